@@ -1,0 +1,165 @@
+#pragma once
+// What server and agent say to each other, as plain values (proto/convert maps them to protobuf; the simulator carries
+// them as they are). The protocol is level-triggered: a report always lists every rank the agent has, an order says
+// what should be, and both can be lost or repeated without harm.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/gpu_set.h"
+#include "common/id.h"
+#include "common/job_spec.h"
+#include "common/time.h"
+
+namespace hai {
+
+// ---- agent → server -------------------------------------------------------------------------------------------
+
+struct NodeFacts {
+  std::string name;
+  std::string group;
+  std::string zone;
+  std::string leaf;
+  std::string address;  // where other ranks reach this node: MASTER_ADDR of gangs whose rank 0 runs here
+  int gpus = 0;
+  int cpus = 0;
+  int64_t memory_bytes = 0;
+  int numa_nodes = 1;
+  std::string gpu_model;
+  std::string agent_version;
+  std::string boot_id;  // changes when the machine reboots
+  bool operator==(const NodeFacts&) const = default;
+};
+
+enum class RankPhase { starting, running, exited };
+
+// Why a rank is gone.
+enum class ExitCause {
+  none,           // it is not gone
+  program,        // the program ended by itself: exit_code says how (128 + signal number if a signal ended it)
+  go_suspend,     // the program called go_suspend()
+  grace_over,     // it was asked to suspend and killed at the deadline
+  killed,         // the server ordered it killed
+  fenced,         // its lease ended: the node was cut off from the server
+  launch_failed,  // it never started; `message` says why
+  lost,           // its shim vanished: node reboot, or the shim was killed
+};
+std::string_view to_string(RankPhase phase);
+std::string_view to_string(ExitCause cause);
+
+struct CheckpointInfo {
+  int64_t step = 0;
+  std::string path;
+  double save_seconds = 0;
+  UnixTime at{};
+  bool operator==(const CheckpointInfo&) const = default;
+};
+
+struct RankStatus {
+  RankKey key;
+  RankPhase phase = RankPhase::starting;
+  bool suspend_notified = false;  // the program can see the suspend request
+  ExitCause cause = ExitCause::none;
+  int exit_code = 0;
+  std::string message;
+  UnixTime started_at{};
+  UnixTime ended_at{};
+  std::optional<CheckpointInfo> checkpoint;             // the latest it reported
+  std::optional<int64_t> progress_step;
+  std::optional<std::string> whole_life_state;  // the latest it set in this attempt
+  bool operator==(const RankStatus&) const = default;
+};
+
+// The first report of a connection carries `facts`; later ones need not.
+struct AgentReport {
+  std::string node;
+  int64_t sequence = 0;  // grows within a connection; a lease grant names the report it answers
+  std::optional<NodeFacts> facts;
+  std::vector<RankStatus> ranks;  // all the agent has, sorted by key
+  bool operator==(const AgentReport&) const = default;
+};
+
+// ---- server → agent -------------------------------------------------------------------------------------------
+
+struct RankPlace {
+  std::string node;
+  std::string address;
+  std::string zone;
+  std::string leaf;
+  bool operator==(const RankPlace&) const = default;
+};
+
+// Everything a node needs to start one rank. A repeated launch of a known key changes nothing.
+struct LaunchRank {
+  RankKey key;
+  std::string job_name;
+  std::string user;
+  std::string workspace;
+  std::string entrypoint;
+  std::string parameters;
+  std::map<std::string, std::string> environments;
+  LaunchMode launch = LaunchMode::per_node;
+  EnvStyle env_style = EnvStyle::hai;
+  GpuSet gpus;
+  bool exclusive = true;  // the whole node, not a share
+  int cpus = 0;
+  int64_t memory_bytes = 0;
+  std::vector<RankPlace> ranks;  // of the whole attempt, by rank
+  int master_port = 0;
+  std::string suspend_signal;
+  int suspend_exit_code = 85;
+  Duration watchdog{0};
+  std::string checkpoint;        // path of the last one reported, "" if none
+  std::string whole_life_state;  // "" if never set
+  bool operator==(const LaunchRank&) const = default;
+};
+
+// Tell the program to save; kill it when `grace` has passed since the order arrived.
+struct SuspendRank {
+  RankKey key;
+  Duration grace{0};
+  bool operator==(const SuspendRank&) const = default;
+};
+// Take a suspend back: the program goes on.
+struct ContinueRank {
+  RankKey key;
+  bool operator==(const ContinueRank&) const = default;
+};
+// End it: SIGTERM, 5 s, SIGKILL to the whole process tree.
+struct KillRank {
+  RankKey key;
+  bool operator==(const KillRank&) const = default;
+};
+// Its end is durable on the server: the agent need not report it any more.
+struct ForgetRank {
+  RankKey key;
+  bool operator==(const ForgetRank&) const = default;
+};
+// Answers report `report_sequence`: the agent may run ranks until `lease` after it sent that report.
+struct GrantLease {
+  int64_t report_sequence = 0;
+  Duration lease{0};
+  Duration heartbeat{0};
+  bool operator==(const GrantLease&) const = default;
+};
+// The server will not work with this agent; it should log the reason and try again later.
+struct RefuseAgent {
+  std::string reason;
+  bool operator==(const RefuseAgent&) const = default;
+};
+
+using OrderBody = std::variant<LaunchRank, SuspendRank, ContinueRank, KillRank, ForgetRank, GrantLease, RefuseAgent>;
+
+// An agent ignores orders of an epoch lower than the highest it has seen.
+struct AgentOrder {
+  Epoch epoch;
+  OrderBody body;
+  bool operator==(const AgentOrder&) const = default;
+};
+
+}  // namespace hai

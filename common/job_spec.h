@@ -1,0 +1,91 @@
+#pragma once
+// What a user submits, after parsing and before admission. Field by field as in design §3; units are in the names or
+// types. common/spec reads it from YAML; the server judges it against the cluster.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+#include "common/time.h"
+
+namespace hai {
+
+// The numbers are HAI's. `automatic` (-1) takes the highest level with quota free.
+enum class Priority {
+  automatic = -1,
+  low = 0,
+  below_normal = 5,
+  under_normal = 8,
+  normal = 10,
+  above_normal = 20,
+  high = 30,
+  very_high = 40,
+  extreme_high = 50,
+};
+inline constexpr Priority kPriorities[] = {Priority::extreme_high, Priority::very_high,
+                                           Priority::high,         Priority::above_normal,
+                                           Priority::normal,       Priority::under_normal,
+                                           Priority::below_normal, Priority::low};  // highest first
+
+std::string_view to_string(Priority priority);  // "auto", "low", … "extreme_high"
+// A word or HAI's number as text; the error lists what is allowed.
+Result<Priority> parse_priority(std::string_view text);
+
+enum class LaunchMode { per_node, per_gpu };
+enum class EnvStyle { hai, torch, slurm };
+enum class CrossZone { allow, never };
+std::string_view to_string(LaunchMode mode);
+std::string_view to_string(EnvStyle style);
+std::string_view to_string(CrossZone cross_zone);
+
+struct SuspendOptions {
+  Duration grace = 60s;   // max time to save, 0s .. 1h
+  std::string signal;     // "" or a name such as "SIGUSR1"
+  int exit_code = 85;     // 1..255
+  bool operator==(const SuspendOptions&) const = default;
+};
+
+struct RestartOptions {
+  bool on_failure = false;
+  int max = 3;
+  bool operator==(const RestartOptions&) const = default;
+};
+
+struct JobSpec {
+  std::string name;
+  Priority priority = Priority::automatic;
+
+  std::string workspace;   // absolute path
+  std::string entrypoint;  // relative to workspace, or absolute
+  std::string parameters;  // split like a POSIX shell splits words, without any expansion
+  std::map<std::string, std::string> environments;
+
+  std::string group = "training";
+  std::string zone;        // from "group#ZONE"; "" = any
+  int node_count = 1;
+  int gpus_per_node = 0;   // 0 = the whole node, exclusively; else a share
+  int cpus_per_node = 0;   // 0 = in proportion to the GPUs
+  int64_t memory_per_node_bytes = 0;
+  std::string image;
+
+  LaunchMode launch = LaunchMode::per_node;
+  EnvStyle env_style = EnvStyle::hai;
+  SuspendOptions suspend;
+  Duration checkpoint_period = 5min;
+  RestartOptions restart;
+  Duration timeout{0};
+  Duration watchdog = 30min;
+  int max_leaves = 0;
+  CrossZone cross_zone = CrossZone::allow;
+  std::vector<std::string> tags;
+  std::vector<std::string> depends_on;  // job names or ids
+  std::optional<UnixTime> begin_at;
+
+  bool operator==(const JobSpec&) const = default;
+};
+
+}  // namespace hai
