@@ -1,0 +1,39 @@
+#include "common/agent_messages.h"
+
+namespace hai {
+
+std::string_view to_string(RankPhase phase) {
+  switch (phase) {
+    case RankPhase::starting:
+      return "starting";
+    case RankPhase::running:
+      return "running";
+    case RankPhase::exited:
+      return "exited";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(ExitCause cause) {
+  switch (cause) {
+    case ExitCause::none:
+      return "none";
+    case ExitCause::program:
+      return "program";
+    case ExitCause::go_suspend:
+      return "go_suspend";
+    case ExitCause::grace_over:
+      return "grace_over";
+    case ExitCause::killed:
+      return "killed";
+    case ExitCause::fenced:
+      return "fenced";
+    case ExitCause::launch_failed:
+      return "launch_failed";
+    case ExitCause::lost:
+      return "lost";
+  }
+  return "unknown";
+}
+
+}  // namespace hai
