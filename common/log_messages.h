@@ -1,0 +1,34 @@
+#pragma once
+// Reading the logs of one rank, as plain values. Logs are pulled: nothing is sent that nobody asked for, so a slow
+// reader slows only himself. Offsets count bytes from the start of the rank's log and survive its rotation.
+
+#include <cstdint>
+#include <string>
+
+#include "common/id.h"
+#include "common/time.h"
+
+namespace hai {
+
+inline constexpr int64_t kMaxLogChunkBytes = 1 << 20;
+inline constexpr Duration kMaxLogWait = 10s;
+
+struct LogRequest {
+  RankKey key;
+  int64_t offset = 0;      // first byte wanted
+  int64_t max_bytes = 64 << 10;  // of data in the answer, 1 .. kMaxLogChunkBytes
+  int64_t tail_bytes = 0;  // > 0: ignore `offset` and start at most that far before the end, at the start of a line
+  Duration wait{0};        // at the end of a live rank's log: wait for more, at most this long (<= kMaxLogWait)
+  bool operator==(const LogRequest&) const = default;
+};
+
+struct LogChunk {
+  std::string data;         // the bytes from `offset` on
+  int64_t offset = 0;       // later than asked if older bytes were rotated away
+  int64_t next_offset = 0;  // where to read on
+  bool end = false;         // the rank is gone and everything was read
+  std::string error;        // "" or why there is no data
+  bool operator==(const LogChunk&) const = default;
+};
+
+}  // namespace hai
