@@ -1,0 +1,49 @@
+#pragma once
+// The Loop of production: one thread calls run() and owns everything its callbacks touch. Clocks
+// are the system's (CLOCK_MONOTONIC and CLOCK_REALTIME). Adapters that speak Asio themselves (HTTP,
+// processes) share its io_context.
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+
+#include "common/loop.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace hai {
+
+class AsioLoop final : public Loop {
+ public:
+  AsioLoop();
+  ~AsioLoop() override;
+  AsioLoop(const AsioLoop&) = delete;
+  AsioLoop& operator=(const AsioLoop&) = delete;
+
+  // Runs callbacks until stop(); idle time does not end it. Call it from one thread, once at a
+  // time.
+  void run();
+  // From any thread: run() returns after the current callback. What is still queued stays queued
+  // for the next run().
+  void stop();
+
+  MonoTime now() const override;
+  UnixTime wall_now() const override;
+  void post(std::function<void()> callback) override;
+  TimerId call_after(Duration delay, std::function<void()> callback) override;
+  void cancel(TimerId timer) override;
+
+  // Calls `callback(signal)` on the loop each time one of the signals arrives, e.g.
+  // on_signals({SIGINT, SIGTERM}, ...).
+  void on_signals(std::initializer_list<int> signals, std::function<void(int)> callback);
+
+  boost::asio::io_context& io_context();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hai

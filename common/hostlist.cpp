@@ -1,0 +1,184 @@
+#include "common/hostlist.h"
+
+#include <algorithm>
+#include <charconv>
+#include <compare>
+#include <cstdint>
+#include <iterator>
+
+namespace hai {
+namespace {
+
+constexpr size_t kDigitsMax = 18;  // such numbers fit int64_t
+constexpr size_t kTextMax = 4u << 20;
+constexpr size_t kNameMax = 255;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_name_char(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
+         c == '.';
+}
+
+Status bad(std::string_view text, std::string_view why) {
+  return invalid_argument("host list '{}': {}", text.substr(0, 128), why);
+}
+
+std::string padded(int64_t number, size_t width) { return fmt::format("{:0{}}", number, width); }
+
+// "1-4,7" to its numbers as text.
+Result<std::vector<std::string>> parse_ranges(std::string_view text, std::string_view whole) {
+  std::vector<std::string> numbers;
+  while (true) {
+    const std::string_view item = text.substr(0, text.find(','));
+    const size_t dash = item.find('-');
+    const std::string_view first = item.substr(0, dash);
+    const std::string_view last = dash == std::string_view::npos ? first : item.substr(dash + 1);
+    int64_t low = 0;
+    int64_t high = 0;
+    for (const auto& [part, number] : {std::pair{first, &low}, std::pair{last, &high}}) {
+      if (part.empty() || part.size() > kDigitsMax ||
+          !std::all_of(part.begin(), part.end(), is_digit)) {
+        return bad(whole, "brackets hold numbers and ranges, like [1-4,7]");
+      }
+      std::from_chars(part.data(), part.data() + part.size(), *number);
+    }
+    if (high < low) return bad(whole, fmt::format("range {} runs backwards", item));
+    if (static_cast<uint64_t>(high - low) >= kHostlistNamesMax - numbers.size()) {
+      return bad(whole, fmt::format("more than {} names", kHostlistNamesMax));
+    }
+    for (int64_t n = low; n <= high; ++n) numbers.push_back(padded(n, first.size()));
+    if (item.size() == text.size()) return numbers;
+    text.remove_prefix(item.size() + 1);
+  }
+}
+
+// One element between top-level commas to its names.
+Status expand(std::string_view element, std::string_view whole, std::vector<std::string>& out) {
+  std::vector<std::string> names = {""};
+  if (element.empty()) return bad(whole, "an empty name");
+  while (!element.empty()) {
+    if (element.front() == '[') {
+      const size_t end = element.find(']');
+      if (end == std::string_view::npos) return bad(whole, "a bracket is not closed");
+      const auto numbers = parse_ranges(element.substr(1, end - 1), whole);
+      if (!numbers.is_ok()) return numbers.status();
+      element.remove_prefix(end + 1);
+      if (names.size() * numbers.value().size() > kHostlistNamesMax) {
+        return bad(whole, fmt::format("more than {} names", kHostlistNamesMax));
+      }
+      std::vector<std::string> longer;
+      longer.reserve(names.size() * numbers.value().size());
+      for (const std::string& name : names) {
+        for (const std::string& number : numbers.value()) longer.push_back(name + number);
+      }
+      names = std::move(longer);
+    } else {
+      size_t end = 0;
+      while (end < element.size() && is_name_char(element[end])) ++end;
+      if (end == 0) return bad(whole, fmt::format("'{}' is not allowed", element.front()));
+      for (std::string& name : names) name.append(element.substr(0, end));
+      element.remove_prefix(end);
+    }
+    if (names.front().size() > kNameMax) {
+      return bad(whole, fmt::format("a name is longer than {} characters", kNameMax));
+    }
+  }
+  if (out.size() + names.size() > kHostlistNamesMax) {
+    return bad(whole, fmt::format("more than {} names", kHostlistNamesMax));
+  }
+  out.insert(out.end(), std::make_move_iterator(names.begin()),
+             std::make_move_iterator(names.end()));
+  return ok();
+}
+
+// A name split at its last number: "node-007.x" is {"node-", ".x", 7, "007"}.
+struct SplitName {
+  std::string_view prefix;
+  std::string_view suffix;
+  int64_t number = -1;      // -1: the name has no number
+  std::string_view digits;  // as written, with its padding
+
+  bool has_same_frame(const SplitName& other) const {
+    return prefix == other.prefix && suffix == other.suffix && (number < 0) == (other.number < 0);
+  }
+  auto operator<=>(const SplitName&) const = default;
+};
+
+SplitName split(std::string_view name) {
+  size_t end = name.size();
+  while (end > 0 && !is_digit(name[end - 1])) --end;
+  size_t begin = end;
+  while (begin > 0 && is_digit(name[begin - 1])) --begin;
+  if (begin == end || end - begin > kDigitsMax) return {name, {}, -1, {}};
+  SplitName result = {name.substr(0, begin), name.substr(end), 0, name.substr(begin, end - begin)};
+  std::from_chars(name.data() + begin, name.data() + end, result.number);
+  return result;
+}
+
+// Where the range ends that starts at `begin`: numbers one apart, padded as its first one is.
+size_t find_range_end(const std::vector<SplitName>& parts, size_t begin) {
+  size_t end = begin + 1;
+  while (end < parts.size() && parts[begin].number >= 0 &&
+         parts[end].has_same_frame(parts[begin]) &&
+         parts[end].number == parts[end - 1].number + 1 &&
+         parts[end].digits == padded(parts[end].number, parts[begin].digits.size())) {
+    ++end;
+  }
+  return end;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> parse_hostlist(std::string_view text) {
+  std::vector<std::string> names;
+  if (text.size() > kTextMax) {
+    return bad(text, fmt::format("{} bytes, at most {} are read", text.size(), kTextMax));
+  }
+  if (text.empty()) return names;
+  const std::string_view whole = text;
+  while (true) {
+    size_t end = 0;
+    bool in_bracket = false;
+    while (end < text.size() && (in_bracket || text[end] != ',')) {
+      if (text[end] == '[') in_bracket = true;
+      if (text[end] == ']') in_bracket = false;
+      ++end;
+    }
+    if (const Status status = expand(text.substr(0, end), whole, names); !status.is_ok()) {
+      return status;
+    }
+    if (end == text.size()) return names;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string format_hostlist(std::vector<std::string> names) {
+  std::vector<SplitName> parts;
+  parts.reserve(names.size());
+  for (const std::string& name : names) parts.push_back(split(name));
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+
+  std::string text;
+  for (size_t begin = 0; begin < parts.size();) {
+    const SplitName& first = parts[begin];
+    std::string ranges;
+    size_t end = begin;
+    while (end < parts.size() && parts[end].has_same_frame(first)) {
+      const size_t range_end = find_range_end(parts, end);
+      if (!ranges.empty()) ranges += ',';
+      ranges += parts[end].digits;
+      if (range_end - end > 1) ranges.append("-").append(parts[range_end - 1].digits);
+      end = range_end;
+    }
+    if (!text.empty()) text += ',';
+    text += first.prefix;
+    text += end - begin > 1 ? '[' + ranges + ']' : ranges;
+    text += first.suffix;
+    begin = end;
+  }
+  return text;
+}
+
+}  // namespace hai

@@ -1,0 +1,24 @@
+#pragma once
+// Lists of host names in the short form that clusters use: "node-[1-4,7],gpu01" is node-1, node-2,
+// node-3, node-4, node-7 and gpu01. Ranges keep zero padding: "n[08-10]" is n08, n09, n10.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace hai {
+
+inline constexpr size_t kHostlistNamesMax = 100'000;
+
+// The names in the order written, repeats included; several brackets in one name multiply. "" is
+// the empty list.
+Result<std::vector<std::string>> parse_hostlist(std::string_view text);
+
+// The shortest form of this code: sorted by prefix and number, repeats dropped, runs of the last
+// number in a name as ranges.
+std::string format_hostlist(std::vector<std::string> names);
+
+}  // namespace hai

@@ -1,0 +1,158 @@
+#include "common/log.h"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace hai {
+namespace {
+
+constexpr size_t kValueBytesMax = 4096;
+
+constexpr std::array<std::pair<LogLevel, spdlog::level::level_enum>, 5> kLevels = {{
+    {LogLevel::debug, spdlog::level::debug},
+    {LogLevel::info, spdlog::level::info},
+    {LogLevel::warning, spdlog::level::warn},
+    {LogLevel::error, spdlog::level::err},
+    {LogLevel::off, spdlog::level::off},
+}};
+
+std::shared_ptr<spdlog::logger> make_logger(spdlog::sink_ptr sink) {
+  auto logger = std::make_shared<spdlog::logger>("hai", std::move(sink));
+  logger->set_formatter(std::make_unique<spdlog::pattern_formatter>(
+      "%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc));
+  // Each line at once: the last lines before a crash are the ones that matter.
+  logger->flush_on(spdlog::level::trace);
+  return logger;
+}
+
+// The one logger of the process. Deliberately never destroyed: threads may log while the process
+// exits.
+struct Target {
+  std::mutex mutex;
+  std::shared_ptr<spdlog::logger> logger =
+      make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+};
+Target& target() {
+  static Target* const kTarget = new Target;
+  return *kTarget;
+}
+
+std::shared_ptr<spdlog::logger> current() {
+  const std::lock_guard lock(target().mutex);
+  return target().logger;
+}
+
+void append_value(std::string& line, std::string_view value) {
+  const bool is_cut = value.size() > kValueBytesMax;
+  value = value.substr(0, kValueBytesMax);
+  bool is_plain = !value.empty() && !is_cut;
+  for (const char c : value) {
+    is_plain = is_plain && static_cast<unsigned char>(c) > ' ' && c != '"' && c != '=' &&
+               c != '\\' && c != 0x7f;
+  }
+  if (is_plain) {
+    line += value;
+    return;
+  }
+  line += '"';
+  for (const char c : value) {
+    if (c == '"' || c == '\\') {
+      line += '\\';
+      line += c;
+    } else if (c == '\n') {
+      line += "\\n";
+    } else if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      line += c;
+    }
+  }
+  line += is_cut ? "...\"" : "\"";
+}
+
+void log_at(spdlog::level::level_enum level, std::string_view event, LogFields fields) {
+  const auto logger = current();
+  if (logger->should_log(level)) logger->log(level, format_log_line(event, fields));
+}
+
+}  // namespace
+
+std::string_view to_string(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
+    case LogLevel::off:
+      return "off";
+  }
+  return "unknown";
+}
+
+Result<LogLevel> parse_log_level(std::string_view text) {
+  for (const auto& [level, unused] : kLevels) {
+    if (text == to_string(level)) return level;
+  }
+  return invalid_argument("unknown log level '{}', must be debug, info, warning, error or off",
+                          text.substr(0, 64));
+}
+
+void log_debug(std::string_view event, LogFields fields) {
+  log_at(spdlog::level::debug, event, fields);
+}
+void log_info(std::string_view event, LogFields fields) {
+  log_at(spdlog::level::info, event, fields);
+}
+void log_warning(std::string_view event, LogFields fields) {
+  log_at(spdlog::level::warn, event, fields);
+}
+void log_error(std::string_view event, LogFields fields) {
+  log_at(spdlog::level::err, event, fields);
+}
+
+void set_log_level(LogLevel level) {
+  for (const auto& [ours, theirs] : kLevels) {
+    if (ours == level) current()->set_level(theirs);
+  }
+}
+
+Status set_log_file(const std::string& path) {
+  std::shared_ptr<spdlog::logger> logger;
+  try {
+    if (path.empty()) {
+      logger = make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    } else {
+      logger = make_logger(std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
+    }
+  } catch (const spdlog::spdlog_ex& error) {
+    return unavailable("log file {}: {}", path, error.what());
+  }
+  const std::lock_guard lock(target().mutex);
+  logger->set_level(target().logger->level());
+  target().logger = std::move(logger);
+  return ok();
+}
+
+std::string format_log_line(std::string_view event, LogFields fields) {
+  std::string line(event);
+  for (const LogField& field : fields) {
+    line += ' ';
+    line += field.key;
+    line += '=';
+    append_value(line, field.value);
+  }
+  return line;
+}
+
+}  // namespace hai
