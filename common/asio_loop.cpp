@@ -16,6 +16,8 @@ namespace asio = boost::asio;
 
 struct AsioLoop::Impl {
   struct SignalWatch {
+    SignalWatch(asio::io_context& context, std::function<void(int)> function)
+        : signals(context), callback(std::move(function)) {}
     asio::signal_set signals;
     std::function<void(int)> callback;
   };
@@ -80,8 +82,7 @@ TimerId AsioLoop::call_after(Duration delay, std::function<void()> callback) {
 void AsioLoop::cancel(TimerId timer) { impl_->timers.erase(timer); }
 
 void AsioLoop::on_signals(std::initializer_list<int> signals, std::function<void(int)> callback) {
-  Impl::SignalWatch& watch = impl_->watches.emplace_back(
-      Impl::SignalWatch{asio::signal_set(impl_->context), std::move(callback)});
+  Impl::SignalWatch& watch = impl_->watches.emplace_back(impl_->context, std::move(callback));
   for (const int signal : signals) watch.signals.add(signal);
   impl_->wait_for_signal(watch);
 }

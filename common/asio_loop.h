@@ -22,11 +22,10 @@ class AsioLoop final : public Loop {
   AsioLoop(const AsioLoop&) = delete;
   AsioLoop& operator=(const AsioLoop&) = delete;
 
-  // Runs callbacks until stop(); idle time does not end it. Call it from one thread, once at a
-  // time.
+  // Runs callbacks until stop(); being idle does not end it. One thread at a time.
   void run();
-  // From any thread: run() returns after the current callback. What is still queued stays queued
-  // for the next run().
+  // From any thread: run() returns after the current callback, or at once if it comes first. What
+  // is still queued stays queued for the next run().
   void stop();
 
   MonoTime now() const override;
