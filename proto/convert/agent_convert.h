@@ -1,0 +1,58 @@
+#pragma once
+// common/agent_messages.h and common/log_messages.h ↔ protobuf. to_proto never fails; from_proto is
+// total: whatever came over the network gives a value within the limits below or invalid_argument,
+// never a crash. A program's own numbers (steps, save seconds) never make a report invalid: one odd
+// program must not cut its node off.
+
+#include "common/agent_messages.h"
+#include "common/log_messages.h"
+#include "common/status.h"
+
+namespace hai {
+
+namespace v1 {  // The generated types; include hai/v1/agent.pb.h where they are used.
+class AgentMessage;
+class AgentOrder;
+class AgentReport;
+class Hello;
+class LaunchRank;
+class LogChunk;
+class ReadLog;
+class ServerMessage;
+}  // namespace v1
+
+inline constexpr int kProtocolVersion = 1;
+inline constexpr int kMaxMessageBytes = 4 << 20;
+
+struct AgentLimits {
+  static constexpr int kGpus = GpuSet::kMax;
+  static constexpr int kCpus = 65'536;
+  static constexpr int64_t kMemoryBytes = int64_t{1} << 50;
+  static constexpr int kRanksOfNode = 4'096;
+  static constexpr int kRanksOfAttempt = 100'000;
+  static constexpr int kEnvironments = 4'096;
+  static constexpr size_t kNameBytes = 255;
+  static constexpr size_t kTextBytes =
+      1 << 20;  // each single text; the whole message has kMaxMessageBytes
+};
+
+struct AgentHello {
+  int protocol_version = kProtocolVersion;
+  std::string agent_token;
+  std::string node;
+  bool operator==(const AgentHello&) const = default;
+};
+
+void to_proto(const AgentHello& hello, v1::Hello& out);
+void to_proto(const AgentReport& report, v1::AgentReport& out);
+void to_proto(const AgentOrder& order, v1::AgentOrder& out);
+void to_proto(int64_t request_id, const LogRequest& request, v1::ReadLog& out);
+void to_proto(int64_t request_id, const LogChunk& chunk, v1::LogChunk& out);
+
+Result<AgentHello> from_proto(const v1::Hello& message);
+Result<AgentReport> from_proto(const v1::AgentReport& message);
+Result<AgentOrder> from_proto(const v1::AgentOrder& message);
+Result<LogRequest> from_proto(const v1::ReadLog& message);  // request_id: message.request_id()
+Result<LogChunk> from_proto(const v1::LogChunk& message);
+
+}  // namespace hai

@@ -1,0 +1,219 @@
+// Orders: what the server wants.
+
+#include <limits>
+
+#include "hai/v1/agent.pb.h"
+#include "proto/convert/agent_convert.h"
+#include "proto/convert/agent_enums.h"
+#include "proto/convert/limits.h"
+#include "proto/convert/rank_key_convert.h"
+
+namespace hai {
+
+namespace {
+
+constexpr int kPortMax = 65'535;
+constexpr int kExitCodeMax = 255;
+
+void to_proto(const RankPlace& place, v1::RankPlace& out) {
+  out.set_node(place.node);
+  out.set_address(place.address);
+  out.set_zone(place.zone);
+  out.set_leaf(place.leaf);
+}
+
+Status from_proto(const v1::RankPlace& message, RankPlace& out) {
+  RETURN_IF_ERROR(check_name("node of a rank", message.node(), false));
+  RETURN_IF_ERROR(check_name("address of a rank", message.address(), true));
+  RETURN_IF_ERROR(check_name("zone of a rank", message.zone(), true));
+  RETURN_IF_ERROR(check_name("leaf of a rank", message.leaf(), true));
+  out = {message.node(), message.address(), message.zone(), message.leaf()};
+  return ok();
+}
+
+void to_proto(const LaunchRank& launch, v1::LaunchRank& out) {
+  to_proto(launch.key, *out.mutable_key());
+  out.set_job_name(launch.job_name);
+  out.set_user(launch.user);
+  out.set_workspace(launch.workspace);
+  out.set_entrypoint(launch.entrypoint);
+  out.set_parameters(launch.parameters);
+  for (const auto& [name, value] : launch.environments) {
+    v1::Environment& environment = *out.add_environments();
+    environment.set_name(name);
+    environment.set_value(value);
+  }
+  out.set_launch(kLaunchModes.to_proto(launch.launch));
+  out.set_env_style(kEnvStyles.to_proto(launch.env_style));
+  out.set_gpus(launch.gpus.bits);
+  out.set_exclusive(launch.exclusive);
+  out.set_cpus(launch.cpus);
+  out.set_memory_bytes(launch.memory_bytes);
+  for (const RankPlace& place : launch.ranks) to_proto(place, *out.add_ranks());
+  out.set_master_port(launch.master_port);
+  out.set_suspend_signal(launch.suspend_signal);
+  out.set_suspend_exit_code(launch.suspend_exit_code);
+  out.set_watchdog_us(launch.watchdog.count());
+  out.set_checkpoint(launch.checkpoint);
+  out.set_whole_life_state(launch.whole_life_state);
+}
+
+Status check_texts(const v1::LaunchRank& message) {
+  RETURN_IF_ERROR(check_size("job_name", message.job_name().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_size("user", message.user().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_size("workspace", message.workspace().size(), AgentLimits::kTextBytes));
+  RETURN_IF_ERROR(check_size("entrypoint", message.entrypoint().size(), AgentLimits::kTextBytes));
+  RETURN_IF_ERROR(check_size("parameters", message.parameters().size(), AgentLimits::kTextBytes));
+  RETURN_IF_ERROR(
+      check_size("suspend_signal", message.suspend_signal().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_size("checkpoint", message.checkpoint().size(), AgentLimits::kTextBytes));
+  return check_size("whole_life_state", message.whole_life_state().size(), AgentLimits::kTextBytes);
+}
+
+Status check_numbers(const v1::LaunchRank& message) {
+  RETURN_IF_ERROR(check_range("cpus", message.cpus(), 0, AgentLimits::kCpus));
+  RETURN_IF_ERROR(
+      check_range("memory_bytes", message.memory_bytes(), 0, AgentLimits::kMemoryBytes));
+  RETURN_IF_ERROR(check_range("master_port", message.master_port(), 0, kPortMax));
+  RETURN_IF_ERROR(check_range("suspend_exit_code", message.suspend_exit_code(), 0, kExitCodeMax));
+  return check_duration("watchdog_us", message.watchdog_us());
+}
+
+Status read_environments(const v1::LaunchRank& message, LaunchRank& out) {
+  RETURN_IF_ERROR(check_size("environments", static_cast<size_t>(message.environments_size()),
+                             AgentLimits::kEnvironments));
+  for (const v1::Environment& environment : message.environments()) {
+    if (!out.environments.emplace(environment.name(), environment.value()).second) {
+      return invalid_argument("environment variable {} is given twice", environment.name());
+    }
+  }
+  return ok();
+}
+
+Status read_places(const v1::LaunchRank& message, LaunchRank& out) {
+  RETURN_IF_ERROR(
+      check_size("ranks", static_cast<size_t>(message.ranks_size()), AgentLimits::kRanksOfAttempt));
+  if (out.key.rank >= message.ranks_size()) {
+    return invalid_argument("rank {} of an attempt with {} ranks", out.key.rank,
+                            message.ranks_size());
+  }
+  out.ranks.resize(static_cast<size_t>(message.ranks_size()));
+  for (int i = 0; i < message.ranks_size(); ++i) {
+    RETURN_IF_ERROR(from_proto(message.ranks(i), out.ranks[static_cast<size_t>(i)]));
+  }
+  return ok();
+}
+
+Status from_proto(const v1::LaunchRank& message, LaunchRank& out) {
+  RETURN_IF_ERROR(from_proto(message.key(), out.key));
+  RETURN_IF_ERROR(check_texts(message));
+  RETURN_IF_ERROR(check_numbers(message));
+  RETURN_IF_ERROR(kLaunchModes.from_proto(message.launch(), out.launch));
+  RETURN_IF_ERROR(kEnvStyles.from_proto(message.env_style(), out.env_style));
+  RETURN_IF_ERROR(read_environments(message, out));
+  RETURN_IF_ERROR(read_places(message, out));
+  out.job_name = message.job_name();
+  out.user = message.user();
+  out.workspace = message.workspace();
+  out.entrypoint = message.entrypoint();
+  out.parameters = message.parameters();
+  out.gpus = {message.gpus()};
+  out.exclusive = message.exclusive();
+  out.cpus = message.cpus();
+  out.memory_bytes = message.memory_bytes();
+  out.master_port = message.master_port();
+  out.suspend_signal = message.suspend_signal();
+  out.suspend_exit_code = message.suspend_exit_code();
+  out.watchdog = Duration(message.watchdog_us());
+  out.checkpoint = message.checkpoint();
+  out.whole_life_state = message.whole_life_state();
+  return ok();
+}
+
+struct BodyToProto {
+  v1::AgentOrder& out;
+
+  void operator()(const LaunchRank& launch) const { to_proto(launch, *out.mutable_launch_rank()); }
+  void operator()(const SuspendRank& suspend) const {
+    to_proto(suspend.key, *out.mutable_suspend_rank()->mutable_key());
+    out.mutable_suspend_rank()->set_grace_us(suspend.grace.count());
+  }
+  void operator()(const ContinueRank& order) const {
+    to_proto(order.key, *out.mutable_continue_rank()->mutable_key());
+  }
+  void operator()(const KillRank& order) const {
+    to_proto(order.key, *out.mutable_kill_rank()->mutable_key());
+  }
+  void operator()(const ForgetRank& order) const {
+    to_proto(order.key, *out.mutable_forget_rank()->mutable_key());
+  }
+  void operator()(const GrantLease& grant) const {
+    v1::GrantLease& message = *out.mutable_grant_lease();
+    message.set_report_sequence(grant.report_sequence);
+    message.set_lease_us(grant.lease.count());
+    message.set_heartbeat_us(grant.heartbeat.count());
+  }
+  void operator()(const RefuseAgent& refuse) const {
+    out.mutable_refuse_agent()->set_reason(refuse.reason);
+  }
+};
+
+Status from_proto(const v1::SuspendRank& message, SuspendRank& out) {
+  RETURN_IF_ERROR(check_duration("grace_us", message.grace_us()));
+  out.grace = Duration(message.grace_us());
+  return from_proto(message.key(), out.key);
+}
+
+Status from_proto(const v1::GrantLease& message, GrantLease& out) {
+  RETURN_IF_ERROR(check_range("report_sequence", message.report_sequence(), 0,
+                              std::numeric_limits<int64_t>::max()));
+  RETURN_IF_ERROR(check_duration("lease_us", message.lease_us()));
+  RETURN_IF_ERROR(check_duration("heartbeat_us", message.heartbeat_us()));
+  out = {message.report_sequence(), Duration(message.lease_us()), Duration(message.heartbeat_us())};
+  return ok();
+}
+
+Status from_proto(const v1::RefuseAgent& message, RefuseAgent& out) {
+  RETURN_IF_ERROR(check_size("reason", message.reason().size(), AgentLimits::kTextBytes));
+  out.reason = message.reason();
+  return ok();
+}
+
+Status read_body(const v1::AgentOrder& message, OrderBody& out) {
+  switch (message.body_case()) {
+    case v1::AgentOrder::kLaunchRank:
+      return from_proto(message.launch_rank(), out.emplace<LaunchRank>());
+    case v1::AgentOrder::kSuspendRank:
+      return from_proto(message.suspend_rank(), out.emplace<SuspendRank>());
+    case v1::AgentOrder::kContinueRank:
+      return from_proto(message.continue_rank().key(), out.emplace<ContinueRank>().key);
+    case v1::AgentOrder::kKillRank:
+      return from_proto(message.kill_rank().key(), out.emplace<KillRank>().key);
+    case v1::AgentOrder::kForgetRank:
+      return from_proto(message.forget_rank().key(), out.emplace<ForgetRank>().key);
+    case v1::AgentOrder::kGrantLease:
+      return from_proto(message.grant_lease(), out.emplace<GrantLease>());
+    case v1::AgentOrder::kRefuseAgent:
+      return from_proto(message.refuse_agent(), out.emplace<RefuseAgent>());
+    case v1::AgentOrder::BODY_NOT_SET:
+      break;
+  }
+  return invalid_argument(
+      "order has no body this version knows; is the agent older than the server?");
+}
+
+}  // namespace
+
+void to_proto(const AgentOrder& order, v1::AgentOrder& out) {
+  out.set_epoch(order.epoch.value);
+  std::visit(BodyToProto{out}, order.body);
+}
+
+Result<AgentOrder> from_proto(const v1::AgentOrder& message) {
+  RETURN_IF_ERROR(check_range("epoch", message.epoch(), 0, std::numeric_limits<int64_t>::max()));
+  AgentOrder order{.epoch = Epoch{message.epoch()}};
+  RETURN_IF_ERROR(read_body(message, order.body));
+  return order;
+}
+
+}  // namespace hai

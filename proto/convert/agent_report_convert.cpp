@@ -1,0 +1,175 @@
+// Hello and reports: what an agent says.
+
+#include <algorithm>
+#include <cmath>
+
+#include "hai/v1/agent.pb.h"
+#include "proto/convert/agent_convert.h"
+#include "proto/convert/agent_enums.h"
+#include "proto/convert/limits.h"
+#include "proto/convert/rank_key_convert.h"
+
+namespace hai {
+
+namespace {
+
+constexpr double kSaveSecondsMax = 1e9;
+
+void to_proto(const NodeFacts& facts, v1::NodeFacts& out) {
+  out.set_name(facts.name);
+  out.set_group(facts.group);
+  out.set_zone(facts.zone);
+  out.set_leaf(facts.leaf);
+  out.set_address(facts.address);
+  out.set_gpus(facts.gpus);
+  out.set_cpus(facts.cpus);
+  out.set_memory_bytes(facts.memory_bytes);
+  out.set_numa_nodes(facts.numa_nodes);
+  out.set_gpu_model(facts.gpu_model);
+  out.set_agent_version(facts.agent_version);
+  out.set_boot_id(facts.boot_id);
+}
+
+Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
+  RETURN_IF_ERROR(check_name("node name", message.name(), false));
+  RETURN_IF_ERROR(check_name("node group", message.group(), false));
+  RETURN_IF_ERROR(check_name("node zone", message.zone(), true));
+  RETURN_IF_ERROR(check_name("node leaf", message.leaf(), true));
+  RETURN_IF_ERROR(check_name("node address", message.address(), true));
+  RETURN_IF_ERROR(check_range("node gpus", message.gpus(), 0, AgentLimits::kGpus));
+  RETURN_IF_ERROR(check_range("node cpus", message.cpus(), 0, AgentLimits::kCpus));
+  RETURN_IF_ERROR(
+      check_range("node memory_bytes", message.memory_bytes(), 0, AgentLimits::kMemoryBytes));
+  RETURN_IF_ERROR(check_range("node numa_nodes", message.numa_nodes(), 0, AgentLimits::kCpus));
+  RETURN_IF_ERROR(check_size("gpu_model", message.gpu_model().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(
+      check_size("agent_version", message.agent_version().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_size("boot_id", message.boot_id().size(), AgentLimits::kNameBytes));
+  out = {.name = message.name(),
+         .group = message.group(),
+         .zone = message.zone(),
+         .leaf = message.leaf(),
+         .address = message.address(),
+         .gpus = message.gpus(),
+         .cpus = message.cpus(),
+         .memory_bytes = message.memory_bytes(),
+         .numa_nodes = message.numa_nodes(),
+         .gpu_model = message.gpu_model(),
+         .agent_version = message.agent_version(),
+         .boot_id = message.boot_id()};
+  return ok();
+}
+
+void to_proto(const CheckpointInfo& checkpoint, v1::CheckpointInfo& out) {
+  out.set_step(checkpoint.step);
+  out.set_path(checkpoint.path);
+  out.set_save_seconds(checkpoint.save_seconds);
+  out.set_at_us(to_micros(checkpoint.at));
+}
+
+Status from_proto(const v1::CheckpointInfo& message, CheckpointInfo& out) {
+  RETURN_IF_ERROR(check_size("checkpoint path", message.path().size(), AgentLimits::kTextBytes));
+  RETURN_IF_ERROR(check_unix_time("checkpoint at_us", message.at_us()));
+  double seconds = message.save_seconds();
+  if (!std::isfinite(seconds)) seconds = 0;
+  out = {.step = message.step(),
+         .path = message.path(),
+         .save_seconds = std::clamp(seconds, 0.0, kSaveSecondsMax),
+         .at = unix_micros(message.at_us())};
+  return ok();
+}
+
+void to_proto(const RankStatus& rank, v1::RankStatus& out) {
+  to_proto(rank.key, *out.mutable_key());
+  out.set_phase(kRankPhases.to_proto(rank.phase));
+  out.set_suspend_notified(rank.suspend_notified);
+  out.set_cause(kExitCauses.to_proto(rank.cause));
+  out.set_exit_code(rank.exit_code);
+  out.set_message(rank.message);
+  out.set_started_at_us(to_micros(rank.started_at));
+  out.set_ended_at_us(to_micros(rank.ended_at));
+  if (rank.checkpoint) to_proto(*rank.checkpoint, *out.mutable_checkpoint());
+  if (rank.progress_step) out.set_progress_step(*rank.progress_step);
+  if (rank.whole_life_state) out.set_whole_life_state(*rank.whole_life_state);
+}
+
+Status from_proto(const v1::RankStatus& message, RankStatus& out) {
+  RETURN_IF_ERROR(from_proto(message.key(), out.key));
+  RETURN_IF_ERROR(kRankPhases.from_proto(message.phase(), out.phase));
+  RETURN_IF_ERROR(kExitCauses.from_proto(message.cause(), out.cause));
+  RETURN_IF_ERROR(check_size("rank message", message.message().size(), AgentLimits::kTextBytes));
+  RETURN_IF_ERROR(check_unix_time("started_at_us", message.started_at_us()));
+  RETURN_IF_ERROR(check_unix_time("ended_at_us", message.ended_at_us()));
+  RETURN_IF_ERROR(
+      check_size("whole_life_state", message.whole_life_state().size(), AgentLimits::kTextBytes));
+  out.suspend_notified = message.suspend_notified();
+  out.exit_code = message.exit_code();
+  out.message = message.message();
+  out.started_at = unix_micros(message.started_at_us());
+  out.ended_at = unix_micros(message.ended_at_us());
+  if (message.has_checkpoint()) {
+    RETURN_IF_ERROR(from_proto(message.checkpoint(), out.checkpoint.emplace()));
+  }
+  if (message.has_progress_step()) out.progress_step = message.progress_step();
+  if (message.has_whole_life_state()) out.whole_life_state = message.whole_life_state();
+  return ok();
+}
+
+// The order on the wire is not trusted; two statuses of one rank contradict each other.
+Status sort_unique(std::vector<RankStatus>& ranks) {
+  auto by_key = [](const RankStatus& a, const RankStatus& b) { return a.key < b.key; };
+  if (!std::is_sorted(ranks.begin(), ranks.end(), by_key)) {
+    std::sort(ranks.begin(), ranks.end(), by_key);
+  }
+  auto same_key = [](const RankStatus& a, const RankStatus& b) { return a.key == b.key; };
+  auto twice = std::adjacent_find(ranks.begin(), ranks.end(), same_key);
+  if (twice == ranks.end()) return ok();
+  return invalid_argument("report lists rank {} twice", to_string(twice->key));
+}
+
+}  // namespace
+
+void to_proto(const AgentHello& hello, v1::Hello& out) {
+  out.set_protocol_version(hello.protocol_version);
+  out.set_agent_token(hello.agent_token);
+  out.set_node(hello.node);
+}
+
+Result<AgentHello> from_proto(const v1::Hello& message) {
+  RETURN_IF_ERROR(check_name("node name", message.node(), false));
+  RETURN_IF_ERROR(check_size("agent token", message.agent_token().size(), AgentLimits::kNameBytes));
+  return AgentHello{.protocol_version = message.protocol_version(),
+                    .agent_token = message.agent_token(),
+                    .node = message.node()};
+}
+
+void to_proto(const AgentReport& report, v1::AgentReport& out) {
+  out.set_node(report.node);
+  out.set_sequence(report.sequence);
+  if (report.facts) to_proto(*report.facts, *out.mutable_facts());
+  for (const RankStatus& rank : report.ranks) to_proto(rank, *out.add_ranks());
+}
+
+Result<AgentReport> from_proto(const v1::AgentReport& message) {
+  RETURN_IF_ERROR(check_name("node name", message.node(), false));
+  RETURN_IF_ERROR(
+      check_range("sequence", message.sequence(), 0, std::numeric_limits<int64_t>::max()));
+  RETURN_IF_ERROR(check_size("ranks of the report", static_cast<size_t>(message.ranks_size()),
+                             AgentLimits::kRanksOfNode));
+  AgentReport report{.node = message.node(), .sequence = message.sequence()};
+  if (message.has_facts()) {
+    RETURN_IF_ERROR(from_proto(message.facts(), report.facts.emplace()));
+    if (report.facts->name != report.node) {
+      return invalid_argument("report of node {} carries facts of {}", report.node,
+                              report.facts->name);
+    }
+  }
+  report.ranks.resize(static_cast<size_t>(message.ranks_size()));
+  for (int i = 0; i < message.ranks_size(); ++i) {
+    RETURN_IF_ERROR(from_proto(message.ranks(i), report.ranks[static_cast<size_t>(i)]));
+  }
+  RETURN_IF_ERROR(sort_unique(report.ranks));
+  return report;
+}
+
+}  // namespace hai
