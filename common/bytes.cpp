@@ -1,0 +1,75 @@
+#include "common/bytes.h"
+
+#include <array>
+#include <charconv>
+
+namespace hai {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  int64_t size;
+};
+constexpr int64_t kKi = 1024;
+constexpr std::array<Unit, 5> kBinaryUnits = {{{"Pi", kKi* kKi* kKi* kKi* kKi},
+                                               {"Ti", kKi* kKi* kKi* kKi},
+                                               {"Gi", kKi* kKi* kKi},
+                                               {"Mi", kKi* kKi},
+                                               {"Ki", kKi}}};
+constexpr std::array<Unit, 6> kDecimalUnits = {{{"P", 1'000'000'000'000'000},
+                                                {"T", 1'000'000'000'000},
+                                                {"G", 1'000'000'000},
+                                                {"M", 1'000'000},
+                                                {"K", 1'000},
+                                                {"", 1}}};
+constexpr int64_t kBytesMax = 1024 * kBinaryUnits[0].size;
+
+int64_t find_unit(std::string_view name) {
+  if (!name.empty() && name.back() == 'B') name.remove_suffix(1);
+  for (const Unit& unit : kBinaryUnits) {
+    if (unit.name == name) return unit.size;
+  }
+  for (const Unit& unit : kDecimalUnits) {
+    if (unit.name == name) return unit.size;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<int64_t> parse_bytes(std::string_view text) {
+  const size_t number_end = text.find_first_not_of("0123456789.");
+  const std::string_view number = text.substr(0, number_end);
+  const int64_t unit =
+      find_unit(number_end == std::string_view::npos ? "" : text.substr(number_end));
+  const size_t point = number.find('.');
+  int64_t whole = 0;
+  const char* const whole_end = number.data() + std::min(point, number.size());
+  const auto parsed = std::from_chars(number.data(), whole_end, whole);
+  if (unit == 0 || parsed.ec == std::errc::invalid_argument || parsed.ptr != whole_end ||
+      number.find('.', point + 1) != std::string_view::npos || number.back() == '.') {
+    return invalid_argument("size '{}': write it like 64Gi, 500M or 4096", text.substr(0, 64));
+  }
+  if (parsed.ec != std::errc() || whole > kBytesMax / unit) {
+    return invalid_argument("size '{}' is above 1024Pi", text.substr(0, 64));
+  }
+  // Digits behind the point, exactly: each is worth a tenth of the one before.
+  int64_t fraction = 0;
+  int64_t rest = unit;
+  for (size_t i = point; i != std::string_view::npos && ++i < number.size() && rest > 0;) {
+    fraction += (number[i] - '0') * rest / 10;
+    rest /= 10;
+  }
+  return whole * unit + fraction;
+}
+
+std::string format_bytes(int64_t bytes) {
+  for (const Unit& unit : kBinaryUnits) {
+    if (bytes != 0 && bytes % unit.size == 0) {
+      return fmt::format("{}{}", bytes / unit.size, unit.name);
+    }
+  }
+  return std::to_string(bytes);
+}
+
+}  // namespace hai
