@@ -1,0 +1,222 @@
+#include "server/model/cluster_state.h"
+
+#include <algorithm>
+
+#include "common/check.h"
+
+namespace hai {
+
+ClusterState::ClusterState(StoredState stored)
+    : epoch_(stored.epoch), last_seq_(stored.last_seq), last_job_(stored.last_job) {
+  for (User& user : stored.users) users_.emplace(user.name, user);
+  for (Quota& quota : stored.quotas) {
+    quotas_.emplace(QuotaKey{quota.owner, quota.group, quota.priority}, quota);
+  }
+  for (Token& token : stored.tokens) tokens_.emplace(token.hash, token);
+  for (Node& node : stored.nodes) {
+    node_names_.emplace(node.facts.name, node.id);
+    nodes_.emplace(node.id, std::move(node));
+  }
+  for (Job& loaded : stored.jobs) {
+    const Job& job = jobs_.emplace(loaded.id, std::move(loaded)).first->second;
+    index(job);
+    if (job.has_live_attempt()) occupy(job);
+    if (job.reservation) hold(job);
+  }
+}
+
+void ClusterState::apply(const Event& event) {
+  CHECK(event.seq == last_seq_ + 1);
+  last_seq_ = event.seq;
+  std::visit([&](const auto& body) { on(body, event); }, event.body);
+}
+
+void ClusterState::evict_finished(size_t keep) {
+  while (finished_.size() > keep) {
+    JobId oldest = *finished_.begin();
+    finished_.erase(finished_.begin());
+    const Job& gone = job(oldest);
+    if (!gone.request_id.empty()) requests_.erase({gone.user, gone.request_id});
+    jobs_.erase(oldest);
+  }
+}
+
+const Job* ClusterState::find(JobId id) const {
+  auto it = jobs_.find(id);
+  return it == jobs_.end() ? nullptr : &it->second;
+}
+
+const Job* ClusterState::find_unfinished(const std::string& user, const std::string& name) const {
+  auto it = unfinished_names_.find({user, name});
+  return it == unfinished_names_.end() ? nullptr : find(it->second);
+}
+
+const Job* ClusterState::find_request(const std::string& user,
+                                      const std::string& request_id) const {
+  auto it = requests_.find({user, request_id});
+  return it == requests_.end() ? nullptr : find(it->second);
+}
+
+const Node* ClusterState::find(NodeId id) const {
+  auto it = nodes_.find(id);
+  return it == nodes_.end() ? nullptr : &it->second;
+}
+
+const Node* ClusterState::find_node(const std::string& name) const {
+  auto it = node_names_.find(name);
+  return it == node_names_.end() ? nullptr : find(it->second);
+}
+
+const User* ClusterState::find_user(const std::string& name) const {
+  auto it = users_.find(name);
+  return it == users_.end() ? nullptr : &it->second;
+}
+
+const Token* ClusterState::find_token(const std::string& hash) const {
+  auto it = tokens_.find(hash);
+  return it == tokens_.end() ? nullptr : &it->second;
+}
+
+int64_t ClusterState::unfinished_count(const std::string& user) const {
+  auto it = unfinished_counts_.find(user);
+  return it == unfinished_counts_.end() ? 0 : it->second;
+}
+
+std::optional<int64_t> ClusterState::quota_nodes(const User& user, const std::string& group,
+                                                 Priority priority) const {
+  // A row for group "*" stands for every group that has no row of its own.
+  auto row = [&](const std::string& owner) -> std::optional<int64_t> {
+    for (const std::string& candidate : {group, std::string("*")}) {
+      auto it = quotas_.find({owner, candidate, priority});
+      if (it != quotas_.end()) return it->second.nodes;
+    }
+    return std::nullopt;
+  };
+  if (auto own = row(user.name)) return own;
+  std::optional<int64_t> best;
+  for (const std::string& owner : user.groups) {
+    if (auto nodes = row(owner)) best = std::max(best.value_or(0), *nodes);
+  }
+  return best ? best : row("public");
+}
+
+int64_t ClusterState::used_node_units(const std::string& user, const std::string& group,
+                                      Priority priority) const {
+  auto it = usage_.find({user, group, priority});
+  return it == usage_.end() ? 0 : it->second;
+}
+
+int64_t ClusterState::node_units(int node_count, int gpus_per_node, int gpus_of_node) {
+  if (gpus_per_node == 0 || gpus_of_node == 0 || gpus_per_node >= gpus_of_node) {
+    return kNodeUnit * node_count;
+  }
+  return kNodeUnit * node_count * gpus_per_node / gpus_of_node;
+}
+
+bool ClusterState::equals(const ClusterState& other) const {
+  return epoch_ == other.epoch_ && last_seq_ == other.last_seq_ && last_job_ == other.last_job_ &&
+         jobs_ == other.jobs_ && nodes_ == other.nodes_ && users_ == other.users_ &&
+         quotas_ == other.quotas_ && tokens_ == other.tokens_ && waiting_ == other.waiting_ &&
+         live_ == other.live_ && reserved_ == other.reserved_ && usage_ == other.usage_;
+}
+
+Job& ClusterState::job(JobId id) {
+  auto it = jobs_.find(id);
+  CHECK(it != jobs_.end());
+  touched_.jobs.insert(id);
+  return it->second;
+}
+
+Attempt& ClusterState::live_attempt(JobId id, int attempt) {
+  Job& owner = job(id);
+  CHECK(owner.has_live_attempt() && owner.attempt->number == attempt);
+  return *owner.attempt;
+}
+
+Node& ClusterState::node(NodeId id) {
+  auto it = nodes_.find(id);
+  CHECK(it != nodes_.end());
+  return it->second;
+}
+
+// ---- derived indexes
+// ------------------------------------------------------------------------------------------
+
+void ClusterState::index(const Job& job) {
+  if (job.is_terminal()) {
+    finished_.insert(job.id);
+  } else {
+    unfinished_names_.emplace(std::pair{job.user, job.spec->name}, job.id);
+    ++unfinished_counts_[job.user];
+    if (job.has_live_attempt()) {
+      live_.insert(job.id);
+    } else {
+      waiting_.insert({-static_cast<int>(job.priority), job.id});
+    }
+    for (JobId dependency : job.unmet_dependencies) dependents_[dependency].push_back(job.id);
+  }
+  if (job.reservation) reserved_.insert(job.id);
+  if (!job.request_id.empty()) requests_.emplace(std::pair{job.user, job.request_id}, job.id);
+}
+
+void ClusterState::unindex(const Job& job) {
+  finished_.erase(job.id);
+  if (!job.is_terminal()) {
+    unfinished_names_.erase({job.user, job.spec->name});
+    auto count = unfinished_counts_.find(job.user);
+    if (--count->second == 0) unfinished_counts_.erase(count);
+    live_.erase(job.id);
+    waiting_.erase({-static_cast<int>(job.priority), job.id});
+    for (JobId dependency : job.unmet_dependencies) {
+      auto it = dependents_.find(dependency);
+      if (it == dependents_.end()) continue;
+      std::erase(it->second, job.id);
+      if (it->second.empty()) dependents_.erase(it);
+    }
+  }
+  reserved_.erase(job.id);
+}
+
+void ClusterState::occupy(const Job& job) {
+  for (size_t rank = 0; rank < job.attempt->ranks.size(); ++rank) {
+    const RankPlacement& place = job.attempt->ranks[rank].place;
+    node(place.node).occupants.push_back({job.id, static_cast<int>(rank), place.gpus});
+    std::ranges::sort(node(place.node).occupants, {}, &Occupant::job);
+  }
+  add_usage(job, +1);
+}
+
+void ClusterState::vacate(const Job& job) {
+  for (const Rank& rank : job.attempt->ranks) {
+    std::erase_if(node(rank.place.node).occupants,
+                  [&](const Occupant& o) { return o.job == job.id; });
+  }
+  add_usage(job, -1);
+}
+
+void ClusterState::hold(const Job& job) {
+  for (const RankPlacement& place : job.reservation->placement) {
+    node(place.node).held.push_back({job.id, place.gpus});
+    std::ranges::sort(node(place.node).held, {}, &Held::job);
+  }
+}
+
+void ClusterState::unhold(const Job& job) {
+  for (const RankPlacement& place : job.reservation->placement) {
+    std::erase_if(node(place.node).held, [&](const Held& held) { return held.job == job.id; });
+  }
+}
+
+void ClusterState::add_usage(const Job& job, int sign) {
+  int64_t units = 0;
+  for (const Rank& rank : job.attempt->ranks) {
+    units += node_units(1, job.attempt->exclusive ? 0 : rank.place.gpus.count(),
+                        node(rank.place.node).facts.gpus);
+  }
+  QuotaKey key{job.user, job.spec->group, job.attempt->priority};
+  int64_t& used = usage_[key];
+  used += sign * units;
+  if (used == 0) usage_.erase(key);
+}
+
+}  // namespace hai

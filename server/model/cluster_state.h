@@ -1,0 +1,142 @@
+#pragma once
+// The whole hard state of the cluster and its indexes. Owned by the controller, used on its thread
+// only. apply(event) is the only mutator: replaying the event log from empty gives an equal state.
+// Maps are ordered so that every walk is the same on every machine.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/model/event.h"
+#include "server/model/job.h"
+#include "server/model/node.h"
+#include "server/model/user.h"
+
+namespace hai {
+
+// What a store keeps and gives back: unfinished jobs, nodes, people. Finished jobs stay in the
+// store.
+struct StoredState {
+  Epoch epoch;
+  int64_t last_seq = 0;
+  JobId last_job;
+  std::vector<Job> jobs;
+  std::vector<Node> nodes;
+  std::vector<User> users;
+  std::vector<Quota> quotas;
+  std::vector<Token> tokens;
+};
+
+// Keys of rows that changed since take_touched(): what the store must write.
+struct Touched {
+  std::set<JobId> jobs;
+  std::set<NodeId> nodes;
+  std::set<std::string> users;
+  std::set<std::tuple<std::string, std::string, Priority>> quotas;
+  std::set<std::string> tokens;
+  std::set<JobId> dropped_jobs;  // finished jobs evicted from memory; nothing to write
+};
+
+class ClusterState {
+ public:
+  using QuotaKey = std::tuple<std::string, std::string, Priority>;  // owner, group, priority
+  using WaitingKey = std::pair<int, JobId>;  // −priority, id: iterates in queue order
+
+  ClusterState() = default;
+  explicit ClusterState(StoredState stored);
+
+  void apply(const Event& event);
+  Touched take_touched() { return std::exchange(touched_, {}); }
+  // Forgets the oldest finished jobs beyond `keep`. They are in the store.
+  void evict_finished(size_t keep);
+
+  Epoch epoch() const { return epoch_; }
+  int64_t last_seq() const { return last_seq_; }
+  JobId last_job() const { return last_job_; }
+
+  const Job* find(JobId job) const;
+  const Job* find_unfinished(const std::string& user, const std::string& name) const;
+  const Job* find_request(const std::string& user, const std::string& request_id) const;
+  const Node* find(NodeId node) const;
+  const Node* find_node(const std::string& name) const;
+  const User* find_user(const std::string& name) const;
+  const Token* find_token(const std::string& hash) const;
+
+  const std::map<JobId, Job>& jobs() const { return jobs_; }
+  const std::map<NodeId, Node>& nodes() const { return nodes_; }
+  const std::map<std::string, User>& users() const { return users_; }
+  const std::map<QuotaKey, Quota>& quotas() const { return quotas_; }
+  const std::map<std::string, Token>& tokens() const { return tokens_; }
+  const std::set<WaitingKey>& waiting() const { return waiting_; }  // held ones too
+  const std::set<JobId>& live() const { return live_; }             // jobs with a live attempt
+  const std::set<JobId>& reserved() const { return reserved_; }     // jobs with a reservation
+  int64_t unfinished_count(const std::string& user) const;
+
+  // Quota of `user`: his own row, else the best of his groups, else "public"'s; nullopt = no row at
+  // all.
+  std::optional<int64_t> quota_nodes(const User& user, const std::string& group,
+                                     Priority priority) const;
+  // Node units (kNodeUnit each) his live attempts use in `group` at `priority`.
+  int64_t used_node_units(const std::string& user, const std::string& group,
+                          Priority priority) const;
+  static constexpr int64_t kNodeUnit = 1000;
+  // Units one job takes of its quota: whole nodes count 1000 each, shares in proportion.
+  static int64_t node_units(int node_count, int gpus_per_node, int gpus_of_node);
+
+  // Equal in everything durable: for the ledger check.
+  bool equals(const ClusterState& other) const;
+
+ private:
+#define HAI_APPLY(Type) void on(const Type& event, const Event& meta);
+  HAI_APPLY(EpochStarted)
+  HAI_APPLY(UserSet) HAI_APPLY(QuotaSet) HAI_APPLY(QuotaRemoved) HAI_APPLY(TokenSet)
+      HAI_APPLY(TokenRevoked) HAI_APPLY(JobSubmitted) HAI_APPLY(JobHeld) HAI_APPLY(JobReleased)
+          HAI_APPLY(JobPriorityChanged) HAI_APPLY(JobStopRequested) HAI_APPLY(JobFinished)
+              HAI_APPLY(NodesReserved) HAI_APPLY(ReservationDropped) HAI_APPLY(AttemptPlaced)
+                  HAI_APPLY(AttemptStarting) HAI_APPLY(RankRunning) HAI_APPLY(RankEnded)
+                      HAI_APPLY(AttemptRunning) HAI_APPLY(AttemptSuspending)
+                          HAI_APPLY(AttemptContinued) HAI_APPLY(AttemptEnding)
+                              HAI_APPLY(AttemptEnded) HAI_APPLY(JobRequeued)
+                                  HAI_APPLY(CheckpointReported) HAI_APPLY(LifeStateSet)
+                                      HAI_APPLY(NodeRegistered) HAI_APPLY(NodeLivenessChanged)
+                                          HAI_APPLY(NodeSchedulingChanged)
+#undef HAI_APPLY
+
+                                              Job& job(JobId id);
+  Attempt& live_attempt(JobId id, int attempt);
+  Node& node(NodeId id);
+  // Derived indexes of one job: remove before, add after a change that moves it.
+  void index(const Job& job);
+  void unindex(const Job& job);
+  void occupy(const Job& job);
+  void vacate(const Job& job);
+  void hold(const Job& job);
+  void unhold(const Job& job);
+  void add_usage(const Job& job, int sign);
+
+  Epoch epoch_;
+  int64_t last_seq_ = 0;
+  JobId last_job_;
+  std::map<JobId, Job> jobs_;
+  std::map<NodeId, Node> nodes_;
+  std::map<std::string, User> users_;
+  std::map<QuotaKey, Quota> quotas_;
+  std::map<std::string, Token> tokens_;
+
+  std::map<std::string, NodeId> node_names_;
+  std::map<std::pair<std::string, std::string>, JobId> unfinished_names_;
+  std::map<std::pair<std::string, std::string>, JobId> requests_;
+  std::map<JobId, std::vector<JobId>> dependents_;
+  std::map<std::string, int64_t> unfinished_counts_;
+  std::map<QuotaKey, int64_t> usage_;
+  std::set<WaitingKey> waiting_;
+  std::set<JobId> live_;
+  std::set<JobId> reserved_;
+  std::set<JobId> finished_;
+  Touched touched_;
+};
+
+}  // namespace hai

@@ -1,0 +1,293 @@
+// How each event changes the state. Nothing here decides: an event that does not fit is a bug and
+// stops the program, because going on would make the log and the state tell different stories.
+
+#include <algorithm>
+
+#include "common/check.h"
+#include "server/model/cluster_state.h"
+
+namespace hai {
+namespace {
+
+void set_state(Attempt& attempt, AttemptState next) {
+  CHECK(may_follow(attempt.state, next));
+  attempt.state = next;
+}
+
+void set_state(Job& job, JobState next) {
+  CHECK(may_follow(job.state, next));
+  job.state = next;
+}
+
+// Where an attempt stands if nobody asks it to suspend.
+AttemptState unsuspended_state(const Attempt& attempt) {
+  if (attempt.running_at) return AttemptState::running;
+  bool any = std::ranges::any_of(attempt.ranks,
+                                 [](const Rank& r) { return r.state != RankState::pending; });
+  return any ? AttemptState::starting : AttemptState::placed;
+}
+
+}  // namespace
+
+// A new leader has heard of no node yet: nodes count as up only after they have reported to it.
+void ClusterState::on(const EpochStarted& event, const Event&) {
+  CHECK(event.epoch > epoch_);
+  epoch_ = event.epoch;
+  for (auto& [id, node] : nodes_) {
+    if (node.liveness != Liveness::up) continue;
+    node.liveness = Liveness::suspect;
+    node.liveness_reason = "not heard of since the server started";
+    touched_.nodes.insert(id);
+  }
+}
+
+void ClusterState::on(const UserSet& event, const Event&) {
+  users_[event.user.name] = event.user;
+  touched_.users.insert(event.user.name);
+}
+
+void ClusterState::on(const QuotaSet& event, const Event&) {
+  QuotaKey key{event.quota.owner, event.quota.group, event.quota.priority};
+  quotas_[key] = event.quota;
+  touched_.quotas.insert(key);
+}
+
+void ClusterState::on(const QuotaRemoved& event, const Event&) {
+  QuotaKey key{event.quota.owner, event.quota.group, event.quota.priority};
+  quotas_.erase(key);
+  touched_.quotas.insert(key);
+}
+
+void ClusterState::on(const TokenSet& event, const Event&) {
+  tokens_[event.token.hash] = event.token;
+  touched_.tokens.insert(event.token.hash);
+}
+
+void ClusterState::on(const TokenRevoked& event, const Event&) {
+  tokens_.erase(event.hash);
+  touched_.tokens.insert(event.hash);
+}
+
+void ClusterState::on(const JobSubmitted& event, const Event& meta) {
+  CHECK(event.job.value == last_job_.value + 1);
+  last_job_ = event.job;
+  Job job;
+  job.id = event.job;
+  job.user = event.user;
+  job.request_id = event.request_id;
+  job.spec = event.spec;
+  job.priority = event.spec->priority;
+  job.submitted_at = meta.time;
+  job.unmet_dependencies = event.dependencies;
+  index(jobs_.emplace(job.id, std::move(job)).first->second);
+  touched_.jobs.insert(event.job);
+}
+
+void ClusterState::on(const JobHeld& event, const Event&) {
+  Job& held = job(event.job);
+  held.held = true;
+  held.hold_reason = event.reason;
+}
+
+void ClusterState::on(const JobReleased& event, const Event&) {
+  Job& released = job(event.job);
+  released.held = false;
+  released.hold_reason.clear();
+}
+
+void ClusterState::on(const JobPriorityChanged& event, const Event&) {
+  Job& changed = job(event.job);
+  unindex(changed);
+  changed.priority = event.priority;
+  index(changed);
+}
+
+void ClusterState::on(const JobStopRequested& event, const Event&) {
+  job(event.job).stop_requested = true;
+}
+
+void ClusterState::on(const JobFinished& event, const Event& meta) {
+  Job& finished = job(event.job);
+  CHECK(!finished.has_live_attempt() && !finished.reservation);
+  unindex(finished);
+  set_state(finished, event.state);
+  finished.ended_at = meta.time;
+  finished.exit_code = event.exit_code;
+  finished.end_reason = event.reason;
+  index(finished);
+  auto it = dependents_.find(event.job);
+  if (it == dependents_.end()) return;
+  for (JobId waiting : std::vector<JobId>(it->second)) {
+    Job& dependent = job(waiting);
+    if (event.state == JobState::succeeded) {
+      unindex(dependent);
+      std::erase(dependent.unmet_dependencies, event.job);
+      index(dependent);
+    } else {
+      dependent.failed_dependency = event.job;
+    }
+  }
+}
+
+void ClusterState::on(const NodesReserved& event, const Event&) {
+  Job& owner = job(event.job);
+  CHECK(owner.is_waiting() && !owner.reservation);
+  owner.reservation = event.reservation;
+  reserved_.insert(owner.id);
+  hold(owner);
+}
+
+void ClusterState::on(const ReservationDropped& event, const Event&) {
+  Job& owner = job(event.job);
+  CHECK(owner.reservation.has_value());
+  unhold(owner);
+  owner.reservation.reset();
+  reserved_.erase(owner.id);
+}
+
+void ClusterState::on(const AttemptPlaced& event, const Event& meta) {
+  Job& placed = job(event.job);
+  CHECK(placed.is_waiting() && event.attempt == placed.attempt_number() + 1);
+  for (const RankPlacement& place : event.placement) {
+    CHECK(without(place.gpus, node(place.node).free_gpus(event.job)).is_empty());
+  }
+  unindex(placed);
+  if (placed.reservation) {
+    unhold(placed);
+    placed.reservation.reset();
+  }
+  Attempt attempt;
+  attempt.number = event.attempt;
+  attempt.priority = event.priority;
+  attempt.master_port = event.master_port;
+  attempt.exclusive = event.exclusive;
+  attempt.placed_at = meta.time;
+  for (const RankPlacement& place : event.placement) attempt.ranks.push_back({.place = place});
+  placed.attempt = std::move(attempt);
+  index(placed);
+  occupy(placed);
+}
+
+void ClusterState::on(const AttemptStarting& event, const Event&) {
+  set_state(live_attempt(event.job, event.attempt), AttemptState::starting);
+}
+
+void ClusterState::on(const RankRunning& event, const Event&) {
+  Rank& rank = live_attempt(event.job, event.attempt).ranks.at(event.rank);
+  CHECK(rank.state == RankState::pending);
+  rank.state = RankState::running;
+}
+
+void ClusterState::on(const RankEnded& event, const Event&) {
+  Rank& rank = live_attempt(event.job, event.attempt).ranks.at(event.rank);
+  CHECK(!is_gone(rank.state) && is_gone(event.state));
+  rank.state = event.state;
+  rank.cause = event.cause;
+  rank.exit_code = event.exit_code;
+  rank.message = event.message;
+}
+
+void ClusterState::on(const AttemptRunning& event, const Event& meta) {
+  Attempt& attempt = live_attempt(event.job, event.attempt);
+  if (attempt.state != AttemptState::suspending) set_state(attempt, AttemptState::running);
+  attempt.running_at = meta.time;
+  Job& owner = job(event.job);
+  if (owner.state != JobState::running) set_state(owner, JobState::running);
+  if (!owner.started_at) owner.started_at = meta.time;
+  owner.launch_failures = 0;
+}
+
+void ClusterState::on(const AttemptSuspending& event, const Event&) {
+  Attempt& attempt = live_attempt(event.job, event.attempt);
+  set_state(attempt, AttemptState::suspending);
+  attempt.suspend_deadline = event.deadline;
+  attempt.suspended_for = event.beneficiary;
+  attempt.suspend_reason = event.reason;
+}
+
+void ClusterState::on(const AttemptContinued& event, const Event&) {
+  Attempt& attempt = live_attempt(event.job, event.attempt);
+  set_state(attempt, unsuspended_state(attempt));
+  attempt.suspend_deadline.reset();
+  attempt.suspended_for = {};
+  attempt.suspend_reason.clear();
+}
+
+void ClusterState::on(const AttemptEnding& event, const Event&) {
+  Attempt& attempt = live_attempt(event.job, event.attempt);
+  CHECK(is_terminal(event.end.outcome));
+  attempt.end = event.end;
+}
+
+void ClusterState::on(const AttemptEnded& event, const Event& meta) {
+  Attempt& attempt = live_attempt(event.job, event.attempt);
+  CHECK(std::ranges::all_of(attempt.ranks, [](const Rank& rank) { return is_gone(rank.state); }));
+  Job& owner = job(event.job);
+  vacate(owner);
+  unindex(owner);
+  set_state(attempt, event.outcome);
+  attempt.ended_at = meta.time;
+  owner.lost_gpu_seconds += event.lost_gpu_seconds;
+  for (NodeId bad : event.avoid) {
+    std::erase(owner.avoid, bad);
+    owner.avoid.push_back(bad);
+  }
+  if (owner.avoid.size() > Job::kAvoidMax) {
+    owner.avoid.erase(owner.avoid.begin(), owner.avoid.end() - Job::kAvoidMax);
+  }
+  if (event.outcome == AttemptState::suspended) ++owner.suspend_count;
+  // Whoever ran waits again as suspended; whoever never did stays queued.
+  if (owner.state == JobState::running) set_state(owner, JobState::suspended);
+  index(owner);
+}
+
+void ClusterState::on(const JobRequeued& event, const Event&) {
+  Job& requeued = job(event.job);
+  CHECK(requeued.is_waiting());
+  if (event.infrastructure) {
+    ++requeued.requeue_count;
+  } else {
+    ++requeued.failure_restarts;
+  }
+  if (event.launch_failed) ++requeued.launch_failures;
+}
+
+void ClusterState::on(const CheckpointReported& event, const Event&) {
+  job(event.job).checkpoint = event.checkpoint;
+}
+
+void ClusterState::on(const LifeStateSet& event, const Event&) {
+  job(event.job).whole_life_state = event.value;
+}
+
+void ClusterState::on(const NodeRegistered& event, const Event&) {
+  auto it = nodes_.find(event.node);
+  if (it == nodes_.end()) {
+    CHECK(!node_names_.contains(event.facts.name));
+    Node fresh;
+    fresh.id = event.node;
+    fresh.liveness = Liveness::suspect;
+    fresh.liveness_reason = "registered just now";
+    it = nodes_.emplace(event.node, std::move(fresh)).first;
+    node_names_.emplace(event.facts.name, event.node);
+  }
+  it->second.facts = event.facts;
+  touched_.nodes.insert(event.node);
+}
+
+void ClusterState::on(const NodeLivenessChanged& event, const Event&) {
+  Node& changed = node(event.node);
+  changed.liveness = event.liveness;
+  changed.liveness_reason = event.reason;
+  touched_.nodes.insert(event.node);
+}
+
+void ClusterState::on(const NodeSchedulingChanged& event, const Event&) {
+  Node& changed = node(event.node);
+  changed.scheduling = event.scheduling;
+  changed.scheduling_reason = event.reason;
+  changed.scheduling_by = event.by;
+  touched_.nodes.insert(event.node);
+}
+
+}  // namespace hai

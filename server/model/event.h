@@ -1,0 +1,229 @@
+#pragma once
+// What happened. Events are the only way the state changes, and the log of them is the history one
+// can replay. Each body lists its fields once; JSON, digests and replays all go through that list
+// (server/model/event_fields.h).
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/agent_messages.h"
+#include "server/model/job.h"
+#include "server/model/node.h"
+#include "server/model/user.h"
+
+namespace hai {
+
+#define HAI_FIELDS(...)                           \
+  template <typename Self, typename Visit>        \
+  static void fields(Self& self, Visit&& visit) { \
+    (void)self, (void)visit;                      \
+    __VA_ARGS__                                   \
+  }
+#define F(name) visit(#name, self.name);
+
+struct EpochStarted {
+  Epoch epoch;
+  HAI_FIELDS(F(epoch))
+};
+
+struct UserSet {
+  User user;
+  HAI_FIELDS(F(user))
+};
+struct QuotaSet {
+  Quota quota;
+  HAI_FIELDS(F(quota))
+};
+struct QuotaRemoved {
+  Quota quota;
+  HAI_FIELDS(F(quota))
+};
+struct TokenSet {
+  Token token;
+  HAI_FIELDS(F(token))
+};
+struct TokenRevoked {
+  std::string hash;
+  HAI_FIELDS(F(hash))
+};
+
+struct JobSubmitted {
+  JobId job;
+  std::string user;
+  std::string request_id;
+  std::shared_ptr<const JobSpec> spec;
+  std::vector<JobId> dependencies;
+  HAI_FIELDS(F(job) F(user) F(request_id) F(spec) F(dependencies))
+};
+struct JobHeld {
+  JobId job;
+  std::string reason;
+  HAI_FIELDS(F(job) F(reason))
+};
+struct JobReleased {
+  JobId job;
+  HAI_FIELDS(F(job))
+};
+struct JobPriorityChanged {
+  JobId job;
+  Priority priority;
+  HAI_FIELDS(F(job) F(priority))
+};
+struct JobStopRequested {
+  JobId job;
+  std::string reason;
+  HAI_FIELDS(F(job) F(reason))
+};
+struct JobFinished {
+  JobId job;
+  JobState state = JobState::failed;
+  int exit_code = 0;
+  std::string reason;
+  HAI_FIELDS(F(job) F(state) F(exit_code) F(reason))
+};
+
+struct NodesReserved {
+  JobId job;
+  Reservation reservation;
+  HAI_FIELDS(F(job) F(reservation))
+};
+struct ReservationDropped {
+  JobId job;
+  std::string reason;
+  HAI_FIELDS(F(job) F(reason))
+};
+
+struct AttemptPlaced {
+  JobId job;
+  int attempt = 0;
+  Placement placement;
+  Priority priority = Priority::low;
+  int master_port = 0;
+  bool exclusive = true;
+  HAI_FIELDS(F(job) F(attempt) F(placement) F(priority) F(master_port) F(exclusive))
+};
+struct AttemptStarting {
+  JobId job;
+  int attempt = 0;
+  HAI_FIELDS(F(job) F(attempt))
+};
+struct RankRunning {
+  JobId job;
+  int attempt = 0;
+  int rank = 0;
+  HAI_FIELDS(F(job) F(attempt) F(rank))
+};
+struct RankEnded {
+  JobId job;
+  int attempt = 0;
+  int rank = 0;
+  RankState state = RankState::exited;
+  ExitCause cause = ExitCause::program;
+  int exit_code = 0;
+  std::string message;
+  HAI_FIELDS(F(job) F(attempt) F(rank) F(state) F(cause) F(exit_code) F(message))
+};
+struct AttemptRunning {
+  JobId job;
+  int attempt = 0;
+  HAI_FIELDS(F(job) F(attempt))
+};
+struct AttemptSuspending {
+  JobId job;
+  int attempt = 0;
+  UnixTime deadline{};
+  JobId beneficiary;
+  std::string reason;
+  HAI_FIELDS(F(job) F(attempt) F(deadline) F(beneficiary) F(reason))
+};
+struct AttemptContinued {
+  JobId job;
+  int attempt = 0;
+  std::string reason;
+  HAI_FIELDS(F(job) F(attempt) F(reason))
+};
+struct AttemptEnding {
+  JobId job;
+  int attempt = 0;
+  AttemptEnd end;
+  HAI_FIELDS(F(job) F(attempt) F(end))
+};
+// All ranks are gone: the nodes are free. `lost_gpu_seconds` is work since the last checkpoint that
+// must be redone.
+struct AttemptEnded {
+  JobId job;
+  int attempt = 0;
+  AttemptState outcome = AttemptState::failed;
+  std::string reason;
+  int64_t lost_gpu_seconds = 0;
+  std::vector<NodeId> avoid;  // nodes the next attempt should not use
+  HAI_FIELDS(F(job) F(attempt) F(outcome) F(reason) F(lost_gpu_seconds) F(avoid))
+};
+// The job goes back to the queue after an attempt that ended for a reason other than a suspension.
+struct JobRequeued {
+  JobId job;
+  bool infrastructure = true;  // counts against max_requeues; else against restart.max
+  bool launch_failed = false;
+  std::string reason;
+  HAI_FIELDS(F(job) F(infrastructure) F(launch_failed) F(reason))
+};
+struct CheckpointReported {
+  JobId job;
+  int attempt = 0;
+  CheckpointInfo checkpoint;
+  HAI_FIELDS(F(job) F(attempt) F(checkpoint))
+};
+struct LifeStateSet {
+  JobId job;
+  int attempt = 0;
+  std::string value;
+  HAI_FIELDS(F(job) F(attempt) F(value))
+};
+
+struct NodeRegistered {
+  NodeId node;
+  NodeFacts facts;
+  HAI_FIELDS(F(node) F(facts))
+};
+struct NodeLivenessChanged {
+  NodeId node;
+  Liveness liveness = Liveness::up;
+  std::string reason;
+  HAI_FIELDS(F(node) F(liveness) F(reason))
+};
+struct NodeSchedulingChanged {
+  NodeId node;
+  Scheduling scheduling = Scheduling::open;
+  std::string reason;
+  std::string by;
+  HAI_FIELDS(F(node) F(scheduling) F(reason) F(by))
+};
+
+#undef F
+#undef HAI_FIELDS
+
+using EventBody =
+    std::variant<EpochStarted, UserSet, QuotaSet, QuotaRemoved, TokenSet, TokenRevoked,
+                 JobSubmitted, JobHeld, JobReleased, JobPriorityChanged, JobStopRequested,
+                 JobFinished, NodesReserved, ReservationDropped, AttemptPlaced, AttemptStarting,
+                 RankRunning, RankEnded, AttemptRunning, AttemptSuspending, AttemptContinued,
+                 AttemptEnding, AttemptEnded, JobRequeued, CheckpointReported, LifeStateSet,
+                 NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged>;
+
+struct Event {
+  int64_t seq = 0;  // from 1, without gaps
+  UnixTime time{};
+  std::string actor;  // a user, "scheduler", "agent:NODE" or "server"
+  EventBody body;
+};
+
+std::string_view kind_of(
+    const EventBody& body);  // "job_submitted", …: the body's type in snake case
+// The job or node the event is about; 0 when it is about neither.
+JobId job_of(const EventBody& body);
+NodeId node_of(const EventBody& body);
+
+}  // namespace hai

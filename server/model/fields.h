@@ -1,0 +1,123 @@
+#pragma once
+// One list of fields per stored type. visit_fields(value, visit) calls visit("name", member) for
+// each, whether the type has a static fields() or is a plain struct of common/. JSON and digests
+// are visitors.
+
+#include "common/agent_messages.h"
+#include "common/job_spec.h"
+
+namespace hai {
+
+template <typename T>
+struct ExternalFields;  // specialised for the structs of common/
+
+template <>
+struct ExternalFields<NodeFacts> {
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name);
+    visit("group", self.group);
+    visit("zone", self.zone);
+    visit("leaf", self.leaf);
+    visit("address", self.address);
+    visit("gpus", self.gpus);
+    visit("cpus", self.cpus);
+    visit("memory_bytes", self.memory_bytes);
+    visit("numa_nodes", self.numa_nodes);
+    visit("gpu_model", self.gpu_model);
+    visit("agent_version", self.agent_version);
+    visit("boot_id", self.boot_id);
+  }
+};
+
+template <>
+struct ExternalFields<CheckpointInfo> {
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("step", self.step);
+    visit("path", self.path);
+    visit("save_seconds", self.save_seconds);
+    visit("at", self.at);
+  }
+};
+
+template <>
+struct ExternalFields<SuspendOptions> {
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("grace", self.grace);
+    visit("signal", self.signal);
+    visit("exit_code", self.exit_code);
+  }
+};
+
+template <>
+struct ExternalFields<RestartOptions> {
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("on_failure", self.on_failure);
+    visit("max", self.max);
+  }
+};
+
+template <>
+struct ExternalFields<JobSpec> {
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name);
+    visit("priority", self.priority);
+    visit("workspace", self.workspace);
+    visit("entrypoint", self.entrypoint);
+    visit("parameters", self.parameters);
+    visit("environments", self.environments);
+    visit("group", self.group);
+    visit("zone", self.zone);
+    visit("node_count", self.node_count);
+    visit("gpus_per_node", self.gpus_per_node);
+    visit("cpus_per_node", self.cpus_per_node);
+    visit("memory_per_node_bytes", self.memory_per_node_bytes);
+    visit("image", self.image);
+    visit("launch", self.launch);
+    visit("env_style", self.env_style);
+    visit("suspend", self.suspend);
+    visit("checkpoint_period", self.checkpoint_period);
+    visit("restart", self.restart);
+    visit("timeout", self.timeout);
+    visit("watchdog", self.watchdog);
+    visit("max_leaves", self.max_leaves);
+    visit("cross_zone", self.cross_zone);
+    visit("tags", self.tags);
+    visit("depends_on", self.depends_on);
+    visit("begin_at", self.begin_at);
+  }
+};
+
+template <typename T>
+concept HasExternalFields = requires {
+  sizeof(ExternalFields<std::remove_const_t<T>>);
+};
+
+template <typename T>
+struct Ignore {
+  template <typename U>
+  void operator()(const char*, U&) const {}
+};
+template <typename T>
+concept HasOwnFields = requires(T& value) {
+  std::remove_const_t<T>::fields(value, Ignore<T>{});
+};
+
+template <typename T>
+concept HasFields = HasOwnFields<T> || HasExternalFields<T>;
+
+template <typename T, typename Visit>
+requires HasFields<T>
+void visit_fields(T& value, Visit&& visit) {
+  if constexpr (HasExternalFields<T>) {
+    ExternalFields<std::remove_const_t<T>>::fields(value, visit);
+  } else {
+    std::remove_const_t<T>::fields(value, visit);
+  }
+}
+
+}  // namespace hai

@@ -1,0 +1,108 @@
+#include "server/model/invariants.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+namespace hai {
+namespace {
+
+using Violations = std::vector<std::string>;
+
+void check_nodes(const ClusterState& state, Violations& out) {
+  for (const auto& [id, node] : state.nodes()) {
+    GpuSet used;
+    for (const Occupant& occupant : node.occupants) {
+      if (!(used & occupant.gpus).is_empty()) {
+        out.push_back(fmt::format("node {}: gpus {} given twice, again to job {}", node.facts.name,
+                                  to_string(used & occupant.gpus), occupant.job.value));
+      }
+      used = used | occupant.gpus;
+      const Job* job = state.find(occupant.job);
+      if (job == nullptr || !job->has_live_attempt()) {
+        out.push_back(fmt::format("node {}: occupant job {} has no live attempt", node.facts.name,
+                                  occupant.job.value));
+      }
+    }
+    GpuSet held;
+    for (const Held& hold : node.held) {
+      if (!(held & hold.gpus).is_empty()) {
+        out.push_back(fmt::format("node {}: gpus {} held twice", node.facts.name,
+                                  to_string(held & hold.gpus)));
+      }
+      held = held | hold.gpus;
+    }
+    if (!without(used | held, node.all_gpus()).is_empty()) {
+      out.push_back(fmt::format("node {}: gpus used that it does not have", node.facts.name));
+    }
+  }
+}
+
+void check_attempt(const ClusterState& state, const Job& job, Violations& out) {
+  const Attempt& attempt = *job.attempt;
+  if (static_cast<int>(attempt.ranks.size()) != job.spec->node_count) {
+    out.push_back(fmt::format("job {}: {} ranks placed, {} asked", job.id.value,
+                              attempt.ranks.size(), job.spec->node_count));
+  }
+  std::map<NodeId, int> nodes;
+  for (const Rank& rank : attempt.ranks) {
+    if (++nodes[rank.place.node] > 1) {
+      out.push_back(
+          fmt::format("job {}: two ranks on node {}", job.id.value, rank.place.node.value));
+    }
+    const Node* node = state.find(rank.place.node);
+    if (node == nullptr) {
+      out.push_back(fmt::format("job {}: rank on an unknown node", job.id.value));
+    }
+  }
+  if ((attempt.state == AttemptState::suspending) != attempt.suspend_deadline.has_value()) {
+    out.push_back(fmt::format("job {}: suspend deadline and state disagree", job.id.value));
+  }
+}
+
+void check_jobs(const ClusterState& state, Violations& out) {
+  std::map<ClusterState::QuotaKey, int64_t> usage;
+  for (const auto& [id, job] : state.jobs()) {
+    bool waits = state.waiting().contains({-static_cast<int>(job.priority), id});
+    if (waits != job.is_waiting())
+      out.push_back(fmt::format("job {}: waiting index is wrong", id.value));
+    if (state.live().contains(id) != job.has_live_attempt()) {
+      out.push_back(fmt::format("job {}: live index is wrong", id.value));
+    }
+    if (state.reserved().contains(id) != job.reservation.has_value()) {
+      out.push_back(fmt::format("job {}: reservation index is wrong", id.value));
+    }
+    if (job.reservation && !job.is_waiting()) {
+      out.push_back(fmt::format("job {}: holds nodes though it does not wait", id.value));
+    }
+    if (job.state == JobState::running && !job.has_live_attempt()) {
+      out.push_back(fmt::format("job {}: running without a live attempt", id.value));
+    }
+    if (!job.has_live_attempt()) continue;
+    check_attempt(state, job, out);
+    for (const Rank& rank : job.attempt->ranks) {
+      const Node* node = state.find(rank.place.node);
+      int gpus = job.attempt->exclusive ? 0 : rank.place.gpus.count();
+      usage[{job.user, job.spec->group, job.attempt->priority}] +=
+          ClusterState::node_units(1, gpus, node == nullptr ? 0 : node->facts.gpus);
+    }
+  }
+  for (const auto& [key, units] : usage) {
+    const auto& [user, group, priority] = key;
+    if (state.used_node_units(user, group, priority) != units) {
+      out.push_back(fmt::format("usage of {} in {}: {} counted, {} summed", user, group,
+                                state.used_node_units(user, group, priority), units));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> violated_invariants(const ClusterState& state) {
+  Violations out;
+  check_nodes(state, out);
+  check_jobs(state, out);
+  return out;
+}
+
+}  // namespace hai

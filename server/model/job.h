@@ -1,0 +1,160 @@
+#pragma once
+// A job, its latest attempt and that attempt's ranks. Plain values; ClusterState::apply alone
+// changes them. A job waits when it is not terminal and has no live attempt.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/agent_messages.h"
+#include "common/gpu_set.h"
+#include "common/id.h"
+#include "common/job_spec.h"
+#include "common/time.h"
+#include "server/model/states.h"
+
+namespace hai {
+
+struct RankPlacement {
+  NodeId node;
+  GpuSet gpus;
+  bool operator==(const RankPlacement&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("node", self.node);
+    visit("gpus", self.gpus);
+  }
+};
+using Placement = std::vector<RankPlacement>;  // index = rank; in network order
+
+struct Rank {
+  RankPlacement place;
+  RankState state = RankState::pending;
+  ExitCause cause = ExitCause::none;
+  int exit_code = 0;
+  std::string message;
+  bool operator==(const Rank&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("place", self.place);
+    visit("state", self.state);
+    visit("cause", self.cause);
+    visit("exit_code", self.exit_code);
+    visit("message", self.message);
+  }
+};
+
+// How an attempt is about to end, decided when the first rank gives the reason; it has ended when
+// all ranks are gone.
+struct AttemptEnd {
+  AttemptState outcome = AttemptState::failed;
+  int exit_code = 0;
+  std::string reason;
+  bool infrastructure = false;  // not the job's fault: it runs again
+  bool operator==(const AttemptEnd&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("outcome", self.outcome);
+    visit("exit_code", self.exit_code);
+    visit("reason", self.reason);
+    visit("infrastructure", self.infrastructure);
+  }
+};
+
+struct Attempt {
+  int number = 0;
+  AttemptState state = AttemptState::placed;
+  Priority priority = Priority::low;  // the level it was placed at; never automatic
+  int master_port = 0;
+  bool exclusive = true;
+  std::vector<Rank> ranks;
+  UnixTime placed_at{};
+  std::optional<UnixTime> running_at;
+  std::optional<UnixTime> ended_at;
+  std::optional<UnixTime> suspend_deadline;
+  JobId suspended_for;  // whose reservation it makes room for; none for users and drains
+  std::string suspend_reason;
+  std::optional<AttemptEnd> end;
+  bool operator==(const Attempt&) const = default;
+
+  bool is_live() const { return !is_terminal(state); }
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("number", self.number);
+    visit("state", self.state);
+    visit("priority", self.priority);
+    visit("master_port", self.master_port);
+    visit("exclusive", self.exclusive);
+    visit("ranks", self.ranks);
+    visit("placed_at", self.placed_at);
+    visit("running_at", self.running_at);
+    visit("ended_at", self.ended_at);
+    visit("suspend_deadline", self.suspend_deadline);
+    visit("suspended_for", self.suspended_for);
+    visit("suspend_reason", self.suspend_reason);
+    visit("end", self.end);
+  }
+};
+
+// Nodes held for a job while victims leave them (phase one of design §4).
+struct Reservation {
+  Placement placement;
+  Priority priority = Priority::low;
+  std::vector<JobId> victims;
+  UnixTime since{};
+  bool operator==(const Reservation&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("placement", self.placement);
+    visit("priority", self.priority);
+    visit("victims", self.victims);
+    visit("since", self.since);
+  }
+};
+
+struct Job {
+  JobId id;
+  std::string user;
+  std::string request_id;  // the submitter's idempotency key, "" if none
+  std::shared_ptr<const JobSpec> spec;
+  Priority priority = Priority::automatic;  // as asked; may change after submit
+  JobState state = JobState::queued;
+  bool held = false;
+  std::string hold_reason;
+  bool stop_requested = false;
+  UnixTime submitted_at{};
+  std::optional<UnixTime> started_at;  // first time running
+  std::optional<UnixTime> ended_at;
+  std::vector<JobId> unmet_dependencies;
+  JobId failed_dependency;
+  std::optional<Attempt> attempt;  // the latest one, live or ended
+  std::optional<Reservation> reservation;
+  std::optional<CheckpointInfo> checkpoint;
+  std::string whole_life_state;
+  std::vector<NodeId> avoid;  // nodes where its attempts failed, newest last, bounded
+  int exit_code = 0;
+  std::string end_reason;
+  int suspend_count = 0;
+  int requeue_count = 0;
+  int launch_failures = 0;  // in a row
+  int failure_restarts = 0;
+  int64_t lost_gpu_seconds = 0;
+
+  static constexpr size_t kAvoidMax = 32;
+
+  bool is_terminal() const { return hai::is_terminal(state); }
+  bool has_live_attempt() const { return attempt && attempt->is_live(); }
+  bool is_waiting() const { return !is_terminal() && !has_live_attempt(); }
+  int attempt_number() const { return attempt ? attempt->number : 0; }
+  // Equal in all that is stored; specs are compared by value.
+  bool operator==(const Job& other) const;
+};
+
+}  // namespace hai

@@ -1,0 +1,53 @@
+#pragma once
+// A node as the server knows it: what its agent said of itself, whether it answers, whether it
+// takes jobs, and who uses or is promised its GPUs.
+
+#include <string>
+#include <vector>
+
+#include "common/agent_messages.h"
+#include "common/gpu_set.h"
+#include "common/id.h"
+#include "server/model/states.h"
+
+namespace hai {
+
+// A rank of a live attempt on this node.
+struct Occupant {
+  JobId job;
+  int rank = 0;
+  GpuSet gpus;
+  bool operator==(const Occupant&) const = default;
+};
+
+// GPUs held for a job that waits for their users to leave.
+struct Held {
+  JobId job;
+  GpuSet gpus;
+  bool operator==(const Held&) const = default;
+};
+
+struct Node {
+  NodeId id;
+  NodeFacts facts;
+  Liveness liveness = Liveness::up;
+  std::string liveness_reason;
+  Scheduling scheduling = Scheduling::open;
+  std::string scheduling_reason;
+  std::string scheduling_by;
+
+  // Derived from the jobs; not stored.
+  std::vector<Occupant> occupants;
+  std::vector<Held> held;
+
+  GpuSet all_gpus() const { return GpuSet::first(facts.gpus); }
+  GpuSet used_gpus() const;
+  GpuSet held_gpus() const;
+  GpuSet held_gpus_for_others(JobId job) const;
+  // Neither used nor held for a job other than `job`.
+  GpuSet free_gpus(JobId job = {}) const;
+  bool takes_jobs() const { return liveness == Liveness::up && scheduling == Scheduling::open; }
+  bool operator==(const Node&) const = default;
+};
+
+}  // namespace hai

@@ -1,0 +1,51 @@
+#pragma once
+// The states of design §2 and which may follow which. The words are the same in C++, SQL, JSON and
+// the CLI.
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace hai {
+
+enum class JobState { queued, running, suspended, succeeded, failed, stopped };
+
+// placed → starting → running → suspending → suspended | succeeded | failed | stopped | lost
+enum class AttemptState {
+  placed,
+  starting,
+  running,
+  suspending,
+  suspended,
+  succeeded,
+  failed,
+  stopped,
+  lost,
+};
+
+// `pending` until the agent confirms the program runs; `exited` and `lost` are final.
+enum class RankState { pending, running, exited, lost };
+
+enum class Liveness { up, suspect, down };
+enum class Scheduling { open, cordoned, draining, drained };
+enum class Role { user, operator_, admin };
+
+std::string_view to_string(JobState state);
+std::string_view to_string(AttemptState state);
+std::string_view to_string(RankState state);
+std::string_view to_string(Liveness liveness);
+std::string_view to_string(Scheduling scheduling);
+std::string_view to_string(Role role);
+
+// The reverse of to_string for every enum the model stores; nullopt for an unknown word.
+template <typename Enum>
+std::optional<Enum> parse_enum(std::string_view text);
+
+bool is_terminal(JobState state);      // succeeded, failed, stopped
+bool is_terminal(AttemptState state);  // suspended, succeeded, failed, stopped, lost
+bool is_gone(RankState state);         // exited, lost
+
+bool may_follow(JobState from, JobState to);
+bool may_follow(AttemptState from, AttemptState to);
+
+}  // namespace hai

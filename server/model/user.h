@@ -1,0 +1,63 @@
+#pragma once
+// People, what they may use, and the tokens they come with.
+
+#include <string>
+#include <vector>
+
+#include "common/job_spec.h"
+#include "server/model/states.h"
+
+namespace hai {
+
+struct User {
+  std::string name;
+  Role role = Role::user;
+  bool active = true;
+  std::vector<std::string> groups;  // user groups, for quotas; everybody is in "public"
+  bool operator==(const User&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name);
+    visit("role", self.role);
+    visit("active", self.active);
+    visit("groups", self.groups);
+  }
+};
+
+// Nodes `owner` (a user, a user group or "public") may have running at once in node group `group`
+// at `priority`.
+struct Quota {
+  std::string owner;
+  std::string group;
+  Priority priority = Priority::low;
+  int64_t nodes = 0;  // kUnlimited = no limit
+  static constexpr int64_t kUnlimited = 1'000'000'000;
+  bool operator==(const Quota&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("owner", self.owner);
+    visit("group", self.group);
+    visit("priority", self.priority);
+    visit("nodes", self.nodes);
+  }
+};
+
+struct Token {
+  std::string hash;  // SHA-256 of the secret, hex; the secret itself is never kept
+  std::string user;
+  std::string label;
+  UnixTime created_at{};
+  bool operator==(const Token&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("hash", self.hash);
+    visit("user", self.user);
+    visit("label", self.label);
+    visit("created_at", self.created_at);
+  }
+};
+
+}  // namespace hai
