@@ -1,0 +1,104 @@
+#include "agent/rpc/server_link.h"
+
+#include <algorithm>
+
+#include "agent/rpc/log_waiter.h"
+#include "agent/rpc/server_stream.h"
+#include "common/check.h"
+#include "common/log.h"
+
+namespace hai {
+
+GrpcServerLink::GrpcServerLink(Loop& loop, LogSource& logs, ServerLinkOptions options)
+    : loop_(loop),
+      options_(std::move(options)),
+      rng_(options_.seed),
+      log_waiter_(std::make_unique<LogWaiter>(loop, logs)) {
+  CHECK(!options_.servers.empty());
+  // So that the agents of a cluster spread over its servers while nobody leads yet.
+  next_server_ = static_cast<size_t>(rng_.below(options_.servers.size()));
+}
+
+GrpcServerLink::~GrpcServerLink() {
+  loop_.cancel(timer_);
+  if (stream_) stream_->close_and_wait();
+}
+
+void GrpcServerLink::start(Listener listener) {
+  listener_ = std::move(listener);
+  connect();
+}
+
+void GrpcServerLink::send(const AgentReport& report) {
+  if (accepted_) stream_->send_report(report);
+}
+
+ServerStreamEvents GrpcServerLink::make_events() {
+  return {.accepted = [this] { stream_accepted(); },
+          .order =
+              [this](const AgentOrder& order) {
+                // An accepted stream that is refused later is no success: it must not reset the
+                // backoff, or a cluster of refused agents would knock without a pause.
+                if (!std::holds_alternative<RefuseAgent>(order.body)) failures_ = 0;
+                listener_.order(order);
+              },
+          .read_log = [this](int64_t id, const LogRequest& request) { answer_log(id, request); },
+          .done = [this](const Status& status) { stream_done(status); }};
+}
+
+void GrpcServerLink::connect() {
+  const std::string& server = options_.servers[next_server_];
+  stream_ =
+      ServerStream::open(loop_,
+                         {.server = server,
+                          .hello = {.agent_token = options_.agent_token, .node = options_.node},
+                          .keepalive = options_.keepalive},
+                         make_events());
+  timer_ = loop_.call_after(options_.connect_timeout, [this] {
+    timer_ = 0;
+    stream_->close();
+  });
+}
+
+void GrpcServerLink::stream_accepted() {
+  loop_.cancel(timer_);
+  timer_ = 0;
+  accepted_ = true;
+  log_info("server_connected", {{"server", options_.servers[next_server_]}});
+  listener_.connected();
+}
+
+void GrpcServerLink::stream_done(const Status& status) {
+  loop_.cancel(timer_);
+  timer_ = 0;
+  stream_.reset();
+  log_waiter_->drop_all();
+  const bool was_accepted = std::exchange(accepted_, false);
+  log_info(was_accepted ? "server_disconnected" : "server_not_reached",
+           {{"server", options_.servers[next_server_]}, {"reason", status}});
+  next_server_ = (next_server_ + 1) % options_.servers.size();
+  ++failures_;
+  retry_later();
+  if (was_accepted) listener_.disconnected();
+}
+
+// The pause doubles with each round over all servers, so that a standby is tried soon after its
+// leader is gone.
+void GrpcServerLink::retry_later() {
+  const int rounds = (failures_ - 1) / static_cast<int>(options_.servers.size());
+  Duration pause = options_.backoff_min * (int64_t{1} << std::min(rounds, 20));
+  pause = std::min(pause, options_.backoff_max);
+  pause = Duration(rng_.between(pause.count() / 2, pause.count()));
+  timer_ = loop_.call_after(pause, [this] {
+    timer_ = 0;
+    connect();
+  });
+}
+
+void GrpcServerLink::answer_log(int64_t request_id, const LogRequest& request) {
+  log_waiter_->read(request, [this, request_id](LogChunk chunk) {
+    if (stream_) stream_->send_log_chunk(request_id, chunk);
+  });
+}
+
+}  // namespace hai

@@ -1,0 +1,60 @@
+#pragma once
+// The agent's connection to the leading server: one gRPC stream at a time, on a channel of its own.
+// Tries the servers in turn until one accepts the hello, and again when the stream ends, with
+// jittered backoff. Lives on the loop's thread; gRPC's threads only post to it.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/core/log_source.h"
+#include "agent/core/ports.h"
+#include "common/loop.h"
+#include "common/rng.h"
+
+namespace hai {
+
+class LogWaiter;
+class ServerStream;
+struct ServerStreamEvents;
+
+struct ServerLinkOptions {
+  std::vector<std::string> servers;  // host:port, at least one
+  std::string agent_token;
+  std::string node;
+  Duration backoff_min = 100ms;
+  Duration backoff_max = 5s;
+  Duration connect_timeout = 5s;  // a server that has not accepted by then is given up
+  Duration keepalive = 5s;        // ping a silent server; without an answer for as long: broken
+  uint64_t seed = 1;              // of the jitter
+};
+
+class GrpcServerLink final : public ServerLink {
+ public:
+  GrpcServerLink(Loop& loop, LogSource& logs, ServerLinkOptions options);
+  ~GrpcServerLink() override;  // ends the stream and waits for gRPC to let go of it
+
+  void start(Listener listener) override;
+  void send(const AgentReport& report) override;
+
+ private:
+  void connect();
+  void retry_later();
+  void stream_accepted();
+  void stream_done(const Status& status);
+  void answer_log(int64_t request_id, const LogRequest& request);
+  ServerStreamEvents make_events();
+
+  Loop& loop_;
+  const ServerLinkOptions options_;
+  Rng rng_;
+  Listener listener_;
+  std::unique_ptr<LogWaiter> log_waiter_;
+  std::shared_ptr<ServerStream> stream_;  // the only one; null while waiting to retry
+  bool accepted_ = false;
+  size_t next_server_ = 0;
+  int failures_ = 0;   // since a server last worked with us
+  TimerId timer_ = 0;  // retry or connect timeout
+};
+
+}  // namespace hai

@@ -1,0 +1,218 @@
+#include "agent/rpc/server_stream.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <deque>
+#include <future>
+#include <optional>
+
+#include "common/log.h"
+#include "hai/v1/agent.grpc.pb.h"
+
+namespace hai {
+
+namespace {
+
+std::shared_ptr<grpc::Channel> make_channel(const ServerStreamOptions& options) {
+  const int keepalive_ms = static_cast<int>(options.keepalive.count() / 1000);
+  grpc::ChannelArguments arguments;
+  // Otherwise all channels of a process to one server would share one TCP connection.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive_ms);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_ms);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  return grpc::CreateCustomChannel(options.server, grpc::InsecureChannelCredentials(), arguments);
+}
+
+Status from_grpc(const grpc::Status& status) {
+  if (status.ok()) return unavailable("the server ended the stream");
+  return {static_cast<Code>(status.error_code()), status.error_message()};
+}
+
+// gRPC's threads only decode and post; every member below `loop_` belongs to the loop's thread,
+// except what the one outstanding read, write or call uses.
+class GrpcServerStream final : public ServerStream,
+                               public grpc::ClientBidiReactor<v1::AgentMessage, v1::ServerMessage>,
+                               public std::enable_shared_from_this<GrpcServerStream> {
+ public:
+  GrpcServerStream(Loop& loop, const ServerStreamOptions& options, ServerStreamEvents events)
+      : loop_(loop),
+        events_(std::move(events)),
+        channel_(make_channel(options)),
+        stub_(v1::AgentService::NewStub(channel_)) {
+    to_proto(options.hello, *writing_.mutable_hello());
+  }
+
+  void begin() {
+    self_ = shared_from_this();  // gRPC's share, given back in OnDone
+    stub_->async()->Connect(&context_, this);
+    AddHold();  // Reads and writes are started from the loop, outside of gRPC's callbacks.
+    write_in_flight_ = true;
+    StartWrite(&writing_);
+    StartRead(&reading_);
+    StartCall();
+  }
+
+  void send_report(const AgentReport& report) override {
+    std::optional<NodeFacts> facts = report.facts;
+    // A report that replaces the first one must still bring what only the first one carries.
+    if (!facts && report_) facts = std::move(report_->facts);
+    report_ = report;
+    report_->facts = std::move(facts);
+    write_next();
+  }
+
+  void send_log_chunk(int64_t request_id, const LogChunk& chunk) override {
+    if (log_chunks_.size() >= kMaxLogChunks) {
+      log_warning("log_chunk_dropped", {{"request", request_id}, {"waiting", log_chunks_.size()}});
+      return;
+    }
+    log_chunks_.emplace_back(request_id, chunk);
+    write_next();
+  }
+
+  void close() override {
+    context_.TryCancel();
+    release();
+  }
+
+  void close_and_wait() override {
+    events_ = {};
+    silent_ = true;
+    close();
+    done_.get_future().wait();
+  }
+
+  // ---- gRPC's threads
+
+  void OnReadInitialMetadataDone(bool ok) override {
+    if (!ok) return;
+    post([this] { accepted(); });
+  }
+
+  void OnReadDone(bool ok) override {
+    post([this, ok] {
+      if (ok) {
+        received();
+      } else {
+        release();  // The server ended it; its reason comes with OnDone.
+      }
+    });
+  }
+
+  void OnWriteDone(bool ok) override {
+    if (!ok) return;  // The stream is broken: reading ends it, after the server's last words.
+    post([this] {
+      write_in_flight_ = false;
+      write_next();
+    });
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    Status reason = failure_.load() ? invalid_argument("the server sent what cannot be understood")
+                                    : from_grpc(status);
+    post([this, reason] {
+      if (!silent_) events_.done(reason);
+    });
+    std::shared_ptr<GrpcServerStream> self = std::move(self_);
+    done_.set_value();
+  }
+
+ private:
+  void post(std::function<void()> callback) {
+    loop_.post([self = shared_from_this(), callback = std::move(callback)] { callback(); });
+  }
+
+  // gRPC's two threads may deliver the first message before the acceptance it follows.
+  void accepted() {
+    if (silent_ || std::exchange(accepted_, true)) return;
+    events_.accepted();
+  }
+
+  // The next read starts only now: a message that the loop has not seen holds back the server.
+  void received() {
+    if (released_) return;
+    accepted();
+    handle(reading_);
+    if (released_) return;
+    reading_.Clear();
+    StartRead(&reading_);
+  }
+
+  void handle(const v1::ServerMessage& message) {
+    switch (message.body_case()) {
+      case v1::ServerMessage::kOrder: {
+        Result<AgentOrder> order = from_proto(message.order());
+        if (!order.is_ok()) return reject(order.status());
+        events_.order(order.value());
+        return;
+      }
+      case v1::ServerMessage::kReadLog: {
+        Result<LogRequest> request = from_proto(message.read_log());
+        if (!request.is_ok()) return reject(request.status());
+        events_.read_log(message.read_log().request_id(), request.value());
+        return;
+      }
+      case v1::ServerMessage::BODY_NOT_SET:
+        return;  // Of a newer server: not for us.
+    }
+  }
+
+  void reject(const Status& status) {
+    log_warning("server_message_refused", {{"reason", status}});
+    failure_.store(true);
+    close();
+  }
+
+  void write_next() {
+    if (write_in_flight_ || released_) return;
+    writing_.Clear();
+    if (report_) {
+      to_proto(*report_, *writing_.mutable_report());
+      report_.reset();
+    } else if (!log_chunks_.empty()) {
+      to_proto(log_chunks_.front().first, log_chunks_.front().second,
+               *writing_.mutable_log_chunk());
+      log_chunks_.pop_front();
+    } else {
+      return;
+    }
+    write_in_flight_ = true;
+    StartWrite(&writing_);
+  }
+
+  // After this nothing is started any more, so gRPC may finish with OnDone.
+  void release() {
+    if (std::exchange(released_, true)) return;
+    RemoveHold();
+  }
+
+  Loop& loop_;
+  ServerStreamEvents events_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::AgentService::Stub> stub_;
+  grpc::ClientContext context_;
+  std::shared_ptr<GrpcServerStream> self_;
+  v1::AgentMessage writing_;
+  v1::ServerMessage reading_;
+  bool accepted_ = false;
+  bool write_in_flight_ = false;
+  bool released_ = false;
+  bool silent_ = false;
+  std::optional<AgentReport> report_;
+  std::deque<std::pair<int64_t, LogChunk>> log_chunks_;
+  std::atomic<bool> failure_ = false;
+  std::promise<void> done_;
+};
+
+}  // namespace
+
+std::shared_ptr<ServerStream> ServerStream::open(Loop& loop, const ServerStreamOptions& options,
+                                                 ServerStreamEvents events) {
+  auto stream = std::make_shared<GrpcServerStream>(loop, options, std::move(events));
+  stream->begin();
+  return stream;
+}
+
+}  // namespace hai

@@ -1,0 +1,314 @@
+// Whatever the plain types can say survives the way through protobuf; whatever else comes over the
+// network is refused with a reason and never crashes.
+
+#include "proto/convert/agent_convert.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "common/rng.h"
+#include "hai/v1/agent.pb.h"
+
+namespace hai {
+namespace {
+
+class Draw {
+ public:
+  explicit Draw(uint64_t seed) : rng(seed) {}
+
+  std::string bytes(size_t size_max) {  // any bytes, not only UTF-8
+    std::string text(rng.below(size_max + 1), '\0');
+    for (char& c : text) c = static_cast<char>(rng.below(256));
+    return text;
+  }
+  std::string name(bool may_be_empty = false) {
+    static constexpr std::string_view kChars = "abcXYZ019._-:";
+    std::string text(static_cast<size_t>(rng.between(may_be_empty ? 0 : 1, 20)), 'a');
+    for (char& c : text) c = kChars[rng.below(kChars.size())];
+    return text;
+  }
+  template <typename T>
+  T any_of(std::initializer_list<T> values) {
+    return values.begin()[rng.below(values.size())];
+  }
+  RankKey key() {
+    return {JobId{rng.between(1, std::numeric_limits<int64_t>::max())},
+            static_cast<int>(rng.between(1, std::numeric_limits<int>::max())),
+            static_cast<int>(rng.between(0, AgentLimits::kRanksOfAttempt - 1))};
+  }
+  UnixTime time() { return unix_micros(rng.between(0, 4'000'000'000'000'000)); }
+  Duration duration() { return Duration(rng.between(0, Duration(24h * 365).count())); }
+  int integer() {
+    return static_cast<int>(
+        rng.between(std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
+  }
+
+  NodeFacts facts(const std::string& node) {
+    return {.name = node,
+            .group = name(),
+            .zone = name(true),
+            .leaf = name(true),
+            .address = name(true),
+            .gpus = static_cast<int>(rng.between(0, 64)),
+            .cpus = static_cast<int>(rng.between(0, AgentLimits::kCpus)),
+            .memory_bytes = rng.between(0, AgentLimits::kMemoryBytes),
+            .numa_nodes = static_cast<int>(rng.between(0, 16)),
+            .gpu_model = bytes(40),
+            .agent_version = bytes(20),
+            .boot_id = bytes(40)};
+  }
+  RankStatus rank() {
+    RankStatus status{.key = key(),
+                      .phase = any_of({RankPhase::starting, RankPhase::running, RankPhase::exited}),
+                      .suspend_notified = rng.chance(0.5),
+                      .cause = any_of({ExitCause::none, ExitCause::program, ExitCause::go_suspend,
+                                       ExitCause::grace_over, ExitCause::killed, ExitCause::fenced,
+                                       ExitCause::launch_failed, ExitCause::lost}),
+                      .exit_code = integer(),
+                      .message = bytes(100),
+                      .started_at = time(),
+                      .ended_at = time()};
+    if (rng.chance(0.5)) {
+      status.checkpoint =
+          CheckpointInfo{static_cast<int64_t>(rng.next()), bytes(50), rng.unit() * 1000, time()};
+    }
+    if (rng.chance(0.5)) status.progress_step = static_cast<int64_t>(rng.next());
+    if (rng.chance(0.5)) status.whole_life_state = bytes(50);
+    return status;
+  }
+  AgentReport report() {
+    AgentReport report{.node = name(),
+                       .sequence = rng.between(0, std::numeric_limits<int64_t>::max())};
+    if (rng.chance(0.5)) report.facts = facts(report.node);
+    for (uint64_t i = rng.below(5); i > 0; --i) report.ranks.push_back(rank());
+    std::sort(report.ranks.begin(), report.ranks.end(),
+              [](const RankStatus& a, const RankStatus& b) { return a.key < b.key; });
+    return report;
+  }
+  LaunchRank launch() {
+    LaunchRank launch{.key = key(),
+                      .job_name = bytes(20),
+                      .user = bytes(20),
+                      .workspace = bytes(60),
+                      .entrypoint = bytes(60),
+                      .parameters = bytes(200),
+                      .launch = any_of({LaunchMode::per_node, LaunchMode::per_gpu}),
+                      .env_style = any_of({EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm}),
+                      .gpus = {rng.next()},
+                      .exclusive = rng.chance(0.5),
+                      .cpus = static_cast<int>(rng.between(0, 256)),
+                      .memory_bytes = rng.between(0, AgentLimits::kMemoryBytes),
+                      .master_port = static_cast<int>(rng.between(0, 65'535)),
+                      .suspend_signal = bytes(10),
+                      .suspend_exit_code = static_cast<int>(rng.between(0, 255)),
+                      .watchdog = duration(),
+                      .checkpoint = bytes(60),
+                      .whole_life_state = bytes(60)};
+    launch.key.rank = static_cast<int>(rng.below(8));
+    launch.ranks.resize(static_cast<size_t>(launch.key.rank) + 1 + rng.below(8));
+    for (RankPlace& place : launch.ranks) {
+      place = {name(), name(true), name(true), name(true)};
+    }
+    for (uint64_t i = rng.below(5); i > 0; --i) launch.environments[bytes(10)] = bytes(30);
+    return launch;
+  }
+  AgentOrder order() {
+    AgentOrder order{.epoch = Epoch{rng.between(0, std::numeric_limits<int64_t>::max())}};
+    switch (rng.below(7)) {
+      case 0:
+        order.body = launch();
+        break;
+      case 1:
+        order.body = SuspendRank{key(), duration()};
+        break;
+      case 2:
+        order.body = ContinueRank{key()};
+        break;
+      case 3:
+        order.body = KillRank{key()};
+        break;
+      case 4:
+        order.body = ForgetRank{key()};
+        break;
+      case 5:
+        order.body = GrantLease{rng.between(0, 1'000'000), duration(), duration()};
+        break;
+      default:
+        order.body = RefuseAgent{bytes(100)};
+        break;
+    }
+    return order;
+  }
+
+  Rng rng;
+};
+
+// Through the wire format, not only through the message object: bad UTF-8 shows only there.
+template <typename Message>
+Message through_the_wire(const Message& message) {
+  Message read;
+  EXPECT_TRUE(read.ParseFromString(message.SerializeAsString()));
+  return read;
+}
+
+TEST(AgentConvert, ReportsRoundTrip) {
+  Draw draw(1);
+  for (int i = 0; i < 2'000; ++i) {
+    const AgentReport report = draw.report();
+    v1::AgentReport message;
+    to_proto(report, message);
+    Result<AgentReport> back = from_proto(through_the_wire(message));
+    ASSERT_TRUE(back.is_ok()) << back.status().message();
+    ASSERT_EQ(back.value(), report);
+  }
+}
+
+TEST(AgentConvert, OrdersRoundTrip) {
+  Draw draw(2);
+  for (int i = 0; i < 2'000; ++i) {
+    const AgentOrder order = draw.order();
+    v1::AgentOrder message;
+    to_proto(order, message);
+    Result<AgentOrder> back = from_proto(through_the_wire(message));
+    ASSERT_TRUE(back.is_ok()) << back.status().message();
+    ASSERT_EQ(back.value(), order);
+  }
+}
+
+TEST(AgentConvert, HelloAndLogMessagesRoundTrip) {
+  Draw draw(3);
+  for (int i = 0; i < 500; ++i) {
+    const AgentHello hello{draw.integer(), draw.bytes(40), draw.name()};
+    v1::Hello hello_message;
+    to_proto(hello, hello_message);
+    ASSERT_EQ(from_proto(through_the_wire(hello_message)).value(), hello);
+
+    const LogRequest request{draw.key(), draw.rng.between(0, 1 << 30),
+                             draw.rng.between(1, kMaxLogChunkBytes), draw.rng.between(0, 1 << 30),
+                             Duration(draw.rng.between(0, kMaxLogWait.count()))};
+    v1::ReadLog request_message;
+    to_proto(i, request, request_message);
+    ASSERT_EQ(from_proto(through_the_wire(request_message)).value(), request);
+    ASSERT_EQ(request_message.request_id(), i);
+
+    const int64_t offset = draw.rng.between(0, 1 << 30);
+    const LogChunk chunk{draw.bytes(300), offset, offset + draw.rng.between(0, 300),
+                         draw.rng.chance(0.5), draw.bytes(20)};
+    v1::LogChunk chunk_message;
+    to_proto(i, chunk, chunk_message);
+    ASSERT_EQ(from_proto(through_the_wire(chunk_message)).value(), chunk);
+  }
+}
+
+TEST(AgentConvert, RandomBytesNeverCrash) {
+  Draw draw(4);
+  int parsed = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    v1::AgentMessage agent;
+    v1::ServerMessage server;
+    std::string bytes;
+    if (draw.rng.chance(0.5)) {
+      to_proto(draw.report(), *agent.mutable_report());
+      to_proto(draw.order(), *server.mutable_order());
+      bytes = draw.rng.chance(0.5) ? agent.SerializeAsString() : server.SerializeAsString();
+      for (uint64_t n = draw.rng.below(4); n > 0 && !bytes.empty(); --n) {
+        bytes[draw.rng.below(bytes.size())] = static_cast<char>(draw.rng.below(256));
+      }
+    } else {
+      bytes = draw.bytes(64);
+    }
+    if (agent.ParseFromString(bytes)) {
+      ++parsed;
+      (void)from_proto(agent.report());
+      (void)from_proto(agent.hello());
+      (void)from_proto(agent.log_chunk());
+    }
+    if (server.ParseFromString(bytes)) {
+      (void)from_proto(server.order());
+      (void)from_proto(server.read_log());
+    }
+  }
+  EXPECT_GT(parsed, 1'000);
+}
+
+v1::AgentReport report_of_one_rank() {
+  AgentReport report{.node = "n1", .sequence = 1};
+  report.ranks = {{.key = {JobId{1}, 1, 0}}};
+  v1::AgentReport message;
+  to_proto(report, message);
+  return message;
+}
+
+void expect_refused(const v1::AgentReport& message, const std::string& text) {
+  Result<AgentReport> report = from_proto(message);
+  ASSERT_FALSE(report.is_ok()) << text;
+  EXPECT_EQ(report.status().code(), Code::invalid_argument);
+  EXPECT_NE(report.status().message().find(text), std::string::npos) << report.status().message();
+}
+
+TEST(AgentConvert, BadReportsAreRefusedWithTheField) {
+  v1::AgentReport message = report_of_one_rank();
+  ASSERT_TRUE(from_proto(message).is_ok());
+
+  message.mutable_ranks(0)->set_phase(static_cast<v1::RankPhase>(99));
+  expect_refused(message, "phase has the unknown value 99");
+  message = report_of_one_rank();
+  message.mutable_ranks(0)->clear_cause();
+  expect_refused(message, "cause has the unknown value 0");
+  message = report_of_one_rank();
+  message.mutable_ranks(0)->mutable_key()->set_job(0);
+  expect_refused(message, "job id is 0");
+  message = report_of_one_rank();
+  message.mutable_ranks(0)->mutable_key()->set_rank(-1);
+  expect_refused(message, "rank is -1");
+  message = report_of_one_rank();
+  message.mutable_ranks(0)->set_ended_at_us(std::numeric_limits<int64_t>::max());
+  expect_refused(message, "ended_at_us");
+  message = report_of_one_rank();
+  message.set_sequence(-1);
+  expect_refused(message, "sequence is -1");
+  message = report_of_one_rank();
+  message.set_node("two words");
+  expect_refused(message, "node name has the byte 0x20");
+  message = report_of_one_rank();
+  *message.add_ranks() = message.ranks(0);
+  expect_refused(message, "rank 1.1.0 twice");
+  message = report_of_one_rank();
+  message.mutable_facts()->set_name("n2");
+  message.mutable_facts()->set_group("training");
+  expect_refused(message, "report of node n1 carries facts of n2");
+  message = report_of_one_rank();
+  for (int i = 0; i < AgentLimits::kRanksOfNode; ++i) *message.add_ranks() = message.ranks(0);
+  expect_refused(message, "ranks of the report has size 4097");
+}
+
+TEST(AgentConvert, OddNumbersOfAProgramDoNotCutItsNodeOff) {
+  v1::AgentReport message = report_of_one_rank();
+  v1::CheckpointInfo& checkpoint = *message.mutable_ranks(0)->mutable_checkpoint();
+  checkpoint.set_step(-7);
+  checkpoint.set_save_seconds(std::numeric_limits<double>::quiet_NaN());
+  Result<AgentReport> report = from_proto(message);
+  ASSERT_TRUE(report.is_ok());
+  EXPECT_EQ(report.value().ranks[0].checkpoint->step, -7);
+  EXPECT_EQ(report.value().ranks[0].checkpoint->save_seconds, 0);
+}
+
+TEST(AgentConvert, OrdersOfANewerServerAreRefused) {
+  v1::AgentOrder message;
+  message.set_epoch(1);
+  EXPECT_EQ(from_proto(message).status().code(), Code::invalid_argument);
+}
+
+TEST(AgentConvert, UnsortedRanksAreSorted) {
+  v1::AgentReport message = report_of_one_rank();
+  *message.add_ranks() = message.ranks(0);
+  message.mutable_ranks(0)->mutable_key()->set_rank(5);
+  Result<AgentReport> report = from_proto(message);
+  ASSERT_TRUE(report.is_ok());
+  EXPECT_EQ(report.value().ranks[0].key.rank, 0);
+  EXPECT_EQ(report.value().ranks[1].key.rank, 5);
+}
+
+}  // namespace
+}  // namespace hai
