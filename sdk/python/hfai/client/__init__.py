@@ -1,0 +1,126 @@
+"""HAI's in-task interface on top of hai: same names, types and arguments, so that programs run unchanged.
+
+What differs from module hai: states are ints, go_suspend() returns outside the cluster, and calls take
+HAI's `timeout` and `raise_exception` (the timeout is hai's own here: its socket is on this machine).
+What hai decides by itself (priority, warnings, health checks) is accepted and answered "not done".
+"""
+
+import os
+import sys
+
+import hai
+from hai import Error, receive_suspend_command as _receive, go_suspend as _go_suspend
+
+
+class EXP_PRIORITY:
+    AUTO = -1
+    LOW = 0
+    BELOW_NORMAL = 5
+    UNDER_NORMAL = 8
+    NORMAL = 10
+    ABOVE_NORMAL = 20
+    HIGH = 30
+    VERY_HIGH = 40
+    EXTREME_HIGH = 50
+
+
+class WARN_TYPE:
+    COMPLETED = 1
+    TERMINATING = 2
+    LOG = 4
+    INTERRUPT = 8
+
+
+def nb_name():
+    return _first("NO_CLUSTER", "MARSV2_NB_NAME", "HAI_JOB_NAME")
+
+
+def task_id():
+    return _first(-1, "MARSV2_TASK_ID", "HAI_JOB_ID")
+
+
+def rank():
+    return int(_first(0, "MARSV2_RANK", "HAI_NODE_RANK"))
+
+
+def node_name():
+    return _first("NAN_NODE", "MARSV2_NODE_NAME", "HAI_NODE_NAME")
+
+
+def user_name():
+    return _first("", "MARSV2_USER", "HAI_USER")
+
+
+def receive_suspend_command(timeout=500, raise_exception=False):
+    return _receive()
+
+
+def go_suspend(timeout=500, raise_exception=False):
+    """Does not return inside a job; ends a simulated run with exit code 0; does nothing elsewhere."""
+    if hai.in_job():
+        _go_suspend()
+    if os.environ.get("HFAI_SIMULATE") == "1":
+        print("hai: simulated suspend, exiting", flush=True)
+        sys.exit(0)
+    _say("go_suspend: not in a hai job, going on")
+
+
+def get_whole_life_state():
+    """The int set last in this or any earlier attempt; 0 if none was, or if it is not a number."""
+    try:
+        return int(hai.get_whole_life_state() or 0)
+    except ValueError:
+        return 0
+
+
+def set_whole_life_state(state, timeout=500, raise_exception=True):
+    try:
+        return hai.set_whole_life_state(int(state))
+    except Error as error:
+        if raise_exception:
+            raise
+        _say(error)
+        return False
+
+
+def set_watchdog_time(seconds):
+    if not hai.set_watchdog_time(seconds):
+        return {"success": 0, "msg": f"set_watchdog_time {seconds} s: not set"}
+    return {"success": 1, "msg": f"set_watchdog_time {seconds} s: set"}
+
+
+def set_priority(priority, timeout=500, raise_exception=False):
+    """Not from inside a job: the priority is the user's to change."""
+    return _not_done("set_priority")
+
+
+def disable_warn(warn_type, timeout=500, raise_exception=False):
+    return _not_done("disable_warn")
+
+
+def bind_hf_except_hook(process_class):
+    """Nothing to bind: the agent itself checks the node's health when a rank fails."""
+
+
+def self_health_check():
+    """Nothing to do: the agent itself checks the node's health when a rank fails."""
+
+
+def print_gpu_info(pid):
+    return False
+
+
+def _first(default, *names):
+    for name in names:
+        if os.environ.get(name):
+            return os.environ[name]
+    return default
+
+
+def _not_done(what):
+    _say(f"{what}: has no effect inside a job")
+    return False
+
+
+def _say(text):
+    print(f"hai: {text}", file=sys.stderr, flush=True)
