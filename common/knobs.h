@@ -17,9 +17,10 @@ struct Knobs {
   Duration server_lease = 2s;      // a leader that cannot renew for so long stops
   Duration resend_after = 3s;      // an order that shows no effect is sent again
   Duration launch_timeout = 60s;   // a gang whose ranks are not all running by then is rolled back
-  Duration exit_skew = 30s;        // when one rank has ended well, the others must follow within this or are killed
   Duration assumed_checkpoint_age = 30min;  // charged to jobs that report no checkpoints
   Duration plan_period = 1s;       // plan at least so often
+  Duration plan_gap = 5ms;         // and at most so often, so that a burst of changes shares a pass
+  Duration tight_wait = 60s;       // a job's max_leaves binds it for so long, then any fit will do
   int max_requeues = 10;
   int max_unfinished_jobs_per_user = 10'000;
   int finished_jobs_kept = 10'000;  // finished jobs kept in memory; older ones are read from the store
