@@ -1,0 +1,90 @@
+// The rows, the log and the lease behind MemStore.
+
+#include <algorithm>
+#include <utility>
+
+#include "common/check.h"
+#include "server/store/mem_store.h"
+
+namespace hai {
+
+Result<Epoch> MemDatabase::acquire(const std::string& holder, Duration lease) {
+  if (has_valid_lease() && holder_ != holder) {
+    return failed_precondition("{} leads with epoch {}", holder_, epoch_.value);
+  }
+  ++epoch_.value;
+  holder_ = holder;
+  lease_expires_ = clock_.now() + lease;
+  return epoch_;
+}
+
+Status MemDatabase::renew(Epoch epoch, Duration lease) {
+  if (epoch != epoch_ || holder_.empty()) {
+    return aborted("epoch {} is over: {} leads with epoch {}", epoch.value, holder_, epoch_.value);
+  }
+  lease_expires_ = std::max(lease_expires_, clock_.now() + lease);
+  return ok();
+}
+
+void MemDatabase::release(Epoch epoch) {
+  if (epoch == epoch_) holder_.clear();
+}
+
+Status MemDatabase::append(AppendBatch& batch) {
+  if (batch.epoch != epoch_) {
+    return aborted("epoch {} is over: {} leads with epoch {}", batch.epoch.value, holder_,
+                   epoch_.value);
+  }
+  for (Event& event : batch.events) {
+    CHECK(event.seq == last_seq_ + 1);
+    last_seq_ = event.seq;
+    if (const auto* started = std::get_if<EpochStarted>(&event.body)) {
+      started_epoch_ = started->epoch;
+    }
+    if (options_.keep_events) events_.push_back(std::move(event));
+  }
+  write_rows(batch);
+  return ok();
+}
+
+void MemDatabase::write_rows(AppendBatch& batch) {
+  for (Job& job : batch.jobs) {
+    last_job_ = std::max(last_job_, job.id);
+    if (job.is_terminal() && !options_.keep_finished) {
+      jobs_.erase(job.id);
+    } else {
+      jobs_.insert_or_assign(job.id, std::move(job));
+    }
+  }
+  for (Node& node : batch.nodes) {
+    node.occupants.clear();  // derived from the jobs
+    node.held.clear();
+    nodes_.insert_or_assign(node.id, std::move(node));
+  }
+  for (User& user : batch.users) users_.insert_or_assign(user.name, user);
+  for (const Quota& quota : batch.removed_quotas) {
+    quotas_.erase({quota.owner, quota.group, quota.priority});
+  }
+  for (const Quota& quota : batch.quotas) {
+    quotas_.insert_or_assign({quota.owner, quota.group, quota.priority}, quota);
+  }
+  for (const std::string& hash : batch.removed_tokens) tokens_.erase(hash);
+  for (const Token& token : batch.tokens) tokens_.insert_or_assign(token.hash, token);
+}
+
+StoredState MemDatabase::stored_state() const {
+  StoredState state;
+  state.epoch = started_epoch_;
+  state.last_seq = last_seq_;
+  state.last_job = last_job_;
+  for (const auto& [id, job] : jobs_) {
+    if (!job.is_terminal()) state.jobs.push_back(job);
+  }
+  for (const auto& [id, node] : nodes_) state.nodes.push_back(node);
+  for (const auto& [name, user] : users_) state.users.push_back(user);
+  for (const auto& [key, quota] : quotas_) state.quotas.push_back(quota);
+  for (const auto& [hash, token] : tokens_) state.tokens.push_back(token);
+  return state;
+}
+
+}  // namespace hai

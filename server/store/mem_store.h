@@ -1,0 +1,106 @@
+#pragma once
+// A store in memory with the contract of PgStore, for the simulator and for tests. Servers that
+// share a MemDatabase contend for it as they would for PostgreSQL. No clock and no thread of its
+// own: time is the loops'. Requests of one MemStore are served one after the other, and each has
+// two halves: it reaches the database and is executed there, then its answer travels back.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/loop.h"
+#include "server/control/ports.h"
+
+namespace hai {
+
+// What happens to one request.
+enum class MemFault {
+  ok,
+  fail_before,  // unavailable, and nothing was done
+  fail_after,   // done, but the caller is told unavailable
+  abort,        // aborted, and nothing was done
+};
+
+// Asked once per request; empty hooks mean no latency, no faults, and writes that land.
+struct MemHooks {
+  std::function<Duration()> latency;  // of the whole request
+  std::function<MemFault()> fault;
+  std::function<bool()> lands_on_crash;  // whether the write under way when its server dies is done
+};
+
+struct MemOptions {
+  bool keep_events = true;    // false: count them only, for long replays of traces
+  bool keep_finished = true;  // false: finished jobs leave the rows
+};
+
+class MemDatabase {
+ public:
+  // `clock` is the database's own; leases expire by it.
+  explicit MemDatabase(Loop& clock, MemOptions options = {}) : clock_(clock), options_(options) {}
+
+  MemHooks hooks;  // of every MemStore on it
+
+  // What a server would load now: everything unfinished.
+  StoredState stored_state() const;
+  const std::vector<Event>& events() const { return events_; }
+  const std::map<JobId, Job>& jobs() const { return jobs_; }  // finished ones too
+  Epoch epoch() const { return epoch_; }                      // of the last acquire
+  const std::string& holder() const { return holder_; }       // "" = nobody
+  bool has_valid_lease() const { return !holder_.empty() && clock_.now() < lease_expires_; }
+
+ private:
+  friend class MemStore;
+
+  Result<Epoch> acquire(const std::string& holder, Duration lease);
+  Status renew(Epoch epoch, Duration lease);
+  void release(Epoch epoch);
+  Status append(AppendBatch& batch);
+  void write_rows(AppendBatch& batch);
+
+  Loop& clock_;
+  MemOptions options_;
+  Epoch epoch_;
+  Epoch started_epoch_;  // of the last epoch_started event
+  std::string holder_;
+  MonoTime lease_expires_{};
+  int64_t last_seq_ = 0;
+  JobId last_job_;
+  std::vector<Event> events_;
+  std::map<JobId, Job> jobs_;
+  std::map<NodeId, Node> nodes_;
+  std::map<std::string, User> users_;
+  std::map<std::tuple<std::string, std::string, Priority>, Quota> quotas_;
+  std::map<std::string, Token> tokens_;
+};
+
+class MemStore final : public Store {
+ public:
+  // `holder` names this server, uniquely among those that share the database.
+  MemStore(Loop& loop, MemDatabase& database, std::string holder);
+  ~MemStore() override;
+
+  void acquire(Duration lease, std::function<void(Result<Term>)> done) override;
+  void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) override;
+  void release(Epoch epoch, std::function<void()> done) override;
+  void load(std::function<void(Result<StoredState>)> done) override;
+  void append(AppendBatch batch, std::function<void(Status)> done) override;
+
+  // Its server dies: no callback comes any more, what waits is dropped, and what is under way may
+  // or may not be done (hooks.lands_on_crash). The destructor does the same.
+  void crash();
+
+ private:
+  struct Request;
+  struct Core;
+  void submit(Request request);
+  static void start_next(const std::shared_ptr<Core>& core);
+  static void execute(const std::shared_ptr<Core>& core, Duration way_back);
+
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace hai
