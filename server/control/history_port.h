@@ -1,0 +1,61 @@
+#pragma once
+// Questions about the past: finished jobs, attempts and the event log, which the controller does
+// not keep. Read-only and beside the controller: answers may be a moment behind what it knows.
+// Calls and callbacks happen on the loop's thread; callbacks never come from inside the call.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "server/model/event.h"
+#include "server/model/job.h"
+
+namespace hai {
+
+inline constexpr int kHistoryPageMax = 1'000;
+
+// Empty members do not filter. Newest first.
+struct JobQuery {
+  std::vector<JobState> states;
+  std::string user;
+  std::string group;
+  std::string name;
+  std::string tag;
+  JobId before;     // only older ones: the last id of the page before; none = from the newest
+  int limit = 100;  // 1 .. kHistoryPageMax
+};
+
+// Exactly one way to name it: by id, or by user and name, which gives the newest of that name.
+struct JobKey {
+  JobId job;
+  std::string user;
+  std::string name;
+};
+
+// after_seq: oldest first from there on; before_seq: newest first below it; neither: the newest.
+struct EventQuery {
+  std::optional<int64_t> after_seq;
+  std::optional<int64_t> before_seq;
+  JobId job;
+  NodeId node;
+  int limit = 100;  // 1 .. kHistoryPageMax
+};
+
+class History {
+ public:
+  virtual ~History() = default;
+
+  // `invalid_argument` for a limit out of range, `unavailable` without the database,
+  // `resource_exhausted` when too many questions wait.
+  virtual void jobs(JobQuery query, std::function<void(Result<std::vector<Job>>)> done) = 0;
+  // `not_found` if there is none.
+  virtual void job(JobKey key, std::function<void(Result<Job>)> done) = 0;
+  // All attempts of a job, oldest first; empty for a job that never started or does not exist.
+  virtual void attempts(JobId job, std::function<void(Result<std::vector<Attempt>>)> done) = 0;
+  virtual void events(EventQuery query, std::function<void(Result<std::vector<Event>>)> done) = 0;
+};
+
+}  // namespace hai
