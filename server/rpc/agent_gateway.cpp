@@ -1,0 +1,80 @@
+#include "server/rpc/agent_gateway.h"
+
+#include "common/log.h"
+
+namespace hai {
+
+AgentStream::Events AgentGateway::opened(std::shared_ptr<AgentStream> stream) {
+  const ConnectionId id{++last_id_};
+  return {.hello = [this, id, stream](const AgentHello& hello) { said_hello(id, stream, hello); },
+          .report = [this, id](const AgentReport& report) { reported(id, report); },
+          .log_chunk =
+              [this, id](int64_t request_id, const LogChunk& chunk) {
+                if (connections_.contains(id)) events_.log_chunk(id, request_id, chunk);
+              },
+          .done = [this, id] { ended(id); }};
+}
+
+void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream>& stream,
+                              const AgentHello& hello) {
+  if (hello.protocol_version != kProtocolVersion) {
+    return stream->close(failed_precondition(
+        "agent of {} speaks protocol {}, the server {}; bring both to the same version", hello.node,
+        hello.protocol_version, kProtocolVersion));
+  }
+  if (Status admitted = events_.admit(hello); !admitted.is_ok()) {
+    log_info("agent_refused", {{"node", hello.node}, {"reason", admitted}});
+    return stream->close(admitted);
+  }
+  connections_[id] = {stream, hello.node};
+  newest_[hello.node] = id;
+  stream->accept();
+  log_info("agent_connected", {{"node", hello.node}, {"connection", id}});
+  events_.connected(id, hello.node);
+}
+
+void AgentGateway::reported(ConnectionId id, const AgentReport& report) {
+  auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  if (report.node != found->second.node) {
+    return found->second.stream->close(invalid_argument(
+        "the stream of node {} brought a report of {}", found->second.node, report.node));
+  }
+  events_.report(id, report);
+}
+
+void AgentGateway::ended(ConnectionId id) {
+  auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  const std::string node = found->second.node;
+  connections_.erase(found);
+  if (auto newest = newest_.find(node); newest != newest_.end() && newest->second == id) {
+    newest_.erase(newest);
+  }
+  log_info("agent_disconnected", {{"node", node}, {"connection", id}});
+  events_.disconnected(id);
+}
+
+void AgentGateway::send(ConnectionId connection, const AgentOrder& order) {
+  auto found = connections_.find(connection);
+  if (found != connections_.end()) found->second.stream->send(order);
+}
+
+void AgentGateway::close(ConnectionId connection, const std::string& reason) {
+  auto found = connections_.find(connection);
+  if (found != connections_.end()) found->second.stream->close(unavailable("{}", reason));
+}
+
+ConnectionId AgentGateway::send_log_request(const std::string& node, int64_t request_id,
+                                            const LogRequest& request) {
+  auto newest = newest_.find(node);
+  if (newest == newest_.end()) return {};
+  connections_.at(newest->second).stream->send(request_id, request);
+  return newest->second;
+}
+
+void AgentGateway::close_all(const Status& reason) {
+  for (const auto& [id, connection] : connections_) connection.stream->close(reason);
+}
+
+}  // namespace hai

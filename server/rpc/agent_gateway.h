@@ -1,0 +1,61 @@
+#pragma once
+// All agents' streams: admits them, gives each a ConnectionId, and carries orders and log requests
+// to them. On the loop's thread. A node may for a moment have two connections (its agent came back
+// before the old stream was noticed to be broken); log requests go to the newest.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "server/api/log_router.h"
+#include "server/control/ports.h"
+#include "server/rpc/agent_stream.h"
+
+namespace hai {
+
+// What the gateway tells; the composition root ties it to the controller.
+struct AgentGatewayEvents {
+  // Whether to work with this agent; its error is what the agent logs.
+  std::function<Status(const AgentHello&)> admit;
+  std::function<void(ConnectionId, const std::string& node)> connected;
+  std::function<void(ConnectionId, const AgentReport&)> report;
+  std::function<void(ConnectionId)> disconnected;
+  std::function<void(ConnectionId, int64_t request_id, const LogChunk&)> log_chunk;
+};
+
+class AgentGateway final : public AgentPort, public LogPort {
+ public:
+  // Set once, before the first stream.
+  void set_events(AgentGatewayEvents events) { events_ = std::move(events); }
+
+  // A new stream that has not said hello; the result is what it shall call.
+  AgentStream::Events opened(std::shared_ptr<AgentStream> stream);
+
+  // Unknown connections are ignored: their stream has just ended.
+  void send(ConnectionId connection, const AgentOrder& order) override;
+  void close(ConnectionId connection, const std::string& reason) override;
+  ConnectionId send_log_request(const std::string& node, int64_t request_id,
+                                const LogRequest& request) override;
+
+  // When leadership is lost or the server stops: agents look for another server.
+  void close_all(const Status& reason);
+  size_t connection_count() const { return connections_.size(); }
+
+ private:
+  struct Connection {
+    std::shared_ptr<AgentStream> stream;
+    std::string node;
+  };
+  void said_hello(ConnectionId id, const std::shared_ptr<AgentStream>& stream,
+                  const AgentHello& hello);
+  void reported(ConnectionId id, const AgentReport& report);
+  void ended(ConnectionId id);
+
+  AgentGatewayEvents events_;
+  std::map<ConnectionId, Connection> connections_;  // admitted ones
+  std::map<std::string, ConnectionId> newest_;      // by node
+  int64_t last_id_ = 0;
+};
+
+}  // namespace hai

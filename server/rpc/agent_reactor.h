@@ -1,0 +1,63 @@
+#pragma once
+// The gRPC side of AgentStream: gRPC's threads only post; everything else is on the loop's thread.
+// Owns itself until gRPC is done with it.
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "common/loop.h"
+#include "hai/v1/agent.grpc.pb.h"
+#include "server/rpc/agent_stream.h"
+
+namespace hai {
+
+class AgentReactor final : public AgentStream,
+                           public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>,
+                           public std::enable_shared_from_this<AgentReactor> {
+ public:
+  AgentReactor(Loop& loop, grpc::CallbackServerContext& context) : loop_(loop), context_(context) {}
+
+  // On a gRPC thread, at once after construction; `opened` is called on the loop's thread and gives
+  // the stream its events.
+  void begin(std::function<Events(std::shared_ptr<AgentStream>)> opened);
+
+  void accept() override;
+  void send(const AgentOrder& order) override;
+  void send(int64_t request_id, const LogRequest& request) override;
+  void close(const Status& reason) override;
+
+  // gRPC's threads
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+ private:
+  void post(std::function<void()> callback);
+  void received();
+  void handle_hello(const v1::AgentMessage& message);
+  void handle(const v1::AgentMessage& message);
+  void enqueue(v1::ServerMessage message);
+  void write_next();
+  void cut(const Status& reason);
+  void drop_outbox();
+  void finish();
+
+  Loop& loop_;
+  grpc::CallbackServerContext& context_;  // gRPC's; valid until OnDone
+  std::shared_ptr<AgentReactor> self_;    // gRPC's share, given back in OnDone
+  Events events_;
+  v1::AgentMessage reading_;
+  v1::ServerMessage writing_;
+  std::deque<v1::ServerMessage> outbox_;
+  size_t outbox_bytes_ = 0;
+  std::optional<Status> end_;  // why it ends; set once
+  TimerId timer_ = 0;          // hello or drain timeout
+  bool said_hello_ = false;
+  bool accepted_ = false;
+  bool write_in_flight_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace hai

@@ -1,0 +1,44 @@
+#pragma once
+// One agent's stream on the server. Methods and events are on the loop's thread. Nothing is sent
+// before accept(); the first message must be a hello and come in time, or the stream is cut.
+//
+//   opened ──hello──▶ hello event ──accept()──▶ accepted: messages both ways ──▶ done
+//      └────────────────────── refuse(), close(), cut() or the agent ────────────▲
+//
+// The outbox is bounded: an agent that does not read is cut, not waited for; it comes back and gets
+// what then should be.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/agent_messages.h"
+#include "common/log_messages.h"
+#include "common/status.h"
+#include "proto/convert/agent_convert.h"
+
+namespace hai {
+
+class AgentStream {
+ public:
+  static constexpr size_t kOutboxMax = 4'096;  // messages
+  static constexpr size_t kOutboxBytesMax = 64 << 20;
+  static constexpr Duration kHelloTimeout = 10s;
+  static constexpr Duration kDrainTimeout = 2s;
+
+  struct Events {
+    std::function<void(const AgentHello&)> hello;
+    std::function<void(const AgentReport&)> report;
+    std::function<void(int64_t request_id, const LogChunk&)> log_chunk;
+    std::function<void()> done;  // exactly once, the last one; also of a stream never accepted
+  };
+
+  virtual ~AgentStream() = default;
+  virtual void accept() = 0;
+  virtual void send(const AgentOrder& order) = 0;
+  virtual void send(int64_t request_id, const LogRequest& request) = 0;
+  // Sends what is queued, at most kDrainTimeout long, and ends the stream with this status.
+  virtual void close(const Status& reason) = 0;
+};
+
+}  // namespace hai

@@ -1,0 +1,44 @@
+#pragma once
+// The gRPC server: binds one address and serves the given services until it is stopped. The
+// services' reactors post to a loop and are finished from it, so the loop must run until `stopped`
+// has been called.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/status.h"
+#include "common/time.h"
+
+namespace grpc {
+class Server;
+class Service;
+}  // namespace grpc
+
+namespace hai {
+
+class Loop;
+
+class GrpcServer {
+ public:
+  static constexpr Duration kShutdownGrace = 1s;
+
+  // `services` outlive the server. `address` is host:port, port 0 for any.
+  static Result<std::unique_ptr<GrpcServer>> start(const std::string& address,
+                                                   const std::vector<grpc::Service*>& services);
+  ~GrpcServer();  // after `stopped`, or of one never used
+
+  int port() const { return port_; }
+  // Ends all calls (running ones get kShutdownGrace); then `stopped` is called on `loop`.
+  void stop(Loop& loop, std::function<void()> stopped);
+
+ private:
+  GrpcServer() = default;
+  std::unique_ptr<grpc::Server> server_;
+  std::thread stopper_;
+  int port_ = 0;
+};
+
+}  // namespace hai

@@ -1,0 +1,234 @@
+// The agent's link and the server's gateway, over loopback gRPC.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "agent/rpc/server_link.h"
+#include "server/rpc/agent_gateway.h"
+#include "server/rpc/agent_service.h"
+#include "server/rpc/grpc_server.h"
+#include "tests/unit/rpc/run_until.h"
+
+namespace hai {
+namespace {
+
+class FakeLogs final : public LogSource {
+ public:
+  LogChunk read(const LogRequest& request) override {
+    ++reads;
+    const auto offset =
+        static_cast<size_t>(std::min<int64_t>(request.offset, static_cast<int64_t>(text.size())));
+    LogChunk chunk{.data = text.substr(offset, static_cast<size_t>(request.max_bytes))};
+    chunk.offset = static_cast<int64_t>(offset);
+    chunk.next_offset = chunk.offset + static_cast<int64_t>(chunk.data.size());
+    return chunk;
+  }
+  std::string text;
+  int reads = 0;
+};
+
+// A server as far as agents see it.
+struct TestServer {
+  explicit TestServer(AsioLoop& used_loop, const std::string& address = "127.0.0.1:0")
+      : loop(used_loop), service(loop, gateway), logs(loop, gateway) {
+    gateway.set_events(
+        {.admit = [this](const AgentHello& hello) { return admit(hello); },
+         .connected = [this](ConnectionId id, const std::string&) { connected.push_back(id); },
+         .report = [this](ConnectionId id,
+                          const AgentReport& report) { reports.emplace_back(id, report); },
+         .disconnected =
+             [this](ConnectionId id) {
+               disconnected.push_back(id);
+               logs.disconnected(id);
+             },
+         .log_chunk = [this](ConnectionId id, int64_t request,
+                             const LogChunk& chunk) { logs.answered(id, request, chunk); }});
+    Result<std::unique_ptr<GrpcServer>> started = GrpcServer::start(address, {&service});
+    EXPECT_TRUE(started.is_ok()) << started.status().message();
+    server = std::move(started).value();
+  }
+  ~TestServer() { stop(); }
+
+  void stop() {
+    if (!server) return;
+    bool stopped = false;
+    server->stop(loop, [&] { stopped = true; });
+    EXPECT_TRUE(run_until(loop, [&] { return stopped; }));
+    server.reset();
+  }
+  std::string address() const { return fmt::format("127.0.0.1:{}", server->port()); }
+
+  AsioLoop& loop;
+  AgentGateway gateway;
+  AgentService service;
+  LogRouter logs;
+  std::unique_ptr<GrpcServer> server;
+  std::function<Status(const AgentHello&)> admit = [](const AgentHello&) { return ok(); };
+  std::vector<ConnectionId> connected;
+  std::vector<ConnectionId> disconnected;
+  std::vector<std::pair<ConnectionId, AgentReport>> reports;
+};
+
+struct TestAgent {
+  TestAgent(AsioLoop& loop, std::vector<std::string> servers)
+      : link(loop, logs,
+             {.servers = std::move(servers),
+              .agent_token = "secret",
+              .node = "n1",
+              .backoff_min = 10ms,
+              .backoff_max = 50ms,
+              .connect_timeout = 2s}) {
+    link.start({.connected = [this] { ++connects; },
+                .order = [this](const AgentOrder& order) { orders.push_back(order); },
+                .disconnected = [this] { ++disconnects; }});
+  }
+  FakeLogs logs;
+  GrpcServerLink link;
+  int connects = 0;
+  int disconnects = 0;
+  std::vector<AgentOrder> orders;
+};
+
+AgentReport report_number(int64_t sequence) { return {.node = "n1", .sequence = sequence}; }
+
+TEST(AgentLink, ReportsAndOrdersArrive) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  ASSERT_EQ(server.connected.size(), 1u);
+
+  AgentReport report = report_number(1);
+  report.facts = NodeFacts{.name = "n1", .group = "training", .gpus = 8};
+  report.ranks = {{.key = {JobId{1}, 1, 0}, .phase = RankPhase::running}};
+  agent.link.send(report);
+  ASSERT_TRUE(run_until(loop, [&] { return !server.reports.empty(); }));
+  EXPECT_EQ(server.reports[0].second, report);
+
+  std::vector<AgentOrder> orders;
+  for (int i = 1; i <= 100; ++i) orders.push_back({Epoch{1}, KillRank{{JobId{i}, 1, 0}}});
+  for (const AgentOrder& order : orders) server.gateway.send(server.connected[0], order);
+  ASSERT_TRUE(run_until(loop, [&] { return agent.orders.size() == orders.size(); }));
+  EXPECT_EQ(agent.orders, orders);
+}
+
+TEST(AgentLink, OnlyTheNewestReportIsKeptButNoFactsAreLost) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+
+  // One burst while the loop is not running: the first leaves, those in between are replaced.
+  agent.link.send(report_number(1));
+  AgentReport with_facts = report_number(2);
+  with_facts.facts = NodeFacts{.name = "n1", .group = "training"};
+  agent.link.send(with_facts);
+  for (int i = 3; i <= 1'000; ++i) agent.link.send(report_number(i));
+  ASSERT_TRUE(run_until(loop, [&] {
+    return !server.reports.empty() && server.reports.back().second.sequence == 1'000;
+  }));
+  EXPECT_EQ(server.reports.size(), 2u);
+  EXPECT_EQ(server.reports.back().second.facts, with_facts.facts);
+}
+
+TEST(AgentLink, ARefusedAgentTriesTheNextServer) {
+  AsioLoop loop;
+  TestServer standby(loop);
+  standby.admit = [](const AgentHello&) { return unavailable("standby"); };
+  TestServer leader(loop);
+  TestAgent agent(loop, {standby.address(), leader.address(), "127.0.0.1:1"});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  EXPECT_EQ(leader.connected.size(), 1u);
+  EXPECT_EQ(standby.gateway.connection_count(), 0u);
+}
+
+TEST(AgentLink, ComesBackWhenTheServerCutsOrRestarts) {
+  AsioLoop loop;
+  std::optional<TestServer> server;
+  server.emplace(loop);
+  const std::string address = server->address();
+  TestAgent agent(loop, {address});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+
+  server->gateway.close(server->connected[0], "try again");
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 2; }));
+  EXPECT_EQ(agent.disconnects, 1);
+  EXPECT_EQ(server->disconnected.size(), 1u);
+
+  server.reset();
+  ASSERT_TRUE(run_until(loop, [&] { return agent.disconnects == 2; }));
+  server.emplace(loop, address);
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 3; }));
+}
+
+TEST(AgentLink, LastWordsArriveBeforeTheEnd) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  const AgentOrder refusal{Epoch{3}, RefuseAgent{"two agents say they are n1"}};
+  server.gateway.send(server.connected[0], refusal);
+  server.gateway.close(server.connected[0], "refused");
+  ASSERT_TRUE(run_until(loop, [&] { return agent.disconnects == 1; }));
+  ASSERT_EQ(agent.orders.size(), 1u);
+  EXPECT_EQ(agent.orders[0], refusal);
+}
+
+TEST(AgentLink, AReportOfAnotherNodeEndsTheStream) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  agent.link.send({.node = "n2", .sequence = 1});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.disconnects == 1; }));
+  EXPECT_TRUE(server.reports.empty());
+}
+
+TEST(AgentLink, LogsAreRead) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  agent.logs.text = "hello";
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  std::optional<Result<LogChunk>> answer;
+  const LogRequest request{.key = {JobId{1}, 1, 0}, .offset = 1, .max_bytes = 3};
+  server.logs.read("n1", request, [&](Result<LogChunk> chunk) { answer = std::move(chunk); });
+  ASSERT_TRUE(run_until(loop, [&] { return answer.has_value(); }));
+  ASSERT_TRUE(answer->is_ok()) << answer->status().message();
+  EXPECT_EQ(answer->value(), (LogChunk{.data = "ell", .offset = 1, .next_offset = 4}));
+}
+
+TEST(AgentLink, AReaderAtTheEndWaitsForMore) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  std::optional<Result<LogChunk>> answer;
+  const LogRequest request{.key = {JobId{1}, 1, 0}, .wait = 10s};
+  server.logs.read("n1", request, [&](Result<LogChunk> chunk) { answer = std::move(chunk); });
+  ASSERT_TRUE(run_until(loop, [&] { return agent.logs.reads >= 2; }));
+  EXPECT_FALSE(answer.has_value());
+  agent.logs.text = "more";
+  ASSERT_TRUE(run_until(loop, [&] { return answer.has_value(); }));
+  EXPECT_EQ(answer->value().data, "more");
+}
+
+TEST(AgentLink, LogRequestsFailWithTheirConnection) {
+  AsioLoop loop;
+  TestServer server(loop);
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  std::vector<Status> failures;
+  auto fail = [&](Result<LogChunk> chunk) { failures.push_back(chunk.status()); };
+  server.logs.read("n1", {.key = {JobId{1}, 1, 0}, .wait = 10s}, fail);
+  server.logs.read("n7", {.key = {JobId{1}, 1, 0}}, fail);
+  EXPECT_TRUE(failures.empty());
+  server.gateway.close(server.connected[0], "try again");
+  ASSERT_TRUE(run_until(loop, [&] { return failures.size() == 2; }));
+  EXPECT_EQ(failures[0].code(), Code::unavailable);
+  EXPECT_EQ(failures[1].code(), Code::unavailable);
+}
+
+}  // namespace
+}  // namespace hai
