@@ -1,5 +1,6 @@
 #include "common/bytes.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -53,14 +54,16 @@ Result<int64_t> parse_bytes(std::string_view text) {
   if (parsed.ec != std::errc() || whole > kBytesMax / unit) {
     return invalid_argument("size '{}' is above 1024Pi", text.substr(0, 64));
   }
-  // Digits behind the point, exactly: each is worth a tenth of the one before.
   int64_t fraction = 0;
-  int64_t rest = unit;
-  for (size_t i = point; i != std::string_view::npos && ++i < number.size() && rest > 0;) {
-    fraction += (number[i] - '0') * rest / 10;
-    rest /= 10;
+  int64_t scale = 1;
+  for (size_t i = point; i != std::string_view::npos && ++i < number.size();) {
+    if (scale == 1000) {
+      return invalid_argument("size '{}': at most 3 digits after the point", text.substr(0, 64));
+    }
+    fraction = fraction * 10 + (number[i] - '0');
+    scale *= 10;
   }
-  return whole * unit + fraction;
+  return whole * unit + fraction * unit / scale;
 }
 
 std::string format_bytes(int64_t bytes) {

@@ -1,0 +1,51 @@
+#include "common/config/text_check.h"
+
+#include <fmt/core.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hai {
+namespace {
+
+// The length of the UTF-8 sequence at the front of `text`, 0 if there is none: overlong forms,
+// surrogates and values above U+10FFFF are none.
+size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xc2 && first <= 0xdf   ? 2
+                        : first >= 0xe0 && first <= 0xef ? 3
+                        : first >= 0xf0 && first <= 0xf4 ? 4
+                                                         : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool is_overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool is_surrogate = first == 0xed && byte(1) >= 0xa0;
+  const bool is_too_large = first == 0xf4 && byte(1) >= 0x90;
+  return is_overlong || is_surrogate || is_too_large ? 0 : length;
+}
+
+}  // namespace
+
+std::optional<BadText> find_bad_text(std::string_view text, ControlCharacters controls) {
+  int line = 1;
+  while (!text.empty()) {
+    const char c = text.front();
+    if (c == '\0') return BadText{line, "a NUL byte"};
+    const bool is_fine =
+        controls == ControlCharacters::allow || c == '\t' || c == '\n' || c == '\r';
+    if ((static_cast<unsigned char>(c) < ' ' || c == 0x7f) && !is_fine) {
+      return BadText{line, fmt::format("the control character {:#04x}", static_cast<unsigned>(c))};
+    }
+    const size_t length = utf8_length(text);
+    if (length == 0) return BadText{line, "bytes that are not UTF-8"};
+    if (c == '\n') ++line;
+    text.remove_prefix(length);
+  }
+  return std::nullopt;
+}
+
+}  // namespace hai

@@ -1,0 +1,232 @@
+#include "common/config/yaml_tree.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "common/config/text_check.h"
+
+namespace hai {
+namespace {
+
+constexpr size_t kYamlCopiedBytesMax = 4 * kYamlBytesMax;
+
+int line_of(const YAML::Mark& mark) { return mark.line + 1; }
+
+// Thrown inside the builder, because yaml-cpp's events have no other way to stop; caught in
+// parse_yaml.
+struct BadYaml {
+  FieldError error;
+};
+[[noreturn]] void fail(const YAML::Mark& mark, std::string message) {
+  throw BadYaml{{line_of(mark), "", std::move(message)}};
+}
+
+// Builds the tree from yaml-cpp's events. Its own node type would keep the first of two equal keys
+// in silence.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(YamlNode* root) : root_(root) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1) fail(mark, "a second document starts here, only one is allowed");
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    keep(mark, anchor, {YamlNode::Kind::null, line_of(mark), {}, {}, {}});
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string& value) override {
+    if (is_key_next()) {
+      take_key(mark, value);
+    } else {
+      keep(mark, anchor, {YamlNode::Kind::scalar, line_of(mark), value, {}, {}});
+    }
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (is_key_next()) fail(mark, "a key must be plain text");
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) fail(mark, "an alias inside what it stands for");
+    const Anchor& anchored = found->second;
+    if (frames_.size() + anchored.depth > kYamlDepthMax) fail_depth(mark);
+    if (!frames_.empty()) frames_.back().depth = std::max(frames_.back().depth, anchored.depth + 1);
+    count(mark, anchored.size);
+    place(anchored.node);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, anchor, YamlNode::Kind::list);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, anchor, YamlNode::Kind::map);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  // What a tree costs to keep or to copy.
+  struct Size {
+    size_t nodes = 0;
+    size_t bytes = 0;
+  };
+  // A list or mapping that is being read.
+  struct Frame {
+    YAML::Mark mark;
+    YAML::anchor_t anchor = 0;
+    YamlNode node;
+    Size before;           // the builder's size when it began
+    size_t depth = 1;      // levels in it
+    bool has_key = false;  // a mapping whose last entry waits for its value
+    std::set<std::string> keys;
+  };
+  struct Anchor {
+    YamlNode node;
+    Size size;
+    size_t depth = 0;
+  };
+
+  bool is_key_next() const {
+    return !frames_.empty() && frames_.back().node.kind == YamlNode::Kind::map &&
+           !frames_.back().has_key;
+  }
+
+  [[noreturn]] static void fail_depth(const YAML::Mark& mark) {
+    fail(mark, fmt::format("nested deeper than {} levels", kYamlDepthMax));
+  }
+
+  void count(const YAML::Mark& mark, Size more) {
+    size_.nodes += more.nodes;
+    size_.bytes += more.bytes;
+    if (size_.nodes > kYamlNodesMax) {
+      fail(mark, fmt::format("more than {} values, aliases included", kYamlNodesMax));
+    }
+    if (size_.bytes > kYamlCopiedBytesMax) {
+      fail(mark, fmt::format("more than {} bytes, aliases included", kYamlCopiedBytesMax));
+    }
+  }
+
+  void take_key(const YAML::Mark& mark, const std::string& key) {
+    Frame& frame = frames_.back();
+    if (!frame.keys.insert(key).second) {
+      fail(mark, fmt::format("the key '{}' is here twice, first in line {}", key.substr(0, 64),
+                             frame.node.find(key)->line));
+    }
+    count(mark, {0, key.size()});
+    frame.node.entries.push_back({key, line_of(mark), {}});
+    frame.has_key = true;
+  }
+
+  void open(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
+    if (is_key_next()) fail(mark, "a key must be plain text");
+    if (frames_.size() >= kYamlDepthMax) fail_depth(mark);
+    Frame frame;
+    frame.mark = mark;
+    frame.anchor = anchor;
+    frame.node.kind = kind;
+    frame.node.line = line_of(mark);
+    frame.before = size_;
+    frames_.push_back(std::move(frame));
+  }
+
+  void close() {
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    if (!frames_.empty()) frames_.back().depth = std::max(frames_.back().depth, frame.depth + 1);
+    count(frame.mark, {1, 0});
+    if (frame.anchor != 0) {
+      const Size size = {size_.nodes - frame.before.nodes, size_.bytes - frame.before.bytes};
+      count(frame.mark, size);  // The anchor keeps a copy.
+      anchors_[frame.anchor] = {frame.node, size, frame.depth};
+    }
+    place(std::move(frame.node));
+  }
+
+  // A scalar or null.
+  void keep(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode node) {
+    if (is_key_next()) fail(mark, "a key must be plain text");
+    const Size size = {1, node.text.size()};
+    count(mark, size);
+    if (anchor != 0) {
+      count(mark, size);
+      anchors_[anchor] = {node, size, 0};
+    }
+    place(std::move(node));
+  }
+
+  void place(YamlNode node) {
+    if (frames_.empty()) {
+      *root_ = std::move(node);
+    } else if (frames_.back().node.kind == YamlNode::Kind::list) {
+      frames_.back().node.items.push_back(std::move(node));
+    } else {
+      frames_.back().node.entries.back().value = std::move(node);
+      frames_.back().has_key = false;
+    }
+  }
+
+  YamlNode* root_;
+  int documents_ = 0;
+  Size size_;
+  std::vector<Frame> frames_;
+  std::map<YAML::anchor_t, Anchor> anchors_;
+};
+
+}  // namespace
+
+const YamlEntry* YamlNode::find(std::string_view key) const {
+  for (const YamlEntry& entry : entries) {
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+std::string_view to_string(YamlNode::Kind kind) {
+  switch (kind) {
+    case YamlNode::Kind::null:
+      return "empty";
+    case YamlNode::Kind::scalar:
+      return "a single value";
+    case YamlNode::Kind::list:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a mapping";
+  }
+  return "unknown";
+}
+
+std::optional<FieldError> parse_yaml(std::string_view text, YamlNode* root) {
+  *root = {};
+  if (text.size() > kYamlBytesMax) {
+    return FieldError{0, "",
+                      fmt::format("{} bytes, at most {} are read", text.size(), kYamlBytesMax)};
+  }
+  if (const auto bad = find_bad_text(text)) {
+    return FieldError{bad->line, "", fmt::format("{}: this is not a YAML text", bad->what)};
+  }
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    TreeBuilder builder(root);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const BadYaml& bad) {
+    return bad.error;
+  } catch (const YAML::ParserException& error) {
+    return FieldError{line_of(error.mark), "", fmt::format("not valid YAML: {}", error.msg)};
+  } catch (const YAML::Exception& error) {
+    return FieldError{0, "", fmt::format("not valid YAML: {}", error.what())};
+  }
+  return std::nullopt;
+}
+
+}  // namespace hai

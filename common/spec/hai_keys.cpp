@@ -1,0 +1,34 @@
+#include "common/spec/hai_keys.h"
+
+#include <array>
+
+namespace hai {
+namespace {
+
+constexpr auto kUnsupported = std::to_array<HaiKey>({
+    {"services", "start what you need from the entrypoint"},
+    {"spec.entrypoint_executable", "any executable file may be the entrypoint; remove this key"},
+    {"spec.git_remote_repo", "check the repository out into spec.workspace"},
+    {"spec.git_target_revision", "check the revision out into spec.workspace"},
+    {"resource.is_spot", "submit with priority low instead"},
+    {"resource.gpu", "use resource.gpus_per_node"},
+    {"resource.cpu", "use resource.cpus_per_node"},
+    {"resource.memory", "use resource.memory_per_node, e.g. 64Gi"},
+    {"options.whole_life_state", "the program sets it with set_whole_life_state()"},
+    {"options.mount_code", "a job sees the node's own file system"},
+    {"options.py_venv", "activate the environment in the entrypoint"},
+    {"options.override_node_resource", "use resource.cpus_per_node and resource.memory_per_node"},
+    {"options.profile", "start the profiler from the entrypoint"},
+    {"options.shared_in_group", "everyone may see every job"},
+    {"options.record_git_revision", "put the revision into options.tags"},
+    {"options.watchdog_time", "use options.watchdog, e.g. 30m"},
+    {"options.sidecar", "start what you need from the entrypoint"},
+    {"options.assigned_nodes", "use resource.group, or GROUP#ZONE"},
+    {"options.fffs_enable_fuse", "a job sees the node's own file system"},
+});
+
+}  // namespace
+
+std::span<const HaiKey> unsupported_hai_keys() { return kUnsupported; }
+
+}  // namespace hai

@@ -1,0 +1,234 @@
+#include "common/spec/validate_job_spec.h"
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+
+#include "common/bytes.h"
+#include "common/config/text_check.h"
+#include "common/shell_words.h"
+#include "common/signal_name.h"
+#include "common/spec/spec_limits.h"
+
+namespace hai {
+namespace {
+
+constexpr size_t kNameMax = 255;
+constexpr size_t kPathBytesMax = 4'095;
+constexpr size_t kParametersBytesMax = 65'536;
+constexpr size_t kEnvironmentsMax = 1'000;
+constexpr size_t kEnvironmentBytesMax = 262'144;  // names and values together
+constexpr size_t kTagsMax = 64;
+constexpr size_t kTagBytesMax = 128;
+constexpr size_t kDependenciesMax = 100;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+std::string shown(std::string_view text) {
+  return text.size() <= 64 ? fmt::format("'{}'", text) : fmt::format("'{}...'", text.substr(0, 64));
+}
+
+bool is_all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && text.size() <= kNameMax && !is_digit(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
+}
+
+bool has_name_characters(std::string_view text) {
+  return !text.empty() && text.size() <= kNameMax &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
+         });
+}
+
+// Collects the errors of one spec.
+class Validator {
+ public:
+  explicit Validator(const JobSpec& spec) : spec_(spec) {}
+
+  std::vector<SpecError> run() {
+    check_name();
+    check_program();
+    check_environments();
+    check_resources();
+    check_options();
+    check_tags();
+    check_dependencies();
+    return std::move(errors_);
+  }
+
+ private:
+  template <typename... Args>
+  void fail(std::string path, fmt::format_string<Args...> text, Args&&... args) {
+    errors_.push_back({0, std::move(path), fmt::format(text, std::forward<Args>(args)...)});
+  }
+
+  // False, with an error, if protobuf or PostgreSQL could not hold it.
+  bool check_text(const std::string& path, std::string_view text, size_t bytes_max,
+                  ControlCharacters controls = ControlCharacters::refuse) {
+    if (text.size() > bytes_max) {
+      fail(path, "{} bytes, at most {} are allowed", text.size(), bytes_max);
+      return false;
+    }
+    if (const auto bad = find_bad_text(text, controls)) {
+      fail(path, "contains {}", bad->what);
+      return false;
+    }
+    return true;
+  }
+
+  void check_name() {
+    if (spec_.name.empty()) {
+      fail("name", "is missing");
+    } else if (!has_name_characters(spec_.name)) {
+      fail("name", "must be 1..{} of the characters A-Z a-z 0-9 . _ -, is {}", kNameMax,
+           shown(spec_.name));
+    } else if (is_all_digits(spec_.name)) {
+      fail("name", "must not be only digits, as a job id is: {}", shown(spec_.name));
+    }
+    if (to_string(spec_.priority) == "unknown") {
+      fail("priority", "{}",
+           parse_priority(std::to_string(static_cast<int>(spec_.priority))).status().message());
+    }
+  }
+
+  void check_program() {
+    if (spec_.workspace.empty()) {
+      fail("spec.workspace", "is missing");
+    } else if (check_path("spec.workspace", spec_.workspace) && spec_.workspace.front() != '/') {
+      fail("spec.workspace", "must be an absolute path, is {}", shown(spec_.workspace));
+    }
+    if (spec_.entrypoint.empty()) {
+      fail("spec.entrypoint", "is missing");
+    } else if (check_path("spec.entrypoint", spec_.entrypoint) && spec_.entrypoint.back() == '/') {
+      fail("spec.entrypoint", "must be a file, is {}", shown(spec_.entrypoint));
+    }
+    if (check_text("spec.parameters", spec_.parameters, kParametersBytesMax,
+                   ControlCharacters::allow)) {
+      const auto words = split_parameters(spec_.parameters);
+      if (!words.is_ok()) fail("spec.parameters", "{}", words.status().message());
+    }
+  }
+
+  bool check_path(const std::string& path, std::string_view text) {
+    if (!check_text(path, text, kPathBytesMax)) return false;
+    if (text.find_first_of("\t\n\r") == std::string_view::npos) return true;
+    fail(path, "must be one line without tabs");
+    return false;
+  }
+
+  void check_environments() {
+    if (spec_.environments.size() > kEnvironmentsMax) {
+      fail("spec.environments", "{} variables, at most {} are allowed", spec_.environments.size(),
+           kEnvironmentsMax);
+      return;
+    }
+    size_t bytes = 0;
+    for (const auto& [name, value] : spec_.environments) {
+      const std::string path = "spec.environments." + name.substr(0, 64);
+      bytes += name.size() + value.size();
+      if (!is_identifier(name)) {
+        fail(path, "a variable's name must be 1..{} letters, digits or _, the first no digit",
+             kNameMax);
+      }
+      check_text(path, value, kParametersBytesMax, ControlCharacters::allow);
+    }
+    if (bytes > kEnvironmentBytesMax) {
+      fail("spec.environments", "{} bytes in all, at most {} are allowed", bytes,
+           kEnvironmentBytesMax);
+    }
+  }
+
+  void check_resources() {
+    if (spec_.group.empty()) {
+      fail("resource.group", "is missing");
+    } else if (!has_name_characters(spec_.group)) {
+      fail("resource.group", "must be a group's name, or GROUP#ZONE, is {}", shown(spec_.group));
+    }
+    if (!spec_.zone.empty() && !has_name_characters(spec_.zone)) {
+      fail("resource.group", "must be GROUP#ZONE, the zone is {}", shown(spec_.zone));
+    }
+    if (spec_.memory_per_node_bytes < 0 || spec_.memory_per_node_bytes > kMemoryPerNodeBytesMax) {
+      fail("resource.memory_per_node", "must be 0..{}, is {}", format_bytes(kMemoryPerNodeBytesMax),
+           spec_.memory_per_node_bytes);
+    }
+    if (check_text("resource.image", spec_.image, 1'024) &&
+        spec_.image.find_first_of(" \t\n\r") != std::string::npos) {
+      fail("resource.image", "must not contain blanks, is {}", shown(spec_.image));
+    }
+    for_each_count(spec_, [this](std::string path, int value, int low, int high) {
+      if (value < low || value > high) fail(path, "must be {}..{}, is {}", low, high, value);
+    });
+  }
+
+  void check_options() {
+    for_each_duration(spec_, [this](std::string path, Duration value, Duration low, Duration high) {
+      if (value < low || value > high) {
+        fail(path, "must be {}..{}, is {}", format_duration(low), format_duration(high),
+             format_duration(value));
+      }
+    });
+    const std::string& name = spec_.suspend.signal;
+    if (name.empty()) return;
+    const Result<int> signal = parse_signal(name);
+    if (!signal.is_ok()) {
+      fail("options.suspend.signal", "{}", signal.status().message());
+    } else if (signal.value() == SIGKILL || signal.value() == SIGSTOP) {
+      fail("options.suspend.signal", "no program can catch {} and save, take one like SIGUSR1",
+           signal_name(signal.value()));
+    }
+  }
+
+  void check_tags() {
+    if (spec_.tags.size() > kTagsMax) {
+      fail("options.tags", "{} tags, at most {} are allowed", spec_.tags.size(), kTagsMax);
+      return;
+    }
+    std::set<std::string> seen;
+    for (size_t i = 0; i < spec_.tags.size(); ++i) {
+      const std::string& tag = spec_.tags[i];
+      const std::string path = fmt::format("options.tags[{}]", i);
+      if (!check_text(path, tag, kTagBytesMax)) continue;
+      if (tag.empty() || tag.front() == '_' || tag.find_first_of(", \t\n\r") != std::string::npos) {
+        fail(path, "a tag must not be empty, start with _, or hold commas or blanks, is {}",
+             shown(tag));
+      } else if (!seen.insert(tag).second) {
+        fail(path, "the tag {} is here twice", shown(tag));
+      }
+    }
+  }
+
+  void check_dependencies() {
+    if (spec_.depends_on.size() > kDependenciesMax) {
+      fail("options.depends_on", "{} jobs, at most {} are allowed", spec_.depends_on.size(),
+           kDependenciesMax);
+      return;
+    }
+    std::set<std::string> seen;
+    for (size_t i = 0; i < spec_.depends_on.size(); ++i) {
+      const std::string& job = spec_.depends_on[i];
+      const std::string path = fmt::format("options.depends_on[{}]", i);
+      if (!has_name_characters(job) || (is_all_digits(job) && (job.size() > 18 || job[0] == '0'))) {
+        fail(path, "must be the name or id of a job, is {}", shown(job));
+      } else if (job == spec_.name) {
+        fail(path, "the job cannot depend on itself");
+      } else if (!seen.insert(job).second) {
+        fail(path, "the job {} is here twice", shown(job));
+      }
+    }
+  }
+
+  const JobSpec& spec_;
+  std::vector<SpecError> errors_;
+};
+
+}  // namespace
+
+std::vector<SpecError> validate_job_spec(const JobSpec& spec) { return Validator(spec).run(); }
+
+}  // namespace hai
