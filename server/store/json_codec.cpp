@@ -1,0 +1,305 @@
+#include "server/store/json_codec.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <type_traits>
+
+#include "server/model/fields.h"
+#include "server/store/json_text.h"
+
+namespace hai {
+namespace {
+
+struct Encoder {
+  std::string& out;
+
+  void add(const std::string& text) { append_json_string(out, text); }
+  void add(bool value) { out += value ? "true" : "false"; }
+  void add(double value) {
+    // JSON has no infinities; none of the model's numbers means one.
+    fmt::format_to(std::back_inserter(out), "{}", std::isfinite(value) ? value : 0.0);
+  }
+  void add(UnixTime time) {
+    out += '"';
+    append_time(out, time);
+    out += '"';
+  }
+  void add(Duration duration) { add(static_cast<int64_t>(duration.count())); }
+  void add(GpuSet gpus) {
+    out += '[';
+    for (int i = 0; i < GpuSet::kMax; ++i) {
+      if (!gpus.contains(i)) continue;
+      if (out.back() != '[') out += ',';
+      add(static_cast<int64_t>(i));
+    }
+    out += ']';
+  }
+  template <typename Tag>
+  void add(Id<Tag> id) {
+    add(id.value);
+  }
+  template <typename T>
+  requires std::is_enum_v<T>
+  void add(T value) {
+    out += '"';
+    out += to_string(value);
+    out += '"';
+  }
+  template <typename T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void add(T value) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+    out.append(digits, static_cast<size_t>(end - digits));
+  }
+  template <typename T>
+  void add(const std::shared_ptr<const T>& value) {
+    add(*value);
+  }
+  template <typename T>
+  void add(const std::vector<T>& values) {
+    out += '[';
+    bool first = true;
+    for (const T& value : values) {
+      if (!std::exchange(first, false)) out += ',';
+      add(value);
+    }
+    out += ']';
+  }
+  void add(const std::map<std::string, std::string>& values) {
+    out += '{';
+    bool first = true;
+    for (const auto& [key, value] : values) {
+      if (!std::exchange(first, false)) out += ',';
+      append_json_string(out, key);
+      out += ':';
+      append_json_string(out, value);
+    }
+    out += '}';
+  }
+  template <typename T>
+  requires HasFields<const T>
+  void add(const T& value) {
+    out += '{';
+    bool first = true;
+    visit_fields(value, [&](const char* name, const auto& member) { field(name, member, first); });
+    out += '}';
+  }
+
+  template <typename T>
+  void field(const char* name, const T& member, bool& first) {
+    if (!std::exchange(first, false)) out += ',';
+    out += '"';
+    out += name;
+    if constexpr (std::is_same_v<T, Duration>) out += "_us";
+    out += "\":";
+    add(member);
+  }
+  template <typename T>
+  void field(const char* name, const std::optional<T>& member, bool& first) {
+    if (member) field(name, *member, first);
+  }
+};
+
+// The first error wins; what follows it is skipped.
+struct Decoder {
+  std::string error;
+
+  void fail(const char* wanted) {
+    if (error.empty()) error = fmt::format("expected {}", wanted);
+  }
+  template <typename T, typename U>
+  void take(std::optional<T> value, U& out, const char* wanted) {
+    if (!value) return fail(wanted);
+    out = static_cast<U>(*std::move(value));
+  }
+
+  void read(JsonView json, std::string& out) { take(json.as_string(), out, "a string"); }
+  void read(JsonView json, bool& out) { take(json.as_bool(), out, "true or false"); }
+  void read(JsonView json, double& out) { take(json.as_double(), out, "a number"); }
+  void read(JsonView json, UnixTime& out) {
+    std::optional<std::string> text = json.as_string();
+    take(text ? parse_time(*text) : std::nullopt, out, "a time");
+  }
+  void read(JsonView json, Duration& out) {
+    int64_t micros = 0;
+    read(json, micros);
+    out = Duration(micros);
+  }
+  void read(JsonView json, GpuSet& out) {
+    std::vector<int> indices;
+    read(json, indices);
+    for (int index : indices) {
+      if (index < 0 || index >= GpuSet::kMax) return fail("GPU indices 0 to 63");
+      out.bits |= uint64_t{1} << index;
+    }
+  }
+  template <typename Tag>
+  void read(JsonView json, Id<Tag>& out) {
+    read(json, out.value);
+  }
+  template <typename T>
+  requires std::is_enum_v<T>
+  void read(JsonView json, T& out) {
+    std::optional<std::string> word = json.as_string();
+    take(word ? parse_enum<T>(*word) : std::nullopt, out, "a known word");
+  }
+  template <typename T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void read(JsonView json, T& out) {
+    const std::optional<int64_t> value = json.as_int();
+    if (!value || *value < std::numeric_limits<T>::min() ||
+        *value > std::numeric_limits<T>::max()) {
+      return fail("an integer");
+    }
+    out = static_cast<T>(*value);
+  }
+  template <typename T>
+  void read(JsonView json, std::optional<T>& out) {
+    out.reset();
+    if (!json.is_null()) read(json, out.emplace());
+  }
+  template <typename T>
+  void read(JsonView json, std::shared_ptr<const T>& out) {
+    auto value = std::make_shared<T>();
+    read(json, *value);
+    out = std::move(value);
+  }
+  template <typename T>
+  void read(JsonView json, std::vector<T>& out) {
+    std::vector<JsonView> elements;
+    if (!json.elements(elements)) return fail("a list");
+    out.clear();
+    out.reserve(elements.size());
+    for (JsonView element : elements) read(element, out.emplace_back());
+  }
+  void read(JsonView json, std::map<std::string, std::string>& out) {
+    JsonView::Members members;
+    if (!json.members(members)) return fail("an object");
+    out.clear();
+    for (const auto& [key, value] : members) read(value, out[unescape_json(key)]);
+  }
+  template <typename T>
+  requires HasFields<T>
+  void read(JsonView json, T& out) {
+    JsonView::Members members;
+    if (!json.members(members)) return fail("an object");
+    size_t next = 0;
+    visit_fields(out, [&](const char* name, auto& member) {
+      if (!error.empty()) return;
+      read_field(members, next, name, member);
+      if (!error.empty()) error = fmt::format("{}: {}", name, error);
+    });
+  }
+  template <typename T>
+  void read_field(const JsonView::Members& members, size_t& next, std::string_view name, T& out) {
+    const std::string_view suffix = std::is_same_v<T, Duration> ? "_us" : "";
+    // Our own texts have the fields in order, so the search mostly ends where it starts.
+    for (size_t tried = 0; tried < members.size(); ++tried) {
+      const auto& [key, value] = members[(next + tried) % members.size()];
+      if (key.size() != name.size() + suffix.size() || !key.starts_with(name) ||
+          !key.ends_with(suffix)) {
+        continue;
+      }
+      next = next + tried + 1;
+      return read(value, out);
+    }
+    if constexpr (std::is_same_v<T, std::shared_ptr<const JobSpec>>) fail("a spec");
+  }
+};
+
+template <typename T>
+std::string encode(const T& value) {
+  std::string out;
+  Encoder{out}.add(value);
+  return out;
+}
+
+template <typename T>
+Status decode(std::string_view text, std::string_view what, T& out) {
+  Result<JsonView> json = JsonView::parse(text);
+  if (!json.is_ok()) return invalid_argument("{}: {}", what, json.status().message());
+  Decoder decoder;
+  decoder.read(json.value(), out);
+  if (!decoder.error.empty()) return invalid_argument("{}: {}", what, decoder.error);
+  return ok();
+}
+
+template <typename T>
+Result<T> decode_whole(std::string_view text, std::string_view what) {
+  T value;
+  RETURN_IF_ERROR(decode(text, what, value));
+  return value;
+}
+
+using DecodeBody = Status (*)(std::string_view, std::string_view, EventBody&);
+
+template <typename Body>
+Status decode_body(std::string_view json, std::string_view kind, EventBody& out) {
+  return decode(json, kind, out.emplace<Body>());
+}
+
+template <size_t... I>
+std::map<std::string_view, DecodeBody> body_table(std::index_sequence<I...>) {
+  return {{kind_of(EventBody(std::in_place_index<I>)),
+           &decode_body<std::variant_alternative_t<I, EventBody>>}...};
+}
+
+// The fields of a job that have no column of their own.
+template <typename Self>
+struct JobRest {
+  Self& job;
+  template <typename S, typename Visit>
+  static void fields(S& self, Visit&& visit) {
+    visit("unmet_dependencies", self.job.unmet_dependencies);
+    visit("failed_dependency", self.job.failed_dependency);
+    visit("reservation", self.job.reservation);
+    visit("checkpoint", self.job.checkpoint);
+    visit("whole_life_state", self.job.whole_life_state);
+    visit("avoid", self.job.avoid);
+  }
+};
+
+}  // namespace
+
+std::string to_json(const EventBody& body) {
+  return std::visit([](const auto& event) { return encode(event); }, body);
+}
+
+Result<EventBody> event_body_from_json(std::string_view kind, std::string_view json) {
+  static const std::map<std::string_view, DecodeBody> table =
+      body_table(std::make_index_sequence<std::variant_size_v<EventBody>>());
+  const auto found = table.find(kind);
+  if (found == table.end()) return invalid_argument("event kind {} is not known", kind);
+  EventBody body;
+  RETURN_IF_ERROR(found->second(json, kind, body));
+  return body;
+}
+
+std::string to_json(const JobSpec& spec) { return encode(spec); }
+std::string to_json(const Attempt& attempt) { return encode(attempt); }
+std::string to_json(const NodeFacts& facts) { return encode(facts); }
+std::string to_json(const AttemptEnd& end) { return encode(end); }
+
+Result<JobSpec> job_spec_from_json(std::string_view json) {
+  return decode_whole<JobSpec>(json, "spec");
+}
+Result<Attempt> attempt_from_json(std::string_view json) {
+  return decode_whole<Attempt>(json, "attempt");
+}
+Result<NodeFacts> node_facts_from_json(std::string_view json) {
+  return decode_whole<NodeFacts>(json, "facts");
+}
+Result<AttemptEnd> attempt_end_from_json(std::string_view json) {
+  return decode_whole<AttemptEnd>(json, "end");
+}
+
+std::string job_rest_to_json(const Job& job) { return encode(JobRest<const Job>{job}); }
+
+Status job_rest_from_json(std::string_view json, Job& job) {
+  JobRest<Job> rest{job};
+  return decode(json, "rest", rest);
+}
+
+}  // namespace hai
