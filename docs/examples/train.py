@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Trains a small character language model, data-parallel over the ranks of a hai job.
 
-The result does not depend on what happens to the job: the final weights are the same, bit for bit, after any
-number of interruptions and with any number of ranks. Each step draws a batch of 8 shards; a rank
-computes the gradients of its shards, rank 0 adds the eight up in shard order and sends the sum back.
-(Given the same Python and C library on all nodes.)
+The result does not depend on what happens to the job: the final weights are the same, bit for bit,
+after any number of interruptions and with any number of ranks. Each step draws a batch of 8 shards;
+a rank computes the gradients of its shards, rank 0 adds the eight up in shard order and sends the
+sum back. (Given the same Python and C library on all nodes.)
 """
 
 import json
@@ -52,7 +52,8 @@ class Trainer:
             self.options.connect_seconds, self.options.silence_seconds)
 
     def restore(self):
-        """Rank 0 reads the checkpoint and sends it to all: ranks that read for themselves could differ."""
+        """Rank 0 reads the checkpoint and sends it to all: ranks that read for themselves could
+        differ."""
         if self.rank == 0:
             data, progress, path = checkpoints.load(
                 os.environ.get("HAI_CHECKPOINT"), self.options.checkpoint_dir,
@@ -93,7 +94,8 @@ class Trainer:
         self.finish()
 
     def one_step(self):
-        """Trains one step on all ranks; true on all of them if this was the last one before a suspend."""
+        """Trains one step on all ranks; true on all of them if this was the last one before a
+        suspend."""
         started = time.monotonic()
         count = self.options.shard_examples
         positions = [self.corpus.random_position(self.rng) for _ in range(SHARDS * count)]
@@ -128,15 +130,16 @@ class Trainer:
         self.say(f"saved {path}")
 
     def suspend(self):
-        """The first rank that calls go_suspend() ends all of them, so none may before rank 0 has saved."""
+        """The first rank that calls go_suspend() ends all of them, so none may before rank 0 has
+        saved."""
         self.tell_all({"saved": self.saved_step})
         self.say(f"suspending at step {self.step}")
         records.note(self.options.ledger, "suspend", self.rank, self.step)
         hai.go_suspend()
 
     def finish(self):
-        """All ranks must hold the same weights; rank 0 then writes the result, and only then may any
-        rank exit: a result that could not be written must fail the job."""
+        """All ranks must hold the same weights; rank 0 then writes the result, and only then may
+        any rank exit: a result that could not be written must fail the job."""
         digest = self.net.sha256()
         if self.rank != 0:
             self.peers[0].send({"sha256": digest})
@@ -144,16 +147,21 @@ class Trainer:
             for peer in self.peers:
                 other, _ = peer.receive()
                 if other["sha256"] != digest:
-                    raise SystemExit(f"{peer.name} ended with weights {other['sha256']}, not {digest}")
+                    theirs = other["sha256"]
+                    raise SystemExit(f"{peer.name} ended with weights {theirs}, not {digest}")
             if self.saved_step != self.step:
                 self.save()
-            result = {"steps": self.step, "loss": self.loss, "sha256": digest,
-                      "world_size": self.world_size}
-            if self.options.result:
-                checkpoints.write_atomically(self.options.result, json.dumps(result).encode() + b"\n")
+            self.write_result(digest)
         self.tell_all({"done": self.step})
         records.note(self.options.ledger, "end", self.rank, self.step)
         self.say(f"final weights sha256={digest}")
+
+    def write_result(self, digest):
+        if self.options.result:
+            result = {"steps": self.step, "loss": self.loss, "sha256": digest,
+                      "world_size": self.world_size}
+            line = json.dumps(result).encode() + b"\n"
+            checkpoints.write_atomically(self.options.result, line)
 
     def tell_all(self, header):
         if self.rank != 0:

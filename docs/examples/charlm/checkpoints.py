@@ -1,7 +1,7 @@
 """Checkpoints of the sample job: one file each, whole or absent, never half.
 
-First line: a tag and the SHA-256 of the rest, so that a torn or foreign file is told from a good one.
-The rest is JSON; floats travel as base64 of their bytes, exactly.
+First line: a tag and the SHA-256 of the rest, so that a torn or foreign file is told from a good
+one. The rest is JSON; floats travel as base64 of their bytes, exactly.
 """
 
 import base64
@@ -35,8 +35,8 @@ def write_atomically(path, data):
 
 
 def pack(net, rng, progress, shape):
-    """All that the rest of the run depends on. `progress` has at least `step`, the number of finished steps;
-    `shape` must be equal for a run to continue from it."""
+    """All that the rest of the run depends on. `progress` has at least `step`, the number of
+    finished steps; `shape` must be equal for a run to continue from it."""
     version, numbers, gauss = rng.getstate()
     content = {
         "progress": progress,
@@ -50,7 +50,8 @@ def pack(net, rng, progress, shape):
 
 
 def unpack(data, net, rng, shape):
-    """Puts the state into `net` and `rng` and returns the progress; ValueError if it is none of ours."""
+    """Puts the state into `net` and `rng` and returns the progress; ValueError if it is none of
+    ours."""
     head, _, body = data.partition(b"\n")
     if head != f"{TAG} {hashlib.sha256(body).hexdigest()}".encode():
         raise ValueError("damaged, or not a checkpoint")
@@ -65,8 +66,9 @@ def unpack(data, net, rng, shape):
 
 
 def save(folder, step, data):
-    """Writes the checkpoint, drops all but the last few before it, returns the path. Later ones stay: they are
-    there when the run went back to an older one, and will be overwritten on the way."""
+    """Writes the checkpoint, drops all but the last few before it, returns the path. Later ones
+    stay: they are there when the run went back to an older one, and will be overwritten on the
+    way."""
     path = os.path.join(folder, f"step-{step:08d}.ckpt")
     write_atomically(path, data)
     for old in [other for other in newest_first(folder) if other <= path][KEPT:]:
@@ -86,8 +88,9 @@ def newest_first(folder):
 
 
 def load(reported, folder, net, rng, shape, say):
-    """(data, progress, path) of the checkpoint to continue from, or (b"", None, "") to start from zero. The
-    reported one goes first: the platform counts on it. A bad file is named and passed over."""
+    """(data, progress, path) of the checkpoint to continue from, or (b"", None, "") to start from
+    zero. The reported one goes first: the platform counts on it. A bad file is named and passed
+    over."""
     for path in ([reported] if reported else []) + newest_first(folder):
         try:
             with open(path, "rb") as file:

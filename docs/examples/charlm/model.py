@@ -1,7 +1,8 @@
-"""A character language model: three characters of context, one hidden tanh layer, softmax, momentum SGD.
+"""A character language model: three characters of context, one hidden tanh layer, softmax, momentum
+SGD.
 
-All parameters are one flat list of floats, so that gradients are lists to be added and a checkpoint is
-the list's bytes. Every sum has a fixed order: the same input gives the same bits.
+All parameters are one flat list of floats, so that gradients are lists to be added and a checkpoint
+is the list's bytes. Every sum has a fixed order: the same input gives the same bits.
 """
 
 import array

@@ -30,7 +30,8 @@ def arguments(folder):
 
 
 def rank_and_world_size():
-    """RANK and WORLD_SIZE, except in env_style torch or slurm with one process per node, which leaves them unset."""
+    """RANK and WORLD_SIZE, except in env_style torch or slurm with one process per node, which
+    leaves them unset."""
     rank = from_environment("0", "RANK", "NODE_RANK", "SLURM_NODEID", "HAI_NODE_RANK")
     world_size = from_environment("1", "WORLD_SIZE", "NNODES", "SLURM_NNODES", "HAI_NNODES")
     return int(rank), int(world_size)

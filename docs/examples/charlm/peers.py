@@ -1,7 +1,8 @@
-"""The ranks of one attempt, joined in a star through TCP: rank 0 listens at MASTER_ADDR:MASTER_PORT.
+"""The ranks of one attempt, joined in a star through TCP: rank 0 listens at
+MASTER_ADDR:MASTER_PORT.
 
-A message is a JSON header and a block of bytes. Everything has a deadline; a peer that dies or falls
-silent raises PeerLost, since a data-parallel job can't go on without one of its ranks.
+A message is a JSON header and a block of bytes. Everything has a deadline; a peer that dies or
+falls silent raises PeerLost, since a data-parallel job can't go on without one of its ranks.
 """
 
 import json
@@ -34,7 +35,7 @@ class Peer:
         try:
             header_size, block_size = struct.unpack("!II", self._read(8))
             if header_size > HEADER_BYTES_MAX or block_size > BLOCK_BYTES_MAX:
-                raise PeerLost(f"{self.name} sent {header_size} + {block_size} bytes: not one of us")
+                raise ValueError(f"sent {header_size} + {block_size} bytes: not one of us")
             return json.loads(self._read(header_size)), self._read(block_size)
         except (OSError, ValueError) as error:
             raise PeerLost(f"lost {self.name}: {error}") from error
@@ -55,8 +56,8 @@ class Peer:
 def join(rank, world_size, address, port, identity, connect_seconds, silence_seconds):
     """All the ranks this one talks to: for rank 0 the others in rank order, for the others rank 0.
 
-    `identity` names job and attempt: on one machine a rank of an attempt that is just ending may still
-    knock at, or listen on, the same port."""
+    `identity` names job and attempt: on one machine a rank of an attempt that is just ending may
+    still knock at, or listen on, the same port."""
     if world_size == 1:
         return []
     deadline = time.monotonic() + connect_seconds
@@ -86,7 +87,8 @@ def _gather(world_size, address, port, identity, deadline):
 
 
 def _welcome(connection, world_size, identity, peers):
-    """The rank now in `peers`, or None for a stranger. A stranger must not hold up the others for long."""
+    """The rank now in `peers`, or None for a stranger. A stranger must not hold up the others for
+    long."""
     connection.settimeout(2.0)
     peer = Peer(connection, "a stranger")
     try:
@@ -96,7 +98,8 @@ def _welcome(connection, world_size, identity, peers):
         if hello != wanted or not isinstance(rank, int) or not 0 < rank < world_size:
             peer.send({"ok": False, "error": f"this is {identity} with {world_size} ranks"})
             return None
-        # A rank that lost its first connection before the answer knocks again: the newer one is the live one.
+        # A rank that lost its first connection before the answer knocks again: the newer one is the
+        # live one.
         if rank in peers:
             peers[rank].close()
         peer.name = f"rank {rank}"
@@ -108,7 +111,8 @@ def _welcome(connection, world_size, identity, peers):
 
 
 def _listen(address, port, backlog, deadline):
-    # A name may mean another address on its own machine than elsewhere (127.0.1.1): then listen on all.
+    # A name may mean another address on its own machine than elsewhere (127.0.1.1): then listen on
+    # all.
     where = address if address == "localhost" or address.startswith("127.") else ""
     while True:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -129,7 +133,8 @@ def _reach(rank, world_size, address, port, identity, deadline):
         connection = None
         try:
             connection = socket.create_connection((address, port), timeout=min(left, 5.0))
-            # With no listener yet, a loopback connection can meet itself: source port = target port.
+            # With no listener yet, a loopback connection can meet itself: source port = target
+            # port.
             if connection.getsockname() == connection.getpeername():
                 raise OSError("nobody listens")
             connection.settimeout(min(left, 5.0))

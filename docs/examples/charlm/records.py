@@ -8,8 +8,8 @@ from .checkpoints import write_atomically
 
 
 class LossCurve:
-    """One line `step loss` per step, each step once, however often the run was interrupted: at a resume
-    the lines of steps that will be done again are cut off."""
+    """One line `step loss` per step, each step once, however often the run was interrupted: at a
+    resume the lines of steps that will be done again are cut off."""
 
     def __init__(self, path, first_step, say):
         self.file = None
@@ -27,7 +27,8 @@ class LossCurve:
             self.file.flush()
 
     def sync(self):
-        """Before a checkpoint: the curve must never be behind it, or steps would be missing for good."""
+        """Before a checkpoint: the curve must never be behind it, or steps would be missing for
+        good."""
         if self.file:
             os.fsync(self.file.fileno())
 
@@ -35,7 +36,7 @@ class LossCurve:
 def _lines_by_step(path, end):
     try:
         with open(path, "rb") as file:
-            lines = file.read().split(b"\n")[:-1]  # A crash may have torn what follows the last newline.
+            lines = file.read().split(b"\n")[:-1]  # A crash may have torn the last line.
     except FileNotFoundError:
         return {}
     steps = {int(line.split()[0]): line for line in lines if line[:1].isdigit()}

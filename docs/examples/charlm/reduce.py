@@ -1,7 +1,8 @@
 """The sum of all shards' gradients, the same bits on every rank.
 
-Floating point addition depends on order, so rank 0 adds in shard order, whichever rank computed a shard
-and whenever it arrived. The same exchange carries the suspend decision: all ranks stop at one step.
+Floating point addition depends on order, so rank 0 adds in shard order, whichever rank computed a
+shard and whenever it arrived. The same exchange carries the suspend decision: all ranks stop at one
+step.
 """
 
 from operator import add
@@ -11,9 +12,11 @@ from .peers import PeerLost
 
 
 def all_reduce(peers, rank, step, shards, suspend):
-    """`shards` is {shard: (gradient, loss)} of this rank; (gradient sum, loss sum, suspend) of all ranks.
+    """`shards` is {shard: (gradient, loss)} of this rank; (gradient sum, loss sum, suspend) of all
+    ranks.
 
-    `suspend` comes back true if it was true on any rank: requests don't reach all nodes in one instant."""
+    `suspend` comes back true if it was true on any rank: requests don't reach all nodes in one
+    instant."""
     if rank == 0:
         return _reduce_here(peers, step, shards, suspend)
     header = {

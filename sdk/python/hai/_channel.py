@@ -1,7 +1,7 @@
 """One persistent connection to the rank's shim: a line of JSON out, a line of JSON back.
 
 A Channel belongs to one process (see `current`): a forked child makes its own, since two processes
-on one connection would read each other's answers. Inside a process one request is in flight at a time.
+on one connection would read each other's answers. In a process one request is in flight at a time.
 """
 
 import json
@@ -11,7 +11,7 @@ import threading
 import time
 
 TIMEOUT_SECONDS = 5.0
-LINE_BYTES_MAX = 1 << 20
+LINE_BYTES_MAX = 512 << 10  # as the shim has it
 
 
 class Error(Exception):
@@ -26,10 +26,10 @@ class Refused(Error):
     """hai understood the call and said no; the text says why."""
 
 
-def connect(path, timeout=TIMEOUT_SECONDS):
+def connect(path):
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.settimeout(timeout)
+        connection.settimeout(TIMEOUT_SECONDS)
         connection.connect(path)
     except BaseException:
         connection.close()
@@ -37,14 +37,15 @@ def connect(path, timeout=TIMEOUT_SECONDS):
     return connection
 
 
-def exchange(connection, request, timeout=TIMEOUT_SECONDS):
+def exchange(connection, request):
     """One request and its answer. After any exception the connection is out of step: close it."""
     line = json.dumps(request).encode() + b"\n"
     if len(line) > LINE_BYTES_MAX:
         raise Refused(f"{request['op']}: request of {len(line)} bytes, at most {LINE_BYTES_MAX}")
-    connection.settimeout(timeout)
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    connection.settimeout(TIMEOUT_SECONDS)
     connection.sendall(line)
-    return _checked(request["op"], _read_line(connection, time.monotonic() + timeout))
+    return _checked(request["op"], _read_line(connection, deadline))
 
 
 def _read_line(connection, deadline):
@@ -88,7 +89,8 @@ class Channel:
         was upgraded, say) costs one silent reconnect; a second failure is the caller's to know."""
         with self._lock:
             if self._in_flight:
-                # A signal handler interrupted this very thread inside a call: leave its connection alone.
+                # A signal handler interrupted this thread inside a call: leave its connection
+                # alone.
                 return Channel(self.path).call(request)
             self._in_flight = True
             try:
@@ -103,7 +105,8 @@ class Channel:
         except Refused:
             raise
         except socket.timeout as error:
-            raise Unreachable(self._text(request, f"no answer within {TIMEOUT_SECONDS:g} s")) from error
+            why = f"no answer within {TIMEOUT_SECONDS:g} s"
+            raise Unreachable(self._text(request, why)) from error
         except (OSError, ValueError) as error:
             if not reused:
                 raise Unreachable(self._text(request, error)) from error
@@ -139,8 +142,8 @@ _current = None
 
 
 def current(path):
-    """This process's channel to `path`. Takes no lock: a lock might be held by a thread that does not
-    exist in a forked child, and two threads that race here merely make one channel too many."""
+    """This process's channel to `path`. Takes no lock: a lock might be held by a thread that does
+    not exist in a forked child, and two threads that race here merely make one channel too many."""
     global _current
     channel = _current
     if channel is None or channel.path != path or channel.pid != os.getpid():

@@ -1,5 +1,5 @@
-"""The calls of the SDK. Which of them may fail: polls and reports never do (monitoring must not end a
-training run), the whole-life state does (the program's own logic hangs on it)."""
+"""The calls of the SDK. Which of them may fail: polls and reports never do (monitoring must not end
+a training run), the whole-life state does (the program's own logic hangs on it)."""
 
 import os
 import socket
@@ -29,8 +29,8 @@ def in_job():
 def receive_suspend_command():
     """True if this job is asked to suspend: save, report the checkpoint, call go_suspend().
 
-    It can turn false again when the reason has gone away. All ranks of a job see the request, but not
-    in the same instant: let one rank decide for all."""
+    It can turn false again when the reason has gone away. All ranks of a job see the request, but
+    not in the same instant: let one rank decide for all."""
     global _no_poll_before
     if not in_job():
         return _simulated_suspend()
@@ -48,9 +48,9 @@ def receive_suspend_command():
 def go_suspend():
     """Everything is saved: end this attempt, for all ranks. Never returns.
 
-    It says so, then waits to be ended. Should hai be unreachable, or no end come, it exits with the suspend
-    exit code, which means the same. Outside hai it exits with that code at once. Exit handlers do
-    not run: to the program it looks like being killed, wherever it was called."""
+    It says so, then waits to be ended. Should hai be unreachable, or no end come, it exits with the
+    suspend exit code, which means the same. Outside hai it exits with that code at once. Exit
+    handlers do not run: to the program it looks like being killed, wherever it was called."""
     try:
         for stream in (sys.stdout, sys.stderr):
             try:
@@ -64,8 +64,8 @@ def go_suspend():
 
 
 def report_checkpoint(step, path, seconds=0):
-    """A checkpoint after `step` finished steps is durable at `path`; saving it took `seconds`. The next
-    attempt finds the path in HAI_CHECKPOINT, and an interruption after this costs less work.
+    """A checkpoint after `step` finished steps is durable at `path`; saving it took `seconds`. The
+    next attempt finds the path in HAI_CHECKPOINT, and an interruption after this costs less work.
     False if it could not be reported."""
     return _report(
         op="report_checkpoint",
@@ -76,7 +76,8 @@ def report_checkpoint(step, path, seconds=0):
 
 
 def report_progress(step):
-    """`step` steps are finished. Counts as a sign of life for the watchdog. False if not reported."""
+    """`step` steps are finished. Counts as a sign of life for the watchdog. False if not
+    reported."""
     return _report(op="report_progress", step=int(step))
 
 
@@ -159,7 +160,8 @@ def _suspend_exit_code():
 
 
 def _simulated_suspend():
-    """HAI's local simulation: the suspend command arrives SIMULATE_SUSPEND seconds after the import."""
+    """HAI's local simulation: the suspend command arrives SIMULATE_SUSPEND seconds after the
+    import."""
     if os.environ.get("HFAI_SIMULATE") != "1":
         return False
     try:

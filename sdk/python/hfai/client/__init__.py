@@ -1,8 +1,10 @@
-"""HAI's in-task interface on top of hai: same names, types and arguments, so that programs run unchanged.
+"""HAI's in-task interface on top of hai: same names, types and arguments, so that programs run
+unchanged.
 
-What differs from module hai: states are ints, go_suspend() returns outside the cluster, and calls take
-HAI's `timeout` and `raise_exception` (the timeout is hai's own here: its socket is on this machine).
-What hai decides by itself (priority, warnings, health checks) is accepted and answered "not done".
+What differs from module hai: states are ints, go_suspend() returns outside the cluster, and calls
+take HAI's `timeout` and `raise_exception` (the timeout is hai's own here: its socket is on this
+machine). What hai decides by itself (priority, warnings, health checks) is accepted and answered
+"not done".
 """
 
 import os
@@ -56,7 +58,8 @@ def receive_suspend_command(timeout=500, raise_exception=False):
 
 
 def go_suspend(timeout=500, raise_exception=False):
-    """Does not return inside a job; ends a simulated run with exit code 0; does nothing elsewhere."""
+    """Does not return inside a job; ends a simulated run with exit code 0; does nothing
+    elsewhere."""
     if hai.in_job():
         _go_suspend()
     if os.environ.get("HFAI_SIMULATE") == "1":
