@@ -1,0 +1,51 @@
+#pragma once
+// A request and its answer as plain values: what handlers see. Beast stays inside http_session.cpp
+// and http_server.cpp.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hai {
+
+struct HttpRequest {
+  std::string method;                                      // "GET"
+  std::string path;                                        // decoded, without the query
+  std::vector<std::pair<std::string, std::string>> query;  // decoded, in order; keys may repeat
+  std::map<std::string, std::string> headers;              // names in lower case
+  std::string body;
+  std::string peer;  // address of the client, for the log
+
+  // The first value of the key; "" if it is absent.
+  std::string_view query_value(std::string_view key) const;
+  std::vector<std::string> query_values(std::string_view key) const;
+  std::string_view header(const std::string& name) const;  // `name` in lower case
+};
+
+// Gives the next piece of a streamed body, nullopt at its end. Called again only after the piece
+// was written, so a slow reader holds back its source. May be answered from any thread.
+using HttpChunkDone = std::function<void(std::optional<std::string>)>;
+using HttpStream = std::function<void(HttpChunkDone)>;
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  HttpStream stream;  // if set: sent after `body`, chunked, until its end
+};
+
+// Answers one request; from any thread, only the first call counts.
+using HttpRespond = std::function<void(HttpResponse)>;
+
+// "/api/v1/jobs?state=running&state=queued" → path and query; false if an escape is broken or a
+// NUL or control character hides in it.
+bool parse_target(std::string_view target, HttpRequest& request);
+// Percent-decoding; in queries '+' is a space. nullopt for a broken escape.
+std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space);
+
+}  // namespace hai

@@ -1,0 +1,43 @@
+#pragma once
+// The HTTP/1.1 server on a thread of its own, so that parsing and formatting never delay the
+// controller. Every limit is here; a client that breaks one gets an answer where possible and loses
+// its connection.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/status.h"
+#include "common/time.h"
+#include "server/http/http_message.h"
+
+namespace hai {
+
+struct HttpLimits {
+  size_t connections = 2'000;
+  size_t header_bytes = 16 << 10;
+  size_t body_bytes = 2 << 20;
+  Duration read_timeout = 30s;    // for a whole request, and between requests
+  Duration write_timeout = 30s;   // for a whole answer, and for each piece of a stream
+  Duration answer_timeout = 30s;  // for the handler
+};
+
+class HttpServer {
+ public:
+  // Called on the server's thread.
+  using Handler = std::function<void(const HttpRequest&, HttpRespond)>;
+
+  // Binds `address` (host:port, IPv6 in brackets, port 0 for any) and serves until it is destroyed.
+  static Result<std::unique_ptr<HttpServer>> start(const std::string& address, HttpLimits limits,
+                                                   Handler handler);
+  ~HttpServer();  // cuts all connections and joins the thread
+
+  int port() const;
+
+ private:
+  struct Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hai

@@ -1,0 +1,240 @@
+#include "server/http/http_session.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/version.hpp>
+#include <optional>
+
+#include "common/log.h"
+#include "server/http/problem.h"
+
+namespace hai {
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using tcp = asio::ip::tcp;
+
+std::string to_lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  return result;
+}
+
+std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
+
+HttpRequest to_request(http::request<http::string_body>&& message, const std::string& peer) {
+  HttpRequest request{.method = std::string(view(message.method_string())), .peer = peer};
+  for (const auto& field : message) {
+    request.headers[to_lower(view(field.name_string()))] = std::string(view(field.value()));
+  }
+  request.body = std::move(message.body());
+  return request;
+}
+
+class BeastSession final : public HttpSession, public std::enable_shared_from_this<BeastSession> {
+ public:
+  BeastSession(tcp::socket socket, const HttpLimits& limits, const HttpServer::Handler& handler,
+               std::function<void(HttpSession*)> ended)
+      : stream_(std::move(socket)),
+        answer_timer_(stream_.get_executor()),
+        limits_(limits),
+        handler_(handler),
+        ended_(std::move(ended)) {
+    beast::error_code error;
+    const tcp::endpoint endpoint = stream_.socket().remote_endpoint(error);
+    if (!error) peer_ = endpoint.address().to_string();
+  }
+
+  void start() override { read(); }
+
+  void close() override {
+    stream_.close();
+    end();
+  }
+
+ private:
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(static_cast<uint32_t>(limits_.header_bytes));
+    parser_->body_limit(limits_.body_bytes);
+    stream_.expires_after(limits_.read_timeout);
+    http::async_read(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](beast::error_code error, size_t) { self->was_read(error); });
+  }
+
+  void was_read(beast::error_code error) {
+    if (error) return read_failed(error);
+    ++request_number_;
+    http::request<http::string_body> message = parser_->release();
+    keep_alive_ = message.keep_alive();
+    version_ = message.version();
+    const std::string target(view(message.target()));
+    HttpRequest request = to_request(std::move(message), peer_);
+    if (!parse_target(target, request)) {
+      return respond(problem(invalid_argument("the request's address is malformed")));
+    }
+    stream_.expires_never();
+    arm_answer_timer();
+    handle(request);
+  }
+
+  void handle(const HttpRequest& request) {
+    try {
+      handler_(request, responder());
+    } catch (const std::exception& error) {
+      // Of a library under the handler; one odd request must not end the server.
+      log_error("http_handler_failed", {{"path", request.path}, {"reason", error.what()}});
+      answered(request_number_,
+               problem(Status(Code::internal, "the server failed on this request")));
+    }
+  }
+
+  void read_failed(beast::error_code error) {
+    keep_alive_ = false;
+    version_ = 11;
+    if (error == http::error::header_limit) {
+      return respond(problem(431, "headers_too_large",
+                             fmt::format("headers may have {} bytes", limits_.header_bytes)));
+    }
+    if (error == http::error::body_limit) {
+      return respond(problem(413, "body_too_large",
+                             fmt::format("a body may have {} bytes", limits_.body_bytes)));
+    }
+    if (error.category() == http::make_error_code(http::error::bad_method).category() &&
+        error != http::error::end_of_stream && error != http::error::partial_message) {
+      return respond(problem(invalid_argument("this is not HTTP/1.1: {}", error.message())));
+    }
+    close();
+  }
+
+  // An answer may come from any thread, late or twice; only the first to this request counts.
+  HttpRespond responder() {
+    return [self = shared_from_this(), number = request_number_](HttpResponse response) {
+      asio::post(self->stream_.get_executor(),
+                 [self, number, response = std::move(response)]() mutable {
+                   self->answered(number, std::move(response));
+                 });
+    };
+  }
+
+  void arm_answer_timer() {
+    answer_timer_.expires_after(limits_.answer_timeout);
+    answer_timer_.async_wait(
+        [self = shared_from_this(), number = request_number_](beast::error_code error) {
+          if (error) return;
+          self->answered(number, problem(deadline_exceeded("the server did not answer in time; "
+                                                           "ask again whether it was done")));
+        });
+  }
+
+  void answered(int64_t number, HttpResponse response) {
+    if (number != request_number_ || number == answered_number_ || is_ended_) return;
+    answered_number_ = number;
+    answer_timer_.cancel();
+    respond(std::move(response));
+  }
+
+  void respond(HttpResponse response) {
+    stream_source_ = std::move(response.stream);
+    message_.emplace(static_cast<http::status>(response.status), version_);
+    message_->set(http::field::server, "hai");
+    message_->set(http::field::content_type, response.content_type);
+    message_->set(http::field::cache_control, "no-store");
+    message_->set("X-Content-Type-Options", "nosniff");
+    for (const auto& [name, value] : response.headers) message_->set(name, value);
+    if (stream_source_) {
+      // Neither length nor chunks: the end of the connection is the end of a streamed body.
+      keep_alive_ = false;
+      message_->body() = std::move(response.body);
+      message_->keep_alive(false);
+    } else {
+      message_->body() = std::move(response.body);
+      message_->keep_alive(keep_alive_);
+      message_->prepare_payload();
+    }
+    stream_.expires_after(limits_.write_timeout);
+    http::async_write(
+        stream_, *message_,
+        [self = shared_from_this()](beast::error_code error, size_t) { self->was_written(error); });
+  }
+
+  void was_written(beast::error_code error) {
+    message_.reset();
+    if (error && error != http::error::end_of_stream) return close();
+    if (stream_source_) return stream_next();
+    if (keep_alive_) return read();
+    finish();
+  }
+
+  void stream_next() {
+    stream_.expires_never();
+    HttpStream source = stream_source_;
+    source([self = shared_from_this()](std::optional<std::string> chunk) {
+      asio::post(self->stream_.get_executor(), [self, chunk = std::move(chunk)]() mutable {
+        self->stream_chunk(std::move(chunk));
+      });
+    });
+  }
+
+  void stream_chunk(std::optional<std::string> chunk) {
+    if (is_ended_) return;
+    if (!chunk) return finish();
+    chunk_ = std::move(*chunk);
+    stream_.expires_after(limits_.write_timeout);
+    asio::async_write(stream_, asio::buffer(chunk_),
+                      [self = shared_from_this()](beast::error_code error, size_t) {
+                        if (error) return self->close();
+                        self->stream_next();
+                      });
+  }
+
+  // What was written still reaches the client, unlike after close().
+  void finish() {
+    beast::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    close();
+  }
+
+  void end() {
+    if (std::exchange(is_ended_, true)) return;
+    answer_timer_.cancel();
+    stream_source_ = nullptr;
+    ended_(this);
+  }
+
+  beast::tcp_stream stream_;
+  asio::steady_timer answer_timer_;
+  const HttpLimits& limits_;
+  const HttpServer::Handler& handler_;
+  std::function<void(HttpSession*)> ended_;
+  std::string peer_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<http::response<http::string_body>> message_;
+  HttpStream stream_source_;
+  std::string chunk_;
+  int64_t request_number_ = 0;
+  int64_t answered_number_ = 0;
+  unsigned version_ = 11;
+  bool keep_alive_ = false;
+  bool is_ended_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<HttpSession> HttpSession::make(tcp::socket socket, const HttpLimits& limits,
+                                               const HttpServer::Handler& handler,
+                                               std::function<void(HttpSession*)> ended) {
+  return std::make_shared<BeastSession>(std::move(socket), limits, handler, std::move(ended));
+}
+
+}  // namespace hai

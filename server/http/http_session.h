@@ -1,0 +1,27 @@
+#pragma once
+// One HTTP connection: reads a request, waits for its answer, writes it, reads the next. Beast and
+// Asio types appear here only; included by http_server.cpp and http_session.cpp.
+
+#include <boost/asio/ip/tcp.hpp>
+#include <functional>
+#include <memory>
+
+#include "server/http/http_server.h"
+
+namespace hai {
+
+class HttpSession {
+ public:
+  virtual ~HttpSession() = default;
+  // Both on the io_context's thread. close() cuts the connection at once.
+  virtual void start() = 0;
+  virtual void close() = 0;
+
+  // `ended` is called once, on the io_context's thread, when the connection is gone.
+  static std::shared_ptr<HttpSession> make(boost::asio::ip::tcp::socket socket,
+                                           const HttpLimits& limits,
+                                           const HttpServer::Handler& handler,
+                                           std::function<void(HttpSession*)> ended);
+};
+
+}  // namespace hai

@@ -1,0 +1,119 @@
+#include "server/http/http_server.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/unit/http/http_client.h"
+
+namespace hai {
+namespace {
+
+std::unique_ptr<HttpServer> serve(HttpServer::Handler handler, HttpLimits limits = {}) {
+  Result<std::unique_ptr<HttpServer>> server =
+      HttpServer::start("127.0.0.1:0", limits, std::move(handler));
+  EXPECT_TRUE(server.is_ok()) << server.status().message();
+  return std::move(server).value();
+}
+
+void echo(const HttpRequest& request, HttpRespond respond) {
+  respond({.content_type = "text/plain",
+           .body = request.method + " " + request.path + " " + request.body});
+}
+
+TEST(HttpServer, AnswersAndKeepsTheConnection) {
+  auto server = serve(echo);
+  const std::string answer =
+      http_exchange(server->port(),
+                    "POST /a HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\n\r\nxyz"
+                    "GET /b HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+  EXPECT_NE(answer.find("POST /a xyz"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("GET /b "), std::string::npos) << answer;
+}
+
+TEST(HttpServer, HandlersMayAnswerLaterFromAnotherThreadAndOnlyOnce) {
+  std::thread worker;
+  auto server = serve([&](const HttpRequest&, HttpRespond respond) {
+    worker = std::thread([respond] {
+      respond({.body = "first"});
+      respond({.body = "second"});
+    });
+  });
+  const std::string answer = http_get(server->port(), "/");
+  worker.join();
+  EXPECT_NE(answer.find("first"), std::string::npos);
+  EXPECT_EQ(answer.find("second"), std::string::npos);
+}
+
+TEST(HttpServer, LimitsAreKept) {
+  HttpLimits limits;
+  limits.header_bytes = 1'000;
+  limits.body_bytes = 100;
+  auto server = serve(echo, limits);
+  EXPECT_NE(http_get(server->port(), "/", "X: " + std::string(2'000, 'x') + "\r\n").find(" 431 "),
+            std::string::npos);
+  EXPECT_NE(
+      http_exchange(server->port(), "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 101\r\n\r\n")
+          .find(" 413 "),
+      std::string::npos);
+  EXPECT_NE(http_exchange(server->port(), "nonsense\r\n\r\n").find(" 400 "), std::string::npos);
+  EXPECT_NE(http_get(server->port(), "/%zz").find(" 400 "), std::string::npos);
+}
+
+TEST(HttpServer, ASilentClientAndASilentHandlerTimeOut) {
+  HttpLimits limits;
+  limits.read_timeout = 50ms;
+  limits.answer_timeout = 50ms;
+  auto server = serve([](const HttpRequest&, HttpRespond) {}, limits);
+  EXPECT_EQ(http_exchange(server->port(), "GET / HT"), "");
+  EXPECT_NE(http_get(server->port(), "/").find(" 504 "), std::string::npos);
+}
+
+TEST(HttpServer, TooManyConnectionsAreCut) {
+  HttpLimits limits;
+  limits.connections = 0;
+  auto server = serve(echo, limits);
+  EXPECT_EQ(http_get(server->port(), "/"), "");
+}
+
+TEST(HttpServer, AnExceptionIsAnAnswer) {
+  auto server =
+      serve([](const HttpRequest&, HttpRespond) { throw std::runtime_error("odd library"); });
+  EXPECT_NE(http_get(server->port(), "/").find(" 500 "), std::string::npos);
+}
+
+TEST(HttpServer, StreamsPieceByPiece) {
+  auto server = serve([](const HttpRequest&, HttpRespond respond) {
+    auto left = std::make_shared<int>(3);
+    respond({.content_type = "text/event-stream",
+             .body = "start\n",
+             .stream = [left](HttpChunkDone done) {
+               if (*left == 0) return done(std::nullopt);
+               done("piece " + std::to_string((*left)--) + "\n");
+             }});
+  });
+  const std::string answer = http_get(server->port(), "/");
+  EXPECT_NE(answer.find("start\npiece 3\npiece 2\npiece 1\n"), std::string::npos) << answer;
+}
+
+TEST(HttpServer, StopsWhileClientsAreConnected) {
+  std::atomic<bool> asked = false;
+  auto server = serve([&](const HttpRequest&, HttpRespond) { asked = true; });
+  std::thread client([port = server->port()] { http_get(port, "/"); });
+  while (!asked) std::this_thread::yield();
+  server.reset();
+  client.join();
+}
+
+TEST(HttpServer, APortInUseIsAnError) {
+  auto server = serve(echo);
+  auto second = HttpServer::start(fmt::format("127.0.0.1:{}", server->port()), {}, echo);
+  ASSERT_FALSE(second.is_ok());
+  EXPECT_EQ(second.status().code(), Code::unavailable);
+  EXPECT_FALSE(HttpServer::start("no-port", {}, echo).is_ok());
+}
+
+}  // namespace
+}  // namespace hai

@@ -1,0 +1,53 @@
+#include "server/http/router.h"
+
+#include <gtest/gtest.h>
+
+namespace hai {
+namespace {
+
+HttpResponse ask(const HttpRouter& router, std::string method, std::string path) {
+  HttpResponse answer;
+  router.route({.method = std::move(method), .path = std::move(path)},
+               [&](HttpResponse response) { answer = std::move(response); });
+  return answer;
+}
+
+HttpRouter make_router() {
+  HttpRouter router;
+  auto say = [](std::string text) {
+    return
+        [text](const HttpRequest&, const HttpRouter::Parameters& parameters, HttpRespond respond) {
+          auto id = parameters.find("id");
+          respond({.body = text + (id == parameters.end() ? "" : ":" + id->second)});
+        };
+  };
+  router.add("GET", "/", say("root"));
+  router.add("GET", "/jobs", say("list"));
+  router.add("POST", "/jobs", say("submit"));
+  router.add("GET", "/jobs/{id}", say("job"));
+  router.add("POST", "/jobs/{id}/stop", say("stop"));
+  return router;
+}
+
+TEST(HttpRouter, FindsTheHandlerAndItsParameters) {
+  const HttpRouter router = make_router();
+  EXPECT_EQ(ask(router, "GET", "/").body, "root");
+  EXPECT_EQ(ask(router, "GET", "/jobs").body, "list");
+  EXPECT_EQ(ask(router, "GET", "/jobs/").body, "list");
+  EXPECT_EQ(ask(router, "POST", "/jobs").body, "submit");
+  EXPECT_EQ(ask(router, "GET", "/jobs/17").body, "job:17");
+  EXPECT_EQ(ask(router, "POST", "/jobs/17/stop").body, "stop:17");
+}
+
+TEST(HttpRouter, SaysWhatIsMissing) {
+  const HttpRouter router = make_router();
+  EXPECT_EQ(ask(router, "GET", "/nothing").status, 404);
+  EXPECT_EQ(ask(router, "GET", "/jobs/17/stop/now").status, 404);
+  const HttpResponse response = ask(router, "DELETE", "/jobs");
+  EXPECT_EQ(response.status, 405);
+  ASSERT_EQ(response.headers.size(), 1u);
+  EXPECT_EQ(response.headers[0].second, "GET, POST");
+}
+
+}  // namespace
+}  // namespace hai
