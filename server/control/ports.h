@@ -1,6 +1,7 @@
 #pragma once
-// What the controller needs from the world. Production: server/store and server/rpc. Simulator: mem_store and sim/.
-// All calls and all callbacks happen on the controller's loop thread; callbacks never come from inside the call.
+// What the controller needs from the world. Production: server/store and server/rpc. Simulator:
+// mem_store and sim/. All calls and all callbacks happen on the controller's loop thread; callbacks
+// never come from inside the call.
 
 #include <functional>
 #include <string>
@@ -13,8 +14,9 @@
 
 namespace hai {
 
-// A term of leadership. The holder may decide and grant leases until `valid_until` by its own monotonic clock, counted
-// from before the request that won or renewed it was sent, so that a paused process knows by itself that it is late.
+// A term of leadership. The holder may decide and grant leases until `valid_until` by its own
+// monotonic clock, counted from before the request that won or renewed it was sent, so that a
+// paused process knows by itself that it is late.
 struct Term {
   Epoch epoch;
   MonoTime valid_until{};
@@ -37,8 +39,8 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Becomes leader with a new epoch if nobody else's lease is valid: `failed_precondition` naming the leader
-  // otherwise, `unavailable` if the store can't be reached. Tries once.
+  // Becomes leader with a new epoch if nobody else's lease is valid: `failed_precondition` naming
+  // the leader otherwise, `unavailable` if the store can't be reached. Tries once.
   virtual void acquire(Duration lease, std::function<void(Result<Term>)> done) = 0;
   // Extends the lease; `aborted` if another epoch has taken over.
   virtual void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) = 0;
@@ -46,8 +48,8 @@ class Store {
   virtual void release(Epoch epoch, std::function<void()> done) = 0;
   // Everything unfinished, as of the last committed transaction.
   virtual void load(std::function<void(Result<StoredState>)> done) = 0;
-  // Durable when done(ok). `aborted`: another epoch leads, nothing was written. Any other error: unknown whether it was
-  // written, so the caller must reload. One at a time.
+  // Durable when done(ok). `aborted`: another epoch leads, nothing was written. Any other error:
+  // unknown whether it was written, so the caller must reload. One at a time.
   virtual void append(AppendBatch batch, std::function<void(Status)> done) = 0;
 };
 

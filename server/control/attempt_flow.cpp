@@ -1,0 +1,204 @@
+#include "server/control/attempt_flow.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "server/plan/cost.h"
+
+namespace hai {
+namespace {
+
+constexpr int kMaxLaunchFailures = 3;
+
+std::string node_name(const ClusterState& state, NodeId node) {
+  const Node* found = state.find(node);
+  return found == nullptr ? fmt::format("#{}", node.value) : found->facts.name;
+}
+
+// What one ended rank means for its attempt; nullopt if it means nothing yet (it ended well, others
+// still run).
+std::optional<AttemptEnd> verdict(const ClusterState& state, const Job& job, size_t index) {
+  const Attempt& attempt = *job.attempt;
+  const Rank& rank = attempt.ranks[index];
+  const SuspendOptions& suspend = job.spec->suspend;
+  bool suspending = attempt.state == AttemptState::suspending;
+  std::string where = fmt::format("rank {} on {}", index, node_name(state, rank.place.node));
+  auto with = [&](AttemptState outcome, std::string reason, bool infrastructure = false) {
+    return AttemptEnd{outcome, rank.exit_code, std::move(reason), infrastructure};
+  };
+  switch (rank.cause) {
+    case ExitCause::none:
+      return std::nullopt;
+    case ExitCause::go_suspend:
+      return with(AttemptState::suspended,
+                  suspending ? attempt.suspend_reason : where + " called go_suspend");
+    case ExitCause::grace_over:
+      return with(AttemptState::suspended,
+                  attempt.suspend_reason + " (did not leave within its grace)");
+    case ExitCause::launch_failed:
+      return with(AttemptState::failed, fmt::format("{} could not start: {}", where, rank.message),
+                  true);
+    case ExitCause::fenced:
+      return with(AttemptState::lost, where + " was cut off from the server", true);
+    case ExitCause::lost:
+      return with(AttemptState::lost,
+                  where + " is lost: " + (rank.message.empty() ? "its node is down" : rank.message),
+                  true);
+    case ExitCause::killed:
+      if (suspending) return with(AttemptState::suspended, attempt.suspend_reason);
+      return with(AttemptState::lost, where + " was killed", true);
+    case ExitCause::program:
+      break;
+  }
+  if (rank.exit_code == suspend.exit_code) {
+    return with(AttemptState::suspended,
+                suspending ? attempt.suspend_reason
+                           : fmt::format("{} left with exit code {}", where, rank.exit_code),
+                !suspending);
+  }
+  if (suspending && !suspend.signal.empty())
+    return with(AttemptState::suspended, attempt.suspend_reason);
+  if (rank.exit_code != 0)
+    return with(AttemptState::failed, fmt::format("{} exited with code {}", where, rank.exit_code));
+  return std::nullopt;
+}
+
+std::vector<NodeId> nodes_to_avoid(const Attempt& attempt) {
+  std::vector<NodeId> nodes;
+  for (const Rank& rank : attempt.ranks) {
+    if (rank.cause == ExitCause::launch_failed || rank.cause == ExitCause::lost)
+      nodes.push_back(rank.place.node);
+  }
+  return nodes;
+}
+
+void finish(Decision& decision, JobId id, JobState state, int exit_code,
+            const std::string& reason) {
+  decision.emit(JobFinished{id, state, exit_code, reason});
+}
+
+// The attempt did not succeed and was not asked to leave: the job runs again, or has failed for
+// good.
+void requeue_or_fail(Decision& decision, JobId id, const AttemptEnd& end, bool launch_failed) {
+  const Job& job = *decision.state().find(id);
+  if (end.infrastructure) {
+    if (launch_failed && job.launch_failures + 1 >= kMaxLaunchFailures) {
+      finish(decision, id, JobState::failed, 1,
+             fmt::format("{} (could not start {} times)", end.reason, kMaxLaunchFailures));
+    } else if (job.requeue_count >= decision.knobs().max_requeues) {
+      finish(decision, id, JobState::failed, end.exit_code == 0 ? 1 : end.exit_code,
+             fmt::format("{} (requeued {} times already)", end.reason, job.requeue_count));
+    } else {
+      decision.emit(JobRequeued{id, true, launch_failed, end.reason});
+    }
+    return;
+  }
+  const RestartOptions& restart = job.spec->restart;
+  if (restart.on_failure && job.failure_restarts < restart.max) {
+    decision.emit(JobRequeued{id, false, false, end.reason});
+  } else {
+    finish(decision, id, JobState::failed, end.exit_code, end.reason);
+  }
+}
+
+// When a node dies, the ranks elsewhere fail on their broken connections long before the silence is
+// noticed. An attempt ends only when every rank is accounted for, so by now it is known whether one
+// was lost: then that was the reason.
+AttemptEnd blame(const ClusterState& state, const Attempt& attempt) {
+  if (attempt.end->outcome != AttemptState::failed || attempt.end->infrastructure)
+    return *attempt.end;
+  for (size_t index = 0; index < attempt.ranks.size(); ++index) {
+    const Rank& rank = attempt.ranks[index];
+    if (rank.cause != ExitCause::lost && rank.cause != ExitCause::fenced) continue;
+    return {AttemptState::lost, attempt.end->exit_code,
+            fmt::format(
+                "rank {} on {} is lost ({}); then {}", index, node_name(state, rank.place.node),
+                rank.message.empty() ? to_string(rank.cause) : rank.message, attempt.end->reason),
+            true};
+  }
+  return *attempt.end;
+}
+
+void close_attempt(Decision& decision, JobId id) {
+  const Job& job = *decision.state().find(id);
+  const AttemptEnd end = blame(decision.state(), *job.attempt);
+  bool redo = end.outcome == AttemptState::suspended || end.outcome == AttemptState::lost;
+  bool launch_failed = std::ranges::any_of(
+      job.attempt->ranks, [](const Rank& rank) { return rank.cause == ExitCause::launch_failed; });
+  decision.emit(AttemptEnded{id, job.attempt->number, end.outcome, end.reason,
+                             redo ? lost_gpu_seconds(job, decision.now()) : 0,
+                             nodes_to_avoid(*job.attempt)});
+  if (job.stop_requested) {
+    finish(decision, id, JobState::stopped, end.exit_code, end.reason);
+    return;
+  }
+  switch (end.outcome) {
+    case AttemptState::succeeded:
+      finish(decision, id, JobState::succeeded, 0, "all ranks exited with code 0");
+      return;
+    case AttemptState::stopped:
+      finish(decision, id, JobState::stopped, end.exit_code, end.reason);
+      return;
+    case AttemptState::suspended:
+      if (end.infrastructure)
+        requeue_or_fail(decision, id, end, false);  // It left unasked: bounded.
+      return;
+    default:
+      requeue_or_fail(decision, id, end, launch_failed);
+      return;
+  }
+}
+
+void settle_start(Decision& decision, JobId id) {
+  const Attempt& attempt = *decision.state().find(id)->attempt;
+  if (attempt.end || attempt.running_at) return;
+  bool all = std::ranges::all_of(attempt.ranks,
+                                 [](const Rank& rank) { return rank.state != RankState::pending; });
+  if (all) decision.emit(AttemptRunning{id, attempt.number});
+}
+
+}  // namespace
+
+void end_attempt(Decision& decision, JobId id, AttemptEnd end) {
+  const Job& job = *decision.state().find(id);
+  CHECK(job.has_live_attempt());
+  if (!job.attempt->end) decision.emit(AttemptEnding{id, job.attempt->number, std::move(end)});
+  bool gone =
+      std::ranges::all_of(job.attempt->ranks, [](const Rank& rank) { return is_gone(rank.state); });
+  if (gone) close_attempt(decision, id);
+}
+
+void settle_attempt(Decision& decision, JobId id) {
+  const Job& job = *decision.state().find(id);
+  if (!job.has_live_attempt()) return;
+  settle_start(decision, id);
+  const Attempt& attempt = *job.attempt;
+  if (attempt.end) {
+    end_attempt(decision, id, *attempt.end);
+    return;
+  }
+  bool all_gone = true;
+  for (size_t rank = 0; rank < attempt.ranks.size(); ++rank) {
+    if (!is_gone(attempt.ranks[rank].state)) {
+      all_gone = false;
+      continue;
+    }
+    if (auto end = verdict(decision.state(), job, rank)) {
+      end_attempt(decision, id, std::move(*end));
+      return;
+    }
+  }
+  if (all_gone)
+    end_attempt(decision, id, {AttemptState::succeeded, 0, "all ranks exited with code 0", false});
+}
+
+void suspend_attempt(Decision& decision, JobId id, JobId beneficiary, const std::string& reason) {
+  const Job& job = *decision.state().find(id);
+  if (!job.has_live_attempt() || job.attempt->end || job.attempt->state == AttemptState::suspending)
+    return;
+  decision.emit(AttemptSuspending{id, job.attempt->number, decision.now() + job.spec->suspend.grace,
+                                  beneficiary, reason});
+}
+
+}  // namespace hai

@@ -1,0 +1,92 @@
+#pragma once
+// What people ask for. Imperative, one struct per verb; decide_<verb>.cpp says what happens.
+
+#include <string>
+#include <variant>
+
+#include "common/id.h"
+#include "common/job_spec.h"
+#include "server/model/user.h"
+
+namespace hai {
+
+// Who asks: resolved from a token when the command is processed, or named by trusted code
+// (bootstrap, simulator).
+struct Caller {
+  std::string token_hash;  // SHA-256, hex
+  std::string trusted_user;
+};
+
+struct Actor {
+  std::string user;
+  Role role = Role::user;
+  bool is_operator() const { return role != Role::user; }
+};
+
+struct SubmitJob {
+  JobSpec spec;
+  std::string request_id;  // same user and id again: the first answer again
+};
+// `job` is an id, or the name of an unfinished job of the caller.
+struct StopJob {
+  std::string job;
+  std::string reason;
+};
+struct SuspendJob {
+  std::string job;
+  std::string reason;
+};  // save, leave, and stay away until ResumeJob
+struct ResumeJob {
+  std::string job;
+};
+struct HoldJob {
+  std::string job;
+  std::string reason;
+};  // don't start; a running attempt goes on
+struct ReleaseJob {
+  std::string job;
+};
+struct SetJobPriority {
+  std::string job;
+  Priority priority = Priority::low;
+};
+
+struct CordonNode {
+  std::string node;
+  std::string reason;
+};
+struct DrainNode {
+  std::string node;
+  std::string reason;
+};
+struct UndrainNode {
+  std::string node;
+};
+
+struct SetUser {
+  User user;
+};
+struct SetQuota {
+  Quota quota;
+};
+struct RemoveQuota {
+  Quota quota;
+};  // its nodes are ignored
+struct AddToken {
+  Token token;
+};
+struct RevokeToken {
+  std::string hash;
+};
+
+using Command = std::variant<SubmitJob, StopJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob,
+                             SetJobPriority, CordonNode, DrainNode, UndrainNode, SetUser, SetQuota,
+                             RemoveQuota, AddToken, RevokeToken>;
+
+struct CommandReply {
+  JobId job;  // the job submitted or acted on
+  std::string name;
+  std::string message;  // for people: what happens next
+};
+
+}  // namespace hai

@@ -1,0 +1,318 @@
+#include "server/control/controller.h"
+
+#include "server/control/decide_plan.h"
+#include "server/control/decide_report.h"
+#include "server/control/decide_tick.h"
+#include "server/control/reconcile.h"
+#include "server/plan/planner.h"
+
+namespace hai {
+namespace {
+
+// Whether an event can change what a planning pass would decide.
+bool matters_to_plan(const EventBody& body) {
+  return !(
+      std::holds_alternative<AttemptStarting>(body) || std::holds_alternative<RankRunning>(body) ||
+      std::holds_alternative<AttemptRunning>(body) || std::holds_alternative<AttemptEnding>(body) ||
+      std::holds_alternative<CheckpointReported>(body) ||
+      std::holds_alternative<LifeStateSet>(body) || std::holds_alternative<TokenSet>(body) ||
+      std::holds_alternative<TokenRevoked>(body));
+}
+
+// Whether an event changes what the nodes of its job should do.
+bool matters_to_agents(const EventBody& body) {
+  return std::holds_alternative<AttemptPlaced>(body) ||
+         std::holds_alternative<AttemptSuspending>(body) ||
+         std::holds_alternative<AttemptContinued>(body) ||
+         std::holds_alternative<AttemptEnding>(body);
+}
+
+}  // namespace
+
+// ---- inputs
+// ---------------------------------------------------------------------------------------------------
+
+void Controller::submit(Caller caller, Command command, Reply reply) {
+  auto shared = std::make_shared<Reply>(std::move(reply));
+  post_input({[this, caller = std::move(caller), command = std::move(command),
+               shared](Decision& decision) {
+                Result<Actor> actor = authenticate(decision.state(), caller);
+                Result<CommandReply> result = !actor.is_ok() ? Result<CommandReply>(actor.status())
+                                                             : [&]() -> Result<CommandReply> {
+                  decision.set_actor(actor.value().user);
+                  size_t before = decision.events().size();
+                  auto decided = std::visit(
+                      [&](const auto& body) { return decide(decision, body, actor.value()); },
+                      command);
+                  CHECK(decided.is_ok() || decision.events().size() == before);
+                  return decided;
+                }();
+                effects_.replies.push_back({[shared, result] { (*shared)(result); },
+                                            [shared](Status why) { (*shared)(why); }});
+              },
+              [shared](Status why) { (*shared)(why); }});
+}
+
+void Controller::read(Caller caller, std::function<void(const ReadContext&, const Actor&)> read,
+                      std::function<void(Status)> refuse) {
+  auto shared = std::make_shared<std::function<void(Status)>>(std::move(refuse));
+  post_input({[this, caller = std::move(caller), read = std::move(read), shared](Decision&) {
+                auto deliver = [this, caller, read, shared] {
+                  Result<Actor> actor = authenticate(*state_, caller);
+                  if (!actor.is_ok()) return (*shared)(actor.status());
+                  read(ReadContext{*state_, {&pending_, &progress_}, cluster_name_}, actor.value());
+                };
+                effects_.replies.push_back({deliver, *shared});
+              },
+              [shared](Status why) { (*shared)(why); }});
+}
+
+void Controller::agent_connected(ConnectionId connection, const std::string& node_name) {
+  if (!is_leading()) return agents_.close(connection, not_leading_reason_);
+  ConnectionId replaced = sessions_.open(connection, node_name);
+  if (replaced) agents_.close(replaced, "the node has connected again");
+}
+
+void Controller::agent_report(ConnectionId connection, AgentReport report) {
+  post_input({[this, connection, report = std::move(report)](Decision& decision) {
+                take_report(decision, connection, report);
+              },
+              nullptr});
+}
+
+void Controller::agent_disconnected(ConnectionId connection) {
+  Session* session = sessions_.find(connection);
+  if (session == nullptr) return;
+  NodeId node = session->node;
+  sessions_.close(connection);
+  if (!node) return;
+  post_input({[this, node](Decision& decision) {
+                const Node* found = decision.state().find(node);
+                if (found == nullptr || found->liveness != Liveness::up ||
+                    sessions_.find(node) != nullptr)
+                  return;
+                decision.set_actor("server");
+                decision.emit(NodeLivenessChanged{node, Liveness::suspect, "its stream broke"});
+              },
+              nullptr});
+}
+
+void Controller::take_report(Decision& decision, ConnectionId connection,
+                             const AgentReport& report) {
+  Session* session = sessions_.find(connection);
+  if (session == nullptr || report.sequence <= session->last_sequence) return;
+  ++stats_.reports;
+  session->last_sequence = report.sequence;
+  decision.set_actor("agent:" + session->node_name);
+  if (!session->node || report.facts) {
+    Status status = decide_registration(decision, sessions_, *session, report);
+    if (!status.is_ok()) {
+      effects_.orders.push_back({{}, connection, RefuseAgent{status.message()}});
+      return;
+    }
+  }
+  decide_report(decision, *session, report);
+  note_progress(report);
+  nodes_to_reconcile_.insert(session->node);
+  effects_.orders.push_back({session->node, connection,
+                             GrantLease{report.sequence, knobs_.agent_lease, knobs_.heartbeat}});
+}
+
+void Controller::note_progress(const AgentReport& report) {
+  for (const RankStatus& status : report.ranks) {
+    const Job* job = state_->find(status.key.job);
+    if (!status.progress_step || job == nullptr || job->attempt_number() != status.key.attempt)
+      continue;
+    int64_t& step = progress_[status.key.job];
+    step = std::max(step, *status.progress_step);
+  }
+}
+
+void Controller::post_input(Input input) {
+  if (!is_leading() || inbox_.size() >= kInboxMax) {
+    if (!input.refuse) return;
+    Status why = is_leading()
+                     ? resource_exhausted("{} requests are waiting already; retry in a second",
+                                          inbox_.size())
+                     : unavailable("this server does not lead: {}; retry", not_leading_reason_);
+    loop_.post([refuse = std::move(input.refuse), why] { refuse(why); });
+    return;
+  }
+  inbox_.push_back(std::move(input));
+  pump();
+}
+
+// ---- turns
+// ----------------------------------------------------------------------------------------------------
+
+// Runs the next turn from the loop, so that inputs of the same moment share it.
+void Controller::pump() {
+  if (pump_posted_ || append_in_flight_ || !is_leading()) return;
+  pump_posted_ = true;
+  loop_.post([self = self_] {
+    if (*self == nullptr) return;
+    Controller& controller = **self;
+    controller.pump_posted_ = false;
+    if (controller.is_leading() && !controller.append_in_flight_) controller.run_turn();
+  });
+}
+
+void Controller::run_turn() {
+  if (inbox_.empty() && !pass_is_due()) return;
+  ++stats_.turns;
+  Decision decision(*state_, knobs_, loop_.wall_now());
+  if (!bootstrapped_) apply_bootstrap(decision);
+  for (int taken = 0; !inbox_.empty() && taken < knobs_.append_batch_max; ++taken) {
+    Input input = std::move(inbox_.front());
+    inbox_.pop_front();
+    ++stats_.inputs;
+    input.decide(decision);
+  }
+  note_events(decision.events());
+  if (pass_is_due()) run_pass(decision);
+  collect_orders();
+  std::vector<Event> events = decision.take_events();
+  stats_.events += static_cast<int64_t>(events.size());
+  append_in_flight_ = true;
+  if (events.empty()) return release_when_sure();
+  AppendBatch batch = make_batch();
+  batch.events = events;
+  effects_.events = std::move(events);
+  append(std::move(batch), loop_.now());
+}
+
+bool Controller::pass_is_due() const {
+  return plan_wanted_ && (!last_pass_at_ || loop_.now() - *last_pass_at_ >= knobs_.plan_gap);
+}
+
+void Controller::run_pass(Decision& decision) {
+  plan_wanted_ = false;
+  last_pass_at_ = loop_.now();
+  ++stats_.passes;
+  Plan result = plan(*state_, knobs_, loop_.wall_now());
+  stats_.last_pass = loop_.now() - *last_pass_at_;
+  size_t before = decision.events().size();
+  decide_plan(decision, result);
+  pending_ = std::move(result.pending);
+  note_events(
+      {decision.events().begin() + static_cast<ptrdiff_t>(before), decision.events().end()});
+}
+
+void Controller::note_events(const std::vector<Event>& events) {
+  for (const Event& event : events) {
+    if (matters_to_plan(event.body)) plan_wanted_ = true;
+    if (std::holds_alternative<JobFinished>(event.body)) progress_.erase(job_of(event.body));
+    if (!matters_to_agents(event.body)) continue;
+    const Job* job = state_->find(job_of(event.body));
+    if (job == nullptr || !job->attempt) continue;
+    for (const Rank& rank : job->attempt->ranks) nodes_to_reconcile_.insert(rank.place.node);
+  }
+}
+
+void Controller::collect_orders() {
+  for (NodeId node : std::exchange(nodes_to_reconcile_, {})) {
+    Session* session = sessions_.find(node);
+    if (session == nullptr || !session->has_reported) continue;
+    for (OrderBody& body : reconcile(*state_, knobs_, *session, loop_.wall_now(), loop_.now())) {
+      effects_.orders.push_back({node, session->connection, std::move(body)});
+    }
+  }
+}
+
+AppendBatch Controller::make_batch() {
+  AppendBatch batch{.epoch = term_.epoch};
+  Touched touched = state_->take_touched();
+  for (JobId id : touched.jobs) {
+    if (const Job* job = state_->find(id)) batch.jobs.push_back(*job);
+  }
+  for (NodeId id : touched.nodes) batch.nodes.push_back(*state_->find(id));
+  for (const std::string& name : touched.users) batch.users.push_back(*state_->find_user(name));
+  for (const auto& key : touched.quotas) {
+    auto it = state_->quotas().find(key);
+    if (it != state_->quotas().end()) {
+      batch.quotas.push_back(it->second);
+    } else {
+      batch.removed_quotas.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), 0});
+    }
+  }
+  for (const std::string& hash : touched.tokens) {
+    if (const Token* token = state_->find_token(hash)) {
+      batch.tokens.push_back(*token);
+    } else {
+      batch.removed_tokens.push_back(hash);
+    }
+  }
+  return batch;
+}
+
+void Controller::append(AppendBatch batch, MonoTime started) {
+  store_.append(std::move(batch), [self = self_, term = incarnation_, started](Status status) {
+    if (*self == nullptr || (*self)->incarnation_ != term) return;
+    Controller& controller = **self;
+    controller.stats_.last_append = controller.loop_.now() - started;
+    if (!status.is_ok()) return controller.step_down("an append failed: " + status.message());
+    controller.release_when_sure();
+  });
+}
+
+// Nothing leaves a server that can't be sure to lead still: a paused process must not speak for its
+// old term.
+void Controller::release_when_sure() {
+  if (loop_.now() < term_.valid_until) return release();
+  store_.renew(term_.epoch, knobs_.server_lease,
+               [self = self_, term = incarnation_](Result<Term> renewed) {
+                 if (*self == nullptr || (*self)->incarnation_ != term) return;
+                 Controller& controller = **self;
+                 if (!renewed.is_ok())
+                   return controller.step_down("its lease ended: " + renewed.status().message());
+                 controller.term_ = renewed.value();
+                 controller.release_when_sure();
+               });
+}
+
+void Controller::release() {
+  Effects effects = std::exchange(effects_, {});
+  if (sink_ != nullptr && !effects.events.empty()) sink_->durable(effects.events, *state_);
+  for (const Order& order : effects.orders) {
+    if (sessions_.find(order.connection) == nullptr) continue;
+    if (std::holds_alternative<GrantLease>(order.body))
+      sessions_.set_contact(order.node, loop_.now());
+    ++stats_.orders;
+    agents_.send(order.connection, {term_.epoch, order.body});
+    if (auto* refusal = std::get_if<RefuseAgent>(&order.body))
+      agents_.close(order.connection, refusal->reason);
+  }
+  for (const PendingReply& reply : effects.replies) reply.deliver();
+  state_->evict_finished(static_cast<size_t>(knobs_.finished_jobs_kept));
+  append_in_flight_ = false;
+  if (!inbox_.empty() || pass_is_due()) {
+    pump();
+  } else if (plan_wanted_) {
+    arm_plan_timer();
+  }
+}
+
+void Controller::arm_plan_timer() {
+  if (plan_timer_ != 0) return;
+  Duration wait = std::max(Duration{0}, knobs_.plan_gap - (loop_.now() - *last_pass_at_));
+  plan_timer_ = loop_.call_after(wait, [self = self_] {
+    if (*self == nullptr) return;
+    (*self)->plan_timer_ = 0;
+    (*self)->pump();
+  });
+}
+
+void Controller::tick() {
+  post_input({[this](Decision& decision) {
+                decision.set_actor("server");
+                decide_tick(decision, sessions_, loop_.now());
+                plan_wanted_ = true;  // Time alone can make a job eligible.
+                for (const auto& [id, node] : state_->nodes()) {
+                  const Session* session = sessions_.find(id);
+                  if (session != nullptr && !session->sent.empty()) nodes_to_reconcile_.insert(id);
+                }
+              },
+              nullptr});
+}
+
+}  // namespace hai

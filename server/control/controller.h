@@ -1,0 +1,171 @@
+#pragma once
+// The only writer. Owned by main (or the simulator); everything here runs on the loop's thread.
+//
+//   standby ──acquired──▶ loading ──loaded──▶ leading ──append failed, lease lost──▶ standby
+//
+// One turn takes the waiting inputs, decides, plans, applies, and appends all events in one
+// transaction. Replies and agent orders leave only when it is durable; while it is in flight the
+// next inputs gather (group commit). Whatever the controller holds in memory can be thrown away at
+// any time: the store and the agents' reports bring it back.
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/knobs.h"
+#include "common/loop.h"
+#include "server/control/command.h"
+#include "server/control/decision.h"
+#include "server/control/ports.h"
+#include "server/control/sessions.h"
+#include "server/control/views.h"
+
+namespace hai {
+
+// What a fresh store is given so that somebody can use it.
+struct Bootstrap {
+  std::string admin_user;
+  std::string admin_token_hash;
+  std::optional<int64_t>
+      public_quota_nodes;  // for every level in every group; nullopt = leave quotas alone
+};
+
+struct ControllerStats {
+  int64_t turns = 0;
+  int64_t inputs = 0;
+  int64_t events = 0;
+  int64_t passes = 0;
+  int64_t orders = 0;
+  int64_t reports = 0;
+  int64_t step_downs = 0;
+  Duration last_pass{0};
+  Duration last_append{0};
+};
+
+class Controller {
+ public:
+  enum class Mode { standby, loading, leading, stopped };
+  using Reply = std::function<void(Result<CommandReply>)>;
+  struct ReadContext {
+    const ClusterState& state;
+    SoftFacts soft;
+    const std::string& cluster;
+  };
+
+  Controller(Loop& loop, Store& store, AgentPort& agents, EventSink* sink, Knobs knobs,
+             Bootstrap bootstrap, std::string cluster_name);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  void start();
+  // Gives leadership up; `done` when the lease is released. No other call after it.
+  void stop(std::function<void()> done);
+
+  // Answered once durable, or with `unavailable` when this server does not lead (any more): then it
+  // may or may not have been done, and asking again with the same request_id is safe.
+  void submit(Caller caller, Command command, Reply reply);
+  // Calls `read` with a state that is durable, or `refuse` when this server does not lead.
+  void read(Caller caller, std::function<void(const ReadContext&, const Actor&)> read,
+            std::function<void(Status)> refuse);
+
+  // Agents' streams. Only a leading server takes them; the adapter refuses streams while
+  // is_leading() is false.
+  void agent_connected(ConnectionId connection, const std::string& node_name);
+  void agent_report(ConnectionId connection, AgentReport report);
+  void agent_disconnected(ConnectionId connection);
+
+  Mode mode() const { return mode_; }
+  bool is_leading() const { return mode_ == Mode::leading; }
+  const std::string& not_leading_reason() const { return not_leading_reason_; }
+  // The live state, for metrics, tests and checkers: may be ahead of what is durable.
+  const ClusterState& state() const { return *state_; }
+  const ControllerStats& stats() const { return stats_; }
+  const Knobs& knobs() const { return knobs_; }
+
+ private:
+  struct Input {
+    std::function<void(Decision&)> decide;
+    std::function<void(Status)> refuse;  // may be empty
+  };
+  static constexpr size_t kInboxMax = 200'000;
+  struct Order {
+    NodeId node;
+    ConnectionId connection;
+    OrderBody body;
+  };
+  struct PendingReply {
+    std::function<void()> deliver;
+    std::function<void(Status)> refuse;
+  };
+  // What leaves when the turn is durable.
+  struct Effects {
+    std::vector<PendingReply> replies;
+    std::vector<Order> orders;
+    std::vector<Event> events;
+  };
+
+  void try_acquire();
+  void loaded(Result<StoredState> stored);
+  void arm_renewal();
+  void arm_tick();
+  void step_down(const std::string& why);
+  void tick();
+
+  void post_input(Input input);
+  void pump();
+  void run_turn();
+  void apply_bootstrap(Decision& decision);
+  bool pass_is_due() const;
+  void run_pass(Decision& decision);
+  void arm_plan_timer();
+  void note_events(const std::vector<Event>& events);
+  void collect_orders();
+  AppendBatch make_batch();
+  void append(AppendBatch batch, MonoTime started);
+  void release_when_sure();
+  void release();
+  void refuse_all(const Status& why);
+  void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
+  void note_progress(const AgentReport& report);
+
+  Loop& loop_;
+  Store& store_;
+  AgentPort& agents_;
+  EventSink* sink_;
+  const Knobs knobs_;
+  const Bootstrap bootstrap_;
+  const std::string cluster_name_;
+
+  Mode mode_ = Mode::standby;
+  std::string not_leading_reason_ = "starting";
+  Term term_;
+  std::unique_ptr<ClusterState> state_ = std::make_unique<ClusterState>();
+  Sessions sessions_;
+  std::map<JobId, PendingReason> pending_;
+  std::map<JobId, int64_t> progress_;
+
+  std::deque<Input> inbox_;
+  bool append_in_flight_ = false;
+  bool pump_posted_ = false;
+  bool bootstrapped_ = false;
+  bool plan_wanted_ = false;
+  std::optional<MonoTime> last_pass_at_;
+  std::set<NodeId> nodes_to_reconcile_;
+  Effects effects_;
+  ControllerStats stats_;
+
+  TimerId tick_timer_ = 0;
+  TimerId plan_timer_ = 0;
+  TimerId renew_timer_ = 0;
+  TimerId acquire_timer_ = 0;
+  int64_t incarnation_ = 0;  // callbacks of an earlier term are ignored
+  std::shared_ptr<Controller*> self_ =
+      std::make_shared<Controller*>(this);  // emptied when destroyed
+};
+
+}  // namespace hai

@@ -1,0 +1,75 @@
+// Users, quotas and tokens: admins change them; everybody may make and revoke tokens of his own.
+
+#include "server/control/decision.h"
+
+namespace hai {
+namespace {
+
+Status admin_only(const Actor& actor, std::string_view what) {
+  if (actor.role == Role::admin) return ok();
+  return permission_denied("{} is no admin: only admins change {}", actor.user, what);
+}
+
+}  // namespace
+
+Result<CommandReply> decide(Decision& decision, const SetUser& command, const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "users"));
+  if (command.user.name.empty()) return invalid_argument("user name: must not be empty");
+  if (command.user.name == actor.user &&
+      (!command.user.active || command.user.role != Role::admin)) {
+    return failed_precondition("{} can't take his own admin rights away", actor.user);
+  }
+  const User* known = decision.state().find_user(command.user.name);
+  if (known == nullptr || !(*known == command.user)) decision.emit(UserSet{command.user});
+  return CommandReply{{}, command.user.name, "set"};
+}
+
+Result<CommandReply> decide(Decision& decision, const SetQuota& command, const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "quotas"));
+  const Quota& quota = command.quota;
+  if (quota.owner.empty() || quota.group.empty())
+    return invalid_argument("quota: owner and group must not be empty");
+  if (quota.priority == Priority::automatic)
+    return invalid_argument("quota: auto is no level of its own");
+  if (quota.nodes < 0 || quota.nodes > Quota::kUnlimited) {
+    return invalid_argument("quota: nodes must be 0..{}, is {}", Quota::kUnlimited, quota.nodes);
+  }
+  auto it = decision.state().quotas().find({quota.owner, quota.group, quota.priority});
+  if (it == decision.state().quotas().end() || !(it->second == quota))
+    decision.emit(QuotaSet{quota});
+  return CommandReply{{}, quota.owner, "set"};
+}
+
+Result<CommandReply> decide(Decision& decision, const RemoveQuota& command, const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "quotas"));
+  const Quota& quota = command.quota;
+  auto it = decision.state().quotas().find({quota.owner, quota.group, quota.priority});
+  if (it == decision.state().quotas().end()) {
+    return not_found("quota of {} in {}/{} does not exist", quota.owner, quota.group,
+                     to_string(quota.priority));
+  }
+  decision.emit(QuotaRemoved{it->second});
+  return CommandReply{{}, quota.owner, "removed"};
+}
+
+Result<CommandReply> decide(Decision& decision, const AddToken& command, const Actor& actor) {
+  if (command.token.user != actor.user) RETURN_IF_ERROR(admin_only(actor, "other users' tokens"));
+  if (decision.state().find_user(command.token.user) == nullptr)
+    return not_found("user {} does not exist", command.token.user);
+  if (command.token.hash.size() != 64) return invalid_argument("token: not a SHA-256 hash");
+  Token token = command.token;
+  token.created_at = decision.now();
+  if (decision.state().find_token(token.hash) == nullptr) decision.emit(TokenSet{token});
+  return CommandReply{{}, token.user, "token added"};
+}
+
+Result<CommandReply> decide(Decision& decision, const RevokeToken& command, const Actor& actor) {
+  const Token* token = decision.state().find_token(command.hash);
+  if (token == nullptr) return not_found("the token does not exist");
+  if (token->user != actor.user) RETURN_IF_ERROR(admin_only(actor, "other users' tokens"));
+  std::string user = token->user;
+  decision.emit(TokenRevoked{command.hash});
+  return CommandReply{{}, user, "token revoked"};
+}
+
+}  // namespace hai

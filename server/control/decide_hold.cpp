@@ -1,0 +1,25 @@
+// Hold keeps a job from starting; an attempt that runs goes on. Release undoes it.
+
+#include "server/control/decision.h"
+
+namespace hai {
+
+Result<CommandReply> decide(Decision& decision, const HoldJob& command, const Actor& actor) {
+  Result<const Job*> found = find_controllable(decision.state(), actor, command.job);
+  if (!found.is_ok()) return found.status();
+  const Job& job = *found.value();
+  if (job.is_terminal())
+    return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
+  std::string reason =
+      "held by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
+  if (!job.held) decision.emit(JobHeld{job.id, reason});
+  if (job.reservation) decision.emit(ReservationDropped{job.id, reason});
+  return CommandReply{job.id, job.spec->name,
+                      job.has_live_attempt() ? "held; the running attempt goes on" : "held"};
+}
+
+Result<CommandReply> decide(Decision& decision, const ReleaseJob& command, const Actor& actor) {
+  return decide(decision, ResumeJob{command.job}, actor);
+}
+
+}  // namespace hai

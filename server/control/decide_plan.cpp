@@ -1,0 +1,82 @@
+#include "server/control/decide_plan.h"
+
+#include <algorithm>
+
+#include "server/control/attempt_flow.h"
+
+namespace hai {
+namespace {
+
+bool is_free_for(const ClusterState& state, const Job& job, const Placement& placement) {
+  return std::ranges::all_of(placement, [&](const RankPlacement& place) {
+    const Node* node = state.find(place.node);
+    return node != nullptr && node->takes_jobs() &&
+           without(place.gpus, node->free_gpus(job.id)).is_empty();
+  });
+}
+
+// A port for the gang's rendezvous, below the ephemeral range and different for neighbours in time.
+int master_port(JobId job, int attempt) {
+  return static_cast<int>(10'000 + (job.value * 131 + attempt * 17) % 20'000);
+}
+
+bool is_exclusive(const ClusterState& state, const Job& job, const Placement& placement) {
+  if (job.spec->gpus_per_node == 0) return true;
+  return placement.front().gpus == state.find(placement.front().node)->all_gpus();
+}
+
+void start(Decision& decision, const StartItem& item) {
+  const Job* job = decision.state().find(item.job);
+  if (job == nullptr || !job->is_waiting() || job->held) return;
+  if (!is_free_for(decision.state(), *job, item.placement)) return;
+  int attempt = job->attempt_number() + 1;
+  decision.emit(AttemptPlaced{item.job, attempt, item.placement, item.priority,
+                              master_port(item.job, attempt),
+                              is_exclusive(decision.state(), *job, item.placement)});
+}
+
+void reserve(Decision& decision, const ReserveItem& item) {
+  const Job* job = decision.state().find(item.job);
+  if (job == nullptr || !job->is_waiting() || job->reservation) return;
+  std::set<JobId> victims(item.victims.begin(), item.victims.end());
+  for (const RankPlacement& place : item.placement) {
+    const Node* node = decision.state().find(place.node);
+    if (node == nullptr || !node->takes_jobs()) return;
+    if (!(place.gpus & node->held_gpus_for_others(item.job)).is_empty()) return;
+    for (const Occupant& occupant : node->occupants) {
+      if (!(occupant.gpus & place.gpus).is_empty() && !victims.contains(occupant.job)) return;
+    }
+  }
+  decision.emit(
+      NodesReserved{item.job, {item.placement, item.priority, item.victims, decision.now()}});
+  for (JobId victim : item.victims) {
+    suspend_attempt(decision, victim, item.job,
+                    fmt::format("makes room for job {} ({}) of {}, priority {}", item.job.value,
+                                job->spec->name, job->user, to_string(item.priority)));
+  }
+}
+
+}  // namespace
+
+void decide_plan(Decision& decision, const Plan& plan) {
+  decision.set_actor("scheduler");
+  for (const DropItem& item : plan.drops) {
+    const Job* job = decision.state().find(item.job);
+    if (job != nullptr && job->reservation)
+      decision.emit(ReservationDropped{item.job, item.reason});
+  }
+  for (const SuspendItem& item : plan.suspends) {
+    const Job* job = decision.state().find(item.job);
+    if (job != nullptr) suspend_attempt(decision, item.job, {}, item.reason);
+  }
+  for (const StartItem& item : plan.starts) start(decision, item);
+  for (const ReserveItem& item : plan.reserves) reserve(decision, item);
+  for (const ContinueItem& item : plan.continues) {
+    const Job* job = decision.state().find(item.job);
+    if (job == nullptr || !job->has_live_attempt()) continue;
+    if (job->attempt->state != AttemptState::suspending || job->attempt->end) continue;
+    decision.emit(AttemptContinued{item.job, job->attempt->number, item.reason});
+  }
+}
+
+}  // namespace hai

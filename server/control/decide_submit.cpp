@@ -1,0 +1,129 @@
+// Admission: a job that can never run is refused with the reason; everything else is queued and
+// durable.
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "server/control/decision.h"
+#include "server/plan/eligible.h"
+
+namespace hai {
+namespace {
+
+Status check_group(const ClusterState& state, const JobSpec& spec) {
+  std::set<std::string> groups;
+  std::map<std::string, int> nodes_by_zone;
+  std::set<int> gpu_counts;
+  int fitting = 0;
+  for (const auto& [id, node] : state.nodes()) {
+    groups.insert(node.facts.group);
+    if (node.facts.group != spec.group) continue;
+    gpu_counts.insert(node.facts.gpus);
+    if (node.facts.gpus == 0 || spec.gpus_per_node > node.facts.gpus) continue;
+    ++fitting;
+    ++nodes_by_zone[node.facts.zone];
+  }
+  if (!groups.contains(spec.group)) {
+    return invalid_argument("resource.group: there is no node group '{}'; there is: {}", spec.group,
+                            groups.empty() ? "none yet, no node has registered"
+                                           : fmt::format("{}", fmt::join(groups, ", ")));
+  }
+  if (!spec.zone.empty() && !nodes_by_zone.contains(spec.zone)) {
+    return invalid_argument("resource.group: group {} has no zone '{}'", spec.group, spec.zone);
+  }
+  if (spec.gpus_per_node != 0 && spec.gpus_per_node != 1 && spec.gpus_per_node != 2 &&
+      spec.gpus_per_node != 4 && !gpu_counts.contains(spec.gpus_per_node)) {
+    return invalid_argument(
+        "resource.gpus_per_node: must be 1, 2, 4 (a share) or {} (the whole node) in group {}, is "
+        "{}",
+        fmt::join(gpu_counts, " or "), spec.group, spec.gpus_per_node);
+  }
+  int most = spec.zone.empty() ? fitting : nodes_by_zone[spec.zone];
+  if (spec.zone.empty() && spec.cross_zone == CrossZone::never) {
+    most = 0;
+    for (const auto& [zone, count] : nodes_by_zone) most = std::max(most, count);
+  }
+  if (spec.node_count > most) {
+    return invalid_argument(
+        "resource.node_count: {} asked, but {}{} has {} nodes{}", spec.node_count, spec.group,
+        spec.zone.empty() ? "" : "#" + spec.zone, most,
+        spec.gpus_per_node == 0 ? "" : fmt::format(" with at least {} GPUs", spec.gpus_per_node));
+  }
+  return ok();
+}
+
+Status check_quota(const ClusterState& state, const User& user, const JobSpec& spec) {
+  int64_t units = quota_units(state, spec);
+  int64_t best = 0;
+  for (Priority level : kPriorities) {
+    bool counts =
+        spec.priority == level || (spec.priority == Priority::automatic && level <= kAutoCeiling);
+    if (counts) best = std::max(best, state.quota_nodes(user, spec.group, level).value_or(0));
+  }
+  if (best >= Quota::kUnlimited || units <= best * ClusterState::kNodeUnit) return ok();
+  return resource_exhausted(
+      "quota of {} in {}/{}: {} nodes in all, {} asked; ask an admin for more or take another "
+      "priority",
+      user.name, spec.group, to_string(spec.priority), best, spec.node_count);
+}
+
+Result<std::vector<JobId>> resolve_dependencies(const ClusterState& state, const std::string& user,
+                                                const JobSpec& spec) {
+  std::vector<JobId> unmet;
+  for (const std::string& text : spec.depends_on) {
+    int64_t id = 0;
+    const char* end = text.data() + text.size();
+    auto parsed = std::from_chars(text.data(), end, id);
+    bool is_number = parsed.ec == std::errc() && parsed.ptr == end;
+    const Job* job = is_number ? state.find(JobId{id}) : state.find_unfinished(user, text);
+    if (job == nullptr)
+      return not_found("options.depends_on: no unfinished or recent job {}", text);
+    if (job->state == JobState::failed || job->state == JobState::stopped) {
+      return failed_precondition("options.depends_on: job {} has {}", job->id.value,
+                                 to_string(job->state));
+    }
+    if (!job->is_terminal() && std::ranges::find(unmet, job->id) == unmet.end())
+      unmet.push_back(job->id);
+  }
+  return unmet;
+}
+
+}  // namespace
+
+Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const Actor& actor) {
+  const ClusterState& state = decision.state();
+  const JobSpec& spec = command.spec;
+  if (!command.request_id.empty()) {
+    if (const Job* known = state.find_request(actor.user, command.request_id)) {
+      return CommandReply{known->id, known->spec->name, "submitted before"};
+    }
+  }
+  if (const Job* same = state.find_unfinished(actor.user, spec.name)) {
+    return already_exists(
+        "name: {} is the name of your unfinished job {}; take another or stop that one", spec.name,
+        same->id.value);
+  }
+  if (!spec.image.empty()) {
+    return unimplemented("resource.image: container images are not supported yet; leave it empty");
+  }
+  if (state.unfinished_count(actor.user) >= decision.knobs().max_unfinished_jobs_per_user) {
+    return resource_exhausted("{} has {} unfinished jobs, as many as allowed", actor.user,
+                              state.unfinished_count(actor.user));
+  }
+  RETURN_IF_ERROR(check_group(state, spec));
+  RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec));
+  Result<std::vector<JobId>> dependencies = resolve_dependencies(state, actor.user, spec);
+  if (!dependencies.is_ok()) return dependencies.status();
+  JobId id{state.last_job().value + 1};
+  decision.emit(JobSubmitted{id, actor.user, command.request_id,
+                             std::make_shared<const JobSpec>(spec),
+                             std::move(dependencies).value()});
+  return CommandReply{id, spec.name, "queued"};
+}
+
+}  // namespace hai

@@ -1,0 +1,116 @@
+#include "server/control/reconcile.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace hai {
+namespace {
+
+// The agent and its shims keep the suspend deadline; this is how late they may be before the server
+// orders a kill.
+constexpr Duration kDeadlineSlack = 15s;
+
+OrderKind kind_of(const OrderBody& body) {
+  if (std::holds_alternative<LaunchRank>(body)) return OrderKind::launch;
+  if (std::holds_alternative<SuspendRank>(body)) return OrderKind::suspend;
+  if (std::holds_alternative<ContinueRank>(body)) return OrderKind::resume;
+  if (std::holds_alternative<KillRank>(body)) return OrderKind::kill;
+  return OrderKind::forget;
+}
+
+std::optional<OrderBody> wanted_for(const ClusterState& state, const Job& job, int index,
+                                    const RankStatus* status, UnixTime now) {
+  const Attempt& attempt = *job.attempt;
+  const Rank& rank = attempt.ranks[index];
+  RankKey key{job.id, attempt.number, index};
+  bool exited = status != nullptr && status->phase == RankPhase::exited;
+  if (is_gone(rank.state)) {
+    if (status == nullptr) return std::nullopt;
+    if (exited) return ForgetRank{key};
+    return KillRank{
+        key};  // Given up for lost, and here it is: it must not run beside its successor.
+  }
+  if (exited) return std::nullopt;  // Its end is being made durable in this turn.
+  if (attempt.end) return KillRank{key};
+  if (attempt.state == AttemptState::suspending) {
+    if (status == nullptr || now > *attempt.suspend_deadline + kDeadlineSlack) return KillRank{key};
+    if (status->suspend_notified) return std::nullopt;
+    return SuspendRank{key, std::max(Duration{0}, *attempt.suspend_deadline - now)};
+  }
+  if (status == nullptr) return launch_order(state, job, index);
+  if (status->suspend_notified) return ContinueRank{key};
+  return std::nullopt;
+}
+
+}  // namespace
+
+LaunchRank launch_order(const ClusterState& state, const Job& job, int index) {
+  const JobSpec& spec = *job.spec;
+  const Attempt& attempt = *job.attempt;
+  const Rank& rank = attempt.ranks[index];
+  const Node& node = *state.find(rank.place.node);
+  LaunchRank order;
+  order.key = {job.id, attempt.number, index};
+  order.job_name = spec.name;
+  order.user = job.user;
+  order.workspace = spec.workspace;
+  order.entrypoint = spec.entrypoint;
+  order.parameters = spec.parameters;
+  order.environments = spec.environments;
+  order.launch = spec.launch;
+  order.env_style = spec.env_style;
+  order.gpus = rank.place.gpus;
+  order.exclusive = attempt.exclusive;
+  order.cpus = spec.cpus_per_node;
+  if (order.cpus == 0 && !attempt.exclusive && node.facts.gpus > 0) {
+    order.cpus = std::max(1, node.facts.cpus * rank.place.gpus.count() / node.facts.gpus);
+  }
+  order.memory_bytes = spec.memory_per_node_bytes;
+  for (const Rank& each : attempt.ranks) {
+    const NodeFacts& facts = state.find(each.place.node)->facts;
+    order.ranks.push_back({facts.name, facts.address, facts.zone, facts.leaf});
+  }
+  order.master_port = attempt.master_port;
+  order.suspend_signal = spec.suspend.signal;
+  order.suspend_exit_code = spec.suspend.exit_code;
+  order.watchdog = spec.watchdog;
+  if (job.checkpoint) order.checkpoint = job.checkpoint->path;
+  order.whole_life_state = job.whole_life_state;
+  return order;
+}
+
+std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, Session& session,
+                                 UnixTime now, MonoTime mono_now) {
+  std::vector<OrderBody> orders;
+  std::set<RankKey> seen;
+  auto add = [&](const RankKey& key, OrderBody body) {
+    OrderKind kind = kind_of(body);
+    auto it = session.sent.find(key);
+    if (it != session.sent.end() && it->second.kind == kind &&
+        mono_now - it->second.at < knobs.resend_after)
+      return;
+    session.sent.insert_or_assign(key, SentOrder{kind, mono_now});
+    orders.push_back(std::move(body));
+  };
+  for (const Occupant& occupant : state.find(session.node)->occupants) {
+    const Job& job = *state.find(occupant.job);
+    RankKey key{occupant.job, job.attempt->number, occupant.rank};
+    seen.insert(key);
+    auto it = session.ranks.find(key);
+    const RankStatus* status = it == session.ranks.end() ? nullptr : &it->second;
+    if (auto body = wanted_for(state, job, occupant.rank, status, now)) add(key, std::move(*body));
+  }
+  for (const auto& [key, status] : session.ranks) {
+    if (!seen.insert(key).second) continue;
+    if (status.phase == RankPhase::exited) {
+      add(key, ForgetRank{key});
+    } else {
+      add(key, KillRank{key});
+    }
+  }
+  std::erase_if(session.sent, [&](const auto& entry) { return !seen.contains(entry.first); });
+  return orders;
+}
+
+}  // namespace hai

@@ -1,0 +1,21 @@
+#pragma once
+// Desired minus reported: the orders that bring one node to what the state wants. Level-triggered,
+// so a lost order is only a delay. Pure but for the session's record of what is on its way.
+
+#include <vector>
+
+#include "common/knobs.h"
+#include "server/control/sessions.h"
+#include "server/model/cluster_state.h"
+
+namespace hai {
+
+// The session must have reported. Orders already on their way are not repeated within
+// knobs.resend_after.
+std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, Session& session,
+                                 UnixTime now, MonoTime mono_now);
+
+// The order that launches one rank of the live attempt.
+LaunchRank launch_order(const ClusterState& state, const Job& job, int rank);
+
+}  // namespace hai

@@ -1,0 +1,43 @@
+#include "server/plan/cost.h"
+
+#include <algorithm>
+
+namespace hai {
+namespace {
+
+constexpr Duration kAssumedRestart = 30s;
+
+int gpus_of(const Attempt& attempt) {
+  int gpus = 0;
+  for (const Rank& rank : attempt.ranks) gpus += rank.place.gpus.count();
+  return gpus;
+}
+
+}  // namespace
+
+int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now) {
+  const Attempt& attempt = *job.attempt;
+  if (attempt.state == AttemptState::suspending || attempt.end) return 0;
+  Duration age{0};
+  Duration save{0};
+  if (job.checkpoint) {
+    UnixTime since = std::max(attempt.running_at.value_or(now), job.checkpoint->at);
+    age = std::max(Duration{0}, now - since);
+    save =
+        Duration(static_cast<int64_t>(std::clamp(job.checkpoint->save_seconds, 0.0, 3600.0) * 1e6));
+  } else if (attempt.running_at) {
+    age = knobs.assumed_checkpoint_age;
+  }
+  return gpus_of(attempt) * (age + save + kAssumedRestart).count();
+}
+
+int64_t lost_gpu_seconds(const Job& job, UnixTime now) {
+  const Attempt& attempt = *job.attempt;
+  if (!attempt.running_at) return 0;
+  UnixTime since = *attempt.running_at;
+  if (job.checkpoint) since = std::max(since, job.checkpoint->at);
+  if (now <= since) return 0;
+  return gpus_of(attempt) * std::chrono::duration_cast<std::chrono::seconds>(now - since).count();
+}
+
+}  // namespace hai

@@ -1,0 +1,20 @@
+#pragma once
+// What it costs to interrupt a job, after design §4: gpus × (now − last durable checkpoint + save
+// time + restart time). A job that reports no checkpoints is charged a fixed assumed age: silence
+// never protects, reporting never hurts.
+
+#include <cstdint>
+
+#include "common/knobs.h"
+#include "server/model/job.h"
+
+namespace hai {
+
+// GPU-microseconds; 0 for an attempt that is already leaving. The job must have a live attempt.
+int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now);
+
+// GPU-seconds of work since the last checkpoint (or the start) that are lost if the live attempt
+// ends at `now`.
+int64_t lost_gpu_seconds(const Job& job, UnixTime now);
+
+}  // namespace hai

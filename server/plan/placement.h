@@ -1,0 +1,39 @@
+#pragma once
+// Where a gang goes: fewest leaves of one zone, best fit, small jobs where they leave whole nodes
+// whole (design §4, network-aware placement). A free-capacity question only; who may be moved away
+// is preempt.h's.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/plan/capacity.h"
+
+namespace hai {
+
+struct Demand {
+  std::string group;
+  std::string zone;  // "" = any
+  int nodes = 1;
+  int gpus = 0;  // per node; 0 = the whole node
+  bool may_cross_zones = false;
+  int max_leaves = 0;         // 0 = no limit
+  std::vector<NodeId> avoid;  // used only if there is no other way
+
+  auto shape() const { return std::tuple(group, zone, gpus, may_cross_zones, max_leaves); }
+};
+
+// The GPUs a demand would get on a node with these free: the whole node, or the aligned block that
+// breaks the smallest larger hole. Empty if it does not fit.
+GpuSet fit(const Node& node, GpuSet free, int gpus);
+
+// All `demand.nodes` ranks in network order, or nothing.
+std::optional<Placement> place(const Capacity& capacity, const Demand& demand);
+
+// Slots of the demand's group with the hardware for one rank, free or not.
+std::vector<int> eligible_slots(const Capacity& capacity, const Demand& demand);
+
+// Whether the group has a zone that could hold the demand if it were empty.
+bool one_zone_could_hold(const Capacity& capacity, const Demand& demand);
+
+}  // namespace hai
