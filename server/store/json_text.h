@@ -23,7 +23,7 @@ bool is_clean_utf8(std::string_view text);
 // Appends `text` cleaned, quoted and escaped.
 void append_json_string(std::string& out, std::string_view text);
 
-// RFC 3339 in UTC with all microseconds: "2026-11-20T08:00:00.123456Z", years 0000 to 9999; times
+// RFC 3339 in UTC with all microseconds: "2026-11-20T08:00:00.123456Z", years 0001 to 9999; times
 // outside are clamped. PostgreSQL reads it too.
 void append_time(std::string& out, UnixTime time);
 // The reverse; 'T' may be a space and the zone "Z" or "+00", as PostgreSQL writes it.

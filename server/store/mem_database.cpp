@@ -31,7 +31,7 @@ void MemDatabase::release(Epoch epoch) {
 }
 
 Status MemDatabase::append(AppendBatch& batch) {
-  if (batch.epoch != epoch_) {
+  if (batch.epoch != epoch_ || holder_.empty()) {
     return aborted("epoch {} is over: {} leads with epoch {}", batch.epoch.value, holder_,
                    epoch_.value);
   }

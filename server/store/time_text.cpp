@@ -9,7 +9,7 @@ namespace hai {
 namespace {
 
 constexpr int64_t kMicrosPerDay = 86'400'000'000;
-constexpr int64_t kFirst = -62'167'219'200'000'000;  // 0000-01-01T00:00:00Z
+constexpr int64_t kFirst = -62'135'596'800'000'000;  // 0001-01-01T00:00:00Z, PostgreSQL's too
 constexpr int64_t kLast = 253'402'300'799'999'999;   // 9999-12-31T23:59:59.999999Z
 
 void append_digits(std::string& out, int64_t value, int width) {

@@ -1,0 +1,37 @@
+#pragma once
+// The lease of the leading server: the only row of cluster_epoch. Time is the database's. Runs on
+// the store's thread.
+
+#include <string>
+
+#include "common/id.h"
+#include "common/status.h"
+#include "common/time.h"
+#include "server/store/pg_session.h"
+
+namespace hai {
+
+class LeaderLease {
+ public:
+  LeaderLease();  // of this process
+
+  // See Store for what they answer.
+  Result<Epoch> acquire(PgSession& session, Duration lease);
+  Status renew(PgSession& session, Epoch epoch, Duration lease);
+  void release(PgSession& session, Epoch epoch);
+
+  // Of the last acquire or renew; each append extends the lease as well.
+  Duration length() const { return length_; }
+
+ private:
+  bool try_acquire(PgSession& session, const std::string& dead_process, Epoch& epoch);
+
+  std::string holder_;
+  std::string process_;
+  Duration length_{0};
+};
+
+// Who leads now, in words: why `epoch` does not.
+Status lost_lease(PgSession& session, Epoch epoch);
+
+}  // namespace hai

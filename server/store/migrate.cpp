@@ -1,0 +1,61 @@
+#include "server/store/migrate.h"
+
+#include "server/store/migrations.h"
+#include "server/store/pg_session.h"
+
+namespace hai {
+namespace {
+
+// "hai" and the year the table was made: any number that nobody else locks in this database.
+constexpr const char* kLock = "SELECT pg_advisory_xact_lock(68656973, 2026)";
+
+int64_t version_of(PgSession& session) {
+  PgResult result = session.run("SELECT coalesce(max(version), 0) FROM schema_migration");
+  return result.integer(0, 0);
+}
+
+void create_table(PgSession& session) {
+  session.run("BEGIN");
+  session.run(kLock);
+  session.run(
+      "CREATE TABLE IF NOT EXISTS schema_migration (version bigint PRIMARY KEY, name text NOT NULL,"
+      " applied_at timestamptz NOT NULL DEFAULT now())");
+  session.run("COMMIT");
+}
+
+// Another server may have applied it while this one waited for the lock.
+void apply(PgSession& session, const Migration& migration) {
+  session.run("BEGIN");
+  session.run(kLock);
+  if (version_of(session) < migration.version) {
+    session.run(migration.sql);
+    session.run(fmt::format("INSERT INTO schema_migration (version, name) VALUES ({}, '{}')",
+                            migration.version, migration.name));
+  }
+  session.run("COMMIT");
+}
+
+}  // namespace
+
+Result<MigrateResult> migrate(const std::string& conninfo) {
+  PgSession session({.conninfo = conninfo,
+                     .connect_timeout = 5s,
+                     .statement_timeout = 10min,  // an index over a long history takes its time
+                     .check_schema = false});
+  try {
+    create_table(session);
+    MigrateResult result{.from = version_of(session), .to = latest_schema_version()};
+    if (result.from > result.to) {
+      return failed_precondition("the database has schema {}, this program knows up to {}",
+                                 result.from, result.to);
+    }
+    for (const Migration& migration : migrations()) {
+      if (migration.version > result.from) apply(session, migration);
+    }
+    return result;
+  } catch (const PgError& error) {
+    return unavailable("postgres: {}", error.what());
+  }
+}
+
+}  // namespace hai

@@ -1,0 +1,20 @@
+#pragma once
+// Brings a database to this program's schema. Each migration is one transaction; a lock makes
+// several servers that start at once take turns. Blocks; called before the loop runs.
+
+#include <cstdint>
+#include <string>
+
+#include "common/status.h"
+
+namespace hai {
+
+struct MigrateResult {
+  int64_t from = 0;  // versions; 0 = an empty database
+  int64_t to = 0;
+};
+
+// `failed_precondition` if the database is newer than this program; `unavailable` otherwise.
+Result<MigrateResult> migrate(const std::string& conninfo);
+
+}  // namespace hai

@@ -1,0 +1,213 @@
+#include "server/store/pg_append.h"
+
+#include <algorithm>
+#include <set>
+
+#include "server/store/leader_lease.h"
+#include "server/store/pg_tables.h"
+
+namespace hai {
+
+struct PgAppender::Rows {
+  std::vector<EventRow> events;
+  std::vector<JobRow> submitted;
+  std::vector<JobRow> changed;
+  std::vector<AttemptRow> attempts;
+  std::vector<RankOfAttempt> ranks;
+};
+
+namespace {
+
+// Above it the memory of what was written starts anew; a live cluster has one entry per live job.
+constexpr size_t kWrittenMax = 50'000;
+// Names are in indexes, whose entries PostgreSQL bounds.
+constexpr size_t kKeyBytesMax = 256;
+
+// $1 epoch, $2 last_seq before or -1, $3 last_seq after, $4 epoch started or 0, $5 lease in
+// microseconds; then events, new jobs, changed jobs. A failed guard writes nothing: every part
+// joins with it. A changed job without a row fails the cast, and with it the whole statement.
+std::string append_sql() {
+  const PgTableName events = name_of(event_table());
+  const PgTableName jobs = name_of(job_table());
+  const PgTableName changes = name_of(job_table().changeable());
+  const int event_param = 6;
+  const int job_param = event_param + static_cast<int>(events.columns.size());
+  const int change_param = job_param + static_cast<int>(jobs.columns.size());
+  return fmt::format(
+      "WITH guard AS (UPDATE cluster_epoch SET last_seq = greatest(last_seq, $3::bigint),"
+      " started_epoch = greatest(started_epoch, $4::bigint), expires_at ="
+      " greatest(expires_at, clock_timestamp() + $5::bigint * interval '1 microsecond')"
+      " WHERE epoch = $1::bigint AND holder <> '' AND ($2::bigint < 0 OR last_seq = $2::bigint)"
+      " RETURNING 1 AS one),"
+      " events AS ({}), jobs AS ({}), changes AS ({} RETURNING 1 AS one),"
+      " counts AS (SELECT (SELECT count(*) FROM guard) AS led,"
+      " (SELECT count(*) FROM changes) AS changed)"
+      " SELECT led, CASE WHEN led = 1 AND changed <> cardinality(${}::bigint[])"
+      " THEN ('only ' || changed || ' of the changed jobs have rows')::integer ELSE 0 END"
+      " FROM counts",
+      insert_sql(events, event_param, "guard, "), insert_sql(jobs, job_param, "guard, "),
+      update_sql(changes, change_param, "guard, "), change_param);
+}
+
+const PgStatement& append_statement() {
+  static const std::string sql = append_sql();
+  static const PgStatement statement{"append", sql.c_str()};
+  return statement;
+}
+
+template <typename Row>
+const PgStatement& upsert_statement(const PgTable<Row>& (*table)()) {
+  static const std::string name = fmt::format("upsert_{}", table().name);
+  static const std::string sql = upsert_sql(name_of(table()), 1);
+  static const PgStatement statement{name.c_str(), sql.c_str()};
+  return statement;
+}
+
+template <typename Row>
+void upsert(PgSession& session, const PgTable<Row>& (*table)(), const std::vector<Row>& rows) {
+  if (rows.empty()) return;
+  std::vector<std::string> params;
+  table().add_params(rows, params);
+  session.call(upsert_statement(table), params);
+}
+
+void remove_quotas(PgSession& session, const std::vector<Quota>& quotas) {
+  if (quotas.empty()) return;
+  static const std::string sql = delete_sql(name_of(quota_table()), 1);
+  std::vector<std::string> params;
+  quota_table().add_params(quotas, params);
+  params.resize(quota_table().keys);
+  session.call({"delete_quota", sql.c_str()}, params);
+}
+
+void remove_tokens(PgSession& session, const std::vector<std::string>& hashes) {
+  if (hashes.empty()) return;
+  static const std::string sql = delete_sql(name_of(token_table()), 1);
+  PgArray array;
+  for (const std::string& hash : hashes) array.add(hash);
+  session.call({"delete_token", sql.c_str()}, {array.take()});
+}
+
+Status check_key(const char* what, std::string_view key) {
+  if (key.size() <= kKeyBytesMax) return ok();
+  return invalid_argument("{} '{}…': {} bytes, at most {}", what, key.substr(0, 32), key.size(),
+                          kKeyBytesMax);
+}
+
+Status check_keys(const AppendBatch& batch) {
+  for (const Job& job : batch.jobs) RETURN_IF_ERROR(check_key("user", job.user));
+  for (const User& user : batch.users) RETURN_IF_ERROR(check_key("user", user.name));
+  for (const Quota& quota : batch.quotas) {
+    RETURN_IF_ERROR(check_key("owner", quota.owner));
+    RETURN_IF_ERROR(check_key("group", quota.group));
+  }
+  for (const Token& token : batch.tokens) {
+    RETURN_IF_ERROR(check_key("token hash", token.hash));
+    RETURN_IF_ERROR(check_key("user", token.user));
+  }
+  return ok();
+}
+
+std::vector<std::string> guard_params(const AppendBatch& batch, Duration lease) {
+  int64_t before = -1;
+  int64_t after = 0;
+  int64_t started = 0;
+  if (!batch.events.empty()) {
+    before = batch.events.front().seq - 1;
+    after = batch.events.back().seq;
+  }
+  for (const Event& event : batch.events) {
+    if (const auto* body = std::get_if<EpochStarted>(&event.body)) started = body->epoch.value;
+  }
+  return {std::to_string(batch.epoch.value), std::to_string(before), std::to_string(after),
+          std::to_string(started), std::to_string(lease.count())};
+}
+
+// Why the guard found no row.
+Status refused(PgSession& session, const AppendBatch& batch) {
+  PgResult row = session.run(fmt::format(
+      "SELECT last_seq FROM cluster_epoch WHERE epoch = {} AND holder <> ''", batch.epoch.value));
+  if (row.size() == 0) return lost_lease(session, batch.epoch);
+  return unavailable("the event log ends at {}, the batch starts at {}: reload", row.integer(0, 0),
+                     batch.events.front().seq);
+}
+
+}  // namespace
+
+PgAppender::Rows PgAppender::rows_of(const AppendBatch& batch) const {
+  Rows rows;
+  std::set<JobId> submitted;
+  for (const Event& event : batch.events) {
+    rows.events.push_back(&event);
+    if (const auto* body = std::get_if<JobSubmitted>(&event.body)) submitted.insert(body->job);
+  }
+  for (const Job& job : batch.jobs) {
+    (submitted.contains(job.id) ? rows.submitted : rows.changed).push_back(&job);
+    if (!job.attempt) continue;
+    const auto found = written_.find(job.id);
+    const Attempt* old = found == written_.end() ? nullptr : &found->second;
+    if (old != nullptr && *old == *job.attempt) continue;
+    const bool same_try = old != nullptr && old->number == job.attempt->number &&
+                          old->ranks.size() == job.attempt->ranks.size();
+    rows.attempts.push_back({job.id, &*job.attempt});
+    for (size_t i = 0; i < job.attempt->ranks.size(); ++i) {
+      const Rank& rank = job.attempt->ranks[i];
+      if (same_try && old->ranks[i] == rank) continue;
+      rows.ranks.push_back({job.id, job.attempt->number, static_cast<int>(i), &rank});
+    }
+  }
+  return rows;
+}
+
+void PgAppender::write_others(PgSession& session, const AppendBatch& batch, const Rows& rows) {
+  upsert(session, attempt_table, rows.attempts);
+  upsert(session, rank_table, rows.ranks);
+  upsert(session, node_table, batch.nodes);
+  upsert(session, user_table, batch.users);
+  remove_quotas(session, batch.removed_quotas);
+  upsert(session, quota_table, batch.quotas);
+  remove_tokens(session, batch.removed_tokens);
+  upsert(session, token_table, batch.tokens);
+}
+
+void PgAppender::remember(const AppendBatch& batch) {
+  if (written_.size() > kWrittenMax) written_.clear();
+  for (const Job& job : batch.jobs) {
+    if (job.is_terminal()) {
+      written_.erase(job.id);
+    } else if (job.attempt) {
+      written_.insert_or_assign(job.id, *job.attempt);
+    }
+  }
+}
+
+Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration lease) {
+  RETURN_IF_ERROR(check_keys(batch));
+  const Rows rows = rows_of(batch);
+  std::vector<std::string> params = guard_params(batch, lease);
+  event_table().add_params(rows.events, params);
+  job_table().add_params(rows.submitted, params);
+  job_table().changeable().add_params(rows.changed, params);
+  // The one statement is a transaction by itself.
+  const bool alone = rows.attempts.empty() && batch.nodes.empty() && batch.users.empty() &&
+                     batch.removed_quotas.empty() && batch.quotas.empty() &&
+                     batch.removed_tokens.empty() && batch.tokens.empty();
+  try {
+    if (!alone) session.run("BEGIN");
+    if (session.call(append_statement(), params).integer(0, 0) == 0) {
+      if (!alone) session.run("ROLLBACK");
+      return refused(session, batch);
+    }
+    if (!alone) {
+      write_others(session, batch, rows);
+      session.run("COMMIT");
+    }
+  } catch (const PgError&) {
+    written_.clear();
+    throw;
+  }
+  remember(batch);
+  return ok();
+}
+
+}  // namespace hai

@@ -1,0 +1,164 @@
+#include "server/store/pg_load.h"
+
+#include <algorithm>
+
+#include "server/store/json_codec.h"
+#include "server/store/pg_cells.h"
+#include "server/store/pg_rows.h"
+
+namespace hai {
+namespace {
+
+// Rows per statement: bounds the memory of one result, not of the state.
+constexpr int kPageRows = 20'000;
+
+// By the index on (state, id), whatever the size of the history.
+const PgStatement& job_page_statement() {
+  static const std::string sql = fmt::format(
+      "SELECT {}, attempt FROM job WHERE state = $1 AND id > $2::bigint"
+      " ORDER BY id LIMIT {}",
+      kJobColumns, kPageRows);
+  static const PgStatement statement{"load_jobs", sql.c_str()};
+  return statement;
+}
+
+// The row number of `attempt` in kJobColumns plus one.
+constexpr int kAttemptColumn = 20;
+
+const PgStatement& attempts_statement() {
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
+      " JOIN attempt a ON a.job = k.job AND a.number = k.number ORDER BY a.job",
+      kAttemptColumns);
+  static const PgStatement statement{"load_attempts", sql.c_str()};
+  return statement;
+}
+
+const PgStatement& ranks_statement() {
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
+      " JOIN rank r ON r.job = k.job AND r.attempt = k.number ORDER BY r.job, r.rank",
+      kRankColumns);
+  static const PgStatement statement{"load_ranks", sql.c_str()};
+  return statement;
+}
+
+Job* find(std::vector<Job>& jobs, JobId id) {
+  auto it = std::ranges::lower_bound(jobs, id, {}, &Job::id);
+  return it == jobs.end() || it->id != id ? nullptr : &*it;
+}
+
+void load_jobs(PgSession& session, StoredState& state) {
+  std::vector<std::pair<JobId, int>> attempts;
+  for (JobState wanted : {JobState::queued, JobState::running, JobState::suspended}) {
+    int64_t last = 0;
+    while (true) {
+      PgResult rows = session.call(job_page_statement(),
+                                   {std::string(to_string(wanted)), std::to_string(last)});
+      for (int row = 0; row < rows.size(); ++row) {
+        const Job& job = state.jobs.emplace_back(job_from_row(rows, row));
+        last = job.id.value;
+        const auto number = static_cast<int>(rows.integer(row, kAttemptColumn));
+        if (number > 0) attempts.emplace_back(job.id, number);
+      }
+      if (rows.size() < kPageRows) break;
+    }
+  }
+  std::ranges::sort(state.jobs, {}, &Job::id);
+  std::vector<int> numbers(state.jobs.size(), 0);
+  for (const auto& [id, number] : attempts) {
+    numbers[static_cast<size_t>(find(state.jobs, id) - state.jobs.data())] = number;
+  }
+  load_attempts(session, state.jobs, numbers);
+}
+
+void load_nodes(PgSession& session, StoredState& state) {
+  PgResult rows = session.run(
+      "SELECT id, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by, facts"
+      " FROM node ORDER BY id");
+  for (int row = 0; row < rows.size(); ++row) {
+    PgCells cells(rows, row);
+    Node& node = state.nodes.emplace_back();
+    cells.read(node.id);
+    cells.read(node.liveness);
+    cells.read(node.liveness_reason);
+    cells.read(node.scheduling);
+    cells.read(node.scheduling_reason);
+    cells.read(node.scheduling_by);
+    node.facts = cells.parsed(node_facts_from_json);
+  }
+}
+
+void load_people(PgSession& session, StoredState& state) {
+  PgResult rows = session.run("SELECT name, role, active, groups FROM app_user ORDER BY name");
+  for (int row = 0; row < rows.size(); ++row) {
+    PgCells cells(rows, row);
+    User& user = state.users.emplace_back();
+    cells.read(user.name);
+    cells.read(user.role);
+    cells.read(user.active);
+    cells.read(user.groups);
+  }
+  rows = session.run("SELECT owner, group_name, priority, nodes FROM quota");
+  for (int row = 0; row < rows.size(); ++row) {
+    PgCells cells(rows, row);
+    Quota& quota = state.quotas.emplace_back();
+    cells.read(quota.owner);
+    cells.read(quota.group);
+    cells.read(quota.priority);
+    cells.read(quota.nodes);
+  }
+  rows = session.run("SELECT hash, user_name, label, created_at FROM token ORDER BY hash");
+  for (int row = 0; row < rows.size(); ++row) {
+    PgCells cells(rows, row);
+    Token& token = state.tokens.emplace_back();
+    cells.read(token.hash);
+    cells.read(token.user);
+    cells.read(token.label);
+    cells.read(token.created_at);
+  }
+}
+
+}  // namespace
+
+void load_attempts(PgSession& session, std::vector<Job>& jobs, const std::vector<int>& numbers) {
+  PgArray ids;
+  PgArray attempts;
+  bool any = false;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (numbers[i] == 0) continue;
+    any = true;
+    ids.add(jobs[i].id);
+    attempts.add(numbers[i]);
+  }
+  if (!any) return;
+  const std::vector<std::string> params{ids.take(), attempts.take()};
+  PgResult rows = session.call(attempts_statement(), params);
+  for (int row = 0; row < rows.size(); ++row) {
+    if (Job* job = find(jobs, attempt_job(rows, row))) job->attempt = attempt_from_row(rows, row);
+  }
+  rows = session.call(ranks_statement(), params);
+  for (int row = 0; row < rows.size(); ++row) {
+    RankRow rank = rank_from_row(rows, row);
+    Job* job = find(jobs, rank.job);
+    if (job != nullptr && job->attempt) add_rank(std::move(rank), *job->attempt);
+  }
+}
+
+StoredState load_state(PgSession& session) {
+  PgSnapshot snapshot(session);
+  StoredState state;
+  PgResult row = session.run(
+      "SELECT started_epoch, last_seq, (SELECT coalesce(max(id), 0) FROM job) FROM cluster_epoch");
+  if (row.size() != 1) throw PgError("table cluster_epoch is empty: the schema is damaged");
+  state.epoch.value = row.integer(0, 0);
+  state.last_seq = row.integer(0, 1);
+  state.last_job.value = row.integer(0, 2);
+  load_jobs(session, state);
+  load_nodes(session, state);
+  load_people(session, state);
+  snapshot.end();
+  return state;
+}
+
+}  // namespace hai

@@ -1,0 +1,40 @@
+#pragma once
+// Rows to model values: the only place that knows the order of columns. A row that cannot be read
+// is a PgError: the database holds what no hai-server wrote.
+
+#include <string>
+
+#include "server/model/cluster_state.h"
+#include "server/store/pg_session.h"
+
+namespace hai {
+
+// Columns for SELECT, in the order the function of the same noun reads.
+extern const char* const kJobColumns;      // without its attempt
+extern const char* const kAttemptColumns;  // of attempt a, without its ranks
+extern const char* const kRankColumns;     // of rank r
+extern const char* const kEventColumns;
+
+Job job_from_row(const PgResult& rows, int row);
+JobId attempt_job(const PgResult& rows, int row);
+Attempt attempt_from_row(const PgResult& rows, int row);
+
+// Which attempt a rank belongs to, and the rank; ranks come in order.
+struct RankRow {
+  JobId job;
+  int attempt = 0;
+  int number = 0;
+  Rank rank;
+};
+RankRow rank_from_row(const PgResult& rows, int row);
+// Adds the ranks in `rows`, which are sorted by rank, to their attempt.
+void add_rank(RankRow row, Attempt& attempt);
+
+Event event_from_row(const PgResult& rows, int row);
+
+// job/17, node/3, user/ann, …; "" for what concerns the whole cluster.
+std::string subject_of(const EventBody& body);
+std::string subject_of(JobId job);
+std::string subject_of(NodeId node);
+
+}  // namespace hai

@@ -1,0 +1,162 @@
+#include "server/store/pg_session.h"
+
+#include <sys/socket.h>
+
+#include <charconv>
+#include <mutex>
+#include <optional>
+#include <pqxx/pqxx>
+#include <set>
+
+#include "server/store/migrations.h"
+
+namespace hai {
+
+struct PgResult::Impl {
+  pqxx::result rows;
+};
+
+int PgResult::size() const { return static_cast<int>(impl_->rows.size()); }
+int64_t PgResult::affected() const { return static_cast<int64_t>(impl_->rows.affected_rows()); }
+
+bool PgResult::is_null(int row, int column) const {
+  return impl_->rows[static_cast<pqxx::result::size_type>(row)][column].is_null();
+}
+
+std::string_view PgResult::text(int row, int column) const {
+  const pqxx::field field = impl_->rows[static_cast<pqxx::result::size_type>(row)][column];
+  return {field.c_str(), field.size()};  // kept by rows, not by field
+}
+
+int64_t PgResult::integer(int row, int column) const {
+  const std::string_view digits = text(row, column);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    throw PgError(fmt::format("column {}: {} is no integer", column, digits));
+  }
+  return value;
+}
+
+struct PgSession::Impl {
+  std::optional<pqxx::connection> connection;
+  std::optional<pqxx::nontransaction> work;  // sends what it is given; the callers write BEGIN
+  std::set<std::string> prepared;
+  std::mutex socket_mutex;  // the socket must not be closed and reused while interrupt() has it
+  int socket = -1;
+};
+
+namespace {
+
+// PostgreSQL's own words, on one line.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (char byte : text) line += byte == '\n' ? ' ' : byte;
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+// Keepalives find a dead peer; the session's own limits are set once it is connected.
+std::string with_timeouts(const PgOptions& options) {
+  const int64_t seconds = std::max<int64_t>(options.connect_timeout / 1s, 2);
+  const auto join = [&](const char* first, const char* next) {
+    return fmt::format(
+        "{2}connect_timeout={0}{3}keepalives_idle=5{3}keepalives_interval=2{3}keepalives_count=3"
+        "{3}tcp_user_timeout={1}",
+        seconds, options.statement_timeout / 1ms * 2, first, next);
+  };
+  const std::string& base = options.conninfo;
+  if (base.find("://") == std::string::npos) return base + join(" ", " ");
+  return base + join(base.find('?') == std::string::npos ? "?" : "&", "&");
+}
+
+std::string session_settings(const PgOptions& options) {
+  return fmt::format(
+      "SET client_min_messages = error; SET timezone = 'UTC'; SET datestyle = 'ISO';"
+      "SET standard_conforming_strings = on; SET synchronous_commit = on;"
+      // Parameters are arrays of any length: planning each call anew costs more than it gains.
+      "SET plan_cache_mode = force_generic_plan;"
+      "SET application_name = 'hai-server'; SET statement_timeout = {0};"
+      // A server that is paused inside a transaction must not keep the lease's row locked.
+      "SET idle_in_transaction_session_timeout = 2000",
+      options.statement_timeout / 1ms);
+}
+
+void check_schema(pqxx::nontransaction& work) {
+  int64_t found = 0;
+  if (!work.exec("SELECT to_regclass('schema_migration')")[0][0].is_null()) {
+    found = work.exec("SELECT coalesce(max(version), 0) FROM schema_migration")[0][0].as<int64_t>();
+  }
+  const int64_t wanted = latest_schema_version();
+  if (found == wanted) return;
+  throw PgError(fmt::format("the database has schema {}, this program needs {}: {}", found, wanted,
+                            found < wanted ? "run hai-server migrate" : "use a newer program"));
+}
+
+}  // namespace
+
+PgSession::PgSession(PgOptions options)
+    : options_(std::move(options)), impl_(std::make_unique<Impl>()) {}
+
+PgSession::~PgSession() { close(); }
+
+void PgSession::open() {
+  if (impl_->connection) return;
+  impl_->connection.emplace(with_timeouts(options_));
+  {
+    std::lock_guard lock(impl_->socket_mutex);
+    impl_->socket = impl_->connection->sock();
+  }
+  impl_->work.emplace(*impl_->connection);
+  impl_->work->exec(session_settings(options_));
+  if (options_.check_schema) check_schema(*impl_->work);
+}
+
+void PgSession::close() {
+  {
+    std::lock_guard lock(impl_->socket_mutex);
+    impl_->socket = -1;
+  }
+  impl_->prepared.clear();
+  try {
+    impl_->work.reset();
+    impl_->connection.reset();
+  } catch (const std::exception&) {
+    // Nothing is left to be done with a connection that fails while it closes.
+  }
+}
+
+void PgSession::interrupt() {
+  std::lock_guard lock(impl_->socket_mutex);
+  if (impl_->socket >= 0) ::shutdown(impl_->socket, SHUT_RDWR);
+}
+
+PgResult PgSession::run(const std::string& sql) {
+  try {
+    open();
+    return PgResult(std::make_shared<PgResult::Impl>(PgResult::Impl{impl_->work->exec(sql)}));
+  } catch (const std::exception& error) {
+    const std::string text = one_line(error.what());
+    close();
+    throw PgError(text);
+  }
+}
+
+PgResult PgSession::call(const PgStatement& statement, const std::vector<std::string>& params) {
+  try {
+    open();
+    if (!impl_->prepared.contains(statement.name)) {
+      impl_->connection->prepare(statement.name, statement.sql);
+      impl_->prepared.insert(statement.name);
+    }
+    pqxx::result rows =
+        impl_->work->exec_prepared(statement.name, pqxx::prepare::make_dynamic_params(params));
+    return PgResult(std::make_shared<PgResult::Impl>(PgResult::Impl{std::move(rows)}));
+  } catch (const std::exception& error) {
+    const std::string text = one_line(error.what());
+    close();
+    throw PgError(text);
+  }
+}
+
+}  // namespace hai

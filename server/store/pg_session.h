@@ -1,0 +1,74 @@
+#pragma once
+// One connection to PostgreSQL, opened when first needed and again after any error. Owned and used
+// by one thread; only interrupt() may come from another. Failures are PgError exceptions, which
+// stop in PgWorker; after one the connection is dropped, which also rolls back what it had begun.
+// Hides libpqxx: no other file includes it.
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/time.h"
+
+namespace hai {
+
+struct PgOptions {
+  std::string conninfo;  // of libpq: "host=/run/hai user=hai dbname=hai" or a postgresql:// address
+  Duration connect_timeout = 3s;
+  Duration statement_timeout = 5s;
+  bool check_schema = true;  // refuse a database that is not at this program's schema
+};
+
+struct PgError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Rows as text; copies share them.
+class PgResult {
+ public:
+  struct Impl;
+  explicit PgResult(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+  int size() const;
+  int64_t affected() const;
+  bool is_null(int row, int column) const;
+  std::string_view text(int row, int column) const;  // "" for null
+  int64_t integer(int row, int column) const;
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+// Prepared once per connection. Names are unique in the program.
+struct PgStatement {
+  const char* name;
+  const char* sql;
+};
+
+class PgSession {
+ public:
+  explicit PgSession(PgOptions options);
+  ~PgSession();
+  PgSession(const PgSession&) = delete;
+  PgSession& operator=(const PgSession&) = delete;
+
+  // One or more statements in the simple protocol; the result of the last one.
+  PgResult run(const std::string& sql);
+  PgResult call(const PgStatement& statement, const std::vector<std::string>& params = {});
+  void close();
+
+  // From any thread: makes a call that hangs fail soon.
+  void interrupt();
+
+ private:
+  struct Impl;
+  void open();
+
+  PgOptions options_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hai

@@ -1,0 +1,103 @@
+#include "server/store/pg_store.h"
+
+#include "server/store/leader_lease.h"
+#include "server/store/pg_append.h"
+#include "server/store/pg_load.h"
+#include "server/store/pg_worker.h"
+
+namespace hai {
+namespace {
+
+// The controller has an append, a renewal and perhaps a load at once.
+constexpr size_t kQueueMax = 64;
+// A load reads many pages, each of which has its own limit.
+constexpr Duration kLoadLimit = 2min;
+
+}  // namespace
+
+struct PgStore::Impl {
+  Loop& loop;
+  Duration limit;  // of one request: connect, execute, and something over
+  // Used on the worker's thread only; before `worker`, so that they outlive it.
+  LeaderLease lease;
+  PgAppender appender;
+  PgWorker worker;
+
+  Impl(Loop& on, const PgStoreOptions& options)
+      : loop(on),
+        limit(options.connect_timeout + 2 * options.statement_timeout),
+        worker(on,
+               {.conninfo = options.conninfo,
+                .connect_timeout = options.connect_timeout,
+                .statement_timeout = options.statement_timeout},
+               kQueueMax) {}
+};
+
+PgStore::PgStore(Loop& loop, PgStoreOptions options)
+    : impl_(std::make_unique<Impl>(loop, options)) {}
+
+PgStore::~PgStore() = default;
+
+void PgStore::acquire(Duration lease, std::function<void(Result<Term>)> done) {
+  // Counted from before it is sent, see Term.
+  auto term = std::make_shared<Term>();
+  term->valid_until = impl_->loop.now() + lease;
+  impl_->worker.submit(
+      [impl = impl_.get(), term, lease](PgSession& session) -> Status {
+        impl->appender.forget_written();
+        Result<Epoch> epoch = impl->lease.acquire(session, lease);
+        if (!epoch.is_ok()) return epoch.status();
+        term->epoch = epoch.value();
+        return ok();
+      },
+      [term, done = std::move(done)](Status status) {
+        done(status.is_ok() ? Result<Term>(*term) : Result<Term>(std::move(status)));
+      },
+      impl_->limit);
+}
+
+void PgStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) {
+  const Term term{.epoch = epoch, .valid_until = impl_->loop.now() + lease};
+  impl_->worker.submit(
+      [impl = impl_.get(), epoch, lease](PgSession& session) {
+        return impl->lease.renew(session, epoch, lease);
+      },
+      [term, done = std::move(done)](Status status) {
+        done(status.is_ok() ? Result<Term>(term) : Result<Term>(std::move(status)));
+      },
+      impl_->limit);
+}
+
+void PgStore::release(Epoch epoch, std::function<void()> done) {
+  impl_->worker.submit(
+      [impl = impl_.get(), epoch](PgSession& session) -> Status {
+        impl->lease.release(session, epoch);
+        return ok();
+      },
+      [done = std::move(done)](const Status&) { done(); }, impl_->limit);
+}
+
+void PgStore::load(std::function<void(Result<StoredState>)> done) {
+  auto state = std::make_shared<StoredState>();
+  impl_->worker.submit(
+      [state](PgSession& session) -> Status {
+        *state = load_state(session);
+        return ok();
+      },
+      [state, done = std::move(done)](Status status) {
+        done(status.is_ok() ? Result<StoredState>(std::move(*state))
+                            : Result<StoredState>(std::move(status)));
+      },
+      kLoadLimit);
+}
+
+void PgStore::append(AppendBatch batch, std::function<void(Status)> done) {
+  auto shared = std::make_shared<const AppendBatch>(std::move(batch));
+  impl_->worker.submit(
+      [impl = impl_.get(), shared](PgSession& session) {
+        return impl->appender.append(session, *shared, impl->lease.length());
+      },
+      std::move(done), impl_->limit);
+}
+
+}  // namespace hai

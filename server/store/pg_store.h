@@ -1,0 +1,35 @@
+#pragma once
+// The Store on PostgreSQL: a thread with one connection that serves one request after the other, so
+// that a load sees every append that was answered before it. Belongs to the loop's thread.
+
+#include <memory>
+#include <string>
+
+#include "common/loop.h"
+#include "server/control/ports.h"
+
+namespace hai {
+
+struct PgStoreOptions {
+  std::string conninfo;
+  Duration connect_timeout = 3s;
+  Duration statement_timeout = 5s;
+};
+
+class PgStore final : public Store {
+ public:
+  PgStore(Loop& loop, PgStoreOptions options);
+  ~PgStore() override;
+
+  void acquire(Duration lease, std::function<void(Result<Term>)> done) override;
+  void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) override;
+  void release(Epoch epoch, std::function<void()> done) override;
+  void load(std::function<void(Result<StoredState>)> done) override;
+  void append(AppendBatch batch, std::function<void(Status)> done) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hai
