@@ -1,0 +1,73 @@
+#pragma once
+// The agent's logic: report what runs, obey the leader's orders, never outlive the lease. Owned by
+// main (or the simulator), used on the loop's thread only. It keeps no state on disk: the ranks'
+// shims and their directories do.
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "agent/core/ports.h"
+#include "common/agent_messages.h"
+#include "common/loop.h"
+
+namespace hai {
+
+class Agent {
+ public:
+  Agent(Loop& loop, RankHost& host, ServerLink& link, NodeFacts facts);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // Adopts the ranks an earlier agent left, then dials the servers.
+  void start();
+
+  Epoch epoch() const { return epoch_; }
+  MonoTime lease_until() const { return lease_until_; }
+  const std::map<RankKey, RankStatus>& ranks() const { return ranks_; }
+
+ private:
+  void connected();
+  void disconnected();
+  void order(const AgentOrder& order);
+  void on(const LaunchRank& order);
+  void on(const SuspendRank& order);
+  void on(const ContinueRank& order);
+  void on(const KillRank& order);
+  void on(const ForgetRank& order);
+  void on(const GrantLease& order);
+  void on(const RefuseAgent& order);
+
+  void rank_changed(const RankStatus& status);
+  void report_soon();
+  void report_now();
+  void arm_heartbeat();
+  bool is_forgotten(const RankKey& key) const;
+
+  Loop& loop_;
+  RankHost& host_;
+  ServerLink& link_;
+  const NodeFacts facts_;
+
+  std::map<RankKey, RankStatus> ranks_;
+  // Highest attempt forgotten per job: a launch that comes late must not run an attempt that is
+  // over.
+  std::map<JobId, int> forgotten_;
+  Epoch epoch_;
+  MonoTime lease_until_{};
+  Duration heartbeat_ = 5s;
+  bool is_connected_ = false;
+  bool send_facts_ = true;
+  bool report_posted_ = false;
+  int64_t sequence_ = 0;
+  std::map<int64_t, MonoTime> sent_at_;  // reports not yet answered
+  TimerId heartbeat_timer_ = 0;
+  std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);  // emptied when destroyed
+
+  static constexpr size_t kForgottenMax = 10'000;
+  static constexpr size_t kUnansweredMax = 100;
+};
+
+}  // namespace hai
