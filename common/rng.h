@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "common/check.h"
@@ -61,7 +62,7 @@ class Rng {
 
   template <typename Container>
   auto& pick(Container& items) {
-    return items[static_cast<size_t>(below(items.size()))];
+    return items[static_cast<size_t>(below(std::size(items)))];
   }
 
   template <typename Container>

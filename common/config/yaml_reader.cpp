@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/bytes.h"
+#include "common/text_check.h"
 
 namespace hai {
 namespace {
@@ -289,9 +290,10 @@ const YamlNode* YamlReader::find_kind(const std::string& path, YamlNode::Kind ki
   return nullptr;
 }
 
-void YamlReader::add_error(int line, const std::string& path, std::string message) {
-  // A path may hold a key from the file, and keys can be long.
-  errors_.push_back({line, path.empty() ? "" : prefix_ + path.substr(0, 128), std::move(message)});
+void YamlReader::add_error(int line, const std::string& path, const std::string& message) {
+  // Both may quote what is in the file: keys can be long, and cut texts end inside a character.
+  const std::string full_path = path.empty() ? "" : prefix_ + printable(path.substr(0, 128));
+  errors_.push_back({line, full_path, printable(message)});
 }
 
 }  // namespace hai

@@ -82,7 +82,7 @@ class YamlReader {
   void find_unknown(const YamlNode& node, const std::string& prefix);
   void fail_unknown(const YamlEntry& entry, const std::string& prefix);
   std::vector<std::string> known_children(const std::string& prefix) const;
-  void add_error(int line, const std::string& path, std::string message);
+  void add_error(int line, const std::string& path, const std::string& message);
 
   YamlNode root_;
   std::string prefix_;  // of an item of a list: "users[2]."

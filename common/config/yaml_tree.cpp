@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include "common/config/text_check.h"
+#include "common/text_check.h"
 
 namespace hai {
 namespace {
@@ -25,8 +25,17 @@ int line_of(const YAML::Mark& mark) { return mark.line + 1; }
 struct BadYaml {
   FieldError error;
 };
-[[noreturn]] void fail(const YAML::Mark& mark, std::string message) {
-  throw BadYaml{{line_of(mark), "", std::move(message)}};
+[[noreturn]] void fail(const YAML::Mark& mark, const std::string& message) {
+  throw BadYaml{{line_of(mark), "", printable(message)}};
+}
+
+// yaml-cpp's words, or better ones for the slips that are common.
+std::string explain(const std::string& message) {
+  if (message == "illegal EOF in scalar") return "a quote is not closed";
+  if (message == "illegal map value") return "a value with ': ' in it needs quotes";
+  if (message == "end of map flow not found") return "a { is not closed";
+  if (message == "end of sequence flow not found") return "a [ is not closed";
+  return message;
 }
 
 // Builds the tree from yaml-cpp's events. Its own node type would keep the first of two equal keys
@@ -214,7 +223,10 @@ std::optional<FieldError> parse_yaml(std::string_view text, YamlNode* root) {
     return FieldError{bad->line, "", fmt::format("{}: this is not a YAML text", bad->what)};
   }
   try {
-    std::istringstream stream{std::string(text)};
+    // yaml-cpp takes a quote that is never closed for a value if the text ends with a line end, and
+    // so would swallow all keys behind it in silence. A comment without a line end makes it an
+    // error.
+    std::istringstream stream{std::string(text) + (text.ends_with('\n') ? "#" : "\n#")};
     YAML::Parser parser(stream);
     TreeBuilder builder(root);
     while (parser.HandleNextDocument(builder)) {
@@ -222,7 +234,8 @@ std::optional<FieldError> parse_yaml(std::string_view text, YamlNode* root) {
   } catch (const BadYaml& bad) {
     return bad.error;
   } catch (const YAML::ParserException& error) {
-    return FieldError{line_of(error.mark), "", fmt::format("not valid YAML: {}", error.msg)};
+    return FieldError{line_of(error.mark), "",
+                      fmt::format("not valid YAML: {}", explain(error.msg))};
   } catch (const YAML::Exception& error) {
     return FieldError{0, "", fmt::format("not valid YAML: {}", error.what())};
   }

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "common/bytes.h"
-#include "common/config/text_check.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/spec_limits.h"
+#include "common/text_check.h"
 
 namespace hai {
 namespace {
@@ -64,8 +64,9 @@ class Validator {
 
  private:
   template <typename... Args>
-  void fail(std::string path, fmt::format_string<Args...> text, Args&&... args) {
-    errors_.push_back({0, std::move(path), fmt::format(text, std::forward<Args>(args)...)});
+  void fail(const std::string& path, fmt::format_string<Args...> text, Args&&... args) {
+    errors_.push_back(
+        {0, printable(path), printable(fmt::format(text, std::forward<Args>(args)...))});
   }
 
   // False, with an error, if protobuf or PostgreSQL could not hold it.

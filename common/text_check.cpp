@@ -1,4 +1,4 @@
-#include "common/config/text_check.h"
+#include "common/text_check.h"
 
 #include <fmt/core.h>
 
@@ -46,6 +46,24 @@ std::optional<BadText> find_bad_text(std::string_view text, ControlCharacters co
     text.remove_prefix(length);
   }
   return std::nullopt;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const size_t length = utf8_length(text);
+    if (first == '\t' || first == '\n' || first == '\r') {
+      result += ' ';
+    } else if (length == 0 || first < ' ' || first == 0x7f) {
+      result += '?';
+    } else {
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return result;
 }
 
 }  // namespace hai

@@ -1,0 +1,87 @@
+#include "common/hostlist.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "common/rng.h"
+
+namespace hai {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Hostlist, Expands) {
+  EXPECT_THAT(parse_hostlist("node-[1-4,7],gpu01").value(),
+              ElementsAre("node-1", "node-2", "node-3", "node-4", "node-7", "gpu01"));
+  EXPECT_THAT(parse_hostlist("n[08-10]").value(), ElementsAre("n08", "n09", "n10"));
+  EXPECT_THAT(parse_hostlist("r[1-2]n[1-2].x").value(),
+              ElementsAre("r1n1.x", "r1n2.x", "r2n1.x", "r2n2.x"));
+  EXPECT_THAT(parse_hostlist("a").value(), ElementsAre("a"));
+  EXPECT_TRUE(parse_hostlist("").value().empty());
+  EXPECT_EQ(parse_hostlist("n[1-100000]").value().size(), 100'000u);
+}
+
+TEST(Hostlist, RefusesBadText) {
+  const struct {
+    const char* text;
+    const char* message;
+  } kCases[] = {
+      {"a,,b", "host list 'a,,b': an empty name"},
+      {"a,", "host list 'a,': an empty name"},
+      {"n[1-4", "host list 'n[1-4': a bracket is not closed"},
+      {"n[]", "host list 'n[]': brackets hold numbers and ranges, like [1-4,7]"},
+      {"n[1,]", "host list 'n[1,]': brackets hold numbers and ranges, like [1-4,7]"},
+      {"n[1-2-3]", "host list 'n[1-2-3]': brackets hold numbers and ranges, like [1-4,7]"},
+      {"n[a-b]", "host list 'n[a-b]': brackets hold numbers and ranges, like [1-4,7]"},
+      {"n[[1]]", "host list 'n[[1]]': brackets hold numbers and ranges, like [1-4,7]"},
+      {"n[4-1]", "host list 'n[4-1]': range 4-1 runs backwards"},
+      {"n]", "host list 'n]': ']' is not allowed"},
+      {"a b", "host list 'a b': ' ' is not allowed"},
+      {"n[1-100001]", "host list 'n[1-100001]': more than 100000 names"},
+      {"n[1-999][1-999]", "host list 'n[1-999][1-999]': more than 100000 names"},
+      {"n[1-60000],m[1-60000]", "host list 'n[1-60000],m[1-60000]': more than 100000 names"},
+      {"n[0-999999999999999999]", "host list 'n[0-999999999999999999]': more than 100000 names"},
+      {"n[1-9999999999999999999999]",
+       "host list 'n[1-9999999999999999999999]': brackets hold numbers and ranges, like [1-4,7]"},
+  };
+  for (const auto& c : kCases) {
+    const auto parsed = parse_hostlist(c.text);
+    ASSERT_FALSE(parsed.is_ok()) << c.text;
+    EXPECT_EQ(parsed.status().message(), c.message);
+  }
+}
+
+TEST(Hostlist, Compresses) {
+  EXPECT_EQ(format_hostlist({}), "");
+  EXPECT_EQ(format_hostlist({"gpu01", "node-7", "node-1", "node-3", "node-2", "node-2"}),
+            "gpu01,node-[1-3,7]");
+  EXPECT_EQ(format_hostlist({"n08", "n09", "n10"}), "n[08-10]");
+  EXPECT_EQ(format_hostlist({"n8", "n9", "n10"}), "n[8-10]");
+  EXPECT_EQ(format_hostlist({"n1", "n01"}), "n[01,1]");
+  EXPECT_EQ(format_hostlist({"n99", "n100"}), "n[99-100]");
+  EXPECT_EQ(format_hostlist({"b", "a", "a1.x", "a2.x", "a3.y"}), "a,a[1-2].x,a3.y,b");
+}
+
+TEST(Hostlist, FormatAndParseAgree) {
+  Rng rng(11);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 40; ++i) {
+      const char* prefix = rng.chance(0.5) ? "node-" : "rack1-n";
+      const int64_t number = rng.between(0, 120);
+      names.push_back(rng.chance(0.3)
+                          ? fmt::format("{}{:03}", prefix, number)
+                          : fmt::format("{}{}{}", prefix, number, rng.chance(0.2) ? ".local" : ""));
+    }
+    std::vector<std::string> back = parse_hostlist(format_hostlist(names)).value();
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::sort(back.begin(), back.end());
+    EXPECT_EQ(back, names);
+  }
+}
+
+}  // namespace
+}  // namespace hai

@@ -1,0 +1,252 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/spec/job_spec_yaml.h"
+
+namespace hai {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr std::string_view kSmallest =
+    "version: 2\nname: j\nspec: {workspace: /w, entrypoint: e.py}\n";
+
+std::vector<std::string> errors_of(std::string_view yaml) {
+  JobSpec spec;
+  std::vector<SpecError> errors;
+  const bool is_good = parse_job_spec(yaml, &spec, &errors);
+  EXPECT_EQ(is_good, errors.empty());
+  std::vector<std::string> lines;
+  for (const SpecError& error : errors) lines.push_back(to_string(error));
+  return lines;
+}
+
+JobSpec parsed(const std::string& yaml) {
+  JobSpec spec;
+  std::vector<SpecError> errors;
+  EXPECT_TRUE(parse_job_spec(yaml, &spec, &errors)) << to_status(errors).message() << "\n" << yaml;
+  return spec;
+}
+
+// Appends one line to the smallest spec.
+std::vector<std::string> errors_with(const std::string& line) {
+  return errors_of(std::string(kSmallest) + line + "\n");
+}
+
+TEST(ParseJobSpec, ReadsEveryField) {
+  JobSpec expected;
+  expected.name = "llm-7b";
+  expected.priority = Priority::normal;
+  expected.workspace = "/data/ann/llm";
+  expected.entrypoint = "train.py";
+  expected.parameters = "--config 7b.yaml";
+  expected.environments = {{"NCCL_DEBUG", "WARN"}};
+  expected.group = "training";
+  expected.zone = "A";
+  expected.node_count = 16;
+  expected.gpus_per_node = 8;
+  expected.cpus_per_node = 4;
+  expected.memory_per_node_bytes = int64_t{64} << 30;
+  expected.image = "team/image:1";
+  expected.launch = LaunchMode::per_gpu;
+  expected.env_style = EnvStyle::torch;
+  expected.suspend = {90s, "SIGUSR1", 86};
+  expected.checkpoint_period = 10min;
+  expected.restart = {true, 5};
+  expected.timeout = 24h;
+  expected.watchdog = 1h;
+  expected.max_leaves = 2;
+  expected.cross_zone = CrossZone::never;
+  expected.tags = {"a", "b"};
+  expected.depends_on = {"prep", "17"};
+  expected.begin_at = parse_rfc3339("2026-11-20T08:00:00Z").value();
+  EXPECT_EQ(parsed(R"(
+version: 2
+name: llm-7b
+priority: normal
+spec:
+  workspace: /data/ann/llm
+  entrypoint: train.py
+  parameters: --config 7b.yaml
+  environments: {NCCL_DEBUG: WARN}
+resource:
+  group: training#A
+  node_count: 16
+  gpus_per_node: 8
+  cpus_per_node: 4
+  memory_per_node: 64Gi
+  image: team/image:1
+options:
+  launch: per_gpu
+  env_style: torch
+  suspend: {grace: 90s, signal: USR1, exit_code: 86}
+  checkpoint: {period: 10m}
+  restart: {on_failure: true, max: 5}
+  timeout: 1d
+  watchdog: 3600
+  max_leaves: 2
+  cross_zone: never
+  tags: [a, b]
+  depends_on: [prep, 17]
+  begin_at: 2026-11-20T08:00:00Z
+)"),
+            expected);
+}
+
+TEST(ParseJobSpec, DefaultsAreThoseOfTheStruct) {
+  JobSpec expected;
+  expected.name = "j";
+  expected.workspace = "/w";
+  expected.entrypoint = "e.py";
+  EXPECT_EQ(parsed(std::string(kSmallest)), expected);
+}
+
+TEST(ParseJobSpec, TakesTheFormsOfHaisFiles) {
+  const JobSpec spec = parsed(R"(version: 2
+name: test
+task_type: training
+priority: 20
+spec: {workspace: /w, entrypoint: e.sh, parameters: , environments: {A: 1}}
+resource: {image: default, group: jd_a100#A, node_count: 1}
+options: {timeout: 3600, tags: "a, b"}
+)");
+  EXPECT_EQ(spec.priority, Priority::above_normal);
+  EXPECT_EQ(spec.image, "");
+  EXPECT_EQ(spec.zone, "A");
+  EXPECT_EQ(spec.timeout, 1h);
+  EXPECT_THAT(spec.tags, ElementsAre("a", "b"));
+}
+
+TEST(ParseJobSpec, ParametersMayBeAList) {
+  const JobSpec spec = parsed(
+      "version: 2\nname: j\nspec:\n  workspace: /w\n  entrypoint: e\n"
+      "  parameters: [--config, 7b x.yaml, \"it's\", 3]\n");
+  EXPECT_EQ(spec.parameters, "--config '7b x.yaml' 'it'\\''s' 3");
+}
+
+TEST(ParseJobSpec, ReportsEveryErrorWithItsLine) {
+  EXPECT_THAT(
+      errors_of(R"(version: 3
+nam: x
+priority: 11
+node_count: 4
+spec:
+  workspace: data
+  entrypont: train.py
+  parameters: "'open"
+  environments: {1A: b}
+resource:
+  group: training#
+  node_count: -3
+  gpus_per_node: eight
+  memory: 5
+options:
+  py_venv: 202111
+  suspend: 5s
+  launch: per_rank
+  tags: [a, _b]
+  depends_on: [{x: y}]
+services: []
+)"),
+      ElementsAre(
+          "line 1: version: must be 2, is 3", "line 1: name: is missing",
+          "line 2: nam: unknown key, did you mean name?", testing::StartsWith("line 3: priority: "),
+          "line 4: node_count: unknown key, did you mean resource.node_count?",
+          "line 5: spec.entrypoint: is missing",
+          "line 6: spec.workspace: must be an absolute path, is 'data'",
+          "line 7: spec.entrypont: unknown key, did you mean entrypoint?",
+          "line 8: spec.parameters: parameters: the quote ' at character 1 is not closed",
+          "line 9: spec.environments.1A: a variable's name must be 1..255 letters, digits or _, "
+          "the first no digit",
+          "line 11: resource.group: must be GROUP#ZONE, the zone is empty",
+          "line 12: resource.node_count: must be 1..100000, is -3",
+          "line 13: resource.gpus_per_node: must be a whole number, is 'eight'",
+          "line 14: resource.memory: not supported here: use resource.memory_per_node, e.g. 64Gi",
+          "line 16: options.py_venv: not supported here: activate the environment in the "
+          "entrypoint",
+          "line 17: options.suspend: must be a mapping, is a single value",
+          "line 18: options.launch: must be per_node or per_gpu, is 'per_rank'",
+          "line 19: options.tags[1]: a tag must not be empty, start with _, or hold commas or "
+          "blanks, is '_b'",
+          "line 20: options.depends_on[0]: must be a text, is a mapping",
+          "line 21: services: not supported here: start what you need from the entrypoint"));
+}
+
+TEST(ParseJobSpec, RefusesEachBadValue) {
+  const struct {
+    const char* line;
+    const char* error;
+  } kCases[] = {
+      {"name: k", "line 4: the key 'name' is here twice, first in line 2"},
+      {"priority: [1]", "line 4: priority: must be a text, is a list"},
+      {"task_type: jupyter", "line 4: task_type: 'jupyter' is not supported, only training is"},
+      {"resource: 8", "line 4: resource: must be a mapping, is a single value"},
+      {"resource: {node_count: 1.5}",
+       "line 4: resource.node_count: must be a whole number, is '1.5'"},
+      {"resource: {node_count: 1e3}",
+       "line 4: resource.node_count: must be a whole number, is '1e3'"},
+      {"resource: {node_count: 0x10}",
+       "line 4: resource.node_count: must be a whole number, is '0x10'"},
+      {"resource: {node_count: 100001}",
+       "line 4: resource.node_count: must be 1..100000, is 100001"},
+      {"resource: {gpus_per_node: 65}", "line 4: resource.gpus_per_node: must be 0..64, is 65"},
+      {"resource: {memory_per_node: -1}",
+       "line 4: resource.memory_per_node: size '-1': write it like 64Gi, 500M or 4096"},
+      {"resource: {memory_per_node: 2000Ti}",
+       "line 4: resource.memory_per_node: must be 0..1Pi, is 2000Ti"},
+      {"resource: {group: 'a b'}",
+       "line 4: resource.group: must be a group's name, or GROUP#ZONE, is 'a b'"},
+      {"resource: {group: 'a#b#c'}",
+       "line 4: resource.group: must be GROUP#ZONE, the zone is 'b#c'"},
+      {"options: {suspend: {grace: 2h}}", "line 4: options.suspend.grace: must be 0s..1h, is 2h"},
+      {"options: {suspend: {signal: SIGKILL}}",
+       "line 4: options.suspend.signal: no program can catch SIGKILL and save, take one like "
+       "SIGUSR1"},
+      {"options: {suspend: {signal: 10}}",
+       "line 4: options.suspend.signal: unknown signal '10', write a name like SIGUSR1"},
+      {"options: {suspend: {exit_code: 0}}",
+       "line 4: options.suspend.exit_code: must be 1..255, is 0"},
+      {"options: {restart: {on_failure: 1}}",
+       "line 4: options.restart.on_failure: must be true or false, is '1'"},
+      {"options: {cross_zone: maybe}",
+       "line 4: options.cross_zone: must be allow or never, is 'maybe'"},
+      {"options: {env_style: pbs}",
+       "line 4: options.env_style: must be hai, torch or slurm, is 'pbs'"},
+      {"options: {begin_at: 2026-11-20}",
+       "line 4: options.begin_at: time '2026-11-20': write it like 2026-11-20T08:00:00Z"},
+      {"options: {depends_on: j}",
+       "line 4: options.depends_on[0]: the job cannot depend on itself"},
+      {"options: {watchdog_time: 5}",
+       "line 4: options.watchdog_time: not supported here: use options.watchdog, e.g. 30m"},
+      {"options: {suspend: {grce: 5s}}",
+       "line 4: options.suspend.grce: unknown key, did you mean grace?"},
+      {"---\nname: k", "line 4: a second document starts here, only one is allowed"},
+  };
+  for (const auto& c : kCases) EXPECT_THAT(errors_with(c.line), ElementsAre(c.error)) << c.line;
+}
+
+TEST(ParseJobSpec, AnUnreadableTextGivesOneError) {
+  EXPECT_THAT(errors_of(std::string(10u << 20, 'x')),
+              ElementsAre("10485760 bytes, at most 1048576 are read"));
+  EXPECT_THAT(errors_of(std::string("name: \0", 7)),
+              ElementsAre("line 1: a NUL byte: this is not a YAML text"));
+  EXPECT_THAT(errors_of("\x89PNG\r\n\x1a\n"),
+              ElementsAre("line 1: bytes that are not UTF-8: this is not a YAML text"));
+  EXPECT_THAT(errors_of("just a text"),
+              ElementsAre("line 1: must be a mapping of keys to values, is a single value"));
+  EXPECT_THAT(errors_of("a: [1, 2"), ElementsAre(testing::HasSubstr("not valid YAML")));
+  EXPECT_THAT(errors_of(""),
+              ElementsAre("version: is missing", "name: is missing", "spec.workspace: is missing",
+                          "spec.entrypoint: is missing"));
+}
+
+TEST(ParseJobSpec, ANulByteCannotBeEscapedIn) {
+  EXPECT_THAT(errors_with("resource: {image: \"a\\0b\"}"),
+              ElementsAre("line 4: resource.image: contains a NUL byte"));
+  EXPECT_THAT(errors_of("version: 2\nname: j\nspec: {workspace: /w, entrypoint: e, "
+                        "environments: {A: \"\\0\"}}\n"),
+              ElementsAre("line 3: spec.environments.A: contains a NUL byte"));
+}
+
+}  // namespace
+}  // namespace hai
