@@ -1,0 +1,180 @@
+#include "agent/os/cgroup.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "agent/os/files.h"
+
+namespace hai {
+
+namespace {
+
+constexpr size_t kProcFileBytesMax = 16 << 20;
+constexpr int kCpuPeriodMicros = 100'000;
+
+bool write_control(const std::string& path, const std::string& value) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return fd.is_open() &&
+         ::write(fd.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
+}
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+bool make_directory(const std::string& path) {
+  return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
+}
+
+void set_limits(const std::string& directory, CgroupLimits limits) {
+  if (limits.cpus > 0) {
+    const std::string quota = std::to_string(int64_t{limits.cpus} * kCpuPeriodMicros);
+    write_control(directory + "/cpu.max", quota + " " + std::to_string(kCpuPeriodMicros));
+    write_control(directory + "/cpu.cfs_period_us", std::to_string(kCpuPeriodMicros));
+    write_control(directory + "/cpu.cfs_quota_us", quota);
+  }
+  if (limits.memory_bytes > 0) {
+    const std::string bytes = std::to_string(limits.memory_bytes);
+    write_control(directory + "/memory.max", bytes);
+    write_control(directory + "/memory.limit_in_bytes", bytes);
+  }
+}
+
+// A group and all below it, deepest first.
+std::vector<std::string> with_children(const std::string& directory) {
+  std::vector<std::string> found = {directory};
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(directory, error);
+  for (; !error && entry != std::filesystem::recursive_directory_iterator();
+       entry.increment(error)) {
+    if (entry->is_directory(error)) found.push_back(entry->path().string());
+  }
+  std::sort(found.rbegin(), found.rend());  // A path sorts before what is below it.
+  return found;
+}
+
+void append_processes(const std::string& directory, std::set<pid_t>& out) {
+  const Result<std::string> text = read_file(directory + "/cgroup.procs", kProcFileBytesMax);
+  if (!text.is_ok()) return;
+  std::istringstream lines(text.value());
+  for (pid_t pid = 0; lines >> pid;) {
+    if (pid > 0) out.insert(pid);  // 0 is a process of another pid namespace
+  }
+}
+
+}  // namespace
+
+CgroupMounts find_cgroup_mounts() {
+  CgroupMounts mounts;
+  const Result<std::string> text = read_file("/proc/self/mounts", kProcFileBytesMax);
+  if (!text.is_ok()) return mounts;
+  std::istringstream lines(text.value());
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string device, path, type, options;
+    words >> device >> path >> type >> options;
+    if (type == "cgroup2" && mounts.unified.empty()) {
+      mounts.unified = path;
+      const Result<std::string> controllers = read_file(path + "/cgroup.controllers", 4096);
+      mounts.unified_has_controllers =
+          controllers.is_ok() && controllers.value().find("memory") != std::string::npos;
+    }
+    if (type != "cgroup") continue;
+    const std::string list = "," + options + ",";
+    if (list.find(",cpu,") != std::string::npos) mounts.cpu = path;
+    if (list.find(",memory,") != std::string::npos) mounts.memory = path;
+    if (list.find(",pids,") != std::string::npos) mounts.pids = path;
+  }
+  return mounts;
+}
+
+CgroupHost::CgroupHost(CgroupMounts mounts, std::string parent, std::string prefix)
+    : mounts_(std::move(mounts)), parent_(std::move(parent)), prefix_(std::move(prefix)) {}
+
+std::vector<std::string> CgroupHost::hierarchies(CgroupLimits limits) const {
+  std::vector<std::string> roots;
+  const auto add = [&roots](const std::string& root) {
+    if (!root.empty() && std::find(roots.begin(), roots.end(), root) == roots.end())
+      roots.push_back(root);
+  };
+  add(mounts_.unified);  // Even without controllers it can kill a whole group at once.
+  if (mounts_.unified.empty()) add(mounts_.pids);
+  if (!mounts_.unified_has_controllers) {
+    if (limits.cpus > 0) add(mounts_.cpu);
+    if (limits.memory_bytes > 0) add(mounts_.memory);
+  }
+  return roots;
+}
+
+std::vector<std::string> CgroupHost::create(std::string_view name, CgroupLimits limits) {
+  std::vector<std::string> directories;
+  if (::geteuid() != 0) return directories;
+  for (const std::string& root : hierarchies(limits)) {
+    const std::string parent = root + "/" + parent_;
+    const std::string directory = parent + "/" + prefix_ + "." + std::string(name);
+    if (root == mounts_.unified && mounts_.unified_has_controllers) {
+      // One by one: a controller that is not there must not keep the others from being enabled.
+      for (const char* controller : {"+cpu", "+memory", "+pids"}) {
+        write_control(root + "/cgroup.subtree_control", controller);
+      }
+    }
+    if (!make_directory(parent)) continue;
+    if (root == mounts_.unified && mounts_.unified_has_controllers) {
+      for (const char* controller : {"+cpu", "+memory", "+pids"}) {
+        write_control(parent + "/cgroup.subtree_control", controller);
+      }
+    }
+    if (!make_directory(directory)) continue;
+    set_limits(directory, limits);
+    directories.push_back(directory);
+  }
+  return directories;
+}
+
+void CgroupHost::remove_others(const std::vector<std::string>& keep) {
+  std::set<std::string> kept;
+  for (const std::string& name : keep) kept.insert(prefix_ + "." + name);
+  std::vector<std::string> stale;
+  for (const std::string& root : {mounts_.unified, mounts_.cpu, mounts_.memory, mounts_.pids}) {
+    if (root.empty()) continue;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(root + "/" + parent_, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (name.starts_with(prefix_ + ".") && !kept.contains(name))
+        stale.push_back(entry->path().string());
+    }
+  }
+  kill_cgroups(stale);
+  remove_cgroups(stale);
+}
+
+void kill_cgroups(const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) {
+    if (write_control(directory + "/cgroup.kill", "1")) continue;
+    for (const pid_t pid : cgroup_processes({directory})) ::kill(pid, SIGKILL);
+  }
+}
+
+std::vector<pid_t> cgroup_processes(const std::vector<std::string>& directories) {
+  std::set<pid_t> pids;
+  for (const std::string& directory : directories) {
+    if (!exists(directory)) continue;
+    for (const std::string& group : with_children(directory)) append_processes(group, pids);
+  }
+  return {pids.begin(), pids.end()};
+}
+
+void remove_cgroups(const std::vector<std::string>& directories) {
+  for (const std::string& directory : directories) {
+    if (!exists(directory)) continue;
+    for (const std::string& group : with_children(directory)) ::rmdir(group.c_str());
+  }
+}
+
+}  // namespace hai

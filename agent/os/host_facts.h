@@ -1,0 +1,17 @@
+#pragma once
+// What this machine is, as far as the operating system says. Position, group and GPUs come from the
+// agent's settings.
+
+#include <string>
+
+#include "common/agent_messages.h"
+
+namespace hai {
+
+// Fills name, address (both the host's name), cpus, memory_bytes, numa_nodes and boot_id.
+// `sys_root` and `proc_root` are
+// "/sys" and "/proc", or stand-ins in tests.
+NodeFacts gather_host_facts(const std::string& sys_root = "/sys",
+                            const std::string& proc_root = "/proc");
+
+}  // namespace hai

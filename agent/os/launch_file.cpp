@@ -1,0 +1,71 @@
+#include "agent/os/launch_file.h"
+
+#include "agent/os/shell_words.h"
+#include "agent/os/signal_names.h"
+
+namespace hai {
+
+namespace {
+
+// A relative entrypoint is in the workspace. One without any slash may also be a program of the
+// node: the shim looks in the workspace first, then in PATH.
+std::vector<std::string> make_argv(const LaunchRank& order, std::vector<std::string> parameters) {
+  std::vector<std::string> argv;
+  if (order.entrypoint.ends_with(".py")) {
+    argv = {"python3", "-u",
+            order.entrypoint};  // -u: the log must show what was printed before a crash.
+  } else if (order.entrypoint.ends_with(".sh")) {
+    argv = {"bash", order.entrypoint};
+  } else {
+    argv = {order.entrypoint};
+  }
+  for (std::string& parameter : parameters) argv.push_back(std::move(parameter));
+  return argv;
+}
+
+bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+Status check_texts(const LaunchRank& order) {
+  if (has_nul(order.workspace) || has_nul(order.entrypoint) || has_nul(order.parameters)) {
+    return invalid_argument("workspace, entrypoint or parameters hold a NUL byte");
+  }
+  for (const auto& [name, value] : order.environments) {
+    if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(value)) {
+      return invalid_argument("environment variable {} can't be set: bad name, or a NUL byte",
+                              name);
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<LaunchFile> make_launch_file(const LaunchRank& order, const LocalPaths& paths) {
+  RETURN_IF_ERROR(check_texts(order));
+  if (!order.workspace.starts_with('/')) {
+    return invalid_argument("workspace {} is not an absolute path", order.workspace);
+  }
+  if (order.entrypoint.empty()) return invalid_argument("the job has no entrypoint");
+  Result<std::vector<std::string>> parameters = split_shell_words(order.parameters);
+  if (!parameters.is_ok()) return parameters.status();
+  const Result<int> signal = parse_signal(order.suspend_signal);
+  if (!signal.is_ok()) return signal.status();
+
+  LaunchFile launch;
+  launch.key = order.key;
+  launch.user = order.user;
+  launch.workspace = order.workspace;
+  launch.entrypoint = order.entrypoint;
+  launch.suspend_signal = signal.value();
+  launch.watchdog = order.watchdog;
+  launch.whole_life_state = order.whole_life_state;
+  launch.log_dir = paths.log_dir;
+  launch.temp_dir = paths.temp_dir;
+  const std::vector<std::string> argv = make_argv(order, std::move(parameters).value());
+  for (int process = 0; process < process_count(order); ++process) {
+    launch.processes.push_back({argv, build_environment(order, paths, process)});
+  }
+  return launch;
+}
+
+}  // namespace hai

@@ -1,0 +1,79 @@
+#include <nlohmann/json.hpp>
+
+#include "agent/os/launch_file.h"
+
+namespace hai {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json key_to_json(const RankKey& key) {
+  return {{"job", key.job.value}, {"attempt", key.attempt}, {"rank", key.rank}};
+}
+
+RankKey key_from_json(const Json& json) {
+  return {.job = {json.at("job").get<int64_t>()},
+          .attempt = json.at("attempt").get<int>(),
+          .rank = json.at("rank").get<int>()};
+}
+
+LaunchFile parse_launch(const Json& json) {
+  LaunchFile launch;
+  launch.key = key_from_json(json.at("key"));
+  launch.user = json.at("user").get<std::string>();
+  launch.unknown_user_runs_as_self = json.at("unknown_user_runs_as_self").get<bool>();
+  launch.workspace = json.at("workspace").get<std::string>();
+  launch.entrypoint = json.at("entrypoint").get<std::string>();
+  for (const Json& process : json.at("processes")) {
+    launch.processes.push_back({.argv = process.at("argv").get<std::vector<std::string>>(),
+                                .environment = process.at("environment").get<Environment>()});
+  }
+  launch.suspend_signal = json.at("suspend_signal").get<int>();
+  launch.watchdog = Duration(json.at("watchdog_us").get<int64_t>());
+  launch.lease_until = MonoTime(Duration(json.at("lease_until_boottime_us").get<int64_t>()));
+  launch.whole_life_state = json.at("whole_life_state").get<std::string>();
+  launch.log_dir = json.at("log_dir").get<std::string>();
+  launch.log_limits = {.total_bytes_max = json.at("log_total_bytes_max").get<int64_t>(),
+                       .file_bytes_max = json.at("log_file_bytes_max").get<int64_t>()};
+  launch.socket_dir = json.at("socket_dir").get<std::string>();
+  launch.temp_dir = json.at("temp_dir").get<std::string>();
+  launch.cgroups = json.at("cgroups").get<std::vector<std::string>>();
+  return launch;
+}
+
+}  // namespace
+
+std::string launch_file_to_json(const LaunchFile& launch) {
+  Json processes = Json::array();
+  for (const LaunchProcess& process : launch.processes) {
+    processes.push_back({{"argv", process.argv}, {"environment", process.environment}});
+  }
+  const Json json = {{"key", key_to_json(launch.key)},
+                     {"user", launch.user},
+                     {"unknown_user_runs_as_self", launch.unknown_user_runs_as_self},
+                     {"workspace", launch.workspace},
+                     {"entrypoint", launch.entrypoint},
+                     {"processes", processes},
+                     {"suspend_signal", launch.suspend_signal},
+                     {"watchdog_us", launch.watchdog.count()},
+                     {"lease_until_boottime_us", launch.lease_until.time_since_epoch().count()},
+                     {"whole_life_state", launch.whole_life_state},
+                     {"log_dir", launch.log_dir},
+                     {"log_total_bytes_max", launch.log_limits.total_bytes_max},
+                     {"log_file_bytes_max", launch.log_limits.file_bytes_max},
+                     {"socket_dir", launch.socket_dir},
+                     {"temp_dir", launch.temp_dir},
+                     {"cgroups", launch.cgroups}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<LaunchFile> launch_file_from_json(std::string_view text) {
+  try {
+    return parse_launch(Json::parse(text));
+  } catch (const std::exception& error) {
+    return invalid_argument("not a launch file: {}", error.what());
+  }
+}
+
+}  // namespace hai

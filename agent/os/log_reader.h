@@ -1,0 +1,28 @@
+#pragma once
+// Reads the log of one rank by byte offset, also while its shim writes and rotates it. Any process
+// may do so.
+
+#include <cstdint>
+#include <string>
+
+#include "common/status.h"
+
+namespace hai {
+
+struct LogPart {
+  std::string bytes;
+  int64_t offset = 0;       // of the first byte; later than asked for if older ones were deleted
+  int64_t next_offset = 0;  // ask for this to go on
+  int64_t first_available_offset = 0;  // older bytes are gone
+  int64_t end_offset = 0;              // how long the whole stream is by now
+};
+
+// From `offset` on, at most max_bytes. At the end it gives no bytes. not_found if there is no such
+// log.
+Result<LogPart> read_log(const std::string& directory, int64_t offset, int64_t max_bytes);
+
+// Where to begin for the last part of the log: at the start of a line, at most tail_bytes before
+// the end.
+Result<int64_t> log_tail_offset(const std::string& directory, int64_t tail_bytes);
+
+}  // namespace hai

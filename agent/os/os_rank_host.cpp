@@ -1,0 +1,398 @@
+#include "agent/os/os_rank_host.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "agent/os/boot_clock.h"
+#include "agent/os/rank_directory.h"
+#include "agent/os/shim_process.h"
+#include "agent/os/status_json.h"
+#include "common/digest.h"
+#include "common/log.h"
+
+namespace hai {
+
+namespace {
+
+constexpr Duration kRetryMin = 10ms;
+constexpr Duration kRetryMax = 1s;
+constexpr Duration kTidyInterval = 60s;
+constexpr int kRemoveAttemptsMax = 10;
+constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+Status make_directory(const std::string& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {
+    return internal("cannot make directory {}: {}", path, errno_text(errno));
+  }
+  if (::chmod(path.c_str(), mode) != 0) {  // whatever the umask
+    return internal("cannot set the mode of {}: {}", path, errno_text(errno));
+  }
+  return ok();
+}
+
+// A short directory for the sockets of a rank whose own is too deep.
+Result<std::string> make_socket_directory() {
+  const char* runtime = ::geteuid() == 0 ? nullptr : ::getenv("XDG_RUNTIME_DIR");
+  std::string path = std::string(runtime != nullptr ? runtime : "/tmp") + "/hai-XXXXXX";
+  if (!fits_sockets(path)) path = "/tmp/hai-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr)
+    return internal("cannot make {}: {}", path, errno_text(errno));
+  RETURN_IF_ERROR(make_directory(path, 0711));
+  return path;
+}
+
+std::string cgroup_prefix(const std::string& data_dir) { return Digest().add(data_dir).hex(); }
+
+}  // namespace
+
+struct OsRankHost::Rank {
+  enum class Wish { none, suspended, resumed };
+
+  RankDirectory directory;
+  std::string socket_dir;
+  std::vector<std::string> cgroups;
+  RankStatus status;
+  std::unique_ptr<ShimLink> link;
+  pid_t shim = 0;  // our child, to be reaped; 0 if another agent process started it
+  bool kill_wished = false;
+  Wish wish = Wish::none;
+  MonoTime suspend_deadline{};  // boot time
+
+  bool is_exited() const { return status.phase == RankPhase::exited; }
+};
+
+Result<std::unique_ptr<OsRankHost>> OsRankHost::open(OsRankHostOptions options, Loop& loop,
+                                                     boost::asio::io_context& context) {
+  if (!options.data_dir.starts_with('/')) {
+    return invalid_argument("data directory {} is not an absolute path", options.data_dir);
+  }
+  if (options.shim_path.empty()) options.shim_path = default_shim_path();
+  std::error_code error;
+  std::filesystem::create_directories(options.data_dir, error);
+  if (error) return internal("cannot make directory {}: {}", options.data_dir, error.message());
+  // Users pass through to their own rank's directory, and see no other.
+  RETURN_IF_ERROR(make_directory(ranks_root(options.data_dir), 0711));
+  RETURN_IF_ERROR(make_directory(logs_root(options.data_dir), 0711));
+  Result<UniqueFd> lock = lock_file(ranks_root(options.data_dir) + "/lock");
+  if (!lock.is_ok()) {
+    if (lock.status().code() != Code::failed_precondition) return lock.status();
+    return failed_precondition("another agent uses the data directory {}", options.data_dir);
+  }
+  return std::unique_ptr<OsRankHost>(
+      new OsRankHost(std::move(options), std::move(lock).value(), loop, context));
+}
+
+OsRankHost::OsRankHost(OsRankHostOptions options, UniqueFd lock, Loop& loop,
+                       boost::asio::io_context& context)
+    : options_(std::move(options)),
+      lock_(std::move(lock)),
+      loop_(loop),
+      context_(context),
+      cgroups_(options_.use_cgroups ? find_cgroup_mounts() : CgroupMounts{}, options_.cgroup_parent,
+               cgroup_prefix(options_.data_dir)) {}
+
+OsRankHost::~OsRankHost() = default;
+
+void OsRankHost::set_listener(Listener listener) { listener_ = std::move(listener); }
+
+bool OsRankHost::is_live(const RankKey& key) const {
+  const auto found = ranks_.find(key);
+  return found != ranks_.end() && !found->second->is_exited();
+}
+
+// ---- adopting
+// --------------------------------------------------------------------------------------------------
+
+std::vector<RankStatus> OsRankHost::adopt() {
+  std::vector<std::string> kept;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(ranks_root(options_.data_dir), error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const std::optional<RankKey> key = parse_rank_key(name);
+    if (!key || ranks_.contains(*key)) continue;
+    adopt_one(*key);
+    if (is_live(*key)) kept.push_back(name);
+  }
+  cgroups_.remove_others(kept);
+  std::vector<RankStatus> statuses;
+  for (const auto& [key, rank] : ranks_) statuses.push_back(rank->status);
+  return statuses;
+}
+
+void OsRankHost::adopt_one(const RankKey& key) {
+  auto rank = std::make_unique<Rank>();
+  rank->directory = rank_directory(options_.data_dir, key);
+  rank->status.key = key;
+  const bool is_alive = is_shim_alive(rank->directory);
+  const Result<std::string> text = read_file(rank->directory.launch_file(), kLaunchFileBytesMax);
+  const Result<LaunchFile> launch =
+      text.is_ok() ? launch_file_from_json(text.value()) : text.status();
+  if (!launch.is_ok()) {
+    // It never got as far as being started, or was being forgotten.
+    log_warning("rank_directory_dropped", {{"rank", key}, {"why", launch.status()}});
+    return remove_files(rank->directory.path, "", 1);
+  }
+  rank->socket_dir = launch.value().socket_dir;
+  rank->cgroups = launch.value().cgroups;
+  if (const Result<std::string> json =
+          read_file(rank->directory.status_file(), kStatusLineBytesMax);
+      json.is_ok()) {
+    if (const Result<RankStatus> status = status_from_json(json.value()); status.is_ok()) {
+      rank->status = status.value();
+    }
+  }
+  Rank& adopted = *ranks_.emplace(key, std::move(rank)).first->second;
+  if (adopted.is_exited()) return;
+  if (is_alive) return connect(adopted);
+  if (kill_leftovers({job_socket(adopted.socket_dir), adopted.cgroups}) == 0) {
+    exit_without_shim(adopted, ExitCause::lost,
+                      "its hai-shim is gone: the node was rebooted, or it was killed");
+    return;
+  }
+  after(kRetryMin, [this, key] { end_leftovers(key, kRetryMin); });
+}
+
+// ---- launching
+// -------------------------------------------------------------------------------------------------
+
+void OsRankHost::launch(const LaunchRank& order, MonoTime lease_until) {
+  if (ranks_.contains(order.key)) return;
+  Rank& rank = *ranks_.emplace(order.key, std::make_unique<Rank>()).first->second;
+  rank.directory = rank_directory(options_.data_dir, order.key);
+  rank.status.key = order.key;
+  rank.status.started_at = loop_.wall_now();
+  const Status prepared = prepare(order, lease_until, rank);
+  if (prepared.is_ok()) return connect(rank);
+  remove_cgroups(rank.cgroups);
+  exit_without_shim(rank, ExitCause::launch_failed, prepared.message());
+  after(0s, [this, status = rank.status] { notify(status); });
+}
+
+Status OsRankHost::prepare(const LaunchRank& order, MonoTime lease_until, Rank& rank) {
+  LocalPaths paths;
+  RETURN_IF_ERROR(make_directories(rank, paths));
+  paths.python_dir = options_.python_dir;
+  paths.base = {{"PATH", kDefaultPath}, {"LANG", "C.UTF-8"}};
+  for (const auto& [name, value] : options_.base_environment) paths.base[name] = value;
+
+  Result<LaunchFile> made = make_launch_file(order, paths);
+  if (!made.is_ok()) return made.status();
+  LaunchFile& launch = made.value();
+  rank.cgroups = cgroups_.create(to_string(order.key),
+                                 {.cpus = order.cpus, .memory_bytes = order.memory_bytes});
+  launch.cgroups = rank.cgroups;
+  launch.socket_dir = rank.socket_dir;
+  launch.unknown_user_runs_as_self = options_.unknown_user_runs_as_self;
+  launch.lease_until = to_boot_time(lease_until);
+  launch.log_limits = options_.log_limits;
+  RETURN_IF_ERROR(write_file_atomic(rank.directory.launch_file(), launch_file_to_json(launch), 0600,
+                                    Durability::survives_crash_of_program));
+  const Result<pid_t> started = start_shim(options_.shim_path, rank.directory);
+  if (!started.is_ok()) return started.status();
+  rank.shim = started.value();
+  return ok();
+}
+
+Status OsRankHost::make_directories(Rank& rank, LocalPaths& paths) {
+  RETURN_IF_ERROR(make_directory(rank.directory.path, 0711));
+  rank.socket_dir = rank.directory.path;
+  if (!fits_sockets(rank.socket_dir)) {
+    Result<std::string> made = make_socket_directory();
+    if (!made.is_ok()) return made.status();
+    rank.socket_dir = std::move(made).value();
+  }
+  paths.log_dir = log_directory(options_.data_dir, rank.status.key);
+  RETURN_IF_ERROR(make_directory(paths.log_dir, 0750));
+  paths.socket = job_socket(rank.socket_dir);
+  paths.temp_dir = rank.socket_dir + "/tmp";  // Short as well: programs make sockets in it.
+  return ok();
+}
+
+void OsRankHost::connect(Rank& rank) {
+  const RankKey key = rank.status.key;
+  rank.link = std::make_unique<ShimLink>(
+      context_, rank.directory, control_socket(rank.socket_dir),
+      ShimListener{.connected = [this, key] { say_what_shall_be(*ranks_.at(key)); },
+                   .status = [this, key](const RankStatus& status) { take_status(key, status); },
+                   .gone = [this, key] { shim_gone(key); }});
+}
+
+// ---- orders
+// ----------------------------------------------------------------------------------------------------
+
+void OsRankHost::say_what_shall_be(Rank& rank) {
+  if (!rank.link) return;
+  if (lease_until_) {
+    rank.link->send(fmt::format(R"({{"op":"lease","until_boottime_us":{}}})",
+                                lease_until_->time_since_epoch().count()));
+  }
+  if (rank.wish == Rank::Wish::suspended) {
+    const Duration left = std::max(Duration(0), rank.suspend_deadline - boot_now());
+    rank.link->send(fmt::format(R"({{"op":"suspend","grace_us":{}}})", left.count()));
+  }
+  if (rank.wish == Rank::Wish::resumed) rank.link->send(R"({"op":"continue"})");
+  if (rank.kill_wished) rank.link->send(R"({"op":"kill"})");
+}
+
+void OsRankHost::suspend(const RankKey& key, Duration grace) {
+  const auto found = ranks_.find(key);
+  if (found == ranks_.end() || found->second->is_exited()) return;
+  Rank& rank = *found->second;
+  if (rank.wish == Rank::Wish::suspended) return;
+  rank.wish = Rank::Wish::suspended;
+  rank.suspend_deadline = boot_now() + grace;
+  say_what_shall_be(rank);
+}
+
+void OsRankHost::resume(const RankKey& key) {
+  const auto found = ranks_.find(key);
+  if (found == ranks_.end() || found->second->is_exited()) return;
+  found->second->wish = Rank::Wish::resumed;
+  say_what_shall_be(*found->second);
+}
+
+void OsRankHost::kill(const RankKey& key) {
+  const auto found = ranks_.find(key);
+  if (found == ranks_.end() || found->second->is_exited() || found->second->kill_wished) return;
+  found->second->kill_wished = true;
+  say_what_shall_be(*found->second);
+}
+
+void OsRankHost::extend_leases(MonoTime until) {
+  lease_until_ = to_boot_time(until);
+  for (const auto& [key, rank] : ranks_) {
+    if (!rank->is_exited()) say_what_shall_be(*rank);
+  }
+}
+
+void OsRankHost::forget(const RankKey& key) {
+  const auto found = ranks_.find(key);
+  if (found == ranks_.end() || !found->second->is_exited()) return;
+  const Rank& rank = *found->second;
+  const std::string socket_dir = rank.socket_dir == rank.directory.path ? "" : rank.socket_dir;
+  // First, so that what is left of the directory by a crash is nothing to adopt.
+  ::unlink(rank.directory.launch_file().c_str());
+  remove_cgroups(rank.cgroups);
+  remove_files(rank.directory.path, socket_dir, kRemoveAttemptsMax);
+  ranks_.erase(found);
+  tidy_logs();
+}
+
+// ---- what shims say
+// --------------------------------------------------------------------------------------------
+
+void OsRankHost::take_status(const RankKey& key, const RankStatus& status) {
+  Rank& rank = *ranks_.at(key);
+  if (rank.is_exited() || status.key != key || status == rank.status) return;
+  rank.status = status;
+  if (rank.is_exited()) {
+    rank.link.reset();
+    reap(rank.shim, kRetryMin);
+  }
+  notify(status);
+}
+
+void OsRankHost::shim_gone(const RankKey& key) {
+  Rank& rank = *ranks_.at(key);
+  rank.link.reset();
+  reap(rank.shim, kRetryMin);
+  const Result<std::string> json = read_file(rank.directory.status_file(), kStatusLineBytesMax);
+  if (json.is_ok()) {
+    const Result<RankStatus> status = status_from_json(json.value());
+    if (status.is_ok()) take_status(key, status.value());
+  }
+  if (!rank.is_exited()) end_leftovers(key, kRetryMin);
+}
+
+// A rank whose shim died is gone only when no process of it is left: until then its node is not
+// free.
+void OsRankHost::end_leftovers(const RankKey& key, Duration retry_after) {
+  const auto found = ranks_.find(key);
+  if (found == ranks_.end() || found->second->is_exited()) return;
+  Rank& rank = *found->second;
+  if (kill_leftovers({job_socket(rank.socket_dir), rank.cgroups}) > 0) {
+    const Duration next = std::min(retry_after * 2, kRetryMax);
+    return after(retry_after, [this, key, next] { end_leftovers(key, next); });
+  }
+  remove_cgroups(rank.cgroups);
+  const std::string complaint = shim_complaint(rank.directory);
+  if (rank.status.phase == RankPhase::starting && !complaint.empty()) {
+    exit_without_shim(rank, ExitCause::launch_failed, "hai-shim gave up: " + complaint);
+  } else {
+    exit_without_shim(rank, ExitCause::lost, "its hai-shim died unexpectedly");
+  }
+  notify(rank.status);
+}
+
+void OsRankHost::exit_without_shim(Rank& rank, ExitCause cause, std::string message) {
+  rank.status.phase = RankPhase::exited;
+  rank.status.cause = cause;
+  rank.status.message = std::move(message);
+  rank.status.ended_at = loop_.wall_now();
+  const Status written =
+      write_file_atomic(rank.directory.status_file(), status_to_json(rank.status), 0600,
+                        Durability::survives_crash_of_machine);
+  if (!written.is_ok())
+    log_warning("rank_status_not_written", {{"rank", rank.status.key}, {"error", written}});
+  log_info(
+      "rank_ended_without_shim",
+      {{"rank", rank.status.key}, {"cause", to_string(cause)}, {"message", rank.status.message}});
+}
+
+void OsRankHost::notify(const RankStatus& status) {
+  if (listener_) listener_(status);
+}
+
+// ---- cleaning up
+// -----------------------------------------------------------------------------------------------
+
+void OsRankHost::reap(pid_t pid, Duration retry_after) {
+  if (pid <= 0 || ::waitpid(pid, nullptr, WNOHANG) != 0) return;
+  const Duration next = std::min(retry_after * 2, kRetryMax);
+  after(retry_after, [this, pid, next] { reap(pid, next); });
+}
+
+void OsRankHost::remove_files(const std::string& path, const std::string& socket_dir,
+                              int attempts_left) {
+  std::error_code error;
+  if (!socket_dir.empty()) std::filesystem::remove_all(socket_dir, error);
+  std::filesystem::remove_all(path, error);
+  if (!error || attempts_left <= 1) return;
+  // The shim may be removing the rank's temporary files at the same time.
+  after(kRetryMax, [this, path, socket_dir, attempts_left] {
+    remove_files(path, socket_dir, attempts_left - 1);
+  });
+}
+
+void OsRankHost::tidy_logs() {
+  const MonoTime now = loop_.now();
+  if (logs_tidied_at_ && now < *logs_tidied_at_ + kTidyInterval) return;
+  logs_tidied_at_ = now;
+  std::set<RankKey> in_use;
+  for (const auto& [key, rank] : ranks_) in_use.insert(key);
+  const int deleted =
+      delete_old_logs(logs_root(options_.data_dir), in_use, options_.log_keep_limits);
+  if (deleted > 0) log_info("old_logs_deleted", {{"count", deleted}});
+}
+
+MonoTime OsRankHost::to_boot_time(MonoTime loop_time) const {
+  constexpr Duration kFar = 24h * 365 * 10;  // keeps the sum far from overflow
+  const MonoTime now = loop_.now();
+  if (loop_time > now && loop_time.time_since_epoch() - now.time_since_epoch() > kFar)
+    return boot_now() + kFar;
+  return boot_now() + (loop_time - now);
+}
+
+void OsRankHost::after(Duration delay, std::function<void()> action) {
+  loop_.call_after(delay, [guard = std::weak_ptr<bool>(alive_), action = std::move(action)] {
+    if (!guard.expired()) action();
+  });
+}
+
+}  // namespace hai

@@ -1,0 +1,90 @@
+#pragma once
+// The RankHost of production: one directory and one hai-shim per rank (agent/shim). What it knows
+// it has from the shims and from disk, so that a new agent process goes on where the last one
+// ended. Loop thread only.
+//
+//   launch ──▶ shim starts ──status──▶ … ──status(exited)──▶ kept until forget()
+//                   └──dies──▶ leftovers are killed ──▶ exited, lost
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/core/environment.h"
+#include "agent/core/ports.h"
+#include "agent/os/cgroup.h"
+#include "agent/os/files.h"
+#include "agent/os/launch_file.h"
+#include "agent/os/log_janitor.h"
+#include "agent/os/rank_leftovers.h"
+#include "agent/os/shim_link.h"
+#include "common/loop.h"
+
+namespace hai {
+
+struct OsRankHostOptions {
+  std::string data_dir;   // absolute; ours alone
+  std::string shim_path;  // "" = default_shim_path()
+  bool unknown_user_runs_as_self = false;
+  bool use_cgroups = true;
+  std::string cgroup_parent = "hai";
+  LogLimits log_limits;
+  LogKeepLimits log_keep_limits;
+  std::string python_dir;        // see LocalPaths
+  Environment base_environment;  // over a default PATH and LANG
+};
+
+class OsRankHost final : public RankHost {
+ public:
+  // Makes the data directory. failed_precondition if another agent uses it.
+  static Result<std::unique_ptr<OsRankHost>> open(OsRankHostOptions options, Loop& loop,
+                                                  boost::asio::io_context& context);
+  ~OsRankHost() override;  // leaves ranks and shims running
+
+  std::vector<RankStatus> adopt() override;
+  void launch(const LaunchRank& order, MonoTime lease_until) override;
+  void suspend(const RankKey& key, Duration grace) override;
+  void resume(const RankKey& key) override;
+  void kill(const RankKey& key) override;
+  void forget(const RankKey& key) override;
+  void extend_leases(MonoTime until) override;
+  void set_listener(Listener listener) override;
+
+  // Whether it may still write to its log.
+  bool is_live(const RankKey& key) const;
+
+ private:
+  struct Rank;
+
+  OsRankHost(OsRankHostOptions options, UniqueFd lock, Loop& loop,
+             boost::asio::io_context& context);
+  Status prepare(const LaunchRank& order, MonoTime lease_until, Rank& rank);
+  Status make_directories(Rank& rank, LocalPaths& paths);
+  void adopt_one(const RankKey& key);
+  void connect(Rank& rank);
+  void say_what_shall_be(Rank& rank);
+  void take_status(const RankKey& key, const RankStatus& status);
+  void shim_gone(const RankKey& key);
+  void end_leftovers(const RankKey& key, Duration retry_after);
+  void exit_without_shim(Rank& rank, ExitCause cause, std::string message);
+  void notify(const RankStatus& status);
+  void reap(pid_t pid, Duration retry_after);
+  void remove_files(const std::string& path, const std::string& socket_dir, int attempts_left);
+  void tidy_logs();
+  MonoTime to_boot_time(MonoTime loop_time) const;
+  void after(Duration delay, std::function<void()> action);
+
+  const OsRankHostOptions options_;
+  UniqueFd lock_;
+  Loop& loop_;
+  boost::asio::io_context& context_;
+  CgroupHost cgroups_;
+  std::map<RankKey, std::unique_ptr<Rank>> ranks_;
+  Listener listener_;
+  std::optional<MonoTime> lease_until_;  // boot time
+  std::optional<MonoTime> logs_tidied_at_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // expires with us: guards callbacks
+};
+
+}  // namespace hai

@@ -1,0 +1,118 @@
+#include "agent/os/shim_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <sstream>
+
+#include "agent/os/files.h"
+#include "agent/os/process_table.h"
+
+namespace hai {
+
+namespace {
+
+constexpr int kLockFd = 3;
+constexpr size_t kLockFileBytesMax = 256;
+constexpr size_t kShimLogBytesMax = 64 << 10;
+
+struct SpawnSettings {
+  SpawnSettings() {
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawnattr_init(&attributes);
+  }
+  ~SpawnSettings() {
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::posix_spawnattr_destroy(&attributes);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+// Own session and default signals, whatever the agent's are.
+void prepare_attributes(posix_spawnattr_t& attributes) {
+  sigset_t none;
+  sigset_t all;
+  ::sigemptyset(&none);
+  ::sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+}  // namespace
+
+Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& directory) {
+  const Result<UniqueFd> lock = lock_file(directory.lock_file());
+  if (!lock.is_ok()) return lock.status();
+  const std::string log = directory.shim_log();
+  SpawnSettings settings;
+  ::posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&settings.actions, STDOUT_FILENO, log.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::posix_spawn_file_actions_adddup2(&settings.actions, STDOUT_FILENO, STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&settings.actions, lock.value().get(), kLockFd);
+  prepare_attributes(settings.attributes);
+
+  const std::string lock_fd = std::to_string(kLockFd);
+  const char* argv[] = {shim_path.c_str(), "--dir",         directory.path.c_str(),
+                        "--lock-fd",       lock_fd.c_str(), nullptr};
+  // Nothing of the agent's environment: above all no HAI_SOCKET of a job the agent itself may run
+  // in.
+  const char* environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", nullptr};
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, shim_path.c_str(), &settings.actions, &settings.attributes,
+                                  const_cast<char**>(argv), const_cast<char**>(environment));
+  if (error != 0) return internal("cannot start {}: {}", shim_path, errno_text(error));
+  return pid;
+}
+
+bool is_shim_alive(const RankDirectory& directory) {
+  const UniqueFd fd(::open(directory.lock_file().c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return false;
+  return ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+pid_t shim_pid(const RankDirectory& directory) {
+  const Result<std::string> text = read_file(directory.lock_file(), kLockFileBytesMax);
+  if (!text.is_ok()) return 0;
+  std::istringstream words(text.value());
+  pid_t pid = 0;
+  uint64_t start_ticks = 0;
+  words >> pid >> start_ticks;
+  if (words.fail() || pid <= 0) return 0;
+  return process_start_ticks(pid) == start_ticks && is_process_alive(pid) ? pid : 0;
+}
+
+void kill_shim(const RankDirectory& directory) {
+  const pid_t pid = shim_pid(directory);
+  if (pid > 0) ::kill(pid, SIGKILL);
+}
+
+std::string shim_complaint(const RankDirectory& directory) {
+  Result<std::string> text = read_file(directory.shim_log(), kShimLogBytesMax);
+  if (!text.is_ok()) return "";
+  std::string last;
+  std::istringstream lines(text.value());
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+std::string default_shim_path() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / "hai-shim").string();
+}
+
+}  // namespace hai

@@ -1,0 +1,32 @@
+#pragma once
+// Starting a shim, and whether it lives. Its lock file (see RankDirectory) is locked before it is
+// started and inherited by it, so that there is no moment in which a live shim looks dead, and no
+// pid to be mistaken.
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "agent/os/rank_directory.h"
+#include "common/status.h"
+
+namespace hai {
+
+// The directory must hold launch.json. Returns the pid; the caller must reap it in the end.
+Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& directory);
+
+bool is_shim_alive(const RankDirectory& directory);
+
+// The shim's pid; 0 if it is dead or has not said yet.
+pid_t shim_pid(const RankDirectory& directory);
+
+// SIGKILL. Its rank's processes are leftovers then.
+void kill_shim(const RankDirectory& directory);
+
+// What the shim printed before it gave up, cut to its last line; "" if nothing.
+std::string shim_complaint(const RankDirectory& directory);
+
+// Beside the program that asks: hai-shim is installed where hai-agent is.
+std::string default_shim_path();
+
+}  // namespace hai

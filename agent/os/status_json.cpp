@@ -1,0 +1,111 @@
+#include "agent/os/status_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace hai {
+
+namespace {
+
+using Json = nlohmann::json;
+
+template <typename Enum>
+Enum enum_from_json(const Json& json, std::initializer_list<Enum> values) {
+  const auto& text = json.get_ref<const std::string&>();
+  for (const Enum value : values) {
+    if (to_string(value) == text) return value;
+  }
+  throw std::invalid_argument("unknown word " + text);
+}
+
+RankPhase phase_from_json(const Json& json) {
+  return enum_from_json(json, {RankPhase::starting, RankPhase::running, RankPhase::exited});
+}
+
+ExitCause cause_from_json(const Json& json) {
+  return enum_from_json(
+      json, {ExitCause::none, ExitCause::program, ExitCause::go_suspend, ExitCause::grace_over,
+             ExitCause::killed, ExitCause::fenced, ExitCause::launch_failed, ExitCause::lost});
+}
+
+UnixTime time_from_json(const Json& json) { return unix_micros(json.get<int64_t>()); }
+
+CheckpointInfo checkpoint_from_json(const Json& json) {
+  return {.step = json.at("step").get<int64_t>(),
+          .path = json.at("path").get<std::string>(),
+          .save_seconds = json.at("save_seconds").get<double>(),
+          .at = time_from_json(json.at("at_us"))};
+}
+
+RankStatus parse_status(const Json& json) {
+  RankStatus status;
+  status.key = {.job = {json.at("job").get<int64_t>()},
+                .attempt = json.at("attempt").get<int>(),
+                .rank = json.at("rank").get<int>()};
+  status.phase = phase_from_json(json.at("phase"));
+  status.suspend_notified = json.at("suspend_notified").get<bool>();
+  status.cause = cause_from_json(json.at("cause"));
+  status.exit_code = json.at("exit_code").get<int>();
+  status.message = json.at("message").get<std::string>();
+  status.started_at = time_from_json(json.at("started_at_us"));
+  status.ended_at = time_from_json(json.at("ended_at_us"));
+  if (json.contains("checkpoint")) status.checkpoint = checkpoint_from_json(json["checkpoint"]);
+  if (json.contains("progress_step")) status.progress_step = json["progress_step"].get<int64_t>();
+  if (json.contains("whole_life_state")) {
+    status.whole_life_state = json["whole_life_state"].get<std::string>();
+  }
+  return status;
+}
+
+Json make_json(const RankStatus& status) {
+  Json json = {{"job", status.key.job.value},
+               {"attempt", status.key.attempt},
+               {"rank", status.key.rank},
+               {"phase", to_string(status.phase)},
+               {"suspend_notified", status.suspend_notified},
+               {"cause", to_string(status.cause)},
+               {"exit_code", status.exit_code},
+               {"message", status.message},
+               {"started_at_us", to_micros(status.started_at)},
+               {"ended_at_us", to_micros(status.ended_at)}};
+  if (status.checkpoint) {
+    json["checkpoint"] = {{"step", status.checkpoint->step},
+                          {"path", status.checkpoint->path},
+                          {"save_seconds", status.checkpoint->save_seconds},
+                          {"at_us", to_micros(status.checkpoint->at)}};
+  }
+  if (status.progress_step) json["progress_step"] = *status.progress_step;
+  if (status.whole_life_state) json["whole_life_state"] = *status.whole_life_state;
+  return json;
+}
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string status_to_json(const RankStatus& status) { return dump(make_json(status)); }
+
+Result<RankStatus> status_from_json(std::string_view text) {
+  try {
+    return parse_status(Json::parse(text));
+  } catch (const std::exception& error) {
+    return invalid_argument("not the status of a rank: {}", error.what());
+  }
+}
+
+std::string make_status_line(const RankStatus& status) {
+  return dump({{"status", make_json(status)}});
+}
+
+Result<std::optional<RankStatus>> parse_status_line(std::string_view line) {
+  try {
+    const Json json = Json::parse(line);
+    if (!json.contains("status")) return std::optional<RankStatus>();
+    return std::optional(parse_status(json["status"]));
+  } catch (const std::exception& error) {
+    return invalid_argument("not a line of a shim: {}", error.what());
+  }
+}
+
+}  // namespace hai

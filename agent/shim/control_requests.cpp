@@ -1,0 +1,60 @@
+#include "agent/shim/control_requests.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/status.h"
+
+namespace hai {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr Duration kGraceMax = 24h * 365;  // keeps sums with it far from overflow
+
+Result<int64_t> get_number(const Json& request, const char* name) {
+  const auto number = request.find(name);
+  if (number == request.end() || !number->is_number_integer()) {
+    return invalid_argument("{} must be an integer", name);
+  }
+  return number->get<int64_t>();
+}
+
+Status handle(const Json& request, ControlPort& port) {
+  if (!request.is_object()) return invalid_argument("not a JSON object");
+  const std::string op =
+      request.value("op", Json()).is_string() ? request["op"].get<std::string>() : "";
+  if (op == "suspend") {
+    const Result<int64_t> grace = get_number(request, "grace_us");
+    if (!grace.is_ok()) return grace.status();
+    port.suspend(Duration(std::clamp<int64_t>(grace.value(), 0, kGraceMax.count())));
+    return ok();
+  }
+  if (op == "lease") {
+    const Result<int64_t> until = get_number(request, "until_boottime_us");
+    if (!until.is_ok()) return until.status();
+    port.extend_lease(MonoTime(Duration(until.value())));
+    return ok();
+  }
+  if (op == "continue") {
+    port.resume();
+    return ok();
+  }
+  if (op == "kill") {
+    port.kill();
+    return ok();
+  }
+  return unimplemented("unknown op {}", op);
+}
+
+}  // namespace
+
+std::string answer_control_request(std::string_view line, ControlPort& port) {
+  const Status status = handle(Json::parse(line, nullptr, false), port);
+  Json answer = {{"ok", status.is_ok()}};
+  if (!status.is_ok()) answer["error"] = status.message();
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace hai

@@ -1,0 +1,25 @@
+#pragma once
+// What the agent asks of a shim, one line of JSON each: {"op":"suspend","grace_us":N},
+// {"op":"continue"}, {"op":"kill"},
+// {"op":"lease","until_boottime_us":N}. All may be repeated. The answer is {"ok":true} or
+// {"ok":false,"error":"…"}; statuses are pushed apart from it.
+
+#include <string>
+#include <string_view>
+
+#include "common/time.h"
+
+namespace hai {
+
+class ControlPort {
+ public:
+  virtual ~ControlPort() = default;
+  virtual void suspend(Duration grace) = 0;
+  virtual void resume() = 0;
+  virtual void kill() = 0;
+  virtual void extend_lease(MonoTime until) = 0;
+};
+
+std::string answer_control_request(std::string_view line, ControlPort& port);
+
+}  // namespace hai

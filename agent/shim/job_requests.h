@@ -1,0 +1,31 @@
+#pragma once
+// The in-job interface: one line of JSON from the program, one line back (design §9). Whatever the
+// program sends, the answer is a line and the connection stays usable.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/agent_messages.h"
+
+namespace hai {
+
+inline constexpr size_t kWholeLifeStateBytesMax = 64 << 10;
+inline constexpr size_t kCheckpointPathBytesMax = 4096;
+
+// What a program can ask of its shim.
+class JobPort {
+ public:
+  virtual ~JobPort() = default;
+  virtual bool is_suspend_requested() const = 0;
+  virtual void go_suspend() = 0;  // takes effect after the answer has left
+  virtual void report_checkpoint(int64_t step, std::string path, double save_seconds) = 0;
+  virtual void report_progress(int64_t step) = 0;
+  virtual std::string whole_life_state() const = 0;
+  virtual void set_whole_life_state(std::string state) = 0;
+  virtual void set_watchdog(Duration watchdog) = 0;  // 0 = off
+};
+
+std::string answer_job_request(std::string_view line, JobPort& port);
+
+}  // namespace hai

@@ -1,0 +1,229 @@
+#include "agent/shim/program.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+namespace hai {
+
+namespace {
+
+constexpr rlim_t kOpenFilesWanted =
+    204'800;  // what training programs with many data loaders were found to need
+constexpr int kPipeBytes = 1 << 20;
+
+// Everything the child needs, made before fork(): between fork and exec nothing may allocate.
+struct ChildPlan {
+  const LaunchFile& launch;
+  const UserIdentity& user;
+  std::vector<char*> argv;
+  std::vector<char*> environment;
+  std::string entrypoint_path;  // to be checked; absolute
+  bool may_be_in_path = false;  // the entrypoint may also be a program of the node
+  bool is_executed_directly = false;
+  std::vector<int> cgroup_procs;
+  int output = -1;
+  int failure = -1;
+  pid_t shim = 0;
+};
+
+[[noreturn]] void fail(const ChildPlan& plan, LaunchStep step) {
+  const LaunchFailure failure = {step, errno};
+  static_cast<void>(!::write(plan.failure, &failure, sizeof failure));
+  ::_exit(127);
+}
+
+void reset_signals() {
+  ::signal(SIGHUP, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void connect_output(const ChildPlan& plan) {
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0 || ::dup2(plan.output, STDOUT_FILENO) < 0 ||
+      ::dup2(plan.output, STDERR_FILENO) < 0) {
+    fail(plan, LaunchStep::output);
+  }
+  if (nothing > STDERR_FILENO) ::close(nothing);
+}
+
+void raise_limit(__rlimit_resource resource, rlim_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, wanted));
+  ::setrlimit(resource, &limit);
+}
+
+// The shim protects itself; its program must not inherit that.
+void accept_oom() {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  static_cast<void>(!::write(fd, "0", 1));
+  ::close(fd);
+}
+
+void become_user(const ChildPlan& plan) {
+  const UserIdentity& user = plan.user;
+  if (user.switch_user) {
+    if (::setgroups(user.groups.size(), user.groups.data()) != 0 || ::setgid(user.gid) != 0 ||
+        ::setuid(user.uid) != 0) {
+      fail(plan, LaunchStep::user);
+    }
+  }
+  // After setuid, which clears it. If the shim died before, nobody would ever tell us.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != plan.shim) ::_exit(127);
+}
+
+void enter_workspace(const ChildPlan& plan) {
+  if (::chdir(plan.launch.workspace.c_str()) != 0) fail(plan, LaunchStep::workspace);
+}
+
+// Returns what to execute.
+const char* check_entrypoint(const ChildPlan& plan) {
+  struct stat info {};
+  if (::stat(plan.entrypoint_path.c_str(), &info) != 0) {
+    if (errno == ENOENT && plan.may_be_in_path) return plan.argv[0];
+    fail(plan, LaunchStep::entrypoint);
+  }
+  if (S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    fail(plan, LaunchStep::entrypoint);
+  }
+  const int needed = plan.is_executed_directly ? X_OK : R_OK;
+  if (::access(plan.entrypoint_path.c_str(), needed) != 0) fail(plan, LaunchStep::permission);
+  return plan.is_executed_directly ? plan.entrypoint_path.c_str() : plan.argv[0];
+}
+
+[[noreturn]] void run_child(const ChildPlan& plan) {
+  if (::setsid() < 0) fail(plan, LaunchStep::session);
+  for (const int procs : plan.cgroup_procs) {
+    if (::write(procs, "0", 1) != 1) fail(plan, LaunchStep::cgroup);
+  }
+  connect_output(plan);
+  raise_limit(RLIMIT_NOFILE, kOpenFilesWanted);
+  raise_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);  // RDMA registers memory
+  ::umask(022);
+  accept_oom();
+  become_user(plan);
+  reset_signals();
+  enter_workspace(plan);
+  const char* file = check_entrypoint(plan);
+  ::environ = const_cast<char**>(plan.environment.data());  // execvp searches the PATH of environ
+  ::execvp(file, plan.argv.data());
+  fail(plan, LaunchStep::execute);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> environment_texts(const Environment& environment,
+                                           const UserIdentity& user) {
+  Environment all = {
+      {"HOME", user.home}, {"SHELL", user.shell}, {"MARSV2_UID", std::to_string(user.uid)}};
+  for (const auto& [name, value] : environment) all[name] = value;
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : all) texts.push_back(name + "=" + value);
+  return texts;
+}
+
+bool make_pipe(UniqueFd& reader, UniqueFd& writer) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  reader = UniqueFd(ends[0]);
+  writer = UniqueFd(ends[1]);
+  return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+}  // namespace
+
+Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProcess& process,
+                                     const UserIdentity& user) {
+  StartedProgram started;
+  UniqueFd output;
+  UniqueFd failure;
+  if (!make_pipe(started.output, output) || !make_pipe(started.failure, failure)) {
+    return resource_exhausted("cannot make a pipe for the program's output: {}", errno_text(errno));
+  }
+  ::fcntl(output.get(), F_SETPIPE_SZ,
+          kPipeBytes);  // Best effort: bursts need not wait for the shim.
+
+  std::vector<std::string> argv = process.argv;
+  std::vector<std::string> environment = environment_texts(process.environment, user);
+  const bool absolute = launch.entrypoint.starts_with('/');
+  ChildPlan plan = {
+      .launch = launch,
+      .user = user,
+      .argv = pointers(argv),
+      .environment = pointers(environment),
+      .entrypoint_path = absolute ? launch.entrypoint : launch.workspace + "/" + launch.entrypoint,
+      .output = output.get(),
+      .failure = failure.get(),
+      .shim = ::getpid()};
+  plan.is_executed_directly = !argv.empty() && argv[0] == launch.entrypoint;
+  plan.may_be_in_path =
+      plan.is_executed_directly && launch.entrypoint.find('/') == std::string::npos;
+  std::vector<UniqueFd> groups;
+  for (const std::string& directory : launch.cgroups) {
+    groups.emplace_back(::open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    if (groups.back().is_open()) plan.cgroup_procs.push_back(groups.back().get());
+  }
+  started.pid = ::fork();
+  if (started.pid == 0) run_child(plan);
+  if (started.pid < 0) return resource_exhausted("cannot start a process: {}", errno_text(errno));
+  return started;
+}
+
+std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
+                     const LaunchProcess& process) {
+  const std::string why = errno_text(failure.error);
+  const bool absent = failure.error == ENOENT || failure.error == ENOTDIR;
+  switch (failure.step) {
+    case LaunchStep::session:
+    case LaunchStep::cgroup:
+    case LaunchStep::output:
+      return fmt::format("cannot prepare the program's process: {}", why);
+    case LaunchStep::user:
+      return fmt::format("cannot become user {}: {}", launch.user, why);
+    case LaunchStep::workspace:
+      if (absent) return fmt::format("workspace {} does not exist on this node", launch.workspace);
+      return fmt::format("user {} cannot enter workspace {}: {}", launch.user, launch.workspace,
+                         why);
+    case LaunchStep::entrypoint:
+      if (absent)
+        return fmt::format("entrypoint {} does not exist in {}", launch.entrypoint,
+                           launch.workspace);
+      return fmt::format("entrypoint {} in {} cannot be used: {}", launch.entrypoint,
+                         launch.workspace, why);
+    case LaunchStep::permission:
+      return fmt::format(
+          "entrypoint {} in {} is not {} for user {}: {}", launch.entrypoint, launch.workspace,
+          process.argv[0] == launch.entrypoint ? "executable" : "readable", launch.user, why);
+    case LaunchStep::execute:
+      if (absent && process.argv[0] == launch.entrypoint) {
+        return fmt::format(
+            "entrypoint {} is neither in {} nor in PATH, or its interpreter is missing",
+            launch.entrypoint, launch.workspace);
+      }
+      return fmt::format("cannot execute {}: {}", process.argv[0], why);
+  }
+  return why;
+}
+
+}  // namespace hai

@@ -1,0 +1,47 @@
+#pragma once
+// Starts one main process of the rank: own session, joined to the rank's cgroups, as the job's
+// user, killed by the kernel should the shim die. Looks at workspace and entrypoint only in the new
+// process, as that user: a hung file system must not hang the shim.
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "agent/os/files.h"
+#include "agent/os/launch_file.h"
+#include "agent/shim/user_identity.h"
+#include "common/status.h"
+
+namespace hai {
+
+struct StartedProgram {
+  pid_t pid = 0;
+  UniqueFd output;  // stdout and stderr; non-blocking
+  UniqueFd
+      failure;  // end of file once the program runs, or a LaunchFailure before that; non-blocking
+};
+
+enum class LaunchStep : int {
+  session,
+  cgroup,
+  output,
+  user,
+  workspace,
+  entrypoint,
+  permission,
+  execute
+};
+struct LaunchFailure {
+  LaunchStep step = LaunchStep::session;
+  int error = 0;
+};
+
+Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProcess& process,
+                                     const UserIdentity& user);
+
+// For the job's owner.
+std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
+                     const LaunchProcess& process);
+
+}  // namespace hai

@@ -1,0 +1,330 @@
+#include "agent/shim/shim.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "agent/os/boot_clock.h"
+#include "agent/os/cgroup.h"
+#include "agent/os/status_json.h"
+#include "agent/shim/process_tree.h"
+
+namespace hai {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr Duration kProgressInterval = 1s;
+constexpr LineServerLimits kJobLimits = {.line_bytes_max = 512 << 10, .connections_max = 256};
+constexpr LineServerLimits kControlLimits = {.line_bytes_max = 4 << 10, .connections_max = 16};
+
+int exit_code_of(int wait_status) {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+}  // namespace
+
+struct Shim::Program {
+  Program(asio::io_context& context, const LaunchProcess& what, StartedProgram started,
+          OutputPipe pipe)
+      : process(what),
+        pid(started.pid),
+        failure(context, started.failure.release()),
+        output(std::move(pipe)) {}
+
+  const LaunchProcess& process;
+  pid_t pid;
+  asio::posix::stream_descriptor failure;  // see StartedProgram
+  OutputPipe output;
+  bool is_running = false;
+  bool is_gone = false;
+};
+
+Shim::Shim(asio::io_context& context, RankDirectory directory, LaunchFile launch,
+           Result<UserIdentity> user, LogSpool spool)
+    : context_(context),
+      directory_(std::move(directory)),
+      launch_(std::move(launch)),
+      user_(std::move(user)),
+      spool_(std::move(spool)),
+      life_(launch_.lease_until),
+      timer_(context, [this] { time_passed(); }) {
+  status_.key = launch_.key;
+  status_.started_at = system_now();
+}
+
+Shim::~Shim() = default;
+
+Status Shim::start(std::function<void()> done) {
+  done_ = std::move(done);
+  last_activity_ = boot_now();
+  RETURN_IF_ERROR(open_sockets());
+  if (!user_.is_ok()) {
+    launch_failed(user_.status().message());
+  } else if (const Status prepared = prepare_temp_dir(); !prepared.is_ok()) {
+    launch_failed(prepared.message());
+  } else {
+    start_programs();
+  }
+  control_server_->push(make_status_line(status_));
+  arm_timer();
+  asio::post(context_, [this] { child_changed(); });  // In case nothing could be started at all.
+  return ok();
+}
+
+Status Shim::open_sockets() {
+  const UserIdentity user = user_.is_ok() ? user_.value() : UserIdentity{};
+  job_server_ = std::make_unique<LineServer>(context_, kJobLimits, [this](std::string_view line) {
+    return answer_job_request(line, *this);
+  });
+  control_server_ = std::make_unique<LineServer>(
+      context_, kControlLimits,
+      [this](std::string_view line) { return answer_control_request(line, *this); });
+  RETURN_IF_ERROR(job_server_->listen(job_socket(launch_.socket_dir), user.uid, user.gid));
+  return control_server_->listen(control_socket(launch_.socket_dir), ::geteuid(), ::getegid());
+}
+
+Status Shim::prepare_temp_dir() {
+  const UserIdentity& user = user_.value();
+  const std::string& path = launch_.temp_dir;
+  if (path.empty()) return ok();
+  const bool made = ::mkdir(path.c_str(), 0700) == 0;
+  if (!made || (user.switch_user && ::lchown(path.c_str(), user.uid, user.gid) != 0)) {
+    return internal("cannot make the temporary directory {}: {}", path, errno_text(errno));
+  }
+  return ok();
+}
+
+void Shim::start_programs() {
+  for (const LaunchProcess& process : launch_.processes) {
+    Result<StartedProgram> started = start_program(launch_, process, user_.value());
+    if (!started.is_ok()) return launch_failed(started.status().message());
+    OutputPipe pipe(context_, std::move(started.value().output), spool_,
+                    [this] { saw_activity(); });
+    programs_.push_back(
+        std::make_unique<Program>(context_, process, std::move(started).value(), std::move(pipe)));
+    watch_launch(*programs_.back());
+  }
+}
+
+void Shim::watch_launch(Program& program) {
+  program.failure.async_wait(program.failure.wait_read,
+                             [this, &program](boost::system::error_code error) {
+                               if (!error) check_launch(program);
+                             });
+}
+
+void Shim::check_launch(Program& program) {
+  if (!program.failure.is_open()) return;
+  LaunchFailure failure;
+  const ssize_t got = ::read(program.failure.native_handle(), &failure, sizeof failure);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return watch_launch(program);
+  program.failure.close();
+  if (got == sizeof failure) return launch_failed(describe(failure, launch_, program.process));
+  program.is_running = true;
+  check_all_running();
+}
+
+void Shim::launch_failed(std::string message) {
+  carry_out(life_.end_at_once(ExitCause::launch_failed, std::move(message), boot_now()));
+}
+
+void Shim::check_all_running() {
+  if (status_.phase != RankPhase::starting || life_.cause() == ExitCause::launch_failed) return;
+  if (programs_.size() < launch_.processes.size()) return;
+  for (const auto& program : programs_) {
+    if (!program->is_running) return;
+  }
+  status_.phase = RankPhase::running;
+  status_.started_at = system_now();
+  last_activity_ = boot_now();
+  if (signal_due_) signal_programs();
+  publish();
+  arm_timer();
+}
+
+void Shim::child_changed() {
+  while (true) {
+    int wait_status = 0;
+    const pid_t pid = ::waitpid(-1, &wait_status, WNOHANG);
+    if (pid == 0) return;
+    // All that descends from us is, once orphaned, our child: no child means no process of the
+    // rank.
+    if (pid < 0 && errno == ECHILD) return finish();
+    if (pid < 0) continue;
+    for (const auto& program : programs_) {
+      if (program->pid == pid) program_exited(*program, wait_status);
+    }
+  }
+}
+
+void Shim::program_exited(Program& program, int wait_status) {
+  check_launch(program);  // It may have ended because it could not start.
+  program.is_gone = true;
+  const bool is_last =
+      std::all_of(programs_.begin(), programs_.end(), [](const auto& p) { return p->is_gone; });
+  carry_out(life_.program_exited(exit_code_of(wait_status), is_last, boot_now()));
+}
+
+void Shim::asked_to_end(int signal) {
+  carry_out(life_.end(ExitCause::lost, fmt::format("its hai-shim was ended by signal {}", signal),
+                      kKillPatience, boot_now()));
+}
+
+bool Shim::is_suspend_requested() const { return life_.is_suspend_requested(); }
+
+void Shim::go_suspend() {
+  asio::post(context_, [this] {  // After the answer.
+    carry_out(life_.end(ExitCause::go_suspend, "", kGoSuspendPatience, boot_now()));
+  });
+}
+
+void Shim::report_checkpoint(int64_t step, std::string path, double save_seconds) {
+  status_.checkpoint = CheckpointInfo{
+      .step = step, .path = std::move(path), .save_seconds = save_seconds, .at = system_now()};
+  saw_activity();
+  publish();
+}
+
+void Shim::report_progress(int64_t step) {
+  status_.progress_step = step;
+  saw_activity();
+  if (publish_due_) return;
+  publish_due_ = boot_now() + kProgressInterval;
+  arm_timer();
+}
+
+std::string Shim::whole_life_state() const {
+  return status_.whole_life_state.value_or(launch_.whole_life_state);
+}
+
+void Shim::set_whole_life_state(std::string state) {
+  status_.whole_life_state = std::move(state);
+  publish();
+}
+
+void Shim::set_watchdog(Duration watchdog) {
+  launch_.watchdog = watchdog;
+  saw_activity();
+  arm_timer();
+}
+
+void Shim::suspend(Duration grace) {
+  carry_out(life_.suspend(grace, boot_now()));
+  if (status_.suspend_notified) return;
+  status_.suspend_notified = true;
+  publish();
+}
+
+void Shim::resume() {
+  life_.resume();
+  signal_due_ = signal_due_ && life_.is_suspend_requested();
+  arm_timer();
+  if (status_.suspend_notified == life_.is_suspend_requested()) return;
+  status_.suspend_notified = life_.is_suspend_requested();
+  publish();
+}
+
+void Shim::kill() { carry_out(life_.end(ExitCause::killed, "", kKillPatience, boot_now())); }
+
+void Shim::extend_lease(MonoTime until) {
+  life_.extend_lease(until);
+  arm_timer();
+}
+
+void Shim::carry_out(LifeOrders orders) {
+  if (orders.signal_program) signal_programs();
+  if (orders.terminate_tree) terminate_tree(launch_.cgroups);
+  if (orders.kill_tree) kill_tree(launch_.cgroups);
+  arm_timer();
+}
+
+void Shim::signal_programs() {
+  // Before exec the signal would only kill it.
+  signal_due_ = status_.phase == RankPhase::starting;
+  if (signal_due_ || launch_.suspend_signal == 0) return;
+  for (const auto& program : programs_) {
+    if (!program->is_gone) ::kill(program->pid, launch_.suspend_signal);
+  }
+}
+
+void Shim::time_passed() {
+  const MonoTime now = boot_now();
+  carry_out(life_.advance(now));
+  if (publish_due_ && now >= *publish_due_) publish();
+  check_watchdog(now);
+  arm_timer();
+}
+
+void Shim::arm_timer() {
+  MonoTime deadline = life_.next_deadline();
+  if (publish_due_) deadline = std::min(deadline, *publish_due_);
+  const bool watching =
+      status_.phase == RankPhase::running && launch_.watchdog > Duration(0) && !hang_suspected_;
+  if (watching) deadline = std::min(deadline, last_activity_ + launch_.watchdog);
+  timer_.set(deadline);
+}
+
+void Shim::saw_activity() {
+  last_activity_ = boot_now();
+  if (!hang_suspected_) return;
+  hang_suspected_ = false;
+  status_.message.clear();
+  publish();
+  arm_timer();
+}
+
+// The shim only says so: whether a silent rank is a hang, and of which node, needs the view of the
+// whole gang.
+void Shim::check_watchdog(MonoTime now) {
+  if (status_.phase != RankPhase::running || launch_.watchdog <= Duration(0) || hang_suspected_)
+    return;
+  if (now < last_activity_ + launch_.watchdog) return;
+  hang_suspected_ = true;
+  status_.message =
+      fmt::format("no progress report and no log line for {}", format_duration(launch_.watchdog));
+  publish();
+}
+
+void Shim::publish(Durability durability) {
+  publish_due_.reset();
+  const Status written =
+      write_file_atomic(directory_.status_file(), status_to_json(status_), 0600, durability);
+  if (!written.is_ok()) fmt::print(stderr, "status not written: {}\n", written.message());
+  control_server_->push(make_status_line(status_));
+}
+
+void Shim::finish() {
+  if (status_.phase == RankPhase::exited) return;
+  for (const auto& program : programs_) program->output.drain();
+  job_server_.reset();
+  remove_cgroups(launch_.cgroups);
+  status_.phase = RankPhase::exited;
+  status_.cause = life_.cause();
+  status_.exit_code = life_.exit_code();
+  status_.message = life_.message();
+  status_.ended_at = system_now();
+  publish(Durability::survives_crash_of_machine);
+  control_server_->finish([this] { clean_up(); });
+}
+
+void Shim::clean_up() {
+  control_server_.reset();
+  std::error_code ignored;
+  if (!launch_.temp_dir.empty()) std::filesystem::remove_all(launch_.temp_dir, ignored);
+  if (launch_.socket_dir != directory_.path) ::rmdir(launch_.socket_dir.c_str());
+  if (done_) done_();
+}
+
+}  // namespace hai

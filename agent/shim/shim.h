@@ -1,0 +1,92 @@
+#pragma once
+// Holds one rank from its start to the end of its last process: wires programs, sockets, log,
+// deadlines and status together. rank_life.h decides, this carries out. One thread; asleep unless
+// something happens.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "agent/os/launch_file.h"
+#include "agent/os/log_spool.h"
+#include "agent/os/rank_directory.h"
+#include "agent/shim/boot_timer.h"
+#include "agent/shim/control_requests.h"
+#include "agent/shim/job_requests.h"
+#include "agent/shim/line_server.h"
+#include "agent/shim/output_pipe.h"
+#include "agent/shim/program.h"
+#include "agent/shim/rank_life.h"
+#include "agent/shim/user_identity.h"
+
+namespace hai {
+
+class Shim final : private JobPort, private ControlPort {
+ public:
+  Shim(boost::asio::io_context& context, RankDirectory directory, LaunchFile launch,
+       Result<UserIdentity> user, LogSpool spool);
+  ~Shim() override;
+
+  // Starts the rank. If its programs can't start that becomes its status; an error is one of the
+  // shim itself. `done` is called when the rank has ended, its status is on disk and the agent, if
+  // connected, knows.
+  Status start(std::function<void()> done);
+
+  void child_changed();           // SIGCHLD
+  void asked_to_end(int signal);  // SIGTERM and the like, sent to the shim itself
+
+ private:
+  struct Program;
+
+  bool is_suspend_requested() const override;
+  void go_suspend() override;
+  void report_checkpoint(int64_t step, std::string path, double save_seconds) override;
+  void report_progress(int64_t step) override;
+  std::string whole_life_state() const override;
+  void set_whole_life_state(std::string state) override;
+  void set_watchdog(Duration watchdog) override;
+
+  void suspend(Duration grace) override;
+  void resume() override;
+  void kill() override;
+  void extend_lease(MonoTime until) override;
+
+  Status open_sockets();
+  Status prepare_temp_dir();
+  void start_programs();
+  void watch_launch(Program& program);
+  void check_launch(Program& program);
+  void launch_failed(std::string message);
+  void check_all_running();
+  void program_exited(Program& program, int wait_status);
+
+  void carry_out(LifeOrders orders);
+  void signal_programs();
+  void time_passed();
+  void arm_timer();
+  void saw_activity();
+  void check_watchdog(MonoTime now);
+  void publish(Durability durability = Durability::survives_crash_of_program);
+  void finish();
+  void clean_up();
+
+  boost::asio::io_context& context_;
+  RankDirectory directory_;
+  LaunchFile launch_;
+  const Result<UserIdentity> user_;
+  LogSpool spool_;
+  RankLife life_;
+  RankStatus status_;
+  BootTimer timer_;
+  std::vector<std::unique_ptr<Program>> programs_;
+  std::unique_ptr<LineServer> job_server_;
+  std::unique_ptr<LineServer> control_server_;
+  std::function<void()> done_;
+  bool signal_due_ = false;              // the suspend signal waits for the programs to run
+  std::optional<MonoTime> publish_due_;  // progress reports are gathered
+  MonoTime last_activity_{};
+  bool hang_suspected_ = false;
+};
+
+}  // namespace hai
