@@ -1,0 +1,25 @@
+#pragma once
+// What stop, suspend, resume, hold and release share, and what cordon, drain and undrain share:
+// several names, one answer each, and an exit code for the worst of them.
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace hai::cli {
+
+class Session;
+
+struct ControlVerb {
+  std::string verb;  // "stop"
+  std::string description;
+  std::string done;  // "stopping": what the server has begun to do
+  int action = 0;    // v1::JobAction or v1::NodeAction
+};
+
+void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb);
+void add_node_control(CLI::App& app, Session& session, const ControlVerb& verb);
+
+}  // namespace hai::cli

@@ -1,0 +1,129 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/client.h"
+#include "cli/commands/commands.h"
+#include "cli/exit_code.h"
+#include "cli/format.h"
+#include "cli/output.h"
+#include "cli/patience.h"
+#include "cli/session.h"
+#include "cli/table.h"
+
+namespace hai::cli {
+namespace {
+
+struct Options {
+  std::string job;
+  std::string node;
+  std::vector<std::string> kinds;
+  std::optional<int64_t> after;
+  int count = 100;
+  bool watch = false;
+  OutputFormat output = OutputFormat::table;
+};
+
+constexpr int kPageSize = 1000;
+
+// The last `count`, oldest first; or with --after, the first `count` after it.
+Result<std::vector<v1::Event>> history(Client& client, const Options& options) {
+  v1::ListEventsRequest request;
+  request.set_job(options.job);
+  request.set_node(options.node);
+  request.mutable_kinds()->Assign(options.kinds.begin(), options.kinds.end());
+  request.set_newest_first(!options.after.has_value());
+  request.set_after_seq(options.after.value_or(0));
+  std::vector<v1::Event> events;
+  const auto wanted = static_cast<size_t>(options.count);
+  while (events.size() < wanted) {
+    request.set_page_size(
+        std::min<int>(kPageSize, options.count - static_cast<int>(events.size())));
+    const Result<v1::ListEventsReply> page = client.list_events(request);
+    RETURN_IF_ERROR(page.status());
+    events.insert(events.end(), page.value().events().begin(), page.value().events().end());
+    if (page.value().next_seq() == 0 || page.value().events().empty()) break;
+    request.set_after_seq(page.value().next_seq());
+  }
+  if (request.newest_first()) std::reverse(events.begin(), events.end());
+  return events;
+}
+
+std::string table_of(const std::vector<v1::Event>& events, const Terminal& terminal) {
+  Table table({{"SEQ", true}, {"TIME"}, {"ACTOR"}, {"KIND"}, {"SUBJECT"}, {"TEXT", false, true}});
+  for (const v1::Event& event : events) {
+    table.add_row({std::to_string(event.seq()), local_time(event.at_us()), event.actor(),
+                   event.kind(), event.subject(), event.text()});
+  }
+  return table.render(terminal);
+}
+
+// One line of the watch, in the columns a table of common events would have.
+std::string line_of(const v1::Event& event, const Terminal& terminal) {
+  const std::string line = printable(
+      fmt::format("{:>6}  {}  {:<10}  {:<22}  {:<14}  {}", event.seq(), local_time(event.at_us()),
+                  event.actor(), event.kind(), event.subject(), event.text()));
+  return (terminal.width > 0 ? cut(line, static_cast<size_t>(terminal.width)) : line) + "\n";
+}
+
+int follow(Session& session, Client& client, const Options& options, int64_t after) {
+  v1::WatchEventsRequest request;
+  request.set_after_seq(after);
+  request.set_job(options.job);
+  request.set_node(options.node);
+  request.mutable_kinds()->Assign(options.kinds.begin(), options.kinds.end());
+  Patience patience;
+  for (;;) {
+    const Status status = client.watch_events(request, [&](const v1::Event& event) {
+      patience.heard();
+      request.set_after_seq(event.seq());
+      print(is_json(options.output) ? format_json(to_json(event), OutputFormat::jsonl)
+                                    : line_of(event, session.terminal));
+      return true;
+    });
+    if (!patience.retry(status)) {
+      return session.fail(status.is_ok() ? unavailable("the server ended the watch") : status);
+    }
+  }
+}
+
+int events(Session& session, const Options& options) {
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  const Result<std::vector<v1::Event>> past = history(*client.value(), options);
+  if (!past.is_ok()) return session.fail(past.status());
+  std::vector<Json> items;
+  for (const v1::Event& event : past.value()) items.push_back(to_json(event));
+  if (!options.watch) {
+    print(is_json(options.output) ? format_json_list(items, options.output)
+                                  : table_of(past.value(), session.terminal));
+    return kOk;
+  }
+  if (is_json(options.output)) {
+    print(format_json_list(items, OutputFormat::jsonl));
+  } else {
+    for (const v1::Event& event : past.value()) print(line_of(event, session.terminal));
+  }
+  const int64_t last = past.value().empty() ? options.after.value_or(0) : past.value().back().seq();
+  return follow(session, *client.value(), options, last);
+}
+
+}  // namespace
+
+void add_events(CLI::App& app, Session& session) {
+  CLI::App* verb = app.add_subcommand("events", "Show what happened, oldest first")->group("Jobs");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("JOB", options->job, "only about this job");
+  verb->add_option("--node", options->node, "only about this node");
+  verb->add_option("--kind", options->kinds, "only these kinds, e.g. job_submitted")
+      ->delimiter(',');
+  verb->add_option("--after", options->after, "after this sequence number")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("-n,--count", options->count, "at most so many, 100 by default")
+      ->check(CLI::Range(1, 100'000));
+  verb->add_flag("-w,--watch", options->watch, "go on with events as they happen");
+  add_output_option(*verb, options->output);
+  verb->callback([&session, options] { session.exit_code = events(session, *options); });
+}
+
+}  // namespace hai::cli

@@ -1,0 +1,61 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/client.h"
+#include "cli/commands/commands.h"
+#include "cli/context_config.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/session.h"
+
+namespace hai::cli {
+namespace {
+
+struct Options {
+  std::string token;
+  std::vector<std::string> urls;
+  std::string name;
+  bool offline = false;
+};
+
+int init(Session& session, const Options& options) {
+  Context context{.name = options.name, .servers = {}, .token = options.token};
+  for (const std::string& url : options.urls) {
+    const Result<std::string> address = parse_server_address(url);
+    if (!address.is_ok()) return session.usage_error(address.status().message());
+    context.servers.push_back(address.value());
+  }
+  // A wrong token or address is best noticed now, and the cluster knows its own name.
+  if (!options.offline) {
+    Client client(context.servers, context.token);
+    const Result<v1::WhoAmIReply> who = client.who_am_i({});
+    if (!who.is_ok()) return session.fail(who.status());
+    if (context.name.empty()) context.name = who.value().cluster();
+    say(fmt::format("you are {} ({})", who.value().user(), who.value().role()));
+  }
+  if (context.name.empty()) context.name = "default";
+  const std::string path = context_config_path();
+  const Status status = update_contexts(path, [&](ContextConfig& config) {
+    config.current = context.name;
+    put_context(config, context);
+  });
+  if (!status.is_ok()) return session.fail(status);
+  print(fmt::format("context {} is now the current one, saved in {}\n", context.name, path));
+  return kOk;
+}
+
+}  // namespace
+
+void add_init(CLI::App& app, Session& session) {
+  CLI::App* verb = app.add_subcommand("init", "Join a cluster with a token")->group("You");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("TOKEN", options->token, "as your administrator gave it to you")->required();
+  verb->add_option("--url", options->urls, "grpc://HOST:PORT; repeat it for standby servers")
+      ->required()
+      ->take_all();
+  verb->add_option("--name", options->name, "of the context; the cluster's name by default");
+  verb->add_flag("--offline", options->offline, "do not try it out");
+  verb->callback([&session, options] { session.exit_code = init(session, *options); });
+}
+
+}  // namespace hai::cli

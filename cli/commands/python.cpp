@@ -1,0 +1,14 @@
+#include "cli/commands/commands.h"
+#include "cli/commands/launch.h"
+
+namespace hai::cli {
+
+void add_python(CLI::App& app, Session& session) {
+  add_launcher(app, session,
+               {.verb = "python",
+                .description = "Submit a Python program: hai python FILE ARGS -- OPTIONS",
+                .interpreter = {"python3", "-u"},
+                .suffix = ".py"});
+}
+
+}  // namespace hai::cli

@@ -1,0 +1,29 @@
+#include "cli/commands/quota_view.h"
+
+#include <charconv>
+
+#include "cli/table.h"
+
+namespace hai::cli {
+
+std::string quota_table(const std::vector<v1::Quota>& quotas, const Terminal& terminal) {
+  Table table({{"OWNER"}, {"GROUP"}, {"PRIORITY"}, {"NODES", true}, {"USED", true}});
+  for (const v1::Quota& quota : quotas) {
+    table.add_row({quota.owner(), quota.group(), quota.priority(),
+                   quota.nodes() < 0 ? "unlimited" : std::to_string(quota.nodes()),
+                   std::to_string(quota.nodes_used())});
+  }
+  return table.render(terminal);
+}
+
+Result<int> parse_quota_nodes(const std::string& text) {
+  if (text == "unlimited") return -1;
+  int nodes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), nodes);
+  if (error != std::errc() || end != text.data() + text.size() || nodes < 0) {
+    return invalid_argument("'{}' is no number of nodes: write 0, 1, 2 ... or unlimited", text);
+  }
+  return nodes;
+}
+
+}  // namespace hai::cli

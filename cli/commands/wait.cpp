@@ -1,0 +1,62 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/client.h"
+#include "cli/commands/commands.h"
+#include "cli/exit_code.h"
+#include "cli/follow.h"
+#include "cli/patience.h"
+#include "cli/session.h"
+
+namespace hai::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> jobs;
+  std::string timeout;
+};
+
+int wait(Session& session, const Options& options) {
+  std::optional<Duration> timeout;
+  if (!options.timeout.empty()) {
+    const Result<Duration> parsed = parse_duration(options.timeout);
+    if (!parsed.is_ok()) return session.usage_error("--timeout: " + parsed.status().message());
+    timeout = parsed.value();
+  }
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  const MonoTime start = mono_now();
+  int exit_code = kOk;
+  for (const std::string& name : options.jobs) {
+    std::optional<Duration> left;
+    if (timeout) left = std::max<Duration>(*timeout - (mono_now() - start), 1ms);
+    const Result<v1::Job> job = wait_for_job(*client.value(), name, left);
+    if (!job.is_ok()) {
+      const int code = session.fail(job.status());
+      return job.status().code() == Code::deadline_exceeded && timeout ? kTimedOut : code;
+    }
+    const v1::Job& ended = job.value();
+    const std::string reason = ended.end_reason().empty() ? "" : ": " + ended.end_reason();
+    say(fmt::format("job {} {}{}", ended.id(), ended.state(), reason));
+    const int code = exit_code_of_job(ended.state(), ended.has_exit_code()
+                                                         ? std::optional<int>(ended.exit_code())
+                                                         : std::nullopt);
+    if (exit_code == kOk) exit_code = code;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+void add_wait(CLI::App& app, Session& session) {
+  CLI::App* verb =
+      app.add_subcommand("wait", "Wait until jobs have ended; ends with their exit code")
+          ->group("Jobs");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("JOB", options->jobs, "ids or names; the first exit code that is not 0 counts")
+      ->required();
+  verb->add_option("--timeout", options->timeout, "wait no longer, e.g. 90s; exit code 124");
+  verb->callback([&session, options] { session.exit_code = wait(session, *options); });
+}
+
+}  // namespace hai::cli

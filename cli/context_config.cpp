@@ -1,0 +1,150 @@
+#include "cli/context_config.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/file.h"
+
+namespace hai::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string env(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Context context_from_json(const ordered_json& item) {
+  Context context;
+  context.name = item.at("name").get<std::string>();
+  context.servers = item.at("servers").get<std::vector<std::string>>();
+  context.token = item.value("token", "");
+  return context;
+}
+
+}  // namespace
+
+std::string home_directory() {
+  if (const std::string home = env("HOME"); !home.empty()) return home;
+  const passwd* entry = getpwuid(getuid());
+  return entry != nullptr && entry->pw_dir != nullptr ? entry->pw_dir : "/";
+}
+
+std::string context_config_path() {
+  if (const std::string path = env("HAI_CONFIG"); !path.empty()) return path;
+  const std::string xdg = env("XDG_CONFIG_HOME");
+  return (xdg.empty() ? home_directory() + "/.config" : xdg) + "/hai/config.json";
+}
+
+Result<ContextConfig> parse_contexts(std::string_view json) {
+  try {
+    const ordered_json root = ordered_json::parse(json);
+    ContextConfig config;
+    config.current = root.value("current", "");
+    for (const ordered_json& item : root.at("contexts")) {
+      config.contexts.push_back(context_from_json(item));
+    }
+    return config;
+  } catch (const nlohmann::json::exception& error) {
+    return failed_precondition("not a list of contexts: {}", error.what());
+  }
+}
+
+std::string format_contexts(const ContextConfig& config) {
+  ordered_json root;
+  root["current"] = config.current;
+  root["contexts"] = ordered_json::array();
+  for (const Context& context : config.contexts) {
+    root["contexts"].push_back(
+        {{"name", context.name}, {"servers", context.servers}, {"token", context.token}});
+  }
+  return root.dump(2) + "\n";
+}
+
+Result<ContextConfig> load_contexts(const std::string& path) {
+  const Result<std::string> text = read_file(path);
+  if (text.status().code() == Code::not_found) return ContextConfig{};
+  RETURN_IF_ERROR(text.status());
+  Result<ContextConfig> config = parse_contexts(text.value());
+  if (!config.is_ok()) {
+    return failed_precondition("{}: {}; repair or remove it", path, config.status().message());
+  }
+  return config;
+}
+
+Status update_contexts(const std::string& path, const std::function<void(ContextConfig&)>& change) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (!folder.empty()) RETURN_IF_ERROR(make_directories(folder, 0700));
+  const std::string lock_path = path + ".lock";
+  const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0) return failed_precondition("{}: cannot be opened for writing", lock_path);
+  flock(lock, LOCK_EX);
+  Result<ContextConfig> config = load_contexts(path);
+  Status status = config.status();
+  if (status.is_ok()) {
+    change(config.value());
+    status = write_file(path, format_contexts(config.value()), 0600);
+  }
+  close(lock);
+  return status;
+}
+
+void put_context(ContextConfig& config, Context context) {
+  for (Context& known : config.contexts) {
+    if (known.name == context.name) {
+      known = std::move(context);
+      return;
+    }
+  }
+  config.contexts.push_back(std::move(context));
+}
+
+bool remove_context(ContextConfig& config, std::string_view name) {
+  const size_t removed =
+      std::erase_if(config.contexts, [&](const Context& known) { return known.name == name; });
+  if (config.current == name) config.current.clear();
+  return removed > 0;
+}
+
+Result<Context> choose_context(const ContextConfig& config, std::string_view name) {
+  const std::string_view wanted = name.empty() ? std::string_view(config.current) : name;
+  if (wanted.empty()) {
+    return failed_precondition(
+        "no cluster is known yet: `hai dev up` starts one on this machine, "
+        "`hai init TOKEN --url grpc://HOST:PORT` joins one");
+  }
+  std::string known;
+  for (const Context& context : config.contexts) {
+    if (context.name == wanted) return context;
+    known += (known.empty() ? "" : ", ") + context.name;
+  }
+  return not_found("no context {}: known are {}", wanted, known.empty() ? "none" : known);
+}
+
+Result<std::string> parse_server_address(std::string_view text) {
+  constexpr std::string_view kScheme = "grpc://";
+  std::string_view address = text;
+  if (address.starts_with(kScheme)) address.remove_prefix(kScheme.size());
+  while (address.ends_with('/')) address.remove_suffix(1);
+  const size_t colon = address.rfind(':');
+  const std::string_view port =
+      colon == std::string_view::npos ? std::string_view() : address.substr(colon + 1);
+  const bool is_number =
+      !port.empty() && port.size() <= 5 &&
+      std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (address.find('/') != std::string_view::npos || colon == 0 || !is_number ||
+      std::stoi(std::string(port)) < 1 || std::stoi(std::string(port)) > 65535) {
+    return invalid_argument("'{}' is no server address: write grpc://HOST:PORT", text);
+  }
+  return std::string(address);
+}
+
+}  // namespace hai::cli

@@ -1,0 +1,47 @@
+#pragma once
+// The clusters this user knows: where they are, and the token for each. One JSON file of mode 0600,
+// changed only by whole replacement under a lock, so that two programs at once lose nothing.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace hai::cli {
+
+struct Context {
+  std::string name;
+  std::vector<std::string> servers;  // host:port
+  std::string token;
+  bool operator==(const Context&) const = default;
+};
+
+struct ContextConfig {
+  std::string current;  // "" = none yet
+  std::vector<Context> contexts;
+  bool operator==(const ContextConfig&) const = default;
+};
+
+// $HAI_CONFIG, else $XDG_CONFIG_HOME/hai/config.json, else ~/.config/hai/config.json.
+std::string context_config_path();
+std::string home_directory();
+
+Result<ContextConfig> parse_contexts(std::string_view json);
+std::string format_contexts(const ContextConfig& config);
+
+// A file that does not exist is an empty config.
+Result<ContextConfig> load_contexts(const std::string& path);
+Status update_contexts(const std::string& path, const std::function<void(ContextConfig&)>& change);
+
+void put_context(ContextConfig& config, Context context);  // replaces one of the same name
+bool remove_context(ContextConfig& config, std::string_view name);
+// `name` or, if "", the current one.
+Result<Context> choose_context(const ContextConfig& config, std::string_view name);
+
+// "grpc://host:port", "host:port" -> "host:port".
+Result<std::string> parse_server_address(std::string_view text);
+
+}  // namespace hai::cli

@@ -1,0 +1,66 @@
+#include "cli/dev/configs.h"
+
+#include <fmt/format.h>
+
+namespace hai::cli {
+namespace {
+
+// A double-quoted YAML scalar: paths may hold anything.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string server_config(const ClusterFiles& files, const DevCluster& cluster,
+                          const std::string& conninfo) {
+  return fmt::format(R"(# Written anew by each `hai dev up` and `hai dev start server`.
+cluster: {}
+listen:
+  grpc: {}
+  http: 127.0.0.1:{}
+store:
+  conninfo: {}
+bootstrap:
+  admin_user: {}
+  admin_token_file: {}
+agent_token_file: {}
+migrate_on_start: true
+default_quota_nodes: unlimited
+knobs:
+  heartbeat: 1s
+log:
+  level: info
+)",
+                     cluster.name, cluster.grpc(), cluster.http_port, quoted(conninfo),
+                     quoted(cluster.admin), quoted(files.admin_token()),
+                     quoted(files.agent_token()));
+}
+
+std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,
+                         const std::string& address) {
+  return fmt::format(R"(# Written anew by each `hai dev up` and `hai dev start agent:{}`.
+name: {}
+group: {}
+zone: {}
+leaf: {}
+address: {}
+data_dir: {}
+servers: [{}]
+token_file: {}
+simulate_gpus: {}
+unknown_user_runs_as_self: true
+log:
+  level: info
+)",
+                     node.name, quoted(node.name), quoted(node.group), quoted(node.zone),
+                     quoted(node.leaf), address, quoted(files.node(node.name)),
+                     quoted(cluster.grpc()), quoted(files.agent_token()), node.gpus);
+}
+
+}  // namespace hai::cli

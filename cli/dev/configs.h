@@ -1,0 +1,16 @@
+#pragma once
+// The config files of server and agents of a dev cluster, as text.
+
+#include <string>
+
+#include "cli/dev/cluster_files.h"
+#include "cli/dev/cluster_state.h"
+
+namespace hai::cli {
+
+std::string server_config(const ClusterFiles& files, const DevCluster& cluster,
+                          const std::string& conninfo);
+std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,
+                         const std::string& address);
+
+}  // namespace hai::cli

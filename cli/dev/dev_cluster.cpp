@@ -1,0 +1,159 @@
+#include "cli/dev/dev_cluster.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "cli/dev/configs.h"
+#include "cli/dev/ports.h"
+#include "cli/dev/programs.h"
+#include "cli/file.h"
+#include "cli/patience.h"
+
+namespace hai::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Duration kPostgresLimit = 30s;
+constexpr Duration kServerLimit = 20s;
+constexpr Duration kServerStopGrace = 5s;
+constexpr Duration kAgentStopGrace = 5s;
+constexpr Duration kPollPause = 10ms;
+
+std::string agent_key(const std::string& node) { return "agent-" + node; }
+
+}  // namespace
+
+const DevNode* DevClusterProcesses::find_node(std::string_view name) const {
+  for (const DevNode& node : cluster_.nodes) {
+    if (node.name == name) return &node;
+  }
+  return nullptr;
+}
+
+std::optional<ProcessId> DevClusterProcesses::server() const {
+  return read_pid_file(files_.pid_of("server"));
+}
+
+std::optional<ProcessId> DevClusterProcesses::agent(const std::string& node) const {
+  return read_pid_file(files_.pid_of(agent_key(node)));
+}
+
+Status DevClusterProcesses::start_postgres() { return postgres_.start(kPostgresLimit); }
+
+Status DevClusterProcesses::start_server() {
+  if (server()) return ok();
+  const Result<std::string> program = find_program("hai-server");
+  RETURN_IF_ERROR(program.status());
+  RETURN_IF_ERROR(write_file(files_.server_config(),
+                             server_config(files_, cluster_, postgres_.conninfo()), 0644));
+  const std::string log = files_.log_of("server");
+  const Result<ProcessId> started = start_daemon(
+      {.words = {program.value(), "--config", files_.server_config()}, .log_file = log});
+  RETURN_IF_ERROR(started.status());
+  RETURN_IF_ERROR(write_pid_file(files_.pid_of("server"), started.value()));
+  const MonoTime end = mono_now() + kServerLimit;
+  while (!listens(cluster_.grpc_port) || !listens(cluster_.http_port)) {
+    const bool alive = is_alive(started.value());
+    if (!alive || mono_now() > end) {
+      return unavailable("hai-server {}; its log {} ends with:\n{}",
+                         alive ? "does not listen yet" : "has ended", log, tail_of(log, 12));
+    }
+    std::this_thread::sleep_for(kPollPause);
+  }
+  // Somebody else may have taken the port meanwhile: then ours has ended or is about to.
+  return is_alive(started.value()) ? ok()
+                                   : unavailable("hai-server has ended; its log {} ends with:\n{}",
+                                                 log, tail_of(log, 12));
+}
+
+Status DevClusterProcesses::start_agent(const DevNode& node) {
+  if (agent(node.name)) return ok();
+  const Result<std::string> program = find_program("hai-agent");
+  RETURN_IF_ERROR(program.status());
+  const auto index = static_cast<size_t>(find_node(node.name) - cluster_.nodes.data());
+  RETURN_IF_ERROR(make_directories(files_.node(node.name), 0755));
+  RETURN_IF_ERROR(write_file(files_.agent_config(node.name),
+                             agent_config(files_, cluster_, node, node_address(files_.data, index)),
+                             0644));
+  const Result<ProcessId> started =
+      start_daemon({.words = {program.value(), "--config", files_.agent_config(node.name)},
+                    .log_file = files_.log_of(agent_key(node.name))});
+  RETURN_IF_ERROR(started.status());
+  return write_pid_file(files_.pid_of(agent_key(node.name)), started.value());
+}
+
+std::vector<ProcessId> DevClusterProcesses::shims(const std::string& node) const {
+  std::vector<ProcessId> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(files_.node(node) + "/ranks", error)) {
+    if (const auto shim = read_pid_file((entry.path() / "shim.pid").string())) {
+      found.push_back(*shim);
+    }
+  }
+  return found;
+}
+
+std::vector<ProcessId> DevClusterProcesses::node_processes(const std::string& node) const {
+  std::vector<ProcessId> roots = shims(node);
+  if (const auto process = agent(node)) roots.push_back(*process);
+  std::set<ProcessId> all(roots.begin(), roots.end());
+  for (const ProcessId& root : roots) {
+    const std::vector<ProcessId> below = descendants(root);
+    all.insert(below.begin(), below.end());
+  }
+  return {all.begin(), all.end()};
+}
+
+void DevClusterProcesses::kill_server() {
+  if (const auto process = server()) {
+    kill_processes({*process});
+    wait_until_gone({*process}, 5s);
+  }
+}
+
+void DevClusterProcesses::kill_agent(const std::string& node) {
+  if (const auto process = agent(node)) {
+    kill_processes({*process});
+    wait_until_gone({*process}, 5s);
+  }
+}
+
+void DevClusterProcesses::kill_node(const std::string& node) {
+  // The agent first: alone it can start new shims. Then again and again, since what is being killed
+  // may have forked.
+  kill_agent(node);
+  for (int round = 0; round < 20; ++round) {
+    const std::vector<ProcessId> all = node_processes(node);
+    if (all.empty()) return;
+    kill_processes(all);
+    wait_until_gone(all, 1s);
+  }
+}
+
+Status DevClusterProcesses::stop() {
+  // The server first, so that it sees no node fail and requeues nothing; then the nodes, whose
+  // ranks get SIGTERM.
+  if (const auto process = server()) stop_processes({*process}, kServerStopGrace);
+  std::vector<ProcessId> agents;
+  for (const DevNode& node : cluster_.nodes) {
+    if (const auto process = agent(node.name)) agents.push_back(*process);
+  }
+  stop_processes(agents, kAgentStopGrace);
+  std::vector<ProcessId> ranks;
+  for (const DevNode& node : cluster_.nodes) {
+    const std::vector<ProcessId> here = node_processes(node.name);
+    ranks.insert(ranks.end(), here.begin(), here.end());
+  }
+  // Shims hold on to their ranks; SIGKILL to all at once leaves nobody to restart anything.
+  kill_processes(ranks);
+  for (const DevNode& node : cluster_.nodes) kill_node(node.name);
+  return postgres_.stop();
+}
+
+}  // namespace hai::cli

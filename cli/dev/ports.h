@@ -1,0 +1,14 @@
+#pragma once
+// Ports of this machine's loopback address.
+
+#include "common/status.h"
+
+namespace hai::cli {
+
+// A port nobody listens on now, below the range the kernel gives to outgoing connections, so that
+// it is still free when the cluster starts again.
+Result<int> find_free_port(int not_this);
+bool is_free(int port);
+bool listens(int port);
+
+}  // namespace hai::cli

@@ -1,0 +1,97 @@
+#include "cli/dev/topology.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "common/config/yaml_tree.h"
+
+namespace hai::cli {
+namespace {
+
+constexpr int kLeafNodesMax = 20;
+
+bool is_name(const std::string& text) {
+  return !text.empty() && text.size() <= 63 &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) {
+                       return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                     }) &&
+         text.front() != '.';
+}
+
+Status read_node(const YamlNode& item, DevNode& node) {
+  if (item.kind != YamlNode::Kind::map) {
+    return invalid_argument("line {}: must be a mapping with name, zone, leaf", item.line);
+  }
+  for (const YamlEntry& entry : item.entries) {
+    const std::string& text = entry.value.text;
+    if (entry.key == "gpus") {
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node.gpus);
+      if (error != std::errc() || end != text.data() + text.size() || node.gpus < 0 ||
+          node.gpus > 64) {
+        return invalid_argument("line {}: gpus: must be 0..64, is '{}'", entry.line, text);
+      }
+      continue;
+    }
+    std::string* field = entry.key == "name"    ? &node.name
+                         : entry.key == "group" ? &node.group
+                         : entry.key == "zone"  ? &node.zone
+                         : entry.key == "leaf"  ? &node.leaf
+                                                : nullptr;
+    if (field == nullptr) {
+      return invalid_argument("line {}: unknown key {}: known are name, group, zone, leaf, gpus",
+                              entry.line, entry.key);
+    }
+    if (!is_name(text)) {
+      return invalid_argument("line {}: {}: '{}' is no name: letters, digits, - _ .", entry.line,
+                              entry.key, text);
+    }
+    *field = text;
+  }
+  if (node.name.empty()) return invalid_argument("line {}: name: is missing", item.line);
+  return ok();
+}
+
+}  // namespace
+
+std::vector<DevNode> default_topology(int nodes, int gpus) {
+  const int leaves = (nodes + kLeafNodesMax - 1) / kLeafNodesMax;
+  std::vector<DevNode> topology;
+  for (int i = 0; i < nodes; ++i) {
+    topology.push_back({.name = fmt::format("node-{}", i + 1),
+                        .leaf = fmt::format("leaf-{}", i * leaves / nodes + 1),
+                        .gpus = gpus});
+  }
+  return topology;
+}
+
+Result<std::vector<DevNode>> parse_topology(std::string_view yaml, int gpus) {
+  YamlNode root;
+  if (const auto error = parse_yaml(yaml, &root)) return invalid_argument("{}", to_string(*error));
+  const YamlNode* list = &root;
+  if (root.kind == YamlNode::Kind::map) {
+    const YamlEntry* entry = root.find("nodes");
+    if (entry != nullptr) list = &entry->value;
+  }
+  if (list->kind != YamlNode::Kind::list || list->items.empty()) {
+    return invalid_argument("must be a list of nodes: - {{name: node-1, zone: A, leaf: leaf-1}}");
+  }
+  if (list->items.size() > kDevNodesMax) {
+    return invalid_argument("{} nodes, at most {} run on one machine", list->items.size(),
+                            kDevNodesMax);
+  }
+  std::vector<DevNode> topology;
+  std::set<std::string> names;
+  for (const YamlNode& item : list->items) {
+    DevNode node{.name = "", .gpus = gpus};
+    RETURN_IF_ERROR(read_node(item, node));
+    if (!names.insert(node.name).second) {
+      return invalid_argument("line {}: name: {} is there twice", item.line, node.name);
+    }
+    topology.push_back(std::move(node));
+  }
+  return topology;
+}
+
+}  // namespace hai::cli

@@ -1,0 +1,41 @@
+#pragma once
+// Following a job: what it waits for, its log, attempt after attempt, until it has ended. A server
+// that goes away for a while is waited for; the log goes on at the byte where it stopped.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/status.h"
+#include "common/time.h"
+#include "hai/v1/types.pb.h"
+
+namespace hai::cli {
+
+class Client;
+
+struct LogOptions {
+  std::string job;
+  int rank = 0;
+  int attempt = 0;         // 0 = the latest
+  int64_t tail_bytes = 0;  // 0 = all
+  bool follow = false;
+};
+
+bool is_terminal(const v1::Job& job);
+
+// The log of one attempt to standard output.
+Status print_log(Client& client, const LogOptions& options);
+
+// The log of `first_attempt` (0 = the latest) and all later ones to standard output; what the job
+// waits for to standard error. Returns the job as it ended.
+Result<v1::Job> follow_job(Client& client, const LogOptions& options);
+
+// The job as it ended; deadline_exceeded when that took longer than `limit`.
+Result<v1::Job> wait_for_job(Client& client, const std::string& job, std::optional<Duration> limit);
+
+// From now on Ctrl-C says `hint` on standard error and ends the program with 130, the job
+// untouched.
+void detach_on_interrupt(const std::string& hint);
+
+}  // namespace hai::cli

@@ -1,0 +1,20 @@
+#pragma once
+// Short forms of numbers and times for people.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/time.h"
+
+namespace hai::cli {
+
+UnixTime wall_now();
+
+std::string short_duration(
+    Duration duration);                  // "12s", "3m12s", "5h12m", "3d4h"; "0s" below one second
+std::string local_time(int64_t micros);  // "2026-11-20 08:00:00" where the reader is
+std::string short_bytes(int64_t bytes);  // "512 MiB"
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+}  // namespace hai::cli

@@ -1,0 +1,161 @@
+#include "cli/job_view.h"
+
+#include <fmt/format.h>
+
+#include "cli/format.h"
+#include "cli/table.h"
+#include "common/hostlist.h"
+
+namespace hai::cli {
+namespace {
+
+std::string gpus_text(const v1::Job& job) {
+  return job.gpus_per_node() == 0 ? "node" : std::to_string(job.gpus_per_node());
+}
+
+std::string state_text(const v1::Job& job) {
+  return job.held() ? job.state() + " (held)" : job.state();
+}
+
+// Since its first start; "" before.
+std::string run_time(const v1::Job& job, UnixTime now) {
+  if (!job.has_started_at_us()) return "";
+  const UnixTime end = job.has_ended_at_us() ? unix_micros(job.ended_at_us()) : now;
+  return short_duration(end - unix_micros(job.started_at_us()));
+}
+
+std::string nodes_text(const v1::Job& job) {
+  return format_hostlist({job.nodes().begin(), job.nodes().end()});
+}
+
+// Why it waits, where it runs, or how it ended.
+std::string note(const v1::Job& job) {
+  if (job.has_pending_reason()) return job.pending_reason().text();
+  if (!job.end_reason().empty()) return job.end_reason();
+  return nodes_text(job);
+}
+
+std::string time_text(bool known, int64_t micros) { return known ? local_time(micros) : "-"; }
+
+struct Card {
+  const Terminal& terminal;
+  std::string text;
+
+  void add(std::string_view key, std::string_view value, Colour colour = Colour::none) {
+    if (value.empty()) return;
+    text += fmt::format("{:<13} {}\n", key, paint(printable(value), colour, terminal));
+  }
+};
+
+std::string attempts_table(const std::vector<v1::Attempt>& attempts, UnixTime now,
+                           const Terminal& terminal) {
+  Table table({{"ATTEMPT", true},
+               {"STATE"},
+               {"PLACED"},
+               {"TIME", true},
+               {"EXIT", true},
+               {"NODES", false, true},
+               {"END", false, true}});
+  for (const v1::Attempt& attempt : attempts) {
+    std::vector<std::string> nodes;
+    for (const v1::RankInfo& rank : attempt.ranks()) nodes.push_back(rank.node());
+    const UnixTime end = attempt.has_ended_at_us() ? unix_micros(attempt.ended_at_us()) : now;
+    table.add_row({std::to_string(attempt.number()),
+                   {attempt.state(), colour_of(attempt.state())},
+                   local_time(attempt.placed_at_us()),
+                   short_duration(end - unix_micros(attempt.placed_at_us())),
+                   attempt.has_exit_code() ? std::to_string(attempt.exit_code()) : "",
+                   format_hostlist(nodes),
+                   attempt.end_reason()});
+  }
+  return table.is_empty() ? "" : "\n" + table.render(terminal);
+}
+
+void add_progress(const v1::Job& job, UnixTime now, Card& card) {
+  if (job.has_progress_step()) card.add("progress", fmt::format("step {}", job.progress_step()));
+  if (job.has_checkpoint()) {
+    const v1::Checkpoint& last = job.checkpoint();
+    card.add("checkpoint", fmt::format("step {}, {} ago, {} (took {:.1f}s)", last.step(),
+                                       short_duration(now - unix_micros(last.at_us())), last.path(),
+                                       last.save_seconds()));
+  }
+  if (job.has_whole_life_state()) card.add("life state", job.whole_life_state());
+  if (job.suspend_count() + job.requeue_count() > 0 || job.lost_gpu_seconds() > 0) {
+    card.add("interrupted",
+             fmt::format("{} times suspended, {} times requeued, {:.0f} GPU seconds lost",
+                         job.suspend_count(), job.requeue_count(), job.lost_gpu_seconds()));
+  }
+}
+
+}  // namespace
+
+std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& options,
+                      const Terminal& terminal) {
+  std::vector<Column> columns = {
+      {"ID", true},    {"NAME", false, true}, {"USER"},      {"PRIORITY"},  {"STATE"},
+      {"NODES", true}, {"GPUS", true},        {"SUBMITTED"}, {"TIME", true}};
+  if (options.wide) {
+    const std::vector<Column> more = {{"GROUP"},          {"ATTEMPT", true}, {"SUSPENDS", true},
+                                      {"REQUEUES", true}, {"EXIT", true},    {"TAGS", false, true}};
+    columns.insert(columns.end(), more.begin(), more.end());
+  }
+  columns.push_back({"NOTE", false, true});
+  Table table(columns);
+  for (const v1::Job& job : jobs) {
+    std::vector<Cell> row = {std::to_string(job.id()),
+                             job.name(),
+                             job.user(),
+                             job.priority(),
+                             {state_text(job), colour_of(job.state())},
+                             std::to_string(job.node_count()),
+                             gpus_text(job),
+                             local_time(job.submitted_at_us()),
+                             run_time(job, options.now)};
+    if (options.wide) {
+      row.emplace_back(job.group());
+      row.emplace_back(std::to_string(job.attempt()));
+      row.emplace_back(std::to_string(job.suspend_count()));
+      row.emplace_back(std::to_string(job.requeue_count()));
+      row.emplace_back(job.has_exit_code() ? std::to_string(job.exit_code()) : "");
+      row.emplace_back(join({job.tags().begin(), job.tags().end()}, ","));
+    }
+    row.emplace_back(note(job));
+    table.add_row(std::move(row));
+  }
+  return table.render(terminal);
+}
+
+std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempts, UnixTime now,
+                     const Terminal& terminal) {
+  Card card{terminal, ""};
+  card.add("job", fmt::format("{} {}", job.id(), job.name()), Colour::bold);
+  card.add("state", state_text(job), colour_of(job.state()));
+  if (job.has_pending_reason()) {
+    card.add("waits for",
+             fmt::format("{} ({})", job.pending_reason().text(), job.pending_reason().code()));
+  }
+  card.add("ended with", job.end_reason());
+  if (job.has_exit_code()) card.add("exit code", std::to_string(job.exit_code()));
+  card.add("user", job.user());
+  card.add("priority", job.priority());
+  const std::string zone = job.zone().empty() ? "" : ", zone " + job.zone();
+  card.add("asks for", fmt::format("{} nodes of {}{}, {}", job.node_count(), job.group(), zone,
+                                   job.gpus_per_node() == 0
+                                       ? "whole"
+                                       : fmt::format("{} GPUs each", job.gpus_per_node())));
+  card.add("submitted", local_time(job.submitted_at_us()));
+  card.add("started", time_text(job.has_started_at_us(), job.started_at_us()));
+  if (job.has_ended_at_us()) card.add("ended", local_time(job.ended_at_us()));
+  card.add("run time", run_time(job, now));
+  if (job.attempt() > 0) {
+    card.add("attempt", fmt::format("{} {}", job.attempt(), job.attempt_state()));
+  }
+  card.add("nodes", nodes_text(job));
+  add_progress(job, now, card);
+  card.add("workspace", job.workspace());
+  card.add("runs", job.entrypoint() + (job.parameters().empty() ? "" : " " + job.parameters()));
+  card.add("tags", join({job.tags().begin(), job.tags().end()}, ", "));
+  return card.text + attempts_table(attempts, now, terminal);
+}
+
+}  // namespace hai::cli

@@ -1,0 +1,23 @@
+#pragma once
+// Jobs for people: the table of `hai list` and the card of `hai status`.
+
+#include <string>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "common/time.h"
+#include "hai/v1/types.pb.h"
+
+namespace hai::cli {
+
+struct JobTableOptions {
+  bool wide = false;
+  UnixTime now{};
+};
+
+std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& options,
+                      const Terminal& terminal);
+std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempts, UnixTime now,
+                     const Terminal& terminal);
+
+}  // namespace hai::cli

@@ -1,0 +1,44 @@
+#include "cli/session.h"
+
+#include <cstdio>
+
+#include "cli/client.h"
+#include "cli/context_config.h"
+#include "cli/exit_code.h"
+#include "cli/table.h"
+
+namespace hai::cli {
+
+void say(std::string_view text) {
+  const std::string line = "hai: " + printable(text) + "\n";
+  std::fflush(stdout);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+Session::Session() : terminal(stdout_terminal()) {}
+Session::~Session() = default;
+
+Result<Client*> Session::client() {
+  if (client_) return client_.get();
+  const Result<ContextConfig> config = load_contexts(context_config_path());
+  RETURN_IF_ERROR(config.status());
+  const Result<Context> chosen = choose_context(config.value(), context);
+  RETURN_IF_ERROR(chosen.status());
+  if (chosen.value().servers.empty()) {
+    return failed_precondition("context {} has no server", chosen.value().name);
+  }
+  client_ = std::make_unique<Client>(chosen.value().servers, chosen.value().token);
+  return client_.get();
+}
+
+int Session::fail(const Status& status) const {
+  say(status.message().empty() ? to_string(status.code()) : status.message());
+  return exit_code_of(status);
+}
+
+int Session::usage_error(std::string_view text) const {
+  say(text);
+  return kUsage;
+}
+
+}  // namespace hai::cli

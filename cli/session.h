@@ -1,0 +1,44 @@
+#pragma once
+// One run of `hai`: the options that hold for every verb, the connection (made at its first use),
+// the exit code.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "common/status.h"
+
+namespace hai::cli {
+
+class Client;
+
+// "hai: TEXT" on standard error: one line, nothing that moves the cursor.
+void say(std::string_view text);
+
+class Session {
+ public:
+  Session();
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  std::string context;               // --context or $HAI_CONTEXT; "" = the current one
+  std::vector<std::string> program;  // hai python|bash|exec: what stands before the last "--"
+  bool is_submission = false;        // there was a "--"
+  int exit_code = 0;
+  Terminal terminal;
+
+  // Connects to the chosen context; not_found or failed_precondition without one.
+  Result<Client*> client();
+
+  // Say what went wrong, and the exit code for it.
+  int fail(const Status& status) const;
+  int usage_error(std::string_view text) const;
+
+ private:
+  std::unique_ptr<Client> client_;
+};
+
+}  // namespace hai::cli

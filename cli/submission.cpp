@@ -1,0 +1,182 @@
+#include "cli/submission.h"
+
+#include <sys/random.h>
+
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "cli/client.h"
+#include "cli/exit_code.h"
+#include "cli/follow.h"
+#include "cli/session.h"
+#include "common/signal_name.h"
+#include "common/spec/job_spec_yaml.h"
+#include "proto/convert/spec_convert.h"
+
+namespace hai::cli {
+namespace {
+
+// Letters and digits that are not mistaken for one another.
+std::string random_word(size_t length) {
+  constexpr std::string_view kLetters = "abcdefghijkmnpqrstuvwxyz23456789";
+  std::string word(length, '\0');
+  CHECK(getrandom(word.data(), word.size(), 0) == static_cast<ssize_t>(length));
+  for (char& c : word) c = kLetters[static_cast<unsigned char>(c) % kLetters.size()];
+  return word;
+}
+
+Status set_duration(const std::string& option, const std::string& text, Duration& into) {
+  if (text.empty()) return ok();
+  const Result<Duration> value = parse_duration(text);
+  if (!value.is_ok()) return invalid_argument("{}: {}", option, value.status().message());
+  into = value.value();
+  return ok();
+}
+
+template <typename Enum>
+void set_word(const std::string& text, std::initializer_list<Enum> words, Enum& into) {
+  for (const Enum word : words) {
+    if (to_string(word) == text) into = word;
+  }
+}
+
+Status set_environment(const std::string& text, JobSpec& spec) {
+  const size_t equals = text.find('=');
+  const std::string key = text.substr(0, equals);
+  if (key.empty()) return invalid_argument("--env: '{}' has no name before the =", text);
+  if (equals != std::string::npos) {
+    spec.environments[key] = text.substr(equals + 1);
+    return ok();
+  }
+  const char* here = std::getenv(key.c_str());
+  if (here == nullptr)
+    return invalid_argument("--env: {} is not set here; write {}=VALUE", key, key);
+  spec.environments[key] = here;
+  return ok();
+}
+
+void set_group(const std::string& text, JobSpec& spec) {
+  const size_t hash = text.find('#');
+  spec.group = text.substr(0, hash);
+  spec.zone = hash == std::string::npos ? "" : text.substr(hash + 1);
+}
+
+int follow(Session& session, Client& client, int64_t job_id) {
+  detach_on_interrupt(fmt::format(
+      "no longer following job {0}, it goes on: `hai logs -f {0}`, `hai stop {0}`", job_id));
+  const Result<v1::Job> job =
+      follow_job(client, {.job = std::to_string(job_id), .attempt = 1, .follow = true});
+  if (!job.is_ok()) return session.fail(job.status());
+  const std::optional<int> code =
+      job.value().has_exit_code() ? std::optional<int>(job.value().exit_code()) : std::nullopt;
+  std::string line = fmt::format("job {} {}", job_id, job.value().state());
+  if (!job.value().end_reason().empty()) line += ": " + job.value().end_reason();
+  say(line);
+  return exit_code_of_job(job.value().state(), code);
+}
+
+}  // namespace
+
+void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
+  verb.add_option("-n,--nodes", options.nodes, "nodes to run on")->check(CLI::PositiveNumber);
+  verb.add_option("-g,--group", options.group, "node group; GROUP#ZONE pins a zone");
+  verb.add_option("-p,--priority", options.priority, "auto, low ... extreme_high, or its number");
+  verb.add_option("--name", options.name, "unique among your unfinished jobs");
+  verb.add_option("--gpus", options.gpus, "GPUs per node; default: the whole node")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("-e,--env,--environments", options.environments, "K=V, or K to pass yours on")
+      ->take_all();
+  verb.add_option("--tag", options.tags, "a tag; may be repeated")->take_all();
+  verb.add_option("--depends-on", options.depends_on, "start after this job has succeeded")
+      ->take_all();
+  verb.add_option("--suspend-signal", options.suspend_signal, "ask to save with it, e.g. SIGUSR1");
+  verb.add_option("--grace", options.grace, "longest time to save when suspended, e.g. 60s");
+  verb.add_option("--timeout", options.timeout, "longest time of one attempt, e.g. 12h");
+  verb.add_option("--watchdog", options.watchdog, "no log line for so long is a hang, e.g. 30m");
+  verb.add_option("--begin-at", options.begin_at, "not before, e.g. 2026-11-20T08:00:00Z");
+  verb.add_option("--launch", options.launch, "per_node or per_gpu")
+      ->check(CLI::IsMember({"per_node", "per_gpu"}));
+  verb.add_option("--env-style", options.env_style, "hai, torch or slurm")
+      ->check(CLI::IsMember({"hai", "torch", "slurm"}));
+  verb.add_flag("--restart-on-failure", options.restart_on_failure, "run again when it fails");
+  verb.add_flag("-f,--follow", options.follow, "show its log and end with its exit code");
+  verb.add_flag("--dry-run", options.dry_run, "print the job file this would submit");
+  add_output_option(verb, options.output);
+}
+
+Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
+  if (!options.name.empty()) spec.name = options.name;
+  if (options.nodes) spec.node_count = *options.nodes;
+  if (options.gpus) spec.gpus_per_node = *options.gpus;
+  if (!options.group.empty()) set_group(options.group, spec);
+  if (!options.priority.empty()) {
+    const Result<Priority> priority = parse_priority(options.priority);
+    RETURN_IF_ERROR(priority.status());
+    spec.priority = priority.value();
+  }
+  for (const std::string& text : options.environments) RETURN_IF_ERROR(set_environment(text, spec));
+  spec.tags.insert(spec.tags.end(), options.tags.begin(), options.tags.end());
+  spec.depends_on.insert(spec.depends_on.end(), options.depends_on.begin(),
+                         options.depends_on.end());
+  if (!options.suspend_signal.empty()) {
+    const Result<int> signal = parse_signal(options.suspend_signal);
+    if (!signal.is_ok()) return invalid_argument("--suspend-signal: {}", signal.status().message());
+    spec.suspend.signal = signal_name(signal.value());
+  }
+  RETURN_IF_ERROR(set_duration("--grace", options.grace, spec.suspend.grace));
+  RETURN_IF_ERROR(set_duration("--timeout", options.timeout, spec.timeout));
+  RETURN_IF_ERROR(set_duration("--watchdog", options.watchdog, spec.watchdog));
+  if (!options.begin_at.empty()) {
+    const Result<UnixTime> time = parse_rfc3339(options.begin_at);
+    if (!time.is_ok()) return invalid_argument("--begin-at: {}", time.status().message());
+    spec.begin_at = time.value();
+  }
+  set_word(options.launch, {LaunchMode::per_node, LaunchMode::per_gpu}, spec.launch);
+  set_word(options.env_style, {EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm}, spec.env_style);
+  if (options.restart_on_failure) spec.restart.on_failure = true;
+  return ok();
+}
+
+std::string unique_name(const std::string& stem) {
+  std::string name;
+  for (const char c : stem) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+    name += plain ? c : '-';
+  }
+  name = name.substr(0, 40);
+  return (name.empty() ? "job" : name) + "-" + random_word(6);
+}
+
+int submit(Session& session, const SubmissionOptions& options, JobSpec spec) {
+  if (const std::vector<SpecError> errors = validate_job_spec(spec); !errors.empty()) {
+    for (const SpecError& error : errors) say(to_string(error));
+    return kUsage;
+  }
+  if (options.dry_run) {
+    print(format_job_spec_yaml(spec));
+    return kOk;
+  }
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = to_proto(spec);
+  // Makes a repeated request safe when the first answer was lost.
+  request.set_request_id(random_word(20));
+  const Result<v1::SubmitJobReply> reply = client.value()->submit_job(request);
+  if (!reply.is_ok()) return session.fail(reply.status());
+  const int64_t id = reply.value().job_id();
+  const std::string line = fmt::format("job {} submitted: {}", id, reply.value().name());
+  if (is_json(options.output)) {
+    print(format_json({{"id", id}, {"name", reply.value().name()}}, options.output));
+  } else if (options.follow) {
+    say(line);
+  } else {
+    print(line + "\n");
+    say(fmt::format("next: hai status {0}, hai logs -f {0}, hai why {0}, hai stop {0}", id));
+  }
+  return options.follow ? follow(session, *client.value(), id) : kOk;
+}
+
+}  // namespace hai::cli

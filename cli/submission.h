@@ -1,0 +1,54 @@
+#pragma once
+// Submitting: the options that `hai run`, `python`, `bash` and `exec` share, and what happens after
+// the server's answer.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output.h"
+#include "common/job_spec.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hai::cli {
+
+class Session;
+
+struct SubmissionOptions {
+  std::optional<int> nodes;
+  std::optional<int> gpus;
+  std::string name;
+  std::string group;
+  std::string priority;
+  std::vector<std::string> environments;  // K=V, or K: its value here
+  std::vector<std::string> tags;
+  std::vector<std::string> depends_on;
+  std::string suspend_signal;
+  std::string grace;
+  std::string timeout;
+  std::string watchdog;
+  std::string begin_at;
+  std::string launch;
+  std::string env_style;
+  bool restart_on_failure = false;
+  bool follow = false;
+  bool dry_run = false;
+  OutputFormat output = OutputFormat::table;
+};
+
+void add_submission_options(CLI::App& verb, SubmissionOptions& options);
+
+// What was given on the command line wins over what is in `spec`.
+Status apply_options(const SubmissionOptions& options, JobSpec& spec);
+
+// "train" + a suffix that makes it unique among a user's jobs: "train-3f9k2a".
+std::string unique_name(const std::string& stem);
+
+// Sends it, says what came of it, follows it if asked. Returns the exit code.
+int submit(Session& session, const SubmissionOptions& options, JobSpec spec);
+
+}  // namespace hai::cli
