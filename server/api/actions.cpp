@@ -1,0 +1,182 @@
+#include "server/api/actions.h"
+
+#include <memory>
+
+#include "common/hostlist.h"
+#include "common/spec/validate_job_spec.h"
+
+namespace hai {
+
+namespace {
+
+Command command_of(JobVerb verb, const std::string& job, const std::string& reason) {
+  switch (verb) {
+    case JobVerb::stop:
+      return StopJob{job, reason};
+    case JobVerb::suspend:
+      return SuspendJob{job, reason};
+    case JobVerb::resume:
+      return ResumeJob{job};
+    case JobVerb::hold:
+      return HoldJob{job, reason};
+    case JobVerb::release:
+      return ReleaseJob{job};
+  }
+  return StopJob{job, reason};
+}
+
+Command command_of(NodeVerb verb, const std::string& node, const std::string& reason) {
+  switch (verb) {
+    case NodeVerb::cordon:
+      return CordonNode{node, reason};
+    case NodeVerb::drain:
+      return DrainNode{node, reason};
+    case NodeVerb::undrain:
+      return UndrainNode{node};
+  }
+  return CordonNode{node, reason};
+}
+
+// Answers when every one of several has been answered.
+struct Gathering {
+  Gathering(size_t count, Done<std::vector<ActionResult>> when_all)
+      : results(count), open(count), done(std::move(when_all)) {}
+
+  void answered(size_t index, const Result<CommandReply>& reply) {
+    ActionResult& result = results[index];
+    if (reply.is_ok()) {
+      result.job = reply.value().job;
+      result.message = reply.value().message;
+    } else {
+      result.status = reply.status();
+    }
+    if (--open == 0) done(std::move(results));
+  }
+
+  std::vector<ActionResult> results;
+  size_t open;
+  Done<std::vector<ActionResult>> done;
+};
+
+Status check_count(size_t count, std::string_view what) {
+  if (count >= 1 && count <= kActionsMax) return ok();
+  return invalid_argument("1 to {} {} at once, {} given", kActionsMax, what, count);
+}
+
+std::vector<Quota> each_level(Quota quota, std::optional<Priority> priority) {
+  std::vector<Quota> quotas;
+  for (Priority level : kPriorities) {
+    if (priority && *priority != level) continue;
+    quota.priority = level;
+    quotas.push_back(quota);
+  }
+  // Not a level: the controller says what is wrong with it.
+  if (quotas.empty()) {
+    quota.priority = *priority;
+    quotas.push_back(quota);
+  }
+  return quotas;
+}
+
+}  // namespace
+
+void Actions::submit_job(const Caller& caller, Submission submission, Done<CommandReply> done) {
+  if (Status status = to_status(validate_job_spec(submission.spec)); !status.is_ok()) {
+    return done(status);
+  }
+  controller_.submit(caller,
+                     SubmitJob{std::move(submission.spec), std::move(submission.request_id)},
+                     std::move(done));
+}
+
+void Actions::submit_jobs(const Caller& caller, std::vector<Submission> submissions,
+                          Done<std::vector<ActionResult>> done) {
+  if (Status status = check_count(submissions.size(), "jobs"); !status.is_ok()) {
+    return done(status);
+  }
+  auto gathering = std::make_shared<Gathering>(submissions.size(), std::move(done));
+  for (size_t i = 0; i < submissions.size(); ++i) {
+    gathering->results[i].name = submissions[i].spec.name;
+    submit_job(caller, std::move(submissions[i]),
+               [gathering, i](Result<CommandReply> reply) { gathering->answered(i, reply); });
+  }
+}
+
+void Actions::control_jobs(const Caller& caller, const std::vector<std::string>& jobs, JobVerb verb,
+                           const std::string& reason, Done<std::vector<ActionResult>> done) {
+  if (Status status = check_count(jobs.size(), "jobs"); !status.is_ok()) return done(status);
+  std::vector<Item> items;
+  for (const std::string& job : jobs) items.push_back({job, command_of(verb, job, reason)});
+  run_all(caller, std::move(items), std::move(done));
+}
+
+void Actions::set_priority(const Caller& caller, const std::string& job, Priority priority,
+                           Done<CommandReply> done) {
+  controller_.submit(caller, SetJobPriority{job, priority}, std::move(done));
+}
+
+void Actions::control_nodes(const Caller& caller, const std::vector<std::string>& nodes,
+                            NodeVerb verb, const std::string& reason,
+                            Done<std::vector<ActionResult>> done) {
+  std::vector<Item> items;
+  for (const std::string& text : nodes) {
+    Result<std::vector<std::string>> names = parse_hostlist(text);
+    if (!names.is_ok()) return done(names.status());
+    for (const std::string& name : names.value()) {
+      items.push_back({name, command_of(verb, name, reason)});
+    }
+    if (items.size() > kActionsMax) break;
+  }
+  if (Status status = check_count(items.size(), "nodes"); !status.is_ok()) return done(status);
+  run_all(caller, std::move(items), std::move(done));
+}
+
+void Actions::set_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,
+                        Done<CommandReply> done) {
+  if (quota.nodes < 0) quota.nodes = Quota::kUnlimited;
+  std::vector<Item> items;
+  for (const Quota& level : each_level(quota, priority)) items.push_back({"", SetQuota{level}});
+  run_until_error(caller, std::move(items), std::move(done));
+}
+
+void Actions::remove_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,
+                           Done<CommandReply> done) {
+  std::vector<Item> items;
+  for (const Quota& level : each_level(quota, priority)) items.push_back({"", RemoveQuota{level}});
+  // Of every level: those that have a row; it is an error only if none has one.
+  if (priority) return run_until_error(caller, std::move(items), std::move(done));
+  run_all(caller, std::move(items), [done](Result<std::vector<ActionResult>> results) {
+    if (!results.is_ok()) return done(results.status());
+    Status first;
+    for (const ActionResult& result : results.value()) {
+      if (result.status.is_ok()) return done(CommandReply{.message = result.message});
+      if (first.is_ok()) first = result.status;
+    }
+    done(first);
+  });
+}
+
+// All are submitted at once, so that they share one append.
+void Actions::run_all(const Caller& caller, std::vector<Item> items,
+                      Done<std::vector<ActionResult>> done) {
+  auto gathering = std::make_shared<Gathering>(items.size(), std::move(done));
+  for (size_t i = 0; i < items.size(); ++i) {
+    gathering->results[i].name = items[i].name;
+    controller_.submit(
+        caller, std::move(items[i].command),
+        [gathering, i](Result<CommandReply> reply) { gathering->answered(i, reply); });
+  }
+}
+
+void Actions::run_until_error(const Caller& caller, std::vector<Item> items,
+                              Done<CommandReply> done) {
+  run_all(caller, std::move(items), [done](Result<std::vector<ActionResult>> results) {
+    if (!results.is_ok()) return done(results.status());
+    for (const ActionResult& result : results.value()) {
+      if (!result.status.is_ok()) return done(result.status);
+    }
+    done(CommandReply{.message = results.value().back().message});
+  });
+}
+
+}  // namespace hai

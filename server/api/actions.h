@@ -1,0 +1,66 @@
+#pragma once
+// What people can do, for gRPC and HTTP alike: many at once, each with its own result, and the
+// shorthand the controller does not know ("*", host lists). On the loop's thread; `done` is called
+// once, later.
+
+#include <string>
+#include <vector>
+
+#include "server/api/source.h"
+#include "server/control/controller.h"
+
+namespace hai {
+
+inline constexpr size_t kActionsMax = 1'000;
+
+enum class JobVerb { stop, suspend, resume, hold, release };
+enum class NodeVerb { cordon, drain, undrain };
+
+struct ActionResult {
+  std::string name;  // as asked
+  JobId job;         // none for nodes and unknown jobs
+  Status status;
+  std::string message;  // for people: what happens next
+};
+
+struct Submission {
+  JobSpec spec;
+  std::string request_id;
+};
+
+class Actions {
+ public:
+  explicit Actions(Controller& controller) : controller_(controller) {}
+
+  // Validates, then submits.
+  void submit_job(const Caller& caller, Submission submission, Done<CommandReply> done);
+  void submit_jobs(const Caller& caller, std::vector<Submission> submissions,
+                   Done<std::vector<ActionResult>> done);
+
+  void control_jobs(const Caller& caller, const std::vector<std::string>& jobs, JobVerb verb,
+                    const std::string& reason, Done<std::vector<ActionResult>> done);
+  void set_priority(const Caller& caller, const std::string& job, Priority priority,
+                    Done<CommandReply> done);
+
+  // Names or host lists.
+  void control_nodes(const Caller& caller, const std::vector<std::string>& nodes, NodeVerb verb,
+                     const std::string& reason, Done<std::vector<ActionResult>> done);
+
+  // No priority = each level; nodes < 0 = unlimited.
+  void set_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,
+                 Done<CommandReply> done);
+  void remove_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,
+                    Done<CommandReply> done);
+
+ private:
+  struct Item {
+    std::string name;
+    Command command;
+  };
+  void run_all(const Caller& caller, std::vector<Item> items, Done<std::vector<ActionResult>> done);
+  void run_until_error(const Caller& caller, std::vector<Item> items, Done<CommandReply> done);
+
+  Controller& controller_;
+};
+
+}  // namespace hai

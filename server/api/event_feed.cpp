@@ -1,0 +1,55 @@
+#include "server/api/event_feed.h"
+
+#include <set>
+
+namespace hai {
+
+void EventFeed::durable(const std::vector<Event>& events, const ClusterState& state) {
+  (void)state;
+  std::set<JobId> jobs = {JobId{}};  // the key of those who watch everything
+  for (const Event& event : events) {
+    // After a change of leader the numbers may go on elsewhere: what is kept has no gaps.
+    if (event.seq != last_seq_ + 1) events_.clear();
+    last_seq_ = event.seq;
+    events_.push_back(event);
+    if (events_.size() > kept_max_) events_.pop_front();
+    if (JobId job = job_of(event.body)) jobs.insert(job);
+  }
+  std::vector<WatchId> told;
+  for (JobId job : jobs) {
+    auto [first, last] = by_job_.equal_range(job);
+    for (auto it = first; it != last; ++it) told.push_back(it->second);
+  }
+  for (WatchId id : told) {
+    auto found = watches_.find(id);
+    if (found == watches_.end()) continue;
+    const std::function<void()> callback = found->second.told;  // it may drop itself
+    callback();
+  }
+}
+
+const Event* EventFeed::find(int64_t seq) const {
+  if (seq <= before_first() || seq > last_seq_) return nullptr;
+  return &events_[static_cast<size_t>(seq - events_.front().seq)];
+}
+
+EventFeed::WatchId EventFeed::watch(JobId job, std::function<void()> told) {
+  const WatchId id = ++last_watch_;
+  watches_[id] = {job, std::move(told)};
+  by_job_.emplace(job, id);
+  return id;
+}
+
+void EventFeed::unwatch(WatchId id) {
+  auto found = watches_.find(id);
+  if (found == watches_.end()) return;
+  auto [first, last] = by_job_.equal_range(found->second.job);
+  for (auto it = first; it != last; ++it) {
+    if (it->second != id) continue;
+    by_job_.erase(it);
+    break;
+  }
+  watches_.erase(found);
+}
+
+}  // namespace hai

@@ -1,0 +1,47 @@
+#pragma once
+// The newest events, and word to whoever waits for more. On the loop's thread. The ring is every
+// watcher's queue: a watcher reads from where it stands when it is ready, and one that falls behind
+// the ring's start is told so (design §7: slow watchers are cut off, not waited for).
+
+#include <deque>
+#include <functional>
+#include <map>
+
+#include "server/control/ports.h"
+
+namespace hai {
+
+class EventFeed final : public EventSink {
+ public:
+  explicit EventFeed(size_t kept_max = 100'000) : kept_max_(kept_max) {}
+
+  void durable(const std::vector<Event>& events, const ClusterState& state) override;
+
+  // Kept are the events after this seq up to last_seq(), without gaps.
+  int64_t before_first() const { return events_.empty() ? last_seq_ : events_.front().seq - 1; }
+  int64_t last_seq() const { return last_seq_; }
+  // nullptr if it is not kept (any more) or has not come.
+  const Event* find(int64_t seq) const;
+
+  using WatchId = int64_t;  // 0 is never one
+  // `told` is called after each batch that has something for it: any event, or one about the job.
+  // It may add and drop watches.
+  WatchId watch(JobId job, std::function<void()> told);  // JobId{}: all events
+  void unwatch(WatchId id);
+  size_t watch_count() const { return watches_.size(); }
+
+ private:
+  struct Watch {
+    JobId job;
+    std::function<void()> told;
+  };
+
+  const size_t kept_max_;
+  std::deque<Event> events_;
+  int64_t last_seq_ = 0;
+  std::map<WatchId, Watch> watches_;
+  std::multimap<JobId, WatchId> by_job_;
+  WatchId last_watch_ = 0;
+};
+
+}  // namespace hai

@@ -1,0 +1,168 @@
+// Events as sentences. They complete "ACTOR: …" in a list, so they start in lower case.
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "server/api/event_view.h"
+#include "server/store/json_codec.h"
+
+namespace hai {
+
+namespace {
+
+std::string because(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
+
+struct Sentence {
+  const ClusterState& state;
+
+  std::string name_of(NodeId id) const {
+    const Node* node = state.find(id);
+    return node == nullptr ? fmt::format("node {}", id.value) : node->facts.name;
+  }
+  std::string nodes_of(const Placement& placement) const {
+    static constexpr size_t kNamesMax = 8;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < placement.size() && i < kNamesMax; ++i) {
+      names.push_back(name_of(placement[i].node));
+    }
+    const std::string more = placement.size() > kNamesMax
+                                 ? fmt::format(" and {} more", placement.size() - kNamesMax)
+                                 : "";
+    return fmt::format("{}{}", fmt::join(names, ", "), more);
+  }
+
+  std::string operator()(const EpochStarted& event) const {
+    return fmt::format("this server leads as epoch {}", event.epoch.value);
+  }
+  std::string operator()(const UserSet& event) const {
+    return fmt::format("user {} is {} and {}", event.user.name, to_string(event.user.role),
+                       event.user.active ? "active" : "not active");
+  }
+  std::string operator()(const QuotaSet& event) const {
+    const Quota& quota = event.quota;
+    return fmt::format(
+        "quota of {} in {}/{} is {}", quota.owner, quota.group, to_string(quota.priority),
+        quota.nodes >= Quota::kUnlimited ? "unlimited" : fmt::format("{} nodes", quota.nodes));
+  }
+  std::string operator()(const QuotaRemoved& event) const {
+    return fmt::format("quota of {} in {}/{} is removed", event.quota.owner, event.quota.group,
+                       to_string(event.quota.priority));
+  }
+  std::string operator()(const TokenSet& event) const {
+    return fmt::format("{} has a new token {}", event.token.user, event.token.label);
+  }
+  std::string operator()(const TokenRevoked&) const { return "a token is revoked"; }
+  std::string operator()(const JobSubmitted& event) const {
+    return fmt::format("{} submitted: {} nodes of {}, priority {}", event.spec->name,
+                       event.spec->node_count, event.spec->group, to_string(event.spec->priority));
+  }
+  std::string operator()(const JobHeld& event) const { return "held" + because(event.reason); }
+  std::string operator()(const JobReleased&) const { return "released"; }
+  std::string operator()(const JobPriorityChanged& event) const {
+    return fmt::format("priority is {}", to_string(event.priority));
+  }
+  std::string operator()(const JobStopRequested& event) const {
+    return "asked to stop" + because(event.reason);
+  }
+  std::string operator()(const JobFinished& event) const {
+    return fmt::format("{} with exit code {}{}", to_string(event.state), event.exit_code,
+                       because(event.reason));
+  }
+  std::string operator()(const NodesReserved& event) const {
+    std::vector<int64_t> victims;
+    for (JobId job : event.reservation.victims) victims.push_back(job.value);
+    return fmt::format("nodes held for it: {}; jobs asked to leave: {}",
+                       nodes_of(event.reservation.placement), fmt::join(victims, ", "));
+  }
+  std::string operator()(const ReservationDropped& event) const {
+    return "its held nodes are given back" + because(event.reason);
+  }
+  std::string operator()(const AttemptPlaced& event) const {
+    return fmt::format("attempt {} placed on {}", event.attempt, nodes_of(event.placement));
+  }
+  std::string operator()(const AttemptStarting& event) const {
+    return fmt::format("attempt {} starts", event.attempt);
+  }
+  std::string operator()(const RankRunning& event) const {
+    return fmt::format("rank {} of attempt {} runs", event.rank, event.attempt);
+  }
+  std::string operator()(const RankEnded& event) const {
+    return fmt::format("rank {} of attempt {} is gone ({}, exit code {}){}", event.rank,
+                       event.attempt, to_string(event.cause), event.exit_code,
+                       because(event.message));
+  }
+  std::string operator()(const AttemptRunning& event) const {
+    return fmt::format("attempt {} runs on all its nodes", event.attempt);
+  }
+  std::string operator()(const AttemptSuspending& event) const {
+    const std::string beneficiary =
+        event.beneficiary ? fmt::format(" to make room for job {}", event.beneficiary.value) : "";
+    return fmt::format("attempt {} is asked to save and leave until {}{}{}", event.attempt,
+                       format_rfc3339(event.deadline), beneficiary, because(event.reason));
+  }
+  std::string operator()(const AttemptContinued& event) const {
+    return fmt::format("attempt {} may go on{}", event.attempt, because(event.reason));
+  }
+  std::string operator()(const AttemptEnding& event) const {
+    return fmt::format("attempt {} is ending as {}{}", event.attempt, to_string(event.end.outcome),
+                       because(event.end.reason));
+  }
+  std::string operator()(const AttemptEnded& event) const {
+    return fmt::format("attempt {} ended as {}{}", event.attempt, to_string(event.outcome),
+                       because(event.reason));
+  }
+  std::string operator()(const JobRequeued& event) const {
+    return "back in the queue" + because(event.reason);
+  }
+  std::string operator()(const CheckpointReported& event) const {
+    return fmt::format("checkpoint of step {} at {}", event.checkpoint.step, event.checkpoint.path);
+  }
+  std::string operator()(const LifeStateSet& event) const {
+    return fmt::format("whole_life_state set in attempt {}", event.attempt);
+  }
+  std::string operator()(const NodeRegistered& event) const {
+    return fmt::format("registered in {} with {} GPUs", event.facts.group, event.facts.gpus);
+  }
+  std::string operator()(const NodeLivenessChanged& event) const {
+    return std::string(to_string(event.liveness)) + because(event.reason);
+  }
+  std::string operator()(const NodeSchedulingChanged& event) const {
+    return std::string(to_string(event.scheduling)) + because(event.reason);
+  }
+};
+
+std::string subject_of(const ClusterState& state, const EventBody& body) {
+  if (JobId job = job_of(body)) return fmt::format("job/{}", job.value);
+  if (NodeId node = node_of(body)) return "node/" + Sentence{state}.name_of(node);
+  if (const auto* set = std::get_if<UserSet>(&body)) return "user/" + set->user.name;
+  if (const auto* set = std::get_if<TokenSet>(&body)) return "user/" + set->token.user;
+  return {};
+}
+
+// Environments may hold passwords; the history is read by everybody.
+std::string public_json(const EventBody& body) {
+  const auto* submitted = std::get_if<JobSubmitted>(&body);
+  if (submitted == nullptr) return to_json(body);
+  auto spec = std::make_shared<JobSpec>(*submitted->spec);
+  spec->environments.clear();
+  JobSubmitted copy = *submitted;
+  copy.spec = spec;
+  return to_json(EventBody(std::move(copy)));
+}
+
+}  // namespace
+
+EventView view_event(const ClusterState& state, const Event& event) {
+  EventView view{.seq = event.seq,
+                 .at = event.time,
+                 .actor = event.actor,
+                 .kind = std::string(kind_of(event.body)),
+                 .subject = subject_of(state, event.body),
+                 .text = std::visit(Sentence{state}, event.body),
+                 .body_json = public_json(event.body),
+                 .job = job_of(event.body).value};
+  if (NodeId node = node_of(event.body)) view.node = Sentence{state}.name_of(node);
+  return view;
+}
+
+}  // namespace hai

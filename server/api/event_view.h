@@ -1,0 +1,24 @@
+#pragma once
+// An event as people see it: who, about what, and a sentence; made on the loop's thread.
+
+#include <string>
+
+#include "server/model/cluster_state.h"
+
+namespace hai {
+
+struct EventView {
+  int64_t seq = 0;
+  UnixTime at{};
+  std::string actor;
+  std::string kind;
+  std::string subject;  // "job/17", "node/node-1", "user/ann", or "" for the cluster
+  std::string text;
+  std::string body_json;
+  int64_t job = 0;
+  std::string node;
+};
+
+EventView view_event(const ClusterState& state, const Event& event);
+
+}  // namespace hai

@@ -1,0 +1,34 @@
+#pragma once
+// The log of one rank of one attempt, piece by piece. Only its owner and operators read it. With
+// `follow` it waits for a job that has not started, for more while the rank lives, and for a node
+// that is away; otherwise it ends where the log ends now.
+
+#include "server/api/log_router.h"
+#include "server/api/queries.h"
+
+namespace hai {
+
+class Loop;
+
+struct LogTailRequest {
+  std::string job;  // id or name
+  int attempt = 0;  // 0 = the latest
+  int rank = 0;
+  int64_t offset = 0;      // negative = from the start of what is kept
+  int64_t tail_bytes = 0;  // > 0: so many before the end instead of `offset`
+  bool follow = false;
+};
+
+struct LogPiece {
+  std::string data;
+  int64_t offset = 0;
+  int attempt = 0;
+  int rank = 0;
+  bool end = false;  // the last one
+};
+
+// On the loop's thread.
+Source<LogPiece> tail_log(Loop& loop, Queries& queries, LogRouter& router, Caller caller,
+                          LogTailRequest request);
+
+}  // namespace hai

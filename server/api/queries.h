@@ -1,0 +1,121 @@
+#pragma once
+// Everything people can ask, for gRPC and HTTP alike. On the loop's thread; `done` is called once,
+// later, on that thread. What the controller has in memory answers first; finished jobs and old
+// events come from the history, if there is one.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/api/attempt_view.h"
+#include "server/api/event_view.h"
+#include "server/api/source.h"
+#include "server/control/controller.h"
+#include "server/control/history_port.h"
+
+namespace hai {
+
+class EventFeed;
+struct EventFilter;
+
+inline constexpr int kPageDefault = 100;
+inline constexpr int kPageMax = 1'000;
+inline constexpr int kNodePageMax = 5'000;
+
+struct JobListRequest {
+  std::vector<JobState> states;  // empty = any
+  std::string user;              // "" = everybody's
+  bool only_mine = false;        // the caller's; not `user`
+  std::string group;
+  std::vector<std::string> tags;  // all of them
+  bool include_finished = false;  // without it, finished ones only as far as `states` names them
+  JobId before;                   // only older ones; none = from the newest
+  int limit = kPageDefault;       // 1 .. kPageMax
+};
+struct JobPage {
+  std::vector<JobView> jobs;  // newest first
+  JobId next;                 // `before` of the next page; none = the last page
+};
+
+struct EventListRequest {
+  std::string job;   // id or name; "" = any
+  std::string node;  // "" = any
+  std::vector<std::string> kinds;
+  std::optional<int64_t> after_seq;   // oldest first from there on
+  std::optional<int64_t> before_seq;  // newest first below it; neither: from the newest
+  int limit = kPageDefault;
+};
+struct EventPage {
+  std::vector<EventView> events;
+  std::optional<int64_t> next;  // after_seq or before_seq of the next page
+  int64_t seen_to = 0;          // with after_seq: up to here nothing else passes
+};
+
+struct NodeListRequest {
+  std::string group, zone, leaf, liveness, scheduling;  // "" = any
+  std::string after;                                    // name; "" = from the first
+  int limit = kPageMax;                                 // 1 .. kNodePageMax
+};
+struct NodePage {
+  std::vector<NodeView> nodes;  // by name
+  std::string next;             // `after` of the next page; "" = the last page
+};
+
+struct QuotaView {
+  Quota quota;
+  int64_t nodes_used = 0;  // rounded up
+};
+struct WhoAmIView {
+  User user;
+  std::vector<QuotaView> quotas;  // in force for him
+  std::string cluster;
+};
+
+class Queries {
+ public:
+  // `history` may be null: then only what is in memory is known.
+  Queries(Controller& controller, History* history, EventFeed& feed)
+      : controller_(controller), history_(history), feed_(feed) {}
+
+  // `job` is an id, or a name: the caller's unfinished job of that name, else his latest.
+  void get_job(const Caller& caller, const std::string& job, Done<JobView> done);
+  void list_jobs(const Caller& caller, const JobListRequest& request, Done<JobPage> done);
+  void list_attempts(const Caller& caller, const std::string& job, int limit,
+                     Done<std::vector<AttemptView>> done);  // newest first
+  void list_events(const Caller& caller, const EventListRequest& request, Done<EventPage> done);
+
+  void get_node(const Caller& caller, const std::string& name, Done<NodeView> done);
+  void list_nodes(const Caller& caller, const NodeListRequest& request, Done<NodePage> done);
+  void get_cluster(const Caller& caller, Done<ClusterView> done);
+
+  void who_am_i(const Caller& caller, Done<WhoAmIView> done);
+  void list_quotas(const Caller& caller, const std::string& owner,
+                   Done<std::vector<QuotaView>> done);
+  void list_users(const Caller& caller, Done<std::vector<User>> done);
+  void list_tokens(const Caller& caller, const std::string& user, Done<std::vector<Token>> done);
+
+  // The job itself, from memory or history, with the state it belongs to; for logs and watchers.
+  // `may_control` is whether it is the caller's or he is an operator.
+  struct FoundJob {
+    Job job;
+    JobView view;
+    bool may_control = false;
+  };
+  void find_job(const Caller& caller, const std::string& job, Done<FoundJob> done);
+
+  EventFeed& feed() { return feed_; }
+  Controller& controller() { return controller_; }
+  History* history() { return history_; }
+
+ private:
+  void jobs_of_history(const Caller& caller, const JobListRequest& request, Done<JobPage> done);
+  void events_of_history(const Caller& caller, const EventQuery& query, const EventFilter& filter,
+                         Done<EventPage> done);
+
+  Controller& controller_;
+  History* history_;
+  EventFeed& feed_;
+};
+
+}  // namespace hai

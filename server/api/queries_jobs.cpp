@@ -1,0 +1,210 @@
+// Jobs and attempts. What is in memory is newer than the history, so it wins where both know a job.
+
+#include <algorithm>
+#include <charconv>
+
+#include "server/api/queries.h"
+
+namespace hai {
+
+namespace {
+
+// Other people's environments may hold passwords.
+JobView visible_view(JobView view, const Actor& actor) {
+  if (view.user == actor.user || actor.is_operator() || view.spec->environments.empty())
+    return view;
+  auto spec = std::make_shared<JobSpec>(*view.spec);
+  spec->environments.clear();
+  view.spec = std::move(spec);
+  return view;
+}
+
+std::optional<JobId> parse_job_id(const std::string& text) {
+  int64_t id = 0;
+  const char* end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data(), end, id);
+  if (parsed.ec != std::errc() || parsed.ptr != end || id <= 0) return std::nullopt;
+  return JobId{id};
+}
+
+const Job* newest_of_name(const ClusterState& state, const std::string& user,
+                          const std::string& name) {
+  if (const Job* job = state.find_unfinished(user, name)) return job;
+  for (auto it = state.jobs().rbegin(); it != state.jobs().rend(); ++it) {
+    if (it->second.user == user && it->second.spec->name == name) return &it->second;
+  }
+  return nullptr;
+}
+
+bool matches(const Job& job, const JobListRequest& request, const std::string& user) {
+  if (!user.empty() && job.user != user) return false;
+  if (!request.group.empty() && job.spec->group != request.group) return false;
+  for (const std::string& tag : request.tags) {
+    if (std::ranges::find(job.spec->tags, tag) == job.spec->tags.end()) return false;
+  }
+  if (!request.states.empty()) {
+    return std::ranges::find(request.states, job.state) != request.states.end();
+  }
+  return request.include_finished || !job.is_terminal();
+}
+
+bool wants_finished(const JobListRequest& request) {
+  if (request.states.empty()) return request.include_finished;
+  return std::ranges::any_of(request.states, [](JobState state) { return is_terminal(state); });
+}
+
+JobPage page_from_memory(const Controller::ReadContext& context, const Actor& actor,
+                         const JobListRequest& request, const std::string& user) {
+  JobPage page;
+  const auto& jobs = context.state.jobs();
+  auto it = request.before ? jobs.lower_bound(request.before) : jobs.end();
+  while (it != jobs.begin()) {
+    --it;
+    if (!matches(it->second, request, user)) continue;
+    if (page.jobs.size() == static_cast<size_t>(request.limit)) {
+      page.next = JobId{page.jobs.back().id};
+      break;
+    }
+    page.jobs.push_back(visible_view(view_job(context.state, it->second, context.soft), actor));
+  }
+  return page;
+}
+
+}  // namespace
+
+void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJob> done) {
+  auto found = [done](const Controller::ReadContext& context, const Actor& actor,
+                      const Job& value) {
+    done(FoundJob{.job = value,
+                  .view = visible_view(view_job(context.state, value, context.soft), actor),
+                  .may_control = actor.is_operator() || value.user == actor.user});
+  };
+  auto missing = [done](const std::string& text, const Actor& actor) {
+    if (parse_job_id(text)) return done(not_found("job {} does not exist", text));
+    done(not_found("{} has no job named {}", actor.user, text));
+  };
+  auto look = [this, caller, job, done, found, missing](const Controller::ReadContext& context,
+                                                        const Actor& actor) {
+    const std::optional<JobId> id = parse_job_id(job);
+    const Job* known = id ? context.state.find(*id) : nullptr;
+    if (!id) {
+      known = history_ == nullptr ? newest_of_name(context.state, actor.user, job)
+                                  : context.state.find_unfinished(actor.user, job);
+    }
+    if (known != nullptr) return found(context, actor, *known);
+    if (history_ == nullptr) return missing(job, actor);
+    JobKey key = id ? JobKey{.job = *id} : JobKey{.user = actor.user, .name = job};
+    history_->job(std::move(key), [this, caller, job, done, found, missing](Result<Job> old) {
+      if (!old.is_ok() && old.status().code() != Code::not_found) return done(old.status());
+      controller_.read(
+          caller,
+          [=](const Controller::ReadContext& again, const Actor& same) {
+            if (!old.is_ok()) return missing(job, same);
+            found(again, same, old.value());
+          },
+          done);
+    });
+  };
+  controller_.read(caller, look, done);
+}
+
+void Queries::get_job(const Caller& caller, const std::string& job, Done<JobView> done) {
+  find_job(caller, job, [done](Result<FoundJob> found) {
+    if (!found.is_ok()) return done(found.status());
+    done(std::move(found).value().view);
+  });
+}
+
+void Queries::list_jobs(const Caller& caller, const JobListRequest& request, Done<JobPage> done) {
+  if (request.limit < 1 || request.limit > kPageMax) {
+    return done(invalid_argument("a page has 1 to {} jobs, {} asked", kPageMax, request.limit));
+  }
+  if (wants_finished(request) && history_ != nullptr) {
+    return jobs_of_history(caller, request, std::move(done));
+  }
+  controller_.read(
+      caller,
+      [request, done](const Controller::ReadContext& context, const Actor& actor) {
+        const std::string& user = request.only_mine ? actor.user : request.user;
+        done(page_from_memory(context, actor, request, user));
+      },
+      done);
+}
+
+void Queries::jobs_of_history(const Caller& caller, const JobListRequest& request,
+                              Done<JobPage> done) {
+  // Tags beyond the first are matched here, so a page may come out short; `next` is right anyway.
+  auto answer = [this, caller, request, done](Result<std::vector<Job>> jobs, std::string user) {
+    if (!jobs.is_ok()) return done(jobs.status());
+    controller_.read(
+        caller,
+        [request, done, user, jobs = std::move(jobs).value()](
+            const Controller::ReadContext& context, const Actor& actor) {
+          JobPage page;
+          for (const Job& old : jobs) {
+            const Job* known = context.state.find(old.id);
+            const Job& job = known == nullptr ? old : *known;
+            if (!matches(job, request, user)) continue;
+            page.jobs.push_back(visible_view(view_job(context.state, job, context.soft), actor));
+          }
+          if (jobs.size() == static_cast<size_t>(request.limit)) page.next = jobs.back().id;
+          done(std::move(page));
+        },
+        done);
+  };
+  controller_.read(
+      caller,
+      [this, request, answer](const Controller::ReadContext&, const Actor& actor) {
+        const std::string user = request.only_mine ? actor.user : request.user;
+        JobQuery query{.states = request.states,
+                       .user = user,
+                       .group = request.group,
+                       .tag = request.tags.empty() ? "" : request.tags.front(),
+                       .before = request.before,
+                       .limit = request.limit};
+        history_->jobs(std::move(query), [answer, user](Result<std::vector<Job>> jobs) {
+          answer(std::move(jobs), user);
+        });
+      },
+      done);
+}
+
+void Queries::list_attempts(const Caller& caller, const std::string& job, int limit,
+                            Done<std::vector<AttemptView>> done) {
+  if (limit < 1 || limit > kPageMax) {
+    return done(invalid_argument("a page has 1 to {} attempts, {} asked", kPageMax, limit));
+  }
+  // The newest attempt is the one in memory; the history may not have its last changes yet.
+  auto merge = [this, caller, limit, done](const Job& found, std::vector<Attempt> attempts) {
+    if (found.attempt) {
+      std::erase_if(attempts, [&](const Attempt& attempt) {
+        return attempt.number == found.attempt->number;
+      });
+      attempts.push_back(*found.attempt);
+    }
+    controller_.read(
+        caller,
+        [done, limit, id = found.id, attempts = std::move(attempts)](
+            const Controller::ReadContext& context, const Actor&) {
+          std::vector<AttemptView> views;
+          for (auto it = attempts.rbegin();
+               it != attempts.rend() && views.size() < static_cast<size_t>(limit); ++it) {
+            views.push_back(view_attempt(context.state, id, *it));
+          }
+          done(std::move(views));
+        },
+        done);
+  };
+  find_job(caller, job, [this, merge, done](Result<FoundJob> found) {
+    if (!found.is_ok()) return done(found.status());
+    if (history_ == nullptr) return merge(found.value().job, {});
+    const JobId id = found.value().job.id;
+    history_->attempts(
+        id, [merge, done, job = found.value().job](Result<std::vector<Attempt>> attempts) {
+          if (!attempts.is_ok()) return done(attempts.status());
+          merge(job, std::move(attempts).value());
+        });
+  });
+}
+
+}  // namespace hai
