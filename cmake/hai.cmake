@@ -8,6 +8,9 @@ if(SANITIZE)
   add_compile_options(-fsanitize=${SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SANITIZE})
 endif()
+if(SANITIZE MATCHES "thread")
+  add_compile_options(-Wno-tsan)  # Asio uses fences, which the thread sanitizer cannot see and warns about.
+endif()
 
 # hai_library(NAME SOURCES a.cpp ... [PUBLIC lib ...] [PRIVATE lib ...])
 # One static library per folder. All includes are written from the repository root.

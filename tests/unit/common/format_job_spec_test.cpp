@@ -3,6 +3,7 @@
 #include "common/rng.h"
 #include "common/shell_words.h"
 #include "common/spec/job_spec_yaml.h"
+#include "common/text_check.h"
 
 namespace hai {
 namespace {
@@ -97,6 +98,59 @@ TEST(FormatJobSpec, EverythingComesBack) {
     if (rng.chance(0.5)) spec.begin_at = unix_micros(rng.between(0, 4'000'000'000'000) * 1000);
     expect_round_trip(spec);
   }
+}
+
+// Whatever is cut out, doubled or overwritten in a good file: either it is refused with errors that
+// can be printed, or it is a valid spec that survives a round trip.
+TEST(FormatJobSpec, DamagedFilesAreRefusedOrValid) {
+  JobSpec spec;
+  spec.name = "j";
+  spec.workspace = "/w";
+  spec.entrypoint = "e.py";
+  spec.parameters = "--a 'b c'";
+  spec.environments = {{"A", "1"}, {"B", "x: y"}};
+  spec.zone = "A";
+  spec.suspend.signal = "SIGUSR1";
+  spec.tags = {"a", "b"};
+  spec.begin_at = unix_micros(0);
+  const std::string good = format_job_spec_yaml(spec);
+  const std::string kBytes = "\n\t \"'[]{}:,#&*!|>%@`-?0aZ~\\\x01\x80\xff";
+  Rng rng(23);
+  int refused = 0;
+  for (int round = 0; round < 3'000; ++round) {
+    std::string text = good;
+    for (uint64_t i = rng.between(1, 4); i > 0 && !text.empty(); --i) {
+      const size_t at = rng.below(text.size());
+      const size_t length = rng.below(8);
+      switch (rng.below(4)) {
+        case 0:
+          text.erase(at, length);
+          break;
+        case 1:
+          text.insert(at, text.substr(rng.below(text.size()), length));
+          break;
+        case 2:
+          text[at] = rng.pick(kBytes);
+          break;
+        default:
+          text.insert(at, 1, rng.pick(kBytes));
+      }
+    }
+    JobSpec back;
+    std::vector<SpecError> errors;
+    if (parse_job_spec(text, &back, &errors)) {
+      if (!back.begin_at || to_micros(*back.begin_at) % 1000 == 0) expect_round_trip(back);
+      continue;
+    }
+    ++refused;
+    ASSERT_FALSE(errors.empty()) << text;
+    for (const SpecError& error : errors) {
+      ASSERT_FALSE(find_bad_text(to_string(error)).has_value()) << text;
+      ASSERT_EQ(to_string(error).find('\n'), std::string::npos) << text;
+    }
+  }
+  EXPECT_GT(refused, 1'000);
+  EXPECT_LT(refused, 3'000);
 }
 
 }  // namespace
