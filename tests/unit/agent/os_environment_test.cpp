@@ -1,0 +1,136 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/core/environment.h"
+
+namespace hai {
+namespace {
+
+LaunchRank gang_of_two() {
+  LaunchRank order;
+  order.key = {.job = {17}, .attempt = 2, .rank = 1};
+  order.job_name = "llm";
+  order.user = "ann";
+  order.workspace = "/data/llm";
+  order.entrypoint = "train.py";
+  order.gpus = GpuSet::first(4);
+  order.ranks = {{.node = "node-1", .address = "10.0.0.1", .zone = "A", .leaf = "a1"},
+                 {.node = "node-2", .address = "10.0.0.2", .zone = "A", .leaf = "a2"}};
+  order.master_port = 29510;
+  order.checkpoint = "/ckpt/5";
+  order.whole_life_state = "seen";
+  return order;
+}
+
+const LocalPaths kPaths = {.socket = "/r/job.sock", .log_dir = "/l", .temp_dir = "/r/tmp"};
+
+std::string value(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "(unset)" : found->second;
+}
+
+TEST(Environment, TellsEveryProgramWhoItIs) {
+  const Environment env = build_environment(gang_of_two(), kPaths);
+  const Environment expected = {{"HAI_JOB_ID", "17"},
+                                {"HAI_JOB_NAME", "llm"},
+                                {"HAI_ATTEMPT", "2"},
+                                {"HAI_USER", "ann"},
+                                {"HAI_NODE_NAME", "node-2"},
+                                {"HAI_NODE_RANK", "1"},
+                                {"HAI_NNODES", "2"},
+                                {"HAI_ZONE", "A"},
+                                {"HAI_LEAF", "a2"},
+                                {"HAI_SOCKET", "/r/job.sock"},
+                                {"HAI_LOG_DIR", "/l"},
+                                {"HAI_CHECKPOINT", "/ckpt/5"},
+                                {"MARSV2_WHOLE_LIFE_STATE", "seen"},
+                                {"MARSV2_NODE_NAME", "node-2"},
+                                {"MARSV2_RANK", "1"},
+                                {"MASTER_ADDR", "10.0.0.1"},
+                                {"MASTER_IP", "10.0.0.1"},
+                                {"MASTER_PORT", "29510"},
+                                {"CUDA_VISIBLE_DEVICES", "0,1,2,3"},
+                                {"TMPDIR", "/r/tmp"},
+                                {"RANK", "1"},
+                                {"WORLD_SIZE", "2"}};
+  for (const auto& [name, text] : expected) EXPECT_EQ(value(env, name), text) << name;
+  EXPECT_FALSE(env.contains("LOCAL_RANK"));
+}
+
+TEST(Environment, TorchPerNodeLeavesNumberingToTorchrun) {
+  LaunchRank order = gang_of_two();
+  order.env_style = EnvStyle::torch;
+  LocalPaths paths = kPaths;
+  paths.base = {{"RANK", "9"}};
+  const Environment env = build_environment(order, paths);
+  EXPECT_EQ(value(env, "RANK"), "(unset)");
+  EXPECT_EQ(value(env, "WORLD_SIZE"), "(unset)");
+  EXPECT_EQ(value(env, "NODE_RANK"), "1");
+  EXPECT_EQ(value(env, "GROUP_RANK"), "1");
+  EXPECT_EQ(value(env, "NNODES"), "2");
+}
+
+TEST(Environment, TorchPerGpuNumbersProcesses) {
+  LaunchRank order = gang_of_two();
+  order.env_style = EnvStyle::torch;
+  order.launch = LaunchMode::per_gpu;
+  ASSERT_EQ(process_count(order), 4);
+  const Environment env = build_environment(order, kPaths, 2);
+  EXPECT_EQ(value(env, "RANK"), "6");
+  EXPECT_EQ(value(env, "WORLD_SIZE"), "8");
+  EXPECT_EQ(value(env, "LOCAL_RANK"), "2");
+  EXPECT_EQ(value(env, "LOCAL_WORLD_SIZE"), "4");
+  EXPECT_EQ(value(env, "CUDA_VISIBLE_DEVICES"), "0,1,2,3");
+}
+
+TEST(Environment, HaiPerGpuKeepsNodeNumbers) {
+  LaunchRank order = gang_of_two();
+  order.launch = LaunchMode::per_gpu;
+  const Environment env = build_environment(order, kPaths, 3);
+  EXPECT_EQ(value(env, "RANK"), "1");
+  EXPECT_EQ(value(env, "WORLD_SIZE"), "2");
+  EXPECT_EQ(value(env, "LOCAL_RANK"), "3");
+}
+
+TEST(Environment, SlurmNames) {
+  LaunchRank order = gang_of_two();
+  order.env_style = EnvStyle::slurm;
+  order.launch = LaunchMode::per_gpu;
+  const Environment env = build_environment(order, kPaths, 1);
+  EXPECT_EQ(value(env, "SLURM_JOB_ID"), "17");
+  EXPECT_EQ(value(env, "SLURM_NODEID"), "1");
+  EXPECT_EQ(value(env, "SLURM_NNODES"), "2");
+  EXPECT_EQ(value(env, "SLURM_PROCID"), "5");
+  EXPECT_EQ(value(env, "SLURM_LOCALID"), "1");
+  EXPECT_EQ(value(env, "SLURM_NTASKS"), "8");
+  EXPECT_EQ(value(env, "SLURM_NODELIST"), "node-[1-2]");
+  EXPECT_EQ(value(env, "SLURM_TASKS_PER_NODE"), "4(x2)");
+  EXPECT_EQ(value(env, "SLURM_RESTART_COUNT"), "1");
+}
+
+TEST(Environment, UserOverridesAllButTheSocket) {
+  LaunchRank order = gang_of_two();
+  order.environments = {{"HAI_SOCKET", "/evil"}, {"MASTER_PORT", "1"}, {"PYTHONPATH", "/mine"}};
+  LocalPaths paths = kPaths;
+  paths.python_dir = "/usr/lib/hai";
+  paths.base = {{"PATH", "/bin"}, {"HAI_SOCKET", "/outer"}};
+  const Environment env = build_environment(order, paths);
+  EXPECT_EQ(value(env, "HAI_SOCKET"), "/r/job.sock");
+  EXPECT_EQ(value(env, "MASTER_PORT"), "1");
+  EXPECT_EQ(value(env, "PYTHONPATH"), "/mine:/usr/lib/hai");
+  EXPECT_EQ(value(env, "PATH"), "/bin");
+}
+
+TEST(Environment, SurvivesAnOrderWithoutPlaces) {
+  LaunchRank order = gang_of_two();
+  order.ranks.clear();
+  order.gpus = {};
+  order.launch = LaunchMode::per_gpu;
+  EXPECT_EQ(process_count(order), 1);
+  const Environment env = build_environment(order, kPaths);
+  EXPECT_EQ(value(env, "MASTER_ADDR"), "");
+  EXPECT_EQ(value(env, "CUDA_VISIBLE_DEVICES"), "");
+}
+
+}  // namespace
+}  // namespace hai

@@ -1,0 +1,151 @@
+// Launch file, status file, shell words, signals, rank keys: what agent and shim write for each
+// other.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "agent/os/host_facts.h"
+#include "agent/os/launch_file.h"
+#include "agent/os/rank_directory.h"
+#include "agent/os/shell_words.h"
+#include "agent/os/signal_names.h"
+#include "agent/os/status_json.h"
+
+namespace hai {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(ShellWords, SplitsLikeAShell) {
+  const auto split = [](const char* text) { return split_shell_words(text).value(); };
+  EXPECT_THAT(split(""), ElementsAre());
+  EXPECT_THAT(split("  a\tb\nc "), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(split(R"(--name "two words" 'it''s' "")"),
+              ElementsAre("--name", "two words", "its", ""));
+  EXPECT_THAT(split(R"(a\ b "c\"d" "e\f" '$HOME' ~ *)"),
+              ElementsAre("a b", "c\"d", "e\\f", "$HOME", "~", "*"));
+  EXPECT_THAT(split("a\\\nb"), ElementsAre("ab"));
+  EXPECT_EQ(split_shell_words("'open").status().code(), Code::invalid_argument);
+  EXPECT_EQ(split_shell_words("lone\\").status().code(), Code::invalid_argument);
+}
+
+TEST(SignalNames, KnowsThem) {
+  EXPECT_EQ(parse_signal("SIGUSR1").value(), SIGUSR1);
+  EXPECT_EQ(parse_signal("TERM").value(), SIGTERM);
+  EXPECT_EQ(parse_signal("").value(), 0);
+  EXPECT_FALSE(parse_signal("SIGNONSENSE").is_ok());
+  EXPECT_FALSE(parse_signal("SIG").is_ok());
+}
+
+TEST(RankDirectory, KeysRoundTrip) {
+  const RankKey key = {.job = {17}, .attempt = 2, .rank = 11};
+  EXPECT_EQ(parse_rank_key(to_string(key)), key);
+  for (const char* text :
+       {"", "17", "17.2", "17.2.", "17.2.0x", ".2.0", "a.b.c", "-1.2.0", "lock", "17.2.0.1"}) {
+    EXPECT_EQ(parse_rank_key(text), std::nullopt) << text;
+  }
+}
+
+TEST(StatusJson, RoundTrips) {
+  RankStatus status;
+  status.key = {.job = {17}, .attempt = 2, .rank = 3};
+  for (const RankPhase phase : {RankPhase::starting, RankPhase::running, RankPhase::exited}) {
+    for (const ExitCause cause :
+         {ExitCause::none, ExitCause::program, ExitCause::go_suspend, ExitCause::grace_over,
+          ExitCause::killed, ExitCause::fenced, ExitCause::launch_failed, ExitCause::lost}) {
+      status.phase = phase;
+      status.cause = cause;
+      EXPECT_EQ(status_from_json(status_to_json(status)).value(), status);
+    }
+  }
+  status.suspend_notified = true;
+  status.exit_code = 137;
+  status.message = "a \"quoted\"\nline";
+  status.started_at = unix_micros(1'700'000'000'000'001);
+  status.ended_at = unix_micros(1'700'000'000'000'002);
+  status.checkpoint =
+      CheckpointInfo{.step = 5, .path = "/c", .save_seconds = 1.25, .at = unix_micros(7)};
+  status.progress_step = 9;
+  status.whole_life_state = "";
+  EXPECT_EQ(status_from_json(status_to_json(status)).value(), status);
+  EXPECT_EQ(parse_status_line(make_status_line(status)).value(), status);
+  EXPECT_EQ(make_status_line(status).find('\n'), std::string::npos);
+}
+
+TEST(StatusJson, RefusesJunkAndSkipsAnswers) {
+  for (const char* text : {"", "{}", "[]", "{\"job\":\"x\"}", "junk"}) {
+    EXPECT_FALSE(status_from_json(text).is_ok()) << text;
+  }
+  EXPECT_EQ(parse_status_line(R"({"ok":true})").value(), std::nullopt);
+  EXPECT_FALSE(parse_status_line("junk").is_ok());
+  EXPECT_FALSE(parse_status_line(R"({"status":{}})").is_ok());
+}
+
+LaunchRank simple_order() {
+  LaunchRank order;
+  order.key = {.job = {1}, .attempt = 1, .rank = 0};
+  order.workspace = "/w";
+  order.entrypoint = "train.py";
+  order.parameters = "--name 'two words'";
+  return order;
+}
+
+TEST(LaunchFile, ChoosesTheInterpreter) {
+  LaunchRank order = simple_order();
+  const auto argv = [&order] { return make_launch_file(order, {}).value().processes.at(0).argv; };
+  EXPECT_THAT(argv(), ElementsAre("python3", "-u", "train.py", "--name", "two words"));
+  order.entrypoint = "run.sh";
+  EXPECT_THAT(argv(), ElementsAre("bash", "run.sh", "--name", "two words"));
+  order.entrypoint = "bin/train";
+  EXPECT_THAT(argv(), ElementsAre("bin/train", "--name", "two words"));
+}
+
+TEST(LaunchFile, RefusesWhatCannotStart) {
+  LaunchRank order = simple_order();
+  order.workspace = "relative";
+  EXPECT_FALSE(make_launch_file(order, {}).is_ok());
+  order = simple_order();
+  order.entrypoint = "";
+  EXPECT_FALSE(make_launch_file(order, {}).is_ok());
+  order = simple_order();
+  order.parameters = "'open";
+  EXPECT_FALSE(make_launch_file(order, {}).is_ok());
+  order = simple_order();
+  order.suspend_signal = "SIGWHAT";
+  EXPECT_FALSE(make_launch_file(order, {}).is_ok());
+  order = simple_order();
+  order.environments = {{"A=B", "x"}};
+  EXPECT_FALSE(make_launch_file(order, {}).is_ok());
+}
+
+TEST(LaunchFile, RoundTrips) {
+  LaunchRank order = simple_order();
+  order.launch = LaunchMode::per_gpu;
+  order.gpus = GpuSet::first(2);
+  order.suspend_signal = "SIGUSR1";
+  order.watchdog = 30min;
+  LaunchFile launch =
+      make_launch_file(order, {.socket = "/s", .log_dir = "/l", .temp_dir = "/t"}).value();
+  launch.lease_until = MonoTime(5s);
+  launch.socket_dir = "/r";
+  launch.cgroups = {"/sys/fs/cgroup/hai/x"};
+  launch.unknown_user_runs_as_self = true;
+  ASSERT_EQ(launch.processes.size(), 2u);
+  EXPECT_EQ(launch_file_from_json(launch_file_to_json(launch)).value(), launch);
+  EXPECT_FALSE(launch_file_from_json("{}").is_ok());
+}
+
+TEST(HostFacts, AreThoseOfThisMachine) {
+  const NodeFacts facts = gather_host_facts();
+  EXPECT_FALSE(facts.name.empty());
+  EXPECT_GE(facts.cpus, 1);
+  EXPECT_GT(facts.memory_bytes, 1 << 20);
+  EXPECT_GE(facts.numa_nodes, 1);
+  EXPECT_EQ(facts.boot_id.size(), 36u);
+  EXPECT_EQ(gather_host_facts("/nonexistent", "/nonexistent").memory_bytes, 0);
+}
+
+}  // namespace
+}  // namespace hai

@@ -1,0 +1,240 @@
+// How ranks end: the whole tree, suspends, leases; and what programs can say by their socket.
+
+#include "agent/os/cgroup.h"
+#include "tests/unit/agent/os_rank_fixture.h"
+
+namespace hai {
+namespace {
+
+using testing::HasSubstr;
+
+// Children in sessions of their own, orphaned, one of them deaf to SIGTERM.
+constexpr const char* kManyProcesses = R"(
+setsid bash -c '(trap "" TERM; while true; do sleep 1000; done) & disown' </dev/null &
+(setsid sleep 1000 &)
+(sleep 1000 &)
+sleep 0.2
+touch started
+)";
+
+class RankEndTest : public RankHostTest {
+ protected:
+  // How many live processes the rank has, by its unique socket.
+  size_t processes(const RankKey& key) {
+    return processes_with_environment("HAI_SOCKET=" + job_socket(rank_dir(key))).size();
+  }
+  JobClient client(const RankKey& key) { return JobClient(job_socket(rank_dir(key))); }
+};
+
+TEST_F(RankEndTest, KillReachesEveryProcess) {
+  start_host();
+  const LaunchRank job = script(std::string(kManyProcesses) + "wait; sleep 1000");
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  EXPECT_GE(processes(job.key), 5u);
+  host_->kill(job.key);
+  host_->kill(job.key);
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::killed);
+  EXPECT_EQ(status.exit_code, 128 + SIGTERM);
+  EXPECT_EQ(processes(job.key), 0u);
+}
+
+TEST_F(RankEndTest, LeftoversOfAnEndedProgramAreKilled) {
+  start_host();
+  const LaunchRank job = script(std::string(kManyProcesses) + "exit 3");
+  launch(job);
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::program);
+  EXPECT_EQ(status.exit_code, 3);
+  EXPECT_EQ(processes(job.key), 0u);
+}
+
+TEST_F(RankEndTest, StoppedProcessesCanStillHandleTheEnd) {
+  start_host();
+  const LaunchRank job =
+      script("trap 'echo bye; exit 4' TERM; touch started; kill -STOP $$; sleep 1000");
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  host_->kill(job.key);
+  EXPECT_EQ(wait_exited(job.key).cause, ExitCause::killed);
+}
+
+TEST_F(RankEndTest, SuspendByFlagAndGoSuspend) {
+  start_host();
+  const LaunchRank job = script("sleep 1000");
+  launch(job);
+  ASSERT_TRUE(wait_running(job.key));
+  JobClient program = client(job.key);
+  EXPECT_EQ(program.ask(R"({"op":"receive_suspend_command"})"), R"({"ok":true,"suspend":false})");
+  host_->suspend(job.key, 10min);
+  ASSERT_TRUE(run_until([&] { return statuses_[job.key].suspend_notified; }));
+  EXPECT_EQ(program.ask(R"({"op":"receive_suspend_command"})"), R"({"ok":true,"suspend":true})");
+  EXPECT_EQ(program.ask(R"({"op":"report_checkpoint","step":9,"path":"/c/9","seconds":2.5})"),
+            R"({"ok":true})");
+  EXPECT_EQ(program.ask(R"({"op":"go_suspend"})"), R"({"ok":true})");
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::go_suspend);
+  ASSERT_TRUE(status.checkpoint.has_value());
+  EXPECT_EQ(status.checkpoint->step, 9);
+  EXPECT_EQ(status.checkpoint->path, "/c/9");
+  EXPECT_EQ(status.checkpoint->save_seconds, 2.5);
+}
+
+TEST_F(RankEndTest, SuspendBySignal) {
+  start_host();
+  write_script("job.py", R"(
+import signal, sys
+signal.signal(signal.SIGUSR1, lambda *_: sys.exit(85))
+open("started", "w").close()
+signal.pause()
+)");
+  LaunchRank job = order("job.py");
+  job.suspend_signal = "SIGUSR1";
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  host_->suspend(job.key, 10min);
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::program);
+  EXPECT_EQ(status.exit_code, 85);
+  EXPECT_TRUE(status.suspend_notified);
+}
+
+TEST_F(RankEndTest, GraceEnds) {
+  start_host();
+  const LaunchRank job = script("sleep 1000");
+  launch(job);
+  ASSERT_TRUE(wait_running(job.key));
+  host_->suspend(job.key, 100ms);
+  host_->suspend(job.key, 10min);  // Keeps the first deadline.
+  EXPECT_EQ(wait_exited(job.key).cause, ExitCause::grace_over);
+}
+
+TEST_F(RankEndTest, ContinueTakesTheSuspendBack) {
+  start_host();
+  const LaunchRank job = script("while [ ! -e go ]; do sleep 0.01; done; exit 6");
+  launch(job);
+  ASSERT_TRUE(wait_running(job.key));
+  host_->suspend(job.key, 1s);
+  ASSERT_TRUE(run_until([&] { return statuses_[job.key].suspend_notified; }));
+  host_->resume(job.key);
+  ASSERT_TRUE(run_until([&] { return !statuses_[job.key].suspend_notified; }));
+  EXPECT_EQ(client(job.key).ask(R"({"op":"receive_suspend_command"})"),
+            R"({"ok":true,"suspend":false})");
+  const MonoTime deadline =
+      loop_.now() + 1500ms;  // It must outlive the deadline that was taken back.
+  run_until([&] { return loop_.now() > deadline; });
+  EXPECT_EQ(statuses_[job.key].phase, RankPhase::running);
+  write_script("go", "");
+  EXPECT_EQ(wait_exited(job.key).exit_code, 6);
+}
+
+TEST_F(RankEndTest, LeaseFencesWithoutAnAgent) {
+  start_host();
+  const LaunchRank job = script("trap '' TERM; touch started; while true; do sleep 1000; done");
+  launch(job, 2s);
+  ASSERT_TRUE(wait_file("started"));
+  host_.reset();
+  ASSERT_TRUE(poll([&] { return live_descendants() == 0; }));
+  start_host();
+  EXPECT_EQ(statuses_[job.key].phase, RankPhase::exited);
+  EXPECT_EQ(statuses_[job.key].cause, ExitCause::fenced);
+}
+
+TEST_F(RankEndTest, ExtendedLeaseKeepsItAlive) {
+  start_host();
+  const LaunchRank job = script("while [ ! -e go ]; do sleep 0.01; done; exit 6");
+  launch(job, 1500ms);
+  ASSERT_TRUE(wait_running(job.key));
+  host_->extend_leases(loop_.now() + 10min);
+  const MonoTime deadline = loop_.now() + 2s;
+  run_until([&] { return loop_.now() > deadline; });
+  write_script("go", "");
+  EXPECT_EQ(wait_exited(job.key).exit_code, 6);
+}
+
+TEST_F(RankEndTest, SocketSurvivesJunk) {
+  start_host();
+  const LaunchRank job = script("sleep 1000");
+  launch(job);
+  ASSERT_TRUE(wait_running(job.key));
+  JobClient program = client(job.key);
+  EXPECT_THAT(program.ask("junk"), HasSubstr(R"("ok":false)"));
+  EXPECT_THAT(program.ask(std::string("\0\xff{", 3)), HasSubstr(R"("ok":false)"));
+  EXPECT_THAT(program.ask(std::string(2 << 20, 'x')), HasSubstr("line too long"));
+  EXPECT_EQ(program.ask(R"({"op":"receive_suspend_command"})"), R"({"ok":true,"suspend":false})");
+  { client(job.key).send(R"({"op":"receive_)"); }  // Goes away inside a line.
+  program.send(
+      "{\"op\":\"report_progress\",\"step\":4}\n{\"op\":\"get_whole_life_state\"}\n");  // Two at
+                                                                                        // once.
+  EXPECT_EQ(program.receive_line(), R"({"ok":true})");
+  EXPECT_EQ(program.receive_line(), R"({"ok":true,"state":""})");
+  EXPECT_TRUE(run_until([&] { return statuses_[job.key].progress_step == 4; }));
+}
+
+TEST_F(RankEndTest, SocketBoundsConnections) {
+  start_host();
+  const LaunchRank job = script("sleep 1000");
+  launch(job);
+  ASSERT_TRUE(wait_running(job.key));
+  std::vector<JobClient> clients;
+  for (int i = 0; i < 256; ++i) clients.push_back(client(job.key));
+  EXPECT_EQ(clients.back().ask(R"({"op":"receive_suspend_command"})"),
+            R"({"ok":true,"suspend":false})");
+  EXPECT_THAT(client(job.key).receive_line(), HasSubstr("too many connections"));
+  clients.pop_back();
+  EXPECT_TRUE(poll([&] {
+    return client(job.key).ask(R"({"op":"go"})").find("unknown op") != std::string::npos;
+  }));
+}
+
+TEST_F(RankEndTest, WholeLifeStateAndWatchdog) {
+  start_host();
+  LaunchRank job = script("sleep 1000");
+  job.whole_life_state = "from before";
+  launch(job);
+  ASSERT_TRUE(wait_running(job.key));
+  JobClient program = client(job.key);
+  EXPECT_EQ(program.ask(R"({"op":"get_whole_life_state"})"),
+            R"({"ok":true,"state":"from before"})");
+  EXPECT_EQ(program.ask(R"({"op":"set_whole_life_state","state":"new"})"), R"({"ok":true})");
+  EXPECT_EQ(program.ask(R"({"op":"get_whole_life_state"})"), R"({"ok":true,"state":"new"})");
+  EXPECT_TRUE(run_until([&] { return statuses_[job.key].whole_life_state == "new"; }));
+  EXPECT_EQ(program.ask(R"({"op":"set_watchdog_time","seconds":0.05})"), R"({"ok":true})");
+  EXPECT_TRUE(
+      run_until([&] { return statuses_[job.key].message.find("no progress report") == 0; }));
+  EXPECT_EQ(program.ask(R"({"op":"set_watchdog_time","seconds":600})"), R"({"ok":true})");
+  EXPECT_TRUE(run_until([&] { return statuses_[job.key].message.empty(); }));
+}
+
+TEST_F(RankEndTest, CgroupsAreMadeAndRemoved) {
+  CgroupHost probe(find_cgroup_mounts(), "hai-test", "probe");
+  const std::vector<std::string> groups =
+      probe.create("1.1.0", {.cpus = 1, .memory_bytes = 256 << 20});
+  if (groups.empty()) GTEST_SKIP() << "no usable cgroups";
+  probe.remove_others({});
+  EXPECT_FALSE(std::filesystem::exists(groups[0]));
+
+  options_.cgroup_parent = "hai-test";
+  start_host();
+  LaunchRank job = script("cat /proc/self/cgroup; sleep 1000");
+  job.cpus = 1;
+  job.memory_bytes = 256 << 20;
+  launch(job);
+  ASSERT_TRUE(run_until([&] { return log_of(job.key).find("/hai-test/") != std::string::npos; }));
+  host_->kill(job.key);
+  wait_exited(job.key);
+  for (const std::string& group : groups) {
+    const std::filesystem::path parent = std::filesystem::path(group).parent_path();
+    EXPECT_TRUE(poll([&] {
+      for (const auto& entry : std::filesystem::directory_iterator(parent)) {
+        if (entry.is_directory()) return false;
+      }
+      return true;
+    })) << parent;
+    std::filesystem::remove(parent);
+  }
+}
+
+}  // namespace
+}  // namespace hai
