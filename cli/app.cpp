@@ -8,6 +8,7 @@
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "common/nearest.h"
 #include "common/version.h"
 
 namespace hai::cli {
@@ -15,12 +16,29 @@ namespace {
 
 void add_verbs(CLI::App& app, Session& session) {
   // In the order of --help.
-  for (const auto add : {add_run,     add_python, add_bash,    add_exec,   add_list,   add_status,
-                         add_logs,    add_wait,   add_why,     add_events, add_stop,   add_suspend,
-                         add_resume,  add_hold,   add_release, add_nodes,  add_cordon, add_drain,
-                         add_undrain, add_whoami, add_init,    add_token,  add_user,   add_quota}) {
+  for (const auto add :
+       {add_run,     add_python, add_bash,   add_exec,  add_list,    add_status, add_logs,
+        add_wait,    add_why,    add_events, add_stop,  add_suspend, add_resume, add_hold,
+        add_release, add_nodes,  add_cordon, add_drain, add_undrain, add_whoami, add_init,
+        add_token,   add_user,   add_quota,  add_dev}) {
     add(app, session);
   }
+}
+
+// What stands where a verb should; "" if nothing does.
+std::string first_operand(const CLI::App& app) {
+  for (const std::string& word : app.remaining()) {
+    if (!word.starts_with('-')) return word;
+  }
+  return "";
+}
+
+std::string unknown_verb(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
+  const std::string near = nearest(word, verbs);
+  const std::string hint = near.empty() ? "see hai --help" : fmt::format("did you mean {}?", near);
+  return fmt::format("unknown verb '{}': {}", word, hint);
 }
 
 // CLI11's own exit codes and multi-line texts are not ours.
@@ -32,6 +50,11 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_name() == "CallForVersion") {
     print(std::string("hai ") + error.what() + "\n");
     return kOk;
+  }
+  const bool no_verb = error.get_name() == "RequiredError" && app.get_subcommands().empty();
+  if (const std::string unknown = no_verb ? first_operand(app) : ""; !unknown.empty()) {
+    say(unknown_verb(app, unknown));
+    return kUsage;
   }
   std::string verb;
   for (const CLI::App* chosen : app.get_subcommands()) {

@@ -27,6 +27,7 @@ Context context_from_json(const ordered_json& item) {
   context.name = item.at("name").get<std::string>();
   context.servers = item.at("servers").get<std::vector<std::string>>();
   context.token = item.value("token", "");
+  context.dev_data = item.value("dev_data", "");
   return context;
 }
 
@@ -63,8 +64,10 @@ std::string format_contexts(const ContextConfig& config) {
   root["current"] = config.current;
   root["contexts"] = ordered_json::array();
   for (const Context& context : config.contexts) {
-    root["contexts"].push_back(
-        {{"name", context.name}, {"servers", context.servers}, {"token", context.token}});
+    ordered_json item = {
+        {"name", context.name}, {"servers", context.servers}, {"token", context.token}};
+    if (!context.dev_data.empty()) item["dev_data"] = context.dev_data;
+    root["contexts"].push_back(std::move(item));
   }
   return root.dump(2) + "\n";
 }

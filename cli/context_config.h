@@ -16,6 +16,7 @@ struct Context {
   std::string name;
   std::vector<std::string> servers;  // host:port
   std::string token;
+  std::string dev_data = {};  // of a dev cluster: its data directory
   bool operator==(const Context&) const = default;
 };
 

@@ -15,6 +15,17 @@ void say(std::string_view text) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+void say_lines(std::string_view text) {
+  std::string clean;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    clean += printable(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  std::fflush(stdout);
+  std::fprintf(stderr, "hai: %s", clean.c_str());
+}
+
 Session::Session() : terminal(stdout_terminal()) {}
 Session::~Session() = default;
 

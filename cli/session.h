@@ -16,6 +16,8 @@ class Client;
 
 // "hai: TEXT" on standard error: one line, nothing that moves the cursor.
 void say(std::string_view text);
+// The same for a text with lines of its own, e.g. the end of a log.
+void say_lines(std::string_view text);
 
 class Session {
  public:

@@ -87,10 +87,10 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option("--gpus", options.gpus, "GPUs per node; default: the whole node")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("-e,--env,--environments", options.environments, "K=V, or K to pass yours on")
-      ->take_all();
-  verb.add_option("--tag", options.tags, "a tag; may be repeated")->take_all();
+      ->allow_extra_args(false);
+  verb.add_option("--tag", options.tags, "a tag; may be repeated")->allow_extra_args(false);
   verb.add_option("--depends-on", options.depends_on, "start after this job has succeeded")
-      ->take_all();
+      ->allow_extra_args(false);
   verb.add_option("--suspend-signal", options.suspend_signal, "ask to save with it, e.g. SIGUSR1");
   verb.add_option("--grace", options.grace, "longest time to save when suspended, e.g. 60s");
   verb.add_option("--timeout", options.timeout, "longest time of one attempt, e.g. 12h");

@@ -52,7 +52,7 @@ void add_init(CLI::App& app, Session& session) {
   verb->add_option("TOKEN", options->token, "as your administrator gave it to you")->required();
   verb->add_option("--url", options->urls, "grpc://HOST:PORT; repeat it for standby servers")
       ->required()
-      ->take_all();
+      ->allow_extra_args(false);
   verb->add_option("--name", options->name, "of the context; the cluster's name by default");
   verb->add_flag("--offline", options->offline, "do not try it out");
   verb->callback([&session, options] { session.exit_code = init(session, *options); });

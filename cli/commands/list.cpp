@@ -141,7 +141,7 @@ void add_list(CLI::App& app, Session& session) {
   verb->add_flag("-a,--all", options->all_users, "jobs of all users");
   verb->add_option("-u,--user", options->user, "jobs of this user");
   verb->add_option("-g,--group", options->group, "jobs for this node group");
-  verb->add_option("--tag", options->tags, "jobs with this tag")->take_all();
+  verb->add_option("--tag", options->tags, "jobs with this tag")->allow_extra_args(false);
   verb->add_flag("--finished", options->all_finished, "all finished jobs too, however old");
   verb->add_option("-p,--page", options->page, "this page of all jobs, 1 = the newest")
       ->check(CLI::PositiveNumber);

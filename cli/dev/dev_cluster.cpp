@@ -2,13 +2,10 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <set>
 #include <thread>
 
 #include "cli/dev/configs.h"
+#include "cli/dev/node_processes.h"
 #include "cli/dev/ports.h"
 #include "cli/dev/programs.h"
 #include "cli/file.h"
@@ -17,12 +14,11 @@
 namespace hai::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr Duration kPostgresLimit = 30s;
 constexpr Duration kServerLimit = 20s;
 constexpr Duration kServerStopGrace = 5s;
 constexpr Duration kAgentStopGrace = 5s;
+constexpr Duration kKillLimit = 10s;
 constexpr Duration kPollPause = 10ms;
 
 std::string agent_key(const std::string& node) { return "agent-" + node; }
@@ -88,28 +84,6 @@ Status DevClusterProcesses::start_agent(const DevNode& node) {
   return write_pid_file(files_.pid_of(agent_key(node.name)), started.value());
 }
 
-std::vector<ProcessId> DevClusterProcesses::shims(const std::string& node) const {
-  std::vector<ProcessId> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(files_.node(node) + "/ranks", error)) {
-    if (const auto shim = read_pid_file((entry.path() / "shim.pid").string())) {
-      found.push_back(*shim);
-    }
-  }
-  return found;
-}
-
-std::vector<ProcessId> DevClusterProcesses::node_processes(const std::string& node) const {
-  std::vector<ProcessId> roots = shims(node);
-  if (const auto process = agent(node)) roots.push_back(*process);
-  std::set<ProcessId> all(roots.begin(), roots.end());
-  for (const ProcessId& root : roots) {
-    const std::vector<ProcessId> below = descendants(root);
-    all.insert(below.begin(), below.end());
-  }
-  return {all.begin(), all.end()};
-}
-
 void DevClusterProcesses::kill_server() {
   if (const auto process = server()) {
     kill_processes({*process});
@@ -124,35 +98,23 @@ void DevClusterProcesses::kill_agent(const std::string& node) {
   }
 }
 
-void DevClusterProcesses::kill_node(const std::string& node) {
-  // The agent first: alone it can start new shims. Then again and again, since what is being killed
-  // may have forked.
-  kill_agent(node);
-  for (int round = 0; round < 20; ++round) {
-    const std::vector<ProcessId> all = node_processes(node);
-    if (all.empty()) return;
-    kill_processes(all);
-    wait_until_gone(all, 1s);
-  }
+bool DevClusterProcesses::kill_node(const std::string& node) {
+  return kill_node_processes(files_.node(node), agent(node), kKillLimit);
 }
 
 Status DevClusterProcesses::stop() {
-  // The server first, so that it sees no node fail and requeues nothing; then the nodes, whose
-  // ranks get SIGTERM.
+  // The server first, so that it sees no node fail and requeues nothing.
   if (const auto process = server()) stop_processes({*process}, kServerStopGrace);
   std::vector<ProcessId> agents;
   for (const DevNode& node : cluster_.nodes) {
     if (const auto process = agent(node.name)) agents.push_back(*process);
   }
   stop_processes(agents, kAgentStopGrace);
-  std::vector<ProcessId> ranks;
   for (const DevNode& node : cluster_.nodes) {
-    const std::vector<ProcessId> here = node_processes(node.name);
-    ranks.insert(ranks.end(), here.begin(), here.end());
+    if (!kill_node(node.name)) return internal("processes of {} cannot be killed", node.name);
+    unlink(files_.pid_of(agent_key(node.name)).c_str());
   }
-  // Shims hold on to their ranks; SIGKILL to all at once leaves nobody to restart anything.
-  kill_processes(ranks);
-  for (const DevNode& node : cluster_.nodes) kill_node(node.name);
+  unlink(files_.pid_of("server").c_str());
   return postgres_.stop();
 }
 

@@ -23,6 +23,7 @@ class DevClusterProcesses {
 
   const DevCluster& cluster() const { return cluster_; }
   const ClusterFiles& files() const { return files_; }
+  std::string conninfo() const { return postgres_.conninfo(); }
 
   Status start_postgres();
   // Returns when it listens.
@@ -32,24 +33,18 @@ class DevClusterProcesses {
   std::optional<ProcessId> postgres() const { return postgres_.process(); }
   std::optional<ProcessId> server() const;
   std::optional<ProcessId> agent(const std::string& node) const;
-  // Shims of the node, found by the pid files they write, and everything they and the agent have
-  // started.
-  std::vector<ProcessId> node_processes(const std::string& node) const;
-
   // SIGKILL. Returns once they are gone.
   void kill_postgres() { postgres_.kill_now(); }
   void kill_server();
   void kill_agent(const std::string& node);
-  void kill_node(const std::string& node);
+  bool kill_node(const std::string& node);  // false if some process cannot be killed
 
-  // All of it, ranks first told to end; the data stays.
+  // All of it; the data stays. Ranks are killed: their jobs are lost attempts and run again.
   Status stop();
 
   const DevNode* find_node(std::string_view name) const;
 
  private:
-  std::vector<ProcessId> shims(const std::string& node) const;
-
   ClusterFiles files_;
   DevCluster cluster_;
   Postgres postgres_;

@@ -1,0 +1,245 @@
+#include <pwd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <set>
+#include <thread>
+
+#include "cli/client.h"
+#include "cli/context_config.h"
+#include "cli/dev/dev_cluster.h"
+#include "cli/dev/ports.h"
+#include "cli/dev/programs.h"
+#include "cli/dev/topology.h"
+#include "cli/dev/verbs.h"
+#include "cli/exit_code.h"
+#include "cli/file.h"
+#include "cli/format.h"
+#include "cli/patience.h"
+#include "cli/session.h"
+#include "cli/table.h"
+
+namespace hai::cli {
+namespace {
+
+constexpr int kDefaultNodes = 4;
+constexpr int kDefaultGpus = 8;
+constexpr Duration kNodesLimit = 60s;
+constexpr Duration kPollPause = 50ms;
+
+std::string user_name() {
+  const passwd* entry = getpwuid(geteuid());
+  return entry != nullptr ? entry->pw_name : fmt::format("uid-{}", geteuid());
+}
+
+Result<std::string> random_token() {
+  std::array<unsigned char, 32> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return internal("the kernel gives no random bytes");
+  }
+  std::string token = "hai_";
+  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
+  return token;
+}
+
+// Made once: a cluster that starts again keeps its tokens.
+Status make_token_file(const std::string& path) {
+  if (access(path.c_str(), F_OK) == 0) return ok();
+  const Result<std::string> token = random_token();
+  RETURN_IF_ERROR(token.status());
+  return write_file(path, token.value() + "\n", 0600);
+}
+
+Result<std::vector<DevNode>> wanted_nodes(const DevUpOptions& options) {
+  const int gpus = options.gpus.value_or(kDefaultGpus);
+  if (options.topology_file.empty()) {
+    return default_topology(options.nodes.value_or(kDefaultNodes), gpus);
+  }
+  if (options.nodes) return invalid_argument("--nodes and --topology: the file names the nodes");
+  const Result<std::string> text = read_file(options.topology_file);
+  RETURN_IF_ERROR(text.status());
+  Result<std::vector<DevNode>> nodes = parse_topology(text.value(), gpus);
+  if (!nodes.is_ok()) {
+    return invalid_argument("{}: {}", options.topology_file, nodes.status().message());
+  }
+  return nodes;
+}
+
+bool has_living_processes(const DevClusterProcesses& processes) {
+  if (processes.postgres() || processes.server()) return true;
+  for (const DevNode& node : processes.cluster().nodes) {
+    if (processes.agent(node.name)) return true;
+  }
+  return false;
+}
+
+// The given port, else the one used before, else any; one that others have taken meanwhile only
+// counts if it was asked for.
+Status choose_port(const char* option, int given, int other, int& port) {
+  if (given != 0) port = given;
+  if (port != 0 && is_free(port)) return ok();
+  if (given != 0) return failed_precondition("{} {} is in use by another program", option, given);
+  if (port != 0) say(fmt::format("port {} is taken by another program, using a new one", port));
+  const Result<int> found = find_free_port(other);
+  RETURN_IF_ERROR(found.status());
+  port = found.value();
+  return ok();
+}
+
+// A cluster that runs keeps its shape; one that does not takes what is asked for now.
+Status reshape(const DevUpOptions& options, bool running, DevCluster& cluster) {
+  const bool asks_nodes = options.nodes || options.gpus || !options.topology_file.empty();
+  if (asks_nodes || cluster.nodes.empty()) {
+    const Result<std::vector<DevNode>> nodes = wanted_nodes(options);
+    RETURN_IF_ERROR(nodes.status());
+    if (running && nodes.value() != cluster.nodes) {
+      return failed_precondition("cluster {} runs with {} other nodes: `hai dev down` first",
+                                 cluster.name, cluster.nodes.size());
+    }
+    cluster.nodes = nodes.value();
+  }
+  const bool other_grpc = options.grpc_port != 0 && options.grpc_port != cluster.grpc_port;
+  const bool other_http = options.http_port != 0 && options.http_port != cluster.http_port;
+  if (running && (other_grpc || other_http)) {
+    return failed_precondition("cluster {} runs on ports {} and {}: `hai dev down` first",
+                               cluster.name, cluster.grpc_port, cluster.http_port);
+  }
+  if (running) return ok();
+  RETURN_IF_ERROR(choose_port("--grpc-port", options.grpc_port, 0, cluster.grpc_port));
+  return choose_port("--http-port", options.http_port, cluster.grpc_port, cluster.http_port);
+}
+
+Result<DevCluster> prepare(const DevUpOptions& options, const DevPlace& place) {
+  const ClusterFiles files{place.data};
+  DevCluster cluster;
+  bool running = false;
+  Result<DevCluster> known = load_cluster(place.data);
+  if (known.is_ok()) {
+    cluster = known.value();
+    if (cluster.name != place.name) {
+      return failed_precondition("{} holds the cluster {}, not {}", place.data, cluster.name,
+                                 place.name);
+    }
+    running = has_living_processes(DevClusterProcesses(place.data, cluster));
+  } else if (known.status().code() != Code::not_found) {
+    return known;
+  }
+  cluster.name = place.name;
+  RETURN_IF_ERROR(reshape(options, running, cluster));
+  if (!known.is_ok()) {
+    cluster.admin = user_name();
+    RETURN_IF_ERROR(Postgres::choose_places(files, cluster));
+  }
+  RETURN_IF_ERROR(write_file(files.state(), format_cluster(cluster), 0644));
+  return cluster;
+}
+
+Status start_all(DevClusterProcesses& processes) {
+  RETURN_IF_ERROR(make_token_file(processes.files().admin_token()));
+  RETURN_IF_ERROR(make_token_file(processes.files().agent_token()));
+  RETURN_IF_ERROR(processes.start_postgres());
+  RETURN_IF_ERROR(processes.start_server());
+  for (const DevNode& node : processes.cluster().nodes) {
+    RETURN_IF_ERROR(processes.start_agent(node));
+  }
+  return ok();
+}
+
+// Names of the nodes that are not up yet; an error if one never will be.
+Result<std::set<std::string>> missing_nodes(const DevClusterProcesses& processes, Client& client) {
+  std::set<std::string> missing;
+  for (const DevNode& node : processes.cluster().nodes) {
+    if (!processes.agent(node.name)) {
+      const std::string log = processes.files().log_of("agent-" + node.name);
+      return internal("hai-agent of {} has ended; its log {} ends with:\n{}", node.name, log,
+                      tail_of(log, 12));
+    }
+    missing.insert(node.name);
+  }
+  const Result<v1::ListNodesReply> reply = client.list_nodes({});
+  RETURN_IF_ERROR(reply.status());
+  for (const v1::Node& node : reply.value().nodes()) {
+    if (node.liveness() == "up") missing.erase(node.name());
+  }
+  return missing;
+}
+
+Status wait_for_nodes(const DevClusterProcesses& processes, Client& client) {
+  const MonoTime end = mono_now() + kNodesLimit;
+  for (;;) {
+    const Result<std::set<std::string>> missing = missing_nodes(processes, client);
+    if (missing.is_ok() && missing.value().empty()) return ok();
+    const bool may_pass = missing.is_ok() || missing.status().code() == Code::unavailable;
+    if (!may_pass) return missing.status();
+    if (mono_now() > end) {
+      if (!missing.is_ok()) return missing.status();
+      const std::string& first = *missing.value().begin();
+      const std::string log = processes.files().log_of("agent-" + first);
+      return unavailable("{} of {} nodes are not up after {}; the log of {} ends with:\n{}",
+                         missing.value().size(), processes.cluster().nodes.size(),
+                         format_duration(kNodesLimit), first, tail_of(log, 12));
+    }
+    std::this_thread::sleep_for(kPollPause);
+  }
+}
+
+Status save_context(const DevClusterProcesses& processes, const std::string& token) {
+  return update_contexts(context_config_path(), [&](ContextConfig& config) {
+    config.current = processes.cluster().name;
+    put_context(config, {.name = processes.cluster().name,
+                         .servers = {processes.cluster().grpc()},
+                         .token = token,
+                         .dev_data = processes.files().data});
+  });
+}
+
+Status up(const DevUpOptions& options, const DevPlace& place, MonoTime began) {
+  RETURN_IF_ERROR(make_directories(place.data, 0755));
+  const Result<int> lock = lock_cluster(place.data);
+  RETURN_IF_ERROR(lock.status());
+  const ClusterFiles files{place.data};
+  RETURN_IF_ERROR(make_directories(files.logs(), 0755));
+  RETURN_IF_ERROR(make_directories(files.pids(), 0755));
+  const Result<DevCluster> cluster = prepare(options, place);
+  RETURN_IF_ERROR(cluster.status());
+  DevClusterProcesses processes(place.data, cluster.value());
+  RETURN_IF_ERROR(start_all(processes));
+  const Result<std::string> text = read_file(files.admin_token());
+  RETURN_IF_ERROR(text.status());
+  const std::string token = text.value().substr(0, text.value().find('\n'));
+  Client client({cluster.value().grpc()}, token);
+  RETURN_IF_ERROR(wait_for_nodes(processes, client));
+  RETURN_IF_ERROR(save_context(processes, token));
+  print(
+      fmt::format("cluster {} is up: {} nodes, in {:.1f} s\n\n  dashboard   {}/\n  gRPC        {}\n"
+                  "  data, logs  {}\n\n"
+                  "try     hai nodes\n"
+                  "        hai exec sleep 60 -- -n 2\n"
+                  "        hai list\n"
+                  "stop    hai dev down\n",
+                  place.name, cluster.value().nodes.size(),
+                  static_cast<double>((mono_now() - began).count()) / 1e6, cluster.value().http(),
+                  cluster.value().grpc(), place.data));
+  return ok();
+}
+
+}  // namespace
+
+int dev_up(Session& session, const DevUpOptions& options) {
+  const MonoTime began = mono_now();
+  const Result<DevPlace> place = resolve_place(session, options.place, /*for_up=*/true);
+  if (!place.is_ok()) return session.usage_error(place.status().message());
+  // Said before anything is made: nothing half done stays behind.
+  for (const char* program : {"hai-server", "hai-agent", "hai-shim"}) {
+    const Result<std::string> found = find_program(program);
+    if (!found.is_ok()) return session.fail(found.status());
+  }
+  const Status status = up(options, place.value(), began);
+  if (status.is_ok()) return kOk;
+  say_lines(status.message());
+  const int code = exit_code_of(status);
+  return code == kUnreachable ? kError : code;
+}
+
+}  // namespace hai::cli

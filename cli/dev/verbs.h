@@ -1,0 +1,43 @@
+#pragma once
+// hai dev up|down|status|kill|start. Each returns the exit code.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output.h"
+#include "common/status.h"
+
+namespace hai::cli {
+
+class Session;
+
+// Which dev cluster is meant.
+struct DevPlace {
+  std::string name;  // "" = the current context if it is a dev cluster, else "dev"
+  std::string data;  // "" = as remembered for the name, else the default place
+};
+
+struct DevUpOptions {
+  DevPlace place;
+  std::optional<int> nodes;
+  std::optional<int> gpus;
+  std::string topology_file;
+  int grpc_port = 0;  // 0 = as before, or any free one
+  int http_port = 0;
+};
+
+int dev_up(Session& session, const DevUpOptions& options);
+int dev_down(Session& session, const DevPlace& place, bool purge);
+int dev_status(Session& session, const DevPlace& place, OutputFormat output);
+// Targets: server, postgres, agent:NAME, node:NAME.
+int dev_kill(Session& session, const DevPlace& place, const std::vector<std::string>& targets);
+int dev_start(Session& session, const DevPlace& place, const std::vector<std::string>& targets);
+
+// The name and the absolute data directory that `place` means; it need not exist yet.
+Result<DevPlace> resolve_place(const Session& session, const DevPlace& place, bool for_up);
+
+// Held while one command changes the cluster; released with the process.
+Result<int> lock_cluster(const std::string& data);
+
+}  // namespace hai::cli
