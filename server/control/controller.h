@@ -84,6 +84,7 @@ class Controller {
   const std::string& not_leading_reason() const { return not_leading_reason_; }
   // The live state, for metrics, tests and checkers: may be ahead of what is durable.
   const ClusterState& state() const { return *state_; }
+  SoftFacts soft_facts() const { return {&pending_, &progress_}; }
   const ControllerStats& stats() const { return stats_; }
   const Knobs& knobs() const { return knobs_; }
 

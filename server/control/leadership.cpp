@@ -60,7 +60,6 @@ void Controller::loaded(Result<StoredState> stored) {
   if (!stored.is_ok()) return step_down("loading failed: " + stored.status().message());
   state_ = std::make_unique<ClusterState>(std::move(stored).value());
   state_->take_touched();
-  sessions_.reset_reports();
   sessions_.set_term_start(loop_.now());
   pending_.clear();
   progress_.clear();
@@ -138,6 +137,9 @@ void Controller::step_down(const std::string& why) {
   append_in_flight_ = false;
   plan_wanted_ = false;
   nodes_to_reconcile_.clear();
+  // Agents must look for the leader, which may be another server now; this one takes them back if
+  // it leads again.
+  for (ConnectionId connection : sessions_.close_all()) agents_.close(connection, why);
   refuse_all(unavailable("this server has stopped leading: {}; retry", why));
   acquire_timer_ = loop_.call_after(knobs_.server_lease / 8, [self = self_] {
     if (*self != nullptr) (*self)->try_acquire();

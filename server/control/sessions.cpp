@@ -21,14 +21,13 @@ void Sessions::close(ConnectionId connection) {
   sessions_.erase(it);
 }
 
-void Sessions::reset_reports() {
+std::vector<ConnectionId> Sessions::close_all() {
+  std::vector<ConnectionId> connections;
+  for (const auto& [connection, session] : sessions_) connections.push_back(connection);
+  sessions_.clear();
+  by_name_.clear();
   by_node_.clear();
-  for (auto& [connection, session] : sessions_) {
-    session.node = {};
-    session.has_reported = false;
-    session.ranks.clear();
-    session.sent.clear();
-  }
+  return connections;
 }
 
 Session* Sessions::find(ConnectionId connection) {

@@ -36,8 +36,8 @@ class Sessions {
   // Returns the connection this one replaces, if the node had another.
   ConnectionId open(ConnectionId connection, const std::string& node_name);
   void close(ConnectionId connection);
-  // A new term: nobody has reported to it yet.
-  void reset_reports();
+  // All connections, which are forgotten: the end of a term.
+  std::vector<ConnectionId> close_all();
 
   Session* find(ConnectionId connection);
   Session* find(NodeId node);

@@ -1,0 +1,159 @@
+#include "sim/chaos.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "sim/faults.h"
+#include "sim/workload.h"
+#include "sim/world.h"
+
+namespace hai {
+namespace {
+
+Knobs random_knobs(Rng& rng) {
+  Knobs knobs;
+  knobs.heartbeat = Duration(rng.between(1, 5) * 1'000'000);
+  knobs.agent_lease = Duration(rng.between(15, 30) * 1'000'000);
+  knobs.down_after = knobs.agent_lease + Duration(rng.between(1, 10) * 1'000'000);
+  knobs.plan_gap = Duration(rng.between(0, 200) * 1'000);
+  knobs.resend_after = Duration(rng.between(500, 5'000) * 1'000);
+  knobs.append_batch_max = static_cast<int>(rng.between(1, 50));
+  knobs.max_requeues = 1'000;  // Faults come far more often than anywhere real.
+  return knobs;
+}
+
+class Run {
+ public:
+  Run(uint64_t seed, const ChaosOptions& options)
+      : options_(options),
+        rng_(seed),
+        world_(world_options(seed)),
+        faults_(world_, rng_.next()),
+        workload_(world_, rng_.next(), world_.node_count()),
+        loop_(world_.timeline()) {}
+
+  ChaosResult run(uint64_t seed) {
+    for (int i = 0; i < world_.server_count(); ++i) world_.start_server(i);
+    for (int i = 0; i < world_.node_count(); ++i) world_.start_agent(i);
+    MonoTime chaos_ends = world_.timeline().now() + options_.chaos;
+    act_again(chaos_ends);
+    strike_again(chaos_ends);
+    auto failed = [&] { return world_.checkers().violation().has_value(); };
+    world_.timeline().run_until(chaos_ends, failed);
+    if (!failed()) {
+      faults_.heal();
+      liveness(failed);
+    }
+    if (!failed()) world_.checkers().check_log(world_.database());
+    return {.seed = seed,
+            .violation = world_.checkers().violation(),
+            .digest = world_.digest(),
+            .jobs = static_cast<int64_t>(workload_.acknowledged().size()),
+            .events = world_.events_seen(),
+            .processes = world_.checkers().processes_started(),
+            .faults = faults_.count(),
+            .virtual_time = world_.timeline().now().time_since_epoch()};
+  }
+
+ private:
+  WorldOptions world_options(uint64_t) {
+    WorldOptions options;
+    options.seed = rng_.next();
+    options.nodes = options_.nodes > 0 ? options_.nodes : static_cast<int>(rng_.between(3, 9));
+    options.leaves = static_cast<int>(rng_.between(1, 4));
+    options.knobs = random_knobs(rng_);
+    return options;
+  }
+
+  void act_again(MonoTime until) {
+    if (world_.timeline().now() >= until) return;
+    workload_.act();
+    loop_.call_after(Duration(rng_.between(100'000, 25'000'000)),
+                     [this, until] { act_again(until); });
+  }
+
+  void strike_again(MonoTime until) {
+    loop_.call_after(Duration(rng_.between(1'000'000, 60'000'000)), [this, until] {
+      if (world_.timeline().now() >= until) return;
+      faults_.strike();
+      strike_again(until);
+    });
+  }
+
+  // Everything is healed: in bounded time every acknowledged job has ended and no process is left.
+  void liveness(const std::function<bool()>& failed) {
+    MonoTime deadline = world_.timeline().now() + options_.liveness;
+    while (world_.timeline().now() < deadline) {
+      world_.timeline().run_until(world_.timeline().now() + 10s, failed);
+      if (failed()) return;
+      workload_.settle();
+      if (all_ended()) {
+        world_.timeline().run_until(world_.timeline().now() + 2min, failed);
+        if (!failed()) check_end();
+        return;
+      }
+    }
+    world_.checkers().fail("liveness: " + stuck());
+  }
+
+  bool all_ended() {
+    Controller* leader = world_.leader();
+    return leader != nullptr && std::ranges::all_of(leader->state().jobs(), [](const auto& entry) {
+             return entry.second.is_terminal();
+           });
+  }
+
+  void check_end() {
+    const auto& rows = world_.database().jobs();
+    for (const auto& [id, name] : workload_.acknowledged()) {
+      auto it = rows.find(JobId{id});
+      if (it == rows.end())
+        return world_.checkers().fail(fmt::format("durability: acknowledged job {} is gone", id));
+      if (!it->second.is_terminal())
+        return world_.checkers().fail(fmt::format("liveness: job {} has not ended", id));
+    }
+    if (world_.checkers().live_processes() != 0) {
+      return world_.checkers().fail(fmt::format("single run: {} processes outlive their jobs",
+                                                world_.checkers().live_processes()));
+    }
+    Controller* leader = world_.leader();
+    if (leader != nullptr) world_.checkers().check_live(leader->state(), world_.database());
+  }
+
+  std::string stuck() {
+    Controller* leader = world_.leader();
+    if (leader == nullptr) return "no server leads";
+    std::string nodes;
+    for (const auto& [id, node] : leader->state().nodes()) {
+      if (!node.takes_jobs())
+        nodes += fmt::format("; {} is {} ({}) and {}", node.facts.name, to_string(node.liveness),
+                             node.liveness_reason, to_string(node.scheduling));
+    }
+    for (const auto& [id, job] : leader->state().jobs()) {
+      if (job.is_terminal()) continue;
+      JobView view = view_job(leader->state(), job, leader->soft_facts());
+      return fmt::format(
+          "job {} is {} (attempt {} {}, priority {}, {} nodes x {} gpus, requeued {}): {}{}",
+          id.value, to_string(job.state), view.attempt, view.attempt_state, to_string(job.priority),
+          job.spec->node_count, job.spec->gpus_per_node, job.requeue_count,
+          view.pending_reason ? view.pending_reason->text : "", nodes);
+    }
+    return "jobs ended too late";
+  }
+
+  const ChaosOptions options_;
+  Rng rng_;
+  World world_;
+  Faults faults_;
+  Workload workload_;
+  VirtualLoop loop_;
+};
+
+}  // namespace
+
+ChaosResult run_chaos(uint64_t seed, const ChaosOptions& options) {
+  return Run(seed, options).run(seed);
+}
+
+}  // namespace hai

@@ -1,0 +1,33 @@
+#pragma once
+// One chaos run: random jobs under random faults, then everything heals and every job must end
+// (liveness).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/time.h"
+
+namespace hai {
+
+struct ChaosOptions {
+  int nodes = 0;           // 0 = drawn from the seed, 3..9
+  Duration chaos = 15min;  // virtual time with faults
+  Duration liveness = 3h;  // virtual time for everything to end after healing
+  bool verbose = false;
+};
+
+struct ChaosResult {
+  uint64_t seed = 0;
+  std::optional<std::string> violation;
+  uint64_t digest = 0;
+  int64_t jobs = 0;
+  int64_t events = 0;
+  int64_t processes = 0;
+  int64_t faults = 0;
+  Duration virtual_time{0};
+};
+
+ChaosResult run_chaos(uint64_t seed, const ChaosOptions& options);
+
+}  // namespace hai

@@ -1,0 +1,82 @@
+// hai-sim: the production controller and agent core in virtual time.
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "common/version.h"
+#include "sim/chaos.h"
+
+namespace {
+
+struct ChaosArguments {
+  uint64_t seed = 0;
+  uint64_t seeds = 0;
+  uint64_t first_seed = 1;
+  bool twice = false;
+  hai::ChaosOptions options;
+};
+
+bool run_one(uint64_t seed, const ChaosArguments& arguments) {
+  hai::ChaosResult result = hai::run_chaos(seed, arguments.options);
+  if (!result.violation && arguments.twice) {
+    hai::ChaosResult again = hai::run_chaos(seed, arguments.options);
+    if (again.digest != result.digest)
+      result.violation = "determinism: the second run has another digest";
+  }
+  if (arguments.options.verbose || result.violation) {
+    std::printf(
+        "seed %llu: %s  digest=%016llx jobs=%lld events=%lld processes=%lld faults=%lld "
+        "virtual=%llds\n",
+        static_cast<unsigned long long>(seed), result.violation ? result.violation->c_str() : "ok",
+        static_cast<unsigned long long>(result.digest), static_cast<long long>(result.jobs),
+        static_cast<long long>(result.events), static_cast<long long>(result.processes),
+        static_cast<long long>(result.faults),
+        static_cast<long long>(result.virtual_time.count() / 1'000'000));
+    std::fflush(stdout);
+  }
+  return !result.violation;
+}
+
+int run_chaos_command(ChaosArguments arguments) {
+  if (arguments.seed != 0) {
+    arguments.options.verbose = true;
+    return run_one(arguments.seed, arguments) ? 0 : 1;
+  }
+  auto start = std::chrono::steady_clock::now();
+  uint64_t count = arguments.seeds == 0 ? 100 : arguments.seeds;
+  uint64_t failures = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (!run_one(arguments.first_seed + i, arguments)) ++failures;
+    if (!arguments.options.verbose && (i + 1) % 50 == 0) {
+      std::fprintf(stderr, "%llu of %llu seeds\n", static_cast<unsigned long long>(i + 1),
+                   static_cast<unsigned long long>(count));
+    }
+  }
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("%llu seeds, %llu failed, %.1f s\n", static_cast<unsigned long long>(count),
+              static_cast<unsigned long long>(failures), seconds);
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Simulates hai: the production controller and agents in virtual time."};
+  app.set_version_flag("--version", std::string(hai::version()));
+  app.require_subcommand(1);
+  ChaosArguments chaos;
+  CLI::App* command =
+      app.add_subcommand("chaos", "Random jobs under random faults; every promise is checked.");
+  command->add_option("--seed", chaos.seed, "run this one seed and print its digest");
+  command->add_option("--seeds", chaos.seeds, "run so many seeds (default 100)");
+  command->add_option("--first-seed", chaos.first_seed, "the first of --seeds (default 1)");
+  command
+      ->add_option("--nodes", chaos.options.nodes,
+                   "nodes of the cluster (default: drawn from the seed, 3..9)")
+      ->check(CLI::Range(1, 5000));
+  command->add_flag("--twice", chaos.twice, "run each seed twice and compare the digests");
+  command->add_flag("-v,--verbose", chaos.options.verbose, "a line for every seed");
+  CLI11_PARSE(app, argc, argv);
+  return run_chaos_command(chaos);
+}

@@ -1,0 +1,177 @@
+#include "sim/sim_network.h"
+
+namespace hai {
+
+SimNetwork::SimNetwork(Timeline& timeline, uint64_t seed)
+    : timeline_(timeline), wire_(timeline), rng_(seed) {}
+
+Duration SimNetwork::delay() {
+  Duration base(rng_.between(model.delay_min.count(), model.delay_max.count()));
+  if (rng_.chance(model.reordering)) base += Duration(rng_.between(0, 1'000'000));
+  return base;
+}
+
+void SimNetwork::deliver(std::function<void()> callback) {
+  if (rng_.chance(model.loss)) return;
+  if (rng_.chance(model.duplication)) wire_.call_after(delay(), callback);
+  wire_.call_after(delay(), std::move(callback));
+}
+
+bool SimNetwork::passes(const std::string& node, Cut direction) const {
+  auto it = cuts_.find(node);
+  return it == cuts_.end() || (it->second != Cut::both && it->second != direction);
+}
+
+void SimNetwork::dial(int server, std::shared_ptr<AgentEnd> agent,
+                      std::function<void(ConnectionId)> connected, std::function<void()> refused) {
+  wire_.call_after(delay(), [this, server, agent, connected, refused] {
+    if (agent->loop == nullptr) return;
+    const ServerEnd& end = servers[server];
+    if (!passes(agent->node, Cut::to_server) || !passes(agent->node, Cut::to_agent) ||
+        end.controller == nullptr || end.loop->is_paused() || !end.controller->is_leading()) {
+      agent->loop->call_after(delay(), refused);
+      return;
+    }
+    ConnectionId connection{next_connection_++};
+    streams_.emplace(connection, Stream{server, agent});
+    end.loop->post([controller = end.controller, connection, node = agent->node] {
+      controller->agent_connected(connection, node);
+    });
+    agent->loop->call_after(delay(), [connected, connection] { connected(connection); });
+  });
+}
+
+void SimNetwork::to_server(ConnectionId connection, AgentReport report) {
+  auto it = streams_.find(connection);
+  if (it == streams_.end() || !it->second.agent_open) return;
+  deliver([this, connection, report = std::move(report)] {
+    auto stream = streams_.find(connection);
+    if (stream == streams_.end() || !stream->second.server_open) return;
+    if (!passes(stream->second.agent->node, Cut::to_server)) return;
+    const ServerEnd& end = servers[stream->second.server];
+    end.loop->post([controller = end.controller, connection, report] {
+      controller->agent_report(connection, report);
+    });
+  });
+}
+
+void SimNetwork::to_agent(ConnectionId connection, const AgentOrder& order) {
+  auto it = streams_.find(connection);
+  if (it == streams_.end() || !it->second.server_open) return;
+  deliver([this, connection, order] {
+    auto stream = streams_.find(connection);
+    if (stream == streams_.end() || !stream->second.agent_open) return;
+    if (!passes(stream->second.agent->node, Cut::to_agent)) return;
+    const std::shared_ptr<AgentEnd>& agent = stream->second.agent;
+    if (agent->loop == nullptr) return;
+    agent->loop->post([agent, order, this, connection] {
+      auto current = streams_.find(connection);
+      if (current != streams_.end() && current->second.agent_open && agent->order)
+        agent->order(order);
+    });
+  });
+}
+
+void SimNetwork::close(ConnectionId connection) {
+  break_agent_side(connection, delay());
+  break_server_side(connection, delay());
+}
+
+void SimNetwork::break_agent_side(ConnectionId connection, Duration after) {
+  wire_.call_after(after, [this, connection] {
+    auto it = streams_.find(connection);
+    if (it == streams_.end() || !it->second.agent_open) return;
+    it->second.agent_open = false;
+    std::shared_ptr<AgentEnd> agent = it->second.agent;
+    if (!it->second.server_open) streams_.erase(it);
+    if (agent->loop != nullptr)
+      agent->loop->post([agent] {
+        if (agent->broken) agent->broken();
+      });
+  });
+}
+
+void SimNetwork::break_server_side(ConnectionId connection, Duration after) {
+  wire_.call_after(after, [this, connection] {
+    auto it = streams_.find(connection);
+    if (it == streams_.end() || !it->second.server_open) return;
+    it->second.server_open = false;
+    const ServerEnd& end = servers[it->second.server];
+    if (!it->second.agent_open) streams_.erase(it);
+    if (end.controller != nullptr) {
+      end.loop->post([controller = end.controller, connection] {
+        controller->agent_disconnected(connection);
+      });
+    }
+  });
+}
+
+void SimNetwork::server_died(int server) {
+  for (auto& [connection, stream] : streams_) {
+    if (stream.server != server) continue;
+    stream.server_open = false;
+    break_agent_side(connection, delay());
+  }
+}
+
+void SimNetwork::agent_died(const std::string& node) {
+  for (auto& [connection, stream] : streams_) {
+    if (stream.agent->node != node || !stream.agent_open) continue;
+    stream.agent_open = false;
+    break_server_side(connection, is_cut(node) ? model.keepalive : delay());
+  }
+}
+
+void SimNetwork::cut(const std::string& node, Cut direction) {
+  cuts_[node] = direction;
+  for (auto& [connection, stream] : streams_) {
+    if (stream.agent->node != node) continue;
+    break_agent_side(connection, model.keepalive + delay());
+    break_server_side(connection, model.keepalive + delay());
+  }
+}
+
+void SimNetwork::heal(const std::string& node) { cuts_.erase(node); }
+void SimNetwork::heal_all() { cuts_.clear(); }
+
+SimLink::SimLink(SimNetwork& network, VirtualLoop& loop, std::string node, uint64_t seed)
+    : network_(network), loop_(loop), rng_(seed) {
+  end_->node = std::move(node);
+  end_->loop = &loop;
+}
+
+SimLink::~SimLink() {
+  end_->loop = nullptr;
+  end_->order = nullptr;
+  end_->broken = nullptr;
+}
+
+void SimLink::start(Listener listener) {
+  listener_ = std::move(listener);
+  end_->order = [this](const AgentOrder& order) { listener_.order(order); };
+  end_->broken = [this] {
+    connection_ = {};
+    listener_.disconnected();
+    loop_.call_after(Duration(rng_.between(10'000, 1'000'000)), [this] { dial(); });
+  };
+  dial();
+}
+
+void SimLink::dial() {
+  int server = next_server_;
+  next_server_ = (next_server_ + 1) % static_cast<int>(network_.servers.size());
+  network_.dial(
+      server, end_,
+      [this, server](ConnectionId connection) {
+        connection_ = connection;
+        next_server_ = server;
+        listener_.connected();
+      },
+      [this] { loop_.call_after(Duration(rng_.between(50'000, 1'500'000)), [this] { dial(); }); });
+}
+
+void SimLink::send(const AgentReport& report) {
+  if (connection_) network_.to_server(connection_, report);
+}
+
+}  // namespace hai

@@ -1,0 +1,117 @@
+#pragma once
+// Streams between simulated agents and servers: delay, loss, duplication, reordering, cuts and
+// partitions. A cut is noticed late, as keep-alives would; a dead process's streams break at once.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/core/ports.h"
+#include "common/rng.h"
+#include "server/control/controller.h"
+#include "sim/virtual_loop.h"
+
+namespace hai {
+
+struct NetworkModel {
+  Duration delay_min = 100us;
+  Duration delay_max = 5ms;
+  double loss = 0;
+  double duplication = 0;
+  double reordering = 0;     // share of messages that take up to a second longer
+  Duration keepalive = 10s;  // until a side notices a partition
+};
+
+class SimNetwork {
+ public:
+  SimNetwork(Timeline& timeline, uint64_t seed);
+
+  NetworkModel model;
+
+  // One server process: where its agents' calls go. Set when it starts, null when it dies.
+  struct ServerEnd {
+    VirtualLoop* loop = nullptr;
+    Controller* controller = nullptr;
+  };
+  std::vector<ServerEnd> servers;
+
+  // Calls `connected` with a connection on success, or `refused`, on the agent's loop.
+  struct AgentEnd {
+    std::string node;
+    VirtualLoop* loop = nullptr;
+    std::function<void(const AgentOrder&)> order;
+    std::function<void()> broken;
+  };
+  void dial(int server, std::shared_ptr<AgentEnd> agent,
+            std::function<void(ConnectionId)> connected, std::function<void()> refused);
+  void to_server(ConnectionId connection, AgentReport report);
+  void to_agent(ConnectionId connection, const AgentOrder& order);
+  void close(ConnectionId connection);  // by either side: the other notices after a delay
+  void server_died(int server);
+  void agent_died(const std::string& node);
+
+  // While a node is cut off nothing passes in the cut directions; streams break after the
+  // keep-alive time.
+  enum class Cut { both, to_server, to_agent };
+  void cut(const std::string& node, Cut direction);
+  void heal(const std::string& node);
+  void heal_all();
+  bool is_cut(const std::string& node) const { return cuts_.contains(node); }
+
+ private:
+  struct Stream {
+    int server = 0;
+    std::shared_ptr<AgentEnd> agent;
+    bool server_open = true;
+    bool agent_open = true;
+  };
+  Duration delay();
+  void deliver(std::function<void()> callback);
+  void break_agent_side(ConnectionId connection, Duration after);
+  void break_server_side(ConnectionId connection, Duration after);
+  bool passes(const std::string& node, Cut direction) const;
+
+  Timeline& timeline_;
+  VirtualLoop wire_;
+  Rng rng_;
+  int64_t next_connection_ = 1;
+  std::map<ConnectionId, Stream> streams_;
+  std::map<std::string, Cut> cuts_;
+};
+
+// The AgentPort of one server process.
+class SimAgentPort final : public AgentPort {
+ public:
+  explicit SimAgentPort(SimNetwork& network) : network_(network) {}
+  void send(ConnectionId connection, const AgentOrder& order) override {
+    network_.to_agent(connection, order);
+  }
+  void close(ConnectionId connection, const std::string&) override { network_.close(connection); }
+
+ private:
+  SimNetwork& network_;
+};
+
+// The ServerLink of one agent process.
+class SimLink final : public ServerLink {
+ public:
+  SimLink(SimNetwork& network, VirtualLoop& loop, std::string node, uint64_t seed);
+  ~SimLink() override;
+  void start(Listener listener) override;
+  void send(const AgentReport& report) override;
+
+ private:
+  void dial();
+  SimNetwork& network_;
+  VirtualLoop& loop_;
+  Rng rng_;
+  Listener listener_;
+  std::shared_ptr<SimNetwork::AgentEnd> end_ = std::make_shared<SimNetwork::AgentEnd>();
+  ConnectionId connection_;
+  int next_server_ = 0;
+};
+
+}  // namespace hai

@@ -1,0 +1,114 @@
+#pragma once
+// The ground truth of one simulated node: its processes and what the shims keep on disk. It
+// outlives agents. SimHost is the RankHost an agent process sees of it.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/core/ports.h"
+#include "common/rng.h"
+#include "sim/virtual_loop.h"
+
+namespace hai {
+
+// How a simulated program behaves; carried in the job's environments.
+struct ProgramModel {
+  Duration work{0};         // over all attempts, checkpointed work counts
+  Duration period{0};       // between checkpoints; 0 = none
+  Duration save{0};         // time to save when asked to suspend
+  bool obeys = true;        // saves and leaves when asked
+  Duration fails_after{0};  // exits 1 after so much work; 0 = never
+
+  std::map<std::string, std::string> to_environment() const;
+  static ProgramModel from_environment(const std::map<std::string, std::string>& environment);
+};
+
+// Told of every process start and end, for the checkers.
+class ProcessWatcher {
+ public:
+  virtual ~ProcessWatcher() = default;
+  virtual void process_started(const std::string& node, const LaunchRank& order) = 0;
+  virtual void process_ended(const std::string& node, const RankStatus& status) = 0;
+};
+
+class SimNode {
+ public:
+  SimNode(Timeline& timeline, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher);
+
+  const NodeFacts& facts() const { return facts_; }
+  // Power loss: every process is gone; what was on disk stays.
+  void crash();
+  // kill -9 of one shim, its program with it (parent-death signal).
+  void crash_one_shim();
+  int live_processes() const;
+  double launch_failure_rate = 0;
+
+  // The agent's side (through SimHost).
+  std::vector<RankStatus> adopt();
+  void launch(const LaunchRank& order, MonoTime lease_until);
+  void suspend(const RankKey& key, Duration grace);
+  void resume(const RankKey& key);
+  void kill(const RankKey& key);
+  void forget(const RankKey& key);
+  void extend_leases(MonoTime until);
+  std::function<void(const RankStatus&)> listener;
+
+ private:
+  struct Process {
+    LaunchRank order;
+    ProgramModel model;
+    RankStatus status;
+    Duration base_work{0};  // done before this attempt, as its checkpoint says
+    MonoTime running_since{};
+    MonoTime lease_until{};
+    TimerId finish_timer = 0;
+    TimerId checkpoint_timer = 0;
+    TimerId leave_timer = 0;  // saving, or grace
+    TimerId kill_timer = 0;
+    TimerId lease_timer = 0;
+  };
+
+  Process* find_live(const RankKey& key);
+  void run(const RankKey& key);
+  void checkpoint(Process& process);
+  void arm_checkpoint(const RankKey& key);
+  void arm_lease(const RankKey& key);
+  void end(const RankKey& key, ExitCause cause, int exit_code, const std::string& message = "");
+  void tell(const RankStatus& status);
+  Duration work_done(const Process& process) const;
+
+  VirtualLoop loop_;
+  const NodeFacts facts_;
+  Rng rng_;
+  ProcessWatcher& watcher_;
+  std::map<RankKey, Process> processes_;
+};
+
+class SimHost final : public RankHost {
+ public:
+  SimHost(SimNode& node, Loop& agent_loop) : node_(node), loop_(agent_loop) {}
+  ~SimHost() override { node_.listener = nullptr; }
+  std::vector<RankStatus> adopt() override { return node_.adopt(); }
+  void launch(const LaunchRank& order, MonoTime lease_until) override {
+    node_.launch(order, lease_until);
+  }
+  void suspend(const RankKey& key, Duration grace) override { node_.suspend(key, grace); }
+  void resume(const RankKey& key) override { node_.resume(key); }
+  void kill(const RankKey& key) override { node_.kill(key); }
+  void forget(const RankKey& key) override { node_.forget(key); }
+  void extend_leases(MonoTime until) override { node_.extend_leases(until); }
+  void set_listener(Listener listener) override {
+    node_.listener = [&loop = loop_, listener = std::move(listener)](const RankStatus& status) {
+      loop.post([listener, status] { listener(status); });
+    };
+  }
+
+ private:
+  SimNode& node_;
+  Loop& loop_;
+};
+
+}  // namespace hai

@@ -1,0 +1,62 @@
+#include "sim/virtual_loop.h"
+
+#include <algorithm>
+
+namespace hai {
+
+void Timeline::run_until(MonoTime end, const std::function<bool()>& stop) {
+  while (!queue_.empty() && queue_.begin()->first.first <= end) {
+    auto first = queue_.extract(queue_.begin());
+    now_ = std::max(now_, first.key().first);
+    ++callbacks_run_;
+    first.mapped()();
+    if (stop && stop()) return;
+  }
+  now_ = std::max(now_, end);
+}
+
+Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback) {
+  Key key{std::max(at, now_), next_++};
+  queue_.emplace(key, std::move(callback));
+  return key;
+}
+
+VirtualLoop::VirtualLoop(Timeline& timeline, Duration wall_skew)
+    : timeline_(timeline), wall_skew_(wall_skew) {}
+
+TimerId VirtualLoop::call_after(Duration delay, std::function<void()> callback) {
+  TimerId timer = next_timer_++;
+  Timeline::Key key = timeline_.schedule(timeline_.now() + std::max(delay, Duration{0}),
+                                         [this, timer] { run(timer); });
+  timers_.emplace(timer, std::pair(key, std::move(callback)));
+  return timer;
+}
+
+void VirtualLoop::run(TimerId timer) {
+  auto it = timers_.find(timer);
+  if (is_paused()) {
+    it->second.first = timeline_.schedule(paused_until_, [this, timer] { run(timer); });
+    return;
+  }
+  std::function<void()> callback = std::move(it->second.second);
+  timers_.erase(it);
+  callback();
+}
+
+void VirtualLoop::cancel(TimerId timer) {
+  auto it = timers_.find(timer);
+  if (it == timers_.end()) return;
+  timeline_.cancel(it->second.first);
+  timers_.erase(it);
+}
+
+void VirtualLoop::kill() {
+  for (auto& [timer, entry] : timers_) timeline_.cancel(entry.first);
+  timers_.clear();
+}
+
+void VirtualLoop::pause(Duration duration) {
+  paused_until_ = std::max(paused_until_, timeline_.now() + duration);
+}
+
+}  // namespace hai

@@ -1,0 +1,38 @@
+#pragma once
+// A stream of random jobs, and users who stop, suspend, hold and reprioritise them and drain nodes.
+
+#include <map>
+#include <string>
+
+#include "sim/world.h"
+
+namespace hai {
+
+class Workload {
+ public:
+  Workload(World& world, uint64_t seed, int max_nodes)
+      : world_(world), rng_(seed), max_nodes_(max_nodes) {}
+
+  // One random act of a user or operator, sent to the leader; nothing if there is none.
+  void act();
+  // Undoes what would keep jobs waiting for ever: releases holds, opens nodes.
+  void settle();
+
+  // Submits answered with ok: each of these jobs must end, whatever crashes.
+  const std::map<int64_t, std::string>& acknowledged() const { return acknowledged_; }
+
+ private:
+  void submit();
+  JobSpec random_spec();
+  void control();
+  void change_node();
+  std::string some_job();
+
+  World& world_;
+  Rng rng_;
+  int max_nodes_;
+  int next_ = 1;
+  std::map<int64_t, std::string> acknowledged_;
+};
+
+}  // namespace hai

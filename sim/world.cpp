@@ -1,0 +1,106 @@
+#include "sim/world.h"
+
+#include <fmt/core.h>
+
+namespace hai {
+
+World::World(const WorldOptions& options)
+    : options_(options),
+      world_loop_(timeline_),
+      rng_(options.seed),
+      database_(world_loop_),
+      network_(timeline_, rng_.next()) {
+  servers_.resize(options.servers);
+  network_.servers.resize(options.servers);
+  for (int i = 0; i < options.nodes; ++i) {
+    NodeFacts facts{.name = fmt::format("node-{}", i + 1),
+                    .group = "training",
+                    .zone = options.leaves > 2 && i >= options.nodes / 2 ? "B" : "A",
+                    .leaf = fmt::format("leaf-{}", i * options.leaves / options.nodes + 1),
+                    .address = fmt::format("10.0.0.{}", i + 1),
+                    .gpus = options.gpus,
+                    .cpus = 64,
+                    .memory_bytes = int64_t{1} << 39};
+    auto slot = std::make_unique<NodeSlot>();
+    slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_);
+    nodes_.push_back(std::move(slot));
+  }
+}
+
+World::~World() {
+  for (int i = 0; i < server_count(); ++i) {
+    if (server_runs(i)) crash_server(i);
+  }
+  for (int i = 0; i < node_count(); ++i) {
+    if (agent_runs(i)) crash_agent(i);
+  }
+}
+
+Controller* World::leader() {
+  for (Server& server : servers_) {
+    if (server.controller && server.controller->is_leading() && !server.loop->is_paused())
+      return server.controller.get();
+  }
+  return nullptr;
+}
+
+void World::start_server(int index) {
+  Server& server = servers_[index];
+  CHECK(!server.controller);
+  server.loop = std::make_unique<VirtualLoop>(timeline_, Duration(rng_.between(-500'000, 500'000)));
+  server.store = std::make_unique<MemStore>(*server.loop, database_,
+                                            fmt::format("server-{}:{}", index, ++server.starts));
+  server.agents = std::make_unique<SimAgentPort>(network_);
+  Bootstrap bootstrap{.admin_user = "ann", .public_quota_nodes = Quota::kUnlimited};
+  server.controller = std::make_unique<Controller>(*server.loop, *server.store, *server.agents,
+                                                   this, options_.knobs, bootstrap, "sim");
+  network_.servers[index] = {server.loop.get(), server.controller.get()};
+  server.controller->start();
+}
+
+void World::crash_server(int index) {
+  Server& server = servers_[index];
+  server.store->crash();
+  network_.servers[index] = {};
+  network_.server_died(index);
+  server.controller.reset();
+  server.agents.reset();
+  server.store.reset();
+  server.loop.reset();
+}
+
+void World::pause_server(int index, Duration duration) {
+  if (servers_[index].loop) servers_[index].loop->pause(duration);
+}
+
+void World::start_agent(int index) {
+  NodeSlot& slot = *nodes_[index];
+  CHECK(!slot.agent);
+  slot.loop = std::make_unique<VirtualLoop>(timeline_, Duration(rng_.between(-500'000, 500'000)));
+  slot.host = std::make_unique<SimHost>(*slot.node, *slot.loop);
+  slot.link = std::make_unique<SimLink>(network_, *slot.loop, node_name(index), rng_.next());
+  slot.agent = std::make_unique<Agent>(*slot.loop, *slot.host, *slot.link, slot.node->facts());
+  slot.agent->start();
+}
+
+void World::crash_agent(int index) {
+  NodeSlot& slot = *nodes_[index];
+  network_.agent_died(node_name(index));
+  slot.agent.reset();
+  slot.link.reset();
+  slot.host.reset();
+  slot.loop.reset();
+}
+
+void World::crash_node(int index) {
+  if (agent_runs(index)) crash_agent(index);
+  nodes_[index]->node->crash();
+}
+
+void World::durable(const std::vector<Event>& events, const ClusterState& state) {
+  for (const Event& event : events) digest_ = hai::digest(digest_, event);
+  events_seen_ += static_cast<int64_t>(events.size());
+  checkers_.check_state(state);
+}
+
+}  // namespace hai

@@ -1,0 +1,90 @@
+#pragma once
+// A whole cluster in one process: two servers on one store, agents, nodes, network, on one
+// timeline. Controller and agent core are the production code; everything below their ports is
+// simulated.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/core/agent.h"
+#include "server/control/controller.h"
+#include "server/model/digest.h"
+#include "server/store/mem_store.h"
+#include "sim/checkers.h"
+#include "sim/sim_network.h"
+#include "sim/sim_node.h"
+#include "sim/virtual_loop.h"
+
+namespace hai {
+
+struct WorldOptions {
+  uint64_t seed = 1;
+  int nodes = 5;
+  int gpus = 8;
+  int leaves = 2;
+  int servers = 2;
+  Knobs knobs;
+};
+
+class World final : public EventSink {
+ public:
+  explicit World(const WorldOptions& options);
+  ~World() override;
+
+  Timeline& timeline() { return timeline_; }
+  Rng& rng() { return rng_; }
+  SimNetwork& network() { return network_; }
+  MemDatabase& database() { return database_; }
+  Checkers& checkers() { return checkers_; }
+  int node_count() const { return static_cast<int>(nodes_.size()); }
+  int server_count() const { return static_cast<int>(servers_.size()); }
+  SimNode& node(int index) { return *nodes_[index]->node; }
+  const std::string& node_name(int index) const { return nodes_[index]->node->facts().name; }
+  bool agent_runs(int index) const { return nodes_[index]->agent != nullptr; }
+  bool server_runs(int index) const { return servers_[index].controller != nullptr; }
+  // The leading, unpaused server; null if there is none.
+  Controller* leader();
+
+  void start_server(int index);
+  void crash_server(int index);
+  void pause_server(int index, Duration duration);
+  void start_agent(int index);
+  void crash_agent(int index);
+  void crash_node(int index);
+
+  // Called with durable events of every server, in the order they became durable.
+  void durable(const std::vector<Event>& events, const ClusterState& state) override;
+  uint64_t digest() const { return digest_; }
+  int64_t events_seen() const { return events_seen_; }
+
+ private:
+  struct Server {
+    std::unique_ptr<VirtualLoop> loop;
+    std::unique_ptr<MemStore> store;
+    std::unique_ptr<SimAgentPort> agents;
+    std::unique_ptr<Controller> controller;
+    int starts = 0;
+  };
+  struct NodeSlot {
+    std::unique_ptr<SimNode> node;
+    std::unique_ptr<VirtualLoop> loop;
+    std::unique_ptr<SimHost> host;
+    std::unique_ptr<SimLink> link;
+    std::unique_ptr<Agent> agent;
+  };
+
+  const WorldOptions options_;
+  Timeline timeline_;
+  VirtualLoop world_loop_;
+  Rng rng_;
+  MemDatabase database_;
+  SimNetwork network_;
+  Checkers checkers_;
+  std::vector<Server> servers_;
+  std::vector<std::unique_ptr<NodeSlot>> nodes_;
+  uint64_t digest_ = kDigestStart;
+  int64_t events_seen_ = 0;
+};
+
+}  // namespace hai
