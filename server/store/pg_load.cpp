@@ -15,15 +15,12 @@ constexpr int kPageRows = 20'000;
 // By the index on (state, id), whatever the size of the history.
 const PgStatement& job_page_statement() {
   static const std::string sql = fmt::format(
-      "SELECT {}, attempt FROM job WHERE state = $1 AND id > $2::bigint"
+      "SELECT {} FROM job WHERE state = $1 AND id > $2::bigint"
       " ORDER BY id LIMIT {}",
       kJobColumns, kPageRows);
   static const PgStatement statement{"load_jobs", sql.c_str()};
   return statement;
 }
-
-// The row number of `attempt` in kJobColumns plus one.
-constexpr int kAttemptColumn = 20;
 
 const PgStatement& attempts_statement() {
   static const std::string sql = fmt::format(
@@ -46,30 +43,6 @@ const PgStatement& ranks_statement() {
 Job* find(std::vector<Job>& jobs, JobId id) {
   auto it = std::ranges::lower_bound(jobs, id, {}, &Job::id);
   return it == jobs.end() || it->id != id ? nullptr : &*it;
-}
-
-void load_jobs(PgSession& session, StoredState& state) {
-  std::vector<std::pair<JobId, int>> attempts;
-  for (JobState wanted : {JobState::queued, JobState::running, JobState::suspended}) {
-    int64_t last = 0;
-    while (true) {
-      PgResult rows = session.call(job_page_statement(),
-                                   {std::string(to_string(wanted)), std::to_string(last)});
-      for (int row = 0; row < rows.size(); ++row) {
-        const Job& job = state.jobs.emplace_back(job_from_row(rows, row));
-        last = job.id.value;
-        const auto number = static_cast<int>(rows.integer(row, kAttemptColumn));
-        if (number > 0) attempts.emplace_back(job.id, number);
-      }
-      if (rows.size() < kPageRows) break;
-    }
-  }
-  std::ranges::sort(state.jobs, {}, &Job::id);
-  std::vector<int> numbers(state.jobs.size(), 0);
-  for (const auto& [id, number] : attempts) {
-    numbers[static_cast<size_t>(find(state.jobs, id) - state.jobs.data())] = number;
-  }
-  load_attempts(session, state.jobs, numbers);
 }
 
 void load_nodes(PgSession& session, StoredState& state) {
@@ -121,6 +94,32 @@ void load_people(PgSession& session, StoredState& state) {
 
 }  // namespace
 
+std::vector<Job> load_jobs(PgSession& session, const std::vector<JobState>& states) {
+  std::vector<Job> jobs;
+  std::vector<std::pair<JobId, int>> attempts;
+  for (JobState wanted : states) {
+    int64_t last = 0;
+    while (true) {
+      PgResult rows = session.call(job_page_statement(),
+                                   {std::string(to_string(wanted)), std::to_string(last)});
+      for (int row = 0; row < rows.size(); ++row) {
+        const Job& job = jobs.emplace_back(job_from_row(rows, row));
+        last = job.id.value;
+        const int number = attempt_number(rows, row);
+        if (number > 0) attempts.emplace_back(job.id, number);
+      }
+      if (rows.size() < kPageRows) break;
+    }
+  }
+  std::ranges::sort(jobs, {}, &Job::id);
+  std::vector<int> numbers(jobs.size(), 0);
+  for (const auto& [id, number] : attempts) {
+    numbers[static_cast<size_t>(find(jobs, id) - jobs.data())] = number;
+  }
+  load_attempts(session, jobs, numbers);
+  return jobs;
+}
+
 void load_attempts(PgSession& session, std::vector<Job>& jobs, const std::vector<int>& numbers) {
   PgArray ids;
   PgArray attempts;
@@ -145,8 +144,7 @@ void load_attempts(PgSession& session, std::vector<Job>& jobs, const std::vector
   }
 }
 
-StoredState load_state(PgSession& session) {
-  PgSnapshot snapshot(session);
+StoredState load_state_in(PgSession& session) {
   StoredState state;
   PgResult row = session.run(
       "SELECT started_epoch, last_seq, (SELECT coalesce(max(id), 0) FROM job) FROM cluster_epoch");
@@ -154,9 +152,15 @@ StoredState load_state(PgSession& session) {
   state.epoch.value = row.integer(0, 0);
   state.last_seq = row.integer(0, 1);
   state.last_job.value = row.integer(0, 2);
-  load_jobs(session, state);
+  state.jobs = load_jobs(session, {JobState::queued, JobState::running, JobState::suspended});
   load_nodes(session, state);
   load_people(session, state);
+  return state;
+}
+
+StoredState load_state(PgSession& session) {
+  PgSnapshot snapshot(session);
+  StoredState state = load_state_in(session);
   snapshot.end();
   return state;
 }

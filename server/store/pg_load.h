@@ -8,21 +8,34 @@ namespace hai {
 
 // Throws PgError.
 StoredState load_state(PgSession& session);
+StoredState load_state_in(PgSession& session);  // the same inside a snapshot of the caller
+
+// All jobs in one of these states, by id, with their latest attempt and its ranks.
+std::vector<Job> load_jobs(PgSession& session, const std::vector<JobState>& states);
 
 // The attempt of each job in `numbers` (job and attempt number, same length), with its ranks, put
 // into `jobs`, which are sorted by id.
 void load_attempts(PgSession& session, std::vector<Job>& jobs, const std::vector<int>& numbers);
 
-// Whose commit a server must not get wrong: a transaction reads as of one moment.
+// All that is read while it stands is as of one moment.
 class PgSnapshot {
  public:
   explicit PgSnapshot(PgSession& session) : session_(session) {
     session_.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   }
-  void end() { session_.run("COMMIT"); }
+  ~PgSnapshot() {
+    if (!ended_) session_.close();
+  }
+  PgSnapshot(const PgSnapshot&) = delete;
+  PgSnapshot& operator=(const PgSnapshot&) = delete;
+  void end() {
+    session_.run("COMMIT");
+    ended_ = true;
+  }
 
  private:
   PgSession& session_;
+  bool ended_ = false;
 };
 
 }  // namespace hai

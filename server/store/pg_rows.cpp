@@ -8,7 +8,7 @@ namespace hai {
 const char* const kJobColumns =
     "id, user_name, priority, state, held, hold_reason, stop_requested, request_id, submitted_at,"
     " started_at, ended_at, exit_code, end_reason, suspend_count, requeue_count, launch_failures,"
-    " failure_restarts, lost_gpu_seconds, spec, rest";
+    " failure_restarts, lost_gpu_seconds, spec, rest, attempt";
 
 const char* const kAttemptColumns =
     "a.job, a.number, a.state, a.priority, a.master_port, a.exclusive, a.placed_at, a.running_at,"
@@ -45,6 +45,11 @@ Job job_from_row(const PgResult& rows, int row) {
     throw PgError(fmt::format("job {}: {}", job.id.value, status.message()));
   }
   return job;
+}
+
+int attempt_number(const PgResult& rows, int row) {
+  constexpr int kColumn = 20;  // the last of kJobColumns
+  return static_cast<int>(rows.integer(row, kColumn));
 }
 
 JobId attempt_job(const PgResult& rows, int row) { return {rows.integer(row, 0)}; }

@@ -16,6 +16,7 @@ extern const char* const kRankColumns;     // of rank r
 extern const char* const kEventColumns;
 
 Job job_from_row(const PgResult& rows, int row);
+int attempt_number(const PgResult& rows, int row);  // of a job's row: the latest, 0 = none
 JobId attempt_job(const PgResult& rows, int row);
 Attempt attempt_from_row(const PgResult& rows, int row);
 

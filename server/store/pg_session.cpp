@@ -74,12 +74,11 @@ std::string session_settings(const PgOptions& options) {
   return fmt::format(
       "SET client_min_messages = error; SET timezone = 'UTC'; SET datestyle = 'ISO';"
       "SET standard_conforming_strings = on; SET synchronous_commit = on;"
-      // Parameters are arrays of any length: planning each call anew costs more than it gains.
-      "SET plan_cache_mode = force_generic_plan;"
+      "SET plan_cache_mode = {1};"
       "SET application_name = 'hai-server'; SET statement_timeout = {0};"
       // A server that is paused inside a transaction must not keep the lease's row locked.
       "SET idle_in_transaction_session_timeout = 2000",
-      options.statement_timeout / 1ms);
+      options.statement_timeout / 1ms, options.plan_cache_mode);
 }
 
 void check_schema(pqxx::nontransaction& work) {

@@ -19,6 +19,9 @@ struct PgOptions {
   std::string conninfo;  // of libpq: "host=/run/hai user=hai dbname=hai" or a postgresql:// address
   Duration connect_timeout = 3s;
   Duration statement_timeout = 5s;
+  // Appends have arrays of any length as parameters: planning each anew costs more than it gains.
+  // Questions with filters gain from it.
+  const char* plan_cache_mode = "force_generic_plan";
   bool check_schema = true;  // refuse a database that is not at this program's schema
 };
 

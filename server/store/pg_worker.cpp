@@ -79,6 +79,7 @@ void PgWorker::run() {
     try {
       status = task.work(session_);
     } catch (const PgError& error) {
+      session_.close();  // also ends a transaction that a row nobody can read has cut short
       status = unavailable("postgres: {}", error.what());
     }
     task.work = nullptr;

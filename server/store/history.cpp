@@ -1,0 +1,64 @@
+#include "server/store/history.h"
+
+#include "server/store/history_queries.h"
+#include "server/store/pg_worker.h"
+
+namespace hai {
+namespace {
+
+// Each waits for those before it; whoever comes when so many wait is better told at once.
+constexpr size_t kQueueMax = 256;
+constexpr Duration kLimit = 20s;
+
+}  // namespace
+
+struct PgHistory::Impl {
+  PgWorker worker;
+
+  Impl(Loop& loop, std::string conninfo)
+      : worker(loop, {.conninfo = std::move(conninfo), .plan_cache_mode = "auto"}, kQueueMax) {}
+
+  template <typename T>
+  void ask(std::function<Result<T>(PgSession&)> question, std::function<void(Result<T>)> done) {
+    auto found = std::make_shared<std::optional<T>>();
+    worker.submit(
+        [question = std::move(question), found](PgSession& session) -> Status {
+          Result<T> result = question(session);
+          if (!result.is_ok()) return result.status();
+          *found = std::move(result).value();
+          return ok();
+        },
+        [found, done = std::move(done)](Status status) {
+          done(status.is_ok() ? Result<T>(std::move(**found)) : Result<T>(std::move(status)));
+        },
+        kLimit);
+  }
+};
+
+PgHistory::PgHistory(Loop& loop, std::string conninfo)
+    : impl_(std::make_unique<Impl>(loop, std::move(conninfo))) {}
+
+PgHistory::~PgHistory() = default;
+
+void PgHistory::jobs(JobQuery query, std::function<void(Result<std::vector<Job>>)> done) {
+  impl_->ask<std::vector<Job>>(
+      [query = std::move(query)](PgSession& session) { return find_jobs(session, query); },
+      std::move(done));
+}
+
+void PgHistory::job(JobKey key, std::function<void(Result<Job>)> done) {
+  impl_->ask<Job>([key = std::move(key)](PgSession& session) { return find_job(session, key); },
+                  std::move(done));
+}
+
+void PgHistory::attempts(JobId job, std::function<void(Result<std::vector<Attempt>>)> done) {
+  impl_->ask<std::vector<Attempt>>(
+      [job](PgSession& session) { return find_attempts(session, job); }, std::move(done));
+}
+
+void PgHistory::events(EventQuery query, std::function<void(Result<std::vector<Event>>)> done) {
+  impl_->ask<std::vector<Event>>(
+      [query](PgSession& session) { return find_events(session, query); }, std::move(done));
+}
+
+}  // namespace hai

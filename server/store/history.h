@@ -1,0 +1,28 @@
+#pragma once
+// History on PostgreSQL: its own thread and connection, so that a slow question never holds up an
+// append. Belongs to the loop's thread.
+
+#include <memory>
+#include <string>
+
+#include "common/loop.h"
+#include "server/control/history_port.h"
+
+namespace hai {
+
+class PgHistory final : public History {
+ public:
+  PgHistory(Loop& loop, std::string conninfo);
+  ~PgHistory() override;
+
+  void jobs(JobQuery query, std::function<void(Result<std::vector<Job>>)> done) override;
+  void job(JobKey key, std::function<void(Result<Job>)> done) override;
+  void attempts(JobId job, std::function<void(Result<std::vector<Attempt>>)> done) override;
+  void events(EventQuery query, std::function<void(Result<std::vector<Event>>)> done) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hai

@@ -1,0 +1,148 @@
+#include "server/store/history_queries.h"
+
+#include <algorithm>
+
+#include "server/store/pg_array.h"
+#include "server/store/pg_load.h"
+#include "server/store/pg_rows.h"
+
+namespace hai {
+namespace {
+
+// Conditions joined by AND; `$` in a condition stands for its parameter. The name tells prepared
+// statements with different conditions apart.
+class Filter {
+ public:
+  explicit Filter(std::string name) : name_(std::move(name)) {}
+
+  void add(std::string_view condition, std::string parameter) {
+    params_.push_back(std::move(parameter));
+    text_ += text_.empty() ? " WHERE " : " AND ";
+    for (char byte : condition) {
+      text_ += byte;
+      if (byte == '$') text_ += std::to_string(params_.size());
+    }
+  }
+  PgResult select(PgSession& session, const char* columns, std::string_view table,
+                  std::string_view order, int limit) {
+    params_.push_back(std::to_string(limit));
+    const std::string sql = fmt::format("SELECT {} FROM {}{} ORDER BY {} LIMIT ${}::integer",
+                                        columns, table, text_, order, params_.size());
+    const std::string name = fmt::format("{}{}{}", name_, text_, order);
+    return session.call({name.c_str(), sql.c_str()}, params_);
+  }
+
+ private:
+  std::string name_;
+  std::string text_;
+  std::vector<std::string> params_;
+};
+
+Status check_limit(int limit) {
+  if (limit >= 1 && limit <= kHistoryPageMax) return ok();
+  return invalid_argument("limit {}: must be 1 to {}", limit, kHistoryPageMax);
+}
+
+// Newest first, as `rows` are.
+std::vector<Job> jobs_of(PgSession& session, const PgResult& rows) {
+  std::vector<Job> jobs;
+  std::vector<int> numbers;
+  for (int row = rows.size() - 1; row >= 0; --row) {
+    jobs.push_back(job_from_row(rows, row));
+    numbers.push_back(attempt_number(rows, row));
+  }
+  load_attempts(session, jobs, numbers);
+  std::ranges::reverse(jobs);
+  return jobs;
+}
+
+std::string state_array(const std::vector<JobState>& states) {
+  PgArray array;
+  for (JobState state : states) array.add(state);
+  return array.take();
+}
+
+// Parameters are text: what PostgreSQL would refuse as such can match nothing.
+std::string text_parameter(const std::string& text) { return clean_utf8(text); }
+
+}  // namespace
+
+Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query) {
+  RETURN_IF_ERROR(check_limit(query.limit));
+  Filter filter("jobs");
+  if (!query.states.empty()) filter.add("state = ANY($::text[])", state_array(query.states));
+  if (!query.user.empty()) filter.add("user_name = $", text_parameter(query.user));
+  if (!query.group.empty()) filter.add("group_name = $", text_parameter(query.group));
+  if (!query.name.empty()) filter.add("name = $", text_parameter(query.name));
+  if (!query.tag.empty()) filter.add("$ = ANY(tags)", text_parameter(query.tag));
+  if (query.before) filter.add("id < $::bigint", std::to_string(query.before.value));
+  PgSnapshot snapshot(session);
+  std::vector<Job> jobs =
+      jobs_of(session, filter.select(session, kJobColumns, "job", "id DESC", query.limit));
+  snapshot.end();
+  return jobs;
+}
+
+Result<Job> find_job(PgSession& session, const JobKey& key) {
+  if (!key.job && (key.user.empty() || key.name.empty())) {
+    return invalid_argument("a job is named by its id, or by user and name");
+  }
+  Filter filter("job");
+  if (key.job) {
+    filter.add("id = $::bigint", std::to_string(key.job.value));
+  } else {
+    filter.add("user_name = $", text_parameter(key.user));
+    filter.add("left(name, 200) = left($, 200)", text_parameter(key.name));
+    filter.add("name = $", text_parameter(key.name));
+  }
+  PgSnapshot snapshot(session);
+  std::vector<Job> jobs =
+      jobs_of(session, filter.select(session, kJobColumns, "job", "id DESC", 1));
+  snapshot.end();
+  if (!jobs.empty()) return std::move(jobs.front());
+  if (key.job) return not_found("job {}", key.job.value);
+  return not_found("job {} of {}", key.name, key.user);
+}
+
+Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job) {
+  const std::string id = std::to_string(job.value);
+  Filter filter("attempts");
+  filter.add("a.job = $::bigint", id);
+  PgSnapshot snapshot(session);
+  PgResult rows =
+      filter.select(session, kAttemptColumns, "attempt a", "a.number DESC", kHistoryPageMax);
+  std::vector<Attempt> attempts;
+  for (int row = rows.size() - 1; row >= 0; --row) attempts.push_back(attempt_from_row(rows, row));
+  if (!attempts.empty()) {
+    static const std::string sql = fmt::format(
+        "SELECT {} FROM rank r WHERE r.job = $1::bigint AND r.attempt >= $2::integer"
+        " ORDER BY r.attempt, r.rank",
+        kRankColumns);
+    const int first = attempts.front().number;
+    PgResult ranks = session.call({"ranks_of_job", sql.c_str()}, {id, std::to_string(first)});
+    for (int row = 0; row < ranks.size(); ++row) {
+      RankRow rank = rank_from_row(ranks, row);
+      auto it = std::ranges::lower_bound(attempts, rank.attempt, {}, &Attempt::number);
+      if (it != attempts.end() && it->number == rank.attempt) add_rank(std::move(rank), *it);
+    }
+  }
+  snapshot.end();
+  return attempts;
+}
+
+Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& query) {
+  RETURN_IF_ERROR(check_limit(query.limit));
+  if (query.job && query.node) return invalid_argument("events of a job or of a node, not of both");
+  Filter filter("events");
+  if (query.job) filter.add("subject = $", subject_of(query.job));
+  if (query.node) filter.add("subject = $", subject_of(query.node));
+  if (query.after_seq) filter.add("seq > $::bigint", std::to_string(*query.after_seq));
+  if (query.before_seq) filter.add("seq < $::bigint", std::to_string(*query.before_seq));
+  PgResult rows = filter.select(session, kEventColumns, "event",
+                                query.after_seq ? "seq" : "seq DESC", query.limit);
+  std::vector<Event> events;
+  for (int row = 0; row < rows.size(); ++row) events.push_back(event_from_row(rows, row));
+  return events;
+}
+
+}  // namespace hai

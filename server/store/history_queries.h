@@ -1,0 +1,16 @@
+#pragma once
+// The questions of PgHistory as SQL. Run on its thread.
+
+#include <vector>
+
+#include "server/control/history_port.h"
+#include "server/store/pg_session.h"
+
+namespace hai {
+
+Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query);
+Result<Job> find_job(PgSession& session, const JobKey& key);
+Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job);
+Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& query);
+
+}  // namespace hai

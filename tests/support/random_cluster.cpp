@@ -1,0 +1,327 @@
+#include "tests/support/random_cluster.h"
+
+#include <algorithm>
+
+namespace hai::test {
+
+RandomCluster::RandomCluster(uint64_t seed, RandomClusterOptions options)
+    : rng_(seed), options_(options) {}
+
+RandomCluster::RandomCluster(uint64_t seed, ClusterState state, RandomClusterOptions options)
+    : rng_(seed), options_(options), state_(std::move(state)) {
+  now_ += state_.last_seq() * 1'000;
+  names_ = state_.last_job().value + 1'000'000;
+}
+
+std::string RandomCluster::text() {
+  static const std::vector<std::string> kPieces{"",
+                                                "a",
+                                                "plain words",
+                                                "it's",
+                                                "say \"hi\"",
+                                                "back\\slash",
+                                                "{a,b}",
+                                                "NULL",
+                                                "null",
+                                                "\n\t\r",
+                                                "\x01\x1f\x7f",
+                                                "'; DROP TABLE job; --",
+                                                "$1",
+                                                "\\N",
+                                                "ü",
+                                                "日本",
+                                                "🚀",
+                                                "%s",
+                                                "\\x41",
+                                                ","};
+  std::string out;
+  for (auto pieces = rng_.below(4); pieces > 0; --pieces) {
+    out += options_.odd_text ? rng_.pick(kPieces) : kPieces[rng_.below(3)];
+  }
+  return out;
+}
+
+std::string RandomCluster::name(const char* prefix, int count) {
+  return prefix + std::to_string(rng_.below(static_cast<uint64_t>(count)));
+}
+
+void RandomCluster::emit(EventBody body) {
+  now_ += rng_.between(1, 5'000'000);
+  Event event{state_.last_seq() + 1, time(), rng_.chance(0.5) ? "scheduler" : text(),
+              std::move(body)};
+  state_.apply(event);
+  events_.push_back(std::move(event));
+}
+
+AppendBatch RandomCluster::take_batch(Epoch epoch) {
+  AppendBatch batch;
+  batch.epoch = epoch;
+  batch.events = std::exchange(events_, {});
+  const Touched touched = state_.take_touched();
+  for (JobId job : touched.jobs) batch.jobs.push_back(*state_.find(job));
+  for (NodeId node : touched.nodes) batch.nodes.push_back(*state_.find(node));
+  for (const std::string& user : touched.users) batch.users.push_back(*state_.find_user(user));
+  for (const auto& key : touched.quotas) {
+    const auto found = state_.quotas().find(key);
+    if (found != state_.quotas().end()) {
+      batch.quotas.push_back(found->second);
+    } else {
+      batch.removed_quotas.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key)});
+    }
+  }
+  for (const std::string& hash : touched.tokens) {
+    if (const Token* token = state_.find_token(hash)) {
+      batch.tokens.push_back(*token);
+    } else {
+      batch.removed_tokens.push_back(hash);
+    }
+  }
+  return batch;
+}
+
+AppendBatch RandomCluster::start_epoch(Epoch epoch) {
+  emit(EpochStarted{epoch});
+  return take_batch(epoch);
+}
+
+AppendBatch RandomCluster::next_batch(Epoch epoch, int events) {
+  // Some draws are impossible now and give no event.
+  for (int tries = 0; static_cast<int>(events_.size()) < events && tries < events * 100; ++tries) {
+    step();
+  }
+  return take_batch(epoch);
+}
+
+AppendBatch RandomCluster::submit_jobs(Epoch epoch, int count) {
+  for (int i = 0; i < count; ++i) submit();
+  return take_batch(epoch);
+}
+
+void RandomCluster::step() {
+  const double draw = rng_.unit();
+  if (draw < 0.05) return change_people();
+  if (draw < 0.10 || static_cast<int>(state_.nodes().size()) < options_.nodes) {
+    return change_nodes();
+  }
+  const auto& jobs = state_.jobs();
+  if (draw < 0.25 || jobs.empty()) return submit();
+  // Mostly the newest, so that some live long and others end soon.
+  const int64_t last = state_.last_job().value;
+  const JobId id{std::max<int64_t>(1, rng_.between(std::max<int64_t>(1, last - 12), last))};
+  const Job* job = state_.find(id);
+  if (job != nullptr && !job->is_terminal()) change_job(*job);
+}
+
+void RandomCluster::change_people() {
+  switch (rng_.below(6)) {
+    case 0:
+    case 1: {
+      std::vector<std::string> groups;
+      for (auto count = rng_.below(3); count > 0; --count)
+        groups.push_back(name("team", 3) + text());
+      return emit(UserSet{{.name = name("user", 5),
+                           .role = one_of({Role::user, Role::operator_, Role::admin}),
+                           .active = rng_.chance(0.9),
+                           .groups = groups}});
+    }
+    case 2:
+      return emit(QuotaSet{{.owner = name("user", 5),
+                            .group = "training",
+                            .priority = rng_.pick(kPriorities),
+                            .nodes = rng_.between(0, 100)}});
+    case 3:
+      if (state_.quotas().empty()) return;
+      return emit(QuotaRemoved{state_.quotas().begin()->second});
+    case 4:
+      return emit(TokenSet{{.hash = name("hash", 100),
+                            .user = name("user", 5),
+                            .label = text(),
+                            .created_at = time()}});
+    default:
+      if (state_.tokens().empty()) return;
+      return emit(TokenRevoked{state_.tokens().begin()->first});
+  }
+}
+
+void RandomCluster::change_nodes() {
+  const auto count = static_cast<int64_t>(state_.nodes().size());
+  const bool fresh = count < options_.nodes;
+  const NodeId node{fresh ? count + 1 : rng_.between(1, count)};
+  if (fresh || rng_.chance(0.2)) {
+    return emit(NodeRegistered{node,
+                               {.name = "node-" + std::to_string(node.value),
+                                .group = "training",
+                                .zone = name("zone", 2),
+                                .leaf = name("leaf", 4),
+                                .address = "10.0.0.1",
+                                .gpus = options_.gpus,
+                                .cpus = 64,
+                                .memory_bytes = int64_t{1} << 40,
+                                .numa_nodes = 2,
+                                .gpu_model = text(),
+                                .agent_version = "0.1.0",
+                                .boot_id = text()}});
+  }
+  if (rng_.chance(0.5)) {
+    return emit(NodeLivenessChanged{node, one_of({Liveness::up, Liveness::suspect, Liveness::down}),
+                                    text()});
+  }
+  emit(NodeSchedulingChanged{
+      node,
+      one_of({Scheduling::open, Scheduling::cordoned, Scheduling::draining, Scheduling::drained}),
+      text(), name("user", 5)});
+}
+
+JobSpec RandomCluster::random_spec() {
+  JobSpec spec;
+  spec.name = "job-" + std::to_string(++names_) + text();
+  spec.priority = rng_.chance(0.2) ? Priority::automatic : rng_.pick(kPriorities);
+  spec.workspace = "/data/" + text();
+  spec.entrypoint = "train.py";
+  spec.parameters = text();
+  for (auto count = rng_.below(3); count > 0; --count) spec.environments[name("KEY", 9)] = text();
+  spec.zone = rng_.chance(0.2) ? "zone1" : "";
+  spec.node_count = static_cast<int>(rng_.between(1, options_.nodes));
+  spec.gpus_per_node = one_of({0, 0, 1, 2, 4});
+  spec.cpus_per_node = static_cast<int>(rng_.below(64));
+  spec.memory_per_node_bytes = rng_.between(0, int64_t{1} << 42);
+  spec.image = text();
+  spec.launch = one_of({LaunchMode::per_node, LaunchMode::per_gpu});
+  spec.env_style = one_of({EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm});
+  spec.suspend = {.grace = Duration(rng_.between(0, 1'000'000'000)), .signal = "SIGUSR1"};
+  spec.restart = {.on_failure = rng_.chance(0.5), .max = static_cast<int>(rng_.below(10))};
+  spec.timeout = Duration(rng_.between(0, 1'000'000'000));
+  spec.max_leaves = static_cast<int>(rng_.below(4));
+  spec.cross_zone = one_of({CrossZone::allow, CrossZone::never});
+  for (auto count = rng_.below(3); count > 0; --count) spec.tags.push_back(name("tag", 5) + text());
+  if (rng_.chance(0.2)) spec.begin_at = time();
+  return spec;
+}
+
+void RandomCluster::submit() {
+  std::vector<JobId> dependencies;
+  const int64_t last = state_.last_job().value;
+  if (last > 0 && rng_.chance(0.2)) {
+    const JobId dependency{rng_.between(1, last)};
+    const Job* job = state_.find(dependency);
+    if (job != nullptr && !job->is_terminal()) dependencies.push_back(dependency);
+  }
+  const std::string request = rng_.chance(0.5) ? "request-" + std::to_string(names_) : "";
+  emit(JobSubmitted{JobId{last + 1}, name("user", 5), request,
+                    std::make_shared<const JobSpec>(random_spec()), std::move(dependencies)});
+}
+
+void RandomCluster::change_job(const Job& job) {
+  switch (rng_.below(16)) {
+    case 0:
+      return emit(JobHeld{job.id, text()});
+    case 1:
+      return emit(JobReleased{job.id});
+    case 2:
+      return emit(JobPriorityChanged{job.id, rng_.pick(kPriorities)});
+    case 3:
+      return emit(JobStopRequested{job.id, text()});
+    default:
+      return job.has_live_attempt() ? change_live(job) : change_waiting(job);
+  }
+}
+
+Placement RandomCluster::random_placement(const Job& job) {
+  Placement placement;
+  for (const auto& [id, node] : state_.nodes()) {
+    if (static_cast<int>(placement.size()) == job.spec->node_count) break;
+    const GpuSet free = node.free_gpus(job.id);
+    const int wanted = job.spec->gpus_per_node == 0 ? node.facts.gpus : job.spec->gpus_per_node;
+    GpuSet gpus;
+    for (int i = 0; i < GpuSet::kMax && gpus.count() < wanted; ++i) {
+      if (free.contains(i)) gpus.bits |= uint64_t{1} << i;
+    }
+    if (gpus.count() == wanted) placement.push_back({id, gpus});
+  }
+  if (static_cast<int>(placement.size()) < job.spec->node_count) placement.clear();
+  return placement;
+}
+
+void RandomCluster::change_waiting(const Job& job) {
+  const auto choice = rng_.below(12);
+  if (choice == 0 && !job.reservation) {
+    const JobState state = one_of({JobState::succeeded, JobState::failed, JobState::stopped});
+    if (may_follow(job.state, state)) {
+      emit(JobFinished{job.id, state, static_cast<int>(rng_.below(256)), text()});
+    }
+    return;
+  }
+  if (choice == 1 && job.attempt) {
+    return emit(JobRequeued{job.id, rng_.chance(0.5), rng_.chance(0.2), text()});
+  }
+  if (choice == 2 && job.reservation) return emit(ReservationDropped{job.id, text()});
+  Placement placement = random_placement(job);
+  if (placement.empty()) return;
+  const Priority priority = rng_.pick(kPriorities);
+  if (choice < 5 && !job.reservation) {
+    return emit(NodesReserved{job.id, {std::move(placement), priority, {JobId{1}}, time()}});
+  }
+  emit(AttemptPlaced{job.id, job.attempt_number() + 1, std::move(placement), priority, 29'500,
+                     job.spec->gpus_per_node == 0});
+}
+
+void RandomCluster::end_rank(const Job& job) {
+  const Attempt& attempt = *job.attempt;
+  for (size_t i = 0; i < attempt.ranks.size(); ++i) {
+    if (is_gone(attempt.ranks[i].state)) continue;
+    return emit(RankEnded{job.id, attempt.number, static_cast<int>(i),
+                          one_of({RankState::exited, RankState::lost}),
+                          one_of({ExitCause::program, ExitCause::go_suspend, ExitCause::killed}),
+                          static_cast<int>(rng_.below(256)), text()});
+  }
+  const AttemptState outcome = one_of(
+      {AttemptState::suspended, AttemptState::succeeded, AttemptState::failed, AttemptState::lost});
+  if (!may_follow(attempt.state, outcome)) return;
+  std::vector<NodeId> avoid;
+  if (rng_.chance(0.5)) avoid.push_back(attempt.ranks.front().place.node);
+  emit(AttemptEnded{job.id, attempt.number, outcome, text(), rng_.between(0, 100'000),
+                    std::move(avoid)});
+}
+
+void RandomCluster::change_live(const Job& job) {
+  const Attempt& attempt = *job.attempt;
+  const int number = attempt.number;
+  switch (rng_.below(10)) {
+    case 0:
+      if (may_follow(attempt.state, AttemptState::suspending)) {
+        emit(AttemptSuspending{job.id, number, time(), JobId{rng_.between(0, 3)}, text()});
+      }
+      return;
+    case 1:
+      if (attempt.state == AttemptState::suspending) {
+        emit(AttemptContinued{job.id, number, text()});
+      }
+      return;
+    case 2:
+      return emit(AttemptEnding{job.id, number, {AttemptState::failed, 1, text(), true}});
+    case 3:
+      return emit(CheckpointReported{
+          job.id, number, {rng_.between(0, 1 << 20), text(), rng_.unit() * 100, time()}});
+    case 4:
+      return emit(LifeStateSet{job.id, number, text()});
+    case 5:
+    case 6:
+      return end_rank(job);
+    case 7:
+      if (attempt.state == AttemptState::placed) emit(AttemptStarting{job.id, number});
+      return;
+    default:
+      break;
+  }
+  for (size_t i = 0; i < attempt.ranks.size(); ++i) {
+    if (attempt.ranks[i].state != RankState::pending) continue;
+    return emit(RankRunning{job.id, number, static_cast<int>(i)});
+  }
+  const bool running = std::ranges::all_of(
+      attempt.ranks, [](const Rank& rank) { return rank.state == RankState::running; });
+  const bool may =
+      attempt.state == AttemptState::suspending || may_follow(attempt.state, AttemptState::running);
+  if (running && may) emit(AttemptRunning{job.id, number});
+}
+
+}  // namespace hai::test
