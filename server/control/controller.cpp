@@ -182,8 +182,11 @@ void Controller::run_turn() {
 }
 
 bool Controller::pass_is_due() const {
-  return plan_wanted_ && (!last_pass_at_ || loop_.now() - *last_pass_at_ >= knobs_.plan_gap);
+  return plan_wanted_ && (!last_pass_at_ || loop_.now() - *last_pass_at_ >= pass_gap());
 }
+
+// Planning takes at most a fifth of the thread, however long a pass is.
+Duration Controller::pass_gap() const { return std::max(knobs_.plan_gap, 4 * stats_.last_pass); }
 
 void Controller::run_pass(Decision& decision) {
   plan_wanted_ = false;
@@ -294,7 +297,7 @@ void Controller::release() {
 
 void Controller::arm_plan_timer() {
   if (plan_timer_ != 0) return;
-  Duration wait = std::max(Duration{0}, knobs_.plan_gap - (loop_.now() - *last_pass_at_));
+  Duration wait = std::max(Duration{0}, pass_gap() - (loop_.now() - *last_pass_at_));
   plan_timer_ = loop_.call_after(wait, [self = self_] {
     if (*self == nullptr) return;
     (*self)->plan_timer_ = 0;

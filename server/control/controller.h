@@ -122,6 +122,7 @@ class Controller {
   void run_turn();
   void apply_bootstrap(Decision& decision);
   bool pass_is_due() const;
+  Duration pass_gap() const;
   void run_pass(Decision& decision);
   void arm_plan_timer();
   void note_events(const std::vector<Event>& events);
