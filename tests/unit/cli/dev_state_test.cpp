@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "cli/dev/cluster_state.h"
+#include "cli/dev/configs.h"
+#include "cli/dev/targets.h"
+#include "cli/dev/topology.h"
+#include "common/config/yaml_tree.h"
+
+namespace hai::cli {
+namespace {
+
+DevCluster small_cluster() {
+  return {.name = "dev",
+          .grpc_port = 20001,
+          .http_port = 20002,
+          .admin = "ann",
+          .postgres_data = "/d/postgres/data",
+          .postgres_socket = "/d/postgres/socket",
+          .postgres_user = "postgres",
+          .nodes = default_topology(2, 8)};
+}
+
+TEST(DevState, RoundTripsThroughJson) {
+  const Result<DevCluster> back = parse_cluster(format_cluster(small_cluster()));
+  ASSERT_TRUE(back.is_ok()) << back.status().message();
+  EXPECT_EQ(back.value(), small_cluster());
+  EXPECT_EQ(parse_cluster("{}").status().code(), Code::failed_precondition);
+}
+
+TEST(DevState, ConfigFilesAreYamlWhateverThePathsHold) {
+  const ClusterFiles files{"/odd \"path\" # 1"};
+  YamlNode root;
+  EXPECT_FALSE(parse_yaml(server_config(files, small_cluster(), "host=/x y"), &root).has_value());
+  ASSERT_NE(root.find("agent_token_file"), nullptr);
+  EXPECT_EQ(root.find("agent_token_file")->value.text, "/odd \"path\" # 1/agent.token");
+  const DevNode& node = small_cluster().nodes[0];
+  EXPECT_FALSE(parse_yaml(agent_config(files, small_cluster(), node, "127.64.1.1"), &root));
+  EXPECT_EQ(root.find("name")->value.text, "node-1");
+}
+
+TEST(DevState, NodesOfTwoClustersHaveDifferentAddresses) {
+  EXPECT_NE(node_address("/a/dev", 0), node_address("/a/dev", 1));
+  EXPECT_NE(node_address("/a/dev", 0), node_address("/a/dev2", 0));
+}
+
+TEST(Topology, FewNodesShareOneLeafManyAreSpread) {
+  const std::vector<DevNode> few = default_topology(3, 4);
+  EXPECT_EQ(few[2], (DevNode{.name = "node-3", .leaf = "leaf-1", .gpus = 4}));
+  const std::vector<DevNode> many = default_topology(50, 8);
+  EXPECT_EQ(many.front().leaf, "leaf-1");
+  EXPECT_EQ(many.back().leaf, "leaf-3");
+}
+
+TEST(Topology, ReadsAList) {
+  const Result<std::vector<DevNode>> nodes = parse_topology(
+      "- {name: a1, zone: A, leaf: l1}\n- {name: b1, zone: B, leaf: l2, group: dev, gpus: 4}\n", 8);
+  ASSERT_TRUE(nodes.is_ok()) << nodes.status().message();
+  EXPECT_EQ(
+      nodes.value(),
+      (std::vector<DevNode>{{.name = "a1", .zone = "A", .leaf = "l1", .gpus = 8},
+                            {.name = "b1", .group = "dev", .zone = "B", .leaf = "l2", .gpus = 4}}));
+  EXPECT_EQ(parse_topology("nodes: [{name: x}]", 2).value()[0].gpus, 2);
+}
+
+TEST(Topology, SaysWhereItIsWrong) {
+  const auto error_of = [](const char* yaml) { return parse_topology(yaml, 8).status().message(); };
+  EXPECT_EQ(error_of("- {name: a}\n- {name: a}\n"), "line 2: name: a is there twice");
+  EXPECT_EQ(error_of("- {name: a, rack: 1}\n"),
+            "line 1: unknown key rack: known are name, group, zone, leaf, gpus");
+  EXPECT_EQ(error_of("- {zone: A}\n"), "line 1: name: is missing");
+  EXPECT_EQ(error_of("- {name: ../a}\n"),
+            "line 1: name: '../a' is no name: letters, digits, - _ .");
+  EXPECT_EQ(error_of("- {name: a, gpus: 65}\n"), "line 1: gpus: must be 0..64, is '65'");
+  EXPECT_NE(error_of("{}"), "");
+  EXPECT_NE(error_of("[]"), "");
+}
+
+TEST(Targets, AreServerPostgresAgentOrNode) {
+  EXPECT_EQ(parse_target("server").value(), (DevTarget{DevTarget::Kind::server, ""}));
+  EXPECT_EQ(parse_target("postgres").value(), (DevTarget{DevTarget::Kind::postgres, ""}));
+  EXPECT_EQ(parse_target("agent:node-1").value(), (DevTarget{DevTarget::Kind::agent, "node-1"}));
+  EXPECT_EQ(parse_target("node:a:b").value(), (DevTarget{DevTarget::Kind::node, "a:b"}));
+  for (const char* bad : {"", "agent", "agent:", "servers", "node"}) {
+    EXPECT_EQ(parse_target(bad).status().code(), Code::invalid_argument) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace hai::cli

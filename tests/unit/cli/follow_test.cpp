@@ -1,0 +1,145 @@
+#include "cli/follow.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "cli/client.h"
+#include "tests/unit/cli/fake_api.h"
+
+namespace hai::cli {
+namespace {
+
+v1::Job job_in(const std::string& state, int attempt, const std::string& attempt_state) {
+  v1::Job job;
+  job.set_id(17);
+  job.set_state(state);
+  job.set_attempt(attempt);
+  job.set_attempt_state(attempt_state);
+  return job;
+}
+
+v1::ReadLogReply chunk(const std::string& data, int64_t offset, bool end) {
+  v1::ReadLogReply reply;
+  reply.set_data(data);
+  reply.set_offset(offset);
+  reply.set_end(end);
+  return reply;
+}
+
+// A job that is suspended once: attempt 1 logs "one", attempt 2 "two".
+class SuspendedOnce : public testing::Test {
+ protected:
+  SuspendedOnce() {
+    server_.on_get_job = [this](const auto&, v1::Job* reply) {
+      const std::lock_guard lock(mutex_);
+      *reply = now_;
+      return grpc::Status::OK;
+    };
+    server_.on_watch_job = [this](const auto&, grpc::ServerWriter<v1::Job>* writer) {
+      const std::lock_guard lock(mutex_);
+      if (logs_read_ == 0) now_ = job_in("running", 1, "running");
+      if (logs_read_ == 1) {
+        writer->Write(job_in("suspended", 1, "suspended"));
+        now_ = job_in("running", 2, "running");
+      }
+      if (logs_read_ == 2) {
+        now_ = job_in("failed", 2, "failed");
+        now_.set_exit_code(7);
+      }
+      writer->Write(now_);
+      return grpc::Status::OK;
+    };
+    server_.on_read_log = [this](const v1::ReadLogRequest& request,
+                                 grpc::ServerWriter<v1::ReadLogReply>* writer) {
+      const std::lock_guard lock(mutex_);
+      EXPECT_EQ(request.attempt(), logs_read_ + 1);
+      EXPECT_EQ(request.job(), "17");
+      writer->Write(chunk(request.attempt() == 1 ? "one\n" : "two\n", 0, true));
+      ++logs_read_;
+      return grpc::Status::OK;
+    };
+  }
+
+  std::mutex mutex_;
+  int logs_read_ = 0;
+  v1::Job now_ = job_in("queued", 0, "");
+  FakeApi server_;
+};
+
+TEST_F(SuspendedOnce, FollowingGoesOnThroughTheNextAttempt) {
+  Client client({server_.address()}, "");
+  testing::internal::CaptureStdout();
+  const Result<v1::Job> job = follow_job(client, {.job = "17", .follow = true});
+  const std::string output = testing::internal::GetCapturedStdout();
+  ASSERT_TRUE(job.is_ok()) << job.status().message();
+  EXPECT_EQ(output, "one\ntwo\n");
+  EXPECT_EQ(job.value().state(), "failed");
+  EXPECT_EQ(job.value().exit_code(), 7);
+}
+
+TEST(Follow, ABrokenLogStreamGoesOnAtTheByteWhereItStopped) {
+  FakeApi server;
+  server.on_get_job = [](const auto&, v1::Job* reply) {
+    *reply = job_in("running", 1, "running");
+    return grpc::Status::OK;
+  };
+  std::vector<int64_t> offsets;
+  server.on_watch_job = [&](const auto&, grpc::ServerWriter<v1::Job>* writer) {
+    writer->Write(offsets.empty() ? job_in("running", 1, "running")
+                                  : job_in("succeeded", 1, "succeeded"));
+    return grpc::Status::OK;
+  };
+  server.on_read_log = [&](const v1::ReadLogRequest& request,
+                           grpc::ServerWriter<v1::ReadLogReply>* writer) {
+    offsets.push_back(request.offset());
+    if (offsets.size() == 1) {
+      writer->Write(chunk("hello ", 0, false));
+      return grpc::Status(grpc::StatusCode::UNAVAILABLE, "going away");
+    }
+    writer->Write(chunk("world\n", 6, true));
+    return grpc::Status::OK;
+  };
+  Client client({server.address()}, "");
+  testing::internal::CaptureStdout();
+  const Result<v1::Job> job = follow_job(client, {.job = "17", .follow = true});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "hello world\n");
+  ASSERT_TRUE(job.is_ok()) << job.status().message();
+  EXPECT_EQ(offsets, (std::vector<int64_t>{-1, 6}));
+}
+
+TEST(Follow, WaitingEndsWithTheJob) {
+  FakeApi server;
+  server.on_watch_job = [](const auto&, grpc::ServerWriter<v1::Job>* writer) {
+    writer->Write(job_in("running", 1, "running"));
+    writer->Write(job_in("succeeded", 1, "succeeded"));
+    return grpc::Status::OK;
+  };
+  Client client({server.address()}, "");
+  const Result<v1::Job> job = wait_for_job(client, "17", std::nullopt);
+  ASSERT_TRUE(job.is_ok()) << job.status().message();
+  EXPECT_EQ(job.value().state(), "succeeded");
+}
+
+TEST(Follow, WaitingHasALimit) {
+  FakeApi server;
+  server.on_watch_job = [](const auto&, grpc::ServerWriter<v1::Job>* writer) {
+    while (writer->Write(job_in("running", 1, "running"))) continue;
+    return grpc::Status::OK;
+  };
+  Client client({server.address()}, "");
+  EXPECT_EQ(wait_for_job(client, "17", 100ms).status(),
+            deadline_exceeded("job 17 has not ended within 100ms"));
+}
+
+TEST(Follow, AnUnknownJobIsNotWaitedFor) {
+  FakeApi server;
+  server.on_watch_job = [](const auto&, auto*) {
+    return grpc::Status(grpc::StatusCode::NOT_FOUND, "no job 99");
+  };
+  Client client({server.address()}, "");
+  EXPECT_EQ(wait_for_job(client, "99", std::nullopt).status(), not_found("no job 99"));
+}
+
+}  // namespace
+}  // namespace hai::cli

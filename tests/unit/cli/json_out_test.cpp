@@ -1,0 +1,85 @@
+#include "cli/json_out.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/output.h"
+#include "hai/v1/api.pb.h"
+
+namespace hai::cli {
+namespace {
+
+std::vector<std::string> keys_of(const Json& json) {
+  std::vector<std::string> keys;
+  for (const auto& item : json.items()) keys.push_back(item.key());
+  return keys;
+}
+
+TEST(JsonOut, AJobStartsWithTheDocumentedKeysInOrder) {
+  std::vector<std::string> keys = keys_of(to_json(v1::Job{}));
+  keys.resize(19);
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"id", "name", "user", "group", "priority", "state", "held",
+                                      "node_count", "gpus_per_node", "submitted_at", "started_at",
+                                      "ended_at", "attempt", "pending_reason", "exit_code", "nodes",
+                                      "suspend_count", "requeue_count", "lost_gpu_seconds"}));
+}
+
+TEST(JsonOut, WhatHasNotHappenedIsNull) {
+  v1::Job job;
+  job.set_id(17);
+  job.set_submitted_at_us(1'795'161'600'500'000);
+  Json json = to_json(job);
+  EXPECT_EQ(json["id"], 17);
+  EXPECT_EQ(json["submitted_at"], "2026-11-20T08:00:00.500Z");
+  for (const char* key : {"started_at", "ended_at", "pending_reason", "exit_code", "checkpoint",
+                          "progress_step", "whole_life_state", "end_reason"}) {
+    EXPECT_TRUE(json[key].is_null()) << key;
+  }
+  EXPECT_EQ(json["nodes"], Json::array());
+  job.set_exit_code(0);
+  job.mutable_pending_reason()->set_code("quota");
+  job.mutable_pending_reason()->set_text("quota of ann: 4 nodes, 4 used, 1 asked");
+  job.add_nodes("node-1");
+  json = to_json(job);
+  EXPECT_EQ(json["exit_code"], 0);
+  EXPECT_EQ(json["pending_reason"]["code"], "quota");
+  EXPECT_EQ(json["nodes"], Json({"node-1"}));
+}
+
+TEST(JsonOut, ANodeStartsWithTheDocumentedKeysInOrder) {
+  v1::Node node;
+  node.add_checks()->set_name("xid");
+  const Json json = to_json(node);
+  std::vector<std::string> keys = keys_of(json);
+  std::erase(keys, "reason_by");
+  keys.resize(12);
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"name", "group", "zone", "leaf", "liveness", "scheduling",
+                                      "reason", "gpus", "gpus_free", "jobs", "health", "checks"}));
+  EXPECT_EQ(json["checks"][0]["name"], "xid");
+}
+
+TEST(JsonOut, AnEventCarriesItsBodyAsAnObject) {
+  v1::Event event;
+  event.set_body_json(R"({"job": 3})");
+  EXPECT_EQ(to_json(event)["body"], (Json{{"job", 3}}));
+  event.set_body_json("not json");
+  EXPECT_EQ(to_json(event)["body"], Json::object());
+}
+
+TEST(JsonOut, ListsAreAnArrayOrOneLineEach) {
+  const std::vector<Json> items = {{{"a", 1}}, {{"a", 2}}};
+  EXPECT_EQ(format_json_list(items, OutputFormat::jsonl), "{\"a\":1}\n{\"a\":2}\n");
+  EXPECT_EQ(Json::parse(format_json_list(items, OutputFormat::json)), Json(items));
+  EXPECT_EQ(format_json_list({}, OutputFormat::json), "[]\n");
+  EXPECT_EQ(format_json_list({}, OutputFormat::jsonl), "");
+}
+
+TEST(JsonOut, BytesThatAreNoTextDoNotStopTheOutput) {
+  EXPECT_EQ(format_json(Json("a\xff"), OutputFormat::jsonl), "\"a\xEF\xBF\xBD\"\n");
+}
+
+}  // namespace
+}  // namespace hai::cli

@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "cli/format.h"
+#include "cli/job_view.h"
+#include "cli/node_view.h"
+
+namespace hai::cli {
+namespace {
+
+v1::Job waiting_job() {
+  v1::Job job;
+  job.set_id(17);
+  job.set_name("llm");
+  job.set_user("ann");
+  job.set_group("training");
+  job.set_priority("normal");
+  job.set_state("queued");
+  job.set_node_count(4);
+  job.mutable_pending_reason()->set_code("resources");
+  job.mutable_pending_reason()->set_text("4 nodes asked, 1 free");
+  return job;
+}
+
+TEST(JobView, AWaitingJobSaysWhy) {
+  EXPECT_NE(job_table({waiting_job()}, {}, {}).find("4 nodes asked, 1 free"), std::string::npos);
+  const std::string card = job_card(waiting_job(), {}, unix_micros(0), {});
+  EXPECT_NE(card.find("waits for     4 nodes asked, 1 free (resources)\n"), std::string::npos)
+      << card;
+  EXPECT_EQ(card.find("ended"), std::string::npos);
+}
+
+TEST(JobView, ARunningJobSaysWhereAndHowLong) {
+  v1::Job job = waiting_job();
+  job.clear_pending_reason();
+  job.set_state("running");
+  job.set_started_at_us(1'000'000);
+  for (const char* node : {"node-1", "node-2", "node-3"}) job.add_nodes(node);
+  const std::string table = job_table({job}, {.wide = true, .now = unix_micros(193'000'000)}, {});
+  EXPECT_NE(table.find("node-[1-3]"), std::string::npos) << table;
+  EXPECT_NE(table.find("3m12s"), std::string::npos) << table;
+}
+
+TEST(JobView, AHeldJobSaysSo) {
+  v1::Job job = waiting_job();
+  job.set_held(true);
+  EXPECT_NE(job_table({job}, {}, {}).find("queued (held)"), std::string::npos);
+}
+
+TEST(NodeView, AClosedNodeSaysWhyAndWhoClosedIt) {
+  v1::Node node;
+  node.set_name("node-1");
+  node.set_scheduling("drained");
+  node.set_reason("xid 79");
+  node.set_reason_by("health");
+  EXPECT_NE(node_table({node}, false, {}).find("xid 79 (by health)"), std::string::npos);
+}
+
+TEST(Format, DurationsAreShort) {
+  EXPECT_EQ(short_duration(0s), "0s");
+  EXPECT_EQ(short_duration(-5s), "0s");
+  EXPECT_EQ(short_duration(59s), "59s");
+  EXPECT_EQ(short_duration(3min + 7s), "3m07s");
+  EXPECT_EQ(short_duration(5h + 2min), "5h02m");
+  EXPECT_EQ(short_duration(75h), "3d3h");
+}
+
+TEST(Format, BytesAreShort) {
+  EXPECT_EQ(short_bytes(512), "512 B");
+  EXPECT_EQ(short_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(short_bytes(int64_t{2} << 40), "2.0 TiB");
+}
+
+}  // namespace
+}  // namespace hai::cli
