@@ -9,7 +9,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 
-#include "agent/os/boot_clock.h"
 #include "agent/os/shim_process.h"
 #include "agent/os/status_json.h"
 #include "common/log.h"
@@ -32,11 +31,10 @@ constexpr size_t kReadBytes = 16 << 10;
 struct ShimLink::Impl : std::enable_shared_from_this<ShimLink::Impl> {
   Impl(asio::io_context& context, RankDirectory rank, std::string path, ShimListener callbacks)
       : socket(context),
-        retry(context),
+        timer(context),
         directory(std::move(rank)),
         socket_path(std::move(path)),
-        listener(std::move(callbacks)),
-        silent_since(boot_now()) {}
+        listener(std::move(callbacks)) {}
 
   void connect();
   void connect_later();
@@ -47,11 +45,10 @@ struct ShimLink::Impl : std::enable_shared_from_this<ShimLink::Impl> {
   void write();
 
   asio::local::stream_protocol::socket socket;
-  asio::steady_timer retry;
+  asio::steady_timer timer;  // of the next try, or of the silence after it
   RankDirectory directory;
   std::string socket_path;
   ShimListener listener;
-  MonoTime silent_since;
   Duration retry_after = kRetryMin;
   bool is_open = true;  // false: closed by our owner, or the shim is gone
   bool is_connected = false;
@@ -70,8 +67,16 @@ void ShimLink::Impl::connect() {
   });
 }
 
+// The kernel accepts for a shim that hangs: only its first line proves that it works.
 void ShimLink::Impl::connected() {
   is_connected = true;
+  timer.expires_after(kSilenceMax);
+  timer.async_wait([self = shared_from_this()](boost::system::error_code error) {
+    if (error) return;
+    log_error("shim_does_not_answer",
+              {{"rank_directory", self->directory.path}, {"for", kSilenceMax}});
+    kill_shim(self->directory);
+  });
   read();
   listener.connected();
 }
@@ -79,30 +84,22 @@ void ShimLink::Impl::connected() {
 void ShimLink::Impl::disconnected() {
   boost::system::error_code ignored;
   socket.close(ignored);
-  if (is_connected) silent_since = boot_now();
+  timer.cancel();
   is_connected = false;
   input.clear();
   waiting.clear();
   outgoing.clear();
-  if (!is_shim_alive(directory)) {
-    is_open = false;
-    // A local copy: the callback may well destroy us.
-    const auto gone = std::move(listener.gone);
-    return gone();
-  }
-  if (boot_now() - silent_since > kSilenceMax) {
-    log_error("shim_does_not_answer",
-              {{"rank_directory", directory.path}, {"silent", kSilenceMax}});
-    kill_shim(directory);
-    silent_since = boot_now();
-  }
-  connect_later();
+  if (is_shim_alive(directory)) return connect_later();
+  is_open = false;
+  // A local copy: the callback may well destroy us.
+  const auto gone = std::move(listener.gone);
+  gone();
 }
 
 void ShimLink::Impl::connect_later() {
-  retry.expires_after(retry_after);
+  timer.expires_after(retry_after);
   retry_after = std::min(retry_after * 2, kRetryMax);
-  retry.async_wait([self = shared_from_this()](boost::system::error_code error) {
+  timer.async_wait([self = shared_from_this()](boost::system::error_code error) {
     if (!error) self->connect();
   });
 }
@@ -113,6 +110,7 @@ void ShimLink::Impl::read() {
                            if (!self->is_open) return;
                            if (error) return self->disconnected();
                            self->retry_after = kRetryMin;
+                           self->timer.cancel();
                            self->input.append(self->chunk.data(), got);
                            if (self->input.size() > kStatusLineBytesMax * 2)
                              return self->disconnected();
@@ -161,7 +159,7 @@ ShimLink::~ShimLink() {
   impl_->is_open = false;
   boost::system::error_code ignored;
   impl_->socket.close(ignored);
-  impl_->retry.cancel();
+  impl_->timer.cancel();
 }
 
 void ShimLink::send(std::string line) {

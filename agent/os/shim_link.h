@@ -1,7 +1,7 @@
 #pragma once
 // The agent's connection to the shim of one rank. Connects until it succeeds or the shim is dead,
-// and reconnects; the shim's lock tells the two apart. A shim that lives but does not answer for a
-// minute is ended: nobody could fence its rank.
+// and reconnects; the shim's lock tells the two apart. A shim that lives but says nothing for a
+// minute is killed: nobody could rule its rank.
 
 #include <functional>
 #include <memory>

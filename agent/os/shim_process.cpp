@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +20,7 @@ namespace hai {
 
 namespace {
 
-constexpr int kLockFd = 3;
+constexpr int kControlBacklog = 16;
 constexpr size_t kLockFileBytesMax = 256;
 constexpr size_t kShimLogBytesMax = 64 << 10;
 
@@ -49,23 +52,51 @@ void prepare_attributes(posix_spawnattr_t& attributes) {
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
+Result<UniqueFd> make_control_socket(const std::string& path) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return internal("socket path {} is too long", path);
+  path.copy(address.sun_path, path.size());
+  ::unlink(path.c_str());
+  // Nobody can connect before the listen(), so there is no moment in which the mode is too wide.
+  if (!fd.is_open() ||
+      ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(path.c_str(), 0600) != 0 || ::listen(fd.get(), kControlBacklog) != 0) {
+    return internal("cannot make socket {}: {}", path, errno_text(errno));
+  }
+  return fd;
+}
+
+// An inherited descriptor must not be the target of another one's dup2: move it above both.
+Status move_out_of_the_way(UniqueFd& fd) {
+  const int moved = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, kShimControlFd + 1);
+  if (moved < 0) return resource_exhausted("cannot duplicate a descriptor: {}", errno_text(errno));
+  fd = UniqueFd(moved);
+  return ok();
+}
+
 }  // namespace
 
-Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& directory) {
-  const Result<UniqueFd> lock = lock_file(directory.lock_file());
+Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& directory,
+                         const std::string& control_path) {
+  Result<UniqueFd> lock = lock_file(directory.lock_file());
   if (!lock.is_ok()) return lock.status();
+  Result<UniqueFd> control = make_control_socket(control_path);
+  if (!control.is_ok()) return control.status();
+  RETURN_IF_ERROR(move_out_of_the_way(lock.value()));
+  RETURN_IF_ERROR(move_out_of_the_way(control.value()));
   const std::string log = directory.shim_log();
   SpawnSettings settings;
   ::posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&settings.actions, STDOUT_FILENO, log.c_str(),
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
   ::posix_spawn_file_actions_adddup2(&settings.actions, STDOUT_FILENO, STDERR_FILENO);
-  ::posix_spawn_file_actions_adddup2(&settings.actions, lock.value().get(), kLockFd);
+  ::posix_spawn_file_actions_adddup2(&settings.actions, lock.value().get(), kShimLockFd);
+  ::posix_spawn_file_actions_adddup2(&settings.actions, control.value().get(), kShimControlFd);
   prepare_attributes(settings.attributes);
 
-  const std::string lock_fd = std::to_string(kLockFd);
-  const char* argv[] = {shim_path.c_str(), "--dir",         directory.path.c_str(),
-                        "--lock-fd",       lock_fd.c_str(), nullptr};
+  const char* argv[] = {shim_path.c_str(), "--dir", directory.path.c_str(), nullptr};
   // Nothing of the agent's environment: above all no HAI_SOCKET of a job the agent itself may run
   // in.
   const char* environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", nullptr};

@@ -12,8 +12,14 @@
 
 namespace hai {
 
-// The directory must hold launch.json. Returns the pid; the caller must reap it in the end.
-Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& directory);
+// Descriptors a shim is born with: its lock, and its listening control socket.
+inline constexpr int kShimLockFd = 3;
+inline constexpr int kShimControlFd = 4;
+
+// The directory must hold launch.json. The control socket is made here and inherited too, so that
+// it can be connected at once. Returns the pid; the caller must reap it in the end.
+Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& directory,
+                         const std::string& control_path);
 
 bool is_shim_alive(const RankDirectory& directory);
 

@@ -247,6 +247,16 @@ Status LineServer::listen(const std::string& path, uid_t owner, gid_t group) {
   return ok();
 }
 
+Status LineServer::listen(int fd, const std::string& path) {
+  boost::system::error_code error;
+  impl_->acceptor.assign({}, fd, error);
+  if (error) return internal("cannot use socket {}: {}", path, error.message());
+  impl_->path = path;
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  impl_->accept();
+  return ok();
+}
+
 void LineServer::push(std::string line) {
   impl_->pushed = std::move(line);
   for (const auto& connection : std::set(impl_->connections)) connection->push();

@@ -35,6 +35,8 @@ class LineServer {
 
   // Only this user (and root) may connect.
   Status listen(const std::string& path, uid_t owner, gid_t group);
+  // Takes over a socket that listens already, made by who started us.
+  Status listen(int fd, const std::string& path);
 
   // From now on sent to each new connection, and at once to all that are there. Who reads slowly
   // skips versions.

@@ -1,4 +1,4 @@
-// hai-shim --dir RANKDIR [--lock-fd N]: holds one rank so that the agent can crash or be upgraded.
+// hai-shim --dir RANKDIR: holds one rank so that the agent can crash or be upgraded.
 // Started by the agent only.
 
 #include <fcntl.h>
@@ -9,11 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -21,6 +19,7 @@
 #include "agent/os/launch_file.h"
 #include "agent/os/process_table.h"
 #include "agent/os/rank_directory.h"
+#include "agent/os/shim_process.h"
 #include "agent/shim/shim.h"
 
 namespace hai {
@@ -31,33 +30,14 @@ constexpr int kOk = 0;
 constexpr int kError = 1;
 constexpr int kUsage = 2;
 
-struct Arguments {
-  std::string directory;
-  int lock_fd = -1;
-};
-
-bool parse_arguments(int argc, char** argv, Arguments& out) {
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--dir") == 0) {
-      out.directory = argv[i + 1];
-    } else if (std::strcmp(argv[i], "--lock-fd") == 0) {
-      out.lock_fd = std::atoi(argv[i + 1]);
-    } else {
-      return false;
-    }
-  }
-  return argc % 2 == 1 && !out.directory.empty();
-}
-
 // Nothing of the agent may hold us: no terminal, no session, no directory, no open file.
-void detach(int lock_fd) {
+void detach() {
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
   ::setsid();
   static_cast<void>(!::chdir("/"));
-  const unsigned first = static_cast<unsigned>(std::max(lock_fd, STDERR_FILENO)) + 1;
-  ::close_range(first, ~0u, 0);
-  if (lock_fd >= 0) ::fcntl(lock_fd, F_SETFD, FD_CLOEXEC);
+  ::close_range(kShimControlFd + 1, ~0u, 0);
+  for (const int fd : {kShimLockFd, kShimControlFd}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 // The last to be killed for memory: then the kernel has killed the program itself first. Best
@@ -125,14 +105,9 @@ int fail(const Status& status) {
   return kError;
 }
 
-int run(const Arguments& arguments) {
-  const RankDirectory directory{arguments.directory};
-  UniqueFd lock(arguments.lock_fd);
-  if (!lock.is_open()) {
-    Result<UniqueFd> taken = lock_file(directory.lock_file());
-    if (!taken.is_ok()) return fail(taken.status());
-    lock = std::move(taken).value();
-  }
+int run(const RankDirectory& directory) {
+  const UniqueFd lock(kShimLockFd);
+  UniqueFd control(kShimControlFd);
   write_identity(lock.get());
   const Result<std::string> text = read_file(directory.launch_file(), kLaunchFileBytesMax);
   if (!text.is_ok()) return fail(text.status());
@@ -146,7 +121,7 @@ int run(const Arguments& arguments) {
 
   boost::asio::io_context context(1);
   Shim shim(context, directory, std::move(launch).value(), std::move(user),
-            std::move(spool).value());
+            std::move(spool).value(), control.release());
   SignalReader signals(context, shim);
   signals.wait();
   const Status started = shim.start([&context] { context.stop(); });
@@ -160,13 +135,14 @@ int run(const Arguments& arguments) {
 }  // namespace hai
 
 int main(int argc, char** argv) {
-  hai::Arguments arguments;
-  if (!hai::parse_arguments(argc, argv, arguments)) {
-    fmt::print(stderr, "usage: hai-shim --dir RANKDIR [--lock-fd N]\n");
+  const bool has_directory = argc == 3 && std::strcmp(argv[1], "--dir") == 0;
+  if (!has_directory || ::fcntl(hai::kShimControlFd, F_GETFD) < 0 ||
+      ::fcntl(hai::kShimLockFd, F_GETFD) < 0) {
+    fmt::print(stderr, "usage: hai-shim --dir RANKDIR; started by hai-agent only\n");
     return hai::kUsage;
   }
-  hai::detach(arguments.lock_fd);
+  hai::detach();
   hai::protect_from_oom();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  return hai::run(arguments);
+  return hai::run({argv[2]});
 }

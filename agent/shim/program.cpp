@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <grp.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -108,6 +109,9 @@ const char* check_entrypoint(const ChildPlan& plan) {
 }
 
 [[noreturn]] void run_child(const ChildPlan& plan) {
+  // Asio accepts connections without the flag. A program that held the agent's connection open hid
+  // the death of its shim from the agent.
+  ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
   if (::setsid() < 0) fail(plan, LaunchStep::session);
   for (const int procs : plan.cgroup_procs) {
     if (::write(procs, "0", 1) != 1) fail(plan, LaunchStep::cgroup);

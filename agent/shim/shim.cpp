@@ -52,9 +52,10 @@ struct Shim::Program {
 };
 
 Shim::Shim(asio::io_context& context, RankDirectory directory, LaunchFile launch,
-           Result<UserIdentity> user, LogSpool spool)
+           Result<UserIdentity> user, LogSpool spool, int control_fd)
     : context_(context),
       directory_(std::move(directory)),
+      control_fd_(control_fd),
       launch_(std::move(launch)),
       user_(std::move(user)),
       spool_(std::move(spool)),
@@ -92,7 +93,7 @@ Status Shim::open_sockets() {
       context_, kControlLimits,
       [this](std::string_view line) { return answer_control_request(line, *this); });
   RETURN_IF_ERROR(job_server_->listen(job_socket(launch_.socket_dir), user.uid, user.gid));
-  return control_server_->listen(control_socket(launch_.socket_dir), ::geteuid(), ::getegid());
+  return control_server_->listen(control_fd_, control_socket(launch_.socket_dir));
 }
 
 Status Shim::prepare_temp_dir() {

@@ -25,7 +25,7 @@ namespace hai {
 class Shim final : private JobPort, private ControlPort {
  public:
   Shim(boost::asio::io_context& context, RankDirectory directory, LaunchFile launch,
-       Result<UserIdentity> user, LogSpool spool);
+       Result<UserIdentity> user, LogSpool spool, int control_fd);
   ~Shim() override;
 
   // Starts the rank. If its programs can't start that becomes its status; an error is one of the
@@ -73,6 +73,7 @@ class Shim final : private JobPort, private ControlPort {
 
   boost::asio::io_context& context_;
   RankDirectory directory_;
+  const int control_fd_;
   LaunchFile launch_;
   const Result<UserIdentity> user_;
   LogSpool spool_;
