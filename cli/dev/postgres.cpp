@@ -112,8 +112,8 @@ Status Postgres::initialise(const std::string& bin) {
                               "--auth=trust", "--no-locale", "-E", "UTF8", "--no-instructions"}));
 }
 
-// After kill -9 its lock file stays; the pid in it may by now be another process of the same user,
-// and PostgreSQL would refuse to start. Only what is surely not a postmaster is removed.
+// After kill -9 its lock files stay; the pid in them may by now be another process of the same
+// user, and PostgreSQL would refuse to start. Only what is surely not a postmaster is removed.
 Status Postgres::remove_stale_lock() const {
   const std::string path = cluster_.postgres_data + "/postmaster.pid";
   std::ifstream in(path);
@@ -121,13 +121,14 @@ Status Postgres::remove_stale_lock() const {
   if (!(in >> pid)) return ok();
   std::ifstream command(fmt::format("/proc/{}/comm", pid));
   std::string name;
-  if (std::getline(command, name) && name == "postgres") {
+  if (std::getline(command, name) && name == "postgres" && find_process(pid)) {
     return failed_precondition(
         "PostgreSQL of {} runs already as process {}, which this command did "
         "not start; stop it first",
         cluster_.postgres_data, pid);
   }
   unlink(path.c_str());
+  unlink((cluster_.postgres_socket + kSocketName + ".lock").c_str());
   return ok();
 }
 

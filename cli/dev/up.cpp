@@ -136,8 +136,6 @@ Result<DevCluster> prepare(const DevUpOptions& options, const DevPlace& place) {
 }
 
 Status start_all(DevClusterProcesses& processes) {
-  RETURN_IF_ERROR(make_token_file(processes.files().admin_token()));
-  RETURN_IF_ERROR(make_token_file(processes.files().agent_token()));
   RETURN_IF_ERROR(processes.start_postgres());
   RETURN_IF_ERROR(processes.start_server());
   for (const DevNode& node : processes.cluster().nodes) {
@@ -184,14 +182,50 @@ Status wait_for_nodes(const DevClusterProcesses& processes, Client& client) {
   }
 }
 
-Status save_context(const DevClusterProcesses& processes, const std::string& token) {
-  return update_contexts(context_config_path(), [&](ContextConfig& config) {
-    config.current = processes.cluster().name;
-    put_context(config, {.name = processes.cluster().name,
+// From the start, so that `hai dev down --name` finds what a failed start left; the current one
+// only when all is up.
+Status save_context(const DevClusterProcesses& processes, const std::string& token,
+                    bool make_current) {
+  Status status;
+  const std::string& name = processes.cluster().name;
+  RETURN_IF_ERROR(update_contexts(context_config_path(), [&](ContextConfig& config) {
+    for (const Context& known : config.contexts) {
+      if (known.name == name && known.dev_data.empty()) {
+        status = already_exists("context {} is another cluster: choose --name", name);
+        return;
+      }
+    }
+    if (make_current) config.current = name;
+    put_context(config, {.name = name,
                          .servers = {processes.cluster().grpc()},
                          .token = token,
                          .dev_data = processes.files().data});
-  });
+  }));
+  return status;
+}
+
+// Made once; answers the administrator's.
+Result<std::string> make_tokens(const ClusterFiles& files) {
+  RETURN_IF_ERROR(make_token_file(files.admin_token()));
+  RETURN_IF_ERROR(make_token_file(files.agent_token()));
+  const Result<std::string> text = read_file(files.admin_token());
+  RETURN_IF_ERROR(text.status());
+  return text.value().substr(0, text.value().find('\n'));
+}
+
+void say_up(const DevClusterProcesses& processes, Duration took) {
+  const DevCluster& cluster = processes.cluster();
+  print(
+      fmt::format("cluster {} is up: {} nodes, in {:.1f} s\n\n"
+                  "  dashboard   {}/\n"
+                  "  gRPC        {}\n"
+                  "  data, logs  {}\n\n"
+                  "try     hai nodes\n"
+                  "        hai exec sleep 60 -- -n 2\n"
+                  "        hai list\n"
+                  "stop    hai dev down\n",
+                  cluster.name, cluster.nodes.size(), static_cast<double>(took.count()) / 1e6,
+                  cluster.http(), cluster.grpc(), processes.files().data));
 }
 
 Status up(const DevUpOptions& options, const DevPlace& place, MonoTime began) {
@@ -204,23 +238,14 @@ Status up(const DevUpOptions& options, const DevPlace& place, MonoTime began) {
   const Result<DevCluster> cluster = prepare(options, place);
   RETURN_IF_ERROR(cluster.status());
   DevClusterProcesses processes(place.data, cluster.value());
+  const Result<std::string> token = make_tokens(files);
+  RETURN_IF_ERROR(token.status());
+  RETURN_IF_ERROR(save_context(processes, token.value(), /*make_current=*/false));
   RETURN_IF_ERROR(start_all(processes));
-  const Result<std::string> text = read_file(files.admin_token());
-  RETURN_IF_ERROR(text.status());
-  const std::string token = text.value().substr(0, text.value().find('\n'));
-  Client client({cluster.value().grpc()}, token);
+  Client client({cluster.value().grpc()}, token.value());
   RETURN_IF_ERROR(wait_for_nodes(processes, client));
-  RETURN_IF_ERROR(save_context(processes, token));
-  print(
-      fmt::format("cluster {} is up: {} nodes, in {:.1f} s\n\n  dashboard   {}/\n  gRPC        {}\n"
-                  "  data, logs  {}\n\n"
-                  "try     hai nodes\n"
-                  "        hai exec sleep 60 -- -n 2\n"
-                  "        hai list\n"
-                  "stop    hai dev down\n",
-                  place.name, cluster.value().nodes.size(),
-                  static_cast<double>((mono_now() - began).count()) / 1e6, cluster.value().http(),
-                  cluster.value().grpc(), place.data));
+  RETURN_IF_ERROR(save_context(processes, token.value(), /*make_current=*/true));
+  say_up(processes, mono_now() - began);
   return ok();
 }
 
