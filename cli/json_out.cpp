@@ -10,6 +10,9 @@ namespace {
 
 Json time_json(int64_t micros) { return format_rfc3339(unix_micros(micros)); }
 
+// For fields that are not optional in the protocol: 0 = not known.
+Json time_or_null(int64_t micros) { return micros == 0 ? Json(nullptr) : time_json(micros); }
+
 template <typename Values>
 Json list_json(const Values& values) {
   Json list = Json::array();
@@ -85,7 +88,7 @@ Json check_json(const v1::NodeCheck& check) {
   return {{"name", check.name()},
           {"state", check.state()},
           {"text", check.text()},
-          {"at", check.at_us() == 0 ? Json(nullptr) : time_json(check.at_us())}};
+          {"at", time_or_null(check.at_us())}};
 }
 
 Json string_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -174,7 +177,7 @@ Json to_json(const v1::Cluster& cluster) {
           {"version", cluster.version()},
           {"epoch", cluster.epoch()},
           {"leader", cluster.leader()},
-          {"started_at", time_json(cluster.started_at_us())},
+          {"started_at", time_or_null(cluster.started_at_us())},
           {"gpus",
            {{"total", cluster.gpus_total()},
             {"used", cluster.gpus_used()},
@@ -209,7 +212,7 @@ Json to_json(const v1::User& user) {
           {"role", user.role()},
           {"groups", list_json(user.groups())},
           {"active", user.active()},
-          {"created_at", time_json(user.created_at_us())}};
+          {"created_at", time_or_null(user.created_at_us())}};
 }
 
 Json to_json(const v1::Token& token) {

@@ -28,7 +28,7 @@ int show(Session& session, const std::vector<v1::User>& users, OutputFormat outp
     items.push_back(to_json(user));
     table.add_row({user.name(), user.role(), user.active() ? "yes" : "no",
                    join({user.groups().begin(), user.groups().end()}, ","),
-                   local_time(user.created_at_us())});
+                   user.created_at_us() == 0 ? "-" : local_time(user.created_at_us())});
   }
   print(is_json(output) ? format_json_list(items, output) : table.render(session.terminal));
   return kOk;
