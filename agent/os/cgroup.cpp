@@ -170,6 +170,22 @@ std::vector<pid_t> cgroup_processes(const std::vector<std::string>& directories)
   return {pids.begin(), pids.end()};
 }
 
+int64_t memory_kills(const std::vector<std::string>& directories) {
+  int64_t kills = 0;
+  for (const std::string& directory : directories) {
+    for (const char* file : {"/memory.events", "/memory.oom_control"}) {  // v2, v1
+      const Result<std::string> text = read_file(directory + file, 4096);
+      if (!text.is_ok()) continue;
+      std::istringstream words(text.value());
+      int64_t count = 0;
+      for (std::string word; words >> word;) {
+        if (word == "oom_kill" && words >> count) kills += count;
+      }
+    }
+  }
+  return kills;
+}
+
 void remove_cgroups(const std::vector<std::string>& directories) {
   for (const std::string& directory : directories) {
     if (!exists(directory)) continue;

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ class CgroupHost {
 // These take what create() gave.
 void kill_cgroups(const std::vector<std::string>& directories);  // SIGKILL to every process in them
 std::vector<pid_t> cgroup_processes(const std::vector<std::string>& directories);
+// How often the kernel killed a process of the group because its memory was used up.
+int64_t memory_kills(const std::vector<std::string>& directories);
 void remove_cgroups(const std::vector<std::string>& directories);  // only if empty of processes
 
 }  // namespace hai

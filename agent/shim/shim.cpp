@@ -310,11 +310,16 @@ void Shim::finish() {
   if (status_.phase == RankPhase::exited) return;
   for (const auto& program : programs_) program->output.drain();
   job_server_.reset();
+  const int64_t killed_for_memory = memory_kills(launch_.cgroups);
   remove_cgroups(launch_.cgroups);
   status_.phase = RankPhase::exited;
   status_.cause = life_.cause();
   status_.exit_code = life_.exit_code();
   status_.message = life_.message();
+  if (status_.message.empty() && killed_for_memory > 0) {
+    status_.message = fmt::format("the kernel killed {} of its processes: memory limit reached",
+                                  killed_for_memory);
+  }
   status_.ended_at = system_now();
   publish(Durability::survives_crash_of_machine);
   control_server_->finish([this] { clean_up(); });

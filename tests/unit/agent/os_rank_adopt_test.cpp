@@ -80,8 +80,8 @@ TEST_F(RankAdoptTest, ExitWithoutAnAgentIsReportedUntilForgotten) {
 
 TEST_F(RankAdoptTest, KilledShimMeansLostAndNoProcessLeft) {
   start_host();
-  const LaunchRank job = script(
-      "(setsid bash -c 'trap \"\" TERM; sleep 1000' &); sleep 0.1; touch started; sleep 1000");
+  const LaunchRank job =
+      script("(setsid bash -c 'trap \"\" TERM; touch started; sleep 1000; true' &); sleep 1000");
   launch(job);
   ASSERT_TRUE(wait_file("started"));
   ::kill(wait_shim_pid(job.key), SIGKILL);
@@ -95,7 +95,7 @@ TEST_F(RankAdoptTest, KilledShimMeansLostAndNoProcessLeft) {
 TEST_F(RankAdoptTest, ShimKilledWhileTheAgentWasAway) {
   options_.use_cgroups = false;  // Found by environment alone.
   start_host();
-  const LaunchRank job = script("(setsid sleep 1000 &); sleep 0.1; touch started; sleep 1000");
+  const LaunchRank job = script("(setsid bash -c 'touch started; sleep 1000; true' &); sleep 1000");
   launch(job);
   ASSERT_TRUE(wait_file("started"));
   const pid_t shim = wait_shim_pid(job.key);

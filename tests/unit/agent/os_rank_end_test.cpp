@@ -8,12 +8,18 @@ namespace {
 
 using testing::HasSubstr;
 
-// Children in sessions of their own, orphaned, one of them deaf to SIGTERM.
+// Children in sessions of their own, orphaned, one of them deaf to SIGTERM. Goes on when all are
+// there.
 constexpr const char* kManyProcesses = R"(
-setsid bash -c '(trap "" TERM; while true; do sleep 1000; done) & disown' </dev/null &
-(setsid sleep 1000 &)
-(sleep 1000 &)
-sleep 0.2
+cat > deaf.sh <<'END'
+trap "" TERM
+touch deaf
+while true; do sleep 1000; done
+END
+(setsid bash deaf.sh &)
+(setsid bash -c 'touch session; sleep 1000; true' &)
+(bash -c 'touch orphan; sleep 1000; true' &)
+while [ ! -e deaf -o ! -e session -o ! -e orphan ]; do sleep 0.01; done
 touch started
 )";
 
@@ -205,6 +211,21 @@ TEST_F(RankEndTest, WholeLifeStateAndWatchdog) {
       run_until([&] { return statuses_[job.key].message.find("no progress report") == 0; }));
   EXPECT_EQ(program.ask(R"({"op":"set_watchdog_time","seconds":600})"), R"({"ok":true})");
   EXPECT_TRUE(run_until([&] { return statuses_[job.key].message.empty(); }));
+}
+
+TEST_F(RankEndTest, MemoryLimitIsKeptAndSaid) {
+  const CgroupMounts mounts = find_cgroup_mounts();
+  const bool has_memory = mounts.unified_has_controllers || !mounts.memory.empty();
+  if (::geteuid() != 0 || !has_memory) GTEST_SKIP() << "no memory cgroups";
+  start_host();
+  write_script("eat.py", "x = bytearray(256 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n");
+  LaunchRank job = order("eat.py");
+  job.memory_bytes = 64 << 20;
+  launch(job);
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::program);
+  EXPECT_EQ(status.exit_code, 137);
+  EXPECT_EQ(status.message, "the kernel killed 1 of its processes: memory limit reached");
 }
 
 TEST_F(RankEndTest, CgroupsAreMadeAndRemoved) {

@@ -70,6 +70,15 @@ TEST_F(RankHostTest, RunsPythonAndExecutablesAndPrograms) {
   EXPECT_THAT(log_lines(program.key), ElementsAre("5"));
 }
 
+TEST_F(RankHostTest, ProgramsInheritNothing) {
+  start_host();
+  LaunchRank job = order("ls");
+  job.parameters = "/proc/self/fd";
+  launch(job);
+  wait_exited(job.key);
+  EXPECT_THAT(log_lines(job.key), ElementsAre("0", "1", "2", "3")) << "3 is the directory itself";
+}
+
 TEST_F(RankHostTest, PerGpuStartsOneProcessEach) {
   start_host();
   LaunchRank job = script("echo rank $RANK of $WORLD_SIZE; exit 0");
