@@ -113,9 +113,10 @@ std::string PrivatePostgres::conninfo(const std::string& database) const {
 void PrivatePostgres::start() {
   const auto deadline = Steady::now() + std::chrono::seconds(30);
   while (true) {
-    pid_ = spawn({bin_directory() + "/postgres", "-D", directory_ + "/data", "-k", directory_, "-c",
-                  "listen_addresses=", "-c", "max_connections=50"},
-                 directory_ + "/log");
+    pid_ = spawn(
+        {bin_directory() + "/postgres", "-D", directory_ + "/data", "-k", directory_, "-c",
+         "listen_addresses=", "-c", "max_connections=50", "-c", "recovery_init_sync_method=syncfs"},
+        directory_ + "/log");
     // It ends at once while processes of one that was killed still hold its memory.
     while (::waitpid(pid_, nullptr, WNOHANG) == 0) {
       if (PQping(conninfo().c_str()) == PQPING_OK) return;

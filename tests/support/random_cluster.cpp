@@ -104,10 +104,10 @@ void RandomCluster::step() {
     return change_nodes();
   }
   const auto& jobs = state_.jobs();
-  if (draw < 0.25 || jobs.empty()) return submit();
+  if (draw < 0.15 || jobs.empty()) return submit();
   // Mostly the newest, so that some live long and others end soon.
   const int64_t last = state_.last_job().value;
-  const JobId id{std::max<int64_t>(1, rng_.between(std::max<int64_t>(1, last - 12), last))};
+  const JobId id{std::max<int64_t>(1, rng_.between(std::max<int64_t>(1, last - 8), last))};
   const Job* job = state_.find(id);
   if (job != nullptr && !job->is_terminal()) change_job(*job);
 }
@@ -286,7 +286,7 @@ void RandomCluster::end_rank(const Job& job) {
 void RandomCluster::change_live(const Job& job) {
   const Attempt& attempt = *job.attempt;
   const int number = attempt.number;
-  switch (rng_.below(10)) {
+  switch (rng_.below(11)) {
     case 0:
       if (may_follow(attempt.state, AttemptState::suspending)) {
         emit(AttemptSuspending{job.id, number, time(), JobId{rng_.between(0, 3)}, text()});
@@ -307,7 +307,7 @@ void RandomCluster::change_live(const Job& job) {
     case 5:
     case 6:
       return end_rank(job);
-    case 7:
+    case 8:
       if (attempt.state == AttemptState::placed) emit(AttemptStarting{job.id, number});
       return;
     default:

@@ -28,6 +28,18 @@ nlohmann::json tree_of(JsonView view) {
   return tree;
 }
 
+void touch(JsonView view) {
+  JsonView::Members members;
+  std::vector<JsonView> elements;
+  view.as_int(), view.as_double(), view.as_string();
+  if (view.members(members)) {
+    for (const auto& [key, value] : members) unescape_json(key), touch(value);
+  }
+  if (view.elements(elements)) {
+    for (JsonView element : elements) touch(element);
+  }
+}
+
 TEST(JsonView, ReadsWhatAnotherParserReads) {
   for (const char* text :
        {"null", " true ", "false", "0", "-1", "9223372036854775807", "1.5", "-2e-3", "\"\"",
@@ -52,12 +64,13 @@ TEST(JsonView, RefusesWhatIsNoJson) {
 }
 
 TEST(JsonView, AgreesWithAnotherParserOnMutations) {
-  const std::string original =
-      R"({"job":17,"spec":{"name":"a\u00e9\n","tags":["x","\ud83d\ude80"],"n":-1.5e3,"b":true}})";
+  const std::string plain =
+      R"({"job":17,"spec":{"name":"a\n\"","tags":["x","ü"],"n":-1.5e3,"b":true,"c":null}})";
+  const std::string escapes = R"(["a\u00e9\n",{"k\ud83d\ude80":0}])";
   const std::string alphabet = "{}[]\",:\\u0019eE+-.tfn \n";
   Rng rng(7);
   for (int i = 0; i < 20'000; ++i) {
-    std::string text = original;
+    std::string text = rng.chance(0.7) ? plain : escapes;
     for (auto edits = rng.between(1, 3); edits > 0; --edits) {
       const size_t at = rng.below(text.size());
       if (rng.chance(0.3)) {
@@ -68,12 +81,12 @@ TEST(JsonView, AgreesWithAnotherParserOnMutations) {
       if (text.empty()) text = "0";
     }
     Result<JsonView> view = JsonView::parse(text);
-    // Lone surrogates are read as U+FFFD; the other parser refuses the whole text.
-    const bool lone = text.find("\\u") != std::string::npos;
-    if (!lone) {
+    // The other parser also refuses lone surrogates and what is no UTF-8; here both are read,
+    // since the database has none.
+    if (text.find("\\u") == std::string::npos && is_clean_utf8(text)) {
       EXPECT_EQ(view.is_ok(), nlohmann::json::accept(text)) << text;
     }
-    if (view.is_ok()) tree_of(view.value());
+    if (view.is_ok()) touch(view.value());
   }
 }
 

@@ -1,0 +1,153 @@
+#include "server/store/history.h"
+
+#include <algorithm>
+
+#include "tests/integration/store/store_fixture.h"
+
+namespace hai {
+namespace {
+
+class HistoryTest : public StoreFixture {
+ protected:
+  void SetUp() override {
+    StoreFixture::SetUp();
+    PgStore store(loop_, {conninfo_});
+    const Epoch epoch = acquire(store).value().epoch;
+    AppendBatch batch = cluster_.start_epoch(epoch);
+    for (int i = 0; i < 40; ++i) {
+      events_.insert(events_.end(), batch.events.begin(), batch.events.end());
+      for (const Job& job : batch.jobs) {
+        if (job.attempt) attempts_[{job.id, job.attempt->number}] = *job.attempt;
+      }
+      ASSERT_EQ(append(store, batch), ok());
+      // Small, so that every state of an attempt's end is seen in some batch.
+      batch = cluster_.next_batch(epoch, 15);
+    }
+    ASSERT_EQ(append(store, batch), ok());
+    events_.insert(events_.end(), batch.events.begin(), batch.events.end());
+    history_ = std::make_unique<PgHistory>(loop_, conninfo_);
+  }
+  Result<std::vector<Job>> jobs(JobQuery query) {
+    return *wait<Result<std::vector<Job>>>([&](auto done) { history_->jobs(query, done); });
+  }
+  Result<Job> job(JobKey key) {
+    return *wait<Result<Job>>([&](auto done) { history_->job(key, done); });
+  }
+  Result<std::vector<Event>> events(EventQuery query) {
+    return *wait<Result<std::vector<Event>>>([&](auto done) { history_->events(query, done); });
+  }
+  // Newest first, of the whole life.
+  template <typename Predicate>
+  std::vector<JobId> expected(Predicate wanted) {
+    std::vector<JobId> ids;
+    for (const auto& [id, job] : cluster_.state().jobs()) {
+      if (wanted(job)) ids.insert(ids.begin(), id);
+    }
+    return ids;
+  }
+  static std::vector<JobId> ids(const Result<std::vector<Job>>& jobs) {
+    EXPECT_TRUE(jobs.is_ok()) << jobs.status().message();
+    std::vector<JobId> ids;
+    if (!jobs.is_ok()) return ids;
+    for (const Job& job : jobs.value()) ids.push_back(job.id);
+    return ids;
+  }
+
+  test::RandomCluster cluster_{21};
+  std::vector<Event> events_;
+  std::map<std::pair<JobId, int>, Attempt> attempts_;
+  std::unique_ptr<PgHistory> history_;
+};
+
+TEST_F(HistoryTest, AnswersAboutJobs) {
+  const auto& all = cluster_.state().jobs();
+  const Result<std::vector<Job>> everything = jobs({.limit = kHistoryPageMax});
+  EXPECT_EQ(ids(everything), expected([](const Job&) { return true; }));
+  for (const Job& job : everything.value()) EXPECT_EQ(job, all.at(job.id));
+
+  EXPECT_EQ(ids(jobs({.states = {JobState::failed, JobState::stopped}})),
+            expected([](const Job& job) {
+              return job.state == JobState::failed || job.state == JobState::stopped;
+            }));
+  EXPECT_EQ(ids(jobs({.user = "user1"})),
+            expected([](const Job& job) { return job.user == "user1"; }));
+  const Job& some = all.rbegin()->second;
+  EXPECT_EQ(ids(jobs({.name = some.spec->name})), std::vector<JobId>{some.id});
+  EXPECT_EQ(ids(jobs({.group = "dev"})), std::vector<JobId>{});
+  const auto tagged =
+      std::ranges::find_if(all, [](const auto& entry) { return !entry.second.spec->tags.empty(); });
+  ASSERT_NE(tagged, all.end());
+  const std::string tag = tagged->second.spec->tags[0];
+  EXPECT_EQ(ids(jobs({.group = "training", .tag = tag})),
+            expected([&](const Job& job) { return std::ranges::count(job.spec->tags, tag) > 0; }));
+  EXPECT_EQ(ids(jobs({.tag = "no such\xff"})), std::vector<JobId>{});
+}
+
+TEST_F(HistoryTest, PagesJobs) {
+  std::vector<JobId> paged;
+  JobQuery query{.limit = 7};
+  while (true) {
+    const std::vector<JobId> page = ids(jobs(query));
+    if (page.empty()) break;
+    paged.insert(paged.end(), page.begin(), page.end());
+    query.before = page.back();
+  }
+  EXPECT_EQ(paged, expected([](const Job&) { return true; }));
+  EXPECT_EQ(jobs({.limit = 0}).status().code(), Code::invalid_argument);
+  EXPECT_EQ(jobs({.limit = kHistoryPageMax + 1}).status().code(), Code::invalid_argument);
+}
+
+TEST_F(HistoryTest, FindsOneJob) {
+  const Job& some = cluster_.state().jobs().begin()->second;
+  EXPECT_EQ(job({.job = some.id}).value(), some);
+  EXPECT_EQ(job({.user = some.user, .name = some.spec->name}).value(), some);
+  EXPECT_EQ(job({.job = JobId{987'654}}).status().message(), "job 987654");
+  EXPECT_EQ(job({.user = "ann", .name = "x"}).status().message(), "job x of ann");
+  EXPECT_EQ(job({.user = "ann"}).status().code(), Code::invalid_argument);
+}
+
+TEST_F(HistoryTest, GivesAllAttempts) {
+  size_t most = 0;
+  for (const auto& [id, job] : cluster_.state().jobs()) {
+    const auto attempts = *wait<Result<std::vector<Attempt>>>(
+        [&, id = id](auto done) { history_->attempts(id, done); });
+    ASSERT_TRUE(attempts.is_ok()) << attempts.status().message();
+    const int count = job.attempt_number();
+    ASSERT_EQ(attempts.value().size(), static_cast<size_t>(count));
+    if (count > 0) {
+      EXPECT_EQ(attempts.value().back(), *job.attempt);
+    }
+    for (int number = 1; number < count; ++number) {
+      EXPECT_EQ(attempts.value()[static_cast<size_t>(number - 1)].number, number);
+    }
+    most = std::max(most, attempts.value().size());
+  }
+  EXPECT_GT(most, 1u) << "the history has no job with two attempts";
+}
+
+TEST_F(HistoryTest, PagesEventsBothWays) {
+  const auto numbers = [](const Result<std::vector<Event>>& events) {
+    EXPECT_TRUE(events.is_ok()) << events.status().message();
+    std::vector<int64_t> numbers;
+    for (const Event& event : events.value()) numbers.push_back(event.seq);
+    return numbers;
+  };
+  const auto last = static_cast<int64_t>(events_.size());
+  EXPECT_EQ(numbers(events({.after_seq = 2, .limit = 3})), (std::vector<int64_t>{3, 4, 5}));
+  EXPECT_EQ(numbers(events({.before_seq = 4})), (std::vector<int64_t>{3, 2, 1}));
+  EXPECT_EQ(numbers(events({.limit = 2})), (std::vector<int64_t>{last, last - 1}));
+  std::vector<int64_t> wanted;
+  for (const Event& event : events_) {
+    if (job_of(event.body) == JobId{1}) wanted.push_back(event.seq);
+  }
+  EXPECT_EQ(numbers(events({.after_seq = 0, .job = JobId{1}})), wanted);
+  wanted.clear();
+  for (const Event& event : events_) {
+    if (node_of(event.body) == NodeId{2}) wanted.insert(wanted.begin(), event.seq);
+  }
+  EXPECT_EQ(numbers(events({.node = NodeId{2}})), wanted);
+  EXPECT_EQ(events({.job = JobId{1}, .node = NodeId{1}}).status().code(), Code::invalid_argument);
+}
+
+}  // namespace
+}  // namespace hai
