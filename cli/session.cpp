@@ -38,12 +38,19 @@ Result<Client*> Session::client() {
   if (chosen.value().servers.empty()) {
     return failed_precondition("context {} has no server", chosen.value().name);
   }
+  if (!chosen.value().dev_data.empty()) dev_cluster_ = chosen.value().name;
   client_ = std::make_unique<Client>(chosen.value().servers, chosen.value().token);
   return client_.get();
 }
 
 int Session::fail(const Status& status) const {
-  say(status.message().empty() ? to_string(status.code()) : status.message());
+  std::string text(status.message().empty() ? to_string(status.code()) : status.message());
+  if (text.starts_with("cannot reach") && !dev_cluster_.empty()) {
+    text +=
+        fmt::format("; `hai dev up --name {0}` starts it, `hai dev status --name {0}` tells more",
+                    dev_cluster_);
+  }
+  say(text);
   return exit_code_of(status);
 }
 

@@ -41,6 +41,7 @@ class Session {
 
  private:
   std::unique_ptr<Client> client_;
+  std::string dev_cluster_;  // its name, if the context is one on this machine
 };
 
 }  // namespace hai::cli

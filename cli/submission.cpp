@@ -80,12 +80,12 @@ int follow(Session& session, Client& client, int64_t job_id) {
 }  // namespace
 
 void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
-  verb.add_option("-n,--nodes", options.nodes, "nodes to run on")->check(CLI::PositiveNumber);
+  verb.add_option("-n,--nodes", options.nodes, "nodes to run on")->check(CLI::Range(1, 100'000));
   verb.add_option("-g,--group", options.group, "node group; GROUP#ZONE pins a zone");
   verb.add_option("-p,--priority", options.priority, "auto, low ... extreme_high, or its number");
   verb.add_option("--name", options.name, "unique among your unfinished jobs");
   verb.add_option("--gpus", options.gpus, "GPUs per node; default: the whole node")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 64));
   verb.add_option("-e,--env,--environments", options.environments, "K=V, or K to pass yours on")
       ->allow_extra_args(false);
   verb.add_option("--tag", options.tags, "a tag; may be repeated")->allow_extra_args(false);

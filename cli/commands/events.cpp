@@ -118,7 +118,7 @@ void add_events(CLI::App& app, Session& session) {
   verb->add_option("--kind", options->kinds, "only these kinds, e.g. job_submitted")
       ->delimiter(',');
   verb->add_option("--after", options->after, "after this sequence number")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 62));
   verb->add_option("-n,--count", options->count, "at most so many, 100 by default")
       ->check(CLI::Range(1, 100'000));
   verb->add_flag("-w,--watch", options->watch, "go on with events as they happen");

@@ -144,7 +144,7 @@ void add_list(CLI::App& app, Session& session) {
   verb->add_option("--tag", options->tags, "jobs with this tag")->allow_extra_args(false);
   verb->add_flag("--finished", options->all_finished, "all finished jobs too, however old");
   verb->add_option("-p,--page", options->page, "this page of all jobs, 1 = the newest")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--page-size", options->page_size, "jobs on a page, 12 by default (also -ps)")
       ->check(CLI::Range(1, kPageSize));
   verb->add_flag("-w,--watch", options->watch, "show changes as they happen");

@@ -49,11 +49,11 @@ void add_logs(CLI::App& app, Session& session) {
   verb->add_flag("-f,--follow", options->follow,
                  "go on until the job has ended, through suspensions");
   verb->add_option("-r,--rank", options->rank, "of this rank, 0 by default")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 100'000));
   verb->add_option("--attempt", options->attempt, "of this attempt, the latest by default")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000'000));
   verb->add_option("--tail", options->tail_bytes, "only about so many last bytes")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000'000));
   verb->callback([&session, options] { session.exit_code = logs(session, *options); });
 }
 

@@ -27,6 +27,7 @@ Result<std::string> read_job_file(const std::string& path) {
 int run(Session& session, const Options& options) {
   const Result<std::string> text = read_job_file(options.file);
   if (!text.is_ok()) return session.usage_error(text.status().message());
+  const std::string source = options.file == "-" ? "standard input" : options.file;
   JobSpec spec;
   std::vector<SpecError> errors;
   parse_job_spec(text.value(), &spec, &errors);
@@ -34,7 +35,7 @@ int run(Session& session, const Options& options) {
   if (!options.submission.name.empty()) {
     std::erase_if(errors, [](const SpecError& error) { return error.path == "name"; });
   }
-  for (const SpecError& error : errors) say(options.file + ": " + to_string(error));
+  for (const SpecError& error : errors) say(source + ": " + to_string(error));
   if (!errors.empty()) return kUsage;
   if (const Status status = apply_options(options.submission, spec); !status.is_ok()) {
     return session.usage_error(status.message());
