@@ -72,6 +72,15 @@ struct WhoAmIView {
   std::string cluster;
 };
 
+struct ClusterSummary {
+  ClusterView view;
+  int gpus_draining = 0;  // unused, but promised to a job or on a closed node that is up
+  int gpus_broken = 0;    // unused, on nodes that are not up
+  int64_t last_seq = 0;
+  std::string version;
+};
+ClusterSummary summarize(const Controller::ReadContext& context);
+
 class Queries {
  public:
   // `history` may be null: then only what is in memory is known.
@@ -87,12 +96,14 @@ class Queries {
 
   void get_node(const Caller& caller, const std::string& name, Done<NodeView> done);
   void list_nodes(const Caller& caller, const NodeListRequest& request, Done<NodePage> done);
-  void get_cluster(const Caller& caller, Done<ClusterView> done);
+  void get_cluster(const Caller& caller, Done<ClusterSummary> done);
 
   void who_am_i(const Caller& caller, Done<WhoAmIView> done);
   void list_quotas(const Caller& caller, const std::string& owner,
                    Done<std::vector<QuotaView>> done);
   void list_users(const Caller& caller, Done<std::vector<User>> done);
+  // By the short id people see; only one's own, or any for admins.
+  void find_token(const Caller& caller, const std::string& id, Done<Token> done);
   void list_tokens(const Caller& caller, const std::string& user, Done<std::vector<Token>> done);
 
   // The job itself, from memory or history, with the state it belongs to; for logs and watchers.

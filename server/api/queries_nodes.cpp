@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/version.h"
 #include "server/api/queries.h"
 
 namespace hai {
@@ -32,6 +33,19 @@ Status check_words(const NodeListRequest& request) {
 }
 
 }  // namespace
+
+ClusterSummary summarize(const Controller::ReadContext& context) {
+  ClusterSummary summary{.view = view_cluster(context.state, context.cluster),
+                         .last_seq = context.state.last_seq(),
+                         .version = std::string(version())};
+  for (const auto& [id, node] : context.state.nodes()) {
+    if (node.liveness == Liveness::up) continue;
+    summary.gpus_broken += without(node.all_gpus(), node.used_gpus()).count();
+  }
+  summary.gpus_draining = summary.view.gpus_total - summary.view.gpus_used -
+                          summary.view.gpus_free - summary.gpus_broken;
+  return summary;
+}
 
 void Queries::get_node(const Caller& caller, const std::string& name, Done<NodeView> done) {
   controller_.read(
@@ -68,12 +82,10 @@ void Queries::list_nodes(const Caller& caller, const NodeListRequest& request,
       done);
 }
 
-void Queries::get_cluster(const Caller& caller, Done<ClusterView> done) {
+void Queries::get_cluster(const Caller& caller, Done<ClusterSummary> done) {
   controller_.read(
       caller,
-      [done](const Controller::ReadContext& context, const Actor&) {
-        done(view_cluster(context.state, context.cluster));
-      },
+      [done](const Controller::ReadContext& context, const Actor&) { done(summarize(context)); },
       done);
 }
 

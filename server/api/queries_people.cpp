@@ -3,6 +3,7 @@
 #include <set>
 
 #include "server/api/queries.h"
+#include "server/auth/token.h"
 
 namespace hai {
 
@@ -81,6 +82,19 @@ void Queries::list_tokens(const Caller& caller, const std::string& user,
           if (token.user == owner) tokens.push_back(token);
         }
         done(std::move(tokens));
+      },
+      done);
+}
+
+void Queries::find_token(const Caller& caller, const std::string& id, Done<Token> done) {
+  controller_.read(
+      caller,
+      [id, done](const Controller::ReadContext& context, const Actor& actor) {
+        for (const auto& [hash, token] : context.state.tokens()) {
+          const bool may_see = token.user == actor.user || actor.role == Role::admin;
+          if (may_see && token_id(hash) == id) return done(token);
+        }
+        done(not_found("token {} does not exist", id));
       },
       done);
 }

@@ -36,7 +36,10 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  HttpStream stream;  // if set: sent after `body`, chunked, until its end
+  HttpStream stream;  // if set: sent after `body`, until its end
+  // If set, it makes the answer instead of all above, on the HTTP server's thread: formatting a
+  // thousand jobs must not hold up the loop that found them.
+  std::function<HttpResponse()> render;
 };
 
 // Answers one request; from any thread, only the first call counts.

@@ -140,7 +140,17 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     if (number != request_number_ || number == answered_number_ || is_ended_) return;
     answered_number_ = number;
     answer_timer_.cancel();
+    if (response.render) response = rendered(response.render);
     respond(std::move(response));
+  }
+
+  HttpResponse rendered(const std::function<HttpResponse()>& render) {
+    try {
+      return render();
+    } catch (const std::exception& error) {
+      log_error("http_render_failed", {{"reason", error.what()}});
+      return problem(Status(Code::internal, "the server failed on this request"));
+    }
   }
 
   void respond(HttpResponse response) {

@@ -1,0 +1,14 @@
+#pragma once
+// Secrets come from files, never from the command line or a config, where others could read them.
+
+#include <string>
+
+#include "common/status.h"
+
+namespace hai {
+
+// The token in the file: one line, 16 to 255 printable characters. The error names the file but
+// never what is in it.
+Result<std::string> read_token_file(const std::string& path);
+
+}  // namespace hai

@@ -1,0 +1,49 @@
+#pragma once
+// What is served over HTTP (design §10), by noun: routes_jobs.cpp, routes_nodes.cpp, … Handlers run
+// on the HTTP server's thread; whatever asks the state posts to the loop.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/loop.h"
+#include "server/http/http_message.h"
+#include "server/http/router.h"
+
+namespace hai {
+
+class Actions;
+class LogRouter;
+class Queries;
+
+struct HttpParts {
+  Loop& loop;
+  Queries& queries;
+  Actions& actions;
+  LogRouter& logs;
+  std::function<size_t()> agent_count;  // called on the loop's thread
+  // Whose view "/" shows to anybody who reaches the port; "" = no such page.
+  std::string status_page_user;
+};
+
+// Each adds its routes. `parts` outlives the router.
+void add_health_routes(HttpRouter& router, const HttpParts& parts);
+void add_job_routes(HttpRouter& router, const HttpParts& parts);
+void add_node_routes(HttpRouter& router, const HttpParts& parts);
+void add_event_routes(HttpRouter& router, const HttpParts& parts);
+void add_people_routes(HttpRouter& router, const HttpParts& parts);
+void add_status_page(HttpRouter& router, const HttpParts& parts);
+
+class HttpRoutes {
+ public:
+  explicit HttpRoutes(HttpParts parts);
+  void handle(const HttpRequest& request, HttpRespond respond) const {
+    router_.route(request, std::move(respond));
+  }
+
+ private:
+  const HttpParts parts_;
+  HttpRouter router_;
+};
+
+}  // namespace hai

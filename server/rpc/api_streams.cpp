@@ -1,0 +1,60 @@
+// Streams: logs, changes of a job, events.
+
+#include "server/api/event_tail.h"
+#include "server/api/job_tail.h"
+#include "server/rpc/api_convert.h"
+#include "server/rpc/api_service.h"
+#include "server/rpc/source_stream.h"
+
+namespace hai {
+
+grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
+    grpc::CallbackServerContext* context, const v1::ReadLogRequest* request) {
+  LogTailRequest tail{.job = request->job(),
+                      .attempt = request->attempt(),
+                      .rank = request->rank(),
+                      .offset = request->offset(),
+                      .tail_bytes = request->tail_bytes(),
+                      .follow = request->follow()};
+  auto open = [this, caller = caller_of(*context), tail = std::move(tail)] {
+    return convert_source<v1::ReadLogReply>(tail_log(loop_, queries_, logs_, caller, tail),
+                                            [](const LogPiece& piece) {
+                                              std::vector<v1::ReadLogReply> batch(1);
+                                              to_proto(piece, batch[0]);
+                                              return batch;
+                                            });
+  };
+  return SourceStream<v1::ReadLogReply>::start(loop_, std::move(open));
+}
+
+grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerContext* context,
+                                                        const v1::WatchJobRequest* request) {
+  auto open = [this, caller = caller_of(*context), job = request->job()] {
+    return convert_source<v1::Job>(tail_job(queries_, caller, job), [](const JobView& view) {
+      std::vector<v1::Job> batch(1);
+      to_proto(view, WithSpec::yes, batch[0]);
+      return batch;
+    });
+  };
+  return SourceStream<v1::Job>::start(loop_, std::move(open));
+}
+
+grpc::ServerWriteReactor<v1::Event>* ApiService::WatchEvents(
+    grpc::CallbackServerContext* context, const v1::WatchEventsRequest* request) {
+  EventTailRequest tail{.job = request->job(),
+                        .node = request->node(),
+                        .kinds = {request->kinds().begin(), request->kinds().end()},
+                        .after_seq = request->after_seq()};
+  auto open = [this, caller = caller_of(*context), tail = std::move(tail)] {
+    return convert_source<v1::Event>(tail_events(loop_, queries_, caller, tail),
+                                     [](const std::vector<EventView>& events) {
+                                       std::vector<v1::Event> batch(events.size());
+                                       for (size_t i = 0; i < events.size(); ++i)
+                                         to_proto(events[i], batch[i]);
+                                       return batch;
+                                     });
+  };
+  return SourceStream<v1::Event>::start(loop_, std::move(open));
+}
+
+}  // namespace hai

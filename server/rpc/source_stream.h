@@ -1,0 +1,120 @@
+#pragma once
+// Sends a pulled source over a server stream: asks for the next message only when the last one is
+// written, so gRPC's flow control reaches back to the source. Everything but gRPC's callbacks is on
+// the loop's thread; owns itself until gRPC is done with it.
+
+#include <grpcpp/support/server_callback.h>
+
+#include <memory>
+#include <optional>
+
+#include "common/loop.h"
+#include "server/api/source.h"
+#include "server/rpc/status_map.h"
+
+namespace hai {
+
+template <typename Message>
+class SourceStream final : public grpc::ServerWriteReactor<Message>,
+                           public std::enable_shared_from_this<SourceStream<Message>> {
+ public:
+  // An answer may be several messages, or none, which only says that the source lives.
+  using Batch = std::vector<Message>;
+
+  // `open` makes the source; it is called on the loop.
+  static SourceStream* start(Loop& loop, std::function<Source<Batch>()> open) {
+    auto stream = std::make_shared<SourceStream>(loop);
+    stream->self_ = stream;
+    stream->post([stream = stream.get(), open = std::move(open)] {
+      if (stream->finished_) return;
+      stream->source_ = open();
+      stream->pull();
+    });
+    return stream.get();
+  }
+
+  explicit SourceStream(Loop& loop) : loop_(loop) {}
+
+  void OnWriteDone(bool ok) override {
+    post([this, ok] {
+      write_in_flight_ = false;
+      if (!ok && !end_) end_ = Status(Code::cancelled, "the reader is gone");
+      go_on();
+    });
+  }
+  void OnCancel() override {
+    post([this] {
+      if (!end_) end_ = Status(Code::cancelled, "the reader is gone");
+      source_ = nullptr;  // Nobody waits for its answer any more.
+      if (!write_in_flight_) finish();
+    });
+  }
+  void OnDone() override {
+    post([this] { source_ = nullptr; });
+    std::shared_ptr<SourceStream> self = std::move(self_);
+  }
+
+ private:
+  void post(std::function<void()> callback) {
+    loop_.post([self = this->shared_from_this(), callback = std::move(callback)] { callback(); });
+  }
+
+  void pull() {
+    source_([weak = this->weak_from_this()](Result<std::optional<Batch>> batch) {
+      if (auto self = weak.lock()) self->pulled(std::move(batch));
+    });
+  }
+
+  // A source may answer from inside pull(); posting keeps the stack flat.
+  void pulled(Result<std::optional<Batch>> batch) {
+    post([this, batch = std::move(batch)]() mutable {
+      if (end_) return go_on();
+      if (!batch.is_ok()) {
+        end_ = batch.status();
+      } else if (!batch.value()) {
+        end_ = ok();
+      } else {
+        batch_ = std::move(*batch.value());
+        sent_ = 0;
+      }
+      go_on();
+    });
+  }
+
+  void go_on() {
+    if (write_in_flight_ || finished_) return;
+    if (end_) return finish();
+    if (sent_ == batch_.size()) return pull();
+    write_in_flight_ = true;
+    this->StartWrite(&batch_[sent_++]);
+  }
+
+  void finish() {
+    if (std::exchange(finished_, true)) return;
+    source_ = nullptr;
+    this->Finish(to_grpc(*end_));
+  }
+
+  Loop& loop_;
+  std::shared_ptr<SourceStream> self_;  // gRPC's share, given back in OnDone
+  Source<Batch> source_;
+  Batch batch_;
+  size_t sent_ = 0;
+  std::optional<Status> end_;
+  bool write_in_flight_ = false;
+  bool finished_ = false;
+};
+
+// Converts each answer of a source.
+template <typename Message, typename T, typename Convert>
+Source<std::vector<Message>> convert_source(Source<T> source, Convert convert) {
+  return [source = std::move(source), convert](Done<std::optional<std::vector<Message>>> done) {
+    source([done, convert](Result<std::optional<T>> answer) {
+      if (!answer.is_ok()) return done(answer.status());
+      if (!answer.value()) return done(std::optional<std::vector<Message>>());
+      done(std::optional(convert(*answer.value())));
+    });
+  };
+}
+
+}  // namespace hai

@@ -1,0 +1,28 @@
+#pragma once
+// The running server: adapters around one controller on one loop. Made, run once, destroyed.
+
+#include <memory>
+#include <string>
+
+#include "common/status.h"
+#include "server/server_config.h"
+
+namespace hai {
+
+class ServerApp {
+ public:
+  // Reads the token files, migrates if asked, binds both addresses.
+  static Result<std::unique_ptr<ServerApp>> make(const ServerConfig& config);
+  ~ServerApp();
+
+  // Serves until SIGTERM or SIGINT, then gives leadership up and ends all calls. A second signal
+  // ends it at once.
+  void run();
+
+ private:
+  struct Impl;
+  explicit ServerApp(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hai

@@ -1,0 +1,84 @@
+#include "server/server_config.h"
+
+#include <charconv>
+
+#include "common/config/knobs_config.h"
+#include "common/config/token_file.h"
+#include "common/config/yaml_reader.h"
+#include "server/model/user.h"
+
+namespace hai {
+
+namespace {
+
+void read_address(YamlReader& reader, const std::string& path, std::string* out) {
+  if (!reader.string(path, out)) return;
+  const size_t colon = out->rfind(':');
+  int port = -1;
+  if (colon != std::string::npos && colon > 0) {
+    const char* end = out->data() + out->size();
+    auto parsed = std::from_chars(out->data() + colon + 1, end, port);
+    if (parsed.ec != std::errc() || parsed.ptr != end) port = -1;
+  }
+  if (port < 0 || port > 65'535) {
+    reader.fail(path, fmt::format("must be host:port, for example 0.0.0.0:7700, is {}", *out));
+  }
+}
+
+void read_quota(YamlReader& reader, std::optional<int64_t>* out) {
+  const std::string path = "default_quota_nodes";
+  const YamlNode* node = reader.find(path);
+  if (node == nullptr) return;
+  if (node->kind == YamlNode::Kind::scalar && node->text == "unlimited") {
+    *out = Quota::kUnlimited;
+    return;
+  }
+  int64_t nodes = 0;
+  if (reader.integer(path, &nodes, {.low = 0, .high = Quota::kUnlimited})) *out = nodes;
+}
+
+void read_log(YamlReader& reader, ServerConfig* config) {
+  reader.string("log.file", &config->log_file);
+  std::string level;
+  if (!reader.string("log.level", &level)) return;
+  Result<LogLevel> parsed = parse_log_level(level);
+  if (!parsed.is_ok()) return reader.fail("log.level", parsed.status().message());
+  config->log_level = parsed.value();
+}
+
+Result<ServerConfig> read(YamlReader reader, const std::string& source) {
+  ServerConfig config;
+  reader.string("cluster", &config.cluster);
+  read_address(reader, "listen.grpc", &config.grpc_address);
+  read_address(reader, "listen.http", &config.http_address);
+  reader.boolean("status_page", &config.status_page);
+  reader.require("store.conninfo");
+  reader.string("store.conninfo", &config.conninfo);
+  reader.boolean("migrate_on_start", &config.migrate_on_start);
+  reader.string("bootstrap.admin_user", &config.admin_user);
+  reader.string("bootstrap.admin_token_file", &config.admin_token_file);
+  if (!config.admin_token_file.empty() && config.admin_user.empty()) {
+    reader.fail("bootstrap.admin_token_file", "needs bootstrap.admin_user: whose token it is");
+  }
+  reader.require("agent_token_file");
+  reader.string("agent_token_file", &config.agent_token_file);
+  read_quota(reader, &config.default_quota_nodes);
+  read_knobs(reader, &config.knobs);
+  read_log(reader, &config);
+  RETURN_IF_ERROR(to_status(reader.finish(), source));
+  return config;
+}
+
+}  // namespace
+
+Result<ServerConfig> parse_server_config(std::string_view text, const std::string& source) {
+  return read(YamlReader(text), source);
+}
+
+Result<ServerConfig> read_server_config(const std::string& path) {
+  Result<YamlReader> reader = YamlReader::from_file(path);
+  if (!reader.is_ok()) return reader.status();
+  return read(std::move(reader).value(), path);
+}
+
+}  // namespace hai

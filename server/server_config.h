@@ -1,0 +1,34 @@
+#pragma once
+// What hai-server is told: its config file, read whole, with every error at once.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/knobs.h"
+#include "common/log.h"
+#include "common/status.h"
+
+namespace hai {
+
+struct ServerConfig {
+  std::string cluster = "hai";
+  std::string grpc_address = "0.0.0.0:7700";
+  std::string http_address = "0.0.0.0:7780";
+  bool status_page = true;  // "/" shows totals, nodes and jobs to anybody who reaches the port
+  std::string conninfo;
+  bool migrate_on_start = false;
+  std::string admin_user;
+  std::string admin_token_file;
+  std::string agent_token_file;
+  std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
+  Knobs knobs;
+  LogLevel log_level = LogLevel::info;
+  std::string log_file;  // "" = stderr
+};
+
+// invalid_argument with one line per error, each with its line number.
+Result<ServerConfig> parse_server_config(std::string_view text, const std::string& source);
+Result<ServerConfig> read_server_config(const std::string& path);
+
+}  // namespace hai
