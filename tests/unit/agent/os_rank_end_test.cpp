@@ -194,6 +194,52 @@ TEST_F(RankEndTest, SocketBoundsConnections) {
   }));
 }
 
+// Ends a program that forks without end, with nothing but process lists.
+TEST_F(RankEndTest, ForkingFasterThanWeLookDoesNotHelp) {
+  options_.use_cgroups = false;
+  start_host();
+  write_script("storm.py", R"(
+import os, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+open("started", "w").close()
+for i in range(1000000):
+    if os.fork() != 0: os._exit(0)  # The child goes on under a new pid.
+)");
+  const LaunchRank job = order("storm.py");
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::program);
+  EXPECT_EQ(processes(job.key), 0u);
+}
+
+TEST_F(RankEndTest, PythonSdkSpeaksToTheShim) {
+  options_.python_dir = HAI_SDK_PATH;
+  start_host();
+  write_script("train.py", R"(
+import time, hai
+hai.set_whole_life_state("seen")
+print(hai.get_whole_life_state())
+hai.report_progress(1)
+open("ready", "w").close()
+while not hai.receive_suspend_command(): time.sleep(0.01)
+hai.report_checkpoint(7, "/c/7", 0.5)
+hai.go_suspend()
+print("never")
+)");
+  const LaunchRank job = order("train.py");
+  launch(job);
+  ASSERT_TRUE(wait_file("ready"));
+  host_->suspend(job.key, 10min);
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::go_suspend);
+  EXPECT_EQ(status.checkpoint->step, 7);
+  EXPECT_EQ(status.progress_step, 1);
+  EXPECT_EQ(status.whole_life_state, "seen");
+  EXPECT_THAT(log_lines(job.key), testing::ElementsAre("seen"));
+}
+
 TEST_F(RankEndTest, WholeLifeStateAndWatchdog) {
   start_host();
   LaunchRank job = script("sleep 1000");

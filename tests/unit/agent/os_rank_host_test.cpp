@@ -2,6 +2,7 @@
 
 #include <pwd.h>
 
+#include "agent/os/log_source.h"
 #include "tests/unit/agent/os_rank_fixture.h"
 
 namespace hai {
@@ -230,6 +231,31 @@ TEST_F(RankHostTest, BigOutputIsComplete) {
   const std::vector<std::string> lines = log_lines(job.key);
   ASSERT_EQ(lines.size(), 100000u);
   EXPECT_EQ(lines.back(), "100000");
+}
+
+TEST_F(RankHostTest, LogSourceFollowsARank) {
+  start_host();
+  OsLogSource logs(options_.data_dir, [this](const RankKey& key) { return host_->is_live(key); });
+  const LaunchRank job =
+      script("echo one; touch written; while [ ! -e go ]; do sleep 0.01; done; echo two");
+  EXPECT_THAT(logs.read({.key = job.key}).error, HasSubstr("no log of rank 1.1.0"));
+  launch(job);
+  EXPECT_EQ(logs.read({.key = job.key}).error, "") << "it is only starting";
+  ASSERT_TRUE(wait_file("written"));
+  LogChunk first;
+  ASSERT_TRUE(run_until([&] { return !(first = logs.read({.key = job.key})).data.empty(); }));
+  EXPECT_THAT(first.data, testing::EndsWith(" one\n"));
+  EXPECT_FALSE(first.end);
+  EXPECT_FALSE(logs.read({.key = job.key, .offset = first.next_offset}).end);
+  write_script("go", "");
+  wait_exited(job.key);
+  const LogChunk rest = logs.read({.key = job.key, .offset = first.next_offset});
+  EXPECT_THAT(rest.data, testing::EndsWith(" two\n"));
+  EXPECT_TRUE(rest.end);
+  EXPECT_EQ(logs.read({.key = job.key, .tail_bytes = 40}).data, rest.data);
+  EXPECT_EQ(logs.read({.key = job.key, .max_bytes = 3}).data.size(), 3u);
+  host_->forget(job.key);
+  EXPECT_TRUE(logs.read({.key = job.key, .offset = rest.next_offset}).end);
 }
 
 TEST_F(RankHostTest, ForgetKeepsTheLog) {

@@ -89,7 +89,7 @@ TEST(RankLife, FirstFailureEndsTheOthers) {
   RankLife life(at(1h));
   EXPECT_EQ(life.program_exited(0, false, at(0s)), kNothing);
   EXPECT_EQ(life.program_exited(7, false, at(1s)), kTerminate);
-  EXPECT_EQ(life.program_exited(143, true, at(2s)), kNothing);
+  EXPECT_EQ(life.program_exited(143, true, at(2s)), kTerminate);
   EXPECT_EQ(life.cause(), ExitCause::program);
   EXPECT_EQ(life.exit_code(), 7);
 }
