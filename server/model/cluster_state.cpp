@@ -33,9 +33,9 @@ void ClusterState::apply(const Event& event) {
 
 void ClusterState::evict_finished(size_t keep) {
   while (finished_.size() > keep) {
-    JobId oldest = *finished_.begin();
+    JobId oldest = finished_.begin()->second;
     finished_.erase(finished_.begin());
-    const Job& gone = job(oldest);
+    const Job& gone = *find(oldest);
     if (!gone.request_id.empty()) requests_.erase({gone.user, gone.request_id});
     jobs_.erase(oldest);
   }
@@ -144,7 +144,7 @@ Node& ClusterState::node(NodeId id) {
 
 void ClusterState::index(const Job& job) {
   if (job.is_terminal()) {
-    finished_.insert(job.id);
+    finished_.insert({job.ended_at.value_or(UnixTime{}), job.id});
   } else {
     unfinished_names_.emplace(std::pair{job.user, job.spec->name}, job.id);
     ++unfinished_counts_[job.user];
@@ -160,7 +160,7 @@ void ClusterState::index(const Job& job) {
 }
 
 void ClusterState::unindex(const Job& job) {
-  finished_.erase(job.id);
+  finished_.erase({job.ended_at.value_or(UnixTime{}), job.id});
   if (!job.is_terminal()) {
     unfinished_names_.erase({job.user, job.spec->name});
     auto count = unfinished_counts_.find(job.user);

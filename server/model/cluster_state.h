@@ -135,7 +135,7 @@ class ClusterState {
   std::set<WaitingKey> waiting_;
   std::set<JobId> live_;
   std::set<JobId> reserved_;
-  std::set<JobId> finished_;
+  std::set<std::pair<UnixTime, JobId>> finished_;  // in the order they ended
   Touched touched_;
 };
 

@@ -1,0 +1,140 @@
+#pragma once
+// Small clusters and jobs for tests, in the words of the design:
+//   Cluster c = cluster(nodes(4, gpus(8)));
+//   JobId low = c.run(job("low").nodes(2).priority(Priority::low), {"node-1", "node-2"});
+// Every state is built from real events, so that no test stands on one that cannot happen. Nodes
+// are node-1, node-2, … in group training; ann is an admin and everybody has unlimited quota until
+// a test says otherwise.
+
+#include <string>
+#include <vector>
+
+#include "common/knobs.h"
+#include "server/control/decision.h"
+#include "server/plan/planner.h"
+
+namespace hai::test {
+
+struct Gpus {
+  int count = 0;
+};
+inline Gpus gpus(int count) { return {count}; }
+
+class NodesBuilder {
+ public:
+  NodesBuilder(int count, Gpus gpus) : count_(count) { facts_.gpus = gpus.count; }
+  NodesBuilder& group(std::string name) { return facts_.group = std::move(name), *this; }
+  NodesBuilder& zone(std::string name) { return facts_.zone = std::move(name), *this; }
+  NodesBuilder& leaf(std::string name) { return facts_.leaf = std::move(name), *this; }
+
+  int count() const { return count_; }
+  // Of the node with this number, from 1.
+  NodeFacts facts(int number) const;
+
+ private:
+  int count_;
+  NodeFacts facts_{.group = "training", .zone = "A", .leaf = "leaf-1", .cpus = 64};
+};
+inline NodesBuilder nodes(int count, Gpus gpus) { return {count, gpus}; }
+
+class JobBuilder {
+ public:
+  explicit JobBuilder(std::string name);
+  JobBuilder& user(std::string name) { return user_ = std::move(name), *this; }
+  JobBuilder& request(std::string id) { return request_id_ = std::move(id), *this; }
+  JobBuilder& nodes(int count) { return spec_.node_count = count, *this; }
+  JobBuilder& gpus(int per_node) { return spec_.gpus_per_node = per_node, *this; }
+  JobBuilder& priority(Priority level) { return spec_.priority = level, *this; }
+  JobBuilder& group(std::string name) { return spec_.group = std::move(name), *this; }
+  JobBuilder& zone(std::string name) { return spec_.zone = std::move(name), *this; }
+  JobBuilder& max_leaves(int count) { return spec_.max_leaves = count, *this; }
+  JobBuilder& cross_zone(CrossZone value) { return spec_.cross_zone = value, *this; }
+  JobBuilder& grace(Duration time) { return spec_.suspend.grace = time, *this; }
+  JobBuilder& signal(std::string name) { return spec_.suspend.signal = std::move(name), *this; }
+  JobBuilder& restart(int max) { return spec_.restart = {.on_failure = true, .max = max}, *this; }
+  JobBuilder& timeout(Duration time) { return spec_.timeout = time, *this; }
+  JobBuilder& begin_at(UnixTime time) { return spec_.begin_at = time, *this; }
+  JobBuilder& depends_on(std::string job) { return spec_.depends_on.push_back(job), *this; }
+
+  const JobSpec& spec() const { return spec_; }
+  const std::string& user() const { return user_; }
+  const std::string& request_id() const { return request_id_; }
+
+ private:
+  JobSpec spec_;
+  std::string user_ = "ann";
+  std::string request_id_;
+};
+inline JobBuilder job(std::string name) { return JobBuilder(std::move(name)); }
+
+class Cluster {
+ public:
+  explicit Cluster(const std::vector<NodesBuilder>& parts);
+
+  Knobs knobs;
+  UnixTime now = unix_micros(1'000'000'000'000'000);
+
+  const ClusterState& state() const { return state_; }
+  const Job& job(JobId id) const;
+  const Attempt& attempt(JobId id) const { return *job(id).attempt; }
+  const Node& node(const std::string& name) const;
+  NodeId node_id(const std::string& name) const { return node(name).id; }
+  const std::vector<Event>& events() const { return events_; }
+
+  Cluster& advance(Duration time) { return now += time, *this; }
+  void emit(EventBody body, const std::string& actor = "test");
+  // Runs decide code; its events are kept.
+  template <typename Run>
+  auto decide_with(Run&& run) {
+    Decision decision(state_, knobs, now);
+    struct Keep {
+      Cluster& cluster;
+      Decision& decision;
+      ~Keep() {
+        for (Event& event : decision.take_events()) cluster.events_.push_back(std::move(event));
+      }
+    } keep{*this, decision};
+    return run(decision);
+  }
+  Result<CommandReply> decide(const Command& command, const std::string& user = "ann");
+
+  Cluster& add_user(const std::string& name, std::vector<std::string> groups = {},
+                    Role role = Role::user);
+  Cluster& set_quota(const std::string& owner, const std::string& group, Priority level,
+                     int64_t nodes);
+  Cluster& clear_quotas();
+  Cluster& set_liveness(const std::string& node, Liveness liveness);
+  Cluster& set_scheduling(const std::string& node, Scheduling scheduling);
+
+  JobId submit(const JobBuilder& job);
+  // Whole nodes, or these GPUs of each.
+  Placement on(const std::vector<std::string>& names, GpuSet gpus = {}) const;
+  // Submitted and placed, or running, at its own priority (auto: low).
+  JobId place(const JobBuilder& job, const std::vector<std::string>& names, GpuSet gpus = {});
+  JobId run(const JobBuilder& job, const std::vector<std::string>& names, GpuSet gpus = {});
+  void place(JobId id, Placement placement);
+  // Every rank of a placed attempt confirms its launch.
+  void confirm(JobId id);
+  void checkpoint(JobId id, Duration ago, double save_seconds = 0);
+  // Every rank that is left goes, and with it the attempt.
+  void leave(JobId id, AttemptState outcome = AttemptState::suspended);
+  void finish(JobId id, JobState state = JobState::succeeded);
+
+  Plan plan() const { return hai::plan(state_, knobs, now); }
+  // One pass, made true.
+  Plan pass();
+
+ private:
+  ClusterState state_;
+  std::vector<Event> events_;
+};
+
+template <typename... Parts>
+Cluster cluster(const Parts&... parts) {
+  return Cluster({parts...});
+}
+
+// "node-1,node-2", by rank; with GPUs ("node-1[0,1]") where they are not all of the node's.
+std::string to_text(const ClusterState& state, const Placement& placement);
+
+}  // namespace hai::test
