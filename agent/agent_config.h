@@ -1,0 +1,34 @@
+#pragma once
+// What hai-agent is told: its config file, read whole, with every error at once.
+
+#include <string>
+#include <vector>
+
+#include "common/log.h"
+#include "common/status.h"
+
+namespace hai {
+
+struct AgentConfig {
+  std::string name;  // "" = this host's name
+  std::string group = "training";
+  std::string zone;
+  std::string leaf;
+  std::string address;  // where other ranks reach this node; "" = this host's name
+  std::string data_dir;
+  std::vector<std::string> servers;  // host:port
+  std::string token_file;
+  int simulate_gpus = 0;   // 0 = the real ones
+  std::string shim;        // "" = hai-shim beside hai-agent
+  std::string python_dir;  // where the Python modules hai and hfai are; "" = installed system-wide
+  bool unknown_user_runs_as_self = false;
+  bool cgroups = true;
+  LogLevel log_level = LogLevel::info;
+  std::string log_file;  // "" = stderr
+};
+
+// invalid_argument with one line per error, each with its line number.
+Result<AgentConfig> parse_agent_config(std::string_view text, const std::string& source);
+Result<AgentConfig> read_agent_config(const std::string& path);
+
+}  // namespace hai

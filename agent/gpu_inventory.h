@@ -1,0 +1,15 @@
+#pragma once
+// The GPUs of this machine, as NVIDIA's kernel driver lists them under /proc/driver/nvidia/gpus.
+
+#include <string>
+
+namespace hai {
+
+struct GpuInventory {
+  int count = 0;
+  std::string model;  // of the first
+};
+
+GpuInventory find_gpus(const std::string& proc_root = "/proc");
+
+}  // namespace hai

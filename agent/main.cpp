@@ -1,0 +1,119 @@
+// hai-agent: launches and watches the ranks of one node. Reads its config, composes the agent, runs
+// it; no logic here.
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <random>
+
+#include "agent/agent_config.h"
+#include "agent/core/agent.h"
+#include "agent/gpu_inventory.h"
+#include "agent/os/host_facts.h"
+#include "agent/os/log_source.h"
+#include "agent/os/os_rank_host.h"
+#include "agent/rpc/server_link.h"
+#include "common/asio_loop.h"
+#include "common/config/token_file.h"
+#include "common/log.h"
+#include "common/version.h"
+
+namespace hai {
+namespace {
+
+constexpr int kOk = 0;
+constexpr int kError = 1;
+constexpr int kUsage = 2;
+
+int fail(const Status& status) {
+  fmt::print(stderr, "hai-agent: {}\n", status.message());
+  return status.code() == Code::invalid_argument ? kUsage : kError;
+}
+
+NodeFacts make_facts(const AgentConfig& config) {
+  NodeFacts facts = gather_host_facts();
+  if (!config.name.empty()) facts.name = config.name;
+  if (!config.address.empty()) facts.address = config.address;
+  facts.group = config.group;
+  facts.zone = config.zone;
+  facts.leaf = config.leaf;
+  facts.agent_version = version();
+  const GpuInventory gpus =
+      config.simulate_gpus > 0 ? GpuInventory{config.simulate_gpus, "simulated"} : find_gpus();
+  facts.gpus = gpus.count;
+  facts.gpu_model = gpus.model;
+  return facts;
+}
+
+int run_agent(const AgentConfig& config) {
+  set_log_level(config.log_level);
+  if (Status status = set_log_file(config.log_file); !status.is_ok()) return fail(status);
+  std::signal(SIGPIPE, SIG_IGN);
+  Result<std::string> token = read_token_file(config.token_file);
+  if (!token.is_ok()) return fail(token.status());
+
+  AsioLoop loop;
+  OsRankHostOptions host_options{.data_dir = config.data_dir,
+                                 .shim_path = config.shim,
+                                 .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
+                                 .use_cgroups = config.cgroups,
+                                 .python_dir = config.python_dir};
+  Result<std::unique_ptr<OsRankHost>> host =
+      OsRankHost::open(std::move(host_options), loop, loop.io_context());
+  if (!host.is_ok()) return fail(host.status());
+  OsLogSource logs(config.data_dir,
+                   [&host = *host.value()](const RankKey& key) { return host.is_live(key); });
+  const NodeFacts facts = make_facts(config);
+  GrpcServerLink link(loop, logs,
+                      {.servers = config.servers,
+                       .agent_token = token.value(),
+                       .node = facts.name,
+                       .seed = std::random_device()()});
+  Agent agent(loop, *host.value(), link, facts);
+
+  // The ranks run on without us: their shims hold them, and their leases end on their own.
+  loop.on_signals({SIGINT, SIGTERM}, [&loop](int signal) {
+    log_info("agent_stopping", {{"signal", signal}});
+    loop.stop();
+  });
+  log_info("agent_started", {{"version", version()},
+                             {"node", facts.name},
+                             {"gpus", facts.gpus},
+                             {"data_dir", config.data_dir}});
+  agent.start();
+  loop.run();
+  log_info("agent_stopped");
+  return kOk;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"hai-agent: runs the ranks of one node of a hai cluster"};
+  app.set_version_flag("--version", "hai-agent " + std::string(version()));
+  std::string path = "/etc/hai/agent.yaml";
+  bool check_only = false;
+  int simulate_gpus = -1;
+  app.add_option("--config", path, "config file")->capture_default_str();
+  app.add_flag("--check-config", check_only, "read the config, say what is wrong, and exit");
+  app.add_option("--simulate-gpus", simulate_gpus, "pretend to have so many GPUs")
+      ->check(CLI::Range(1, GpuSet::kMax));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  Result<AgentConfig> config = read_agent_config(path);
+  if (!config.is_ok()) return fail(config.status());
+  if (check_only) {
+    fmt::print("{}: ok\n", path);
+    return kOk;
+  }
+  if (simulate_gpus > 0) config.value().simulate_gpus = simulate_gpus;
+  return run_agent(config.value());
+}
+
+}  // namespace
+}  // namespace hai
+
+int main(int argc, char** argv) { return hai::run(argc, argv); }
