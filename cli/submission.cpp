@@ -10,6 +10,7 @@
 #include "cli/client.h"
 #include "cli/exit_code.h"
 #include "cli/follow.h"
+#include "cli/job_file.h"
 #include "cli/session.h"
 #include "common/signal_name.h"
 #include "common/spec/job_spec_yaml.h"
@@ -149,7 +150,7 @@ std::string unique_name(const std::string& stem) {
   return (name.empty() ? "job" : name) + "-" + random_word(6);
 }
 
-int submit(Session& session, const SubmissionOptions& options, JobSpec spec) {
+int submit(Session& session, const SubmissionOptions& options, JobSpec spec, const JobFile* file) {
   if (const std::vector<SpecError> errors = validate_job_spec(spec); !errors.empty()) {
     for (const SpecError& error : errors) say(to_string(error));
     return kUsage;
@@ -165,7 +166,10 @@ int submit(Session& session, const SubmissionOptions& options, JobSpec spec) {
   // Makes a repeated request safe when the first answer was lost.
   request.set_request_id(random_word(20));
   const Result<v1::SubmitJobReply> reply = client.value()->submit_job(request);
-  if (!reply.is_ok()) return session.fail(reply.status());
+  if (!reply.is_ok()) {
+    const int code = session.fail(file == nullptr ? reply.status() : file->locate(reply.status()));
+    return code == kNotFound ? kRefused : code;  // What is not found is something the job names.
+  }
   const int64_t id = reply.value().job_id();
   const std::string line = fmt::format("job {} submitted: {}", id, reply.value().name());
   if (is_json(options.output)) {

@@ -16,6 +16,7 @@ class App;
 
 namespace hai::cli {
 
+struct JobFile;
 class Session;
 
 struct SubmissionOptions {
@@ -48,7 +49,9 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec);
 // "train" + a suffix that makes it unique among a user's jobs: "train-3f9k2a".
 std::string unique_name(const std::string& stem);
 
-// Sends it, says what came of it, follows it if asked. Returns the exit code.
-int submit(Session& session, const SubmissionOptions& options, JobSpec spec);
+// Sends it, says what came of it, follows it if asked. Returns the exit code. A refusal names the
+// line of `file`, if it came from one.
+int submit(Session& session, const SubmissionOptions& options, JobSpec spec,
+           const JobFile* file = nullptr);
 
 }  // namespace hai::cli

@@ -4,13 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 
 #include "cli/exit_code.h"
+#include "cli/file.h"
 #include "cli/session.h"
 #include "cli/submission.h"
 #include "common/shell_words.h"
@@ -19,18 +18,6 @@ namespace hai::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// An absolute path for a program that a shell would find in PATH; "" if there is none.
-std::string find_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (folder.empty() || folder.front() != '/') continue;
-    const std::string candidate = (fs::path(folder) / program).string();
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return "";
-}
 
 int run_here(Session& session, const Launcher& launcher) {
   std::vector<std::string> words = launcher.interpreter;

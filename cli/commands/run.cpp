@@ -1,12 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <memory>
 
 #include "cli/commands/commands.h"
 #include "cli/exit_code.h"
 #include "cli/file.h"
+#include "cli/job_file.h"
 #include "cli/session.h"
 #include "cli/submission.h"
 #include "common/spec/job_spec_yaml.h"
@@ -16,31 +16,54 @@ namespace {
 
 struct Options {
   std::string file;
+  bool files_are_elsewhere = false;
   SubmissionOptions submission;
 };
 
-Result<std::string> read_job_file(const std::string& path) {
-  if (path != "-") return read_file(path);
-  return std::string(std::istreambuf_iterator<char>(std::cin), {});
+constexpr size_t kStandardInputBytesMax = 16 << 20;
+
+Result<JobFile> read_job_file(const std::string& path) {
+  if (path != "-") {
+    Result<std::string> text = read_file(path);
+    RETURN_IF_ERROR(text.status());
+    return JobFile{path, std::move(text).value()};
+  }
+  std::string text(kStandardInputBytesMax + 1, '\0');
+  std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(std::cin.gcount()));
+  if (text.size() > kStandardInputBytesMax) {
+    return invalid_argument("standard input: more than {} bytes", kStandardInputBytesMax);
+  }
+  return JobFile{"standard input", std::move(text)};
+}
+
+int report(const JobFile& file, std::vector<FieldError> errors) {
+  for (FieldError& error : errors) {
+    if (error.line == 0) error.line = file.line_of(error.path);
+    say(file.source + ": " + to_string(error));
+  }
+  return kUsage;
 }
 
 int run(Session& session, const Options& options) {
-  const Result<std::string> text = read_job_file(options.file);
-  if (!text.is_ok()) return session.usage_error(text.status().message());
-  const std::string source = options.file == "-" ? "standard input" : options.file;
+  const Result<JobFile> file = read_job_file(options.file);
+  if (!file.is_ok()) return session.usage_error(file.status().message());
   JobSpec spec;
   std::vector<SpecError> errors;
-  parse_job_spec(text.value(), &spec, &errors);
+  parse_job_spec(file.value().text, &spec, &errors);
   // A name on the command line makes up for a missing one.
   if (!options.submission.name.empty()) {
     std::erase_if(errors, [](const SpecError& error) { return error.path == "name"; });
   }
-  for (const SpecError& error : errors) say(source + ": " + to_string(error));
-  if (!errors.empty()) return kUsage;
+  if (!errors.empty()) return report(file.value(), errors);
   if (const Status status = apply_options(options.submission, spec); !status.is_ok()) {
     return session.usage_error(status.message());
   }
-  return submit(session, options.submission, std::move(spec));
+  if (!options.files_are_elsewhere) {
+    errors = find_missing_files(spec);
+    if (!errors.empty()) return report(file.value(), errors);
+  }
+  return submit(session, options.submission, std::move(spec), &file.value());
 }
 
 }  // namespace
@@ -49,6 +72,8 @@ void add_run(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("run", "Submit a job file (YAML)")->group("Submit");
   const auto options = std::make_shared<Options>();
   verb->add_option("FILE", options->file, "the job file; - reads standard input")->required();
+  verb->add_flag("--files-elsewhere", options->files_are_elsewhere,
+                 "do not look here whether workspace and entrypoint are there");
   add_submission_options(*verb, options->submission);
   verb->callback([&session, options] { session.exit_code = run(session, *options); });
 }

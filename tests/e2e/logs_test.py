@@ -1,0 +1,89 @@
+"""Logs: complete, in order, of each rank, while the job runs, moves and after it has ended."""
+
+import unittest
+
+from cluster import HERE, SDK, ClusterTest, eventually
+
+LINES = 20_000
+
+
+class LogsTest(ClusterTest):
+    shape = {"name": "logs", "nodes": 2}
+
+    def test_following_gives_every_line_once_and_in_order(self):
+        self.cluster.file("talk.py", f"for i in range({LINES}):\n    print(f'line {{i}} of rank', flush=i % 100 == 0)\n")
+        job = self.cluster.json("python", "talk.py", "--", "-n", 2, "-o", "json")["id"]
+        follower = self.cluster.start_hai("logs", "-f", job)
+        out, err = follower.communicate(timeout=60)
+        self.assertEqual(follower.returncode, 0, err)
+        expected = "".join(f"line {i} of rank\n" for i in range(LINES))
+        self.assertEqual(out, expected)
+        self.assertEqual(self.cluster.log(job), expected, "and the same afterwards")
+        self.assertEqual(self.cluster.log(job, "-r", 1), expected)
+        tail = self.cluster.log(job, "--tail", 40)
+        self.assertTrue(expected.endswith(tail) and 0 < len(tail) <= 80, tail)
+
+    def test_lines_come_while_the_job_runs(self):
+        gate = self.cluster.work / "gate"
+        job = self.cluster.exec(f"echo before; while [ ! -e {gate} ]; do sleep 0.05; done; printf after-without-newline")
+        follower = self.cluster.start_hai("logs", "-f", job)
+        self.assertEqual(follower.stdout.readline(), "before\n")
+        gate.touch()
+        out, _ = follower.communicate(timeout=30)
+        self.assertEqual(out, "after-without-newline")
+
+    def test_each_rank_has_its_own(self):
+        job = self.cluster.exec("echo I am $RANK", "-n", 2)
+        self.cluster.wait_end(job)
+        self.assertEqual(self.cluster.log(job), "I am 0\n")
+        self.assertEqual(self.cluster.log(job, "-r", 1), "I am 1\n")
+        result = self.cluster.hai("logs", job, "-r", 2)
+        self.assertIn(result.code, (3, 4), result)
+        self.assertRegex(result.err, r"\Ahai: [^\n]*rank[^\n]*\n\Z")
+
+    def test_following_goes_on_through_a_suspension(self):
+        folder = self.cluster.work / "through"
+        folder.mkdir()
+        spec = self.cluster.spec("through", HERE / "programs" / "saver.py", str(folder), environments={"SDK": str(SDK)})
+        job = self.cluster.run(spec)
+        follower = self.cluster.start_hai("logs", "-f", job)
+        self.assertIn("start 1", follower.stdout.readline())
+        self.cluster.ok("suspend", job)
+        self.cluster.wait_state(job, "suspended")
+        self.cluster.ok("resume", job)
+        (folder / "done").touch()
+        out, _ = follower.communicate(timeout=60)
+        self.assertEqual([line.split()[0] for line in out.splitlines()], ["saved", "start", "done"])
+        self.assertIn("start 1", self.cluster.log(job, "--attempt", 1))
+        self.assertIn("start 2", self.cluster.log(job, "--attempt", 2))
+
+    def test_output_survives_the_death_of_the_agent(self):
+        gate = self.cluster.work / "agent-gate"
+        job = self.cluster.exec(f"i=0; while [ ! -e {gate} ]; do i=$((i+1)); echo $i; sleep 0.02; done; echo end")
+        now = self.cluster.wait_running(job)
+        agent = f"agent:{now['nodes'][0]}"
+        eventually("it talks", lambda: len(self.cluster.hai("logs", job).out.splitlines()) > 10)
+        self.cluster.kill(agent)
+        self.cluster.start(agent)
+        self.cluster.wait_node(now["nodes"][0])
+        gate.touch()
+        self.cluster.wait_end(job)
+        lines = self.cluster.log(job).splitlines()
+        self.assertEqual(lines[-1], "end")
+        self.assertEqual(lines[:-1], [str(i + 1) for i in range(len(lines) - 1)])
+
+    def test_a_job_that_never_ran_has_no_log_and_says_why(self):
+        job = self.cluster.exec("true", "--begin-at", "2099-01-01T00:00:00Z")
+        result = self.cluster.hai("logs", job)
+        self.assertEqual((result.code, result.out), (0, ""))
+        self.assertIn("has no log yet", result.err)
+        self.cluster.ok("stop", job)
+
+    def test_junk_in_the_output_is_passed_on_unharmed(self):
+        job = self.cluster.exec(r"printf 'nul \000 and high \377\376 end\n'")
+        self.cluster.wait_end(job)
+        self.assertIn("end", self.cluster.log(job))
+
+
+if __name__ == "__main__":
+    unittest.main()
