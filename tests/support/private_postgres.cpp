@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -128,12 +129,29 @@ void PrivatePostgres::start() {
 }
 
 // Backends make sessions of their own, but say whose children they are.
-void PrivatePostgres::signal_all(int signal) {
+std::vector<pid_t> PrivatePostgres::processes() const {
   std::vector<pid_t> pids{pid_};
-  const std::string children = fmt::format("/proc/{0}/task/{0}/children", pid_);
-  std::ifstream file(children);
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid_));
   for (pid_t child = 0; file >> child;) pids.push_back(child);
-  for (pid_t pid : pids) ::kill(pid, signal);
+  return pids;
+}
+
+void PrivatePostgres::signal_all(int signal) {
+  for (pid_t pid : processes()) ::kill(pid, signal);
+}
+
+double PrivatePostgres::cpu_seconds() const {
+  int64_t ticks = 0;
+  for (pid_t pid : processes()) {
+    std::string stat = text_of(fmt::format("/proc/{}/stat", pid));
+    std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
+    std::string word;
+    for (int i = 0; i < 11; ++i) fields >> word;  // up to what comes before utime
+    int64_t user = 0;
+    int64_t system = 0;
+    if (fields >> user >> system) ticks += user + system;
+  }
+  return static_cast<double>(ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 void PrivatePostgres::kill() {

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace hai::test {
 
@@ -22,12 +23,15 @@ class PrivatePostgres {
 
   void kill();   // SIGKILL of all its processes
   void start();  // after kill()
+  // CPU time its living processes have used: comparable on a busy machine, where wall time is not.
+  double cpu_seconds() const;
   // Stops and resumes all its processes: a database that hangs without closing connections.
   void freeze();
   void thaw();
 
  private:
   void signal_all(int signal);
+  std::vector<pid_t> processes() const;
 
   std::string directory_;
   pid_t pid_ = 0;
