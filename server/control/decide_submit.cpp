@@ -109,7 +109,8 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
         same->id.value);
   }
   if (!spec.image.empty()) {
-    return invalid_argument("resource.image: container images are not supported yet; leave it empty");
+    return invalid_argument(
+        "resource.image: container images are not supported yet; leave it empty");
   }
   if (state.unfinished_count(actor.user) >= decision.knobs().max_unfinished_jobs_per_user) {
     return resource_exhausted("{} has {} unfinished jobs, as many as allowed", actor.user,
