@@ -3,6 +3,8 @@
 set(SANITIZE "" CACHE STRING "sanitizers to build with, e.g. address,undefined or thread")
 
 add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers)
+# g++ 12 warns of its own std::variant and std::string code when it optimises.
+add_compile_options(-Wno-maybe-uninitialized -Wno-restrict)
 add_compile_definitions(BOOST_ASIO_NO_DEPRECATED)
 if(SANITIZE)
   add_compile_options(-fsanitize=${SANITIZE} -fno-omit-frame-pointer)
