@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "agent/shim/cgroup_fork.h"
+
 namespace hai {
 
 namespace {
@@ -31,7 +33,7 @@ struct ChildPlan {
   std::string entrypoint_path;  // to be checked; absolute
   bool may_be_in_path = false;  // the entrypoint may also be a program of the node
   bool is_executed_directly = false;
-  std::vector<int> cgroup_procs;
+  const CgroupFork& groups;
   int output = -1;
   int failure = -1;
   pid_t shim = 0;
@@ -109,13 +111,11 @@ const char* check_entrypoint(const ChildPlan& plan) {
 }
 
 [[noreturn]] void run_child(const ChildPlan& plan) {
+  if (!plan.groups.join()) fail(plan, LaunchStep::cgroup);
   // Asio accepts connections without the flag. A program that held the agent's connection open hid
   // the death of its shim from the agent.
   ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
   if (::setsid() < 0) fail(plan, LaunchStep::session);
-  for (const int procs : plan.cgroup_procs) {
-    if (::write(procs, "0", 1) != 1) fail(plan, LaunchStep::cgroup);
-  }
   connect_output(plan);
   raise_limit(RLIMIT_NOFILE, kOpenFilesWanted);
   raise_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);  // RDMA registers memory
@@ -171,24 +171,21 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
   std::vector<std::string> argv = process.argv;
   std::vector<std::string> environment = environment_texts(process.environment, user);
   const bool absolute = launch.entrypoint.starts_with('/');
+  CgroupFork groups(launch.cgroups);
   ChildPlan plan = {
       .launch = launch,
       .user = user,
       .argv = pointers(argv),
       .environment = pointers(environment),
       .entrypoint_path = absolute ? launch.entrypoint : launch.workspace + "/" + launch.entrypoint,
+      .groups = groups,
       .output = output.get(),
       .failure = failure.get(),
       .shim = ::getpid()};
   plan.is_executed_directly = !argv.empty() && argv[0] == launch.entrypoint;
   plan.may_be_in_path =
       plan.is_executed_directly && launch.entrypoint.find('/') == std::string::npos;
-  std::vector<UniqueFd> groups;
-  for (const std::string& directory : launch.cgroups) {
-    groups.emplace_back(::open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-    if (groups.back().is_open()) plan.cgroup_procs.push_back(groups.back().get());
-  }
-  started.pid = ::fork();
+  started.pid = groups.fork();
   if (started.pid == 0) run_child(plan);
   if (started.pid < 0) return resource_exhausted("cannot start a process: {}", errno_text(errno));
   return started;
