@@ -1,5 +1,5 @@
-"""Bad input: each gets one clear error that names the field and the line and says what is allowed; exit code 2 or 4;
-nothing changes and nothing crashes."""
+"""Bad input: one clear error that names the field and the line and says what is allowed; exit code
+2 or 4; nothing changes and nothing crashes."""
 
 import os
 import random
@@ -8,83 +8,8 @@ import stat
 import subprocess
 import unittest
 
+from bad_specs import GOOD, cases
 from cluster import ClusterTest, eventually, programs
-
-# {work} is a workspace that is there. The error must hold all of the words; `line` is where it must point.
-GOOD = """version: 2
-name: good
-priority: normal
-spec:
-  workspace: {work}
-  entrypoint: run.sh
-  parameters: a b
-resource:
-  group: training
-  node_count: 1
-options:
-  tags: [a]
-"""
-
-
-def bad(name, old, new, line, *words):
-    """A case: the good file with one thing changed."""
-    assert old in GOOD, old
-    return name, GOOD.replace(old, new), line, words
-
-
-CASES = [
-    bad("unknown key at the top", "priority:", "prio:", 3, "prio", "priority"),
-    bad("unknown key below", "node_count:", "nodes_count:", 10, "resource.nodes_count", "node_count"),
-    bad("unknown key in options", "tags: [a]", "tag: a", 12, "options.tag", "tags"),
-    bad("a list instead of a number", "node_count: 1", "node_count: [1]", 10, "resource.node_count"),
-    bad("a word instead of a number", "node_count: 1", "node_count: many", 10, "resource.node_count", "many"),
-    bad("a fraction", "node_count: 1", "node_count: 1.5", 10, "resource.node_count"),
-    bad("a mapping instead of a text", "entrypoint: run.sh", "entrypoint: {a: b}", 6, "spec.entrypoint"),
-    bad("a list at the top", "version: 2", "- version: 2\n- x: [", 0),
-    bad("no nodes", "node_count: 1", "node_count: 0", 10, "resource.node_count", "1..100000"),
-    bad("negative", "node_count: 1", "node_count: -3", 10, "resource.node_count", "-3"),
-    bad("more nodes than there can be", "node_count: 1", "node_count: 100001", 10, "resource.node_count", "100001"),
-    bad("more than an integer holds", "node_count: 1", "node_count: 99999999999999999999999", 10, "resource.node_count"),
-    bad("too many GPUs", "node_count: 1", "node_count: 1\n  gpus_per_node: 65", 11, "resource.gpus_per_node", "0..64"),
-    bad("too much memory", "node_count: 1", "node_count: 1\n  memory_per_node: 9EiB", 11, "resource.memory_per_node"),
-    bad("unknown priority", "priority: normal", "priority: urgent", 3, "priority", "urgent", "extreme_high"),
-    bad("a priority that is no level", "priority: normal", "priority: 11", 3, "priority", "11"),
-    bad("a name with blanks", "name: good", "name: not so good", 2, "name", "A-Z"),
-    bad("a name that is an id", "name: good", "name: 12", 2, "name", "digits"),
-    bad("a name without end", "name: good", "name: " + "n" * 300, 2, "name", "255"),
-    bad("no name", "name: good", "", 0, "name", "missing"),
-    bad("no version", "version: 2", "", 0, "version", "missing"),
-    bad("an old version", "version: 2", "version: 1", 1, "version", "must be 2"),
-    bad("no workspace", "  workspace: {work}\n", "", 0, "spec.workspace", "missing"),
-    bad("a relative workspace", "workspace: {work}", "workspace: here", 5, "spec.workspace", "absolute"),
-    bad("no entrypoint", "  entrypoint: run.sh\n", "", 0, "spec.entrypoint", "missing"),
-    bad("a quote that is never closed", "parameters: a b", "parameters: it's", 7, "spec.parameters"),
-    bad("a bad variable", "parameters: a b", "environments: {'A B': c}", 7, "spec.environments"),
-    bad("a bad duration", "tags: [a]", "timeout: soon", 12, "options.timeout", "soon"),
-    bad("an endless grace", "tags: [a]", "suspend: {grace: 9h}", 12, "options.suspend.grace", "1h"),
-    bad("an unknown signal", "tags: [a]", "suspend: {signal: SIGFOO}", 12, "options.suspend.signal", "SIGFOO"),
-    bad("a signal nobody can catch", "tags: [a]", "suspend: {signal: SIGKILL}", 12, "options.suspend.signal", "SIGUSR1"),
-    bad("an unknown word", "tags: [a]", "launch: per_core", 12, "options.launch", "per_node", "per_gpu"),
-    bad("a bad time", "tags: [a]", "begin_at: tomorrow", 12, "options.begin_at", "tomorrow"),
-    bad("the same key twice", "priority: normal", "name: better", 3, "name"),
-    bad("broken YAML", "group: training", "group: [training", 0),
-    bad("a tab", "  group: training", "\tgroup: training", 9),
-    bad("depends on itself", "tags: [a]", "depends_on: [good]", 12, "options.depends_on", "itself"),
-    bad("a zone without a name", "group: training", "group: training#", 9, "resource.group", "GROUP#ZONE"),
-    # What only the server can know: refused, still naming the field and its line.
-    bad("more nodes than the group has", "node_count: 1", "node_count: 5", 10, "resource.node_count", "5 asked", "2 nodes"),
-    bad("a share that is none", "node_count: 1", "node_count: 1\n  gpus_per_node: 3", 11, "resource.gpus_per_node", "1, 2, 4"),
-    bad("more GPUs than a node has", "node_count: 1", "node_count: 1\n  gpus_per_node: 16", 11, "resource.gpus_per_node", "8"),
-    bad("unknown group", "group: training", "group: trainings", 9, "resource.group", "trainings", "training"),
-    bad("unknown zone", "group: training", "group: training#Z", 9, "resource.group", "Z"),
-    bad("unknown job", "tags: [a]", "depends_on: [nobody]", 12, "options.depends_on", "nobody"),
-    bad("an image", "node_count: 1", "node_count: 1\n  image: ubuntu", 11, "resource.image"),
-    # What is not there.
-    bad("a workspace that isn't there", "workspace: {work}", "workspace: {work}/gone", 5, "spec.workspace", "/gone"),
-    bad("an entrypoint that isn't there", "entrypoint: run.sh", "entrypoint: gone.sh", 6, "spec.entrypoint", "gone.sh"),
-    bad("an entrypoint nobody may run", "entrypoint: run.sh", "entrypoint: notes.txt", 6, "spec.entrypoint", "notes.txt"),
-    bad("a workspace that is a file", "workspace: {work}", "workspace: {work}/run.sh", 5, "spec.workspace"),
-]
 
 
 class SpecTest(ClusterTest):
@@ -101,7 +26,11 @@ class SpecTest(ClusterTest):
 
     def state(self):
         jobs = self.cluster.json("list", "-a", "--finished")
-        return jobs, self.cluster.status()["server"], [event["seq"] for event in self.cluster.json("events", "--kind", "job_submitted")]
+        return (
+            jobs,
+            self.cluster.status()["server"],
+            [event["seq"] for event in self.cluster.json("events", "--kind", "job_submitted")],
+        )
 
     def refused(self, result, *words):
         self.assertIn(result.code, (2, 4), result)
@@ -109,13 +38,17 @@ class SpecTest(ClusterTest):
         for word in words:
             self.assertIn(word, result.err, result)
         self.assertLess(len(result.err), 2_000, "an error is for reading")
-        self.assertNotRegex(result.err, r"[\x00-\x09\x0b-\x1f\x7f]", "nothing that moves the cursor")
+        self.assertNotRegex(
+            result.err, r"[\x00-\x09\x0b-\x1f\x7f]", "nothing that moves the cursor"
+        )
         self.assertEqual(self.state(), self.before)
 
     def test_the_table(self):
-        for name, text, line, words in CASES:
+        for name, text, line, words in cases():
             with self.subTest(name):
-                path = self.cluster.file("case.yaml", text.replace("{work}", str(self.cluster.work)))
+                path = self.cluster.file(
+                    "case.yaml", text.replace("{work}", str(self.cluster.work))
+                )
                 result = self.cluster.hai("run", path)
                 self.refused(result, *words)
                 self.assertRegex(result.err, r"\A(hai: [^\n]+\n)+\Z")
@@ -125,7 +58,11 @@ class SpecTest(ClusterTest):
                     self.assertIn(f"{path}: line {line}: ", result.err)
 
     def test_all_errors_at_once_in_line_order(self):
-        text = GOOD.replace("{work}", str(self.cluster.work)).replace("normal", "urgent").replace("node_count: 1", "node_count: x")
+        text = (
+            GOOD.replace("{work}", str(self.cluster.work))
+            .replace("normal", "urgent")
+            .replace("node_count: 1", "node_count: x")
+        )
         path = self.cluster.file("case.yaml", text)
         result = self.cluster.hai("run", path)
         self.refused(result, "line 3: priority", "line 10: resource.node_count")
@@ -140,28 +77,49 @@ class SpecTest(ClusterTest):
         self.refused(self.cluster.hai("run", huge), "huge.yaml", "1 MiB")
         deep = self.cluster.file("deep.yaml", "[" * 50_000)
         self.refused(self.cluster.hai("run", deep), "deep.yaml")
-        bomb = "\n".join(["a0: &a0 [x, x, x, x]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)])
+        bomb = "\n".join(
+            ["a0: &a0 [x, x, x, x]"]
+            + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+        )
         self.refused(self.cluster.hai("run", self.cluster.file("bomb.yaml", bomb)), "bomb.yaml")
         self.refused(self.cluster.hai("run", self.cluster.work), "work")
         self.refused(self.cluster.hai("run", self.cluster.work / "nowhere.yaml"), "nowhere.yaml")
         self.refused(self.cluster.hai("run", "/dev/zero"))
 
     def test_options_of_the_command_line(self):
-        for options, words in ((["-n", "-1"], ["-n"]), (["-n", "x"], ["x"]), (["-n", "99999999999999"], ["-n"]),
-                               (["-p", "urgent"], ["urgent"]), (["-g", "nowhere"], ["nowhere", "training"]),
-                               (["--gpus", "3"], ["gpus_per_node"]), (["--name", "a b"], ["name"]),
-                               (["--grace", "soon"], ["--grace"]), (["-e", "=x"], ["--env"]),
-                               (["--launch", "x"], ["per_gpu"]), (["--env", "NOT_SET_ANYWHERE"], ["NOT_SET_ANYWHERE"])):
+        for options, words in (
+            (["-n", "-1"], ["-n"]),
+            (["-n", "x"], ["x"]),
+            (["-n", "99999999999999"], ["-n"]),
+            (["-p", "urgent"], ["urgent"]),
+            (["-g", "nowhere"], ["nowhere", "training"]),
+            (["--gpus", "3"], ["gpus_per_node"]),
+            (["--name", "a b"], ["name"]),
+            (["--grace", "soon"], ["--grace"]),
+            (["-e", "=x"], ["--env"]),
+            (["--launch", "x"], ["per_gpu"]),
+            (["--env", "NOT_SET_ANYWHERE"], ["NOT_SET_ANYWHERE"]),
+        ):
             with self.subTest(options):
                 self.refused(self.cluster.hai("exec", "true", "--", *options), *words)
         self.refused(self.cluster.hai("python", "nowhere.py", "--", "-n", "1"), "nowhere.py")
         self.refused(self.cluster.hai("bash", "nowhere.sh", "--", "-n", "1"), "nowhere.sh")
-        self.refused(self.cluster.hai("exec", "no-such-program", "--", "-n", "1"), "no-such-program")
+        self.refused(
+            self.cluster.hai("exec", "no-such-program", "--", "-n", "1"), "no-such-program"
+        )
 
     def test_names_that_are_none(self):
-        for words in (["status", "\x1b[2J"], ["stop", "x" * 5_000], ["logs", "../../etc/passwd"], ["why", "-1"],
-                      ["nodes", "no de"], ["drain", "node-[1-"], ["drain", "node-[1-999999999]"],
-                      ["quota", "set", "nobody-there", "-5"], ["user", "set", "bad name"]):
+        for words in (
+            ["status", "\x1b[2J"],
+            ["stop", "x" * 5_000],
+            ["logs", "../../etc/passwd"],
+            ["why", "-1"],
+            ["nodes", "no de"],
+            ["drain", "node-[1-"],
+            ["drain", "node-[1-999999999]"],
+            ["quota", "set", "nobody-there", "-5"],
+            ["user", "set", "bad name"],
+        ):
             with self.subTest(words):
                 result = self.cluster.hai(*words)
                 self.assertIn(result.code, (2, 3, 4), result)
@@ -179,7 +137,11 @@ class JunkTest(ClusterTest):
 
     def all_pids(self):
         status = self.cluster.status()
-        return [status["server"]["pid"], status["postgres_pid"], *(node["agent_pid"] for node in status["nodes"])]
+        return [
+            status["server"]["pid"],
+            status["postgres_pid"],
+            *(node["agent_pid"] for node in status["nodes"]),
+        ]
 
     def tearDown(self):
         self.assertEqual(self.all_pids(), self.pids, "somebody crashed")
@@ -197,7 +159,9 @@ class JunkTest(ClusterTest):
         yield b"POST /api/v1/jobs HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n{"
         yield b"POST /api/v1/jobs HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF\r\nx"
         yield b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + dice.randbytes(10_000)
-        yield b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00" + dice.randbytes(50_000)
+        yield b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00" + dice.randbytes(
+            50_000
+        )
 
     def throw(self, family, address, payload):
         with socket.socket(family, socket.SOCK_STREAM) as connection:
@@ -232,17 +196,28 @@ class JunkTest(ClusterTest):
 
     def test_junk_to_the_sockets_of_a_job(self):
         gate = self.cluster.work / "gate"
-        job = self.cluster.exec(f"echo socket=$HAI_SOCKET; while [ ! -e {gate} ]; do sleep 0.05; done; exit 3")
+        job = self.cluster.exec(
+            f"echo socket=$HAI_SOCKET; while [ ! -e {gate} ]; do sleep 0.05; done; exit 3"
+        )
         text = eventually("the job says its socket", lambda: self.cluster.log(job))
         sockets = {text.strip().partition("=")[2]}
         for folder, _, names in os.walk(self.cluster.data):
-            sockets.update(os.path.join(folder, name) for name in names
-                           if is_socket(os.path.join(folder, name)) and "postgres" not in folder)
+            sockets.update(
+                os.path.join(folder, name)
+                for name in names
+                if is_socket(os.path.join(folder, name)) and "postgres" not in folder
+            )
         for path in sockets:
-            for payload in (*self.payloads(), b"{" * 100_000 + b"\n", b'{"op":"go_suspend","op":7}\n' * 10,
-                            b'{"op":["receive_suspend_command"]}\n', b'[]\n"x"\n1e999\nnull\n', b'{"op":"report_progress","step":1e30}\n'
-                            b'{"op":"report_progress","step":-1}\n{"op":"report_checkpoint","step":1}\n'
-                            b'{"op":"set_whole_life_state","state":"' + b"x" * 1_000_000 + b'"}\n'):
+            for payload in (
+                *self.payloads(),
+                b"{" * 100_000 + b"\n",
+                b'{"op":"go_suspend","op":7}\n' * 10,
+                b'{"op":["receive_suspend_command"]}\n',
+                b'[]\n"x"\n1e999\nnull\n',
+                b'{"op":"report_progress","step":1e30}\n'
+                b'{"op":"report_progress","step":-1}\n{"op":"report_checkpoint","step":1}\n'
+                b'{"op":"set_whole_life_state","state":"' + b"x" * 1_000_000 + b'"}\n',
+            ):
                 self.throw(socket.AF_UNIX, path, payload)
         self.assertEqual(self.cluster.job(job)["state"], "running")
         gate.touch()
@@ -250,15 +225,24 @@ class JunkTest(ClusterTest):
 
     def test_other_programs_say_what_is_wrong_with_their_config(self):
         config = self.cluster.file("bad.yaml", "cluster: [\n")
-        unknown = self.cluster.file("unknown.yaml", "clustr: x\nlisten: {grpc: 127.0.0.1:1, htttp: x}\n")
+        unknown = self.cluster.file(
+            "unknown.yaml", "clustr: x\nlisten: {grpc: 127.0.0.1:1, htttp: x}\n"
+        )
         for program in ("hai-server", "hai-agent"):
             for path in (config, unknown, self.cluster.work / "nowhere.yaml"):
-                done = subprocess.run([str(programs() / program), "--config", str(path)], capture_output=True, text=True,
-                                      timeout=20, env=self.cluster.environment())
+                done = subprocess.run(
+                    [str(programs() / program), "--config", str(path)],
+                    capture_output=True,
+                    text=True,
+                    timeout=20,
+                    env=self.cluster.environment(),
+                )
                 self.assertNotEqual(done.returncode, 0, (program, path))
                 self.assertIn(path.name, done.stderr + done.stdout, (program, path))
             for option in ("--help", "--version"):
-                done = subprocess.run([str(programs() / program), option], capture_output=True, text=True, timeout=20)
+                done = subprocess.run(
+                    [str(programs() / program), option], capture_output=True, text=True, timeout=20
+                )
                 self.assertEqual(done.returncode, 0, (program, option))
                 self.assertIn(program, done.stdout)
 

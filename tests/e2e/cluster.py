@@ -1,7 +1,8 @@
-"""A dev cluster of its own for a test: real processes, a private PostgreSQL, free ports, everything below one
-temporary directory, and nothing left behind whatever the test did.
+"""A dev cluster of its own for a test: real processes, a private PostgreSQL, free ports, everything
+below one temporary directory, and nothing left behind whatever the test did.
 
-Nothing here sleeps to be in time: `eventually` asks until the answer is right or a deadline has passed.
+Nothing here sleeps to be in time: `eventually` asks until the answer is right or a deadline has
+passed.
 """
 
 import json
@@ -24,7 +25,7 @@ TERMINAL = ("succeeded", "failed", "stopped")
 
 
 def programs():
-    """The folder with hai, hai-server, hai-agent and hai-shim: $HAI_BIN, as ctest sets it, or the newest build."""
+    """The folder with hai and the others: $HAI_BIN, as ctest sets it, or that of the newest build."""
     if os.environ.get("HAI_BIN"):
         return pathlib.Path(os.environ["HAI_BIN"])
     found = [path.parent for path in REPOSITORY.glob("build/*/bin/hai-server")]
@@ -52,7 +53,9 @@ class Result:
         self.words, self.code, self.out, self.err = words, done.returncode, done.stdout, done.stderr
 
     def __repr__(self):
-        return f"hai {' '.join(map(str, self.words))}: exit code {self.code}\n{self.out}\n{self.err}"
+        return (
+            f"hai {' '.join(map(str, self.words))}: exit code {self.code}\n{self.out}\n{self.err}"
+        )
 
     def json(self):
         return json.loads(self.out)
@@ -75,18 +78,31 @@ class Cluster:
     # -- hai
 
     def environment(self, **more):
-        kept = {key: value for key, value in os.environ.items()
-                if not key.startswith(("HAI_", "HFAI_", "MARSV2_", "XDG_", "PYTHON", "LC_"))}
-        kept.update(HOME=str(self.root / "home"), HAI_CONFIG=str(self.root / "config.json"), LANG="C.UTF-8")
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("HAI_", "HFAI_", "MARSV2_", "XDG_", "PYTHON", "LC_"))
+        }
+        kept.update(
+            HOME=str(self.root / "home"), HAI_CONFIG=str(self.root / "config.json"), LANG="C.UTF-8"
+        )
         kept.update({key: str(value) for key, value in more.items()})
         return kept
 
     def hai(self, *words, stdin=None, seconds=90, cwd=None, env=None):
         """Runs `hai` to its end; any exit code will do."""
         command = [str(programs() / "hai"), *map(str, words)]
-        done = subprocess.run(command, input=stdin, capture_output=True, timeout=seconds, cwd=cwd or self.work,
-                              env=self.environment(**(env or {})), stdin=None if stdin is not None else subprocess.DEVNULL,
-                              errors="replace", text=True)
+        done = subprocess.run(
+            command,
+            input=stdin,
+            capture_output=True,
+            timeout=seconds,
+            cwd=cwd or self.work,
+            env=self.environment(**(env or {})),
+            stdin=None if stdin is not None else subprocess.DEVNULL,
+            errors="replace",
+            text=True,
+        )
         return Result(words, done)
 
     def ok(self, *words, **options):
@@ -101,17 +117,30 @@ class Cluster:
 
     def start_hai(self, *words, cwd=None, env=None):
         """Runs `hai` beside the test; ended with the cluster at the latest."""
-        process = subprocess.Popen([str(programs() / "hai"), *map(str, words)], cwd=cwd or self.work, text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   errors="replace", env=self.environment(**(env or {})))
+        process = subprocess.Popen(
+            [str(programs() / "hai"), *map(str, words)],
+            cwd=cwd or self.work,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            errors="replace",
+            env=self.environment(**(env or {})),
+        )
         self.followers.append(process)
         return process
 
     # -- its life
 
     def up(self, *options):
-        shape = ["--topology", self.topology] if self.topology else ["--nodes", self.nodes, "--gpus", self.gpus]
-        return self.ok("dev", "up", "--name", self.name, "--data", self.data, *shape, *options, seconds=150)
+        shape = (
+            ["--topology", self.topology]
+            if self.topology
+            else ["--nodes", self.nodes, "--gpus", self.gpus]
+        )
+        return self.ok(
+            "dev", "up", "--name", self.name, "--data", self.data, *shape, *options, seconds=150
+        )
 
     def down(self, *options):
         return self.ok("dev", "down", "--name", self.name, "--data", self.data, *options)
@@ -126,8 +155,8 @@ class Cluster:
         return self.json("dev", "status", "--name", self.name, "--data", self.data)
 
     def processes(self):
-        """Ground truth: {pid: command line} of all processes that have to do with this cluster's directory, by
-        their command line, environment, or folder."""
+        """Ground truth: {pid: command line} of all processes whose command line or environment
+        names this cluster's directory."""
         mark = str(self.root).encode()
         found = {}
         for entry in pathlib.Path("/proc").iterdir():
@@ -137,7 +166,9 @@ class Cluster:
                 command = (entry / "cmdline").read_bytes()
                 if mark in command or mark in (entry / "environ").read_bytes():
                     if (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                        found[int(entry.name)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
+                        found[int(entry.name)] = (
+                            command.replace(b"\0", b" ").decode(errors="replace").strip()
+                        )
             except (OSError, IndexError):
                 continue  # it has just ended, or is not ours to look at
         return found
@@ -161,13 +192,31 @@ class Cluster:
 
     # -- jobs
 
-    def spec(self, name, entrypoint, parameters="", nodes=1, gpus=None, priority=None, workspace=None,
-             environments=None, options=None, group="training"):
+    def spec(
+        self,
+        name,
+        entrypoint,
+        parameters="",
+        nodes=1,
+        gpus=None,
+        priority=None,
+        workspace=None,
+        environments=None,
+        options=None,
+        group="training",
+    ):
         """A job as the dictionary that its YAML file would be."""
-        spec = {"version": 2, "name": name,
-                "spec": {"workspace": str(workspace or self.work), "entrypoint": str(entrypoint),
-                         "parameters": parameters},
-                "resource": {"group": group, "node_count": nodes}, "options": options or {}}
+        spec = {
+            "version": 2,
+            "name": name,
+            "spec": {
+                "workspace": str(workspace or self.work),
+                "entrypoint": str(entrypoint),
+                "parameters": parameters,
+            },
+            "resource": {"group": group, "node_count": nodes},
+            "options": options or {},
+        }
         if priority:
             spec["priority"] = priority
         if gpus:
@@ -188,29 +237,42 @@ class Cluster:
         return self.json("status", job)
 
     def wait_job(self, job, what, test, seconds=30):
-        return eventually(f"job {job} {what}", lambda: (lambda now: now if test(now) else None)(self.job(job)),
-                          seconds)
+        return eventually(
+            f"job {job} {what}",
+            lambda: (lambda now: now if test(now) else None)(self.job(job)),
+            seconds,
+        )
 
     def wait_state(self, job, *states, seconds=30):
-        return self.wait_job(job, f"is {' or '.join(states)}", lambda now: now["state"] in states, seconds)
+        return self.wait_job(
+            job, f"is {' or '.join(states)}", lambda now: now["state"] in states, seconds
+        )
 
     def wait_running(self, job, attempt=1, seconds=30):
         """Until all ranks of this attempt, or of a later one, run."""
-        return self.wait_job(job, f"runs, attempt {attempt}",
-                             lambda now: now["attempt_state"] == "running" and now["attempt"] >= attempt, seconds)
+        return self.wait_job(
+            job,
+            f"runs, attempt {attempt}",
+            lambda now: now["attempt_state"] == "running" and now["attempt"] >= attempt,
+            seconds,
+        )
 
     def wait_end(self, job, state="succeeded", seconds=60):
         now = self.wait_state(job, *TERMINAL, seconds=seconds)
         if now["state"] != state:
-            raise AssertionError(f"job {job} {now['state']} ({now['end_reason']}), not {state}; its log:\n"
-                                 + self.hai("logs", job).out[-2000:])
+            raise AssertionError(
+                f"job {job} {now['state']} ({now['end_reason']}), not {state}; its log:\n"
+                + self.hai("logs", job).out[-2000:]
+            )
         return now
 
     def node(self, name):
         return self.json("nodes", name)
 
     def wait_node(self, name, liveness="up", seconds=30):
-        return eventually(f"{name} is {liveness}", lambda: self.node(name)["liveness"] == liveness, seconds)
+        return eventually(
+            f"{name} is {liveness}", lambda: self.node(name)["liveness"] == liveness, seconds
+        )
 
     def log(self, job, *options):
         return self.ok("logs", job, *options)
@@ -225,7 +287,12 @@ class Cluster:
 
     def diagnosis(self):
         parts = []
-        for words in (("list", "-a", "-o", "wide"), ("nodes",), ("events", "-n", "60"), ("dev", "status")):
+        for words in (
+            ("list", "-a", "-o", "wide"),
+            ("nodes",),
+            ("events", "-n", "60"),
+            ("dev", "status"),
+        ):
             result = self.hai(*words, seconds=30)
             parts.append(f"--- hai {' '.join(words)}\n{result.out}{result.err}")
         for path in sorted(self.data.glob("log/*.log")):
@@ -235,8 +302,8 @@ class Cluster:
 
 
 class ClusterTest(unittest.TestCase):
-    """Tests that share one cluster, `self.cluster`. A failure shows what the cluster looked like then; a process
-    that outlives the cluster is a failure, too."""
+    """Tests that share one cluster, `self.cluster`. A failure shows what the cluster looked like
+    then; a process that outlives the cluster is a failure, too."""
 
     shape = {}
 
@@ -259,4 +326,8 @@ class ClusterTest(unittest.TestCase):
         before = count()
         super().run(result)
         if count() > before:
-            print(f"\n=== the cluster after {self.id()}\n{self.cluster.diagnosis()}", file=sys.stderr, flush=True)
+            print(
+                f"\n=== the cluster after {self.id()}\n{self.cluster.diagnosis()}",
+                file=sys.stderr,
+                flush=True,
+            )

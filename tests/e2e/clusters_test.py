@@ -1,4 +1,4 @@
-"""Dev clusters as a whole: side by side, down without a trace, up again with everything; and REST."""
+"""Dev clusters as a whole: side by side, down without a trace, up again with everything. REST."""
 
 import json
 import pathlib
@@ -34,13 +34,19 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(one.json("whoami")["cluster"], "two")
         self.assertEqual(one.json("whoami", env={"HAI_CONTEXT": "one"})["cluster"], "one")
         self.assertEqual(one.json("--context", "one", "whoami")["cluster"], "one")
-        job = one.json("--context", "one", "exec", "sleep", "600", "--", "-n", 2, "-o", "json")["id"]
+        job = one.json("--context", "one", "exec", "sleep", "600", "--", "-n", 2, "-o", "json")[
+            "id"
+        ]
         self.assertEqual(two.json("list"), [])
         other = two.json("exec", "sleep", "600", "--", "-o", "json")["id"]
         self.assertEqual(two.wait_running(other)["nodes"], ["node-1"])
         two.down()
-        now = eventually("it runs on", lambda: (lambda job: job["state"] == "running" and job)(
-            one.json("--context", "one", "status", job)))
+        now = eventually(
+            "it runs on",
+            lambda: (lambda job: job["state"] == "running" and job)(
+                one.json("--context", "one", "status", job)
+            ),
+        )
         self.assertEqual(now["nodes"], ["node-1", "node-2"])
         one.down()
         self.assertEqual(one.processes(), {}, "dev down leaves no process")
@@ -69,15 +75,20 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(result.code, 0, "up twice is no error")
         cluster.down("--purge")
         self.assertFalse(cluster.data.exists())
-        self.assertEqual(cluster.hai("dev", "status", "--name", "again", "--data", cluster.data).code, 3)
+        self.assertEqual(
+            cluster.hai("dev", "status", "--name", "again", "--data", cluster.data).code, 3
+        )
 
     def test_it_is_up_within_seconds(self):
         cluster = self.make("quick")
         out = cluster.up()
         seconds = float(out.partition(", in ")[2].split()[0])
         self.assertLess(seconds, UP_SECONDS)
-        self.assertEqual(cluster.hai("dev", "up", "--name", "quick", "--data", cluster.data, "--nodes", 2).code, 4,
-                         "a running cluster keeps its shape")
+        self.assertEqual(
+            cluster.hai("dev", "up", "--name", "quick", "--data", cluster.data, "--nodes", 2).code,
+            4,
+            "a running cluster keeps its shape",
+        )
 
 
 class RestTest(ClusterTest):
@@ -87,9 +98,13 @@ class RestTest(ClusterTest):
         """(status, content type, body as text)"""
         http = self.cluster.status()["http"]
         data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(http + path, data=data, method=method, headers=dict(headers or {}))
+        request = urllib.request.Request(
+            http + path, data=data, method=method, headers=dict(headers or {})
+        )
         if token:
-            request.add_header("Authorization", "Bearer " + (self.cluster.data / "admin.token").read_text().strip())
+            request.add_header(
+                "Authorization", "Bearer " + (self.cluster.data / "admin.token").read_text().strip()
+            )
         if data is not None:
             request.add_header("Content-Type", "application/json")
         try:
@@ -106,7 +121,11 @@ class RestTest(ClusterTest):
     def listed(self, path):
         """The items of a page, however the page wraps them."""
         page = self.get(path)
-        return page if isinstance(page, list) else next(value for value in page.values() if isinstance(value, list))
+        return (
+            page
+            if isinstance(page, list)
+            else next(value for value in page.values() if isinstance(value, list))
+        )
 
     def problem(self, expected, path, method="GET", body=None, **options):
         status, kind, text = self.request(path, method, body, **options)
@@ -185,8 +204,10 @@ class RestTest(ClusterTest):
         self.cluster.wait_end(job)
         http = self.cluster.status()["http"]
         token = (self.cluster.data / "admin.token").read_text().strip()
-        request = urllib.request.Request(http + "/api/v1/events?after=0",
-                                         headers={"Authorization": "Bearer " + token, "Accept": "text/event-stream"})
+        request = urllib.request.Request(
+            http + "/api/v1/events?after=0",
+            headers={"Authorization": "Bearer " + token, "Accept": "text/event-stream"},
+        )
         kinds = []
         with urllib.request.urlopen(request, timeout=20) as stream:
             self.assertEqual(stream.headers.get_content_type(), "text/event-stream")

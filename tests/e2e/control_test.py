@@ -16,21 +16,33 @@ class ControlTest(ClusterTest):
     def start_saver(self, name, nodes=1, **more):
         folder = self.cluster.work / name
         folder.mkdir()
-        spec = self.cluster.spec(name, PROGRAMS / "saver.py", str(folder), nodes=nodes, environments={"SDK": str(SDK)},
-                                 **more)
+        spec = self.cluster.spec(
+            name,
+            PROGRAMS / "saver.py",
+            str(folder),
+            nodes=nodes,
+            environments={"SDK": str(SDK)},
+            **more,
+        )
         job = self.cluster.run(spec)
         self.cluster.wait_running(job)
         return job, folder
 
     def logged(self, job, text, *options):
-        eventually(f"job {job} logs {text!r}", lambda: text in self.cluster.hai("logs", job, *options).out)
+        eventually(
+            f"job {job} logs {text!r}", lambda: text in self.cluster.hai("logs", job, *options).out
+        )
 
     # -- stop
 
     def test_stop_ends_the_whole_process_tree(self):
         pids_file = self.cluster.work / "family.json"
         job = self.cluster.run(self.cluster.spec("family", PROGRAMS / "family.py", str(pids_file)))
-        pids = json.loads(eventually("the family is complete", lambda: pids_file.exists() and pids_file.read_text()))
+        pids = json.loads(
+            eventually(
+                "the family is complete", lambda: pids_file.exists() and pids_file.read_text()
+            )
+        )
         for name, pid in pids.items():
             self.assertTrue(is_alive(pid), name)
         self.cluster.ok("stop", job)
@@ -68,8 +80,13 @@ class ControlTest(ClusterTest):
         self.assertEqual(self.cluster.hai("wait", job).code, 0)
 
     def test_suspend_by_signal_for_programs_without_the_sdk(self):
-        spec = self.cluster.spec("by-signal", "signal_job.sh", "1000 0.05", workspace=EXAMPLES,
-                                 options={"suspend": {"grace": "20s", "signal": "SIGUSR1"}})
+        spec = self.cluster.spec(
+            "by-signal",
+            "signal_job.sh",
+            "1000 0.05",
+            workspace=EXAMPLES,
+            options={"suspend": {"grace": "20s", "signal": "SIGUSR1"}},
+        )
         spec["spec"]["entrypoint"] = str(EXAMPLES / "signal_job.sh")
         spec["spec"]["workspace"] = str(self.cluster.work)
         job = self.cluster.run(spec)
@@ -86,8 +103,12 @@ class ControlTest(ClusterTest):
         self.cluster.wait_end(job, "stopped")
 
     def test_whoever_does_not_leave_within_the_grace_is_killed(self):
-        spec = self.cluster.spec("stubborn", "/bin/sh", "-c 'trap \"\" TERM USR1; echo deaf; sleep 600 & wait; wait'",
-                                 options={"suspend": {"grace": "1s", "signal": "SIGUSR1"}})
+        spec = self.cluster.spec(
+            "stubborn",
+            "/bin/sh",
+            "-c 'trap \"\" TERM USR1; echo deaf; sleep 600 & wait; wait'",
+            options={"suspend": {"grace": "1s", "signal": "SIGUSR1"}},
+        )
         job = self.cluster.run(spec)
         self.logged(job, "deaf")
         self.cluster.ok("suspend", job)
@@ -149,7 +170,9 @@ class ControlTest(ClusterTest):
         try:
             result = self.cluster.hai("exec", "true", "--", "-n", 2, "-p", "normal")
             self.assertEqual(result.code, 4, result)
-            self.assertRegex(result.err, rf"quota of {me} in training/normal: 1 nodes in all, 2 asked")
+            self.assertRegex(
+                result.err, rf"quota of {me} in training/normal: 1 nodes in all, 2 asked"
+            )
             running = self.cluster.exec("sleep 600", "-n", 1, "-p", "normal")
             self.cluster.wait_running(running)
             waiting = self.cluster.exec("true", "-n", 1, "-p", "normal")
@@ -178,7 +201,9 @@ class ControlTest(ClusterTest):
         self.assertEqual(self.cluster.hai("wait", job).code, 0)
         whole = self.cluster.exec("true", "-n", 2)
         now = self.cluster.wait_job(whole, "has a reason", lambda job: job["pending_reason"])
-        self.assertIn(node, json.dumps(self.cluster.json("why", whole)), "the drained node is named")
+        self.assertIn(
+            node, json.dumps(self.cluster.json("why", whole)), "the drained node is named"
+        )
         self.cluster.ok("undrain", node)
         self.cluster.wait_end(whole)
         self.cluster.ok("cordon", node)
@@ -193,7 +218,10 @@ class PlaceTest(ClusterTest):
     shape = {"name": "place", "nodes": 2}
 
     def test_shares_of_one_node_are_disjoint(self):
-        jobs = [self.cluster.exec("echo gpus=$CUDA_VISIBLE_DEVICES; sleep 600", "--gpus", gpus) for gpus in (4, 2, 1, 1)]
+        jobs = [
+            self.cluster.exec("echo gpus=$CUDA_VISIBLE_DEVICES; sleep 600", "--gpus", gpus)
+            for gpus in (4, 2, 1, 1)
+        ]
         given, nodes = [], set()
         for job in jobs:
             self.cluster.wait_running(job)
@@ -212,12 +240,20 @@ class PlaceTest(ClusterTest):
             self.cluster.wait_end(job, "stopped")
 
     def variables(self, job, rank=0):
-        return dict(line.partition("=")[::2] for line in self.cluster.log(job, "-r", rank).splitlines())
+        return dict(
+            line.partition("=")[::2] for line in self.cluster.log(job, "-r", rank).splitlines()
+        )
 
     def environment_of(self, style, launch="per_node", gpus=2):
         name = f"env-{style}-{launch.replace('_', '-')}"
-        spec = self.cluster.spec(name, "/usr/bin/env", nodes=2, gpus=gpus,
-                                 options={"env_style": style, "launch": launch}, environments={"OWN": "variable"})
+        spec = self.cluster.spec(
+            name,
+            "/usr/bin/env",
+            nodes=2,
+            gpus=gpus,
+            options={"env_style": style, "launch": launch},
+            environments={"OWN": "variable"},
+        )
         job = self.cluster.run(spec)
         self.cluster.wait_end(job)
         return job
@@ -227,8 +263,16 @@ class PlaceTest(ClusterTest):
         first, second = self.variables(job, 0), self.variables(job, 1)
         self.assertEqual((first["RANK"], second["RANK"], first["WORLD_SIZE"]), ("0", "1", "2"))
         self.assertEqual(first["OWN"], "variable")
-        expected = {"HAI_JOB_ID": str(job), "HAI_JOB_NAME": "env-hai-per-node", "HAI_ATTEMPT": "1", "HAI_NODE_RANK": "1",
-                    "HAI_NNODES": "2", "HAI_ZONE": "A", "MARSV2_RANK": "1", "MARSV2_NB_NAME": "env-hai-per-node"}
+        expected = {
+            "HAI_JOB_ID": str(job),
+            "HAI_JOB_NAME": "env-hai-per-node",
+            "HAI_ATTEMPT": "1",
+            "HAI_NODE_RANK": "1",
+            "HAI_NNODES": "2",
+            "HAI_ZONE": "A",
+            "MARSV2_RANK": "1",
+            "MARSV2_NB_NAME": "env-hai-per-node",
+        }
         self.assertEqual({key: second[key] for key in expected}, expected)
         self.assertEqual([first["HAI_NODE_NAME"], second["HAI_NODE_NAME"]], self.nodes_of(job))
         for name in ("HAI_USER", "HAI_LEAF", "HAI_SOCKET", "HAI_LOG_DIR", "MASTER_PORT"):
@@ -239,31 +283,60 @@ class PlaceTest(ClusterTest):
         self.assertNotIn("SLURM_JOB_ID", first)
 
     def nodes_of(self, job):
-        placed = [event for event in self.cluster.json("events", job) if event["kind"] == "attempt_placed"]
-        return [name for name in ("node-1", "node-2") if name in json.dumps(placed) or name in placed[0]["text"]]
+        placed = [
+            event for event in self.cluster.json("events", job) if event["kind"] == "attempt_placed"
+        ]
+        return [
+            name
+            for name in ("node-1", "node-2")
+            if name in json.dumps(placed) or name in placed[0]["text"]
+        ]
 
     def test_style_torch(self):
         second = self.variables(self.environment_of("torch"), 1)
-        self.assertEqual((second["NODE_RANK"], second["NNODES"], second["GROUP_RANK"]), ("1", "2", "1"))
+        self.assertEqual(
+            (second["NODE_RANK"], second["NNODES"], second["GROUP_RANK"]), ("1", "2", "1")
+        )
         self.assertNotIn("RANK", second, "torchrun sets it")
         self.assertNotIn("WORLD_SIZE", second)
 
     def test_style_torch_per_gpu(self):
-        self.cluster.file("say.sh", "#!/bin/sh\necho $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE "
-                                    "$CUDA_VISIBLE_DEVICES\n")
-        spec = self.cluster.spec("per-gpu", "say.sh", nodes=2, gpus=2,
-                                 options={"env_style": "torch", "launch": "per_gpu"})
+        self.cluster.file(
+            "say.sh",
+            "#!/bin/sh\necho $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE "
+            "$CUDA_VISIBLE_DEVICES\n",
+        )
+        spec = self.cluster.spec(
+            "per-gpu",
+            "say.sh",
+            nodes=2,
+            gpus=2,
+            options={"env_style": "torch", "launch": "per_gpu"},
+        )
         job = self.cluster.run(spec)
         self.cluster.wait_end(job)
-        lines = sorted(self.cluster.log(job, "-r", 0).splitlines() + self.cluster.log(job, "-r", 1).splitlines())
-        self.assertEqual([line.split()[:2] for line in lines], [["0/4", "0/2"], ["1/4", "1/2"], ["2/4", "0/2"], ["3/4", "1/2"]])
+        lines = sorted(
+            self.cluster.log(job, "-r", 0).splitlines()
+            + self.cluster.log(job, "-r", 1).splitlines()
+        )
+        self.assertEqual(
+            [line.split()[:2] for line in lines],
+            [["0/4", "0/2"], ["1/4", "1/2"], ["2/4", "0/2"], ["3/4", "1/2"]],
+        )
 
     def test_style_slurm(self):
         job = self.environment_of("slurm")
         second = self.variables(job, 1)
-        expected = {"SLURM_JOB_ID": str(job), "SLURM_NODEID": "1", "SLURM_NNODES": "2", "SLURM_PROCID": "1",
-                    "SLURM_LOCALID": "0", "SLURM_NTASKS": "2", "SLURM_RESTART_COUNT": "0",
-                    "SLURM_JOB_NODELIST": "node-[1-2]"}
+        expected = {
+            "SLURM_JOB_ID": str(job),
+            "SLURM_NODEID": "1",
+            "SLURM_NNODES": "2",
+            "SLURM_PROCID": "1",
+            "SLURM_LOCALID": "0",
+            "SLURM_NTASKS": "2",
+            "SLURM_RESTART_COUNT": "0",
+            "SLURM_JOB_NODELIST": "node-[1-2]",
+        }
         self.assertEqual({key: second[key] for key in expected}, expected)
 
     def test_a_job_runs_in_its_workspace_as_its_user(self):

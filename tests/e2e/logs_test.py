@@ -11,7 +11,10 @@ class LogsTest(ClusterTest):
     shape = {"name": "logs", "nodes": 2}
 
     def test_following_gives_every_line_once_and_in_order(self):
-        self.cluster.file("talk.py", f"for i in range({LINES}):\n    print(f'line {{i}} of rank', flush=i % 100 == 0)\n")
+        self.cluster.file(
+            "talk.py",
+            f"for i in range({LINES}):\n    print(f'line {{i}} of rank', flush=i % 100 == 0)\n",
+        )
         job = self.cluster.json("python", "talk.py", "--", "-n", 2, "-o", "json")["id"]
         follower = self.cluster.start_hai("logs", "-f", job)
         out, err = follower.communicate(timeout=60)
@@ -25,7 +28,9 @@ class LogsTest(ClusterTest):
 
     def test_lines_come_while_the_job_runs(self):
         gate = self.cluster.work / "gate"
-        job = self.cluster.exec(f"echo before; while [ ! -e {gate} ]; do sleep 0.05; done; printf after-without-newline")
+        job = self.cluster.exec(
+            f"echo before; while [ ! -e {gate} ]; do sleep 0.05; done; printf after-without-newline"
+        )
         follower = self.cluster.start_hai("logs", "-f", job)
         self.assertEqual(follower.stdout.readline(), "before\n")
         gate.touch()
@@ -44,7 +49,9 @@ class LogsTest(ClusterTest):
     def test_following_goes_on_through_a_suspension(self):
         folder = self.cluster.work / "through"
         folder.mkdir()
-        spec = self.cluster.spec("through", HERE / "programs" / "saver.py", str(folder), environments={"SDK": str(SDK)})
+        spec = self.cluster.spec(
+            "through", HERE / "programs" / "saver.py", str(folder), environments={"SDK": str(SDK)}
+        )
         job = self.cluster.run(spec)
         follower = self.cluster.start_hai("logs", "-f", job)
         self.assertIn("start 1", follower.stdout.readline())
@@ -59,7 +66,9 @@ class LogsTest(ClusterTest):
 
     def test_output_survives_the_death_of_the_agent(self):
         gate = self.cluster.work / "agent-gate"
-        job = self.cluster.exec(f"i=0; while [ ! -e {gate} ]; do i=$((i+1)); echo $i; sleep 0.02; done; echo end")
+        job = self.cluster.exec(
+            f"i=0; while [ ! -e {gate} ]; do i=$((i+1)); echo $i; sleep 0.02; done; echo end"
+        )
         now = self.cluster.wait_running(job)
         agent = f"agent:{now['nodes'][0]}"
         eventually("it talks", lambda: len(self.cluster.hai("logs", job).out.splitlines()) > 10)

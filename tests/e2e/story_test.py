@@ -1,5 +1,6 @@
-"""The promise in one test: a training job is suspended for a more important one and loses, one after the other, an
-agent, a node, the server and the database; it ends with exactly the weights of a run that nothing happened to."""
+"""The promise in one test: a training job is suspended for a more important one and loses, one after
+the other, an agent, a node, the server and the database; it ends with exactly the weights of a run
+that nothing happened to."""
 
 import datetime
 import time
@@ -13,7 +14,9 @@ REQUEUE_SECONDS = 60  # from the death of a node to the job running elsewhere
 
 
 def seconds_between(first, second):
-    first, second = (datetime.datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (first, second))
+    first, second = (
+        datetime.datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (first, second)
+    )
     return (second - first).total_seconds()
 
 
@@ -49,29 +52,39 @@ class StoryTest(ClusterTest):
         urgent_job = cluster.run(urgent.spec(nodes=4, priority="high"))
         cluster.wait_running(urgent_job)
         self.assertEqual(cluster.job(self.job)["state"], "suspended")
-        self.assertEqual(alive(pids), {}, "a suspended job's ranks must be gone before its nodes are given away")
+        self.assertEqual(
+            alive(pids), {}, "a suspended job's ranks must be gone before its nodes are given away"
+        )
         # It waits for the urgent one, and says so.
         why = cluster.json("why", self.job)
         self.assertTrue(why["pending_reason"]["text"], why)
         self.assertTrue(why["facts"], why)
 
-        # Every rank left by itself, after the same step, within the grace, and before anybody else came.
+        # Every rank left by itself, after the same step, within the grace, before anybody came.
         left = self.low.ledger("suspend", attempt=1)
         self.assertEqual({line["rank"] for line in left}, {0, 1}, left)
         step = left[0]["step"]
         self.assertEqual({line["step"] for line in left}, {step})
-        first_urgent = min(line["time"] for line in eventually("urgent starts", lambda: urgent.ledger("start")))
+        first_urgent = min(
+            line["time"] for line in eventually("urgent starts", lambda: urgent.ledger("start"))
+        )
         self.assertLess(max(line["time"] for line in left), first_urgent)
-        events = {event["kind"]: event for event in cluster.json("events", self.job)
-                  if event["kind"] in ("attempt_suspending", "attempt_ended")}
+        events = {
+            event["kind"]: event
+            for event in cluster.json("events", self.job)
+            if event["kind"] in ("attempt_suspending", "attempt_ended")
+        }
         asked, ended = events["attempt_suspending"]["time"], events["attempt_ended"]["time"]
         self.assertLess(seconds_between(asked, ended), GRACE_SECONDS)
 
         cluster.wait_end(urgent_job)
         cluster.wait_running(self.job, attempt=2)
         self.low.wait_started(attempt=2, ranks=2)
-        self.assertEqual({line["step"] for line in self.low.ledger("start", attempt=2)}, {step},
-                         "nothing is trained twice after an orderly suspend")
+        self.assertEqual(
+            {line["step"] for line in self.low.ledger("start", attempt=2)},
+            {step},
+            "nothing is trained twice after an orderly suspend",
+        )
         now = cluster.job(self.job)
         self.assertEqual((now["suspend_count"], now["requeue_count"]), (1, 0))
         self.low.wait_steps(15)
@@ -114,8 +127,17 @@ class StoryTest(ClusterTest):
     def survives_the_server(self):
         cluster, pids = self.cluster, self.low.pids(attempt=3)
         # Acknowledged in the last moment; held, so that it stays what it is.
-        waiting = cluster.json("exec", "/bin/true", "--", "-n", "4", "--name", "acknowledged",
-                               "--begin-at", "2099-01-01T00:00:00Z")["id"]
+        waiting = cluster.json(
+            "exec",
+            "/bin/true",
+            "--",
+            "-n",
+            "4",
+            "--name",
+            "acknowledged",
+            "--begin-at",
+            "2099-01-01T00:00:00Z",
+        )["id"]
         cluster.kill("server")
         self.assertEqual(cluster.hai("list").code, 5, "nobody answers")
         self.low.wait_steps(20)

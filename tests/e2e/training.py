@@ -18,19 +18,42 @@ class Training:
         self.curve_file = self.folder / "curve.txt"
         self.ledger_file = self.folder / "ledger.jsonl"
         self.shape = ["--steps", steps, "--checkpoint-every", checkpoint_every, "--seed", seed]
-        self.files = ["--checkpoint-dir", self.folder / "checkpoints", "--result", self.result_file,
-                      "--loss-curve", self.curve_file, "--ledger", self.ledger_file]
+        self.files = [
+            "--checkpoint-dir",
+            self.folder / "checkpoints",
+            "--result",
+            self.result_file,
+            "--loss-curve",
+            self.curve_file,
+            "--ledger",
+            self.ledger_file,
+        ]
         self.pace = ["--step-seconds", step_seconds]
 
     def spec(self, nodes, priority, grace="60s"):
         parameters = " ".join(map(str, [*self.shape, *self.pace, *self.files]))
-        return self.cluster.spec(self.name, "train.py", parameters, nodes=nodes, priority=priority,
-                                 workspace=EXAMPLES, options={"suspend": {"grace": grace}})
+        return self.cluster.spec(
+            self.name,
+            "train.py",
+            parameters,
+            nodes=nodes,
+            priority=priority,
+            workspace=EXAMPLES,
+            options={"suspend": {"grace": grace}},
+        )
 
     def run_alone(self):
         """The same training in one process, never interrupted, as fast as it can."""
-        command = [sys.executable, str(EXAMPLES / "train.py"), *map(str, [*self.shape, *self.files])]
-        environment = {**self.cluster.environment(), "PYTHONPATH": str(SDK), "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [
+            sys.executable,
+            str(EXAMPLES / "train.py"),
+            *map(str, [*self.shape, *self.files]),
+        ]
+        environment = {
+            **self.cluster.environment(),
+            "PYTHONPATH": str(SDK),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         subprocess.run(command, check=True, capture_output=True, env=environment, timeout=120)
 
     def result(self):
@@ -47,20 +70,29 @@ class Training:
         if not self.ledger_file.exists():
             return []
         lines = [json.loads(line) for line in self.ledger_file.read_text().split("\n")[:-1]]
-        return [line for line in lines if event in (None, line["event"]) and attempt in (None, line["attempt"])]
+        return [
+            line
+            for line in lines
+            if event in (None, line["event"]) and attempt in (None, line["attempt"])
+        ]
 
     def pids(self, attempt):
         """{rank: pid} of those that have started."""
         return {line["rank"]: line["pid"] for line in self.ledger("start", attempt)}
 
     def wait_started(self, attempt, ranks, seconds=30):
-        return eventually(f"{ranks} ranks of {self.name}, attempt {attempt}, have started",
-                          lambda: len(self.pids(attempt)) == ranks and self.pids(attempt), seconds)
+        return eventually(
+            f"{ranks} ranks of {self.name}, attempt {attempt}, have started",
+            lambda: len(self.pids(attempt)) == ranks and self.pids(attempt),
+            seconds,
+        )
 
     def wait_steps(self, more, seconds=30):
         """Until it has trained so many more steps than now."""
         wanted = len(self.curve()) + more
-        eventually(f"{self.name} trains {more} more steps", lambda: len(self.curve()) >= wanted, seconds)
+        eventually(
+            f"{self.name} trains {more} more steps", lambda: len(self.curve()) >= wanted, seconds
+        )
 
 
 def is_alive(pid):

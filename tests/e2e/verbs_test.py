@@ -1,4 +1,5 @@
-"""The verbs of the command line that submit and show: what they print, in JSON word for word, and how they end."""
+"""The verbs of the command line that submit and show: what they print, in JSON word for word, and
+how they end."""
 
 import json
 import re
@@ -7,11 +8,41 @@ import unittest
 
 from cluster import ClusterTest, eventually
 
-JOB_FIELDS = ["id", "name", "user", "group", "priority", "state", "held", "node_count", "gpus_per_node", "submitted_at",
-              "started_at", "ended_at", "attempt", "pending_reason", "exit_code", "nodes", "suspend_count",
-              "requeue_count", "lost_gpu_seconds"]
-NODE_FIELDS = ["name", "group", "zone", "leaf", "liveness", "scheduling", "reason", "gpus", "gpus_free", "jobs", "health",
-               "checks"]
+JOB_FIELDS = [
+    "id",
+    "name",
+    "user",
+    "group",
+    "priority",
+    "state",
+    "held",
+    "node_count",
+    "gpus_per_node",
+    "submitted_at",
+    "started_at",
+    "ended_at",
+    "attempt",
+    "pending_reason",
+    "exit_code",
+    "nodes",
+    "suspend_count",
+    "requeue_count",
+    "lost_gpu_seconds",
+]
+NODE_FIELDS = [
+    "name",
+    "group",
+    "zone",
+    "leaf",
+    "liveness",
+    "scheduling",
+    "reason",
+    "gpus",
+    "gpus_free",
+    "jobs",
+    "health",
+    "checks",
+]
 EVENT_FIELDS = ["seq", "time", "actor", "kind", "subject"]
 RFC3339_UTC = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 FAR_AWAY = "2099-01-01T00:00:00Z"
@@ -22,7 +53,7 @@ class SubmitTest(ClusterTest):
 
     def test_run_takes_a_file_standard_input_and_options_that_win(self):
         cluster = self.cluster
-        cluster.file("say.sh", "#!/bin/sh\necho \"says $1 and $WORD\"\n")
+        cluster.file("say.sh", '#!/bin/sh\necho "says $1 and $WORD"\n')
         spec = cluster.spec("from-file", "say.sh", "'one two'", environments={"WORD": "word"})
         path = cluster.file("job.yaml", json.dumps(spec))
         out = cluster.ok("run", path)
@@ -30,9 +61,14 @@ class SubmitTest(ClusterTest):
         job = int(out.split()[1])
         self.assertEqual(cluster.wait_end(job)["name"], "from-file")
         self.assertEqual(cluster.log(job), "says one two and word\n")
-        other = cluster.run(spec, "--name", "other", "-p", "high", "-e", "WORD=ward", "--tag", "t1", "--gpus", 2)
+        other = cluster.run(
+            spec, "--name", "other", "-p", "high", "-e", "WORD=ward", "--tag", "t1", "--gpus", 2
+        )
         now = cluster.wait_end(other)
-        self.assertEqual((now["name"], now["priority"], now["tags"], now["gpus_per_node"]), ("other", "high", ["t1"], 2))
+        self.assertEqual(
+            (now["name"], now["priority"], now["tags"], now["gpus_per_node"]),
+            ("other", "high", ["t1"], 2),
+        )
         self.assertEqual(cluster.log(other), "says one two and ward\n")
 
     def test_run_f_follows_and_ends_with_the_code_of_the_job(self):
@@ -44,7 +80,11 @@ class SubmitTest(ClusterTest):
 
     def test_python_and_bash_and_exec(self):
         cluster = self.cluster
-        cluster.file("args.py", "import sys, os\nprint(sys.argv[1:], os.getcwd(), os.environ['RANK'])\n", mode=0o644)
+        cluster.file(
+            "args.py",
+            "import sys, os\nprint(sys.argv[1:], os.getcwd(), os.environ['RANK'])\n",
+            mode=0o644,
+        )
         result = cluster.hai("python", "args.py", "-n", "4", "--flag", "--", "-f", "-n", "1")
         self.assertEqual(result.out, f"['-n', '4', '--flag'] {cluster.work} 0\n", result)
         result = cluster.hai("python", "-c", "print(6 * 7)", "--", "-f")
@@ -56,25 +96,34 @@ class SubmitTest(ClusterTest):
         self.assertEqual(result.out, "*\n", result)
 
     def test_without_the_dashes_it_runs_here_as_in_hai(self):
-        self.cluster.file("here.py", "import os\nprint(os.environ.get('HAI_JOB_ID', 'no job'))\nraise SystemExit(3)\n")
+        self.cluster.file(
+            "here.py",
+            "import os\nprint(os.environ.get('HAI_JOB_ID', 'no job'))\nraise SystemExit(3)\n",
+        )
         result = self.cluster.hai("python", "here.py")
         self.assertEqual((result.code, result.out), (3, "no job\n"), result)
 
     def test_dry_run_prints_a_file_that_run_takes_and_submits_nothing(self):
         before = self.cluster.json("list", "--finished")
-        text = self.cluster.ok("exec", "echo", "from a dry run", "--", "-n", 2, "--name", "dry", "--dry-run")
+        text = self.cluster.ok(
+            "exec", "echo", "from a dry run", "--", "-n", 2, "--name", "dry", "--dry-run"
+        )
         self.assertEqual(self.cluster.json("list", "--finished"), before)
         job = self.cluster.json("run", "-", stdin=text)["id"]
         self.cluster.wait_end(job)
         self.assertEqual(self.cluster.log(job, "-r", 1), "from a dry run\n")
 
     def test_ctrl_c_in_run_f_leaves_the_job_alone(self):
-        follower = self.cluster.start_hai("exec", "sh", "-c", "echo begun; sleep 600", "--", "-f", "--name", "followed")
+        follower = self.cluster.start_hai(
+            "exec", "sh", "-c", "echo begun; sleep 600", "--", "-f", "--name", "followed"
+        )
         self.assertEqual(follower.stdout.readline(), "begun\n")
         follower.send_signal(signal.SIGINT)
         _, err = follower.communicate(timeout=10)
         self.assertEqual(follower.returncode, 130)
-        self.assertRegex(err, r"no longer following job \d+, it goes on: `hai logs -f \d+`, `hai stop \d+`")
+        self.assertRegex(
+            err, r"no longer following job \d+, it goes on: `hai logs -f \d+`, `hai stop \d+`"
+        )
         self.assertEqual(self.cluster.job("followed")["state"], "running")
         self.cluster.ok("stop", "followed")
         self.cluster.wait_end("followed", "stopped")
@@ -97,13 +146,27 @@ class ShowTest(ClusterTest):
         job = self.cluster.exec("sleep 600", "-n", 2, "--name", "shown", "-p", "normal")
         self.cluster.wait_running(job)
         now = self.cluster.job(job)
-        self.assertEqual(list(now)[:len(JOB_FIELDS)], JOB_FIELDS)
+        self.assertEqual(list(now)[: len(JOB_FIELDS)], JOB_FIELDS)
         listed = [item for item in self.cluster.json("list") if item["id"] == job]
         self.assertEqual(set(JOB_FIELDS) - set(listed[0]), set())
-        expected = {"id": job, "name": "shown", "group": "training", "priority": "normal", "state": "running",
-                    "held": False, "node_count": 2, "gpus_per_node": 0, "ended_at": None, "attempt": 1,
-                    "pending_reason": None, "exit_code": None, "nodes": ["node-1", "node-2"], "suspend_count": 0,
-                    "requeue_count": 0, "lost_gpu_seconds": 0}
+        expected = {
+            "id": job,
+            "name": "shown",
+            "group": "training",
+            "priority": "normal",
+            "state": "running",
+            "held": False,
+            "node_count": 2,
+            "gpus_per_node": 0,
+            "ended_at": None,
+            "attempt": 1,
+            "pending_reason": None,
+            "exit_code": None,
+            "nodes": ["node-1", "node-2"],
+            "suspend_count": 0,
+            "requeue_count": 0,
+            "lost_gpu_seconds": 0,
+        }
         self.assertEqual({key: now[key] for key in expected}, expected)
         self.assertRegex(now["submitted_at"], RFC3339_UTC)
         self.assertRegex(now["started_at"], RFC3339_UTC)
@@ -126,8 +189,10 @@ class ShowTest(ClusterTest):
         for node in nodes:
             self.assertEqual(list(node)[:7], NODE_FIELDS[:7])
             self.assertEqual(set(NODE_FIELDS) - set(node), set())
-            self.assertEqual((node["group"], node["liveness"], node["scheduling"], node["gpus"]),
-                             ("training", "up", "open", 8))
+            self.assertEqual(
+                (node["group"], node["liveness"], node["scheduling"], node["gpus"]),
+                ("training", "up", "open", 8),
+            )
         one = self.cluster.json("nodes", "node-2")
         self.assertEqual(one["name"], "node-2")
         job = self.cluster.exec("true")
@@ -138,7 +203,9 @@ class ShowTest(ClusterTest):
             self.assertRegex(event["time"], RFC3339_UTC)
         kinds = [event["kind"] for event in events]
         self.assertEqual((kinds[0], kinds[-1]), ("job_submitted", "job_finished"))
-        self.assertEqual([event["seq"] for event in events], sorted({event["seq"] for event in events}))
+        self.assertEqual(
+            [event["seq"] for event in events], sorted({event["seq"] for event in events})
+        )
         after = self.cluster.json("events", "--after", events[0]["seq"], "-n", 1)
         self.assertGreater(after[0]["seq"], events[0]["seq"])
         me = self.cluster.json("whoami")
@@ -154,9 +221,13 @@ class ShowTest(ClusterTest):
     def test_tables_name_what_they_show(self):
         job = self.cluster.exec("sleep 600", "-n", 2, "--name", "in-tables")
         self.cluster.wait_running(job)
-        self.assertRegex(self.cluster.ok("list"), rf"(?m)^ *{job} +in-tables .* running .*node-\[1-2\]$")
+        self.assertRegex(
+            self.cluster.ok("list"), rf"(?m)^ *{job} +in-tables .* running .*node-\[1-2\]$"
+        )
         self.assertRegex(self.cluster.ok("list", "-o", "wide"), r"GROUP +ATTEMPT")
-        self.assertRegex(self.cluster.ok("nodes"), rf"(?m)^node-2 +training .* up +open +8 +0 +{job} ")
+        self.assertRegex(
+            self.cluster.ok("nodes"), rf"(?m)^node-2 +training .* up +open +8 +0 +{job} "
+        )
         card = self.cluster.ok("status", "in-tables")
         self.assertRegex(card, rf"job +{job} in-tables\nstate +running")
         self.assertRegex(self.cluster.ok("events", job), r"job_submitted")
@@ -182,23 +253,48 @@ class ShowTest(ClusterTest):
     def test_exit_codes(self):
         cluster = self.cluster
         self.assertEqual(cluster.hai("list").code, 0)
-        for words in ([], ["lst"], ["list", "--bogus"], ["status", "-o", "xml"], ["exec"], ["run"], ["run", "nowhere.yaml"],
-                      ["exec", "true", "--", "-n", "0"], ["exec", "true", "--", "-p", "urgent"], ["dev", "kill", "moon"]):
+        for words in (
+            [],
+            ["lst"],
+            ["list", "--bogus"],
+            ["status", "-o", "xml"],
+            ["exec"],
+            ["run"],
+            ["run", "nowhere.yaml"],
+            ["exec", "true", "--", "-n", "0"],
+            ["exec", "true", "--", "-p", "urgent"],
+            ["dev", "kill", "moon"],
+        ):
             self.assertEqual(cluster.hai(*words).code, 2, words)
-        for words in (["status", "99999"], ["status", "nobody"], ["logs", "99999"], ["why", "nobody"], ["stop", "99999"],
-                      ["wait", "nobody"], ["nodes", "node-99"], ["drain", "node-99"], ["dev", "kill", "node:moon"],
-                      ["dev", "status", "--name", "no-such-cluster"]):
+        for words in (
+            ["status", "99999"],
+            ["status", "nobody"],
+            ["logs", "99999"],
+            ["why", "nobody"],
+            ["stop", "99999"],
+            ["wait", "nobody"],
+            ["nodes", "node-99"],
+            ["drain", "node-99"],
+            ["dev", "kill", "node:moon"],
+            ["dev", "status", "--name", "no-such-cluster"],
+        ):
             self.assertEqual(cluster.hai(*words).code, 3, words)
         job = cluster.exec("true")
         cluster.wait_end(job)
-        for words in (["exec", "true", "--", "-n", "3"], ["exec", "true", "--", "-g", "moon"], ["suspend", job],
-                      ["resume", job]):
+        for words in (
+            ["exec", "true", "--", "-n", "3"],
+            ["exec", "true", "--", "-g", "moon"],
+            ["suspend", job],
+            ["resume", job],
+        ):
             self.assertEqual(cluster.hai(*words).code, 4, words)
         cluster.ok("init", "a-token", "--url", "grpc://127.0.0.1:1", "--name", "void", "--offline")
         try:
             result = cluster.hai("list")
             self.assertEqual(result.code, 5)
-            self.assertEqual(result.err, "hai: cannot reach hai-server at 127.0.0.1:1: connection refused\n")
+            self.assertEqual(
+                result.err, "hai: cannot reach hai-server at 127.0.0.1:1: connection refused\n"
+            )
         finally:
             self.use("show")
         grpc = cluster.status()["grpc"]
@@ -213,8 +309,13 @@ class ShowTest(ClusterTest):
         path.write_text(json.dumps(config))
 
     def test_every_error_is_one_line_on_standard_error(self):
-        for words in (["lst"], ["status", "99999"], ["exec", "true", "--", "-n", "3"], ["list", "--bogus"],
-                      ["drain", "node-99"]):
+        for words in (
+            ["lst"],
+            ["status", "99999"],
+            ["exec", "true", "--", "-n", "3"],
+            ["list", "--bogus"],
+            ["drain", "node-99"],
+        ):
             result = self.cluster.hai(*words)
             self.assertRegex(result.err, r"\Ahai: [^\n]+\n\Z", words)
             self.assertEqual(result.out, "", words)
@@ -243,7 +344,10 @@ class ShowTest(ClusterTest):
         self.cluster.wait_end(second)
         ids = [job["id"] for job in self.cluster.json("list", "--tag", "mine")]
         self.assertEqual(ids, [second, first])
-        self.assertEqual([job["id"] for job in self.cluster.json("list", "--tag", "mine", "-s", "queued")], [first])
+        self.assertEqual(
+            [job["id"] for job in self.cluster.json("list", "--tag", "mine", "-s", "queued")],
+            [first],
+        )
         page = self.cluster.json("list", "--tag", "mine", "-p", 2, "-ps", 1)
         self.assertEqual([job["id"] for job in page], [first])
         self.cluster.ok("stop", first)

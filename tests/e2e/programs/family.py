@@ -1,5 +1,5 @@
-"""A program with a child and a grandchild that has gone its own way: new session, parent dead, environment empty.
-Writes the pids of all three to the file given, then waits for its end."""
+"""A program with a child and a grandchild that has gone its own way: new session, parent dead,
+environment empty. Writes the pids of all three to the file given, then waits for its end."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""A program that obeys suspend commands: counts its attempts in its whole-life state, reports the checkpoint it
-would save, leaves by go_suspend. `done` in its folder ends it well."""
+"""A program that obeys suspend commands: counts its attempts in its whole-life state, reports the
+checkpoint it would save, leaves by go_suspend. `done` in its folder ends it well."""
 
 import os
 import sys
@@ -11,8 +11,8 @@ import hai
 folder = sys.argv[1]
 starts = int(hai.get_whole_life_state() or 0) + 1
 hai.set_whole_life_state(starts)
-print(f"start {starts}, attempt {os.environ['HAI_ATTEMPT']}, checkpoint {os.environ.get('HAI_CHECKPOINT') or 'none'}",
-      flush=True)
+attempt, checkpoint = os.environ["HAI_ATTEMPT"], os.environ.get("HAI_CHECKPOINT") or "none"
+print(f"start {starts}, attempt {attempt}, checkpoint {checkpoint}", flush=True)
 step = 0
 while not os.path.exists(os.path.join(folder, "done")):
     step += 1
