@@ -105,8 +105,7 @@ bool OsRankHost::is_live(const RankKey& key) const {
   return found != ranks_.end() && !found->second->is_exited();
 }
 
-// ---- adopting
-// --------------------------------------------------------------------------------------------------
+// ---- adopting ----
 
 std::vector<RankStatus> OsRankHost::adopt() {
   std::vector<std::string> kept;
@@ -158,8 +157,7 @@ void OsRankHost::adopt_one(const RankKey& key) {
   after(kRetryMin, [this, key] { end_leftovers(key, kRetryMin); });
 }
 
-// ---- launching
-// -------------------------------------------------------------------------------------------------
+// ---- launching ----
 
 void OsRankHost::launch(const LaunchRank& order, MonoTime lease_until) {
   if (ranks_.contains(order.key)) return;
@@ -224,8 +222,7 @@ void OsRankHost::connect(Rank& rank) {
                    .gone = [this, key] { shim_gone(key); }});
 }
 
-// ---- orders
-// ----------------------------------------------------------------------------------------------------
+// ---- orders ----
 
 void OsRankHost::say_what_shall_be(Rank& rank) {
   if (!rank.link) return;
@@ -285,8 +282,7 @@ void OsRankHost::forget(const RankKey& key) {
   tidy_logs();
 }
 
-// ---- what shims say
-// --------------------------------------------------------------------------------------------
+// ---- what shims say ----
 
 void OsRankHost::take_status(const RankKey& key, const RankStatus& status) {
   Rank& rank = *ranks_.at(key);
@@ -350,8 +346,7 @@ void OsRankHost::notify(const RankStatus& status) {
   if (listener_) listener_(status);
 }
 
-// ---- cleaning up
-// -----------------------------------------------------------------------------------------------
+// ---- cleaning up ----
 
 void OsRankHost::reap(pid_t pid, Duration retry_after) {
   if (pid <= 0 || ::waitpid(pid, nullptr, WNOHANG) != 0) return;
