@@ -43,6 +43,7 @@ class Agent {
   void rank_changed(const RankStatus& status);
   void report_soon();
   void report_now();
+  void set_heartbeat(Duration heartbeat);
   void arm_heartbeat();
   bool is_forgotten(const RankKey& key) const;
 
