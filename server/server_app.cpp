@@ -152,7 +152,11 @@ struct ServerApp::Impl {
     });
     controller.stop([this] {
       gateway.close_all(unavailable("the server stops"));
-      grpc->stop(loop, [this] { loop.stop(); });
+      grpc->stop(loop, [this] {
+        http.reset();
+        // What the ended calls have posted runs before the parts it uses go.
+        loop.post([this] { loop.stop(); });
+      });
     });
   }
 

@@ -82,11 +82,12 @@ void GrpcServerLink::stream_done(const Status& status) {
   if (was_accepted) listener_.disconnected();
 }
 
-// The pause doubles with each round over all servers, so that a standby is tried soon after its
-// leader is gone.
+// The pause grows by half with each round over all servers: slowly enough that agents are back
+// soon after a server is.
 void GrpcServerLink::retry_later() {
   const int rounds = (failures_ - 1) / static_cast<int>(options_.servers.size());
-  Duration pause = options_.backoff_min * (int64_t{1} << std::min(rounds, 20));
+  Duration pause = options_.backoff_min;
+  for (int i = 0; i < rounds && pause < options_.backoff_max; ++i) pause += pause / 2;
   pause = std::min(pause, options_.backoff_max);
   pause = Duration(rng_.between(pause.count() / 2, pause.count()));
   timer_ = loop_.call_after(pause, [this] {

@@ -11,6 +11,7 @@ void EventFeed::durable(const std::vector<Event>& events, const ClusterState& st
     // After a change of leader the numbers may go on elsewhere: what is kept has no gaps.
     if (event.seq != last_seq_ + 1) events_.clear();
     last_seq_ = event.seq;
+    if (std::holds_alternative<EpochStarted>(event.body)) epoch_started_at_ = event.time;
     events_.push_back(event);
     if (events_.size() > kept_max_) events_.pop_front();
     if (JobId job = job_of(event.body)) jobs.insert(job);

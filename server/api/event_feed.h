@@ -20,6 +20,7 @@ class EventFeed final : public EventSink {
   // Kept are the events after this seq up to last_seq(), without gaps.
   int64_t before_first() const { return events_.empty() ? last_seq_ : events_.front().seq - 1; }
   int64_t last_seq() const { return last_seq_; }
+  UnixTime epoch_started_at() const { return epoch_started_at_; }  // of the newest epoch seen
   // nullptr if it is not kept (any more) or has not come.
   const Event* find(int64_t seq) const;
 
@@ -39,6 +40,7 @@ class EventFeed final : public EventSink {
   const size_t kept_max_;
   std::deque<Event> events_;
   int64_t last_seq_ = 0;
+  UnixTime epoch_started_at_{};
   std::map<WatchId, Watch> watches_;
   std::multimap<JobId, WatchId> by_job_;
   WatchId last_watch_ = 0;

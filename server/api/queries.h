@@ -78,6 +78,7 @@ struct ClusterSummary {
   int gpus_broken = 0;    // unused, on nodes that are not up
   int64_t last_seq = 0;
   std::string version;
+  UnixTime epoch_started_at{};
 };
 ClusterSummary summarize(const Controller::ReadContext& context);
 

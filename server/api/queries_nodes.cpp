@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/version.h"
+#include "server/api/event_feed.h"
 #include "server/api/queries.h"
 
 namespace hai {
@@ -85,7 +86,11 @@ void Queries::list_nodes(const Caller& caller, const NodeListRequest& request,
 void Queries::get_cluster(const Caller& caller, Done<ClusterSummary> done) {
   controller_.read(
       caller,
-      [done](const Controller::ReadContext& context, const Actor&) { done(summarize(context)); },
+      [this, done](const Controller::ReadContext& context, const Actor&) {
+        ClusterSummary summary = summarize(context);
+        summary.epoch_started_at = feed_.epoch_started_at();
+        done(std::move(summary));
+      },
       done);
 }
 

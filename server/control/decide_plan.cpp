@@ -20,9 +20,12 @@ int master_port(JobId job, int attempt) {
   return static_cast<int>(10'000 + (job.value * 131 + attempt * 17) % 20'000);
 }
 
+// In a group of mixed nodes the same demand may be a whole node here and a share there.
 bool is_exclusive(const ClusterState& state, const Job& job, const Placement& placement) {
   if (job.spec->gpus_per_node == 0) return true;
-  return placement.front().gpus == state.find(placement.front().node)->all_gpus();
+  return std::ranges::all_of(placement, [&](const RankPlacement& place) {
+    return place.gpus == state.find(place.node)->all_gpus();
+  });
 }
 
 void start(Decision& decision, const StartItem& item) {

@@ -41,7 +41,7 @@ struct HttpServer::Impl {
       : limits(used_limits), handler(std::move(used_handler)) {}
 
   Status listen(const std::string& address) {
-    Result<tcp::endpoint> endpoint = resolve(context, address);
+    Result<tcp::endpoint> endpoint = resolve(*context, address);
     if (!endpoint.is_ok()) return endpoint.status();
     boost::system::error_code error;
     acceptor.open(endpoint.value().protocol(), error);
@@ -55,7 +55,7 @@ struct HttpServer::Impl {
 
   void accept() {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted) return;
+      if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) return accept_later();
       if (sessions.size() < limits.connections) add(std::move(socket));
       accept();
@@ -73,29 +73,29 @@ struct HttpServer::Impl {
   void add(tcp::socket socket) {
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto session = HttpSession::make(std::move(socket), limits, handler,
+    auto session = HttpSession::make(context, std::move(socket), limits, handler,
                                      [this](HttpSession* ended) { sessions.erase(ended); });
     sessions[session.get()] = session;
     session->start();
   }
 
   void stop() {
-    asio::post(context, [this] {
+    asio::post(*context, [this] {
       boost::system::error_code ignored;
       acceptor.close(ignored);
       retry.cancel();
       std::map<HttpSession*, std::shared_ptr<HttpSession>> all = sessions;
       for (const auto& [key, session] : all) session->close();
-      context.stop();
+      // Nothing is left to wait for: run() returns when the cut operations have ended.
     });
     if (thread.joinable()) thread.join();
   }
 
   HttpLimits limits;
   Handler handler;
-  asio::io_context context{1};
-  tcp::acceptor acceptor{context};
-  asio::steady_timer retry{context};
+  std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
+  tcp::acceptor acceptor{*context};
+  asio::steady_timer retry{*context};
   std::map<HttpSession*, std::shared_ptr<HttpSession>> sessions;
   std::thread thread;
   int port = 0;
@@ -112,7 +112,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& address
   auto impl = std::make_unique<Impl>(limits, std::move(handler));
   RETURN_IF_ERROR(impl->listen(address));
   impl->accept();
-  impl->thread = std::thread([impl = impl.get()] { impl->context.run(); });
+  impl->thread = std::thread([impl = impl.get()] { impl->context->run(); });
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 

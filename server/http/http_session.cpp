@@ -1,5 +1,6 @@
 #include "server/http/http_session.h"
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
@@ -41,9 +42,11 @@ HttpRequest to_request(http::request<http::string_body>&& message, const std::st
 
 class BeastSession final : public HttpSession, public std::enable_shared_from_this<BeastSession> {
  public:
-  BeastSession(tcp::socket socket, const HttpLimits& limits, const HttpServer::Handler& handler,
+  BeastSession(std::shared_ptr<asio::io_context> context, tcp::socket socket,
+               const HttpLimits& limits, const HttpServer::Handler& handler,
                std::function<void(HttpSession*)> ended)
-      : stream_(std::move(socket)),
+      : context_(std::move(context)),
+        stream_(std::move(socket)),
         answer_timer_(stream_.get_executor()),
         limits_(limits),
         handler_(handler),
@@ -116,14 +119,23 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     close();
   }
 
-  // An answer may come from any thread, late or twice; only the first to this request counts.
+  // An answer may come from any thread, late or twice; only the first to this request counts. Who
+  // has yet to answer does not keep a connection that has ended.
   HttpRespond responder() {
-    return [self = shared_from_this(), number = request_number_](HttpResponse response) {
-      asio::post(self->stream_.get_executor(),
-                 [self, number, response = std::move(response)]() mutable {
-                   self->answered(number, std::move(response));
-                 });
+    return [weak = weak_from_this(), number = request_number_](HttpResponse response) {
+      post(weak, [number, response = std::move(response)](BeastSession& self) mutable {
+        self.answered(number, std::move(response));
+      });
     };
+  }
+
+  template <typename Callback>
+  static void post(const std::weak_ptr<BeastSession>& weak, Callback callback) {
+    auto self = weak.lock();
+    if (!self) return;
+    asio::post(self->stream_.get_executor(), [weak, callback = std::move(callback)]() mutable {
+      if (auto still = weak.lock()) callback(*still);
+    });
   }
 
   void arm_answer_timer() {
@@ -188,9 +200,9 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   void stream_next() {
     stream_.expires_never();
     HttpStream source = stream_source_;
-    source([self = shared_from_this()](std::optional<std::string> chunk) {
-      asio::post(self->stream_.get_executor(), [self, chunk = std::move(chunk)]() mutable {
-        self->stream_chunk(std::move(chunk));
+    source([weak = weak_from_this()](std::optional<std::string> chunk) {
+      post(weak, [chunk = std::move(chunk)](BeastSession& self) mutable {
+        self.stream_chunk(std::move(chunk));
       });
     });
   }
@@ -221,6 +233,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     ended_(this);
   }
 
+  const std::shared_ptr<asio::io_context> context_;  // outlives the socket, whoever drops us last
   beast::tcp_stream stream_;
   asio::steady_timer answer_timer_;
   const HttpLimits& limits_;
@@ -241,10 +254,12 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
 
 }  // namespace
 
-std::shared_ptr<HttpSession> HttpSession::make(tcp::socket socket, const HttpLimits& limits,
+std::shared_ptr<HttpSession> HttpSession::make(std::shared_ptr<asio::io_context> context,
+                                               tcp::socket socket, const HttpLimits& limits,
                                                const HttpServer::Handler& handler,
                                                std::function<void(HttpSession*)> ended) {
-  return std::make_shared<BeastSession>(std::move(socket), limits, handler, std::move(ended));
+  return std::make_shared<BeastSession>(std::move(context), std::move(socket), limits, handler,
+                                        std::move(ended));
 }
 
 }  // namespace hai

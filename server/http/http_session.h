@@ -2,6 +2,7 @@
 // One HTTP connection: reads a request, waits for its answer, writes it, reads the next. Beast and
 // Asio types appear here only; included by http_server.cpp and http_session.cpp.
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <functional>
 #include <memory>
@@ -18,7 +19,8 @@ class HttpSession {
   virtual void close() = 0;
 
   // `ended` is called once, on the io_context's thread, when the connection is gone.
-  static std::shared_ptr<HttpSession> make(boost::asio::ip::tcp::socket socket,
+  static std::shared_ptr<HttpSession> make(std::shared_ptr<boost::asio::io_context> context,
+                                           boost::asio::ip::tcp::socket socket,
                                            const HttpLimits& limits,
                                            const HttpServer::Handler& handler,
                                            std::function<void(HttpSession*)> ended);

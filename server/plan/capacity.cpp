@@ -17,7 +17,7 @@ bool network_order(const Node& a, const Node& b) {
 Capacity::Capacity(const ClusterState& state) {
   slots_.reserve(state.nodes().size());
   for (const auto& [id, node] : state.nodes()) {
-    Slot slot{.node = &node, .usable = node.takes_jobs()};
+    Slot slot{.node = &node, .held = node.held_gpus(), .usable = node.takes_jobs()};
     if (slot.usable) slot.free = node.free_gpus();
     slots_.push_back(slot);
   }
@@ -42,9 +42,25 @@ void Capacity::take(const Placement& placement) {
   }
 }
 
+void Capacity::hold(const Placement& placement) {
+  for (const RankPlacement& place : placement) {
+    Slot& slot = slots_[index_.at(place.node)];
+    slot.free = without(slot.free, place.gpus);
+    slot.held = slot.held | place.gpus;
+  }
+}
+
+void Capacity::unhold(const Placement& placement) {
+  for (const RankPlacement& place : placement) {
+    Slot& slot = slots_[index_.at(place.node)];
+    slot.held = without(slot.held, place.gpus);
+    if (slot.usable) slot.free = slot.free | without(place.gpus, slot.node->used_gpus());
+  }
+}
+
 void Capacity::give(NodeId node, GpuSet gpus) {
   Slot& slot = slots_[index_.at(node)];
-  if (slot.usable) slot.free = slot.free | gpus;
+  if (slot.usable) slot.free = slot.free | without(gpus, slot.held);
 }
 
 }  // namespace hai

@@ -1,7 +1,7 @@
 #pragma once
 // The GPUs a planning pass may still give away: a tentative copy that stages take from and can roll
 // back by copying. Slots are in network order (zone, leaf, node), so that ranks numbered by slot
-// keep rings local.
+// keep rings local. A GPU is never free and held at once.
 
 #include <map>
 #include <string>
@@ -14,6 +14,7 @@ namespace hai {
 struct Slot {
   const Node* node = nullptr;
   GpuSet free;          // neither used nor held, and the node takes jobs
+  GpuSet held;          // promised to a job that waits for their users to leave
   bool usable = false;  // the node takes jobs now
 };
 
@@ -26,7 +27,12 @@ class Capacity {
   const std::vector<int>& group(const std::string& name) const;
   int index_of(NodeId node) const { return index_.at(node); }
 
+  // For a job that starts now.
   void take(const Placement& placement);
+  // For a job that starts when the GPUs' users have left; unhold() undoes it.
+  void hold(const Placement& placement);
+  void unhold(const Placement& placement);
+  // Their user has left: what nobody else holds is free.
   void give(NodeId node, GpuSet gpus);
 
  private:

@@ -26,7 +26,10 @@ int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now) {
     save =
         Duration(static_cast<int64_t>(std::clamp(job.checkpoint->save_seconds, 0.0, 3600.0) * 1e6));
   } else if (attempt.running_at) {
-    age = knobs.assumed_checkpoint_age;
+    // It can't lose more than it has done: else a silent job that has just begun would stand on the
+    // work of one that reports.
+    age =
+        std::clamp(Duration(now - *attempt.running_at), Duration{0}, knobs.assumed_checkpoint_age);
   }
   return gpus_of(attempt) * (age + save + kAssumedRestart).count();
 }

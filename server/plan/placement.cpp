@@ -4,54 +4,83 @@
 #include <map>
 #include <tuple>
 
+#include "common/check.h"
+
 namespace hai {
 namespace {
 
 struct Candidate {
   int slot = 0;
   GpuSet gpus;
+  int hole = 0;  // size of the free block its GPUs are broken out of
   int free_before = 0;
 };
 
-using Leaves = std::map<std::string, std::vector<Candidate>>;  // leaf → candidates in network order
+using Leaves = std::map<std::string, std::vector<Candidate>>;  // leaf → candidates, best first
 
-// Fills fragmented nodes first, so that whole nodes stay whole.
-void prefer_packed(std::vector<Candidate>& candidates) {
-  std::ranges::stable_sort(candidates, {}, &Candidate::free_before);
+// How well ranks would stand; less is better. A share breaks the smallest hole it fits in, wherever
+// that is, before it breaks a whole node next door.
+struct Tightness {
+  int holes = 0;
+  int free = 0;
+  int leaf_nodes = 0;  // nodes of the leaves that could take a rank
+  auto operator<=>(const Tightness&) const = default;
+
+  void add(const Candidate& candidate) {
+    holes += candidate.hole;
+    free += candidate.free_before;
+  }
+};
+
+struct Choice {
+  std::vector<Candidate> ranks;
+  int leaves = 0;
+  Tightness tightness;
+};
+
+Tightness tightness_of(const std::vector<Candidate>& leaf, int ranks) {
+  Tightness sum{.leaf_nodes = static_cast<int>(leaf.size())};
+  for (int i = 0; i < ranks; ++i) sum.add(leaf[i]);
+  return sum;
 }
 
-// Best fit: the smallest leaf that suffices; else the largest leaves whole and the best-fitting
-// remainder.
-std::vector<Candidate> choose_leaves(Leaves leaves, int nodes, int* leaves_used) {
-  std::vector<Candidate> chosen;
-  *leaves_used = 0;
-  while (nodes > 0) {
-    auto best = leaves.end();
-    for (auto it = leaves.begin(); it != leaves.end(); ++it) {
-      if (it->second.empty()) continue;
-      if (best == leaves.end()) {
-        best = it;
-        continue;
-      }
-      int size = static_cast<int>(it->second.size());
-      int best_size = static_cast<int>(best->second.size());
-      bool suffices = size >= nodes;
-      bool best_suffices = best_size >= nodes;
-      bool better = suffices != best_suffices ? suffices
-                    : suffices                ? size < best_size
-                                              : size > best_size;
-      if (better) best = it;
+// Best fit: the tightest leaf that suffices; if none does, the one with most room.
+Leaves::iterator best_leaf(Leaves& leaves, int nodes) {
+  auto best = leaves.end();
+  for (auto it = leaves.begin(); it != leaves.end(); ++it) {
+    if (best == leaves.end()) {
+      best = it;
+      continue;
     }
-    if (best == leaves.end()) return {};
-    std::vector<Candidate>& from = best->second;
-    prefer_packed(from);
-    int count = std::min(nodes, static_cast<int>(from.size()));
-    chosen.insert(chosen.end(), from.begin(), from.begin() + count);
-    nodes -= count;
-    ++*leaves_used;
-    leaves.erase(best);
+    int size = static_cast<int>(it->second.size());
+    int best_size = static_cast<int>(best->second.size());
+    bool suffices = size >= nodes;
+    bool best_suffices = best_size >= nodes;
+    bool better = suffices != best_suffices ? suffices
+                  : suffices ? tightness_of(it->second, nodes) < tightness_of(best->second, nodes)
+                             : size > best_size;
+    if (better) best = it;
   }
-  return chosen;
+  return best;
+}
+
+// One leaf if it fits, else the largest leaves whole and the best-fitting remainder.
+std::optional<Choice> choose_leaves(Leaves leaves, int nodes) {
+  Choice choice;
+  while (nodes > 0) {
+    auto leaf = best_leaf(leaves, nodes);
+    if (leaf == leaves.end()) return std::nullopt;
+    int count = std::min(nodes, static_cast<int>(leaf->second.size()));
+    for (int i = 0; i < count; ++i) {
+      choice.tightness.add(leaf->second[i]);
+      choice.ranks.push_back(leaf->second[i]);
+    }
+    choice.tightness.leaf_nodes += static_cast<int>(leaf->second.size());
+    ++choice.leaves;
+    nodes -= count;
+    leaves.erase(leaf);
+  }
+  return choice;
 }
 
 Placement to_placement(const Capacity& capacity, std::vector<Candidate> chosen) {
@@ -69,9 +98,18 @@ std::map<std::string, Leaves> free_by_zone(const Capacity& capacity, const Deman
   for (int index : eligible_slots(capacity, demand)) {
     const Slot& slot = capacity.slots()[index];
     if (avoid && std::ranges::find(demand.avoid, slot.node->id) != demand.avoid.end()) continue;
-    GpuSet gpus = fit(*slot.node, slot.free, demand.gpus);
-    if (gpus.is_empty()) continue;
-    zones[slot.node->facts.zone][slot.node->facts.leaf].push_back({index, gpus, slot.free.count()});
+    Fit found = best_fit(*slot.node, slot.free, demand.gpus);
+    if (found.gpus.is_empty()) continue;
+    zones[slot.node->facts.zone][slot.node->facts.leaf].push_back(
+        {index, found.gpus, found.hole, slot.free.count()});
+  }
+  // Fills fragmented nodes first, so that whole nodes stay whole.
+  for (auto& [zone, leaves] : zones) {
+    for (auto& [leaf, candidates] : leaves) {
+      std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
+        return std::pair(candidate.hole, candidate.free_before);
+      });
+    }
   }
   return zones;
 }
@@ -84,19 +122,19 @@ int count_of(const Leaves& leaves) {
 
 std::optional<Placement> place_in_one_zone(const Capacity& capacity, const Demand& demand,
                                            const std::map<std::string, Leaves>& zones) {
-  std::optional<Placement> best;
-  std::tuple<int, int> best_key;  // leaves used, free nodes of the zone
+  std::optional<Choice> best;
+  std::tuple<int, Tightness, int> best_key;  // leaves used, how tight, free nodes of the zone
   for (const auto& [zone, leaves] : zones) {
-    int leaves_used = 0;
-    std::vector<Candidate> chosen = choose_leaves(leaves, demand.nodes, &leaves_used);
-    if (chosen.empty()) continue;
-    if (demand.max_leaves > 0 && leaves_used > demand.max_leaves) continue;
-    std::tuple key(leaves_used, count_of(leaves));
+    std::optional<Choice> choice = choose_leaves(leaves, demand.nodes);
+    if (!choice) continue;
+    if (demand.max_leaves > 0 && choice->leaves > demand.max_leaves) continue;
+    std::tuple key(choice->leaves, choice->tightness, count_of(leaves));
     if (best && best_key <= key) continue;
-    best = to_placement(capacity, std::move(chosen));
+    best = std::move(choice);
     best_key = key;
   }
-  return best;
+  if (!best) return std::nullopt;
+  return to_placement(capacity, std::move(best->ranks));
 }
 
 // Two zones, the fuller part in one: ranks are numbered zone by zone, so one neighbouring pair
@@ -110,14 +148,13 @@ std::optional<Placement> place_across_zones(const Capacity& capacity, const Dema
   int first = -by_size[0].first;
   int rest = demand.nodes - first;
   if (first >= demand.nodes || -by_size[1].first < rest) return std::nullopt;
-  int leaves_first = 0;
-  int leaves_second = 0;
-  std::vector<Candidate> chosen = choose_leaves(zones.at(by_size[0].second), first, &leaves_first);
-  std::vector<Candidate> second = choose_leaves(zones.at(by_size[1].second), rest, &leaves_second);
-  if (demand.max_leaves > 0 && leaves_first + leaves_second > demand.max_leaves)
+  std::optional<Choice> fuller = choose_leaves(zones.at(by_size[0].second), first);
+  std::optional<Choice> other = choose_leaves(zones.at(by_size[1].second), rest);
+  CHECK(fuller && other);
+  if (demand.max_leaves > 0 && fuller->leaves + other->leaves > demand.max_leaves)
     return std::nullopt;
-  chosen.insert(chosen.end(), second.begin(), second.end());
-  return to_placement(capacity, std::move(chosen));
+  fuller->ranks.insert(fuller->ranks.end(), other->ranks.begin(), other->ranks.end());
+  return to_placement(capacity, std::move(fuller->ranks));
 }
 
 std::optional<Placement> place(const Capacity& capacity, const Demand& demand, bool avoid) {
@@ -129,12 +166,11 @@ std::optional<Placement> place(const Capacity& capacity, const Demand& demand, b
 
 }  // namespace
 
-GpuSet fit(const Node& node, GpuSet free, int gpus) {
+Fit best_fit(const Node& node, GpuSet free, int gpus) {
   if (gpus == 0 || gpus == node.facts.gpus) {
-    return free == node.all_gpus() ? free : GpuSet{};
+    return free == node.all_gpus() ? Fit{free, node.facts.gpus} : Fit{};
   }
-  GpuSet best;
-  int best_hole = GpuSet::kMax + 1;
+  Fit best{.hole = GpuSet::kMax + 1};
   for (int start = 0; start + gpus <= node.facts.gpus; start += gpus) {
     GpuSet block{GpuSet::first(gpus).bits << start};
     if (!without(block, free).is_empty()) continue;
@@ -146,10 +182,7 @@ GpuSet fit(const Node& node, GpuSet free, int gpus) {
       if (!without(around, free).is_empty()) break;
       hole = size;
     }
-    if (hole < best_hole) {
-      best = block;
-      best_hole = hole;
-    }
+    if (hole < best.hole) best = {block, hole};
   }
   return best;
 }
@@ -171,6 +204,10 @@ bool one_zone_could_hold(const Capacity& capacity, const Demand& demand) {
     if (++nodes[capacity.slots()[index].node->facts.zone] >= demand.nodes) return true;
   }
   return false;
+}
+
+bool crosses_zones(const ClusterState& state, NodeId first_rank, NodeId last_rank) {
+  return state.find(first_rank)->facts.zone != state.find(last_rank)->facts.zone;
 }
 
 std::optional<Placement> place(const Capacity& capacity, const Demand& demand) {

@@ -25,7 +25,14 @@ struct Demand {
 
 // The GPUs a demand would get on a node with these free: the whole node, or the aligned block that
 // breaks the smallest larger hole. Empty if it does not fit.
-GpuSet fit(const Node& node, GpuSet free, int gpus);
+struct Fit {
+  GpuSet gpus;
+  int hole = 0;  // size of the free block they are broken out of
+};
+Fit best_fit(const Node& node, GpuSet free, int gpus);
+inline GpuSet fit(const Node& node, GpuSet free, int gpus) {
+  return best_fit(node, free, gpus).gpus;
+}
 
 // All `demand.nodes` ranks in network order, or nothing.
 std::optional<Placement> place(const Capacity& capacity, const Demand& demand);
@@ -35,5 +42,9 @@ std::vector<int> eligible_slots(const Capacity& capacity, const Demand& demand);
 
 // Whether the group has a zone that could hold the demand if it were empty.
 bool one_zone_could_hold(const Capacity& capacity, const Demand& demand);
+
+// Whether ranks stand in more than one zone. Ranks are numbered zone by zone, so first and last
+// tell.
+bool crosses_zones(const ClusterState& state, NodeId first_rank, NodeId last_rank);
 
 }  // namespace hai

@@ -6,8 +6,10 @@
 #include <map>
 #include <set>
 
+#include "common/check.h"
 #include "server/plan/capacity.h"
 #include "server/plan/eligible.h"
+#include "server/plan/explain.h"
 #include "server/plan/preempt.h"
 
 namespace hai {
@@ -27,24 +29,28 @@ class Pass {
   Plan run() {
     settle_reservations();
     empty_draining_nodes();
+    crossing_ = cross_zone_job_runs();
     for (const Candidate& candidate : candidates()) consider(candidate);
     release_pointless_suspensions();
     return std::move(plan_);
   }
 
  private:
-  // A reservation starts when its victims have left, and goes back when it can't be used any more.
+  // A reservation starts when its victims have left, and goes back when it can't be used any more;
+  // then its job looks for another place in this same pass, where its victims are still leaving and
+  // cost nothing.
   void settle_reservations() {
     for (JobId id : state_.reserved()) {
       const Job& job = *state_.find(id);
       const Reservation& reservation = *job.reservation;
+      int64_t units = quota_units(state_, *job.spec);
       std::string why;
       if (auto reason = not_eligible(state_, job, now_)) {
         why = reason->text;
       } else if (!places_usable(reservation.placement, &why)) {
         // why is set
       } else if (!quota_.has_room(*state_.find_user(job.user), job.spec->group,
-                                  reservation.priority, quota_units(state_, *job.spec))) {
+                                  reservation.priority, units)) {
         why = "its quota is used by another job now";
       }
       if (!why.empty()) {
@@ -52,16 +58,12 @@ class Pass {
         continue;
       }
       kept_.insert(id);
-      taken_.insert(reservation.victims.begin(), reservation.victims.end());
-      quota_.use(job.user, job.spec->group, reservation.priority, quota_units(state_, *job.spec));
-      int waiting_for = blockers(job);
-      if (waiting_for == 0) {
+      quota_.use(job.user, job.spec->group, reservation.priority, units);
+      std::set<JobId> waits_for = users_of(reservation.placement);
+      if (waits_for.empty()) {
         plan_.starts.push_back({id, reservation.placement, reservation.priority});
       } else {
-        plan_.pending[id] = {
-            PendingCode::preempting,
-            fmt::format("{} nodes are held for it; waits for {} job{} to save and leave",
-                        reservation.placement.size(), waiting_for, waiting_for == 1 ? "" : "s")};
+        plan_.pending[id] = preempting_reason(reservation.placement.size(), waits_for.size());
       }
     }
   }
@@ -76,31 +78,31 @@ class Pass {
     return true;
   }
 
-  // Jobs still standing on the GPUs held for `job`.
-  int blockers(const Job& job) const {
+  // Jobs still standing on these GPUs.
+  std::set<JobId> users_of(const Placement& placement) const {
     std::set<JobId> jobs;
-    for (const RankPlacement& place : job.reservation->placement) {
+    for (const RankPlacement& place : placement) {
       for (const Occupant& occupant : state_.find(place.node)->occupants) {
         if (!(occupant.gpus & place.gpus).is_empty()) jobs.insert(occupant.job);
       }
     }
-    return static_cast<int>(jobs.size());
+    return jobs;
   }
 
-  // A dropped reservation's GPUs are given away from the next pass on, when its victims have been
-  // told.
   void drop(const Job& job, const std::string& why) {
     plan_.drops.push_back({job.id, why});
-    dropped_.insert(job.id);
+    capacity_.unhold(job.reservation->placement);
   }
 
   void release_pointless_suspensions() {
+    std::set<JobId> needed = asked_;
+    for (JobId id : kept_) needed.merge(users_of(state_.find(id)->reservation->placement));
     for (JobId id : state_.live()) {
       const Job& job = *state_.find(id);
       const Attempt& attempt = *job.attempt;
       if (attempt.state != AttemptState::suspending || attempt.end || !attempt.suspended_for)
         continue;
-      if (job.held || taken_.contains(id) || on_draining_node(attempt)) continue;
+      if (job.held || needed.contains(id) || on_draining_node(attempt)) continue;
       plan_.continues.push_back(
           {id, fmt::format("job {}, for which it was to leave, needs it no more",
                            attempt.suspended_for.value)});
@@ -135,7 +137,7 @@ class Pass {
     std::vector<Candidate> out;
     for (const auto& [order, id] : state_.waiting()) {
       const Job& job = *state_.find(id);
-      if (kept_.contains(id) || dropped_.contains(id)) continue;
+      if (kept_.contains(id)) continue;
       if (auto reason = not_eligible(state_, job, now_)) {
         plan_.pending[id] = std::move(*reason);
         continue;
@@ -171,60 +173,91 @@ class Pass {
       return;
     }
     Demand demand = demand_of(capacity_, job, knobs_, now_);
-    if (is_hopeless(demand)) {
-      plan_.pending[job.id] = resources_reason(demand);
-      return;
+    bool must_cross = demand.may_cross_zones;
+    demand.may_cross_zones = must_cross && !crossing_;
+    if (!is_hopeless(demand)) {
+      if (find_room(candidate, *level, demand)) return;
+      if (take_back_lower_reservations(*level, demand)) {
+        CHECK(find_room(candidate, *level, demand));
+        return;
+      }
+      hopeless_.insert_or_assign(demand.shape(), demand.nodes);
     }
-    demand.may_cross_zones = demand.may_cross_zones && !cross_zone_job_runs();
+    plan_.pending[job.id] = resources_reason(capacity_, demand);
+    if (must_cross && crossing_) {
+      plan_.pending[job.id].text +=
+          "; no zone is that large, and only one job at a time may run across zones";
+    }
+  }
+
+  // Starts it in free capacity, or reserves what legal victims leave.
+  bool find_room(const Candidate& candidate, Priority level, const Demand& demand) {
     if (auto placement = place(capacity_, demand)) {
-      start(job, *level, candidate.units, *placement);
-      return;
+      start(*candidate.job, level, candidate.units, *placement);
+      return true;
     }
-    if (auto room = preempt(state_, capacity_, knobs_, now_, demand, *level, taken_)) {
-      reserve(job, *level, candidate.units, *room);
-      return;
-    }
-    take_back_lower_reservations(*level, demand);
-    hopeless_.insert_or_assign(demand.shape(), demand.nodes);
-    plan_.pending[job.id] = resources_reason(demand);
+    auto room = preempt(state_, capacity_, knobs_, now_, demand, level, asked_);
+    if (room) reserve(*candidate.job, level, candidate.units, *room);
+    return room.has_value();
   }
 
   void start(const Job& job, Priority level, int64_t units, const Placement& placement) {
     capacity_.take(placement);
-    quota_.use(job.user, job.spec->group, level, units);
+    use(job, level, units, placement);
     plan_.starts.push_back({job.id, placement, level});
   }
 
   void reserve(const Job& job, Priority level, int64_t units, const Preemption& room) {
-    capacity_.take(room.placement);
-    quota_.use(job.user, job.spec->group, level, units);
-    taken_.insert(room.victims.begin(), room.victims.end());
+    capacity_.hold(room.placement);
+    use(job, level, units, room.placement);
+    asked_.insert(room.victims.begin(), room.victims.end());
     plan_.reserves.push_back({job.id, room.placement, level, room.victims});
-    plan_.pending[job.id] = {
-        PendingCode::preempting,
-        fmt::format("{} nodes are held for it; waits for {} job{} to save and leave",
-                    room.placement.size(), room.victims.size(),
-                    room.victims.size() == 1 ? "" : "s")};
+    plan_.pending[job.id] = preempting_reason(room.placement.size(), room.victims.size());
   }
 
-  // Nodes held for a less important job are no reason to wait: they are given back, and the next
-  // pass sees them.
-  void take_back_lower_reservations(Priority level, const Demand& demand) {
-    Capacity trial = capacity_;
+  void use(const Job& job, Priority level, int64_t units, const Placement& placement) {
+    quota_.use(job.user, job.spec->group, level, units);
+    crossing_ = crossing_ || crosses(placement);
+  }
+
+  // Nodes held for less important jobs are no reason to wait: as many of these reservations as it
+  // takes are given back, the most important and oldest last. Their victims are leaving already, so
+  // that nobody new has to.
+  bool take_back_lower_reservations(Priority level, const Demand& demand) {
     std::vector<const Job*> lower;
+    Capacity trial = capacity_;
     for (JobId id : kept_) {
       const Job& holder = *state_.find(id);
-      if (holder.reservation->priority >= level || dropped_.contains(id)) continue;
+      if (holder.reservation->priority >= level) continue;
       lower.push_back(&holder);
-      for (const RankPlacement& place : holder.reservation->placement)
-        trial.give(place.node, place.gpus);
+      trial.unhold(holder.reservation->placement);
     }
-    if (lower.empty() || !place(trial, demand)) return;
+    auto has_room = [&] {
+      return place(trial, demand) ||
+             preempt(state_, trial, knobs_, now_, demand, level, asked_).has_value();
+    };
+    if (lower.empty() || !has_room()) return false;
+    std::ranges::stable_sort(lower, {}, [](const Job* holder) {
+      return std::pair(-static_cast<int>(holder->reservation->priority), holder->id);
+    });
     for (const Job* holder : lower) {
-      std::erase_if(plan_.starts, [&](const StartItem& item) { return item.job == holder->id; });
-      drop(*holder, "a job of higher priority needs the nodes");
-      plan_.pending.erase(holder->id);
+      trial.hold(holder->reservation->placement);
+      if (has_room()) continue;
+      trial.unhold(holder->reservation->placement);
+      take_back(*holder);
     }
+    return true;
+  }
+
+  void take_back(const Job& holder) {
+    std::erase_if(plan_.starts, [&](const StartItem& item) { return item.job == holder.id; });
+    kept_.erase(holder.id);
+    quota_.use(holder.user, holder.spec->group, holder.reservation->priority,
+               -quota_units(state_, *holder.spec));
+    const std::string why = "a job of higher priority needs the nodes";
+    drop(holder, why);
+    plan_.pending[holder.id] = {PendingCode::resources,
+                                "nodes were held for it until just now: " + why};
   }
 
   // As big a gang of the same shape has failed before in this pass, at the same or a higher level.
@@ -233,28 +266,19 @@ class Pass {
     return it != hopeless_.end() && demand.nodes >= it->second;
   }
 
-  bool cross_zone_job_runs() const {
-    return std::ranges::any_of(state_.live(), [&](JobId id) {
-      const std::vector<Rank>& ranks = state_.find(id)->attempt->ranks;
-      return state_.find(ranks.front().place.node)->facts.zone !=
-             state_.find(ranks.back().place.node)->facts.zone;
-    });
+  bool crosses(const Placement& placement) const {
+    return crosses_zones(state_, placement.front().node, placement.back().node);
   }
 
-  PendingReason resources_reason(const Demand& demand) const {
-    int usable = 0;
-    int fitting = 0;
-    for (int index : eligible_slots(capacity_, demand)) {
-      const Slot& slot = capacity_.slots()[index];
-      usable += slot.usable;
-      fitting += !fit(*slot.node, slot.free, demand.gpus).is_empty();
-    }
-    std::string where = demand.zone.empty() ? demand.group : demand.group + "#" + demand.zone;
-    std::string what =
-        demand.gpus == 0 ? "whole nodes" : fmt::format("nodes with {} free GPUs", demand.gpus);
-    return {PendingCode::resources,
-            fmt::format("needs {} {} in {}; {} of {} open nodes can give that now", demand.nodes,
-                        what, where, fitting, usable)};
+  bool cross_zone_job_runs() const {
+    return std::ranges::any_of(state_.live(),
+                               [&](JobId id) {
+                                 const std::vector<Rank>& ranks = state_.find(id)->attempt->ranks;
+                                 return crosses_zones(state_, ranks.front().place.node,
+                                                      ranks.back().place.node);
+                               }) ||
+           std::ranges::any_of(
+               kept_, [&](JobId id) { return crosses(state_.find(id)->reservation->placement); });
   }
 
   const ClusterState& state_;
@@ -262,9 +286,9 @@ class Pass {
   const UnixTime now_;
   Capacity capacity_;
   QuotaLedger quota_;
-  std::set<JobId> taken_;    // victims that some reservation counts on
-  std::set<JobId> kept_;     // jobs whose reservation stands
-  std::set<JobId> dropped_;  // jobs whose reservation goes back in this pass
+  std::set<JobId> kept_;   // jobs whose reservation stands
+  std::set<JobId> asked_;  // victims of this pass
+  bool crossing_ = false;  // a job runs across zones, or will
   std::map<decltype(std::declval<Demand>().shape()), int> hopeless_;
   Plan plan_;
 };

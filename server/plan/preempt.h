@@ -1,7 +1,8 @@
 #pragma once
 // Who has to leave so that a job can start: among the legal victims a set with little lost work,
-// and none that could have stayed. Greedy by marginal cost per node, then every victim is proved
-// necessary; exact for whole-node jobs of one node, a heuristic for overlapping gangs.
+// and none that could have stayed. Greedy by lost work per node and by lost work per freed node,
+// the better of the two; then every victim is proved necessary. Exact for jobs of one node and for
+// victims of one node, a heuristic for overlapping gangs (tests/property measures how good).
 
 #include <optional>
 #include <set>
@@ -18,12 +19,13 @@ struct Preemption {
   std::vector<JobId> victims;  // by id; those already leaving included
 };
 
-// `taken`: jobs that other reservations of this pass already count on.
+// `asked`: jobs that this pass has told to leave already; whoever leaves costs nothing more.
 std::optional<Preemption> preempt(const ClusterState& state, const Capacity& capacity,
                                   const Knobs& knobs, UnixTime now, const Demand& demand,
-                                  Priority level, const std::set<JobId>& taken);
+                                  Priority level, const std::set<JobId>& asked);
 
-// Lower effective level and not yet leaving, or leaving anyway and promised to nobody.
+// Of lower level, or leaving in any case. One that leaves only for another job of its own level or
+// above is none: it goes on if that job needs it no more.
 bool is_legal_victim(const Job& job, Priority level);
 
 }  // namespace hai

@@ -118,6 +118,7 @@ void to_proto(const ClusterSummary& summary, v1::Cluster& out) {
   out.set_gpus_draining(summary.gpus_draining);
   out.set_gpus_broken(summary.gpus_broken);
   out.set_last_seq(summary.last_seq);
+  out.set_started_at_us(to_micros(summary.epoch_started_at));
   for (const auto& [text, count] : view.nodes_by_liveness) {
     (*out.mutable_nodes_by_liveness())[text] = count;
   }

@@ -87,6 +87,25 @@ struct Encoder {
     visit_fields(value, [&](const char* name, const auto& member) { field(name, member, first); });
     out += '}';
   }
+  // Most specs are mostly defaults, and each is written twice for every submit.
+  void add(const JobSpec& spec) {
+    static const JobSpec defaults;
+    static const std::vector<const void*> members = addresses_of_fields(defaults);
+    out += '{';
+    bool first = true;
+    auto at = members.begin();
+    visit_fields(spec, [&](const char* name, const auto& member) {
+      using Member = std::remove_reference_t<decltype(member)>;
+      if (!(member == *static_cast<Member*>(*at++))) field(name, member, first);
+    });
+    out += '}';
+  }
+  template <typename T>
+  static std::vector<const void*> addresses_of_fields(const T& value) {
+    std::vector<const void*> addresses;
+    visit_fields(value, [&](const char*, const auto& member) { addresses.push_back(&member); });
+    return addresses;
+  }
 
   template <typename T>
   void field(const char* name, const T& member, bool& first) {

@@ -12,19 +12,29 @@
 
 namespace hai {
 
+// Readers go through a row from left to right, and making a pqxx::row anew for each cell costs more
+// than reading it. One thread reads a result at a time.
 struct PgResult::Impl {
   pqxx::result rows;
+  mutable pqxx::row row = {};
+  mutable int row_number = -1;
+
+  pqxx::field cell(int number, int column) const {
+    if (number != row_number) {
+      row = rows[static_cast<pqxx::result::size_type>(number)];
+      row_number = number;
+    }
+    return row[column];
+  }
 };
 
 int PgResult::size() const { return static_cast<int>(impl_->rows.size()); }
 int64_t PgResult::affected() const { return static_cast<int64_t>(impl_->rows.affected_rows()); }
 
-bool PgResult::is_null(int row, int column) const {
-  return impl_->rows[static_cast<pqxx::result::size_type>(row)][column].is_null();
-}
+bool PgResult::is_null(int row, int column) const { return impl_->cell(row, column).is_null(); }
 
 std::string_view PgResult::text(int row, int column) const {
-  const pqxx::field field = impl_->rows[static_cast<pqxx::result::size_type>(row)][column];
+  const pqxx::field field = impl_->cell(row, column);
   return {field.c_str(), field.size()};  // kept by rows, not by field
 }
 

@@ -29,7 +29,7 @@ struct PgError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Rows as text; copies share them.
+// Rows as text; copies share them. Read by one thread at a time.
 class PgResult {
  public:
   struct Impl;
