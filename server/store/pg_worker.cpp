@@ -1,5 +1,6 @@
 #include "server/store/pg_worker.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hai {
@@ -46,11 +47,15 @@ void PgWorker::submit(Work work, Done done, Duration limit) {
   changed_.notify_all();
 }
 
-// Only what is under way can be interrupted; what still waits had its time taken by others, whose
-// own limits end them.
 void PgWorker::time_out(int64_t number) {
-  std::lock_guard lock(mutex_);
-  if (under_way_ == number) session_.interrupt();
+  std::unique_lock lock(mutex_);
+  if (under_way_ == number) return session_.interrupt();  // it fails, and answers by itself
+  const auto waiting = std::ranges::find(queue_, number, &Task::number);
+  if (waiting == queue_.end()) return;  // its answer is on the way
+  const Task late = std::move(*waiting);
+  queue_.erase(waiting);
+  lock.unlock();
+  late.done(unavailable("postgres: still busy with an earlier request"));
 }
 
 void PgWorker::answer(Task task, Status status) {

@@ -26,8 +26,8 @@ class PgWorker {
   // Drops what waits; what is under way gets a moment to end.
   ~PgWorker();
 
-  // `resource_exhausted` if too much waits. Work that takes longer than `limit` from now on is
-  // interrupted: a database that hangs must not hang its callers.
+  // `resource_exhausted` if too much waits. Work that has not ended after `limit` from now on is
+  // interrupted or never begun: a database that hangs must not hang its callers.
   void submit(Work work, Done done, Duration limit);
 
  private:
