@@ -1,0 +1,48 @@
+#include "server/plan/explain.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+namespace hai {
+
+PendingReason preempting_reason(size_t nodes, size_t jobs) {
+  return {PendingCode::preempting,
+          fmt::format("{} node{} held for it; waits for {} job{} to save and leave", nodes,
+                      nodes == 1 ? " is" : "s are", jobs, jobs == 1 ? "" : "s")};
+}
+
+PendingReason resources_reason(const Capacity& capacity, const Demand& demand) {
+  int usable = 0;
+  int fitting = 0;
+  std::map<std::string, int> by_zone;
+  for (int index : eligible_slots(capacity, demand)) {
+    const Slot& slot = capacity.slots()[index];
+    usable += slot.usable;
+    if (fit(*slot.node, slot.free, demand.gpus).is_empty()) continue;
+    ++fitting;
+    ++by_zone[slot.node->facts.zone];
+  }
+  int most = 0;
+  for (const auto& [zone, count] : by_zone) most = std::max(most, count);
+  std::string where = demand.zone.empty() ? demand.group : demand.group + "#" + demand.zone;
+  std::string what = demand.gpus == 0
+                         ? fmt::format("whole node{}", demand.nodes == 1 ? "" : "s")
+                         : fmt::format("node{} with {} free GPU{}", demand.nodes == 1 ? "" : "s",
+                                       demand.gpus, demand.gpus == 1 ? "" : "s");
+  PendingReason reason{
+      PendingCode::resources,
+      fmt::format("needs {} {} in {}; {} of {} open node{} can give that now", demand.nodes, what,
+                  where, fitting, usable, usable == 1 ? "" : "s")};
+  if (fitting < demand.nodes) return reason;
+  if (most < demand.nodes) {
+    reason.text += fmt::format(", at most {} in one zone", most);
+  } else if (demand.max_leaves > 0) {
+    reason.text += fmt::format(", but not within {} lea{}", demand.max_leaves,
+                               demand.max_leaves == 1 ? "f" : "ves");
+  }
+  return reason;
+}
+
+}  // namespace hai

@@ -1,0 +1,16 @@
+#pragma once
+// Why a job that may run still waits, in numbers that were true when the pass looked at it.
+
+#include "server/model/reason.h"
+#include "server/plan/capacity.h"
+#include "server/plan/placement.h"
+
+namespace hai {
+
+// It holds `nodes` nodes and waits until `jobs` jobs have left them.
+PendingReason preempting_reason(size_t nodes, size_t jobs);
+
+// Neither free capacity nor legal victims make room for it.
+PendingReason resources_reason(const Capacity& capacity, const Demand& demand);
+
+}  // namespace hai

@@ -1,0 +1,202 @@
+// Who has to leave.
+
+#include "server/plan/preempt.h"
+
+#include "tests/unit/plan/plan_matchers.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+JobBuilder low(const std::string& name) { return job(name).priority(Priority::low); }
+JobBuilder high(const std::string& name) { return job(name).priority(Priority::high); }
+
+TEST(Preempt, OnlyLowerLevels) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  c.run(job("higher").priority(Priority::very_high), {"node-1"});
+  c.run(job("same").priority(Priority::high), {"node-2"});
+  c.run(job("lower").priority(Priority::above_normal), {"node-3"});
+  c.submit(high("j"));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-3 <- lower"));
+}
+
+TEST(Preempt, CountsTheLevelItRunsAtNotTheOneAsked) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(low("j"), {"node-1"});
+  c.emit(JobPriorityChanged{id, Priority::extreme_high});
+  c.submit(high("h"));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("h: node-1 <- j"));
+}
+
+TEST(Preempt, TheCheapestLostWork) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  for (int i = 1; i <= 3; ++i) c.run(low(fmt::format("v{}", i)), {fmt::format("node-{}", i)});
+  c.advance(1h);
+  c.checkpoint(JobId{1}, 20min);
+  c.checkpoint(JobId{2}, 1min);
+  c.checkpoint(JobId{3}, 10min);
+  c.submit(high("j"));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-2 <- v2"));
+}
+
+TEST(Preempt, FreeNodesFirst) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  c.run(low("b"), {"node-2"});
+  c.submit(high("j").nodes(3));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-1,node-3,node-4 <- a"));
+}
+
+TEST(Preempt, NeverMoreThanNeeded) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  c.run(low("one"), {"node-1"});
+  c.run(low("gang").nodes(2), {"node-2", "node-3"});
+  c.run(low("other"), {"node-4"});
+  c.advance(1h).checkpoint(JobId{1}, 1min);
+  c.checkpoint(JobId{3}, 2min);
+  c.submit(high("j").nodes(2));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-1,node-4 <- one,other"));
+}
+
+TEST(Preempt, AGangThatIsCheaperThanItsPartsLookBeatsSingles) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  c.run(low("gang").nodes(2), {"node-1", "node-2"});
+  c.run(low("a"), {"node-3"});
+  c.run(low("b"), {"node-4"});
+  c.advance(1h).checkpoint(JobId{1}, 5min);
+  c.checkpoint(JobId{2}, 6min);
+  c.checkpoint(JobId{3}, 6min);
+  c.submit(high("j").nodes(2));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-1,node-2 <- gang"));
+}
+
+TEST(Preempt, AGangLeavesAsAWhole) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  c.run(low("gang").nodes(3), {"node-1", "node-2", "node-3"});
+  c.submit(high("j"));
+  EXPECT_THAT(reserves(c, c.pass()), ElementsAre("j: node-1 <- gang"));
+  EXPECT_EQ(c.attempt(JobId{1}).state, AttemptState::suspending);
+  EXPECT_EQ(c.attempt(JobId{1}).suspended_for, JobId{2});
+  EXPECT_EQ(c.attempt(JobId{1}).suspend_deadline, c.now + 60s);
+}
+
+TEST(Preempt, SharesThatTogetherMakeANodeWhole) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("a").gpus(4), {"node-1"}, GpuSet::first(4));
+  c.run(low("b").gpus(2), {"node-1"}, GpuSet{0b0011'0000});
+  c.run(low("c").gpus(4), {"node-2"}, GpuSet::first(4));
+  c.run(job("stays").gpus(4).priority(Priority::very_high), {"node-2"}, GpuSet{0xf0});
+  c.submit(high("j"));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-1 <- a,b"));
+}
+
+TEST(Preempt, AShareSuspendsOnlyWhoIsInItsWay) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(low("a").gpus(4), {"node-1"}, GpuSet::first(4));
+  c.run(low("b").gpus(4), {"node-1"}, GpuSet{0xf0});
+  c.advance(1h).checkpoint(JobId{2}, 0s);
+  c.checkpoint(JobId{1}, 30min);
+  c.submit(high("j").gpus(2));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-1[4,5] <- b"));
+}
+
+TEST(Preempt, NobodyIfItWouldNotHelp) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  c.run(low("b"), {"node-2"});
+  c.run(job("top").priority(Priority::extreme_high), {"node-3"});
+  c.submit(high("j").nodes(3));
+  EXPECT_THAT(c.plan().reserves, IsEmpty());
+}
+
+TEST(Preempt, NobodyOnNodesThatTakeNoJobs) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  c.run(low("b"), {"node-2"});
+  c.set_liveness("node-1", Liveness::suspect).set_scheduling("node-2", Scheduling::cordoned);
+  c.submit(high("j"));
+  EXPECT_THAT(c.plan().reserves, IsEmpty());
+}
+
+TEST(Preempt, WithinOneZone) {
+  Cluster c = cluster(nodes(2, gpus(8)).zone("A"), nodes(2, gpus(8)).zone("B"));
+  c.run(low("a1"), {"node-1"});
+  c.run(low("a2"), {"node-2"});
+  c.run(low("b1"), {"node-3"});
+  c.run(low("b2"), {"node-4"});
+  c.advance(1h);
+  c.checkpoint(JobId{1}, 1min);
+  c.checkpoint(JobId{2}, 10min);
+  c.checkpoint(JobId{3}, 2min);
+  c.checkpoint(JobId{4}, 4min);
+  c.submit(high("j").nodes(2));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-3,node-4 <- b1,b2"));
+}
+
+TEST(Preempt, AvoidedNodesAreFreedLast) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.place(high("j"), {"node-1"});
+  c.emit(AttemptEnding{id, 1, {AttemptState::lost, 0, "test", true}});
+  c.emit(RankEnded{id, 1, 0, RankState::lost, ExitCause::lost, 0, ""});
+  c.emit(AttemptEnded{id, 1, AttemptState::lost, "test", 0, {NodeId{1}}});
+  c.run(low("a"), {"node-1"});
+  c.run(low("b"), {"node-2"});
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-2 <- b"));
+}
+
+TEST(Preempt, WhoLeavesAnywayCostsNothing) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  c.run(high("b"), {"node-2"});
+  c.advance(1h).checkpoint(JobId{1}, 0s);
+  c.emit(AttemptSuspending{JobId{2}, 1, c.now + 60s, {}, "its user asked"});
+  c.submit(high("j"));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-2 <- b"));
+}
+
+TEST(Preempt, WhoLeavesForAnEqualIsNoLegalVictim) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId normal = c.run(job("normal").nodes(2), {"node-1", "node-2"});
+  JobId first = c.submit(high("first"));
+  c.pass();
+  ASSERT_EQ(c.attempt(normal).suspended_for, first);
+  c.submit(low("low"));
+  EXPECT_THAT(c.plan().reserves, IsEmpty()) << "normal goes on if first goes away";
+}
+
+TEST(Preempt, TwoReservationsShareNoGpuButMayShareAVictimThatLeaves) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  c.run(low("gang").nodes(2), {"node-1", "node-2"});
+  c.run(low("single"), {"node-3"});
+  c.advance(1h).checkpoint(JobId{1}, 0s);
+  c.submit(high("j1"));
+  c.submit(high("j2"));
+  EXPECT_THAT(reserves(c, c.pass()), ElementsAre("j1: node-1 <- gang", "j2: node-2 <- gang"))
+      << "single can go on: gang leaves two nodes";
+  EXPECT_EQ(c.attempt(JobId{2}).state, AttemptState::running);
+}
+
+TEST(Preempt, TwoReservationsTakeDifferentVictims) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  c.run(low("b"), {"node-2"});
+  c.submit(high("j1"));
+  c.submit(high("j2"));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j1: node-1 <- a", "j2: node-2 <- b"));
+}
+
+TEST(Preempt, IsNotRepeatedWhileAReservationStands) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  for (int i = 1; i <= 3; ++i) c.run(low(fmt::format("v{}", i)), {fmt::format("node-{}", i)});
+  c.submit(high("j"));
+  c.pass();
+  Plan again = c.plan();
+  EXPECT_THAT(again.reserves, IsEmpty());
+  EXPECT_THAT(again.continues, IsEmpty());
+  EXPECT_THAT(again.drops, IsEmpty());
+}
+
+}  // namespace
+}  // namespace hai::test

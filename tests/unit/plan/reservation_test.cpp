@@ -1,0 +1,199 @@
+// The second phase: victims leave, the beneficiary starts; or somebody changes his mind. And
+// drains, which move jobs without a beneficiary.
+
+#include "tests/unit/plan/plan_matchers.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+JobBuilder low(const std::string& name) { return job(name).priority(Priority::low); }
+JobBuilder high(const std::string& name) { return job(name).priority(Priority::high); }
+
+// Two low jobs run on two nodes, `big` has both nodes reserved.
+struct Held {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  JobId a = c.run(low("a"), {"node-1"});
+  JobId b = c.run(low("b"), {"node-2"});
+  JobId blocker = c.run(job("top").priority(Priority::extreme_high), {"node-3"});
+  JobId big = c.submit(high("big").nodes(2));
+  Held() { c.pass(); }
+};
+
+TEST(Reservation, StartsWhenTheLastVictimHasLeft) {
+  Held h;
+  h.c.leave(h.a);
+  EXPECT_THAT(h.c.plan().starts, IsEmpty());
+  h.c.leave(h.b);
+  EXPECT_THAT(starts(h.c, h.c.pass()), ElementsAre("big: node-1,node-2"));
+  EXPECT_FALSE(h.c.job(h.big).reservation.has_value());
+}
+
+TEST(Reservation, BeneficiaryStoppedLetsVictimsGoOn) {
+  Held h;
+  h.c.emit(ReservationDropped{h.big, "stopped"});
+  h.c.emit(JobFinished{h.big, JobState::stopped, 0, "stopped"});
+  EXPECT_THAT(jobs(h.c, h.c.pass().continues), ElementsAre("a", "b"));
+  EXPECT_EQ(h.c.attempt(h.a).state, AttemptState::running);
+  EXPECT_FALSE(h.c.attempt(h.a).suspended_for);
+}
+
+TEST(Reservation, BeneficiaryHeldLetsVictimsGoOn) {
+  Held h;
+  h.c.emit(JobHeld{h.big, "test"});
+  Plan plan = h.c.plan();
+  EXPECT_THAT(jobs(h.c, plan.drops), ElementsAre("big"));
+  EXPECT_THAT(jobs(h.c, plan.continues), ElementsAre("a", "b"));
+  EXPECT_EQ(pending_code(plan, h.big), "held");
+}
+
+TEST(Reservation, AVictimItsUserSuspendedMeanwhileLeavesAllTheSame) {
+  Held h;
+  EXPECT_TRUE(h.c.decide(SuspendJob{"a", ""}).is_ok());
+  h.c.emit(JobHeld{h.big, "test"});
+  EXPECT_THAT(jobs(h.c, h.c.pass().continues), ElementsAre("b"));
+}
+
+TEST(Reservation, AVictimOnADrainingNodeLeavesAllTheSame) {
+  Held h;
+  h.c.set_scheduling("node-1", Scheduling::draining);
+  h.c.emit(JobHeld{h.big, "test"});
+  EXPECT_THAT(jobs(h.c, h.c.plan().continues), ElementsAre("b"));
+}
+
+TEST(Reservation, MovesWhenANodeOfItGoesAway) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  for (int i = 1; i <= 3; ++i) c.run(low(fmt::format("v{}", i)), {fmt::format("node-{}", i)});
+  JobId big = c.submit(high("big").nodes(2));
+  c.pass();
+  c.set_liveness("node-1", Liveness::suspect);
+  Plan plan = c.pass();
+  EXPECT_THAT(jobs(c, plan.drops), ElementsAre("big"));
+  EXPECT_THAT(reserves(c, plan), ElementsAre("big: node-2,node-3 <- v2,v3"));
+  EXPECT_THAT(jobs(c, plan.continues), ElementsAre("v1"));
+  EXPECT_EQ(c.attempt(JobId{2}).state, AttemptState::suspending) << "v2 was leaving anyway";
+  EXPECT_EQ(pending_code(plan, big), "preempting");
+}
+
+TEST(Reservation, WithoutANewPlaceExplainsItself) {
+  Held h;
+  h.c.set_liveness("node-1", Liveness::down);
+  Plan plan = h.c.plan();
+  EXPECT_THAT(jobs(h.c, plan.drops), ElementsAre("big"));
+  EXPECT_EQ(pending_code(plan, h.big), "resources");
+}
+
+TEST(Reservation, OfALowerJobIsTakenBack) {
+  Held h;
+  JobId top = h.c.submit(job("top2").nodes(2).priority(Priority::very_high));
+  Plan plan = h.c.pass();
+  EXPECT_THAT(jobs(h.c, plan.drops), ElementsAre("big"));
+  EXPECT_THAT(reserves(h.c, plan), ElementsAre("top2: node-1,node-2 <- a,b"));
+  EXPECT_THAT(plan.continues, IsEmpty()) << "a and b are needed all the same";
+  EXPECT_EQ(pending_code(plan, h.big), "resources");
+  h.c.leave(h.a);
+  h.c.leave(h.b);
+  EXPECT_THAT(jobs(h.c, h.c.pass().starts), ElementsAre("top2"));
+  EXPECT_TRUE(h.c.job(top).has_live_attempt());
+}
+
+TEST(Reservation, OfALowerJobThatCouldStartNowIsTakenBackToo) {
+  Held h;
+  h.c.leave(h.a);
+  h.c.leave(h.b);
+  h.c.submit(job("top2").nodes(2).priority(Priority::very_high));
+  Plan plan = h.c.pass();
+  EXPECT_THAT(starts(h.c, plan), ElementsAre("top2: node-1,node-2"));
+  EXPECT_THAT(jobs(h.c, plan.drops), ElementsAre("big"));
+}
+
+TEST(Reservation, OfAnEqualOrHigherJobStands) {
+  Held h;
+  JobId equal = h.c.submit(high("equal").nodes(2));
+  Plan plan = h.c.plan();
+  EXPECT_THAT(plan.drops, IsEmpty());
+  EXPECT_EQ(pending_code(plan, equal), "resources");
+}
+
+TEST(Reservation, OnlyAsManyAsNeededAreTakenBack) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  c.run(low("b"), {"node-2"});
+  c.submit(job("n1"));
+  c.submit(job("n2"));
+  c.pass();
+  c.submit(high("top"));
+  Plan plan = c.pass();
+  EXPECT_THAT(jobs(c, plan.drops), ElementsAre("n2")) << "the younger one gives way";
+  EXPECT_THAT(reserves(c, plan), ElementsAre("top: node-2 <- b"));
+}
+
+TEST(Reservation, AVictimThatCameBackElsewhereIsNoVictimAnyMore) {
+  Held h;
+  h.c.leave(h.a);
+  h.c.finish(h.blocker);
+  h.c.pass();  // a starts again, on node-3
+  ASSERT_TRUE(h.c.job(h.a).has_live_attempt());
+  h.c.confirm(h.a);
+  JobId other = h.c.submit(high("other"));
+  h.c.pass();
+  EXPECT_EQ(h.c.attempt(h.a).suspended_for, other);
+  h.c.emit(ReservationDropped{other, "test"});
+  h.c.finish(other, JobState::stopped);
+  EXPECT_THAT(jobs(h.c, h.c.pass().continues), ElementsAre("a"))
+      << "big waits for b alone: a's old attempt is over";
+}
+
+TEST(Reservation, GivesWayToQuotaUsedMeanwhile) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.clear_quotas().set_quota("public", "*", Priority::low, 9);
+  c.set_quota("ann", "*", Priority::high, 1);
+  c.run(low("a").user("bob"), {"node-1"});
+  JobId first = c.submit(high("first"));
+  c.run(low("b").user("bob"), {"node-2"});
+  c.pass();
+  ASSERT_TRUE(c.job(first).reservation.has_value());
+  c.set_quota("ann", "*", Priority::high, 0);
+  Plan plan = c.plan();
+  EXPECT_THAT(jobs(c, plan.drops), ElementsAre("first"));
+  EXPECT_EQ(pending_code(plan, first), "quota");
+}
+
+TEST(Drain, MovesJobsAwayWithoutABeneficiary) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("gang").nodes(2), {"node-1", "node-2"});
+  c.set_scheduling("node-1", Scheduling::draining);
+  EXPECT_THAT(jobs(c, c.pass().suspends), ElementsAre("gang"));
+  EXPECT_EQ(c.attempt(id).state, AttemptState::suspending);
+  EXPECT_FALSE(c.attempt(id).suspended_for);
+  EXPECT_THAT(c.plan().suspends, IsEmpty()) << "asked once";
+  EXPECT_THAT(c.plan().continues, IsEmpty());
+}
+
+TEST(Drain, OfTwoNodesSuspendsAGangOnce) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(job("gang").nodes(2), {"node-1", "node-2"});
+  c.set_scheduling("node-1", Scheduling::draining).set_scheduling("node-2", Scheduling::draining);
+  EXPECT_THAT(c.plan().suspends, ::testing::SizeIs(1));
+}
+
+TEST(Drain, LetsTheJobRunElsewhere) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  c.set_scheduling("node-1", Scheduling::draining);
+  c.pass();
+  c.leave(id);
+  EXPECT_THAT(starts(c, c.plan()), ElementsAre("j: node-2"));
+}
+
+TEST(Cordon, LeavesJobsAlone) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("j"), {"node-1"});
+  c.set_scheduling("node-1", Scheduling::cordoned);
+  EXPECT_THAT(c.plan().suspends, IsEmpty());
+}
+
+}  // namespace
+}  // namespace hai::test
