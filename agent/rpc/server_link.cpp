@@ -54,6 +54,7 @@ void GrpcServerLink::connect() {
                           .hello = {.agent_token = options_.agent_token, .node = options_.node},
                           .keepalive = options_.keepalive},
                          make_events());
+  previous_stream_.reset();
   timer_ = loop_.call_after(options_.connect_timeout, [this] {
     timer_ = 0;
     stream_->close();
@@ -71,7 +72,7 @@ void GrpcServerLink::stream_accepted() {
 void GrpcServerLink::stream_done(const Status& status) {
   loop_.cancel(timer_);
   timer_ = 0;
-  stream_.reset();
+  previous_stream_ = std::move(stream_);
   log_waiter_->drop_all();
   const bool was_accepted = std::exchange(accepted_, false);
   log_info(was_accepted ? "server_disconnected" : "server_not_reached",

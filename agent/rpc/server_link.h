@@ -51,6 +51,9 @@ class GrpcServerLink final : public ServerLink {
   Listener listener_;
   std::unique_ptr<LogWaiter> log_waiter_;
   std::shared_ptr<ServerStream> stream_;  // the only one; null while waiting to retry
+  // The one before, kept until the next has begun: gRPC ends its threads with the last channel, and
+  // ending and starting them on each try would hold up the loop.
+  std::shared_ptr<ServerStream> previous_stream_;
   bool accepted_ = false;
   size_t next_server_ = 0;
   int failures_ = 0;   // since a server last worked with us

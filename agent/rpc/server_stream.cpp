@@ -81,7 +81,7 @@ class GrpcServerStream final : public ServerStream,
     events_ = {};
     silent_ = true;
     close();
-    done_.get_future().wait();
+    done_->get_future().wait();
   }
 
   // ---- gRPC's threads
@@ -112,11 +112,13 @@ class GrpcServerStream final : public ServerStream,
   void OnDone(const grpc::Status& status) override {
     Status reason = failure_.load() ? invalid_argument("the server sent what cannot be understood")
                                     : from_grpc(status);
-    post([this, reason] {
-      if (!silent_) events_.done(reason);
+    // The last share must go on the loop's thread: with it goes the channel, and gRPC then joins
+    // the very threads that call us here. After the post, `this` may be gone.
+    std::shared_ptr<std::promise<void>> done = done_;
+    loop_.post([self = std::move(self_), reason] {
+      if (!self->silent_) self->events_.done(reason);
     });
-    std::shared_ptr<GrpcServerStream> self = std::move(self_);
-    done_.set_value();
+    done->set_value();
   }
 
  private:
@@ -203,7 +205,7 @@ class GrpcServerStream final : public ServerStream,
   std::optional<AgentReport> report_;
   std::deque<std::pair<int64_t, LogChunk>> log_chunks_;
   std::atomic<bool> failure_ = false;
-  std::promise<void> done_;
+  std::shared_ptr<std::promise<void>> done_ = std::make_shared<std::promise<void>>();
 };
 
 }  // namespace
