@@ -1,0 +1,117 @@
+#include "server/serving.h"
+
+#include "server/api/actions.h"
+#include "server/api/event_feed.h"
+#include "server/api/log_router.h"
+#include "server/api/queries.h"
+#include "server/auth/token.h"
+#include "server/http/http_server.h"
+#include "server/http/routes.h"
+#include "server/rpc/agent_gateway.h"
+#include "server/rpc/agent_service.h"
+#include "server/rpc/api_service.h"
+#include "server/rpc/grpc_server.h"
+
+namespace hai {
+
+struct Serving::Impl {
+  Impl(Loop& used_loop, Store& store, History* history, const ServerConfig& used_config,
+       ServingSecrets used_secrets)
+      : loop(used_loop),
+        config(used_config),
+        secrets(std::move(used_secrets)),
+        controller(loop, store, gateway, &feed, config.knobs,
+                   Bootstrap{.admin_user = config.admin_user,
+                             .admin_token_hash = secrets.admin_token_hash,
+                             .public_quota_nodes = config.default_quota_nodes},
+                   config.cluster),
+        actions(controller),
+        queries(controller, history, feed),
+        logs(loop, gateway),
+        agent_service(loop, gateway),
+        api_service({loop, queries, actions, logs, config.grpc_address}),
+        routes({.loop = loop,
+                .queries = queries,
+                .actions = actions,
+                .logs = logs,
+                .agent_count = [this] { return gateway.connection_count(); },
+                .status_page_user = config.status_page ? config.admin_user : ""}) {
+    gateway.set_events(
+        {.admit = [this](const AgentHello& hello) { return admit(hello); },
+         .connected = [this](ConnectionId id,
+                             const std::string& node) { controller.agent_connected(id, node); },
+         .report = [this](ConnectionId id,
+                          const AgentReport& report) { controller.agent_report(id, report); },
+         .disconnected =
+             [this](ConnectionId id) {
+               controller.agent_disconnected(id);
+               logs.disconnected(id);
+             },
+         .log_chunk = [this](ConnectionId id, int64_t request,
+                             const LogChunk& chunk) { logs.answered(id, request, chunk); }});
+  }
+
+  Status admit(const AgentHello& hello) const {
+    if (!equal_secrets(hello.agent_token, secrets.agent_token)) {
+      return unauthenticated("the agent token of {} is not this cluster's", hello.node);
+    }
+    if (!controller.is_leading()) return unavailable("{}", controller.not_leading_reason());
+    return ok();
+  }
+
+  // HTTP first: it needs no loop to go away again if gRPC's address is taken.
+  Status listen() {
+    Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
+        config.http_address, {}, [this](const HttpRequest& request, HttpRespond respond) {
+          routes.handle(request, std::move(respond));
+        });
+    if (!http_started.is_ok()) return http_started.status();
+    Result<std::unique_ptr<GrpcServer>> grpc_started =
+        GrpcServer::start(config.grpc_address, {&agent_service, &api_service});
+    if (!grpc_started.is_ok()) return grpc_started.status();
+    http = std::move(http_started).value();
+    grpc = std::move(grpc_started).value();
+    return ok();
+  }
+
+  // Leadership goes first, so that a standby takes over while calls still end here.
+  void stop(std::function<void()> stopped) {
+    controller.stop([this, stopped = std::move(stopped)] {
+      gateway.close_all(unavailable("the server stops"));
+      grpc->stop(loop, [this, stopped] {
+        http.reset();
+        // What the ended calls have posted runs before the parts it uses go.
+        loop.post(stopped);
+      });
+    });
+  }
+
+  Loop& loop;
+  const ServerConfig config;
+  const ServingSecrets secrets;
+  AgentGateway gateway;
+  EventFeed feed;
+  Controller controller;
+  Actions actions;
+  Queries queries;
+  LogRouter logs;
+  AgentService agent_service;
+  ApiService api_service;
+  HttpRoutes routes;
+  std::unique_ptr<GrpcServer> grpc;
+  std::unique_ptr<HttpServer> http;  // first to go: its thread uses all above
+};
+
+Serving::Serving(Loop& loop, Store& store, History* history, const ServerConfig& config,
+                 ServingSecrets secrets)
+    : impl_(std::make_unique<Impl>(loop, store, history, config, std::move(secrets))) {}
+Serving::~Serving() = default;
+
+Status Serving::listen() { return impl_->listen(); }
+void Serving::start() { impl_->controller.start(); }
+void Serving::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
+int Serving::grpc_port() const { return impl_->grpc->port(); }
+int Serving::http_port() const { return impl_->http->port(); }
+Controller& Serving::controller() { return impl_->controller; }
+
+}  // namespace hai

@@ -1,0 +1,48 @@
+#pragma once
+// Everything of a server but its loop and its store: the controller and the interfaces around it.
+// Lives on the loop's thread. Production gives it PostgreSQL (server_app.cpp), tests a store in
+// memory.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/loop.h"
+#include "common/status.h"
+#include "server/control/controller.h"
+#include "server/control/history_port.h"
+#include "server/server_config.h"
+
+namespace hai {
+
+struct ServingSecrets {
+  std::string agent_token;
+  std::string admin_token_hash;  // "" = no bootstrap token
+};
+
+class Serving {
+ public:
+  // `history` may be null.
+  Serving(Loop& loop, Store& store, History* history, const ServerConfig& config,
+          ServingSecrets secrets);
+  ~Serving();  // after stop(), or of one that never listened
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+  // Binds both addresses. An error leaves nothing that has to be stopped.
+  Status listen();
+  void start();
+  // Gives leadership up, ends all calls and connections; then `stopped`. The loop must run until
+  // then.
+  void stop(std::function<void()> stopped);
+
+  int grpc_port() const;
+  int http_port() const;
+  Controller& controller();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hai

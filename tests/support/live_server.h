@@ -1,0 +1,82 @@
+#pragma once
+// A whole server on loopback over a store in memory, with one agent whose ranks are pretended, for
+// tests that speak gRPC or HTTP to it. Its loop runs on a thread of its own.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "agent/core/agent.h"
+#include "agent/core/log_source.h"
+#include "common/asio_loop.h"
+#include "server/serving.h"
+#include "server/store/mem_store.h"
+
+namespace hai {
+
+// Ranks that run until they are told otherwise.
+class PretendedRanks final : public RankHost, public LogSource {
+ public:
+  explicit PretendedRanks(Loop& loop) : loop_(loop) {}
+  std::vector<RankStatus> adopt() override { return {}; }
+  void launch(const LaunchRank& order, MonoTime lease_until) override;
+  void suspend(const RankKey& key, Duration grace) override;
+  void resume(const RankKey&) override {}
+  void kill(const RankKey& key) override;
+  void forget(const RankKey& key) override { ranks_.erase(key); }
+  void extend_leases(MonoTime) override {}
+  void set_listener(Listener listener) override { listener_ = std::move(listener); }
+  LogChunk read(const LogRequest& request) override;
+
+  // The program of each rank of the job ends by itself.
+  void finish(JobId job, int exit_code);
+  void write_log(const std::string& text) { log_ += text; }  // of every rank
+
+ private:
+  void change(const RankKey& key, RankPhase phase, ExitCause cause, int exit_code);
+
+  Loop& loop_;
+  Listener listener_;
+  std::map<RankKey, RankStatus> ranks_;
+  std::string log_;
+};
+
+class LiveServer {
+ public:
+  static constexpr const char* kAdmin = "root";
+  static constexpr const char* kAdminToken = "hai_admin_token_of_tests";
+  static constexpr const char* kAgentToken = "hai_agent_token_of_tests";
+
+  LiveServer();
+  ~LiveServer();
+  LiveServer(const LiveServer&) = delete;
+  LiveServer& operator=(const LiveServer&) = delete;
+
+  std::string grpc_address() const;
+  int http_port() const { return serving_->http_port(); }
+
+  // Runs on the loop's thread, and waits for it.
+  void on_loop(const std::function<void()>& action);
+  // Runs it there again and again until it is true; false after 10 s.
+  bool eventually(const std::function<bool(Controller&)>& is_true);
+  void finish_job(int64_t job, int exit_code) {
+    on_loop([&] { ranks_->finish(JobId{job}, exit_code); });
+  }
+  void write_log(const std::string& text) {
+    on_loop([&] { ranks_->write_log(text); });
+  }
+
+ private:
+  AsioLoop loop_;
+  MemDatabase database_{loop_};
+  MemStore store_{loop_, database_, "test"};
+  std::unique_ptr<Serving> serving_;
+  std::unique_ptr<PretendedRanks> ranks_;
+  std::unique_ptr<ServerLink> link_;
+  std::unique_ptr<Agent> agent_;
+  std::thread thread_;
+};
+
+}  // namespace hai
