@@ -1,0 +1,196 @@
+// REST as a client sees it, over loopback, with a real controller behind it.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/live_server.h"
+#include "tests/unit/http/http_client.h"
+
+namespace hai {
+namespace {
+
+using nlohmann::json;
+
+class Routes : public ::testing::Test {
+ protected:
+  struct Answer {
+    int status = 0;
+    std::string head;
+    std::string body;
+    json content() const { return json::parse(body, nullptr, false); }
+  };
+
+  Answer ask(const std::string& method, const std::string& path, const std::string& body = "",
+             const std::string& headers = "", const std::string& token = LiveServer::kAdminToken) {
+    std::string request = method + " " + path + " HTTP/1.1\r\nHost: t\r\nConnection: close\r\n";
+    if (!token.empty()) request += "Authorization: Bearer " + token + "\r\n";
+    request += headers + fmt::format("Content-Length: {}\r\n\r\n", body.size()) + body;
+    const std::string text = http_exchange(server_.http_port(), request);
+    Answer answer;
+    const size_t split = text.find("\r\n\r\n");
+    if (split == std::string::npos || text.size() < 12) return answer;
+    answer.status = std::stoi(text.substr(9, 3));
+    answer.head = text.substr(0, split);
+    answer.body = text.substr(split + 4);
+    return answer;
+  }
+  Answer get(const std::string& path) { return ask("GET", path); }
+
+  static std::string yaml(const std::string& name) {
+    return "version: 2\nname: " + name +
+           "\nspec: {workspace: /data, entrypoint: train.py}\nresource: {node_count: 1}\n";
+  }
+
+  int64_t submit(const std::string& name) {
+    const Answer answer = ask("POST", "/api/v1/jobs", yaml(name));
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    const int64_t id = answer.content().value("id", 0);
+    EXPECT_TRUE(server_.eventually([id](Controller& controller) {
+      const Job* job = controller.state().find(JobId{id});
+      return job != nullptr && job->state == JobState::running;
+    }));
+    return id;
+  }
+
+  LiveServer server_;
+};
+
+TEST_F(Routes, HealthNeedsNoToken) {
+  for (const char* path : {"/livez", "/readyz", "/version", "/metrics"}) {
+    EXPECT_EQ(ask("GET", path, "", "", "").status, 200) << path;
+  }
+  EXPECT_EQ(get("/readyz").body, "leading\n");
+  const std::string metrics = get("/metrics").body;
+  EXPECT_NE(metrics.find("hai_gpus{use=\"free\"} 8"), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("hai_leader 1"), std::string::npos);
+}
+
+TEST_F(Routes, EverythingElseDoes) {
+  for (const char* path : {"/api/v1/jobs", "/api/v1/nodes", "/api/v1/cluster", "/api/v1/events",
+                           "/api/v1/users", "/api/v1/quotas", "/api/v1/jobs/1/logs"}) {
+    const Answer answer = ask("GET", path, "", "", "");
+    EXPECT_EQ(answer.status, 401) << path;
+    EXPECT_NE(answer.head.find("application/problem+json"), std::string::npos) << path;
+    EXPECT_EQ(answer.content().value("title", ""), "unauthenticated") << path;
+  }
+  EXPECT_EQ(ask("POST", "/api/v1/jobs", yaml("a"), "", "").status, 401);
+}
+
+TEST_F(Routes, AJobHasTheFieldsOfTheContract) {
+  const int64_t id = submit("a");
+  const json job = get(fmt::format("/api/v1/jobs/{}", id)).content();
+  for (const char* key :
+       {"id", "name", "user", "group", "priority", "state", "held", "node_count", "gpus_per_node",
+        "submitted_at", "started_at", "ended_at", "attempt", "pending_reason", "exit_code", "nodes",
+        "suspend_count", "requeue_count", "lost_gpu_seconds"}) {
+    EXPECT_TRUE(job.contains(key)) << key;
+  }
+  EXPECT_EQ(job["id"], id);
+  EXPECT_EQ(job["state"], "running");
+  EXPECT_EQ(job["nodes"], json({"n1"}));
+  EXPECT_EQ(get("/api/v1/jobs/a").content()["id"], id);
+  const json page = get("/api/v1/jobs?state=running&user=root").content();
+  ASSERT_EQ(page["jobs"].size(), 1u);
+  EXPECT_TRUE(page["next_cursor"].is_null());
+  EXPECT_EQ(get("/api/v1/jobs?state=busy").status, 400);
+  EXPECT_EQ(get("/api/v1/jobs?limit=0").status, 400);
+  EXPECT_EQ(get("/api/v1/jobs/99").status, 404);
+}
+
+TEST_F(Routes, JsonIsTakenToo) {
+  const json body = {{"version", 2},
+                     {"name", "a"},
+                     {"spec", {{"workspace", "/data"}, {"entrypoint", "train.py"}}}};
+  const Answer answer = ask("POST", "/api/v1/jobs", body.dump());
+  EXPECT_EQ(answer.status, 201) << answer.body;
+  EXPECT_NE(answer.head.find("Location: /api/v1/jobs/"), std::string::npos);
+}
+
+TEST_F(Routes, AnIdempotencyKeyGivesTheFirstJobAgain) {
+  const std::string header = "Idempotency-Key: once\r\n";
+  const Answer first = ask("POST", "/api/v1/jobs", yaml("a"), header);
+  const Answer second = ask("POST", "/api/v1/jobs", yaml("a"), header);
+  EXPECT_EQ(first.content()["id"], second.content()["id"]);
+  EXPECT_EQ(ask("POST", "/api/v1/jobs", yaml("a")).status, 409);
+}
+
+TEST_F(Routes, AllErrorsOfASpecAtOnce) {
+  const Answer answer = ask("POST", "/api/v1/jobs", "version: 2\nnam: a\n");
+  EXPECT_EQ(answer.status, 400);
+  const std::string detail = answer.content().value("detail", "");
+  EXPECT_NE(detail.find("line 2: nam: unknown key"), std::string::npos) << detail;
+  EXPECT_NE(detail.find("spec.entrypoint"), std::string::npos) << detail;
+}
+
+TEST_F(Routes, JobsAreControlled) {
+  const int64_t id = submit("a");
+  const std::string path = fmt::format("/api/v1/jobs/{}", id);
+  EXPECT_EQ(ask("POST", path + "/stop", "[]").status, 400);
+  EXPECT_EQ(ask("POST", path + "/stop", R"({"why": "x"})").status, 400);
+  EXPECT_EQ(ask("DELETE", path).status, 405);
+  const Answer stopped = ask("POST", path + "/stop", R"({"reason": "done"})");
+  EXPECT_EQ(stopped.status, 200) << stopped.body;
+  EXPECT_TRUE(server_.eventually([id](Controller& controller) {
+    return controller.state().find(JobId{id})->state == JobState::stopped;
+  }));
+  const json attempts = get(path + "/attempts").content();
+  ASSERT_EQ(attempts["attempts"].size(), 1u);
+  EXPECT_EQ(attempts["attempts"][0]["ranks"][0]["node"], "n1");
+  const json events = get(path + "/events?after=0").content();
+  EXPECT_EQ(events["events"][0]["kind"], "job_submitted");
+  EXPECT_EQ(get(path + "/why").content()["pending_reason"], json());
+}
+
+TEST_F(Routes, LogsAreText) {
+  const int64_t id = submit("a");
+  server_.write_log("line one\nline two\n");
+  const std::string path = fmt::format("/api/v1/jobs/{}/logs", id);
+  EXPECT_EQ(get(path).body, "line one\nline two\n");
+  EXPECT_EQ(get(path + "?offset=5").body, "one\nline two\n");
+  EXPECT_EQ(get(path + "?rank=4").status, 404);
+  EXPECT_EQ(get(path + "?follow=maybe").status, 400);
+  server_.finish_job(id, 0);
+  EXPECT_EQ(get(path + "?follow=true").body, "line one\nline two\n");
+}
+
+TEST_F(Routes, EventsAreStreamed) {
+  submit("a");
+  const std::string stream = http_exchange(
+      server_.http_port(),
+      fmt::format("GET /api/v1/events?after=0 HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer {}\r\n"
+                  "\r\n",
+                  LiveServer::kAdminToken),
+      "event: attempt_running");
+  EXPECT_NE(stream.find("Content-Type: text/event-stream"), std::string::npos);
+  EXPECT_NE(stream.find("id: 1\nevent: epoch_started\ndata: {"), std::string::npos) << stream;
+  EXPECT_NE(stream.find("event: job_submitted"), std::string::npos);
+}
+
+TEST_F(Routes, NodesAreShownAndDrained) {
+  const json node = get("/api/v1/nodes/n1").content();
+  for (const char* key : {"name", "group", "zone", "leaf", "liveness", "scheduling", "reason",
+                          "gpus", "gpus_free", "jobs", "health", "checks"}) {
+    EXPECT_TRUE(node.contains(key)) << key;
+  }
+  EXPECT_EQ(ask("POST", "/api/v1/nodes/n1/drain", R"({"reason": "disk"})").status, 200);
+  EXPECT_EQ(get("/api/v1/nodes?scheduling=drained").content()["nodes"].size(), 1u);
+  EXPECT_EQ(get("/api/v1/cluster").content()["gpus"]["draining"], 8);
+  EXPECT_EQ(ask("POST", "/api/v1/nodes/n1/undrain").content()["scheduling"], "open");
+  EXPECT_EQ(get("/api/v1/nodes/n9").status, 404);
+}
+
+TEST_F(Routes, TheStatusPageEscapesWhatPeopleWrite) {
+  submit("a");
+  const Answer drained =
+      ask("POST", "/api/v1/nodes/n1/cordon", R"({"reason": "<script>alert(1)</script>"})");
+  EXPECT_EQ(drained.status, 200);
+  const Answer page = ask("GET", "/", "", "", "");
+  EXPECT_EQ(page.status, 200);
+  EXPECT_NE(page.head.find("Content-Security-Policy"), std::string::npos);
+  EXPECT_EQ(page.body.find("<script"), std::string::npos);
+  EXPECT_NE(page.body.find("&lt;script&gt;"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hai

@@ -1,0 +1,84 @@
+// The config files of hai-server and hai-agent: everything wrong with one is said at once.
+
+#include <gtest/gtest.h>
+
+#include "agent/agent_config.h"
+#include "server/server_config.h"
+
+namespace hai {
+namespace {
+
+TEST(ServerConfig, ReadsEverything) {
+  Result<ServerConfig> config = parse_server_config(R"(
+cluster: fire
+listen: {grpc: "10.0.0.1:7700", http: "[::1]:80"}
+status_page: false
+store: {conninfo: dbname=hai}
+migrate_on_start: true
+bootstrap: {admin_user: ann, admin_token_file: /etc/token}
+agent_token_file: /etc/agent
+default_quota_nodes: unlimited
+knobs: {heartbeat: 1s}
+log: {level: debug, file: /var/log/hai}
+)",
+                                                    "server.yaml");
+  ASSERT_TRUE(config.is_ok()) << config.status().message();
+  EXPECT_EQ(config.value().cluster, "fire");
+  EXPECT_EQ(config.value().grpc_address, "10.0.0.1:7700");
+  EXPECT_EQ(config.value().http_address, "[::1]:80");
+  EXPECT_FALSE(config.value().status_page);
+  EXPECT_EQ(config.value().admin_user, "ann");
+  EXPECT_GE(config.value().default_quota_nodes.value_or(0), 1'000'000);
+  EXPECT_EQ(config.value().knobs.heartbeat, Duration(1s));
+  EXPECT_EQ(config.value().log_level, LogLevel::debug);
+}
+
+TEST(ServerConfig, AllErrorsWithTheirLines) {
+  Result<ServerConfig> config = parse_server_config(
+      "listen: {grpc: nowhere}\ndefault_quota_nodes: many\nlog: {level: loud}\nstor: x\n", "s");
+  ASSERT_FALSE(config.is_ok());
+  const std::string& text = config.status().message();
+  for (const char* part :
+       {"line 1: listen.grpc", "line 2: default_quota_nodes", "line 3: log.level",
+        "line 4: stor: unknown key", "store.conninfo", "agent_token_file"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+}
+
+TEST(AgentConfig, ReadsEverything) {
+  Result<AgentConfig> config = parse_agent_config(R"(
+name: node-1
+group: dev
+zone: A
+leaf: l1
+address: 10.0.0.2
+data_dir: /var/lib/hai
+servers: ["a:1", "b:2"]
+token_file: /etc/agent
+simulate_gpus: 8
+shim: /usr/bin/hai-shim
+python_dir: /usr/share/hai
+unknown_user_runs_as_self: true
+cgroups: false
+log: {level: warning}
+)",
+                                                  "agent.yaml");
+  ASSERT_TRUE(config.is_ok()) << config.status().message();
+  EXPECT_EQ(config.value().servers, (std::vector<std::string>{"a:1", "b:2"}));
+  EXPECT_EQ(config.value().simulate_gpus, 8);
+  EXPECT_FALSE(config.value().cgroups);
+}
+
+TEST(AgentConfig, AllErrorsWithTheirLines) {
+  Result<AgentConfig> config = parse_agent_config(
+      "data_dir: here\nservers: [a, \"b:0\"]\nsimulate_gpus: 99\n", "agent.yaml");
+  ASSERT_FALSE(config.is_ok());
+  const std::string& text = config.status().message();
+  for (const char* part :
+       {"line 1: data_dir", "line 2: servers", "line 3: simulate_gpus", "token_file"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace hai
