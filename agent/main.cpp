@@ -10,10 +10,12 @@
 
 #include "agent/agent_config.h"
 #include "agent/core/agent.h"
+#include "agent/fleet.h"
 #include "agent/gpu_inventory.h"
 #include "agent/os/host_facts.h"
 #include "agent/os/log_source.h"
 #include "agent/os/os_rank_host.h"
+#include "agent/os/sdk_path.h"
 #include "agent/rpc/server_link.h"
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
@@ -26,6 +28,7 @@ namespace {
 constexpr int kOk = 0;
 constexpr int kError = 1;
 constexpr int kUsage = 2;
+constexpr int kFleetMax = 15'000;  // each is a connection, so a file descriptor
 
 int fail(const Status& status) {
   fmt::print(stderr, "hai-agent: {}\n", status.message());
@@ -47,19 +50,33 @@ NodeFacts make_facts(const AgentConfig& config) {
   return facts;
 }
 
-int run_agent(const AgentConfig& config) {
-  set_log_level(config.log_level);
-  if (Status status = set_log_file(config.log_file); !status.is_ok()) return fail(status);
-  std::signal(SIGPIPE, SIG_IGN);
-  Result<std::string> token = read_token_file(config.token_file);
-  if (!token.is_ok()) return fail(token.status());
+// The ranks run on without us: their shims hold them, and their leases end on their own.
+void stop_on_signals(AsioLoop& loop) {
+  loop.on_signals({SIGINT, SIGTERM}, [&loop](int signal) {
+    log_info("agent_stopping", {{"signal", signal}});
+    loop.stop();
+  });
+}
 
+int run_fleet(const AgentConfig& config, const std::string& token, int nodes) {
   AsioLoop loop;
-  OsRankHostOptions host_options{.data_dir = config.data_dir,
-                                 .shim_path = config.shim,
-                                 .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
-                                 .use_cgroups = config.cgroups,
-                                 .python_dir = config.python_dir};
+  Fleet fleet(loop, config, token, {.nodes = nodes}, std::random_device()());
+  stop_on_signals(loop);
+  log_info("fleet_started", {{"version", version()}, {"nodes", nodes}});
+  fleet.start();
+  loop.run();
+  log_info("agent_stopped");
+  return kOk;
+}
+
+int run_agent(const AgentConfig& config, const std::string& token) {
+  AsioLoop loop;
+  OsRankHostOptions host_options{
+      .data_dir = config.data_dir,
+      .shim_path = config.shim,
+      .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
+      .use_cgroups = config.cgroups,
+      .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir};
   Result<std::unique_ptr<OsRankHost>> host =
       OsRankHost::open(std::move(host_options), loop, loop.io_context());
   if (!host.is_ok()) return fail(host.status());
@@ -68,16 +85,12 @@ int run_agent(const AgentConfig& config) {
   const NodeFacts facts = make_facts(config);
   GrpcServerLink link(loop, logs,
                       {.servers = config.servers,
-                       .agent_token = token.value(),
+                       .agent_token = token,
                        .node = facts.name,
                        .seed = std::random_device()()});
   Agent agent(loop, *host.value(), link, facts);
 
-  // The ranks run on without us: their shims hold them, and their leases end on their own.
-  loop.on_signals({SIGINT, SIGTERM}, [&loop](int signal) {
-    log_info("agent_stopping", {{"signal", signal}});
-    loop.stop();
-  });
+  stop_on_signals(loop);
   log_info("agent_started", {{"version", version()},
                              {"node", facts.name},
                              {"gpus", facts.gpus},
@@ -88,16 +101,30 @@ int run_agent(const AgentConfig& config) {
   return kOk;
 }
 
+int start(const AgentConfig& config, int fleet_nodes) {
+  set_log_level(config.log_level);
+  if (Status status = set_log_file(config.log_file); !status.is_ok()) return fail(status);
+  std::signal(SIGPIPE, SIG_IGN);
+  Result<std::string> token = read_token_file(config.token_file);
+  if (!token.is_ok()) return fail(token.status());
+  if (fleet_nodes > 0) return run_fleet(config, token.value(), fleet_nodes);
+  return run_agent(config, token.value());
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"hai-agent: runs the ranks of one node of a hai cluster"};
   app.set_version_flag("--version", "hai-agent " + std::string(version()));
   std::string path = "/etc/hai/agent.yaml";
   bool check_only = false;
-  int simulate_gpus = -1;
+  int simulate_gpus = 0;
+  int fleet_nodes = 0;
   app.add_option("--config", path, "config file")->capture_default_str();
   app.add_flag("--check-config", check_only, "read the config, say what is wrong, and exit");
   app.add_option("--simulate-gpus", simulate_gpus, "pretend to have so many GPUs")
       ->check(CLI::Range(1, GpuSet::kMax));
+  app.add_option("--fleet", fleet_nodes,
+                 "be so many nodes at once, whose ranks are timers: for scale tests")
+      ->check(CLI::Range(1, kFleetMax));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -110,7 +137,7 @@ int run(int argc, char** argv) {
     return kOk;
   }
   if (simulate_gpus > 0) config.value().simulate_gpus = simulate_gpus;
-  return run_agent(config.value());
+  return start(config.value(), fleet_nodes);
 }
 
 }  // namespace

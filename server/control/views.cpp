@@ -49,13 +49,13 @@ JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& sof
   view.last_attempt_reason =
       job.attempt->end ? job.attempt->end->reason : job.attempt->suspend_reason;
   view.suspend_deadline = job.attempt->suspend_deadline;
-  if (job.has_live_attempt()) {
+  if (job.has_live_attempt() || job.is_terminal()) {
     for (const Rank& rank : job.attempt->ranks) {
       const Node* node = state.find(rank.place.node);
       view.nodes.push_back(node == nullptr ? fmt::format("#{}", rank.place.node.value)
                                            : node->facts.name);
     }
-    if (!job.attempt->running_at) {
+    if (job.has_live_attempt() && !job.attempt->running_at) {
       view.pending_reason = PendingReason{
           PendingCode::starting, fmt::format("attempt {} is being launched on {} nodes",
                                              job.attempt->number, job.attempt->ranks.size())};

@@ -30,7 +30,7 @@ struct JobView {
   std::optional<PendingReason> pending_reason;  // exactly for waiting jobs
   std::optional<int> exit_code;                 // exactly for finished jobs
   std::string end_reason;
-  std::vector<std::string> nodes;  // of the live attempt, by rank
+  std::vector<std::string> nodes;  // of the live attempt, or of the last one of a finished job; by rank
   int suspend_count = 0;
   int requeue_count = 0;
   int64_t lost_gpu_seconds = 0;
