@@ -4,6 +4,7 @@
 
 #include "common/hostlist.h"
 #include "common/spec/validate_job_spec.h"
+#include "server/api/text_limits.h"
 
 namespace hai {
 
@@ -105,6 +106,7 @@ void Actions::submit_jobs(const Caller& caller, std::vector<Submission> submissi
 void Actions::control_jobs(const Caller& caller, const std::vector<std::string>& jobs, JobVerb verb,
                            const std::string& reason, Done<std::vector<ActionResult>> done) {
   if (Status status = check_count(jobs.size(), "jobs"); !status.is_ok()) return done(status);
+  if (Status status = check_sentence("reason", reason); !status.is_ok()) return done(status);
   std::vector<Item> items;
   for (const std::string& job : jobs) items.push_back({job, command_of(verb, job, reason)});
   run_all(caller, std::move(items), std::move(done));
@@ -133,10 +135,31 @@ void Actions::control_nodes(const Caller& caller, const std::vector<std::string>
 
 void Actions::set_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,
                         Done<CommandReply> done) {
+  if (Status status = check_person("owner", quota.owner); !status.is_ok()) return done(status);
+  if (quota.group != "*") {
+    if (Status status = check_person("group", quota.group); !status.is_ok()) return done(status);
+  }
   if (quota.nodes < 0) quota.nodes = Quota::kUnlimited;
   std::vector<Item> items;
   for (const Quota& level : each_level(quota, priority)) items.push_back({"", SetQuota{level}});
   run_until_error(caller, std::move(items), std::move(done));
+}
+
+void Actions::set_user(const Caller& caller, const User& user, Done<CommandReply> done) {
+  if (Status status = check_person("user name", user.name); !status.is_ok()) return done(status);
+  if (user.groups.size() > kUserGroupsMax) {
+    return done(invalid_argument("a user is in {} groups at most, {} given", kUserGroupsMax,
+                                 user.groups.size()));
+  }
+  for (const std::string& group : user.groups) {
+    if (Status status = check_person("user group", group); !status.is_ok()) return done(status);
+  }
+  controller_.submit(caller, SetUser{user}, std::move(done));
+}
+
+void Actions::add_token(const Caller& caller, const Token& token, Done<CommandReply> done) {
+  if (Status status = check_sentence("label", token.label); !status.is_ok()) return done(status);
+  controller_.submit(caller, AddToken{token}, std::move(done));
 }
 
 void Actions::remove_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,

@@ -12,6 +12,7 @@
 namespace hai {
 
 inline constexpr size_t kActionsMax = 1'000;
+inline constexpr size_t kUserGroupsMax = 64;
 
 enum class JobVerb { stop, suspend, resume, hold, release };
 enum class NodeVerb { cordon, drain, undrain };
@@ -45,6 +46,9 @@ class Actions {
   // Names or host lists.
   void control_nodes(const Caller& caller, const std::vector<std::string>& nodes, NodeVerb verb,
                      const std::string& reason, Done<std::vector<ActionResult>> done);
+
+  void set_user(const Caller& caller, const User& user, Done<CommandReply> done);
+  void add_token(const Caller& caller, const Token& token, Done<CommandReply> done);
 
   // No priority = each level; nodes < 0 = unlimited.
   void set_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,

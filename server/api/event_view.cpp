@@ -53,8 +53,9 @@ struct Sentence {
   }
   std::string operator()(const TokenRevoked&) const { return "a token is revoked"; }
   std::string operator()(const JobSubmitted& event) const {
-    return fmt::format("{} submitted: {} nodes of {}, priority {}", event.spec->name,
-                       event.spec->node_count, event.spec->group, to_string(event.spec->priority));
+    return fmt::format("{} submitted: {} node{} of {}, priority {}", event.spec->name,
+                       event.spec->node_count, event.spec->node_count == 1 ? "" : "s",
+                       event.spec->group, to_string(event.spec->priority));
   }
   std::string operator()(const JobHeld& event) const { return "held" + because(event.reason); }
   std::string operator()(const JobReleased&) const { return "released"; }
@@ -65,8 +66,9 @@ struct Sentence {
     return "asked to stop" + because(event.reason);
   }
   std::string operator()(const JobFinished& event) const {
-    return fmt::format("{} with exit code {}{}", to_string(event.state), event.exit_code,
-                       because(event.reason));
+    const std::string code =
+        event.state == JobState::failed ? fmt::format(" with exit code {}", event.exit_code) : "";
+    return std::string(to_string(event.state)) + code + because(event.reason);
   }
   std::string operator()(const NodesReserved& event) const {
     std::vector<int64_t> victims;
@@ -95,10 +97,8 @@ struct Sentence {
     return fmt::format("attempt {} runs on all its nodes", event.attempt);
   }
   std::string operator()(const AttemptSuspending& event) const {
-    const std::string beneficiary =
-        event.beneficiary ? fmt::format(" to make room for job {}", event.beneficiary.value) : "";
-    return fmt::format("attempt {} is asked to save and leave until {}{}{}", event.attempt,
-                       format_rfc3339(event.deadline), beneficiary, because(event.reason));
+    return fmt::format("attempt {} is asked to save and leave until {}{}", event.attempt,
+                       format_rfc3339(event.deadline), because(event.reason));
   }
   std::string operator()(const AttemptContinued& event) const {
     return fmt::format("attempt {} may go on{}", event.attempt, because(event.reason));

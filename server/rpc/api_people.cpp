@@ -1,5 +1,6 @@
 // Users, quotas and tokens.
 
+#include "server/api/actions.h"
 #include "server/auth/token.h"
 #include "server/rpc/api_convert.h"
 #include "server/rpc/api_service.h"
@@ -114,8 +115,8 @@ grpc::ServerUnaryReactor* ApiService::SetUser(grpc::CallbackServerContext* conte
           if (!users.is_ok()) return reactor->Finish(to_grpc(users.status()));
           Result<User> user = changed_user(users.value(), *request);
           if (!user.is_ok()) return reactor->Finish(to_grpc(user.status()));
-          queries_.controller().submit(
-              caller, hai::SetUser{user.value()},
+          actions_.set_user(
+              caller, user.value(),
               finish_with<CommandReply>(reactor, [reply, user = user.value()](const CommandReply&) {
                 to_proto(user, *reply);
               }));
@@ -140,8 +141,8 @@ grpc::ServerUnaryReactor* ApiService::CreateToken(grpc::CallbackServerContext* c
               .user = request->user().empty() ? me.value().user.name : request->user(),
               .label = request->label(),
               .created_at = loop_.wall_now()};
-          queries_.controller().submit(
-              caller, AddToken{token},
+          actions_.add_token(
+              caller, token,
               finish_with<CommandReply>(reactor, [reply, token, secret](const CommandReply&) {
                 to_proto(token, *reply->mutable_token());
                 reply->set_secret(secret);

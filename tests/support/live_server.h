@@ -57,6 +57,7 @@ class LiveServer {
   std::string grpc_address() const;
   int http_port() const { return serving_->http_port(); }
 
+  Controller& controller() { return serving_->controller(); }  // on the loop's thread
   // Runs on the loop's thread, and waits for it.
   void on_loop(const std::function<void()>& action);
   // Runs it there again and again until it is true; false after 10 s.

@@ -1,0 +1,35 @@
+#include "server/api/text_limits.h"
+
+#include <algorithm>
+
+#include "common/text_check.h"
+
+namespace hai {
+
+namespace {
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_' || c == '-' || c == '@';
+}
+
+}  // namespace
+
+Status check_sentence(std::string_view what, std::string_view text) {
+  if (text.size() > kReasonBytesMax) {
+    return invalid_argument("{} has {} bytes, allowed is {}", what, text.size(), kReasonBytesMax);
+  }
+  if (const auto bad = find_bad_text(text)) return invalid_argument("{} has {}", what, bad->what);
+  return ok();
+}
+
+Status check_person(std::string_view what, std::string_view name) {
+  if (name.empty() || name.size() > kNameBytesMax) {
+    return invalid_argument("{} has {} characters, allowed is 1 to {}", what, name.size(),
+                            kNameBytesMax);
+  }
+  if (std::ranges::all_of(name, is_name_char)) return ok();
+  return invalid_argument("{} may have letters, digits and . _ - @ only", what);
+}
+
+}  // namespace hai

@@ -1,0 +1,20 @@
+#pragma once
+// Free text and names that people give beside a job spec: stored for ever in the event log, so they
+// are short and are text.
+
+#include <string>
+#include <string_view>
+
+#include "common/status.h"
+
+namespace hai {
+
+inline constexpr size_t kReasonBytesMax = 1'000;
+inline constexpr size_t kNameBytesMax = 64;
+
+// A sentence: at most kReasonBytesMax bytes of UTF-8 without control characters.
+Status check_sentence(std::string_view what, std::string_view text);
+// Of users, user groups and quotas: letters, digits, '.', '_', '-', '@', 1 to kNameBytesMax bytes.
+Status check_person(std::string_view what, std::string_view name);
+
+}  // namespace hai
