@@ -1,8 +1,8 @@
 #pragma once
 // Events and the parts of rows as JSON and back, by the field lists of the model. Enums are their
 // words, ids integers, times RFC 3339 with microseconds, durations integer microseconds under
-// NAME_us, GPU sets lists of indices; an empty optional is absent, and so is a spec's field that has
-// its default: C++ defaults of JobSpec are part of the format and never change. A field that is
+// NAME_us, GPU sets lists of indices; an empty optional is absent, and so is a spec's field that
+// has its default: C++ defaults of JobSpec are part of the format and never change. A field that is
 // absent keeps its default, so that old events stay readable when a type grows; unknown fields are
 // ignored.
 

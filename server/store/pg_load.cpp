@@ -42,11 +42,11 @@ const PgStatement& ranks_statement() {
 }
 
 // Right after a burst of submits the planner's statistics are old: it would sort all that is left
-// for every page.
-void walk_indexes(PgSession& session) {
+// for every page. And a page on a slow disk may take longer than an append ever should.
+void prepare_to_load(PgSession& session) {
   session.run(
       "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;"
-      " SET LOCAL enable_sort = off");
+      " SET LOCAL enable_sort = off; SET LOCAL statement_timeout = '1min'");
 }
 
 Job* find(std::vector<Job>& jobs, JobId id) {
@@ -211,7 +211,7 @@ StoredState load_state_in(PgSession& session) {
 
 StoredState load_state(PgSession& session) {
   PgSnapshot snapshot(session);
-  walk_indexes(session);
+  prepare_to_load(session);
   StoredState state = load_state_in(session);
   snapshot.end();
   return state;

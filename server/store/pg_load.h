@@ -21,7 +21,10 @@ void load_attempts(PgSession& session, std::vector<Job>& jobs, const std::vector
 class PgSnapshot {
  public:
   explicit PgSnapshot(PgSession& session) : session_(session) {
-    session_.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    // It locks nothing, so it may be idle while its rows are read.
+    session_.run(
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+        " SET LOCAL idle_in_transaction_session_timeout = '1min'");
   }
   ~PgSnapshot() {
     if (!ended_) session_.close();

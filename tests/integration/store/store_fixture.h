@@ -19,6 +19,11 @@
 
 namespace hai {
 
+// How a failed expectation shows a status.
+inline void PrintTo(const Status& status, std::ostream* out) {
+  *out << to_string(status.code()) << ": " << status.message();
+}
+
 class StoreFixture : public testing::Test {
  protected:
   static test::PrivatePostgres& postgres() {
@@ -30,7 +35,7 @@ class StoreFixture : public testing::Test {
     static int count = 0;
     conninfo_ = postgres().create_database("test_" + std::to_string(++count));
     const Result<MigrateResult> migrated = migrate(conninfo_);
-    ASSERT_TRUE(migrated.is_ok()) << migrated.status().message();
+    ASSERT_EQ(migrated.status(), ok());
   }
 
   // Runs the loop until `start` has called what it was given; "no answer" fails the test.
