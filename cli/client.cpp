@@ -2,7 +2,9 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 #include "hai/v1/api.grpc.pb.h"
@@ -29,12 +31,16 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& server) {
   return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
 }
 
+// UNAVAILABLE is said by gRPC itself, about the connection, and by the server, about itself. There
+// is no better way to tell them apart than gRPC's own words.
 bool is_no_connection(const grpc::Status& status) {
+  static constexpr std::string_view kWords[] = {
+      "failed to connect", "Failed to connect", "Connection re",  // refused, reset
+      "Socket closed",     "DNS resolution",    "GOAWAY",
+      "Broken pipe",       "recvmsg",           "No route to host"};
   const std::string& text = status.error_message();
-  return text.find("connect") != std::string::npos ||
-         text.find("Socket closed") != std::string::npos ||
-         text.find("DNS resolution") != std::string::npos ||
-         text.find("GOAWAY") != std::string::npos;
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view words) { return text.find(words) != std::string::npos; });
 }
 
 // gRPC wraps the cause in several layers; the last one is what helps.

@@ -82,7 +82,7 @@ void add_progress(const v1::Job& job, UnixTime now, Card& card) {
   if (job.has_whole_life_state()) card.add("life state", job.whole_life_state());
   if (job.suspend_count() + job.requeue_count() > 0 || job.lost_gpu_seconds() > 0) {
     card.add("interrupted",
-             fmt::format("{} times suspended, {} times requeued, {:.0f} GPU seconds lost",
+             fmt::format("{} times suspended, {} times requeued, {} GPU seconds lost",
                          job.suspend_count(), job.requeue_count(), job.lost_gpu_seconds()));
   }
 }
@@ -139,10 +139,10 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
   card.add("user", job.user());
   card.add("priority", job.priority());
   const std::string zone = job.zone().empty() ? "" : ", zone " + job.zone();
-  card.add("asks for", fmt::format("{} nodes of {}{}, {}", job.node_count(), job.group(), zone,
-                                   job.gpus_per_node() == 0
-                                       ? "whole"
-                                       : fmt::format("{} GPUs each", job.gpus_per_node())));
+  card.add("asks for",
+           fmt::format("{} of {}{}, {}", count_of(job.node_count(), "node"), job.group(), zone,
+                       job.gpus_per_node() == 0 ? "whole"
+                                                : count_of(job.gpus_per_node(), "GPU") + " each"));
   card.add("submitted", local_time(job.submitted_at_us()));
   card.add("started", time_text(job.has_started_at_us(), job.started_at_us()));
   if (job.has_ended_at_us()) card.add("ended", local_time(job.ended_at_us()));

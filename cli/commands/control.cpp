@@ -39,8 +39,10 @@ int report(Session& session, const ControlVerb& verb, const Results& results, Ou
       const int code = session.fail(status);
       if (exit_code == kOk) exit_code = code;
     } else if (!is_json(output)) {
-      const std::string more = result.message().empty() ? "" : ": " + result.message();
-      print(fmt::format("{} {}{}\n", subject(result), verb.done, more));
+      // The server knows best what it did; the verb's own words are for one that says nothing.
+      const std::string& message = result.message();
+      print(fmt::format("{}{} {}\n", subject(result), message.empty() ? "" : ":",
+                        message.empty() ? verb.done : message));
     }
   }
   if (is_json(output)) print(format_json_list(items, output));

@@ -31,10 +31,11 @@ int wait(Session& session, const Options& options) {
     std::optional<Duration> left;
     if (timeout) left = std::max<Duration>(*timeout - (mono_now() - start), 1ms);
     const Result<v1::Job> job = wait_for_job(*client.value(), name, left);
-    if (!job.is_ok()) {
-      const int code = session.fail(job.status());
-      return job.status().code() == Code::deadline_exceeded && timeout ? kTimedOut : code;
+    if (timeout && job.status().code() == Code::deadline_exceeded) {
+      say(fmt::format("job {} has not ended within {}", name, format_duration(*timeout)));
+      return kTimedOut;
     }
+    if (!job.is_ok()) return session.fail(job.status());
     const v1::Job& ended = job.value();
     const std::string reason = ended.end_reason().empty() ? "" : ": " + ended.end_reason();
     say(fmt::format("job {} {}{}", ended.id(), ended.state(), reason));

@@ -26,7 +26,7 @@ class DevClusterProcesses {
   std::string conninfo() const { return postgres_.conninfo(); }
 
   Status start_postgres();
-  // Returns when it listens.
+  // Returns when it leads: what is asked next is answered.
   Status start_server();
   Status start_agent(const DevNode& node);
 

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
+#include <cstdio>
 
 namespace hai::cli {
 namespace {
@@ -43,10 +45,20 @@ bool is_free(int port) {
   });
 }
 
-bool listens(int port) {
-  return with_socket(port, [](int fd, const sockaddr* address) {
-    return connect(fd, address, sizeof(sockaddr_in)) == 0;
+int http_status(int port, const std::string& path) {
+  int status = 0;
+  with_socket(port, [&](int fd, const sockaddr* address) {
+    const timeval limit{.tv_sec = 1, .tv_usec = 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    if (connect(fd, address, sizeof(sockaddr_in)) != 0) return false;
+    const std::string request =
+        fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
+    if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0) return false;
+    std::array<char, 13> head{};  // "HTTP/1.1 200" and an end
+    const ssize_t size = recv(fd, head.data(), head.size() - 1, MSG_WAITALL);
+    return size == 12 && std::sscanf(head.data(), "HTTP/1.%*c %d", &status) == 1;
   });
+  return status;
 }
 
 Result<int> find_free_port(int not_this) {

@@ -1,6 +1,8 @@
 #pragma once
 // Ports of this machine's loopback address.
 
+#include <string>
+
 #include "common/status.h"
 
 namespace hai::cli {
@@ -9,6 +11,7 @@ namespace hai::cli {
 // it is still free when the cluster starts again.
 Result<int> find_free_port(int not_this);
 bool is_free(int port);
-bool listens(int port);
+// The status of `GET path` there; 0 if nobody answers within a second.
+int http_status(int port, const std::string& path);
 
 }  // namespace hai::cli

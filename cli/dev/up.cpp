@@ -216,7 +216,7 @@ Result<std::string> make_tokens(const ClusterFiles& files) {
 void say_up(const DevClusterProcesses& processes, Duration took) {
   const DevCluster& cluster = processes.cluster();
   print(
-      fmt::format("cluster {} is up: {} nodes, in {:.1f} s\n\n"
+      fmt::format("cluster {} is up: {}, in {:.1f} s\n\n"
                   "  dashboard   {}/\n"
                   "  gRPC        {}\n"
                   "  data, logs  {}\n\n"
@@ -224,8 +224,9 @@ void say_up(const DevClusterProcesses& processes, Duration took) {
                   "        hai exec sleep 60 -- -n 2\n"
                   "        hai list\n"
                   "stop    hai dev down\n",
-                  cluster.name, cluster.nodes.size(), static_cast<double>(took.count()) / 1e6,
-                  cluster.http(), cluster.grpc(), processes.files().data));
+                  cluster.name, count_of(static_cast<int64_t>(cluster.nodes.size()), "node"),
+                  static_cast<double>(took.count()) / 1e6, cluster.http(), cluster.grpc(),
+                  processes.files().data));
 }
 
 Status up(const DevUpOptions& options, const DevPlace& place, MonoTime began) {
