@@ -2,9 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <thread>
 
 #include "hai/v1/api.grpc.pb.h"
@@ -31,16 +29,10 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& server) {
   return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// UNAVAILABLE is said by gRPC itself, about the connection, and by the server, about itself. There
-// is no better way to tell them apart than gRPC's own words.
-bool is_no_connection(const grpc::Status& status) {
-  static constexpr std::string_view kWords[] = {
-      "failed to connect", "Failed to connect", "Connection re",  // refused, reset
-      "Socket closed",     "DNS resolution",    "GOAWAY",
-      "Broken pipe",       "recvmsg",           "No route to host"};
-  const std::string& text = status.error_message();
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](std::string_view words) { return text.find(words) != std::string::npos; });
+// UNAVAILABLE is said by gRPC itself, about the connection, and by the server, about itself or its
+// store.
+bool is_no_connection(const grpc::ClientContext& context) {
+  return context.debug_error_string().find("received from peer") == std::string::npos;
 }
 
 // gRPC wraps the cause in several layers; the last one is what helps.
@@ -73,9 +65,9 @@ struct Client::Wire {
     if (limit) context.set_deadline(std::chrono::system_clock::now() + *limit);
   }
 
-  Status to_status(const grpc::Status& status) const {
+  Status to_status(const grpc::Status& status, const grpc::ClientContext& context) const {
     if (status.ok()) return ok();
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && is_no_connection(status)) {
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && is_no_connection(context)) {
       return unavailable("cannot reach hai-server at {}: {}", servers[current],
                          short_cause(status.error_message()));
     }
@@ -93,7 +85,7 @@ struct Client::Wire {
       if (status.ok()) return reply;
       const bool retry = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
                          servers.size() > 1 && SteadyClock::now() < give_up;
-      if (!retry) return to_status(status);
+      if (!retry) return to_status(status, context);
       current = (current + 1) % servers.size();
       if (tries % servers.size() == 0) std::this_thread::sleep_for(kFailoverPause);
     }
@@ -118,10 +110,11 @@ struct Client::Wire {
     }
     const grpc::Status status = reader->Finish();
     if (!wanted) return ok();
+    const Status result = to_status(status, context);
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
       current = (current + 1) % servers.size();
     }
-    return to_status(status);
+    return result;
   }
 };
 

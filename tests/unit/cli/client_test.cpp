@@ -38,6 +38,15 @@ TEST(Client, SaysWhichServerCannotBeReached) {
             unavailable("cannot reach hai-server at 127.0.0.1:1: connection refused"));
 }
 
+TEST(Client, KeepsTheWordsOfAServerThatCannotReachSomethingItself) {
+  FakeApi server;
+  server.on_submit = [](const auto&, auto*) {
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "postgres: Connection refused");
+  };
+  Client client({server.address()}, "");
+  EXPECT_EQ(client.submit_job({}).status(), unavailable("postgres: Connection refused"));
+}
+
 TEST(Client, PassesOverServersThatAreAwayOrDoNotLead) {
   FakeApi standby;
   standby.on_submit = [](const auto&, auto*) {
