@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -36,15 +37,19 @@ Result<std::string> read_file(const std::string& path) {
     return failed_precondition("{}: {}", path, std::strerror(errno));
   }
   if (S_ISDIR(info.st_mode)) return failed_precondition("{} is a directory", path);
-  if (info.st_size > kFileBytesMax) {
-    return failed_precondition("{}: {} bytes, at most {} are read", path, info.st_size,
-                               kFileBytesMax);
-  }
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
   if (!in) return failed_precondition("{}: cannot be read", path);
-  return std::move(text).str();
+  // The size that stat tells says nothing of pipes and devices: /dev/zero never ends.
+  std::string text;
+  std::array<char, 65'536> block{};
+  while (in.read(block.data(), block.size()) || in.gcount() > 0) {
+    text.append(block.data(), static_cast<size_t>(in.gcount()));
+    if (text.size() > static_cast<size_t>(kFileBytesMax)) {
+      return failed_precondition("{}: at most {} bytes are read", path, kFileBytesMax);
+    }
+  }
+  if (in.bad()) return failed_precondition("{}: cannot be read", path);
+  return text;
 }
 
 Status write_file(const std::string& path, const std::string& text, mode_t mode) {

@@ -16,7 +16,6 @@ namespace {
 struct Options {
   std::string user;
   std::string label;
-  std::string expires_in;
   std::string id;
   OutputFormat output = OutputFormat::table;
 };
@@ -25,11 +24,6 @@ int create(Session& session, const Options& options) {
   v1::CreateTokenRequest request;
   request.set_user(options.user);
   request.set_label(options.label);
-  if (!options.expires_in.empty()) {
-    const Result<Duration> time = parse_duration(options.expires_in);
-    if (!time.is_ok()) return session.usage_error("--expires-in: " + time.status().message());
-    request.set_expires_at_us(to_micros(wall_now() + time.value()));
-  }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   const Result<v1::CreateTokenReply> reply = client.value()->create_token(request);
@@ -54,12 +48,10 @@ int list(Session& session, const Options& options) {
   const Result<v1::ListTokensReply> reply = client.value()->list_tokens(request);
   if (!reply.is_ok()) return session.fail(reply.status());
   std::vector<Json> items;
-  Table table({{"ID"}, {"USER"}, {"LABEL", false, true}, {"CREATED"}, {"EXPIRES"}, {"REVOKED"}});
+  Table table({{"ID"}, {"USER"}, {"LABEL", false, true}, {"CREATED"}});
   for (const v1::Token& token : reply.value().tokens()) {
     items.push_back(to_json(token));
-    table.add_row({token.id(), token.user(), token.label(), local_time(token.created_at_us()),
-                   token.has_expires_at_us() ? local_time(token.expires_at_us()) : "never",
-                   token.has_revoked_at_us() ? local_time(token.revoked_at_us()) : "no"});
+    table.add_row({token.id(), token.user(), token.label(), local_time(token.created_at_us())});
   }
   print(is_json(options.output) ? format_json_list(items, options.output)
                                 : table.render(session.terminal));
@@ -84,7 +76,6 @@ void add_token(CLI::App& app, Session& session) {
   CLI::App* create_verb = token->add_subcommand("create", "Create a token and print its secret");
   create_verb->add_option("--user", options->user, "for this user; you by default");
   create_verb->add_option("--label", options->label, "what it is for");
-  create_verb->add_option("--expires-in", options->expires_in, "e.g. 30d; never by default");
   add_output_option(*create_verb, options->output);
   create_verb->callback([&session, options] { session.exit_code = create(session, *options); });
   CLI::App* list_verb = token->add_subcommand("list", "Show tokens, without their secrets");

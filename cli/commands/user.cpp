@@ -23,12 +23,11 @@ struct Options {
 
 int show(Session& session, const std::vector<v1::User>& users, OutputFormat output) {
   std::vector<Json> items;
-  Table table({{"NAME"}, {"ROLE"}, {"ACTIVE"}, {"GROUPS", false, true}, {"CREATED"}});
+  Table table({{"NAME"}, {"ROLE"}, {"ACTIVE"}, {"GROUPS", false, true}});
   for (const v1::User& user : users) {
     items.push_back(to_json(user));
     table.add_row({user.name(), user.role(), user.active() ? "yes" : "no",
-                   join({user.groups().begin(), user.groups().end()}, ","),
-                   user.created_at_us() == 0 ? "-" : local_time(user.created_at_us())});
+                   join({user.groups().begin(), user.groups().end()}, ",")});
   }
   print(is_json(output) ? format_json_list(items, output) : table.render(session.terminal));
   return kOk;
