@@ -213,10 +213,12 @@ void Controller::note_events(const std::vector<Event>& events) {
 }
 
 void Controller::collect_orders() {
+  PlacesOfTurn places;
   for (NodeId node : std::exchange(nodes_to_reconcile_, {})) {
     Session* session = sessions_.find(node);
     if (session == nullptr || !session->has_reported) continue;
-    for (OrderBody& body : reconcile(*state_, knobs_, *session, loop_.wall_now(), loop_.now())) {
+    for (OrderBody& body :
+         reconcile(*state_, knobs_, *session, loop_.wall_now(), loop_.now(), places)) {
       effects_.orders.push_back({node, session->connection, std::move(body)});
     }
   }
@@ -228,6 +230,7 @@ AppendBatch Controller::make_batch() {
   for (JobId id : touched.jobs) {
     if (const Job* job = state_->find(id)) batch.jobs.push_back(*job);
   }
+  batch.replaced_attempts = std::move(touched.replaced_attempts);
   for (NodeId id : touched.nodes) batch.nodes.push_back(*state_->find(id));
   for (const std::string& name : touched.users) batch.users.push_back(*state_->find_user(name));
   for (const auto& key : touched.quotas) {

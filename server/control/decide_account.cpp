@@ -10,11 +10,27 @@ Status admin_only(const Actor& actor, std::string_view what) {
   return permission_denied("{} is no admin: only admins change {}", actor.user, what);
 }
 
+// Names that a shell, a file and a table can hold: what LDAP and Unix give people.
+Status check_name(std::string_view what, std::string_view name) {
+  constexpr size_t kNameMax = 128;
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@+";
+  if (!name.empty() && name.size() <= kNameMax && name.front() != '-' &&
+      name.find_first_not_of(kAllowed) == std::string_view::npos) {
+    return ok();
+  }
+  return invalid_argument("{}: must be 1..{} of the characters A-Z a-z 0-9 . _ - @ +, is '{}'",
+                          what, kNameMax, name.substr(0, kNameMax));
+}
+
 }  // namespace
 
 Result<CommandReply> decide(Decision& decision, const SetUser& command, const Actor& actor) {
   RETURN_IF_ERROR(admin_only(actor, "users"));
-  if (command.user.name.empty()) return invalid_argument("user name: must not be empty");
+  RETURN_IF_ERROR(check_name("user name", command.user.name));
+  for (const std::string& group : command.user.groups) {
+    RETURN_IF_ERROR(check_name("user group", group));
+  }
   if (command.user.name == actor.user &&
       (!command.user.active || command.user.role != Role::admin)) {
     return failed_precondition("{} can't take his own admin rights away", actor.user);
@@ -27,8 +43,8 @@ Result<CommandReply> decide(Decision& decision, const SetUser& command, const Ac
 Result<CommandReply> decide(Decision& decision, const SetQuota& command, const Actor& actor) {
   RETURN_IF_ERROR(admin_only(actor, "quotas"));
   const Quota& quota = command.quota;
-  if (quota.owner.empty() || quota.group.empty())
-    return invalid_argument("quota: owner and group must not be empty");
+  RETURN_IF_ERROR(check_name("quota owner", quota.owner));
+  if (quota.group != "*") RETURN_IF_ERROR(check_name("quota group", quota.group));
   if (quota.priority == Priority::automatic)
     return invalid_argument("quota: auto is no level of its own");
   if (quota.nodes < 0 || quota.nodes > Quota::kUnlimited) {

@@ -26,7 +26,8 @@ struct Term {
 struct AppendBatch {
   Epoch epoch;
   std::vector<Event> events;
-  std::vector<Job> jobs;  // with their latest attempt and its ranks
+  std::vector<Job> jobs;                           // with their latest attempt and its ranks
+  std::vector<ReplacedAttempt> replaced_attempts;  // the ones before those, as they ended
   std::vector<Node> nodes;
   std::vector<User> users;
   std::vector<Quota> quotas;

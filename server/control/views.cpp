@@ -57,8 +57,9 @@ JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& sof
     }
     if (job.has_live_attempt() && !job.attempt->running_at) {
       view.pending_reason = PendingReason{
-          PendingCode::starting, fmt::format("attempt {} is being launched on {} nodes",
-                                             job.attempt->number, job.attempt->ranks.size())};
+          PendingCode::starting,
+          fmt::format("attempt {} is being launched on {} node{}", job.attempt->number,
+                      view.nodes.size(), view.nodes.size() == 1 ? "" : "s")};
     }
   }
   return view;

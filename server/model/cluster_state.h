@@ -30,9 +30,17 @@ struct StoredState {
   std::vector<Token> tokens;
 };
 
-// Keys of rows that changed since take_touched(): what the store must write.
+// An attempt that has ended and made room for the next one.
+struct ReplacedAttempt {
+  JobId job;
+  Attempt attempt;
+};
+
+// What changed since take_touched() and the store must write: keys of rows, and attempts that are
+// not in the state any more.
 struct Touched {
   std::set<JobId> jobs;
+  std::vector<ReplacedAttempt> replaced_attempts;
   std::set<NodeId> nodes;
   std::set<std::string> users;
   std::set<std::tuple<std::string, std::string, Priority>> quotas;

@@ -163,6 +163,7 @@ void ClusterState::on(const AttemptPlaced& event, const Event& meta) {
   attempt.exclusive = event.exclusive;
   attempt.placed_at = meta.time;
   for (const RankPlacement& place : event.placement) attempt.ranks.push_back({.place = place});
+  if (placed.attempt) touched_.replaced_attempts.push_back({event.job, std::move(*placed.attempt)});
   placed.attempt = std::move(attempt);
   index(placed);
   occupy(placed);

@@ -157,22 +157,28 @@ PgAppender::Rows PgAppender::rows_of(const AppendBatch& batch) const {
     rows.events.push_back(&event);
     if (const auto* body = std::get_if<JobSubmitted>(&event.body)) submitted.insert(body->job);
   }
+  for (const ReplacedAttempt& replaced : batch.replaced_attempts) {
+    add_attempt(replaced.job, replaced.attempt, rows);
+  }
   for (const Job& job : batch.jobs) {
     (submitted.contains(job.id) ? rows.submitted : rows.changed).push_back(&job);
-    if (!job.attempt) continue;
-    const auto found = written_.find(job.id);
-    const Attempt* old = found == written_.end() ? nullptr : &found->second;
-    if (old != nullptr && *old == *job.attempt) continue;
-    const bool same_try = old != nullptr && old->number == job.attempt->number &&
-                          old->ranks.size() == job.attempt->ranks.size();
-    rows.attempts.push_back({job.id, &*job.attempt});
-    for (size_t i = 0; i < job.attempt->ranks.size(); ++i) {
-      const Rank& rank = job.attempt->ranks[i];
-      if (same_try && old->ranks[i] == rank) continue;
-      rows.ranks.push_back({job.id, job.attempt->number, static_cast<int>(i), &rank});
-    }
+    if (job.attempt) add_attempt(job.id, *job.attempt, rows);
   }
   return rows;
+}
+
+void PgAppender::add_attempt(JobId job, const Attempt& attempt, Rows& rows) const {
+  const auto found = written_.find(job);
+  const Attempt* old = found == written_.end() ? nullptr : &found->second;
+  if (old != nullptr && *old == attempt) return;
+  const bool same_try =
+      old != nullptr && old->number == attempt.number && old->ranks.size() == attempt.ranks.size();
+  rows.attempts.push_back({job, &attempt});
+  for (size_t i = 0; i < attempt.ranks.size(); ++i) {
+    const Rank& rank = attempt.ranks[i];
+    if (same_try && old->ranks[i] == rank) continue;
+    rows.ranks.push_back({job, attempt.number, static_cast<int>(i), &rank});
+  }
 }
 
 void PgAppender::write_others(PgSession& session, const AppendBatch& batch, const Rows& rows) {

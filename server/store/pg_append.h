@@ -20,6 +20,7 @@ class PgAppender {
  private:
   struct Rows;
   Rows rows_of(const AppendBatch& batch) const;
+  void add_attempt(JobId job, const Attempt& attempt, Rows& rows) const;
   void write_others(PgSession& session, const AppendBatch& batch, const Rows& rows);
   void remember(const AppendBatch& batch);
 

@@ -55,7 +55,7 @@ depends on itself            | 12 |   depends_on: [good]                     | o
 a zone without a name        |  9 |   group: training#                       | resource.group; GROUP#ZONE
 broken YAML                  |  9?|   group: [training                       | line
 a tab                        |  9?| TABgroup: training                       | line
-binary junk                  |  7 |   parameters: "\x01"                     | spec.parameters
+a control character          |  6 |   entrypoint: "run\x01.sh"               | spec.entrypoint
 more nodes than there are    | 10 |   node_count: 5                          | resource.node_count; 5 asked; 2 nodes
 a share that is none         | 10 |   node_count: 1\n  gpus_per_node: 3      | resource.gpus_per_node; 1, 2, 4
 more GPUs than a node has    | 10 |   node_count: 1\n  gpus_per_node: 16     | resource.gpus_per_node; 8

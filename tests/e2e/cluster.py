@@ -338,8 +338,17 @@ class ClusterTest(unittest.TestCase):
         before = count()
         super().run(result)
         if count() > before:
-            print(
-                f"\n=== the cluster after {self.id()}\n{self.cluster.diagnosis()}",
-                file=sys.stderr,
-                flush=True,
-            )
+            self.report()
+
+    def report(self):
+        print(
+            f"\n=== the cluster after {self.id()}\n{self.cluster.diagnosis()}",
+            file=sys.stderr,
+            flush=True,
+        )
+        # The next test begins with an empty cluster all the same.
+        left = self.cluster.hai("list", "-a", "-s", "queued,running,suspended", "-o", "json")
+        ids = [job["id"] for job in left.json()] if left.code == 0 else []
+        if ids:
+            self.cluster.hai("stop", *ids)
+            self.cluster.hai("wait", *ids, "--timeout", "60s", seconds=90)

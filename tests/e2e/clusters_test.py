@@ -34,11 +34,9 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(one.json("whoami")["cluster"], "two")
         self.assertEqual(one.json("whoami", env={"HAI_CONTEXT": "one"})["cluster"], "one")
         self.assertEqual(one.json("--context", "one", "whoami")["cluster"], "one")
-        job = one.json("--context", "one", "exec", "sleep", "600", "--", "-n", 2, "-o", "json")[
-            "id"
-        ]
+        job = one.json("--context", "one", "exec", "sleep", "600", "--", "-n", 2)["id"]
         self.assertEqual(two.json("list"), [])
-        other = two.json("exec", "sleep", "600", "--", "-o", "json")["id"]
+        other = two.json("exec", "sleep", "600", "--")["id"]
         self.assertEqual(two.wait_running(other)["nodes"], ["node-1"])
         two.down()
         now = eventually(

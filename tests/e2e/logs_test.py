@@ -15,7 +15,7 @@ class LogsTest(ClusterTest):
             "talk.py",
             f"for i in range({LINES}):\n    print(f'line {{i}} of rank', flush=i % 100 == 0)\n",
         )
-        job = self.cluster.json("python", "talk.py", "--", "-n", 2, "-o", "json")["id"]
+        job = self.cluster.json("python", "talk.py", "--", "-n", 2)["id"]
         follower = self.cluster.start_hai("logs", "-f", job)
         out, err = follower.communicate(timeout=60)
         self.assertEqual(follower.returncode, 0, err)

@@ -58,6 +58,7 @@ AppendBatch RandomCluster::take_batch(Epoch epoch) {
   batch.epoch = epoch;
   batch.events = std::exchange(events_, {});
   const Touched touched = state_.take_touched();
+  batch.replaced_attempts = touched.replaced_attempts;
   for (JobId job : touched.jobs) batch.jobs.push_back(*state_.find(job));
   for (NodeId node : touched.nodes) batch.nodes.push_back(*state_.find(node));
   for (const std::string& user : touched.users) batch.users.push_back(*state_.find_user(user));
