@@ -8,11 +8,14 @@ began=$SECONDS
 preset=${PRESET:-release}
 build=$(realpath -m "${BUILD:-build/$preset}")
 jobs=$(nproc)
+# So that a checkout elsewhere finds the same objects in the cache.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 step() { printf '\n=== %s (after %d s)\n' "$1" $((SECONDS - began)); }
 finish() {  # The result is one line and the last, whatever happened.
   trap - EXIT
-  printf '\ntests: %s, in %d min %d s\n' "$2" $(((SECONDS - began) / 60)) $(((SECONDS - began) % 60))
+  local seconds=$((SECONDS - began))
+  printf '\ntests: %s, in %d min %d s\n' "$2" $((seconds / 60)) $((seconds % 60))
   exit "$1"
 }
 
