@@ -104,11 +104,10 @@ Result<Job> find_job(PgSession& session, const JobKey& key) {
   return not_found("job {} of {}", key.name, key.user);
 }
 
-Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job) {
+std::vector<Attempt> find_attempts_in(PgSession& session, JobId job) {
   const std::string id = std::to_string(job.value);
   Filter filter("attempts");
   filter.add("a.job = $::bigint", id);
-  PgSnapshot snapshot(session);
   PgResult rows =
       filter.select(session, kAttemptColumns, "attempt a", "a.number DESC", kHistoryPageMax);
   std::vector<Attempt> attempts;
@@ -126,6 +125,12 @@ Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job) {
       if (it != attempts.end() && it->number == rank.attempt) add_rank(std::move(rank), *it);
     }
   }
+  return attempts;
+}
+
+Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job) {
+  PgSnapshot snapshot(session);
+  std::vector<Attempt> attempts = find_attempts_in(session, job);
   snapshot.end();
   return attempts;
 }

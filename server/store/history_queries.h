@@ -11,6 +11,8 @@ namespace hai {
 Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query);
 Result<Job> find_job(PgSession& session, const JobKey& key);
 Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job);
+// The same inside a snapshot of the caller.
+std::vector<Attempt> find_attempts_in(PgSession& session, JobId job);
 Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& query);
 
 }  // namespace hai

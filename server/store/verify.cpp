@@ -43,6 +43,9 @@ class Comparison {
     return std::to_string(id.value);
   }
   static std::string words(const std::string& text) { return text; }
+  static std::string words(const std::pair<JobId, int>& attempt) {
+    return fmt::format("{}.{}", attempt.first.value, attempt.second);
+  }
   static std::string words(const ClusterState::QuotaKey& key) {
     const auto& [owner, group, priority] = key;
     return fmt::format("{} in {}/{}", owner, group, to_string(priority));
@@ -51,7 +54,11 @@ class Comparison {
   LedgerReport& report_;
 };
 
-Result<ClusterState> replay(PgSession& session, LedgerReport& report) {
+using AttemptKey = std::pair<JobId, int>;
+
+// `earlier` gets the attempts that others have followed: the state keeps only the latest.
+Result<ClusterState> replay(PgSession& session, LedgerReport& report,
+                            std::map<AttemptKey, Attempt>& earlier) {
   ClusterState state;
   while (true) {
     Result<std::vector<Event>> page =
@@ -65,8 +72,24 @@ Result<ClusterState> replay(PgSession& session, LedgerReport& report) {
       state.apply(event);
       ++report.events;
     }
+    for (ReplacedAttempt& replaced : state.take_touched().replaced_attempts) {
+      earlier.emplace(AttemptKey{replaced.job, replaced.attempt.number},
+                      std::move(replaced.attempt));
+    }
     if (page.value().size() < static_cast<size_t>(kHistoryPageMax)) return state;
   }
+}
+
+std::map<AttemptKey, Attempt> earlier_attempts(PgSession& session, const std::vector<Job>& jobs) {
+  std::map<AttemptKey, Attempt> earlier;
+  for (const Job& job : jobs) {
+    if (job.attempt_number() < 2) continue;
+    for (Attempt& attempt : find_attempts_in(session, job.id)) {
+      if (attempt.number == job.attempt_number()) continue;
+      earlier.emplace(AttemptKey{job.id, attempt.number}, std::move(attempt));
+    }
+  }
+  return earlier;
 }
 
 void compare(const ClusterState& replayed, StoredState stored, LedgerReport& report) {
@@ -96,14 +119,17 @@ Result<LedgerReport> verify_ledger(const std::string& conninfo) {
   try {
     LedgerReport report;
     PgSnapshot snapshot(session);
-    Result<ClusterState> replayed = replay(session, report);
+    std::map<AttemptKey, Attempt> earlier;
+    Result<ClusterState> replayed = replay(session, report, earlier);
     if (!replayed.is_ok()) return replayed.status();
     StoredState stored = load_state_in(session);
     for (Job& finished :
          load_jobs(session, {JobState::succeeded, JobState::failed, JobState::stopped})) {
       stored.jobs.push_back(std::move(finished));
     }
+    const std::map<AttemptKey, Attempt> attempt_rows = earlier_attempts(session, stored.jobs);
     snapshot.end();
+    Comparison(report).compare("attempt", earlier, attempt_rows);
     compare(replayed.value(), std::move(stored), report);
     return report;
   } catch (const PgError& error) {

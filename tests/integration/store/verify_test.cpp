@@ -43,6 +43,12 @@ TEST_F(VerifyTest, SeesAChangedRow) {
               ElementsAre("job 1: the row differs from the log"));
 }
 
+TEST_F(VerifyTest, SeesAChangedAttemptOfThePast) {
+  EXPECT_THAT(differences_after("UPDATE rank SET message = message || 'x' WHERE (job, attempt) ="
+                                " (SELECT id, attempt - 1 FROM job WHERE attempt > 1 LIMIT 1)"),
+              ElementsAre(testing::ContainsRegex("attempt [0-9]+.[0-9]+: the row differs")));
+}
+
 TEST_F(VerifyTest, SeesAMissingRow) {
   EXPECT_THAT(differences_after("DELETE FROM job WHERE id = 2"),
               ElementsAre("job 2: in the log, but there is no row"));
