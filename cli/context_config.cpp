@@ -119,7 +119,7 @@ bool remove_context(ContextConfig& config, std::string_view name) {
 
 Result<Context> choose_context(const ContextConfig& config, std::string_view name) {
   const std::string_view wanted = name.empty() ? std::string_view(config.current) : name;
-  if (wanted.empty()) {
+  if (wanted.empty() && config.contexts.empty()) {
     return failed_precondition(
         "no cluster is known yet: `hai dev up` starts one on this machine, "
         "`hai init TOKEN --url grpc://HOST:PORT` joins one");
@@ -128,6 +128,9 @@ Result<Context> choose_context(const ContextConfig& config, std::string_view nam
   for (const Context& context : config.contexts) {
     if (context.name == wanted) return context;
     known += (known.empty() ? "" : ", ") + context.name;
+  }
+  if (wanted.empty()) {
+    return failed_precondition("no cluster is the current one: choose with --context: {}", known);
   }
   return not_found("no context {}: known are {}", wanted, known.empty() ? "none" : known);
 }

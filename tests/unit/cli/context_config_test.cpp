@@ -46,6 +46,10 @@ TEST(ContextConfig, ChoosesTheCurrentOrTheNamedOne) {
   EXPECT_EQ(choose_context(two_clusters(), "test").status(),
             not_found("no context test: known are dev, prod"));
   EXPECT_EQ(choose_context({}, "").status().code(), Code::failed_precondition);
+  ContextConfig no_current = two_clusters();
+  no_current.current = "";
+  EXPECT_EQ(choose_context(no_current, "").status(),
+            failed_precondition("no cluster is the current one: choose with --context: dev, prod"));
 }
 
 TEST(ContextConfig, PutReplacesAndRemoveForgetsTheCurrentOne) {
