@@ -14,6 +14,22 @@ PendingReason pending_reason(const Job& job, const SoftFacts& soft) {
   return {PendingCode::not_considered, "the next planning pass will look at it"};
 }
 
+// Why the attempt ends or is asked to leave, and whom its end waits for: a silent node's ranks
+// count as gone only when the node must have fenced itself.
+std::string attempt_note(const ClusterState& state, const Attempt& attempt) {
+  if (!attempt.end) return attempt.suspend_reason;
+  std::string note = attempt.end->reason;
+  if (!attempt.is_live()) return note;
+  for (const Rank& rank : attempt.ranks) {
+    const Node* node = state.find(rank.place.node);
+    if (is_gone(rank.state) || node == nullptr || node->liveness == Liveness::up) continue;
+    note += fmt::format("; waits until {} ({}) is sure to run nothing of it", node->facts.name,
+                        node->liveness_reason);
+    break;
+  }
+  return note;
+}
+
 }  // namespace
 
 JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& soft) {
@@ -46,8 +62,7 @@ JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& sof
   }
   if (!job.attempt) return view;
   view.attempt_state = to_string(job.attempt->state);
-  view.last_attempt_reason =
-      job.attempt->end ? job.attempt->end->reason : job.attempt->suspend_reason;
+  view.last_attempt_reason = attempt_note(state, *job.attempt);
   view.suspend_deadline = job.attempt->suspend_deadline;
   if (job.has_live_attempt() || job.is_terminal()) {
     for (const Rank& rank : job.attempt->ranks) {

@@ -12,6 +12,21 @@ constexpr Duration kLimit = 20s;
 
 }  // namespace
 
+namespace {
+
+// A connection that broke while nobody used it is noticed only by the next question, and the one
+// after it finds a fresh one. Questions change nothing, so asking again is safe.
+template <typename T>
+Result<T> ask_twice(PgSession& session, const std::function<Result<T>(PgSession&)>& question) {
+  try {
+    return question(session);
+  } catch (const PgError&) {
+    return question(session);
+  }
+}
+
+}  // namespace
+
 struct PgHistory::Impl {
   PgWorker worker;
 
@@ -23,7 +38,7 @@ struct PgHistory::Impl {
     auto found = std::make_shared<std::optional<T>>();
     worker.submit(
         [question = std::move(question), found](PgSession& session) -> Status {
-          Result<T> result = question(session);
+          Result<T> result = ask_twice<T>(session, question);
           if (!result.is_ok()) return result.status();
           *found = std::move(result).value();
           return ok();
