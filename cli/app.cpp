@@ -80,6 +80,10 @@ int run_app(const std::vector<std::string>& words) {
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   app.fallthrough();
+  app.footer(
+      "Exit codes: 0; 1 error; 2 usage, or a job file that is not valid; 3 not found; 4 refused;\n"
+      "5 server not reached. `hai wait` and `-f` end with the job's own code, or 130 if it was\n"
+      "stopped without one; `hai wait --timeout` with 124.");
   app.get_formatter()->column_width(34);
   add_verbs(app, session);
   if (words.empty()) {

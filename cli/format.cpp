@@ -7,6 +7,22 @@
 #include <ctime>
 
 namespace hai::cli {
+namespace {
+
+std::tm local_parts(int64_t micros) {
+  const std::time_t seconds = static_cast<std::time_t>(micros / 1'000'000);
+  std::tm parts{};
+  localtime_r(&seconds, &parts);
+  return parts;
+}
+
+std::string format_time(const std::tm& parts, const char* form) {
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), form, &parts);
+  return text.data();
+}
+
+}  // namespace
 
 UnixTime wall_now() {
   return UnixTime(
@@ -22,12 +38,14 @@ std::string short_duration(Duration duration) {
 }
 
 std::string local_time(int64_t micros) {
-  const std::time_t seconds = static_cast<std::time_t>(micros / 1'000'000);
-  std::tm parts{};
-  if (localtime_r(&seconds, &parts) == nullptr) return "?";
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return text.data();
+  return format_time(local_parts(micros), "%Y-%m-%d %H:%M:%S");
+}
+
+std::string short_time(int64_t micros, UnixTime now) {
+  const std::tm then = local_parts(micros);
+  const std::tm today = local_parts(to_micros(now));
+  if (then.tm_year != today.tm_year) return format_time(then, "%Y-%m-%d");
+  return format_time(then, then.tm_yday == today.tm_yday ? "%H:%M:%S" : "%m-%d %H:%M");
 }
 
 std::string short_bytes(int64_t bytes) {

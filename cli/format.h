@@ -12,7 +12,9 @@ namespace hai::cli {
 UnixTime wall_now();
 
 std::string short_duration(
-    Duration duration);                  // "12s", "3m12s", "5h12m", "3d4h"; "0s" below one second
+    Duration duration);  // "12s", "3m12s", "5h12m", "3d4h"; "0s" below one second
+// As short as the day allows: "08:00:00", "11-20 08:00", "2025-11-20".
+std::string short_time(int64_t micros, UnixTime now);
 std::string local_time(int64_t micros);  // "2026-11-20 08:00:00" where the reader is
 std::string short_bytes(int64_t bytes);  // "512 MiB"
 std::string count_of(int64_t count, std::string_view thing);  // "1 node", "2 nodes"

@@ -109,7 +109,7 @@ std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& o
                              {state_text(job), colour_of(job.state())},
                              std::to_string(job.node_count()),
                              gpus_text(job),
-                             local_time(job.submitted_at_us()),
+                             short_time(job.submitted_at_us(), options.now),
                              run_time(job, options.now)};
     if (options.wide) {
       row.emplace_back(job.group());

@@ -85,6 +85,11 @@ Status spec_of_program(const Launcher& launcher, const std::vector<std::string>&
 
 void add_launcher(CLI::App& app, Session& session, const Launcher& launcher) {
   CLI::App* verb = app.add_subcommand(launcher.verb, launcher.description)->group("Submit");
+  verb->footer(fmt::format(
+      "What stands before the last -- belongs to the program, what follows to hai:\n"
+      "  hai {0} {1} ARGS -- -n 4 -p high -f\n"
+      "Without a -- the program runs here and now. A job runs in the current directory.",
+      launcher.verb, launcher.suffix.empty() ? "./PROGRAM" : "FILE" + launcher.suffix));
   const auto options = std::make_shared<SubmissionOptions>();
   add_submission_options(*verb, *options);
   verb->callback(

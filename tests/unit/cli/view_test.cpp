@@ -64,6 +64,15 @@ TEST(Format, DurationsAreShort) {
   EXPECT_EQ(short_duration(75h), "3d3h");
 }
 
+TEST(Format, TimesAreAsShortAsTheDayAllows) {
+  constexpr int64_t kNoon = 1'795'176'000'000'000;  // 2026-11-20 12:00 UTC: far from every midnight
+  constexpr int64_t kDay = 86'400'000'000;
+  const UnixTime now = unix_micros(kNoon);
+  EXPECT_EQ(short_time(kNoon, now), local_time(kNoon).substr(11));
+  EXPECT_EQ(short_time(kNoon - 2 * kDay, now), local_time(kNoon - 2 * kDay).substr(5, 11));
+  EXPECT_EQ(short_time(kNoon - 400 * kDay, now), local_time(kNoon - 400 * kDay).substr(0, 10));
+}
+
 TEST(Format, BytesAreShort) {
   EXPECT_EQ(short_bytes(512), "512 B");
   EXPECT_EQ(short_bytes(1536), "1.5 KiB");
