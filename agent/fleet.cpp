@@ -6,6 +6,7 @@
 #include "agent/rpc/server_link.h"
 #include "agent/timer_ranks.h"
 #include "common/version.h"
+#include "proto/convert/agent_convert.h"
 
 namespace hai {
 
@@ -44,10 +45,12 @@ struct Fleet::Member {
 
 Fleet::Fleet(Loop& loop, const AgentConfig& config, const std::string& agent_token,
              FleetOptions options, uint64_t seed) {
+  auto codec = std::make_shared<PlacesCodec>();  // else each node would read a gang's places anew
   for (int i = 0; i < options.nodes; ++i) {
     NodeFacts facts = make_facts(config, options, i);
     ServerLinkOptions link{.servers = config.servers, .agent_token = agent_token};
     link.node = facts.name;
+    link.codec = codec;
     link.seed = seed + static_cast<uint64_t>(i);
     members_.push_back(std::make_unique<Member>(loop, std::move(link), std::move(facts)));
   }

@@ -1,13 +1,17 @@
 #pragma once
-// What server and agent say to each other, as plain values (proto/convert maps them to protobuf; the simulator carries
-// them as they are). The protocol is level-triggered: a report always lists every rank the agent has, an order says
-// what should be, and both can be lost or repeated without harm.
+// What server and agent say to each other, as plain values (proto/convert maps them to protobuf;
+// the simulator carries them as they are). The protocol is level-triggered: a report always lists
+// every rank the agent has, an order says what should be, and both can be lost or repeated without
+// harm.
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,14 +22,14 @@
 
 namespace hai {
 
-// ---- agent → server -------------------------------------------------------------------------------------------
+// ---- agent to server
 
 struct NodeFacts {
   std::string name;
   std::string group;
   std::string zone;
   std::string leaf;
-  std::string address;  // where other ranks reach this node: MASTER_ADDR of gangs whose rank 0 runs here
+  std::string address;  // where other ranks reach this node: MASTER_ADDR of its gangs
   int gpus = 0;
   int cpus = 0;
   int64_t memory_bytes = 0;
@@ -40,12 +44,13 @@ enum class RankPhase { starting, running, exited };
 
 // Why a rank is gone.
 enum class ExitCause {
-  none,           // it is not gone
-  program,        // the program ended by itself: exit_code says how (128 + signal number if a signal ended it)
-  go_suspend,     // the program called go_suspend()
-  grace_over,     // it was asked to suspend and killed at the deadline
-  killed,         // the server ordered it killed
-  fenced,         // its lease ended: the node was cut off from the server
+  none,        // it is not gone
+  program,     // the program ended by itself: exit_code says how (128 + signal number if a signal
+               // ended it)
+  go_suspend,  // the program called go_suspend()
+  grace_over,  // it was asked to suspend and killed at the deadline
+  killed,      // the server ordered it killed
+  fenced,      // its lease ended: the node was cut off from the server
   launch_failed,  // it never started; `message` says why
   lost,           // its shim vanished: node reboot, or the shim was killed
 };
@@ -69,7 +74,7 @@ struct RankStatus {
   std::string message;
   UnixTime started_at{};
   UnixTime ended_at{};
-  std::optional<CheckpointInfo> checkpoint;             // the latest it reported
+  std::optional<CheckpointInfo> checkpoint;  // the latest it reported
   std::optional<int64_t> progress_step;
   std::optional<std::string> whole_life_state;  // the latest it set in this attempt
   bool operator==(const RankStatus&) const = default;
@@ -84,7 +89,7 @@ struct AgentReport {
   bool operator==(const AgentReport&) const = default;
 };
 
-// ---- server → agent -------------------------------------------------------------------------------------------
+// ---- server to agent
 
 struct RankPlace {
   std::string node;
@@ -92,6 +97,39 @@ struct RankPlace {
   std::string zone;
   std::string leaf;
   bool operator==(const RankPlace&) const = default;
+};
+
+// The places of all ranks of an attempt, by rank. Never changed and shared by the orders that carry
+// them: 1,000 ranks are launched by 1,000 orders that each name 1,000 places.
+class RankPlaces {
+ public:
+  using value_type = RankPlace;
+  using const_iterator = std::vector<RankPlace>::const_iterator;
+
+  RankPlaces() = default;
+  RankPlaces(std::vector<RankPlace> places)  // NOLINT: a list of places is such a value.
+      : places_(std::make_shared<const std::vector<RankPlace>>(std::move(places))) {}
+  RankPlaces(std::initializer_list<RankPlace> places)
+      : RankPlaces(std::vector<RankPlace>(places)) {}
+
+  size_t size() const { return all().size(); }
+  bool empty() const { return all().empty(); }
+  const RankPlace& operator[](size_t rank) const { return all()[rank]; }
+  const_iterator begin() const { return all().begin(); }
+  const_iterator end() const { return all().end(); }
+  void clear() { places_.reset(); }
+
+  bool is_same_object(const RankPlaces& other) const { return places_ == other.places_; }
+  bool operator==(const RankPlaces& other) const {
+    return is_same_object(other) || all() == other.all();
+  }
+
+ private:
+  const std::vector<RankPlace>& all() const {
+    static const std::vector<RankPlace> kNone;
+    return places_ ? *places_ : kNone;
+  }
+  std::shared_ptr<const std::vector<RankPlace>> places_;
 };
 
 // Everything a node needs to start one rank. A repeated launch of a known key changes nothing.
@@ -109,7 +147,7 @@ struct LaunchRank {
   bool exclusive = true;  // the whole node, not a share
   int cpus = 0;
   int64_t memory_bytes = 0;
-  std::vector<RankPlace> ranks;  // of the whole attempt, by rank
+  RankPlaces ranks;  // of the whole attempt
   int master_port = 0;
   std::string suspend_signal;
   int suspend_exit_code = 85;
@@ -140,7 +178,8 @@ struct ForgetRank {
   RankKey key;
   bool operator==(const ForgetRank&) const = default;
 };
-// Answers report `report_sequence`: the agent may run ranks until `lease` after it sent that report.
+// Answers report `report_sequence`: the agent may run ranks until `lease` after it sent that
+// report.
 struct GrantLease {
   int64_t report_sequence = 0;
   Duration lease{0};
@@ -153,7 +192,8 @@ struct RefuseAgent {
   bool operator==(const RefuseAgent&) const = default;
 };
 
-using OrderBody = std::variant<LaunchRank, SuspendRank, ContinueRank, KillRank, ForgetRank, GrantLease, RefuseAgent>;
+using OrderBody = std::variant<LaunchRank, SuspendRank, ContinueRank, KillRank, ForgetRank,
+                               GrantLease, RefuseAgent>;
 
 // An agent ignores orders of an epoch lower than the highest it has seen.
 struct AgentOrder {

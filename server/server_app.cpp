@@ -20,6 +20,7 @@ namespace hai {
 namespace {
 
 constexpr Duration kStopTimeout = 10s;
+constexpr int kListenTriesMax = 50;  // 100 ms apart
 
 Result<ServingSecrets> read_secrets(const ServerConfig& config) {
   ServingSecrets secrets;
@@ -46,6 +47,15 @@ Status migrate_when_reachable(const std::string& conninfo) {
     if (result.status().code() != Code::unavailable) return result.status();
     log_warning("database_unreachable", {{"reason", result.status()}});
     ::sleep(1);
+  }
+}
+
+// The last server on this machine may take a moment to let go of its ports.
+Status listen_when_free(Serving& serving) {
+  for (int tries = 0;; ++tries) {
+    const Status status = serving.listen();
+    if (status.code() != Code::unavailable || tries == kListenTriesMax) return status;
+    ::usleep(100'000);
   }
 }
 
@@ -98,7 +108,7 @@ Result<std::unique_ptr<ServerApp>> ServerApp::make(const ServerConfig& config) {
   if (!secrets.is_ok()) return secrets.status();
   if (config.migrate_on_start) RETURN_IF_ERROR(migrate_when_reachable(config.conninfo));
   auto impl = std::make_unique<Impl>(config, std::move(secrets).value());
-  RETURN_IF_ERROR(impl->serving.listen());
+  RETURN_IF_ERROR(listen_when_free(impl->serving));
   return std::unique_ptr<ServerApp>(new ServerApp(std::move(impl)));
 }
 

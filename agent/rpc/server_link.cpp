@@ -15,6 +15,7 @@ GrpcServerLink::GrpcServerLink(Loop& loop, LogSource& logs, ServerLinkOptions op
       rng_(options_.seed),
       log_waiter_(std::make_unique<LogWaiter>(loop, logs)) {
   CHECK(!options_.servers.empty());
+  if (!options_.codec) options_.codec = std::make_shared<PlacesCodec>();
   // So that the agents of a cluster spread over its servers while nobody leads yet.
   next_server_ = static_cast<size_t>(rng_.below(options_.servers.size()));
 }
@@ -52,7 +53,8 @@ void GrpcServerLink::connect() {
       ServerStream::open(loop_,
                          {.server = server,
                           .hello = {.agent_token = options_.agent_token, .node = options_.node},
-                          .keepalive = options_.keepalive},
+                          .keepalive = options_.keepalive,
+                          .codec = options_.codec},
                          make_events());
   previous_stream_.reset();
   timer_ = loop_.call_after(options_.connect_timeout, [this] {

@@ -15,6 +15,7 @@
 namespace hai {
 
 class LogWaiter;
+class PlacesCodec;
 class ServerStream;
 struct ServerStreamEvents;
 
@@ -27,6 +28,7 @@ struct ServerLinkOptions {
   Duration connect_timeout = 5s;  // a server that has not accepted by then is given up
   Duration keepalive = 5s;        // ping a silent server; without an answer for as long: broken
   uint64_t seed = 1;              // of the jitter
+  std::shared_ptr<PlacesCodec> codec;  // links of one loop may share one; null = its own
 };
 
 class GrpcServerLink final : public ServerLink {
@@ -46,7 +48,7 @@ class GrpcServerLink final : public ServerLink {
   ServerStreamEvents make_events();
 
   Loop& loop_;
-  const ServerLinkOptions options_;
+  ServerLinkOptions options_;
   Rng rng_;
   Listener listener_;
   std::unique_ptr<LogWaiter> log_waiter_;

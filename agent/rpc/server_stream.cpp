@@ -39,6 +39,7 @@ class GrpcServerStream final : public ServerStream,
   GrpcServerStream(Loop& loop, const ServerStreamOptions& options, ServerStreamEvents events)
       : loop_(loop),
         events_(std::move(events)),
+        codec_(options.codec),
         channel_(make_channel(options)),
         stub_(v1::AgentService::NewStub(channel_)) {
     to_proto(options.hello, *writing_.mutable_hello());
@@ -145,7 +146,7 @@ class GrpcServerStream final : public ServerStream,
   void handle(const v1::ServerMessage& message) {
     switch (message.body_case()) {
       case v1::ServerMessage::kOrder: {
-        Result<AgentOrder> order = from_proto(message.order());
+        Result<AgentOrder> order = from_proto(message.order(), *codec_);
         if (!order.is_ok()) return reject(order.status());
         events_.order(order.value());
         return;
@@ -192,6 +193,7 @@ class GrpcServerStream final : public ServerStream,
 
   Loop& loop_;
   ServerStreamEvents events_;
+  const std::shared_ptr<PlacesCodec> codec_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::AgentService::Stub> stub_;
   grpc::ClientContext context_;

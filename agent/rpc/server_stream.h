@@ -25,6 +25,7 @@ struct ServerStreamOptions {
   std::string server;  // host:port
   AgentHello hello;
   Duration keepalive{0};
+  std::shared_ptr<PlacesCodec> codec;  // may be shared by streams of one thread; never null
 };
 
 struct ServerStreamEvents {

@@ -36,6 +36,18 @@ struct AgentLimits {
       1 << 20;  // each single text; the whole message has kMaxMessageBytes
 };
 
+// Writes and reads the places of an attempt once for all its orders: it remembers the last ones.
+// Without it a gang of n ranks would cost n² conversions. One thread at a time.
+class PlacesCodec {
+ public:
+  const std::string& encode(const RankPlaces& places);
+  Result<RankPlaces> decode(const std::string& bytes);
+
+ private:
+  RankPlaces last_;
+  std::string last_bytes_;
+};
+
 struct AgentHello {
   int protocol_version = kProtocolVersion;
   std::string agent_token;
@@ -45,13 +57,13 @@ struct AgentHello {
 
 void to_proto(const AgentHello& hello, v1::Hello& out);
 void to_proto(const AgentReport& report, v1::AgentReport& out);
-void to_proto(const AgentOrder& order, v1::AgentOrder& out);
+void to_proto(const AgentOrder& order, PlacesCodec& codec, v1::AgentOrder& out);
 void to_proto(int64_t request_id, const LogRequest& request, v1::ReadLog& out);
 void to_proto(int64_t request_id, const LogChunk& chunk, v1::LogChunk& out);
 
 Result<AgentHello> from_proto(const v1::Hello& message);
 Result<AgentReport> from_proto(const v1::AgentReport& message);
-Result<AgentOrder> from_proto(const v1::AgentOrder& message);
+Result<AgentOrder> from_proto(const v1::AgentOrder& message, PlacesCodec& codec);
 Result<LogRequest> from_proto(const v1::ReadLog& message);  // request_id: message.request_id()
 Result<LogChunk> from_proto(const v1::LogChunk& message);
 

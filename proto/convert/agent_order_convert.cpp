@@ -15,23 +15,7 @@ namespace {
 constexpr int kPortMax = 65'535;
 constexpr int kExitCodeMax = 255;
 
-void to_proto(const RankPlace& place, v1::RankPlace& out) {
-  out.set_node(place.node);
-  out.set_address(place.address);
-  out.set_zone(place.zone);
-  out.set_leaf(place.leaf);
-}
-
-Status from_proto(const v1::RankPlace& message, RankPlace& out) {
-  RETURN_IF_ERROR(check_name("node of a rank", message.node(), false));
-  RETURN_IF_ERROR(check_name("address of a rank", message.address(), true));
-  RETURN_IF_ERROR(check_name("zone of a rank", message.zone(), true));
-  RETURN_IF_ERROR(check_name("leaf of a rank", message.leaf(), true));
-  out = {message.node(), message.address(), message.zone(), message.leaf()};
-  return ok();
-}
-
-void to_proto(const LaunchRank& launch, v1::LaunchRank& out) {
+void to_proto(const LaunchRank& launch, PlacesCodec& codec, v1::LaunchRank& out) {
   to_proto(launch.key, *out.mutable_key());
   out.set_job_name(launch.job_name);
   out.set_user(launch.user);
@@ -49,7 +33,7 @@ void to_proto(const LaunchRank& launch, v1::LaunchRank& out) {
   out.set_exclusive(launch.exclusive);
   out.set_cpus(launch.cpus);
   out.set_memory_bytes(launch.memory_bytes);
-  for (const RankPlace& place : launch.ranks) to_proto(place, *out.add_ranks());
+  out.set_ranks(codec.encode(launch.ranks));
   out.set_master_port(launch.master_port);
   out.set_suspend_signal(launch.suspend_signal);
   out.set_suspend_exit_code(launch.suspend_exit_code);
@@ -90,28 +74,22 @@ Status read_environments(const v1::LaunchRank& message, LaunchRank& out) {
   return ok();
 }
 
-Status read_places(const v1::LaunchRank& message, LaunchRank& out) {
-  RETURN_IF_ERROR(
-      check_size("ranks", static_cast<size_t>(message.ranks_size()), AgentLimits::kRanksOfAttempt));
-  if (out.key.rank >= message.ranks_size()) {
-    return invalid_argument("rank {} of an attempt with {} ranks", out.key.rank,
-                            message.ranks_size());
-  }
-  out.ranks.resize(static_cast<size_t>(message.ranks_size()));
-  for (int i = 0; i < message.ranks_size(); ++i) {
-    RETURN_IF_ERROR(from_proto(message.ranks(i), out.ranks[static_cast<size_t>(i)]));
-  }
-  return ok();
+Status read_places(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank& out) {
+  Result<RankPlaces> places = codec.decode(message.ranks());
+  if (!places.is_ok()) return places.status();
+  out.ranks = std::move(places).value();
+  if (static_cast<size_t>(out.key.rank) < out.ranks.size()) return ok();
+  return invalid_argument("rank {} of an attempt with {} ranks", out.key.rank, out.ranks.size());
 }
 
-Status from_proto(const v1::LaunchRank& message, LaunchRank& out) {
+Status from_proto(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank& out) {
   RETURN_IF_ERROR(from_proto(message.key(), out.key));
   RETURN_IF_ERROR(check_texts(message));
   RETURN_IF_ERROR(check_numbers(message));
   RETURN_IF_ERROR(kLaunchModes.from_proto(message.launch(), out.launch));
   RETURN_IF_ERROR(kEnvStyles.from_proto(message.env_style(), out.env_style));
   RETURN_IF_ERROR(read_environments(message, out));
-  RETURN_IF_ERROR(read_places(message, out));
+  RETURN_IF_ERROR(read_places(message, codec, out));
   out.job_name = message.job_name();
   out.user = message.user();
   out.workspace = message.workspace();
@@ -131,9 +109,12 @@ Status from_proto(const v1::LaunchRank& message, LaunchRank& out) {
 }
 
 struct BodyToProto {
+  PlacesCodec& codec;
   v1::AgentOrder& out;
 
-  void operator()(const LaunchRank& launch) const { to_proto(launch, *out.mutable_launch_rank()); }
+  void operator()(const LaunchRank& launch) const {
+    to_proto(launch, codec, *out.mutable_launch_rank());
+  }
   void operator()(const SuspendRank& suspend) const {
     to_proto(suspend.key, *out.mutable_suspend_rank()->mutable_key());
     out.mutable_suspend_rank()->set_grace_us(suspend.grace.count());
@@ -179,10 +160,10 @@ Status from_proto(const v1::RefuseAgent& message, RefuseAgent& out) {
   return ok();
 }
 
-Status read_body(const v1::AgentOrder& message, OrderBody& out) {
+Status read_body(const v1::AgentOrder& message, PlacesCodec& codec, OrderBody& out) {
   switch (message.body_case()) {
     case v1::AgentOrder::kLaunchRank:
-      return from_proto(message.launch_rank(), out.emplace<LaunchRank>());
+      return from_proto(message.launch_rank(), codec, out.emplace<LaunchRank>());
     case v1::AgentOrder::kSuspendRank:
       return from_proto(message.suspend_rank(), out.emplace<SuspendRank>());
     case v1::AgentOrder::kContinueRank:
@@ -204,15 +185,15 @@ Status read_body(const v1::AgentOrder& message, OrderBody& out) {
 
 }  // namespace
 
-void to_proto(const AgentOrder& order, v1::AgentOrder& out) {
+void to_proto(const AgentOrder& order, PlacesCodec& codec, v1::AgentOrder& out) {
   out.set_epoch(order.epoch.value);
-  std::visit(BodyToProto{out}, order.body);
+  std::visit(BodyToProto{codec, out}, order.body);
 }
 
-Result<AgentOrder> from_proto(const v1::AgentOrder& message) {
+Result<AgentOrder> from_proto(const v1::AgentOrder& message, PlacesCodec& codec) {
   RETURN_IF_ERROR(check_range("epoch", message.epoch(), 0, std::numeric_limits<int64_t>::max()));
   AgentOrder order{.epoch = Epoch{message.epoch()}};
-  RETURN_IF_ERROR(read_body(message, order.body));
+  RETURN_IF_ERROR(read_body(message, codec, order.body));
   return order;
 }
 

@@ -20,7 +20,7 @@ OrderKind kind_of(const OrderBody& body) {
 }
 
 std::optional<OrderBody> wanted_for(const ClusterState& state, const Job& job, int index,
-                                    const RankStatus* status, UnixTime now) {
+                                    const RankStatus* status, UnixTime now, PlacesOfTurn& places) {
   const Attempt& attempt = *job.attempt;
   const Rank& rank = attempt.ranks[index];
   RankKey key{job.id, attempt.number, index};
@@ -38,14 +38,27 @@ std::optional<OrderBody> wanted_for(const ClusterState& state, const Job& job, i
     if (status->suspend_notified) return std::nullopt;
     return SuspendRank{key, std::max(Duration{0}, *attempt.suspend_deadline - now)};
   }
-  if (status == nullptr) return launch_order(state, job, index);
+  if (status == nullptr) return launch_order(state, job, index, places);
   if (status->suspend_notified) return ContinueRank{key};
   return std::nullopt;
 }
 
 }  // namespace
 
-LaunchRank launch_order(const ClusterState& state, const Job& job, int index) {
+RankPlaces PlacesOfTurn::of(const ClusterState& state, const Job& job) {
+  auto [found, is_new] = places_.try_emplace(job.id);
+  if (!is_new) return found->second;
+  std::vector<RankPlace> places;
+  places.reserve(job.attempt->ranks.size());
+  for (const Rank& rank : job.attempt->ranks) {
+    const NodeFacts& facts = state.find(rank.place.node)->facts;
+    places.push_back({facts.name, facts.address, facts.zone, facts.leaf});
+  }
+  return found->second = std::move(places);
+}
+
+LaunchRank launch_order(const ClusterState& state, const Job& job, int index,
+                        PlacesOfTurn& places) {
   const JobSpec& spec = *job.spec;
   const Attempt& attempt = *job.attempt;
   const Rank& rank = attempt.ranks[index];
@@ -67,10 +80,7 @@ LaunchRank launch_order(const ClusterState& state, const Job& job, int index) {
     order.cpus = std::max(1, node.facts.cpus * rank.place.gpus.count() / node.facts.gpus);
   }
   order.memory_bytes = spec.memory_per_node_bytes;
-  for (const Rank& each : attempt.ranks) {
-    const NodeFacts& facts = state.find(each.place.node)->facts;
-    order.ranks.push_back({facts.name, facts.address, facts.zone, facts.leaf});
-  }
+  order.ranks = places.of(state, job);
   order.master_port = attempt.master_port;
   order.suspend_signal = spec.suspend.signal;
   order.suspend_exit_code = spec.suspend.exit_code;
@@ -81,7 +91,7 @@ LaunchRank launch_order(const ClusterState& state, const Job& job, int index) {
 }
 
 std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, Session& session,
-                                 UnixTime now, MonoTime mono_now) {
+                                 UnixTime now, MonoTime mono_now, PlacesOfTurn& places) {
   std::vector<OrderBody> orders;
   std::set<RankKey> seen;
   auto add = [&](const RankKey& key, OrderBody body) {
@@ -99,7 +109,8 @@ std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, 
     seen.insert(key);
     auto it = session.ranks.find(key);
     const RankStatus* status = it == session.ranks.end() ? nullptr : &it->second;
-    if (auto body = wanted_for(state, job, occupant.rank, status, now)) add(key, std::move(*body));
+    if (auto body = wanted_for(state, job, occupant.rank, status, now, places))
+      add(key, std::move(*body));
   }
   for (const auto& [key, status] : session.ranks) {
     if (!seen.insert(key).second) continue;

@@ -2,6 +2,7 @@
 // Desired minus reported: the orders that bring one node to what the state wants. Level-triggered,
 // so a lost order is only a delay. Pure but for the session's record of what is on its way.
 
+#include <map>
 #include <vector>
 
 #include "common/knobs.h"
@@ -10,12 +11,22 @@
 
 namespace hai {
 
+// Where the ranks of attempts are, made once for all nodes of a gang. For one turn only: nodes may
+// register anew with another address.
+class PlacesOfTurn {
+ public:
+  RankPlaces of(const ClusterState& state, const Job& job);
+
+ private:
+  std::map<JobId, RankPlaces> places_;
+};
+
 // The session must have reported. Orders already on their way are not repeated within
 // knobs.resend_after.
 std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, Session& session,
-                                 UnixTime now, MonoTime mono_now);
+                                 UnixTime now, MonoTime mono_now, PlacesOfTurn& places);
 
 // The order that launches one rank of the live attempt.
-LaunchRank launch_order(const ClusterState& state, const Job& job, int rank);
+LaunchRank launch_order(const ClusterState& state, const Job& job, int rank, PlacesOfTurn& places);
 
 }  // namespace hai

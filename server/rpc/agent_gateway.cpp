@@ -57,7 +57,7 @@ void AgentGateway::ended(ConnectionId id) {
 
 void AgentGateway::send(ConnectionId connection, const AgentOrder& order) {
   auto found = connections_.find(connection);
-  if (found != connections_.end()) found->second.stream->send(order);
+  if (found != connections_.end()) found->second.stream->send(order, codec_);
 }
 
 void AgentGateway::close(ConnectionId connection, const std::string& reason) {

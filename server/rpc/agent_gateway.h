@@ -53,6 +53,7 @@ class AgentGateway final : public AgentPort, public LogPort {
   void ended(ConnectionId id);
 
   AgentGatewayEvents events_;
+  PlacesCodec codec_;
   std::map<ConnectionId, Connection> connections_;  // admitted ones
   std::map<std::string, ConnectionId> newest_;      // by node
   int64_t last_id_ = 0;

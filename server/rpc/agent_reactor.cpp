@@ -24,9 +24,9 @@ void AgentReactor::accept() {
   write_next();
 }
 
-void AgentReactor::send(const AgentOrder& order) {
+void AgentReactor::send(const AgentOrder& order, PlacesCodec& codec) {
   v1::ServerMessage message;
-  to_proto(order, *message.mutable_order());
+  to_proto(order, codec, *message.mutable_order());
   enqueue(std::move(message));
 }
 

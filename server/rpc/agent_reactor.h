@@ -23,7 +23,7 @@ class AgentReactor final : public AgentStream,
   void begin(std::function<Events(std::shared_ptr<AgentStream>)> opened);
 
   void accept() override;
-  void send(const AgentOrder& order) override;
+  void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
   void close(const Status& reason) override;
 

@@ -35,7 +35,8 @@ class AgentStream {
 
   virtual ~AgentStream() = default;
   virtual void accept() = 0;
-  virtual void send(const AgentOrder& order) = 0;
+  // `codec` is the one of all streams of this thread.
+  virtual void send(const AgentOrder& order, PlacesCodec& codec) = 0;
   virtual void send(int64_t request_id, const LogRequest& request) = 0;
   // Sends what is queued, at most kDrainTimeout long, and ends the stream with this status.
   virtual void close(const Status& reason) = 0;

@@ -106,10 +106,11 @@ class Draw {
                       .checkpoint = bytes(60),
                       .whole_life_state = bytes(60)};
     launch.key.rank = static_cast<int>(rng.below(8));
-    launch.ranks.resize(static_cast<size_t>(launch.key.rank) + 1 + rng.below(8));
-    for (RankPlace& place : launch.ranks) {
+    std::vector<RankPlace> places(static_cast<size_t>(launch.key.rank) + 1 + rng.below(8));
+    for (RankPlace& place : places) {
       place = {name(), name(true), name(true), name(true)};
     }
+    launch.ranks = std::move(places);
     for (uint64_t i = rng.below(5); i > 0; --i) launch.environments[bytes(10)] = bytes(30);
     return launch;
   }
@@ -166,11 +167,13 @@ TEST(AgentConvert, ReportsRoundTrip) {
 
 TEST(AgentConvert, OrdersRoundTrip) {
   Draw draw(2);
+  PlacesCodec server;
+  PlacesCodec agent;
   for (int i = 0; i < 2'000; ++i) {
     const AgentOrder order = draw.order();
     v1::AgentOrder message;
-    to_proto(order, message);
-    Result<AgentOrder> back = from_proto(through_the_wire(message));
+    to_proto(order, server, message);
+    Result<AgentOrder> back = from_proto(through_the_wire(message), agent);
     ASSERT_TRUE(back.is_ok()) << back.status().message();
     ASSERT_EQ(back.value(), order);
   }
@@ -205,12 +208,13 @@ TEST(AgentConvert, RandomBytesNeverCrash) {
   Draw draw(4);
   int parsed = 0;
   for (int i = 0; i < 20'000; ++i) {
+    PlacesCodec codec;
     v1::AgentMessage agent;
     v1::ServerMessage server;
     std::string bytes;
     if (draw.rng.chance(0.5)) {
       to_proto(draw.report(), *agent.mutable_report());
-      to_proto(draw.order(), *server.mutable_order());
+      to_proto(draw.order(), codec, *server.mutable_order());
       bytes = draw.rng.chance(0.5) ? agent.SerializeAsString() : server.SerializeAsString();
       for (uint64_t n = draw.rng.below(4); n > 0 && !bytes.empty(); --n) {
         bytes[draw.rng.below(bytes.size())] = static_cast<char>(draw.rng.below(256));
@@ -225,7 +229,7 @@ TEST(AgentConvert, RandomBytesNeverCrash) {
       (void)from_proto(agent.log_chunk());
     }
     if (server.ParseFromString(bytes)) {
-      (void)from_proto(server.order());
+      (void)from_proto(server.order(), codec);
       (void)from_proto(server.read_log());
     }
   }
@@ -297,7 +301,29 @@ TEST(AgentConvert, OddNumbersOfAProgramDoNotCutItsNodeOff) {
 TEST(AgentConvert, OrdersOfANewerServerAreRefused) {
   v1::AgentOrder message;
   message.set_epoch(1);
-  EXPECT_EQ(from_proto(message).status().code(), Code::invalid_argument);
+  PlacesCodec codec;
+  EXPECT_EQ(from_proto(message, codec).status().code(), Code::invalid_argument);
+}
+
+TEST(AgentConvert, PlacesOfAGangAreConvertedOnce) {
+  Draw draw(5);
+  AgentOrder first{.epoch = Epoch{1}, .body = draw.launch()};
+  AgentOrder second = first;
+  std::get<LaunchRank>(second.body).key.rank = 0;
+  AgentOrder other{.epoch = Epoch{1}, .body = draw.launch()};
+  PlacesCodec server;
+  PlacesCodec agent;
+  std::vector<LaunchRank> read;
+  for (const AgentOrder& order : {first, second, other, first}) {
+    v1::AgentOrder message;
+    to_proto(order, server, message);
+    Result<AgentOrder> back = from_proto(message, agent);
+    ASSERT_TRUE(back.is_ok());
+    ASSERT_EQ(back.value(), order);
+    read.push_back(std::get<LaunchRank>(back.value().body));
+  }
+  EXPECT_TRUE(read[0].ranks.is_same_object(read[1].ranks));
+  EXPECT_FALSE(read[0].ranks.is_same_object(read[2].ranks));
 }
 
 TEST(AgentConvert, UnsortedRanksAreSorted) {
