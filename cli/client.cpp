@@ -23,7 +23,9 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& server) {
   arguments.SetMaxReceiveMessageSize(kReplyBytesMax);
   // gRPC would wait 1 s and more between attempts to connect: too long for a person.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+  // In gRPC's words the shortest pause; in fact how long one attempt to connect may take. On a busy
+  // machine 100 ms are not enough, and a call fails at once when its attempt does.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 10'000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
