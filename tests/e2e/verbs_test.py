@@ -132,7 +132,7 @@ class SubmitTest(ClusterTest):
         spec = self.cluster.spec("only-once", "/bin/sleep", "600")
         job = self.cluster.run(spec)
         result = self.cluster.hai("run", "-", stdin=json.dumps(spec))
-        self.assertEqual(result.code, 4)
+        self.assertEqual(result.code, 4, result)
         self.assertIn(f"only-once is the name of your unfinished job {job}", result.err)
         self.cluster.ok("stop", job)
         self.cluster.wait_end(job, "stopped")
@@ -264,7 +264,8 @@ class ShowTest(ClusterTest):
             ["exec", "true", "--", "-p", "urgent"],
             ["dev", "kill", "moon"],
         ):
-            self.assertEqual(cluster.hai(*words).code, 2, words)
+            result = cluster.hai(*words)
+            self.assertEqual(result.code, 2, result)
         for words in (
             ["status", "99999"],
             ["status", "nobody"],
@@ -277,7 +278,8 @@ class ShowTest(ClusterTest):
             ["dev", "kill", "node:moon"],
             ["dev", "status", "--name", "no-such-cluster"],
         ):
-            self.assertEqual(cluster.hai(*words).code, 3, words)
+            result = cluster.hai(*words)
+            self.assertEqual(result.code, 3, result)
         job = cluster.exec("true")
         cluster.wait_end(job)
         for words in (
@@ -286,11 +288,12 @@ class ShowTest(ClusterTest):
             ["suspend", job],
             ["resume", job],
         ):
-            self.assertEqual(cluster.hai(*words).code, 4, words)
+            result = cluster.hai(*words)
+            self.assertEqual(result.code, 4, result)
         cluster.ok("init", "a-token", "--url", "grpc://127.0.0.1:1", "--name", "void", "--offline")
         try:
             result = cluster.hai("list")
-            self.assertEqual(result.code, 5)
+            self.assertEqual(result.code, 5, result)
             self.assertEqual(
                 result.err, "hai: cannot reach hai-server at 127.0.0.1:1: connection refused\n"
             )
