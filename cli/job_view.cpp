@@ -134,7 +134,7 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
     card.add("waits for",
              fmt::format("{} ({})", job.pending_reason().text(), job.pending_reason().code()));
   }
-  card.add("ended with", job.end_reason());
+  card.add(job.has_ended_at_us() ? "ended with" : "interruption", job.end_reason());
   if (job.has_exit_code()) card.add("exit code", std::to_string(job.exit_code()));
   card.add("user", job.user());
   card.add("priority", job.priority());
