@@ -150,12 +150,18 @@ void close_attempt(Decision& decision, JobId id) {
   }
 }
 
+// A rank that could not start has not run: counting it would forget the launch failures, and a job
+// that can't start anywhere would go round for ever.
+bool has_run(const Rank& rank) {
+  return rank.state == RankState::running || rank.cause == ExitCause::program ||
+         rank.cause == ExitCause::go_suspend;
+}
+
 void settle_start(Decision& decision, JobId id) {
   const Attempt& attempt = *decision.state().find(id)->attempt;
   if (attempt.end || attempt.running_at) return;
-  bool all = std::ranges::all_of(attempt.ranks,
-                                 [](const Rank& rank) { return rank.state != RankState::pending; });
-  if (all) decision.emit(AttemptRunning{id, attempt.number});
+  if (std::ranges::all_of(attempt.ranks, has_run))
+    decision.emit(AttemptRunning{id, attempt.number});
 }
 
 }  // namespace

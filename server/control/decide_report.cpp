@@ -19,14 +19,22 @@ const Rank* live_rank(const ClusterState& state, NodeId node, const RankKey& key
   return rank.place.node == node ? &rank : nullptr;
 }
 
+// The newest one counts. A node whose clock is ahead must not make its checkpoint the newest for
+// hours: what it says is from the future is from now, and no news when it is said again.
+void take_checkpoint(Decision& decision, const Job& job, int attempt, CheckpointInfo reported) {
+  const std::optional<CheckpointInfo>& known = job.checkpoint;
+  bool from_future = reported.at > decision.now();
+  if (from_future) {
+    if (known && known->path == reported.path && known->step == reported.step) return;
+    reported.at = decision.now();
+  }
+  if (!known || reported.at > known->at)
+    decision.emit(CheckpointReported{job.id, attempt, std::move(reported)});
+}
+
 void take_program_reports(Decision& decision, const RankStatus& status) {
   const Job& job = *decision.state().find(status.key.job);
-  if (status.checkpoint) {
-    const CheckpointInfo& reported = *status.checkpoint;
-    bool is_news =
-        !job.checkpoint || (reported.at > job.checkpoint->at && !(reported == *job.checkpoint));
-    if (is_news) decision.emit(CheckpointReported{job.id, status.key.attempt, reported});
-  }
+  if (status.checkpoint) take_checkpoint(decision, job, status.key.attempt, *status.checkpoint);
   if (status.whole_life_state && *status.whole_life_state != job.whole_life_state) {
     decision.emit(LifeStateSet{job.id, status.key.attempt, *status.whole_life_state});
   }
@@ -39,8 +47,9 @@ void take_status(Decision& decision, NodeId node, const RankStatus& status) {
   take_program_reports(decision, status);
   const Attempt& attempt = *decision.state().find(key.job)->attempt;
   if (attempt.state == AttemptState::placed) decision.emit(AttemptStarting{key.job, key.attempt});
-  bool has_run = status.phase == RankPhase::running ||
-                 (status.phase == RankPhase::exited && status.cause == ExitCause::program);
+  // Only a program that runs ends by itself.
+  bool has_run = status.phase == RankPhase::running || status.cause == ExitCause::program ||
+                 status.cause == ExitCause::go_suspend;
   if (has_run && rank->state == RankState::pending)
     decision.emit(RankRunning{key.job, key.attempt, key.rank});
   if (status.phase == RankPhase::exited) {

@@ -30,6 +30,19 @@ void watch_silence(Decision& decision, const Sessions& sessions, MonoTime now) {
   }
 }
 
+// "rank 1 on node-3", and how many more.
+std::string missing_ranks(const ClusterState& state, const Attempt& attempt) {
+  std::string first;
+  int more = -1;
+  for (size_t rank = 0; rank < attempt.ranks.size(); ++rank) {
+    if (attempt.ranks[rank].state != RankState::pending) continue;
+    if (++more > 0) continue;
+    const Node& node = *state.find(attempt.ranks[rank].place.node);
+    first = fmt::format("rank {} on {}", rank, node.facts.name);
+  }
+  return more > 0 ? fmt::format("{} and {} more", first, more) : first;
+}
+
 void watch_attempts(Decision& decision) {
   UnixTime now = decision.now();
   std::vector<JobId> live(decision.state().live().begin(), decision.state().live().end());
@@ -45,11 +58,12 @@ void watch_attempts(Decision& decision) {
            fmt::format("ran longer than its timeout of {}", format_duration(timeout)), false});
     } else if (!attempt.running_at && attempt.state != AttemptState::suspending &&
                now - attempt.placed_at > decision.knobs().launch_timeout) {
-      end_attempt(decision, id,
-                  {AttemptState::lost, 0,
-                   fmt::format("not all ranks came up within {}",
-                               format_duration(decision.knobs().launch_timeout)),
-                   true});
+      end_attempt(
+          decision, id,
+          {AttemptState::lost, 0,
+           fmt::format("{} did not come up within {}", missing_ranks(decision.state(), attempt),
+                       format_duration(decision.knobs().launch_timeout)),
+           true});
     }
   }
 }

@@ -1,0 +1,163 @@
+// What becomes of a job when its attempt has ended.
+
+#include "server/control/attempt_flow.h"
+#include "tests/unit/control/agent_reports.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Runs the job once more on node-1 and ends its rank so.
+void run_and_end(Cluster& c, JobId id, ExitCause cause, int exit_code) {
+  c.place(id, c.on({"node-1"}));
+  c.confirm(id);
+  FakeAgent(c, "node-1").report({exited({id, c.attempt(id).number, 0}, cause, exit_code)});
+}
+
+TEST(AttemptEnd, FaultsRequeueUntilTheLimit) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.knobs.max_requeues = 2;
+  JobId id = c.submit(job("j"));
+  run_and_end(c, id, ExitCause::lost, 0);
+  run_and_end(c, id, ExitCause::fenced, 137);
+  EXPECT_FALSE(c.job(id).is_terminal());
+  run_and_end(c, id, ExitCause::lost, 0);
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+  EXPECT_EQ(c.job(id).exit_code, 1);
+  EXPECT_THAT(c.job(id).end_reason, HasSubstr("(requeued 2 times already)"));
+}
+
+TEST(AttemptEnd, FailuresRestartOnlyIfTheJobSaysSo) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId plain = c.submit(job("plain"));
+  run_and_end(c, plain, ExitCause::program, 7);
+  EXPECT_EQ(c.job(plain).state, JobState::failed);
+  EXPECT_EQ(c.job(plain).exit_code, 7);
+  JobId again = c.submit(job("again").restart(1));
+  run_and_end(c, again, ExitCause::program, 7);
+  EXPECT_EQ(c.job(again).state, JobState::suspended);
+  EXPECT_EQ(c.job(again).failure_restarts, 1);
+  EXPECT_EQ(c.job(again).requeue_count, 0) << "faults and failures have limits of their own";
+  run_and_end(c, again, ExitCause::program, 7);
+  EXPECT_EQ(c.job(again).state, JobState::failed);
+}
+
+TEST(AttemptEnd, ThreeLaunchFailuresInARowAreTheJobsFault) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  JobId id = c.submit(job("j"));
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    c.place(id, c.on({fmt::format("node-{}", attempt)}));
+    FakeAgent agent(c, fmt::format("node-{}", attempt));
+    RankStatus status = exited({id, attempt, 0}, ExitCause::launch_failed);
+    status.message = "no such file";
+    EXPECT_THAT(agent.report({status}), ::testing::Not(::testing::Contains("attempt_running")));
+    EXPECT_EQ(c.job(id).started_at, std::nullopt) << "it has never run";
+  }
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+  EXPECT_EQ(c.job(id).end_reason,
+            "rank 0 on node-3 could not start: no such file (could not start 3 times)");
+  EXPECT_THAT(c.job(id).avoid, ElementsAre(NodeId{1}, NodeId{2}, NodeId{3}));
+}
+
+TEST(AttemptEnd, ASuccessfulLaunchForgivesEarlierFailures) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.submit(job("j"));
+  for (int round = 0; round < 3; ++round) {
+    c.place(id, c.on({"node-1"}));
+    FakeAgent(c, "node-1")
+        .report({exited({id, c.attempt(id).number, 0}, ExitCause::launch_failed)});
+    run_and_end(c, id, ExitCause::lost, 0);
+  }
+  EXPECT_FALSE(c.job(id).is_terminal());
+}
+
+TEST(AttemptEnd, StoppingWinsOverEverything) {
+  for (ExitCause cause : {ExitCause::killed, ExitCause::lost, ExitCause::fenced,
+                          ExitCause::go_suspend, ExitCause::program}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    JobId id = c.run(job("j"), {"node-1"});
+    ASSERT_TRUE(c.decide(StopJob{"j", ""}).is_ok());
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, cause, 137)});
+    EXPECT_EQ(c.job(id).state, JobState::stopped) << to_string(cause);
+    EXPECT_EQ(c.job(id).end_reason, "stopped by ann");
+  }
+}
+
+TEST(AttemptEnd, StoppedWhileItFailsStaysStopped) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::lost, 0)});
+  ASSERT_TRUE(c.decide(StopJob{"j", ""}).is_ok());
+  FakeAgent(c, "node-2").report({exited({id, 1, 1}, ExitCause::killed, 137)});
+  EXPECT_EQ(c.job(id).state, JobState::stopped) << "it must not run again";
+}
+
+TEST(AttemptEnd, ASuspendedJobWaitsToRunAgain) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+  FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::go_suspend)});
+  EXPECT_EQ(c.job(id).state, JobState::suspended);
+  EXPECT_EQ(c.job(id).suspend_count, 1);
+  EXPECT_EQ(c.job(id).requeue_count, 0);
+  EXPECT_THAT(c.node("node-1").occupants, IsEmpty());
+}
+
+TEST(AttemptEnd, CountsTheWorkThatMustBeRedone) {
+  for (auto [cause, lost] : {std::pair(ExitCause::lost, 8 * 120),
+                             {ExitCause::go_suspend, 8 * 120},
+                             {ExitCause::program, 0}}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    JobId id = c.run(job("j"), {"node-1"});
+    c.advance(10min).checkpoint(id, 2min);
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, cause, 0)});
+    EXPECT_EQ(c.job(id).lost_gpu_seconds, lost) << to_string(cause);
+  }
+}
+
+// The lesson: when a node dies, the other ranks fail on their broken connections first.
+TEST(Blame, ANodeThatDiedExplainsTheFailuresBeforeIt) {
+  for (ExitCause cause : {ExitCause::lost, ExitCause::fenced}) {
+    Cluster c = cluster(nodes(2, gpus(8)));
+    JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::program, 1)});
+    ASSERT_EQ(c.attempt(id).end->outcome, AttemptState::failed);
+    if (cause == ExitCause::lost) {
+      c.decide_with([&](Decision& decision) { decide_node_down(decision, NodeId{2}, "silent"); });
+    } else {
+      FakeAgent(c, "node-2").report({exited({id, 1, 1}, cause, 137)});
+    }
+    EXPECT_EQ(c.attempt(id).state, AttemptState::lost);
+    EXPECT_FALSE(c.job(id).is_terminal()) << "not the job's fault";
+    EXPECT_EQ(c.job(id).requeue_count, 1);
+    EXPECT_THAT(c.attempt(id).end->reason, HasSubstr("exited with code 1"));
+  }
+}
+
+TEST(Blame, DoesNotExcuseAFailureWhenTheOthersWereJustKilled) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::program, 1)});
+  FakeAgent(c, "node-2").report({exited({id, 1, 1}, ExitCause::killed, 137)});
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+}
+
+TEST(Suspending, ASecondTimeKeepsTheFirstDeadline) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  auto suspend = [&](JobId beneficiary) {
+    c.decide_with([&](Decision& decision) { suspend_attempt(decision, id, beneficiary, "asked"); });
+  };
+  suspend({});
+  UnixTime deadline = *c.attempt(id).suspend_deadline;
+  c.advance(10s);
+  suspend(JobId{9});
+  EXPECT_EQ(c.attempt(id).suspend_deadline, deadline);
+  EXPECT_FALSE(c.attempt(id).suspended_for);
+}
+
+}  // namespace
+}  // namespace hai::test

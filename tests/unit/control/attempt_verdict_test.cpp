@@ -1,0 +1,111 @@
+// How one rank's end becomes its attempt's: every cause, exit code and circumstance, as a table.
+
+#include "server/control/attempt_flow.h"
+#include "tests/unit/control/agent_reports.h"
+
+namespace hai::test {
+namespace {
+
+using A = AttemptState;
+using C = ExitCause;
+
+struct Case {
+  ExitCause cause;
+  int exit_code;
+  bool suspending;
+  bool signal;
+  AttemptState outcome;
+  bool requeues;  // counted as a fault: not the job's, but bounded
+};
+
+// No row: the attempt would go on (other ranks run). 85 is suspend.exit_code.
+const Case kCases[] = {
+    {C::go_suspend, 0, false, false, A::suspended, false},
+    {C::go_suspend, 0, true, false, A::suspended, false},
+    {C::go_suspend, 0, true, true, A::suspended, false},
+    {C::grace_over, 137, true, false, A::suspended, false},
+    {C::grace_over, 137, true, true, A::suspended, false},
+    {C::killed, 137, true, false, A::suspended, false},
+    {C::killed, 137, false, false, A::lost, true},
+    {C::fenced, 137, false, false, A::lost, true},
+    {C::fenced, 137, true, false, A::lost, true},
+    {C::lost, 0, false, false, A::lost, true},
+    {C::lost, 0, true, true, A::lost, true},
+    {C::launch_failed, 0, false, false, A::failed, true},
+    {C::launch_failed, 0, true, false, A::failed, true},
+    {C::program, 85, true, false, A::suspended, false},
+    {C::program, 85, true, true, A::suspended, false},
+    {C::program, 85, false, false, A::suspended, true},  // unasked: bounded, else it spins
+    {C::program, 1, false, false, A::failed, false},
+    {C::program, 1, false, true, A::failed, false},
+    {C::program, 1, true, false, A::failed, false},
+    {C::program, 1, true, true, A::suspended, false},  // any exit after the notice
+    {C::program, 0, true, true, A::suspended, false},
+    {C::program, 0, true, false, A::succeeded, false},
+    {C::program, 0, false, false, A::succeeded, false},
+    {C::program, 0, false, true, A::succeeded, false},
+};
+
+std::string text(const Case& row) {
+  return fmt::format("{} code {} suspending {} signal {}", to_string(row.cause), row.exit_code,
+                     row.suspending, row.signal);
+}
+
+TEST(Verdict, FollowsTheTable) {
+  for (const Case& row : kCases) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    JobId id = c.run(row.signal ? job("j").signal("SIGUSR1") : job("j"), {"node-1"});
+    if (row.suspending) c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+    FakeAgent agent(c, "node-1");
+    RankStatus end = exited({id, 1, 0}, row.cause, row.exit_code);
+    end.suspend_notified = row.suspending;
+    agent.report({end});
+    ASSERT_TRUE(is_terminal(c.attempt(id).state)) << text(row);
+    EXPECT_EQ(c.attempt(id).state, row.outcome) << text(row);
+    EXPECT_EQ(c.job(id).requeue_count, row.requeues ? 1 : 0) << text(row);
+    bool over = row.outcome == A::succeeded || (row.outcome == A::failed && !row.requeues);
+    EXPECT_EQ(c.job(id).is_terminal(), over) << text(row);
+  }
+}
+
+TEST(Verdict, OfOneRankEndsTheWholeGang) {
+  for (const Case& row : kCases) {
+    if (row.cause == C::program && row.exit_code == 0) continue;
+    Cluster c = cluster(nodes(2, gpus(8)));
+    JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+    if (row.suspending) c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+    if (row.signal) continue;
+    FakeAgent agent(c, "node-2");
+    agent.report({exited({id, 1, 1}, row.cause, row.exit_code)});
+    ASSERT_TRUE(c.attempt(id).is_live()) << "rank 0 still runs: its node is not free";
+    ASSERT_TRUE(c.attempt(id).end.has_value()) << text(row);
+    EXPECT_EQ(c.attempt(id).end->outcome, row.outcome) << text(row);
+  }
+}
+
+TEST(Verdict, ARankThatEndedWellWaitsForTheOthers) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  FakeAgent one(c, "node-1");
+  FakeAgent two(c, "node-2");
+  one.report({exited({id, 1, 0}, C::program, 0)});
+  EXPECT_FALSE(c.attempt(id).end.has_value());
+  two.report({exited({id, 1, 1}, C::program, 0)});
+  EXPECT_EQ(c.job(id).state, JobState::succeeded);
+  EXPECT_EQ(c.job(id).exit_code, 0);
+}
+
+TEST(Verdict, TheFirstReasonStands) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  FakeAgent one(c, "node-1");
+  FakeAgent two(c, "node-2");
+  one.report({exited({id, 1, 0}, C::program, 3)});
+  two.report({exited({id, 1, 1}, C::killed, 137)});
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+  EXPECT_EQ(c.job(id).exit_code, 3);
+  EXPECT_EQ(c.job(id).end_reason, "rank 0 on node-1 exited with code 3");
+}
+
+}  // namespace
+}  // namespace hai::test

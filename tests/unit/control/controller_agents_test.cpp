@@ -1,0 +1,178 @@
+// Agents' streams: who is heard, what is answered.
+
+#include "tests/unit/control/agent_reports.h"
+#include "tests/unit/control/controller_world.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+TEST(Streams, AreRefusedByWhoDoesNotLead) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  auto b = w.server("b");
+  b->controller.start();
+  b->controller.agent_connected(ConnectionId{5}, "node-1");
+  EXPECT_THAT(b->agents.closed, SizeIs(1));
+}
+
+TEST(Streams, EachReportIsAnsweredWithALease) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.report(*a, 1, 2);
+  EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}),
+              ElementsAre(GrantLease{1, w.knobs.agent_lease, w.knobs.heartbeat},
+                          GrantLease{2, w.knobs.agent_lease, w.knobs.heartbeat}));
+  EXPECT_EQ(a->agents.sent[0].order.epoch, Epoch{1});
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
+}
+
+TEST(Streams, RepeatedAndLateReportsAreIgnored) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.report(*a, 1, 5);
+  w.report(*a, 1, 5);
+  w.report(*a, 1, 4);
+  EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}), SizeIs(2));
+}
+
+TEST(Streams, ANewOneReplacesTheOldOne) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  submit(*a, job("j"));
+  w.run(50ms);
+  RankKey key{JobId{1}, 1, 0};
+  w.report(*a, 1, 2, {running(key)});
+  a->controller.agent_connected(ConnectionId{2}, "node-1");
+  EXPECT_THAT(a->agents.closed, ElementsAre(Pair(1, HasSubstr("connected again"))));
+  w.report(*a, 1, 3, {});  // late, on the old stream: it must not lose the rank
+  EXPECT_TRUE(a->controller.state().find(JobId{1})->has_live_attempt());
+  a->controller.agent_disconnected(ConnectionId{1});
+  w.run(50ms);
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
+}
+
+TEST(Streams, ABrokenOneMakesTheNodeSuspectAtOnce) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  a->controller.agent_disconnected(ConnectionId{1});
+  w.run(50ms);
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::suspect);
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness_reason, "its stream broke");
+}
+
+TEST(Streams, ARefusedAgentIsToldWhyAndCutOff) {
+  ControllerWorld w;
+  auto a = w.leader();
+  a->controller.agent_connected(ConnectionId{1}, "node-1");
+  AgentReport report{.node = "node-1", .sequence = 1};
+  report.facts = NodeFacts{.name = "node-2", .group = "training", .gpus = 8};
+  a->controller.agent_report(ConnectionId{1}, report);
+  w.run(50ms);
+  ASSERT_THAT(a->agents.of<RefuseAgent>(ConnectionId{1}), SizeIs(1));
+  EXPECT_THAT(a->agents.closed, ElementsAre(Pair(1, HasSubstr("'node-2' in the facts"))));
+  EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}), IsEmpty()) << "no lease without a name";
+  EXPECT_TRUE(a->controller.state().nodes().empty());
+}
+
+TEST(Orders, GoToTheNodeOfTheRank) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.connect(*a, 2, "node-2");
+  submit(*a, job("j").nodes(2));
+  w.run(100ms);
+  ASSERT_THAT(a->agents.of<LaunchRank>(ConnectionId{1}), SizeIs(1));
+  ASSERT_THAT(a->agents.of<LaunchRank>(ConnectionId{2}), SizeIs(1));
+  EXPECT_EQ(a->agents.of<LaunchRank>(ConnectionId{2})[0].key, (RankKey{JobId{1}, 1, 1}));
+}
+
+TEST(Orders, AreRepeatedUntilTheyShow) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  submit(*a, job("j"));
+  for (int i = 0; i < 7; ++i) {
+    w.report(*a, 1, 10 + i);
+    w.run(1s);
+  }
+  size_t sent = a->agents.of<LaunchRank>(ConnectionId{1}).size();
+  EXPECT_GE(sent, 2u);
+  EXPECT_LE(sent, 4u) << "not with every report";
+  w.report(*a, 1, 20, {running({JobId{1}, 1, 0})});
+  w.run(5s);
+  EXPECT_THAT(a->agents.of<LaunchRank>(ConnectionId{1}), SizeIs(sent));
+}
+
+TEST(Orders, AFinishedRankIsForgottenOnceThatIsDurable) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  submit(*a, job("j"));
+  w.run(100ms);
+  w.latency = 10ms;
+  a->agents.on_send = [&](const AgentOrder& order) {
+    if (!std::holds_alternative<ForgetRank>(order.body)) return;
+    EXPECT_EQ(w.database.jobs().at(JobId{1}).state, JobState::succeeded);
+  };
+  w.report(*a, 1, 2, {exited({JobId{1}, 1, 0}, ExitCause::program, 0)});
+  w.run(1s);
+  EXPECT_THAT(a->agents.of<ForgetRank>(ConnectionId{1}), SizeIs(1));
+}
+
+TEST(Progress, IsSoftAndOfTheLatestAttemptOnly) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  submit(*a, job("j"));
+  w.run(100ms);
+  size_t events = w.database.events().size();
+  RankStatus status = running({JobId{1}, 1, 0});
+  w.report(*a, 1, 2, {status});
+  events = w.database.events().size();
+  status.progress_step = 70;
+  w.report(*a, 1, 3, {status});
+  status.key.attempt = 9;
+  status.progress_step = 900;
+  EXPECT_EQ(a->controller.soft_facts().progress->at(JobId{1}), 70);
+  w.report(*a, 1, 4, {running({JobId{1}, 1, 0}), status});
+  EXPECT_EQ(a->controller.soft_facts().progress->at(JobId{1}), 70);
+  EXPECT_LE(w.database.events().size(), events + 1) << "only the stray makes the node suspect";
+}
+
+TEST(Takeover, FindsTheRanksThatRanOn) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  submit(*a, job("j"));
+  w.run(100ms);
+  RankKey key{JobId{1}, 1, 0};
+  w.report(*a, 1, 2, {running(key)});
+  a.reset();
+  w.run(3s);
+  auto b = w.leader("b");
+  w.run(w.knobs.down_after - 5s);
+  EXPECT_TRUE(b->controller.state().find(JobId{1})->has_live_attempt()) << "not given up yet";
+  b->controller.agent_connected(ConnectionId{7}, "node-1");
+  AgentReport report{.node = "node-1", .sequence = 100, .ranks = {running(key)}};
+  report.facts = b->controller.state().find_node("node-1")->facts;
+  b->controller.agent_report(ConnectionId{7}, report);
+  w.run(1s);
+  const Job& job = *b->controller.state().find(JobId{1});
+  EXPECT_EQ(job.attempt->state, AttemptState::running);
+  EXPECT_EQ(job.attempt_number(), 1);
+  EXPECT_THAT(b->agents.of<LaunchRank>(ConnectionId{7}), IsEmpty());
+  EXPECT_THAT(b->agents.of<KillRank>(ConnectionId{7}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace hai::test

@@ -1,0 +1,191 @@
+// Nothing is told to anybody before it is durable.
+
+#include "tests/unit/control/controller_world.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Durability, ACommandIsAnsweredWhenItIsWritten) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 20ms;
+  auto answer = submit(*a, job("j"));
+  w.run(9ms);
+  EXPECT_TRUE(w.database.jobs().empty()) << "still on its way to the database";
+  w.run(2ms);
+  EXPECT_EQ(w.database.jobs().size(), 1u);
+  EXPECT_FALSE(answer->reply.has_value()) << "the server does not know yet";
+  w.run(10ms);
+  EXPECT_TRUE(answer->is_ok());
+}
+
+TEST(Durability, AnOrderLeavesWhenItsReasonIsWritten) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  int launches = 0;
+  a->agents.on_send = [&](const AgentOrder& order) {
+    const auto* launch = std::get_if<LaunchRank>(&order.body);
+    if (launch == nullptr) return;
+    ++launches;
+    const Job& row = w.database.jobs().at(launch->key.job);
+    EXPECT_EQ(row.attempt_number(), launch->key.attempt);
+  };
+  w.latency = 10ms;
+  submit(*a, job("j"));
+  w.run(1s);
+  EXPECT_EQ(launches, 1);
+}
+
+TEST(Durability, InputsThatGatherShareOneAppend) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 10ms;
+  submit(*a, job("first"));
+  w.run(1ms);
+  int64_t turns = a->controller.stats().turns;
+  std::vector<std::shared_ptr<Answer>> answers;
+  for (int i = 0; i < 50; ++i) answers.push_back(submit(*a, job(fmt::format("j{}", i))));
+  w.run(25ms);
+  for (const auto& answer : answers) EXPECT_TRUE(answer->is_ok());
+  EXPECT_LE(a->controller.stats().turns - turns, 2);
+}
+
+TEST(Durability, ATurnTakesAtMostABatch) {
+  ControllerWorld w;
+  w.knobs.append_batch_max = 10;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 10ms;
+  std::vector<std::shared_ptr<Answer>> answers;
+  for (int i = 0; i < 25; ++i) answers.push_back(submit(*a, job(fmt::format("j{}", i))));
+  w.run(11ms);
+  EXPECT_EQ(std::ranges::count_if(answers, [](const auto& each) { return each->is_ok(); }), 10);
+  w.run(20ms);
+  EXPECT_EQ(std::ranges::count_if(answers, [](const auto& each) { return each->is_ok(); }), 25);
+}
+
+TEST(FailedAppend, IsAnsweredUnavailableAndForgotten) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.fault = MemFault::fail_before;
+  auto answer = submit(*a, job("j").request("r"));
+  w.run(10ms);
+  EXPECT_EQ(answer->code(), Code::unavailable);
+  EXPECT_FALSE(a->controller.is_leading());
+  EXPECT_THAT(a->agents.closed, ::testing::Contains(::testing::Pair(1, HasSubstr("append"))));
+  w.run(5s);
+  ASSERT_TRUE(a->controller.is_leading()) << "it reloads and goes on";
+  EXPECT_EQ(a->controller.state().find_unfinished("ann", "j"), nullptr);
+  EXPECT_TRUE(submit(*a, job("other"))->reply == std::nullopt);
+  w.run(1s);
+}
+
+TEST(FailedAppend, ThatWasWrittenAllTheSameIsFoundAgainByItsRequest) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.fault = MemFault::fail_after;
+  auto answer = submit(*a, job("j").request("r"));
+  w.run(5s);
+  EXPECT_EQ(answer->code(), Code::unavailable);
+  auto again = submit(*a, job("j").request("r"));
+  w.run(1s);
+  ASSERT_TRUE(again->is_ok());
+  EXPECT_EQ(again->reply->value().message, "submitted before");
+  EXPECT_EQ(w.database.jobs().size(), 1u);
+}
+
+TEST(FailedAppend, RefusesWhatWaitsBehindIt) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 10ms;
+  w.fault = MemFault::fail_before;
+  auto first = submit(*a, job("first"));
+  w.run(1ms);
+  auto behind = submit(*a, job("behind"));
+  w.run(30ms);
+  EXPECT_EQ(first->code(), Code::unavailable);
+  EXPECT_EQ(behind->code(), Code::unavailable);
+}
+
+TEST(FailedLoad, IsTriedAgain) {
+  ControllerWorld w;
+  auto a = w.server("a");
+  int requests = 0;
+  w.database.hooks.fault = [&] {
+    return ++requests == 2 ? MemFault::fail_before : MemFault::ok;  // acquire, load
+  };
+  a->controller.start();
+  w.run(5s);
+  EXPECT_TRUE(a->controller.is_leading());
+}
+
+TEST(Reading, SeesOnlyWhatIsDurable) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 20ms;
+  submit(*a, job("j"));
+  int seen = -1;
+  a->controller.read(
+      {.trusted_user = "ann"},
+      [&](const Controller::ReadContext& context, const Actor& actor) {
+        EXPECT_EQ(actor.user, "ann");
+        seen = static_cast<int>(context.state.jobs().size());
+        EXPECT_EQ(w.database.jobs().size(), context.state.jobs().size());
+      },
+      [](Status) { FAIL(); });
+  w.run(19ms);
+  EXPECT_EQ(seen, -1);
+  w.run(2ms);
+  EXPECT_EQ(seen, 1);
+}
+
+TEST(Reading, IsRefusedWhenTheStateTurnsOutNotToBeDurable) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.fault = MemFault::fail_before;
+  submit(*a, job("j"));
+  Code code = Code::ok;
+  a->controller.read(
+      {.trusted_user = "ann"}, [](const Controller::ReadContext&, const Actor&) { FAIL(); },
+      [&](Status status) { code = status.code(); });
+  w.run(10ms);
+  EXPECT_EQ(code, Code::unavailable);
+}
+
+TEST(Reading, NeedsAKnownCaller) {
+  ControllerWorld w;
+  auto a = w.leader();
+  Code code = Code::ok;
+  a->controller.read(
+      {.token_hash = "x"}, [](const Controller::ReadContext&, const Actor&) { FAIL(); },
+      [&](Status status) { code = status.code(); });
+  w.run(10ms);
+  EXPECT_EQ(code, Code::unauthenticated);
+}
+
+TEST(Inbox, IsBounded) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.latency = 1s;
+  int refused = 0;
+  for (int i = 0; i < 200'010; ++i) {
+    a->controller.submit({.trusted_user = "ann"}, ResumeJob{"1"}, [&](Result<CommandReply> reply) {
+      refused += reply.status().code() == Code::resource_exhausted;
+    });
+  }
+  w.run(1ms);
+  EXPECT_EQ(refused, 10);
+}
+
+}  // namespace
+}  // namespace hai::test

@@ -1,0 +1,175 @@
+// Winning a term, keeping it, giving it up; and that an old leader can do no harm.
+
+#include "tests/unit/control/controller_world.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::IsEmpty;
+
+TEST(Term, OnlyOneServerLeads) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  auto b = w.server("b");
+  b->controller.start();
+  w.run(1min);
+  EXPECT_TRUE(a->controller.is_leading());
+  EXPECT_FALSE(b->controller.is_leading());
+  auto answer = submit(*b, job("j"));
+  w.run(1ms);
+  EXPECT_EQ(answer->code(), Code::unavailable);
+  EXPECT_NE(b->controller.not_leading_reason(), "");
+}
+
+TEST(Term, AStandbyTakesOverWithinSeconds) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  auto accepted = submit(*a, job("j").nodes(1));
+  auto b = w.server("b");
+  b->controller.start();
+  w.run(1s);
+  ASSERT_TRUE(accepted->is_ok());
+  a.reset();  // kill -9
+  w.run(3s);
+  ASSERT_TRUE(b->controller.is_leading());
+  EXPECT_EQ(b->controller.state().epoch(), Epoch{2});
+  EXPECT_NE(b->controller.state().find_unfinished("ann", "j"), nullptr);
+}
+
+TEST(Term, AStoppedServerReleasesItsLeaseAtOnce) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  auto b = w.server("b");
+  b->controller.start();
+  bool done = false;
+  a->controller.stop([&] { done = true; });
+  w.run(300ms);
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(b->controller.is_leading());
+  auto answer = submit(*a, job("j"));
+  w.run(1ms);
+  EXPECT_EQ(answer->code(), Code::unavailable);
+  w.run(1min);
+  EXPECT_EQ(a->controller.mode(), Controller::Mode::stopped);
+}
+
+TEST(Term, StoppingAStandbyIsDoneAtOnce) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  auto b = w.server("b");
+  b->controller.start();
+  bool done = false;
+  b->controller.stop([&] { done = true; });
+  w.run(1s);
+  EXPECT_TRUE(done);
+  EXPECT_TRUE(a->controller.is_leading());
+}
+
+TEST(Fencing, APausedLeaderSaysNothingWhenItWakesUp) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  auto b = w.server("b");
+  b->controller.start();
+  // The old leader has inputs and an order to give when it is stopped.
+  a->loop.pause(10s);
+  auto old = submit(*a, job("old"));
+  a->controller.agent_report(ConnectionId{1}, {.sequence = 2});
+  w.run(9s);
+  ASSERT_TRUE(b->controller.is_leading());
+  w.connect(*b, 7, "node-1");
+  a->agents.sent.clear();
+  w.run(10s);
+  EXPECT_THAT(a->agents.sent, IsEmpty());
+  EXPECT_EQ(old->code(), Code::unavailable);
+  EXPECT_FALSE(a->controller.is_leading());
+  EXPECT_EQ(w.database.epoch(), Epoch{2});
+}
+
+TEST(Fencing, ATurnWithoutEventsNeedsALeaseToo) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  auto b = w.server("b");
+  b->controller.start();
+  a->loop.pause(10s);
+  bool read = false;
+  bool refused = false;
+  a->controller.read(
+      {.trusted_user = "ann"}, [&](const Controller::ReadContext&, const Actor&) { read = true; },
+      [&](Status) { refused = true; });
+  w.run(15s);
+  EXPECT_FALSE(read) << "what it knows is old by now";
+  EXPECT_TRUE(refused);
+}
+
+TEST(Renewal, SurvivesAShortOutageOfTheDatabase) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  MonoTime until = w.timeline.now() + w.knobs.server_lease / 2;
+  w.database.hooks.fault = [&] {
+    return w.timeline.now() < until ? MemFault::fail_before : MemFault::ok;
+  };
+  w.run(1min);
+  EXPECT_TRUE(a->controller.is_leading());
+  EXPECT_EQ(w.database.epoch(), Epoch{1});
+}
+
+TEST(Renewal, ThatFailsForALeaseEndsTheTerm) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.database.hooks.fault = [&] { return MemFault::fail_before; };
+  w.run(w.knobs.server_lease + 1s);
+  EXPECT_FALSE(a->controller.is_leading());
+  EXPECT_EQ(a->controller.stats().step_downs, 1);
+  w.database.hooks.fault = nullptr;
+  w.run(5s);
+  EXPECT_TRUE(a->controller.is_leading()) << "it comes back by itself";
+}
+
+TEST(Renewal, AbortedEndsTheTermAtOnce) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  int64_t step_downs = a->controller.stats().step_downs;
+  w.fault = MemFault::abort;
+  w.run(w.knobs.server_lease / 2);
+  EXPECT_EQ(a->controller.stats().step_downs, step_downs + 1);
+}
+
+TEST(Bootstrap, HappensOnce) {
+  ControllerWorld w;
+  w.bootstrap.admin_token_hash = std::string(64, 'a');
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  EXPECT_EQ(a->controller.state().find_user("ann")->role, Role::admin);
+  ASSERT_NE(a->controller.state().find_token(std::string(64, 'a')), nullptr);
+  EXPECT_EQ(a->controller.state().quotas().size(), std::size(kPriorities));
+  const Quota one{"public", "*", Priority::low, Quota::kUnlimited};
+  auto removed = send(*a, RemoveQuota{one});
+  w.run(100ms);
+  ASSERT_TRUE(removed->is_ok());
+  a.reset();
+  w.run(5s);
+  auto b = w.leader("b");
+  EXPECT_EQ(b->controller.state().quotas().size(), std::size(kPriorities) - 1)
+      << "what an admin has changed stays changed";
+}
+
+TEST(Takeover, TrustsNoNodeBeforeItReports) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  a.reset();
+  w.run(3s);
+  auto b = w.leader("b");
+  EXPECT_EQ(b->controller.state().find_node("node-1")->liveness, Liveness::suspect);
+  submit(*b, job("j"));
+  w.run(1s);
+  EXPECT_FALSE(b->controller.state().find(JobId{1})->has_live_attempt());
+  w.connect(*b, 7, "node-1");
+  w.run(1s);
+  EXPECT_TRUE(b->controller.state().find(JobId{1})->has_live_attempt());
+}
+
+}  // namespace
+}  // namespace hai::test

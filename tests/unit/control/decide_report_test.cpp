@@ -1,0 +1,220 @@
+// What an agent's report brings about.
+
+#include "server/control/decide_report.h"
+
+#include "tests/unit/control/agent_reports.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Report, BringsAGangUpWhenTheLastRankRuns) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.place(job("j").nodes(2), {"node-1", "node-2"});
+  FakeAgent one(c, "node-1");
+  FakeAgent two(c, "node-2");
+  EXPECT_THAT(one.report({starting({id, 1, 0})}), ElementsAre("attempt_starting"));
+  EXPECT_THAT(one.report({running({id, 1, 0})}), ElementsAre("rank_running"));
+  EXPECT_EQ(c.job(id).state, JobState::queued);
+  EXPECT_THAT(two.report({running({id, 1, 1})}), ElementsAre("rank_running", "attempt_running"));
+  EXPECT_EQ(c.job(id).state, JobState::running);
+  EXPECT_THAT(two.report({running({id, 1, 1})}), IsEmpty()) << "saying it again is no news";
+}
+
+TEST(Report, OfAProgramThatEndedAtOnceCountsAsRun) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.place(job("j"), {"node-1"});
+  FakeAgent agent(c, "node-1");
+  agent.report({exited({id, 1, 0}, ExitCause::program, 0)});
+  EXPECT_EQ(c.job(id).state, JobState::succeeded);
+  EXPECT_EQ(c.job(id).started_at, c.now);
+}
+
+TEST(Report, OfUnknownOrOldRanksChangesNothing) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  FakeAgent wrong_node(c, "node-2");
+  for (RankKey key : {RankKey{id, 1, 0}, RankKey{id, 2, 0}, RankKey{id, 1, 1}, RankKey{id, 1, -1},
+                      RankKey{JobId{99}, 1, 0}, RankKey{JobId{-1}, 0, 0}}) {
+    EXPECT_THAT(wrong_node.report({exited(key, ExitCause::program, 1)}), IsEmpty())
+        << to_string(key);
+  }
+  EXPECT_TRUE(c.attempt(id).is_live());
+}
+
+TEST(Report, WithoutARankThatRanMeansItIsLost) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  FakeAgent agent(c, "node-1");
+  agent.report({});
+  EXPECT_EQ(c.attempt(id).state, AttemptState::lost);
+  EXPECT_EQ(c.job(id).requeue_count, 1);
+}
+
+TEST(Report, WithoutARankThatIsOnItsWayMeansNothing) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.place(job("j"), {"node-1"});
+  FakeAgent agent(c, "node-1");
+  EXPECT_THAT(agent.report({}), IsEmpty());
+  EXPECT_EQ(c.attempt(id).state, AttemptState::placed);
+}
+
+TEST(Report, OfARankGivenUpForLostDoesNotReviveIt) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  c.decide_with([](Decision& decision) { decide_node_down(decision, NodeId{1}, "silent"); });
+  FakeAgent agent(c, "node-1");
+  EXPECT_THAT(agent.report({running({id, 1, 0})}), ElementsAre("node_liveness_changed"));
+  EXPECT_EQ(c.attempt(id).ranks[0].state, RankState::lost);
+  EXPECT_EQ(c.node("node-1").liveness, Liveness::suspect) << "a stray is on its GPUs";
+  EXPECT_EQ(c.node("node-1").liveness_reason, "1 rank of ended attempts still there");
+  EXPECT_THAT(agent.report({running({id, 1, 0})}), IsEmpty());
+  agent.report({exited({id, 1, 0}, ExitCause::killed)});
+  EXPECT_EQ(c.node("node-1").liveness, Liveness::up);
+}
+
+TEST(Report, MakesASilentNodeUpAgain) {
+  for (Liveness before : {Liveness::suspect, Liveness::down}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    c.set_liveness("node-1", before);
+    FakeAgent agent(c, "node-1");
+    agent.report({});
+    EXPECT_EQ(c.node("node-1").liveness, Liveness::up);
+    EXPECT_EQ(c.node("node-1").liveness_reason, "");
+  }
+}
+
+RankStatus with_checkpoint(RankStatus status, UnixTime at, int64_t step) {
+  status.checkpoint = CheckpointInfo{
+      .step = step, .path = fmt::format("ckpt-{}", step), .save_seconds = 1, .at = at};
+  return status;
+}
+
+TEST(Checkpoints, TheNewestCounts) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  FakeAgent one(c, "node-1");
+  FakeAgent two(c, "node-2");
+  c.advance(1h);
+  one.report({with_checkpoint(running({id, 1, 0}), c.now - 10s, 5)});
+  EXPECT_THAT(two.report({with_checkpoint(running({id, 1, 1}), c.now - 20s, 4)}), IsEmpty());
+  EXPECT_EQ(c.job(id).checkpoint->path, "ckpt-5");
+  EXPECT_THAT(one.report({with_checkpoint(running({id, 1, 0}), c.now - 10s, 5)}), IsEmpty());
+  EXPECT_THAT(one.report({with_checkpoint(running({id, 1, 0}), c.now - 1s, 6)}),
+              ElementsAre("checkpoint_reported"));
+}
+
+TEST(Checkpoints, AClockThatIsAheadDoesNotFreezeThem) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  FakeAgent agent(c, "node-1");
+  RankStatus wrong = with_checkpoint(running({id, 1, 0}), c.now + 24h, 5);
+  agent.report({wrong});
+  EXPECT_EQ(c.job(id).checkpoint->at, c.now);
+  c.advance(5s);
+  EXPECT_THAT(agent.report({wrong}), IsEmpty()) << "the same again is no news";
+  agent.report({with_checkpoint(running({id, 1, 0}), c.now, 6)});
+  EXPECT_EQ(c.job(id).checkpoint->path, "ckpt-6");
+}
+
+TEST(Checkpoints, OfTheReportThatEndsTheRankCount) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+  FakeAgent agent(c, "node-1");
+  agent.report({with_checkpoint(exited({id, 1, 0}, ExitCause::go_suspend), c.now, 9)});
+  EXPECT_EQ(c.job(id).checkpoint->step, 9);
+  EXPECT_EQ(c.job(id).lost_gpu_seconds, 0);
+}
+
+TEST(LifeState, IsKeptWhenItChanges) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  FakeAgent agent(c, "node-1");
+  RankStatus status = running({id, 1, 0});
+  status.whole_life_state = "{\"epoch\":3}";
+  EXPECT_THAT(agent.report({status}), ElementsAre("life_state_set"));
+  EXPECT_THAT(agent.report({status}), IsEmpty());
+  EXPECT_EQ(c.job(id).whole_life_state, "{\"epoch\":3}");
+}
+
+// ---- registration
+
+struct Registration {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  Sessions sessions;
+
+  Status enter(const std::string& stream, std::optional<NodeFacts> facts) {
+    ConnectionId connection{++next_};
+    sessions.open(connection, stream);
+    AgentReport report{.node = stream, .facts = std::move(facts)};
+    return c.decide_with([&](Decision& decision) {
+      return decide_registration(decision, sessions, *sessions.find(connection), report);
+    });
+  }
+  NodeFacts facts(const std::string& name) {
+    return {.name = name, .group = "training", .zone = "A", .leaf = "leaf-1", .gpus = 8};
+  }
+  int64_t next_ = 0;
+};
+
+TEST(Registration, GivesANewNodeTheNextId) {
+  Registration r;
+  ASSERT_TRUE(r.enter("new", r.facts("new")).is_ok());
+  EXPECT_EQ(r.c.node_id("new"), NodeId{2});
+  EXPECT_EQ(r.c.node("new").liveness, Liveness::suspect) << "until its report was looked at";
+}
+
+TEST(Registration, OfAKnownNodeWithTheSameFactsIsNoEvent) {
+  Registration r;
+  size_t before = r.c.events().size();
+  ASSERT_TRUE(r.enter("node-1", r.c.node("node-1").facts).is_ok());
+  EXPECT_EQ(r.c.events().size(), before);
+}
+
+TEST(Registration, RefusesFactsThatMakeNoSense) {
+  Registration r;
+  EXPECT_EQ(r.enter("a", std::nullopt).code(), Code::failed_precondition);
+  EXPECT_EQ(r.enter("a", r.facts("b")).code(), Code::invalid_argument);
+  EXPECT_EQ(r.enter("", r.facts("")).code(), Code::invalid_argument);
+  NodeFacts facts = r.facts("a");
+  facts.group = "";
+  EXPECT_EQ(r.enter("a", facts).code(), Code::invalid_argument);
+  for (int count : {-1, 65}) {
+    facts = r.facts("a");
+    facts.gpus = count;
+    EXPECT_EQ(r.enter("a", facts).code(), Code::invalid_argument);
+  }
+}
+
+TEST(Registration, RefusesAnotherNumberOfGpusWhileJobsAreOnIt) {
+  Registration r;
+  JobId id = r.c.run(job("j"), {"node-1"});
+  NodeFacts facts = r.c.node("node-1").facts;
+  facts.gpus = 4;
+  Status status = r.enter("node-1", facts);
+  EXPECT_EQ(status.code(), Code::failed_precondition);
+  EXPECT_THAT(status.message(), HasSubstr("has 4 GPUs now and had 8"));
+  r.c.finish(id);
+  EXPECT_TRUE(r.enter("node-1", facts).is_ok());
+  EXPECT_EQ(r.c.node("node-1").facts.gpus, 4);
+}
+
+TEST(NodeDown, LosesEveryRankOnItAndFreesWholeAttempts) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId gang = c.run(job("gang").nodes(2).gpus(4), {"node-1", "node-2"}, GpuSet::first(4));
+  JobId single = c.run(job("single").gpus(4), {"node-1"}, GpuSet{0xf0});
+  c.decide_with([](Decision& decision) { decide_node_down(decision, NodeId{1}, "silent"); });
+  EXPECT_EQ(c.node("node-1").liveness, Liveness::down);
+  EXPECT_EQ(c.attempt(single).state, AttemptState::lost);
+  EXPECT_TRUE(c.job(single).is_waiting());
+  EXPECT_TRUE(c.attempt(gang).is_live()) << "rank 1 must be killed first";
+  EXPECT_EQ(c.attempt(gang).end->outcome, AttemptState::lost);
+  EXPECT_THAT(c.job(single).avoid, ElementsAre(NodeId{1}));
+}
+
+}  // namespace
+}  // namespace hai::test

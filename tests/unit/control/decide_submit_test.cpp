@@ -1,0 +1,148 @@
+// Admission: what can never run is refused at once, with the reason.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/builders.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+Result<CommandReply> submit(Cluster& c, const JobBuilder& builder,
+                            const std::string& user = "ann") {
+  return c.decide(SubmitJob{builder.spec(), builder.request_id()}, user);
+}
+
+void expect_refused(Cluster& c, const JobBuilder& builder, Code code, const std::string& text) {
+  size_t before = c.events().size();
+  Result<CommandReply> reply = submit(c, builder);
+  ASSERT_FALSE(reply.is_ok());
+  EXPECT_EQ(reply.status().code(), code) << reply.status().message();
+  EXPECT_THAT(reply.status().message(), HasSubstr(text));
+  EXPECT_EQ(c.events().size(), before) << "a refusal changes nothing";
+}
+
+TEST(Submit, QueuesTheJob) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  Result<CommandReply> reply = submit(c, job("j"));
+  ASSERT_TRUE(reply.is_ok());
+  EXPECT_EQ(reply.value().job, JobId{1});
+  EXPECT_EQ(c.job(JobId{1}).state, JobState::queued);
+  EXPECT_EQ(c.job(JobId{1}).user, "ann");
+}
+
+TEST(Submit, AnswersTheSameRequestWithTheSameJob) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob");
+  EXPECT_EQ(submit(c, job("j").request("r")).value().job, JobId{1});
+  EXPECT_EQ(submit(c, job("j").request("r")).value().job, JobId{1});
+  c.finish(JobId{1});
+  EXPECT_EQ(submit(c, job("j").request("r")).value().job, JobId{1}) << "even when it has ended";
+  EXPECT_EQ(submit(c, job("j").request("r"), "bob").value().job, JobId{2});
+  EXPECT_EQ(submit(c, job("j")).value().job, JobId{3}) << "no request id is never the same";
+}
+
+TEST(Submit, RefusesASecondUnfinishedJobOfOneName) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  ASSERT_TRUE(submit(c, job("j")).is_ok());
+  expect_refused(c, job("j"), Code::already_exists, "unfinished job 1");
+  c.finish(JobId{1});
+  EXPECT_TRUE(submit(c, job("j")).is_ok());
+}
+
+TEST(Submit, RefusesAnUnknownGroup) {
+  Cluster c = cluster(nodes(1, gpus(8)), nodes(1, gpus(8)).group("dev"));
+  expect_refused(c, job("j").group("prod"), Code::invalid_argument, "there is: dev, training");
+  Cluster empty = cluster();
+  expect_refused(empty, job("j"), Code::invalid_argument, "no node has registered");
+}
+
+TEST(Submit, RefusesAnUnknownZone) {
+  Cluster c = cluster(nodes(1, gpus(8)).zone("A"));
+  expect_refused(c, job("j").zone("B"), Code::invalid_argument, "no zone 'B'");
+}
+
+TEST(Submit, RefusesMoreNodesThanThereAre) {
+  Cluster c = cluster(nodes(3, gpus(8)).zone("A"), nodes(2, gpus(8)).zone("B"),
+                      nodes(9, gpus(8)).group("dev"), nodes(9, gpus(0)));
+  EXPECT_TRUE(submit(c, job("five").nodes(5)).is_ok());
+  expect_refused(c, job("j").nodes(6), Code::invalid_argument, "training has 5 nodes");
+  expect_refused(c, job("j").nodes(3).zone("B"), Code::invalid_argument, "training#B has 2 nodes");
+  expect_refused(c, job("j").nodes(4).cross_zone(CrossZone::never), Code::invalid_argument,
+                 "has 3 nodes");
+}
+
+TEST(Submit, CountsNodesThatAreDownOrDrained) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.set_liveness("node-1", Liveness::down).set_scheduling("node-2", Scheduling::drained);
+  EXPECT_TRUE(submit(c, job("j").nodes(2)).is_ok()) << "they may come back";
+}
+
+TEST(Submit, RefusesSharesThatDoNotAlign) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  for (int count : {1, 2, 4, 8, 0}) {
+    EXPECT_TRUE(submit(c, job(fmt::format("j{}", count)).gpus(count)).is_ok()) << count;
+  }
+  for (int count : {3, 5, 6, 7, 9, 16}) {
+    expect_refused(c, job("j").gpus(count), Code::invalid_argument, "must be 1, 2, 4");
+  }
+}
+
+TEST(Submit, RefusesSharesLargerThanAnyNode) {
+  Cluster c = cluster(nodes(2, gpus(2)));
+  expect_refused(c, job("j").gpus(4), Code::invalid_argument, "0 nodes with at least 4 GPUs");
+}
+
+TEST(Submit, RefusesWhatNoQuotaCouldEverHold) {
+  Cluster c = cluster(nodes(8, gpus(8)));
+  c.clear_quotas().set_quota("ann", "training", Priority::high, 4);
+  c.set_quota("ann", "training", Priority::low, 2);
+  EXPECT_TRUE(submit(c, job("four").nodes(4).priority(Priority::high)).is_ok());
+  expect_refused(c, job("j").nodes(5).priority(Priority::high), Code::resource_exhausted,
+                 "4 nodes in all, 5 asked");
+  expect_refused(c, job("j").priority(Priority::normal), Code::resource_exhausted, "0 nodes");
+  EXPECT_TRUE(submit(c, job("two").nodes(2).priority(Priority::automatic)).is_ok());
+  expect_refused(c, job("j").nodes(3).priority(Priority::automatic), Code::resource_exhausted,
+                 "2 nodes in all");
+}
+
+TEST(Submit, RefusesTooManyUnfinishedJobs) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.knobs.max_unfinished_jobs_per_user = 2;
+  EXPECT_TRUE(submit(c, job("a").request("r")).is_ok());
+  EXPECT_TRUE(submit(c, job("b")).is_ok());
+  expect_refused(c, job("c"), Code::resource_exhausted, "2 unfinished jobs");
+  EXPECT_TRUE(submit(c, job("a").request("r")).is_ok()) << "asking again is not one more";
+}
+
+TEST(Submit, RefusesImages) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobSpec spec = job("j").spec();
+  spec.image = "ubuntu";
+  EXPECT_EQ(c.decide(SubmitJob{spec, ""}).status().code(), Code::invalid_argument);
+}
+
+TEST(Submit, ResolvesDependenciesByNameAndId) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId a = c.submit(job("a"));
+  JobId b = c.submit(job("b"));
+  JobId done = c.submit(job("done"));
+  c.finish(done);
+  Result<CommandReply> reply =
+      submit(c, job("j").depends_on("a").depends_on("2").depends_on("1").depends_on("3"));
+  ASSERT_TRUE(reply.is_ok()) << reply.status().message();
+  EXPECT_EQ(c.job(reply.value().job).unmet_dependencies, (std::vector<JobId>{a, b}));
+}
+
+TEST(Submit, RefusesDependenciesThatCanNeverBeMet) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.finish(c.submit(job("failed")), JobState::failed);
+  expect_refused(c, job("j").depends_on("nothing"), Code::not_found, "nothing");
+  expect_refused(c, job("j").depends_on("77"), Code::not_found, "77");
+  expect_refused(c, job("j").depends_on("1"), Code::failed_precondition, "job 1 has failed");
+}
+
+}  // namespace
+}  // namespace hai::test

@@ -1,0 +1,170 @@
+// Desired minus reported, as a table; and what is on its way is not sent again too soon.
+
+#include "server/control/reconcile.h"
+
+#include "tests/unit/control/agent_reports.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string kind(const OrderBody& body) {
+  if (std::holds_alternative<LaunchRank>(body)) return "launch";
+  if (std::holds_alternative<SuspendRank>(body)) return "suspend";
+  if (std::holds_alternative<ContinueRank>(body)) return "continue";
+  if (std::holds_alternative<KillRank>(body)) return "kill";
+  if (std::holds_alternative<ForgetRank>(body)) return "forget";
+  return "other";
+}
+
+struct World {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id;
+  Session session;
+  MonoTime mono{100s};
+
+  explicit World(const std::string& desired) {
+    session.node = NodeId{1};
+    session.has_reported = true;
+    if (desired == "none") {
+      id = c.submit(job("j"));
+      return;
+    }
+    id = c.place(job("j").nodes(2), {"node-1", "node-2"});
+    if (desired == "placed") return;
+    c.confirm(id);
+    if (desired == "suspending" || desired == "suspending_late")
+      c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+    if (desired == "suspending_late") c.advance(60s + 16s);
+    if (desired == "ending") c.emit(AttemptEnding{id, 1, {AttemptState::stopped, 0, "x", false}});
+    if (desired == "rank_gone")
+      c.emit(RankEnded{id, 1, 0, RankState::lost, ExitCause::lost, 0, "x"});
+    if (desired == "ended") c.leave(id);
+  }
+  void reported(const std::string& what) {
+    session.ranks.clear();
+    RankKey key{id, 1, 0};
+    if (what == "none") return;
+    RankStatus status = what == "exited"     ? exited(key, ExitCause::program)
+                        : what == "starting" ? starting(key)
+                                             : running(key);
+    status.suspend_notified = what == "notified";
+    session.ranks[key] = status;
+  }
+  std::string orders() {
+    std::string out;
+    PlacesOfTurn places;
+    for (const OrderBody& body : reconcile(c.state(), c.knobs, session, c.now, mono, places))
+      out += (out.empty() ? "" : ",") + kind(body);
+    return out;
+  }
+};
+
+TEST(Reconcile, FollowsTheTable) {
+  const std::vector<std::string> reports = {"none", "starting", "running", "notified", "exited"};
+  const std::map<std::string, std::vector<std::string>> table = {
+      // desired            none      starting   running    notified    exited
+      {"none", {"", "kill", "kill", "kill", "forget"}},
+      {"ended", {"", "kill", "kill", "kill", "forget"}},
+      {"placed", {"launch", "", "", "continue", ""}},
+      {"running", {"launch", "", "", "continue", ""}},
+      {"suspending", {"kill", "suspend", "suspend", "", ""}},
+      {"suspending_late", {"kill", "kill", "kill", "kill", ""}},
+      {"ending", {"kill", "kill", "kill", "kill", ""}},
+      {"rank_gone", {"", "kill", "kill", "kill", "forget"}},
+  };
+  for (const auto& [desired, row] : table) {
+    for (size_t i = 0; i < reports.size(); ++i) {
+      World w(desired);
+      w.reported(reports[i]);
+      EXPECT_EQ(w.orders(), row[i]) << "desired " << desired << ", reported " << reports[i];
+    }
+  }
+}
+
+TEST(Reconcile, SendsAgainOnlyAfterAWhile) {
+  World w("placed");
+  EXPECT_EQ(w.orders(), "launch");
+  EXPECT_EQ(w.orders(), "");
+  w.mono += w.c.knobs.resend_after - 1us;
+  EXPECT_EQ(w.orders(), "");
+  w.mono += 1us;
+  EXPECT_EQ(w.orders(), "launch");
+}
+
+TEST(Reconcile, ANewWishIsSentAtOnce) {
+  World w("suspending");
+  w.reported("running");
+  EXPECT_EQ(w.orders(), "suspend");
+  w.c.emit(AttemptContinued{w.id, 1, "test"});
+  EXPECT_EQ(w.orders(), "") << "the agent has not shown the request to the program yet";
+  w.reported("notified");
+  EXPECT_EQ(w.orders(), "continue");
+  w.c.emit(AttemptEnding{w.id, 1, {AttemptState::stopped, 0, "x", false}});
+  EXPECT_EQ(w.orders(), "kill");
+}
+
+TEST(Reconcile, ForgetsWhatItSentAboutRanksThatAreOver) {
+  World w("ended");
+  w.reported("exited");
+  EXPECT_EQ(w.orders(), "forget");
+  w.reported("none");
+  EXPECT_EQ(w.orders(), "");
+  EXPECT_THAT(w.session.sent, IsEmpty());
+}
+
+TEST(Reconcile, KillsStraysOfJobsItHasNeverHeardOf) {
+  World w("none");
+  w.session.ranks[{JobId{77}, 3, 1}] = running({JobId{77}, 3, 1});
+  EXPECT_EQ(w.orders(), "kill");
+}
+
+TEST(Reconcile, CountsTheGraceFromTheDeadline) {
+  World w("suspending");
+  w.reported("running");
+  w.c.advance(45s);
+  PlacesOfTurn places;
+  auto orders = reconcile(w.c.state(), w.c.knobs, w.session, w.c.now, w.mono, places);
+  ASSERT_EQ(orders.size(), 1u);
+  EXPECT_EQ(std::get<SuspendRank>(orders[0]).grace, 15s);
+  w.c.advance(20s);
+  w.mono += 1h;
+  orders = reconcile(w.c.state(), w.c.knobs, w.session, w.c.now, w.mono, places);
+  EXPECT_EQ(std::get<SuspendRank>(orders[0]).grace, 0s) << "never negative";
+}
+
+TEST(Launch, SaysAllThatANodeNeeds) {
+  Cluster c = cluster(nodes(2, gpus(8)), nodes(1, gpus(8)).zone("B").leaf("leaf-9"));
+  JobSpec spec = job("j").nodes(2).gpus(2).signal("SIGUSR1").spec();
+  spec.parameters = "--fast";
+  spec.environments = {{"A", "1"}};
+  spec.watchdog = 7min;
+  JobId id{1};
+  c.emit(JobSubmitted{id, "ann", "", std::make_shared<const JobSpec>(spec), {}});
+  c.emit(CheckpointReported{id, 0, {.step = 1, .path = "ckpt-1", .at = c.now}});
+  c.emit(LifeStateSet{id, 0, "life"});
+  c.place(id, c.on({"node-2", "node-3"}, GpuSet{0b1100}));
+  PlacesOfTurn places;
+  LaunchRank order = launch_order(c.state(), c.job(id), 1, places);
+  EXPECT_EQ(order.key, (RankKey{id, 1, 1}));
+  EXPECT_EQ(order.job_name, "j");
+  EXPECT_EQ(order.user, "ann");
+  EXPECT_EQ(order.parameters, "--fast");
+  EXPECT_EQ(order.environments, spec.environments);
+  EXPECT_EQ(order.gpus, GpuSet{0b1100});
+  EXPECT_FALSE(order.exclusive);
+  EXPECT_EQ(order.cpus, 16) << "a quarter of the GPUs, a quarter of the 64 CPUs";
+  EXPECT_THAT(order.ranks, ElementsAre(RankPlace{"node-2", "10.0.0.3", "A", "leaf-1"},
+                                       RankPlace{"node-3", "10.0.0.4", "B", "leaf-9"}));
+  EXPECT_EQ(order.master_port, 10'000);
+  EXPECT_EQ(order.suspend_signal, "SIGUSR1");
+  EXPECT_EQ(order.suspend_exit_code, 85);
+  EXPECT_EQ(order.watchdog, 7min);
+  EXPECT_EQ(order.checkpoint, "ckpt-1");
+  EXPECT_EQ(order.whole_life_state, "life");
+}
+
+}  // namespace
+}  // namespace hai::test
