@@ -4,6 +4,25 @@
 
 namespace hai {
 
+namespace {
+
+std::vector<NodeFacts> alike_nodes(const WorldOptions& options) {
+  std::vector<NodeFacts> nodes;
+  for (int i = 0; i < options.nodes; ++i) {
+    nodes.push_back({.name = fmt::format("node-{}", i + 1),
+                     .group = "training",
+                     .zone = options.leaves > 2 && i >= options.nodes / 2 ? "B" : "A",
+                     .leaf = fmt::format("leaf-{}", i * options.leaves / options.nodes + 1),
+                     .address = fmt::format("10.0.0.{}", i + 1),
+                     .gpus = options.gpus,
+                     .cpus = 64,
+                     .memory_bytes = int64_t{1} << 39});
+  }
+  return nodes;
+}
+
+}  // namespace
+
 World::World(const WorldOptions& options)
     : options_(options),
       world_loop_(timeline_),
@@ -12,19 +31,18 @@ World::World(const WorldOptions& options)
       network_(timeline_, rng_.next()) {
   servers_.resize(options.servers);
   network_.servers.resize(options.servers);
-  for (int i = 0; i < options.nodes; ++i) {
-    NodeFacts facts{.name = fmt::format("node-{}", i + 1),
-                    .group = "training",
-                    .zone = options.leaves > 2 && i >= options.nodes / 2 ? "B" : "A",
-                    .leaf = fmt::format("leaf-{}", i * options.leaves / options.nodes + 1),
-                    .address = fmt::format("10.0.0.{}", i + 1),
-                    .gpus = options.gpus,
-                    .cpus = 64,
-                    .memory_bytes = int64_t{1} << 39};
+  for (const NodeFacts& facts : options.facts.empty() ? alike_nodes(options) : options.facts) {
     auto slot = std::make_unique<NodeSlot>();
     slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_);
     nodes_.push_back(std::move(slot));
   }
+}
+
+int World::index_of(const std::string& node_name) const {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i]->node->facts().name == node_name) return static_cast<int>(i);
+  }
+  return -1;
 }
 
 World::~World() {

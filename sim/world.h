@@ -25,6 +25,7 @@ struct WorldOptions {
   int leaves = 2;
   int servers = 2;
   Knobs knobs;
+  std::vector<NodeFacts> facts;  // the nodes; empty = as many as `nodes` says, alike
 };
 
 class World final : public EventSink {
@@ -41,8 +42,10 @@ class World final : public EventSink {
   int server_count() const { return static_cast<int>(servers_.size()); }
   SimNode& node(int index) { return *nodes_[index]->node; }
   const std::string& node_name(int index) const { return nodes_[index]->node->facts().name; }
+  int index_of(const std::string& node_name) const;  // -1 if there is none
   bool agent_runs(int index) const { return nodes_[index]->agent != nullptr; }
   bool server_runs(int index) const { return servers_[index].controller != nullptr; }
+  const Controller* server(int index) const { return servers_[index].controller.get(); }
   // The leading, unpaused server; null if there is none.
   Controller* leader();
 

@@ -1,0 +1,254 @@
+// What must hold of every plan, whatever the cluster looks like.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "server/model/invariants.h"
+#include "server/plan/eligible.h"
+#include "server/plan/preempt.h"
+#include "tests/property/random_plan_world.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr uint64_t kSeeds = 1'500;
+
+std::string text_of(const Plan& plan) {
+  std::string text;
+  auto places = [&](const Placement& placement) {
+    for (const RankPlacement& place : placement)
+      text += fmt::format(" {}[{}]", place.node.value, to_string(place.gpus));
+  };
+  for (const auto& item : plan.drops)
+    text += fmt::format("drop {} {};", item.job.value, item.reason);
+  for (const auto& item : plan.continues) text += fmt::format("continue {};", item.job.value);
+  for (const auto& item : plan.suspends) text += fmt::format("suspend {};", item.job.value);
+  for (const auto& item : plan.starts) {
+    text += fmt::format("start {} at {}", item.job.value, to_string(item.priority));
+    places(item.placement);
+  }
+  for (const auto& item : plan.reserves) {
+    text += fmt::format("reserve {} at {}", item.job.value, to_string(item.priority));
+    places(item.placement);
+    for (JobId victim : item.victims) text += fmt::format(" !{}", victim.value);
+  }
+  for (const auto& [id, reason] : plan.pending)
+    text += fmt::format("pending {} {} {};", id.value, to_string(reason.code), reason.text);
+  return text;
+}
+
+// GPUs promised by the plan, on top of what the state already gives and holds.
+void expect_no_overcommit(const Cluster& c, const Plan& plan) {
+  std::map<NodeId, GpuSet> given;
+  std::set<JobId> dropped;
+  for (const DropItem& item : plan.drops) dropped.insert(item.job);
+  for (const auto& [id, node] : c.state().nodes()) {
+    for (const Held& held : node.held) {
+      if (!dropped.contains(held.job)) given[id] = given[id] | held.gpus;
+    }
+  }
+  auto take = [&](JobId job, const Placement& placement, bool may_be_used) {
+    std::set<NodeId> seen;
+    for (const RankPlacement& place : placement) {
+      const Node& node = *c.state().find(place.node);
+      EXPECT_TRUE(seen.insert(place.node).second) << "two ranks on " << node.facts.name;
+      EXPECT_TRUE(node.takes_jobs()) << node.facts.name;
+      EXPECT_TRUE(without(place.gpus, node.all_gpus()).is_empty());
+      GpuSet others = c.job(job).reservation && !dropped.contains(job)
+                          ? without(given[place.node], place.gpus)
+                          : given[place.node];
+      EXPECT_TRUE((place.gpus & others).is_empty()) << "given twice on " << node.facts.name;
+      EXPECT_TRUE(may_be_used || (place.gpus & node.used_gpus()).is_empty())
+          << "used on " << node.facts.name;
+      given[place.node] = given[place.node] | place.gpus;
+    }
+    EXPECT_EQ(static_cast<int>(placement.size()), c.job(job).spec->node_count) << "partial gang";
+  };
+  for (const StartItem& item : plan.starts) take(item.job, item.placement, false);
+  for (const ReserveItem& item : plan.reserves) take(item.job, item.placement, true);
+}
+
+void expect_one_answer_per_waiting_job(const Cluster& c, const Plan& plan) {
+  std::map<JobId, int> answers;
+  for (const StartItem& item : plan.starts) answers[item.job] += 1;
+  for (const auto& [id, reason] : plan.pending) {
+    answers[id] += 1;
+    EXPECT_FALSE(reason.text.empty());
+    EXPECT_NE(reason.code, PendingCode::not_considered);
+  }
+  std::map<JobId, int> expected;
+  for (const auto& [order, id] : c.state().waiting()) expected[id] = 1;
+  EXPECT_EQ(answers, expected);
+  for (const ReserveItem& item : plan.reserves)
+    EXPECT_EQ(plan.pending.at(item.job).code, PendingCode::preempting);
+}
+
+void expect_quotas_kept(const Cluster& c, const Plan& plan) {
+  QuotaLedger ledger(c.state());
+  auto use = [&](JobId id, Priority level) {
+    const Job& job = c.job(id);
+    int64_t units = quota_units(c.state(), *job.spec);
+    EXPECT_TRUE(ledger.has_room(*c.state().find_user(job.user), job.spec->group, level, units))
+        << "job " << id.value;
+    ledger.use(job.user, job.spec->group, level, units);
+  };
+  for (const StartItem& item : plan.starts) use(item.job, item.priority);
+  for (const ReserveItem& item : plan.reserves) use(item.job, item.priority);
+}
+
+void expect_victims_are_legal_and_stand_in_the_way(const Cluster& c, const Plan& plan) {
+  for (const ReserveItem& item : plan.reserves) {
+    EXPECT_FALSE(item.victims.empty());
+    for (JobId victim : item.victims) {
+      EXPECT_TRUE(is_legal_victim(c.job(victim), item.priority)) << "victim " << victim.value;
+      bool in_the_way = std::ranges::any_of(c.attempt(victim).ranks, [&](const Rank& rank) {
+        return std::ranges::any_of(item.placement, [&](const RankPlacement& place) {
+          return place.node == rank.place.node && !(place.gpus & rank.place.gpus).is_empty();
+        });
+      });
+      EXPECT_TRUE(in_the_way) << "victim " << victim.value << " leaves for nothing";
+    }
+  }
+}
+
+void expect_at_most_one_crossing(const Cluster& c, const Plan& plan) {
+  int crossing = 0;
+  auto count = [&](NodeId first, NodeId last) {
+    crossing += crosses_zones(c.state(), first, last);
+  };
+  for (JobId id : c.state().live())
+    count(c.attempt(id).ranks.front().place.node, c.attempt(id).ranks.back().place.node);
+  for (const StartItem& item : plan.starts)
+    count(item.placement.front().node, item.placement.back().node);
+  for (const ReserveItem& item : plan.reserves)
+    count(item.placement.front().node, item.placement.back().node);
+  EXPECT_LE(crossing, 1);
+}
+
+TEST(AnyPlan, KeepsItsPromises) {
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Cluster c = random_cluster(seed);
+    Plan plan = c.plan();
+    EXPECT_EQ(text_of(plan), text_of(c.plan())) << "the same state gives the same plan";
+    expect_no_overcommit(c, plan);
+    expect_one_answer_per_waiting_job(c, plan);
+    expect_quotas_kept(c, plan);
+    expect_victims_are_legal_and_stand_in_the_way(c, plan);
+    expect_at_most_one_crossing(c, plan);
+  }
+}
+
+// The controller checks each item again; a plan of the very state it is applied to must pass.
+TEST(AnyPlan, ComesTrue) {
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Cluster c = random_cluster(seed);
+    Plan plan = c.pass();
+    EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+    for (const StartItem& item : plan.starts) EXPECT_TRUE(c.job(item.job).has_live_attempt());
+    for (const ReserveItem& item : plan.reserves) {
+      EXPECT_TRUE(c.job(item.job).reservation.has_value());
+      for (JobId victim : item.victims) {
+        const Attempt& attempt = c.attempt(victim);
+        EXPECT_TRUE(attempt.end || attempt.state == AttemptState::suspending);
+      }
+    }
+  }
+}
+
+// Passes settle: when nothing happens in between, a second pass finds nothing more to do. Otherwise
+// jobs would be told to leave and to go on by turns.
+TEST(AnyPlan, SettlesAtOnce) {
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Cluster c = random_cluster(seed);
+    c.pass();
+    c.pass();
+    Plan again = c.plan();
+    EXPECT_TRUE(again.starts.empty() && again.reserves.empty() && again.drops.empty() &&
+                again.continues.empty() && again.suspends.empty())
+        << text_of(again);
+  }
+}
+
+// Nobody is told to go on and to leave in one pass.
+TEST(AnyPlan, DoesNotContradictItself) {
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Plan plan = random_cluster(seed).plan();
+    std::set<JobId> go_on;
+    for (const ContinueItem& item : plan.continues) go_on.insert(item.job);
+    for (const SuspendItem& item : plan.suspends) EXPECT_FALSE(go_on.contains(item.job));
+    for (const ReserveItem& item : plan.reserves) {
+      for (JobId victim : item.victims) EXPECT_FALSE(go_on.contains(victim));
+    }
+  }
+}
+
+// Removing any one victim makes the reservation impossible.
+TEST(AnyPreemption, HasNoUselessVictim) {
+  int found = 0;
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Cluster c = random_cluster(seed);
+    Plan plan = c.plan();
+    if (plan.reserves.size() != 1 || !plan.starts.empty() || !plan.drops.empty()) continue;
+    const ReserveItem& item = plan.reserves[0];
+    ++found;
+    for (JobId spared : item.victims) {
+      Capacity capacity(c.state());
+      for (JobId victim : item.victims) {
+        if (victim == spared) continue;
+        for (const Rank& rank : c.attempt(victim).ranks)
+          capacity.give(rank.place.node, rank.place.gpus);
+      }
+      Demand demand = demand_of(capacity, c.job(item.job), c.knobs, c.now);
+      EXPECT_FALSE(place(capacity, demand).has_value()) << "victim " << spared.value;
+    }
+  }
+  EXPECT_GT(found, 50) << "the random clusters must hold such cases";
+}
+
+// More nodes never make the head of the queue wait. The head is the first of all that may run; and
+// a gang that had to cross zones may wait for a zone that is large enough now.
+TEST(AddingNodes, NeverDelaysTheHeadJob) {
+  int heads = 0;
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    RandomWorldOptions options{.quotas = false};
+    Cluster c = random_cluster(seed, options);
+    Plan before = c.plan();
+    bool head_starts =
+        !before.starts.empty() && std::ranges::none_of(before.pending, [](const auto& entry) {
+          return entry.second.code == PendingCode::resources ||
+                 entry.second.code == PendingCode::preempting;
+        });
+    if (!head_starts) continue;
+    JobId head = std::ranges::min_element(before.starts, {}, [](const StartItem& item) {
+                   return std::pair(-static_cast<int>(item.priority), item.job);
+                 })->job;
+    Demand demand = demand_of(Capacity(c.state()), c.job(head), c.knobs, c.now);
+    if (demand.may_cross_zones) continue;
+    ++heads;
+    Rng rng(seed);
+    int count = static_cast<int>(c.state().nodes().size());
+    NodeFacts facts = nodes(1, gpus(8)).facts(count + 1);
+    facts.leaf = rng.chance(0.5) ? "0-0" : "new";
+    c.emit(NodeRegistered{NodeId{count + 1}, facts});
+    c.emit(NodeLivenessChanged{NodeId{count + 1}, Liveness::up, ""});
+    Plan after = c.plan();
+    bool starts =
+        std::ranges::any_of(after.starts, [&](const StartItem& item) { return item.job == head; });
+    EXPECT_TRUE(starts) << "job " << head.value << " started before: " << text_of(after);
+  }
+  EXPECT_GT(heads, 50);
+}
+
+}  // namespace
+}  // namespace hai::test

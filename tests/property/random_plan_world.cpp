@@ -1,0 +1,134 @@
+#include "tests/property/random_plan_world.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hai::test {
+namespace {
+
+constexpr std::array kLevels = {Priority::automatic, Priority::low, Priority::normal,
+                                Priority::high, Priority::extreme_high};
+
+class Life {
+ public:
+  Life(uint64_t seed, const RandomWorldOptions& options)
+      : rng_(seed), options_(options), c_(nodes()) {
+    if (options.quotas && rng_.chance(0.5)) {
+      c_.clear_quotas();
+      for (Priority level : kPriorities)
+        c_.set_quota("public", "*", level, rng_.between(0, options.nodes_max));
+    }
+  }
+
+  Cluster run() {
+    int jobs = static_cast<int>(rng_.between(1, options_.jobs_max));
+    for (int i = 0; i < jobs; ++i) {
+      c_.submit(random_job(rng_, fmt::format("j{}", i), static_cast<int>(c_.state().nodes().size()),
+                           options_.shares)
+                    .user(rng_.chance(0.5) ? "ann" : "bob"));
+      c_.advance(Duration(rng_.between(0, 1'800'000'000)));
+      while (rng_.chance(0.6)) step();
+    }
+    return c_;
+  }
+
+ private:
+  std::vector<NodesBuilder> nodes() {
+    std::vector<NodesBuilder> parts;
+    int count = static_cast<int>(rng_.between(1, options_.nodes_max));
+    int zones = options_.zones ? static_cast<int>(rng_.between(1, 3)) : 1;
+    for (int i = 0; i < count; ++i) {
+      int zone = i * zones / count;
+      parts.push_back(test::nodes(1, gpus(8))
+                          .zone(std::string(1, static_cast<char>('A' + zone)))
+                          .leaf(fmt::format("{}-{}", zone, options_.zones ? rng_.below(2) : 0)));
+    }
+    return parts;
+  }
+
+  JobId any_live() {
+    std::vector<JobId> live(c_.state().live().begin(), c_.state().live().end());
+    return live.empty() ? JobId{} : rng_.pick(live);
+  }
+
+  void step() {
+    switch (rng_.below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        c_.pass();
+        return;
+      case 3:
+        return confirm();
+      case 4:
+        return leave();
+      case 5:
+        if (JobId id = any_live(); id && c_.attempt(id).running_at)
+          c_.checkpoint(id, Duration(rng_.between(0, 3'600'000'000)));
+        return;
+      case 6:
+        return hold();
+      default:
+        return change_node();
+    }
+  }
+
+  void confirm() {
+    JobId id = any_live();
+    if (id && c_.attempt(id).state == AttemptState::placed) c_.confirm(id);
+  }
+
+  void leave() {
+    JobId id = any_live();
+    if (!id) return;
+    if (c_.attempt(id).state == AttemptState::suspending) return c_.leave(id);
+    if (rng_.chance(0.4)) c_.finish(id);
+  }
+
+  void hold() {
+    if (c_.state().last_job().value == 0) return;
+    JobId id{rng_.between(1, c_.state().last_job().value)};
+    if (c_.job(id).is_terminal()) return;
+    std::string name = std::to_string(id.value);
+    if (rng_.chance(0.5)) {
+      (void)c_.decide(rng_.chance(0.5) ? Command{HoldJob{name, ""}}
+                                       : Command{SuspendJob{name, ""}});
+    } else {
+      (void)c_.decide(ResumeJob{name});
+    }
+  }
+
+  void change_node() {
+    std::string name =
+        fmt::format("node-{}", rng_.between(1, static_cast<int64_t>(c_.state().nodes().size())));
+    constexpr std::array kScheduling = {Scheduling::open, Scheduling::open, Scheduling::cordoned,
+                                        Scheduling::draining};
+    if (rng_.chance(0.5)) {
+      c_.set_scheduling(name, rng_.pick(kScheduling));
+    } else {
+      c_.set_liveness(name, rng_.chance(0.7) ? Liveness::up : Liveness::suspect);
+    }
+  }
+
+  Rng rng_;
+  const RandomWorldOptions options_;
+  Cluster c_;
+};
+
+}  // namespace
+
+JobBuilder random_job(Rng& rng, const std::string& name, int nodes, bool shares) {
+  constexpr std::array kShares = {1, 2, 4};
+  JobBuilder builder = job(name).priority(rng.pick(kLevels));
+  builder.nodes(static_cast<int>(rng.between(1, rng.chance(0.5) ? 1 : nodes)));
+  if (shares && rng.chance(0.4)) builder.gpus(rng.pick(kShares));
+  if (rng.chance(0.2)) builder.max_leaves(1);
+  if (rng.chance(0.2)) builder.cross_zone(CrossZone::never);
+  return builder;
+}
+
+Cluster random_cluster(uint64_t seed, const RandomWorldOptions& options) {
+  return Life(seed, options).run();
+}
+
+}  // namespace hai::test

@@ -1,0 +1,23 @@
+#pragma once
+// Random clusters with running, waiting, leaving and reserved jobs, made by real events and real
+// passes.
+
+#include "common/rng.h"
+#include "tests/support/builders.h"
+
+namespace hai::test {
+
+struct RandomWorldOptions {
+  int nodes_max = 12;
+  int jobs_max = 24;
+  bool quotas = true;
+  bool shares = true;
+  bool zones = true;
+};
+
+// A cluster some way into its life: jobs come, run, report checkpoints, leave; nodes come and go.
+Cluster random_cluster(uint64_t seed, const RandomWorldOptions& options = {});
+
+JobBuilder random_job(Rng& rng, const std::string& name, int nodes, bool shares);
+
+}  // namespace hai::test
