@@ -39,6 +39,7 @@ class Run {
     MonoTime chaos_ends = world_.timeline().now() + options_.chaos;
     act_again(chaos_ends);
     strike_again(chaos_ends);
+    explain_again();
     auto failed = [&] { return world_.checkers().violation().has_value(); };
     world_.timeline().run_until(chaos_ends, failed);
     if (!failed()) {
@@ -71,6 +72,20 @@ class Run {
     workload_.act();
     loop_.call_after(Duration(rng_.between(100'000, 25'000'000)),
                      [this, until] { act_again(until); });
+  }
+
+  void explain_again() {
+    loop_.call_after(15s, [this] {
+      Controller* leader = world_.leader();
+      if (leader != nullptr && leader == explained_by_ && leader->stats().passes > passes_then_) {
+        world_.checkers().check_explained(leader->state(), leader->soft_facts());
+      } else {
+        world_.checkers().explain_anew();
+      }
+      explained_by_ = leader;
+      passes_then_ = leader == nullptr ? 0 : leader->stats().passes;
+      explain_again();
+    });
   }
 
   void strike_again(MonoTime until) {
@@ -148,6 +163,8 @@ class Run {
   Faults faults_;
   Workload workload_;
   VirtualLoop loop_;
+  const Controller* explained_by_ = nullptr;
+  int64_t passes_then_ = 0;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "server/model/invariants.h"
 
 namespace hai {
@@ -28,8 +30,67 @@ void Checkers::process_ended(const std::string&, const RankStatus& status) {
   live_.erase(status.key);
 }
 
-void Checkers::check_state(const ClusterState& state) {
+void Checkers::check_state(const std::vector<Event>& events, const ClusterState& state) {
   for (const std::string& violated : violated_invariants(state)) fail("invariant: " + violated);
+  check_crossings(state);
+  for (const Event& event : events) {
+    const auto* placed = std::get_if<AttemptPlaced>(&event.body);
+    const Job* job = placed == nullptr ? nullptr : state.find(placed->job);
+    if (job == nullptr || !job->has_live_attempt()) continue;
+    const User& user = *state.find_user(job->user);
+    int64_t nodes = state.quota_nodes(user, job->spec->group, placed->priority).value_or(0);
+    int64_t used = state.used_node_units(job->user, job->spec->group, placed->priority);
+    if (used > nodes * ClusterState::kNodeUnit) {
+      fail(fmt::format("quota: job {} of {} placed at {}: {} units used, {} nodes allowed",
+                       job->id.value, job->user, to_string(placed->priority), used, nodes));
+    }
+  }
+}
+
+void Checkers::check_crossings(const ClusterState& state) {
+  int crossing = 0;
+  for (JobId id : state.live()) {
+    const std::vector<Rank>& ranks = state.find(id)->attempt->ranks;
+    int pairs = 0;
+    for (size_t i = 1; i < ranks.size(); ++i) {
+      pairs += state.find(ranks[i - 1].place.node)->facts.zone !=
+               state.find(ranks[i].place.node)->facts.zone;
+    }
+    crossing += pairs > 0;
+    if (pairs > 1) fail(fmt::format("cross-zone: job {} crosses at {} pairs", id.value, pairs));
+  }
+  if (crossing > 1) fail(fmt::format("cross-zone: {} jobs cross at once", crossing));
+}
+
+void Checkers::check_explained(const ClusterState& state, const SoftFacts& soft) {
+  std::set<JobId> unexplained;
+  for (const auto& [order, id] : state.waiting()) {
+    const Job& job = *state.find(id);
+    auto reason = soft.pending->find(id);
+    if (reason == soft.pending->end()) {
+      if (unexplained_.contains(id)) fail(fmt::format("explain: job {} has no reason", id.value));
+      unexplained.insert(id);
+      continue;
+    }
+    // What the state alone can tell; a pass may be a moment old, so only what is wrong twice
+    // counts.
+    bool is_true =
+        (reason->second.code != PendingCode::held || job.held) &&
+        (reason->second.code != PendingCode::dependency || !job.unmet_dependencies.empty()) &&
+        (reason->second.code != PendingCode::preempting || job.reservation);
+    if (is_true) continue;
+    if (unexplained_.contains(id))
+      fail(fmt::format("explain: job {} does not wait for {}", id.value, reason->second.text));
+    unexplained.insert(id);
+  }
+  unexplained_ = std::move(unexplained);
+}
+
+void Checkers::check_order(const AgentOrder& order, Epoch leading) {
+  if (order.epoch != leading) {
+    fail(fmt::format("fence: an order of epoch {} leaves while epoch {} leads", order.epoch.value,
+                     leading.value));
+  }
 }
 
 StoredState stored_state_of(const ClusterState& state) {
@@ -50,11 +111,59 @@ StoredState stored_state_of(const ClusterState& state) {
   return stored;
 }
 
+namespace {
+
+// What the log must show of suspensions: why each victim left, and that it was not for nothing.
+class Purposes {
+ public:
+  // `before`: the state the event meets. Returns what is wrong with it, if anything.
+  std::optional<std::string> see(const ClusterState& before, const Event& event) {
+    if (auto* suspending = std::get_if<AttemptSuspending>(&event.body);
+        suspending != nullptr && suspending->beneficiary) {
+      open_[suspending->job] = suspending->beneficiary;
+      return judge(*before.find(suspending->job), *before.find(suspending->beneficiary));
+    }
+    if (auto* continued = std::get_if<AttemptContinued>(&event.body)) open_.erase(continued->job);
+    bool settles = std::holds_alternative<AttemptPlaced>(event.body) ||
+                   std::holds_alternative<JobFinished>(event.body) ||
+                   std::holds_alternative<ReservationDropped>(event.body);
+    if (settles)
+      std::erase_if(open_, [&](const auto& entry) { return entry.second == job_of(event.body); });
+    return std::nullopt;
+  }
+  const std::map<JobId, JobId>& open() const { return open_; }
+
+ private:
+  static std::optional<std::string> judge(const Job& victim, const Job& beneficiary) {
+    if (!beneficiary.reservation)
+      return fmt::format("job {} holds nothing that job {} could leave to it", beneficiary.id.value,
+                         victim.id.value);
+    if (victim.attempt->priority >= beneficiary.reservation->priority)
+      return fmt::format("job {} is no legal victim of job {}", victim.id.value,
+                         beneficiary.id.value);
+    for (const Rank& rank : victim.attempt->ranks) {
+      for (const RankPlacement& place : beneficiary.reservation->placement) {
+        if (place.node == rank.place.node && !(place.gpus & rank.place.gpus).is_empty())
+          return std::nullopt;
+      }
+    }
+    return fmt::format("job {} is not in the way of job {}", victim.id.value, beneficiary.id.value);
+  }
+
+  std::map<JobId, JobId> open_;  // victim → beneficiary, until that starts, ends or gives up
+};
+
+bool whole_gang_has_run(const Job& job) {
+  return std::ranges::none_of(job.attempt->ranks,
+                              [](const Rank& rank) { return rank.state == RankState::pending; });
+}
+
+}  // namespace
+
 void Checkers::check_log(const MemDatabase& database) {
   ClusterState replayed;
   Epoch epoch;
-  std::map<JobId, JobId>
-      open_purposes;  // victim → beneficiary, until the beneficiary starts, ends or gives up
+  Purposes purposes;
   for (const Event& event : database.events()) {
     if (auto* started = std::get_if<EpochStarted>(&event.body)) {
       if (started->epoch <= epoch)
@@ -63,31 +172,31 @@ void Checkers::check_log(const MemDatabase& database) {
     } else if (!epoch) {
       fail("fence: an event before the first epoch");
     }
-    replayed.apply(event);
-    if (auto* suspending = std::get_if<AttemptSuspending>(&event.body);
-        suspending != nullptr && suspending->beneficiary) {
-      open_purposes[suspending->job] = suspending->beneficiary;
+    if (std::holds_alternative<AttemptRunning>(event.body) &&
+        !whole_gang_has_run(*replayed.find(job_of(event.body)))) {
+      fail(fmt::format("gang: job {} runs in part", job_of(event.body).value));
     }
-    bool settles = std::holds_alternative<AttemptPlaced>(event.body) ||
-                   std::holds_alternative<JobFinished>(event.body) ||
-                   std::holds_alternative<ReservationDropped>(event.body);
-    if (settles)
-      std::erase_if(open_purposes,
-                    [&](const auto& entry) { return entry.second == job_of(event.body); });
-    if (auto* continued = std::get_if<AttemptContinued>(&event.body))
-      open_purposes.erase(continued->job);
+    if (auto wrong = purposes.see(replayed, event)) fail("purpose: " + *wrong);
+    replayed.apply(event);
   }
-  for (const auto& [victim, beneficiary] : open_purposes) {
+  for (const auto& [victim, beneficiary] : purposes.open()) {
     const Job* job = replayed.find(beneficiary);
     if (job == nullptr || !job->reservation) {
       fail(fmt::format("purpose: job {} was to leave for job {}, which never started nor gave up",
                        victim.value, beneficiary.value));
     }
   }
+  std::map<std::pair<std::string, std::string>, JobId> requests;
   for (const auto& [id, job] : database.jobs()) {
     const Job* other = replayed.find(id);
     if (other == nullptr || !(*other == job))
       fail(fmt::format("ledger: row of job {} differs from its events", id.value));
+    if (job.request_id.empty()) continue;
+    auto [first, is_new] = requests.emplace(std::pair{job.user, job.request_id}, id);
+    if (!is_new) {
+      fail(fmt::format("once: request {} made jobs {} and {}", job.request_id, first->second.value,
+                       id.value));
+    }
   }
   ClusterState rows(database.stored_state());
   ClusterState bare(stored_state_of(replayed));

@@ -21,12 +21,18 @@ class Checkers final : public ProcessWatcher {
   void process_started(const std::string& node, const LaunchRank& order) override;
   void process_ended(const std::string& node, const RankStatus& status) override;
 
-  // gang, quota and index invariants of a live state; explain: every waiting job has a reason once
-  // a pass has run.
-  void check_state(const ClusterState& state);
-  // ledger: events replayed from zero = stored rows. fence: epochs in the log only grow, and each
-  // event was written in the epoch that led. purpose: a victim left only for a beneficiary that
-  // then started, ended or gave up.
+  // index, gang and capacity invariants of a live state; cross-zone: at most one job crosses, with
+  // one pair of neighbouring ranks; quota: whoever was placed by these events had room.
+  void check_state(const std::vector<Event>& events, const ClusterState& state);
+  // explain: a job that has waited since the last call has a reason, and it is a true one.
+  void check_explained(const ClusterState& state, const SoftFacts& soft);
+  void explain_anew() { unexplained_.clear(); }  // another leader
+  // fence: a server speaks only for the term that leads.
+  void check_order(const AgentOrder& order, Epoch leading);
+  // ledger: events replayed from zero = stored rows. fence: epochs in the log only grow. purpose: a
+  // victim leaves only for a beneficiary of higher level whose nodes it stands on, and that then
+  // started, ended or gave up. gang: running means that every rank has run. once: one request, one
+  // job.
   void check_log(const MemDatabase& database);
   // ledger, live part: call when no append is in flight.
   void check_live(const ClusterState& live, const MemDatabase& database);
@@ -39,11 +45,14 @@ class Checkers final : public ProcessWatcher {
   size_t live_processes() const { return live_.size(); }
 
  private:
+  void check_crossings(const ClusterState& state);
+
   struct Live {
     std::string node;
     GpuSet gpus;
   };
   std::map<RankKey, Live> live_;
+  std::set<JobId> unexplained_;
   std::optional<std::string> violation_;
   int64_t processes_started_ = 0;
 };

@@ -56,6 +56,7 @@ void SimNetwork::to_server(ConnectionId connection, AgentReport report) {
 }
 
 void SimNetwork::to_agent(ConnectionId connection, const AgentOrder& order) {
+  if (on_order) on_order(order);
   auto it = streams_.find(connection);
   if (it == streams_.end() || !it->second.server_open) return;
   deliver([this, connection, order] {

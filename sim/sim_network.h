@@ -49,6 +49,7 @@ class SimNetwork {
             std::function<void(ConnectionId)> connected, std::function<void()> refused);
   void to_server(ConnectionId connection, AgentReport report);
   void to_agent(ConnectionId connection, const AgentOrder& order);
+  std::function<void(const AgentOrder&)> on_order;  // told of each as it leaves its server
   void close(ConnectionId connection);  // by either side: the other notices after a delay
   void server_died(int server);
   void agent_died(const std::string& node);

@@ -6,11 +6,18 @@
 #include <array>
 
 namespace hai {
+namespace {
+
+constexpr std::array kUsers = {"ann", "bob", "eve"};  // ann is the admin
+
+}  // namespace
 
 void Workload::act() {
-  double dice = rng_.unit();
-  if (dice < 0.62) return submit();
-  if (dice < 0.92) return control();
+  ask_again();
+  double dice = has_users_ ? rng_.unit() : 0.9;
+  if (dice < 0.6) return submit();
+  if (dice < 0.88) return control();
+  if (dice < 0.94) return change_quota();
   change_node();
 }
 
@@ -42,14 +49,43 @@ JobSpec Workload::random_spec() {
 }
 
 void Workload::submit() {
+  JobSpec spec = random_spec();
+  std::string id = fmt::format("request-{}", next_++);
+  send({std::string(rng_.pick(kUsers)), id, std::move(spec)});
+}
+
+void Workload::send(Request request) {
+  unanswered_[request.id] = request;
   Controller* leader = world_.leader();
   if (leader == nullptr) return;
-  JobSpec spec = random_spec();
-  std::string request = fmt::format("request-{}", next_++);
-  leader->submit({.trusted_user = "ann"}, SubmitJob{spec, request},
-                 [this, name = spec.name](Result<CommandReply> reply) {
-                   if (reply.is_ok()) acknowledged_.emplace(reply.value().job.value, name);
+  leader->submit({.trusted_user = request.user}, SubmitJob{request.spec, request.id},
+                 [this, request](Result<CommandReply> reply) {
+                   if (reply.status().code() == Code::unavailable) return;
+                   unanswered_.erase(request.id);
+                   if (reply.is_ok())
+                     acknowledged_.emplace(reply.value().job.value, request.spec.name);
                  });
+}
+
+// Whoever got no answer does not know whether his job was taken.
+void Workload::ask_again() {
+  std::map<std::string, Request> unanswered = unanswered_;
+  for (auto& [id, request] : unanswered) send(request);
+}
+
+void Workload::change_quota() {
+  Controller* leader = world_.leader();
+  if (leader == nullptr) return;
+  auto send = [&](Command command) {
+    leader->submit({.trusted_user = "ann"}, std::move(command), [](Result<CommandReply>) {});
+  };
+  has_users_ = leader->state().find_user(kUsers.back()) != nullptr;
+  if (!has_users_) {
+    for (size_t i = 1; i < kUsers.size(); ++i) send(SetUser{{.name = kUsers[i]}});
+    return;
+  }
+  int64_t nodes = rng_.chance(0.2) ? Quota::kUnlimited : rng_.between(0, max_nodes_);
+  send(SetQuota{{rng_.pick(kUsers), "training", rng_.pick(kPriorities), nodes}});
 }
 
 std::string Workload::some_job() {
@@ -107,6 +143,10 @@ void Workload::settle() {
   auto send = [&](Command command) {
     leader->submit({.trusted_user = "ann"}, std::move(command), [](Result<CommandReply>) {});
   };
+  ask_again();
+  for (const char* user : kUsers) {
+    for (Priority level : kPriorities) send(SetQuota{{user, "training", level, Quota::kUnlimited}});
+  }
   for (const auto& [id, node] : leader->state().nodes()) {
     if (node.scheduling != Scheduling::open) send(UndrainNode{node.facts.name});
   }

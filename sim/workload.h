@@ -1,5 +1,6 @@
 #pragma once
-// A stream of random jobs, and users who stop, suspend, hold and reprioritise them and drain nodes.
+// A stream of random jobs of three users, who stop, suspend, hold and reprioritise them, ask again
+// when they got no answer, change quotas and drain nodes.
 
 #include <map>
 #include <string>
@@ -22,7 +23,15 @@ class Workload {
   const std::map<int64_t, std::string>& acknowledged() const { return acknowledged_; }
 
  private:
+  struct Request {
+    std::string user;
+    std::string id;
+    JobSpec spec;
+  };
   void submit();
+  void send(Request request);
+  void ask_again();
+  void change_quota();
   JobSpec random_spec();
   void control();
   void change_node();
@@ -33,6 +42,8 @@ class Workload {
   int max_nodes_;
   int next_ = 1;
   std::map<int64_t, std::string> acknowledged_;
+  std::map<std::string, Request> unanswered_;  // by request id
+  bool has_users_ = false;
 };
 
 }  // namespace hai

@@ -31,6 +31,9 @@ World::World(const WorldOptions& options)
       network_(timeline_, rng_.next()) {
   servers_.resize(options.servers);
   network_.servers.resize(options.servers);
+  network_.on_order = [this](const AgentOrder& order) {
+    checkers_.check_order(order, database_.epoch());
+  };
   for (const NodeFacts& facts : options.facts.empty() ? alike_nodes(options) : options.facts) {
     auto slot = std::make_unique<NodeSlot>();
     slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_);
@@ -118,7 +121,7 @@ void World::crash_node(int index) {
 void World::durable(const std::vector<Event>& events, const ClusterState& state) {
   for (const Event& event : events) digest_ = hai::digest(digest_, event);
   events_seen_ += static_cast<int64_t>(events.size());
-  checkers_.check_state(state);
+  checkers_.check_state(events, state);
 }
 
 }  // namespace hai
