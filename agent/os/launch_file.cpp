@@ -1,7 +1,7 @@
 #include "agent/os/launch_file.h"
 
-#include "agent/os/shell_words.h"
-#include "agent/os/signal_names.h"
+#include "common/shell_words.h"
+#include "common/signal_name.h"
 
 namespace hai {
 
@@ -46,9 +46,10 @@ Result<LaunchFile> make_launch_file(const LaunchRank& order, const LocalPaths& p
     return invalid_argument("workspace {} is not an absolute path", order.workspace);
   }
   if (order.entrypoint.empty()) return invalid_argument("the job has no entrypoint");
-  Result<std::vector<std::string>> parameters = split_shell_words(order.parameters);
+  Result<std::vector<std::string>> parameters = split_parameters(order.parameters);
   if (!parameters.is_ok()) return parameters.status();
-  const Result<int> signal = parse_signal(order.suspend_signal);
+  const Result<int> signal =
+      order.suspend_signal.empty() ? Result<int>(0) : parse_signal(order.suspend_signal);
   if (!signal.is_ok()) return signal.status();
 
   LaunchFile launch;

@@ -9,35 +9,12 @@
 #include "agent/os/host_facts.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/rank_directory.h"
-#include "agent/os/shell_words.h"
-#include "agent/os/signal_names.h"
 #include "agent/os/status_json.h"
 
 namespace hai {
 namespace {
 
 using testing::ElementsAre;
-
-TEST(ShellWords, SplitsLikeAShell) {
-  const auto split = [](const char* text) { return split_shell_words(text).value(); };
-  EXPECT_THAT(split(""), ElementsAre());
-  EXPECT_THAT(split("  a\tb\nc "), ElementsAre("a", "b", "c"));
-  EXPECT_THAT(split(R"(--name "two words" 'it''s' "")"),
-              ElementsAre("--name", "two words", "its", ""));
-  EXPECT_THAT(split(R"(a\ b "c\"d" "e\f" '$HOME' ~ *)"),
-              ElementsAre("a b", "c\"d", "e\\f", "$HOME", "~", "*"));
-  EXPECT_THAT(split("a\\\nb"), ElementsAre("ab"));
-  EXPECT_EQ(split_shell_words("'open").status().code(), Code::invalid_argument);
-  EXPECT_EQ(split_shell_words("lone\\").status().code(), Code::invalid_argument);
-}
-
-TEST(SignalNames, KnowsThem) {
-  EXPECT_EQ(parse_signal("SIGUSR1").value(), SIGUSR1);
-  EXPECT_EQ(parse_signal("TERM").value(), SIGTERM);
-  EXPECT_EQ(parse_signal("").value(), 0);
-  EXPECT_FALSE(parse_signal("SIGNONSENSE").is_ok());
-  EXPECT_FALSE(parse_signal("SIG").is_ok());
-}
 
 TEST(RankDirectory, KeysRoundTrip) {
   const RankKey key = {.job = {17}, .attempt = 2, .rank = 11};
