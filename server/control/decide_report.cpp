@@ -40,6 +40,15 @@ void take_program_reports(Decision& decision, const RankStatus& status) {
   }
 }
 
+// A program that ended by itself before it could see the suspend request has ended as it meant to:
+// else a job with a suspend signal that has just succeeded would run again. Of a gang another rank
+// may have seen it.
+bool ended_unseen(const Attempt& attempt, const RankStatus& status) {
+  return attempt.state == AttemptState::suspending && !attempt.end && attempt.ranks.size() == 1 &&
+         status.phase == RankPhase::exited && status.cause == ExitCause::program &&
+         !status.suspend_notified;
+}
+
 void take_status(Decision& decision, NodeId node, const RankStatus& status) {
   const RankKey& key = status.key;
   const Rank* rank = live_rank(decision.state(), node, key);
@@ -52,6 +61,9 @@ void take_status(Decision& decision, NodeId node, const RankStatus& status) {
                  status.cause == ExitCause::go_suspend;
   if (has_run && rank->state == RankState::pending)
     decision.emit(RankRunning{key.job, key.attempt, key.rank});
+  if (ended_unseen(attempt, status)) {
+    decision.emit(AttemptContinued{key.job, key.attempt, "it ended before it saw the request"});
+  }
   if (status.phase == RankPhase::exited) {
     decision.emit(RankEnded{key.job, key.attempt, key.rank, RankState::exited, status.cause,
                             status.exit_code, status.message});

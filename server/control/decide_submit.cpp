@@ -15,6 +15,19 @@
 namespace hai {
 namespace {
 
+// How many of the group's nodes could ever run one job: a zone's, or two zones' together, because
+// only one pair of neighbouring ranks may cross.
+int most_nodes_together(const JobSpec& spec, const std::map<std::string, int>& nodes_by_zone) {
+  if (!spec.zone.empty()) return nodes_by_zone.at(spec.zone);
+  int first = 0;
+  int second = 0;
+  for (const auto& [zone, count] : nodes_by_zone) {
+    second = std::max(second, std::min(first, count));
+    first = std::max(first, count);
+  }
+  return spec.cross_zone == CrossZone::allow ? first + second : first;
+}
+
 Status check_group(const ClusterState& state, const JobSpec& spec) {
   std::set<std::string> groups;
   std::map<std::string, int> nodes_by_zone;
@@ -43,16 +56,16 @@ Status check_group(const ClusterState& state, const JobSpec& spec) {
         "{}",
         fmt::join(gpu_counts, " or "), spec.group, spec.gpus_per_node);
   }
-  int most = spec.zone.empty() ? fitting : nodes_by_zone[spec.zone];
-  if (spec.zone.empty() && spec.cross_zone == CrossZone::never) {
-    most = 0;
-    for (const auto& [zone, count] : nodes_by_zone) most = std::max(most, count);
-  }
+  int most = most_nodes_together(spec, nodes_by_zone);
   if (spec.node_count > most) {
+    std::string_view together = !spec.zone.empty() || most == fitting ? ""
+                                : spec.cross_zone == CrossZone::allow ? " in two zones together"
+                                                                      : " in one zone";
     return invalid_argument(
-        "resource.node_count: {} asked, but {}{} has {} nodes{}", spec.node_count, spec.group,
+        "resource.node_count: {} asked, but {}{} has {} nodes{}{}", spec.node_count, spec.group,
         spec.zone.empty() ? "" : "#" + spec.zone, most,
-        spec.gpus_per_node == 0 ? "" : fmt::format(" with at least {} GPUs", spec.gpus_per_node));
+        spec.gpus_per_node == 0 ? "" : fmt::format(" with at least {} GPUs", spec.gpus_per_node),
+        together);
   }
   return ok();
 }

@@ -95,6 +95,16 @@ TEST(Verdict, ARankThatEndedWellWaitsForTheOthers) {
   EXPECT_EQ(c.job(id).exit_code, 0);
 }
 
+TEST(Verdict, OfAProgramThatEndedBeforeItSawTheRequestIsItsOwn) {
+  for (auto [exit_code, state] : {std::pair(0, JobState::succeeded), {1, JobState::failed}}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    JobId id = c.run(job("j").signal("SIGUSR1"), {"node-1"});
+    c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, C::program, exit_code)});
+    EXPECT_EQ(c.job(id).state, state) << "it must not run again";
+  }
+}
+
 TEST(Verdict, TheFirstReasonStands) {
   Cluster c = cluster(nodes(2, gpus(8)));
   JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});

@@ -74,6 +74,14 @@ TEST(Submit, RefusesMoreNodesThanThereAre) {
                  "has 3 nodes");
 }
 
+TEST(Submit, RefusesAGangThatNeedsThreeZones) {
+  Cluster c = cluster(nodes(2, gpus(8)).zone("A"), nodes(3, gpus(8)).zone("B"),
+                      nodes(1, gpus(8)).zone("C"));
+  EXPECT_TRUE(submit(c, job("five").nodes(5)).is_ok());
+  expect_refused(c, job("j").nodes(6), Code::invalid_argument,
+                 "training has 5 nodes in two zones together");
+}
+
 TEST(Submit, CountsNodesThatAreDownOrDrained) {
   Cluster c = cluster(nodes(2, gpus(8)));
   c.set_liveness("node-1", Liveness::down).set_scheduling("node-2", Scheduling::drained);
