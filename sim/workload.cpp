@@ -41,6 +41,9 @@ JobSpec Workload::random_spec() {
     constexpr std::array kShares = {1, 2, 4};
     spec.gpus_per_node = rng_.pick(kShares);
   }
+  if (rng_.chance(0.1)) spec.max_leaves = 1;
+  if (rng_.chance(0.1)) spec.cross_zone = CrossZone::never;
+  if (rng_.chance(0.2)) spec.suspend.signal = "SIGUSR1";
   spec.suspend.grace = Duration(rng_.between(0, 30) * 1'000'000);
   spec.restart = {.on_failure = rng_.chance(0.3), .max = 2};
   if (next_ > 1 && rng_.chance(0.05))
