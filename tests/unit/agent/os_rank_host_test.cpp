@@ -121,7 +121,7 @@ TEST_F(RankHostTest, SaysWhyItCouldNotStart) {
       {no_entrypoint.key, "entrypoint x.py does not exist in " + workspace_},
       {not_executable.key, "is not executable for user root"},
       {no_program.key, "entrypoint no-such-program is neither in " + workspace_ + " nor in PATH"},
-      {bad_parameters.key, "open quote"},
+      {bad_parameters.key, "the quote ' at character 1 is not closed"},
       {folder.key, "Is a directory"}};
   for (const LaunchRank& job :
        {no_workspace, no_entrypoint, not_executable, no_program, bad_parameters, folder}) {
