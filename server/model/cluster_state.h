@@ -62,6 +62,8 @@ class ClusterState {
   void evict_finished(size_t keep);
 
   Epoch epoch() const { return epoch_; }
+  // When it began; the distant past for a state in which none has begun yet.
+  UnixTime epoch_began_at() const { return epoch_began_at_; }
   int64_t last_seq() const { return last_seq_; }
   JobId last_job() const { return last_job_; }
 
@@ -126,6 +128,7 @@ class ClusterState {
   void add_usage(const Job& job, int sign);
 
   Epoch epoch_;
+  UnixTime epoch_began_at_{};
   int64_t last_seq_ = 0;
   JobId last_job_;
   std::map<JobId, Job> jobs_;

@@ -30,13 +30,14 @@ AttemptState unsuspended_state(const Attempt& attempt) {
 }  // namespace
 
 // A new leader has heard of no node yet: nodes count as up only after they have reported to it.
-void ClusterState::on(const EpochStarted& event, const Event&) {
+void ClusterState::on(const EpochStarted& event, const Event& meta) {
   CHECK(event.epoch > epoch_);
   epoch_ = event.epoch;
+  epoch_began_at_ = meta.time;
   for (auto& [id, node] : nodes_) {
     if (node.liveness != Liveness::up) continue;
     node.liveness = Liveness::suspect;
-    node.liveness_reason = "not heard of since the server started";
+    node.liveness_reason = kNotHeardOf;
     touched_.nodes.insert(id);
   }
 }
@@ -228,6 +229,10 @@ void ClusterState::on(const AttemptEnded& event, const Event& meta) {
   unindex(owner);
   set_state(attempt, event.outcome);
   attempt.ended_at = meta.time;
+  if (attempt.end) {  // What it was about to end as; now all its ranks have been heard of.
+    attempt.end->outcome = event.outcome;
+    attempt.end->reason = event.reason;
+  }
   owner.lost_gpu_seconds += event.lost_gpu_seconds;
   for (NodeId bad : event.avoid) {
     std::erase(owner.avoid, bad);

@@ -3,6 +3,7 @@
 // takes jobs, and who uses or is promised its GPUs.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/agent_messages.h"
@@ -26,6 +27,9 @@ struct Held {
   GpuSet gpus;
   bool operator==(const Held&) const = default;
 };
+
+// Why a node is suspect from the beginning of an epoch until its first report.
+inline constexpr std::string_view kNotHeardOf = "not heard of since the server started";
 
 struct Node {
   NodeId id;

@@ -15,6 +15,9 @@
 namespace hai {
 namespace {
 
+// The longest that an agent pauses between two attempts to reach a server.
+constexpr Duration kAgentBackoffMax = 5s;
+
 struct Candidate {
   const Job* job = nullptr;
   Priority level = Priority::low;
@@ -24,7 +27,9 @@ struct Candidate {
 class Pass {
  public:
   Pass(const ClusterState& state, const Knobs& knobs, UnixTime now)
-      : state_(state), knobs_(knobs), now_(now), capacity_(state), quota_(state) {}
+      : state_(state), knobs_(knobs), now_(now), capacity_(state), quota_(state) {
+    is_settling_ = is_settling();
+  }
 
   Plan run() {
     settle_reservations();
@@ -196,9 +201,25 @@ class Pass {
       start(*candidate.job, level, candidate.units, *placement);
       return true;
     }
-    auto room = preempt(state_, capacity_, knobs_, now_, demand, level, asked_);
+    auto room = make_room(capacity_, demand, level);
     if (room) reserve(*candidate.job, level, candidate.units, *room);
     return room.has_value();
+  }
+
+  std::optional<Preemption> make_room(const Capacity& capacity, const Demand& demand,
+                                      Priority level) const {
+    if (is_settling_) return std::nullopt;
+    return preempt(state_, capacity, knobs_, now_, demand, level, asked_);
+  }
+
+  // A new leader hears of one node after the other. Until the last is back, or surely will not be,
+  // nobody is asked to leave: the nodes that are missing may be the free ones.
+  bool is_settling() const {
+    if (now_ - state_.epoch_began_at() > 2 * knobs_.heartbeat + kAgentBackoffMax) return false;
+    return std::ranges::any_of(state_.nodes(), [](const auto& item) {
+      return item.second.liveness == Liveness::suspect &&
+             item.second.liveness_reason == kNotHeardOf;
+    });
   }
 
   void start(const Job& job, Priority level, int64_t units, const Placement& placement) {
@@ -233,8 +254,7 @@ class Pass {
       trial.unhold(holder.reservation->placement);
     }
     auto has_room = [&] {
-      return place(trial, demand) ||
-             preempt(state_, trial, knobs_, now_, demand, level, asked_).has_value();
+      return place(trial, demand) || make_room(trial, demand, level).has_value();
     };
     if (lower.empty() || !has_room()) return false;
     std::ranges::stable_sort(lower, {}, [](const Job* holder) {
@@ -289,6 +309,7 @@ class Pass {
   std::set<JobId> kept_;   // jobs whose reservation stands
   std::set<JobId> asked_;  // victims of this pass
   bool crossing_ = false;  // a job runs across zones, or will
+  bool is_settling_ = false;
   std::map<decltype(std::declval<Demand>().shape()), int> hopeless_;
   Plan plan_;
 };

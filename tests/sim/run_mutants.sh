@@ -12,6 +12,8 @@ build=$copy/build
 tests="model_test plan_test control_test agent_core_test plan_property_test"
 mkdir -p "$tree"
 (cd "$root" && tar -c --exclude=./build --exclude=./.git --exclude=node_modules .) | tar -x -C "$tree"
+# An earlier run may have left objects of its last mutant, newer than the sources.
+grep -v '^#' "$here/mutants.txt" | cut -s -d '|' -f 2 | sort -u | while read -r file; do touch "$tree/$file"; done
 if [ ! -f "$build/build.ninja" ]; then
   cmake -G Ninja -S "$tree" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g0" \
     -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache)" >"$copy/cmake.log" 2>&1 || { cat "$copy/cmake.log"; exit 2; }

@@ -41,6 +41,30 @@ TEST(Preempt, TheCheapestLostWork) {
   EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-2 <- v2"));
 }
 
+// A leader that has just begun knew of one node only, and suspended a job of it for one that fitted
+// on the free nodes that came back a second later.
+TEST(Preempt, NobodyWhileNodesAreStillComingBackToANewLeader) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  c.emit(EpochStarted{Epoch{c.state().epoch().value + 1}});
+  c.emit(NodeLivenessChanged{NodeId{1}, Liveness::up, ""});
+  c.submit(high("j"));
+  EXPECT_THAT(reserves(c, c.plan()), IsEmpty());
+  EXPECT_THAT(starts(c, c.plan()), IsEmpty());
+  c.emit(NodeLivenessChanged{NodeId{2}, Liveness::up, ""});
+  EXPECT_THAT(starts(c, c.plan()), ElementsAre("j: node-2"));
+}
+
+TEST(Preempt, ANodeThatStaysAwayFromANewLeaderIsWaitedForOnlySoLong) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("a"), {"node-1"});
+  c.emit(EpochStarted{Epoch{c.state().epoch().value + 1}});
+  c.emit(NodeLivenessChanged{NodeId{1}, Liveness::up, ""});
+  c.submit(high("j"));
+  c.advance(20s);
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-1 <- a"));
+}
+
 TEST(Preempt, FreeNodesFirst) {
   Cluster c = cluster(nodes(4, gpus(8)));
   c.run(low("a"), {"node-1"});
