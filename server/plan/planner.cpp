@@ -65,18 +65,35 @@ class Pass {
       kept_.insert(id);
       quota_.use(job.user, job.spec->group, reservation.priority, units);
       std::set<JobId> waits_for = users_of(reservation.placement);
-      if (waits_for.empty()) {
+      if (!waits_for.empty()) {
+        plan_.pending[id] = preempting_reason(reservation.placement.size(), waits_for.size());
+      } else if (is_heard_of(reservation.placement)) {
         plan_.starts.push_back({id, reservation.placement, reservation.priority});
       } else {
-        plan_.pending[id] = preempting_reason(reservation.placement.size(), waits_for.size());
+        plan_.pending[id] = {PendingCode::recovering,
+                             "the server has just taken over and waits for the nodes held for it"};
       }
     }
+  }
+
+  // A node that a new leader has not heard of yet: its reservations are kept for a moment, else all
+  // their victims would be told to go on and a little later to leave again.
+  bool may_come_back(const Node& node) const {
+    return is_settling_ && node.liveness == Liveness::suspect &&
+           node.liveness_reason == kNotHeardOf && node.scheduling == Scheduling::open;
+  }
+
+  bool is_heard_of(const Placement& placement) const {
+    return std::ranges::all_of(placement, [&](const RankPlacement& place) {
+      return state_.find(place.node)->takes_jobs();
+    });
   }
 
   bool places_usable(const Placement& placement, std::string* why) const {
     for (const RankPlacement& place : placement) {
       const Node& node = *state_.find(place.node);
-      if (node.takes_jobs() && without(place.gpus, node.all_gpus()).is_empty()) continue;
+      bool is_there = node.takes_jobs() || may_come_back(node);
+      if (is_there && without(place.gpus, node.all_gpus()).is_empty()) continue;
       *why = fmt::format("node {} takes no jobs any more", node.facts.name);
       return false;
     }
