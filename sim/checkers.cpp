@@ -8,8 +8,11 @@
 
 namespace hai {
 
-void Checkers::process_started(const std::string& node, const LaunchRank& order) {
+void Checkers::process_started(const std::string& node, const LaunchRank& order,
+                               Duration lease_left) {
   ++processes_started_;
+  if (lease_left <= Duration{0})
+    fail(fmt::format("fence: {} starts on {} after its lease", to_string(order.key), node));
   for (const auto& [key, live] : live_) {
     if (live.node == node && !(live.gpus & order.gpus).is_empty()) {
       fail(fmt::format("capacity: {} starts on {} gpus {} while {} is on them",
@@ -34,6 +37,7 @@ void Checkers::check_state(const std::vector<Event>& events, const ClusterState&
   for (const std::string& violated : violated_invariants(state)) fail("invariant: " + violated);
   check_crossings(state);
   for (const Event& event : events) {
+    check_down(state, event);
     const auto* placed = std::get_if<AttemptPlaced>(&event.body);
     const Job* job = placed == nullptr ? nullptr : state.find(placed->job);
     if (job == nullptr || !job->has_live_attempt()) continue;
@@ -44,6 +48,16 @@ void Checkers::check_state(const std::vector<Event>& events, const ClusterState&
       fail(fmt::format("quota: job {} of {} placed at {}: {} units used, {} nodes allowed",
                        job->id.value, job->user, to_string(placed->priority), used, nodes));
     }
+  }
+}
+
+void Checkers::check_down(const ClusterState& state, const Event& event) {
+  const auto* changed = std::get_if<NodeLivenessChanged>(&event.body);
+  if (changed == nullptr || changed->liveness != Liveness::down) return;
+  const std::string& name = state.find(changed->node)->facts.name;
+  for (const auto& [key, live] : live_) {
+    if (live.node == name)
+      fail(fmt::format("fence: {} is given up while {} is alive on it", name, to_string(key)));
   }
 }
 
@@ -176,6 +190,11 @@ void Checkers::check_log(const MemDatabase& database) {
         !whole_gang_has_run(*replayed.find(job_of(event.body)))) {
       fail(fmt::format("gang: job {} runs in part", job_of(event.body).value));
     }
+    const Job* placed = std::holds_alternative<AttemptPlaced>(event.body)
+                            ? replayed.find(job_of(event.body))
+                            : nullptr;
+    if (placed != nullptr && placed->stop_requested)
+      fail(fmt::format("stop: job {} runs again though its stop was answered", placed->id.value));
     if (auto wrong = purposes.see(replayed, event)) fail("purpose: " + *wrong);
     replayed.apply(event);
   }

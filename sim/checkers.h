@@ -17,12 +17,14 @@ namespace hai {
 class Checkers final : public ProcessWatcher {
  public:
   // capacity: no GPU under two processes. single run: at most one live process per rank of a job,
-  // and the ranks alive are all of one attempt.
-  void process_started(const std::string& node, const LaunchRank& order) override;
+  // and the ranks alive are all of one attempt. fence: nothing starts after the lease.
+  void process_started(const std::string& node, const LaunchRank& order,
+                       Duration lease_left) override;
   void process_ended(const std::string& node, const RankStatus& status) override;
 
   // index, gang and capacity invariants of a live state; cross-zone: at most one job crosses, with
-  // one pair of neighbouring ranks; quota: whoever was placed by these events had room.
+  // one pair of neighbouring ranks; quota: whoever was placed by these events had room; fence: a
+  // node is given up only when nothing is alive on it.
   void check_state(const std::vector<Event>& events, const ClusterState& state);
   // explain: a job that has waited since the last call has a reason, and it is a true one.
   void check_explained(const ClusterState& state, const SoftFacts& soft);
@@ -32,7 +34,7 @@ class Checkers final : public ProcessWatcher {
   // ledger: events replayed from zero = stored rows. fence: epochs in the log only grow. purpose: a
   // victim leaves only for a beneficiary of higher level whose nodes it stands on, and that then
   // started, ended or gave up. gang: running means that every rank has run. once: one request, one
-  // job.
+  // job. stop: whoever was to stop never starts again.
   void check_log(const MemDatabase& database);
   // ledger, live part: call when no append is in flight.
   void check_live(const ClusterState& live, const MemDatabase& database);
@@ -46,6 +48,7 @@ class Checkers final : public ProcessWatcher {
 
  private:
   void check_crossings(const ClusterState& state);
+  void check_down(const ClusterState& state, const Event& event);
 
   struct Live {
     std::string node;

@@ -65,7 +65,7 @@ void SimNode::launch(const LaunchRank& order, MonoTime lease_until) {
   if (order.checkpoint.starts_with(kCheckpointPrefix)) {
     process.base_work = Duration(std::stoll(order.checkpoint.substr(kCheckpointPrefix.size())));
   }
-  watcher_.process_started(facts_.name, order);
+  watcher_.process_started(facts_.name, order, lease_until - loop_.now());
   arm_lease(order.key);
   if (rng_.chance(launch_failure_rate)) {
     loop_.call_after(20ms, [this, key = order.key] {

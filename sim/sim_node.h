@@ -30,7 +30,8 @@ struct ProgramModel {
 class ProcessWatcher {
  public:
   virtual ~ProcessWatcher() = default;
-  virtual void process_started(const std::string& node, const LaunchRank& order) = 0;
+  virtual void process_started(const std::string& node, const LaunchRank& order,
+                               Duration lease_left) = 0;
   virtual void process_ended(const std::string& node, const RankStatus& status) = 0;
 };
 

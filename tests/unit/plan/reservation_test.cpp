@@ -146,6 +146,31 @@ TEST(Reservation, AVictimThatCameBackElsewhereIsNoVictimAnyMore) {
       << "big waits for b alone: a's old attempt is over";
 }
 
+TEST(Reservation, OutlivesAChangeOfLeader) {
+  Held h;
+  h.c.emit(EpochStarted{Epoch{2}});
+  Plan plan = h.c.plan();
+  EXPECT_THAT(plan.drops, IsEmpty());
+  EXPECT_THAT(plan.continues, IsEmpty()) << "victims do not go on just to leave again";
+  EXPECT_EQ(pending_code(plan, h.big), "preempting");
+  h.c.leave(h.a);
+  h.c.leave(h.b);
+  plan = h.c.plan();
+  EXPECT_THAT(plan.starts, IsEmpty());
+  EXPECT_EQ(pending_code(plan, h.big), "recovering");
+  h.c.set_liveness("node-1", Liveness::up).set_liveness("node-2", Liveness::up);
+  EXPECT_THAT(starts(h.c, h.c.plan()), ElementsAre("big: node-1,node-2"));
+}
+
+TEST(Reservation, DoesNotWaitForEverForNodesThatDoNotComeBack) {
+  Held h;
+  h.c.emit(EpochStarted{Epoch{2}});
+  h.c.advance(1min);
+  Plan plan = h.c.plan();
+  EXPECT_THAT(jobs(h.c, plan.drops), ElementsAre("big"));
+  EXPECT_THAT(jobs(h.c, plan.continues), ElementsAre("a", "b"));
+}
+
 TEST(Reservation, GivesWayToQuotaUsedMeanwhile) {
   Cluster c = cluster(nodes(2, gpus(8)));
   c.clear_quotas().set_quota("public", "*", Priority::low, 9);
