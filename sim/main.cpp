@@ -6,8 +6,11 @@
 
 #include "common/version.h"
 #include "sim/chaos.h"
+#include "sim/trace/trace_command.h"
 
 namespace {
+
+constexpr int kUsageError = 2;
 
 struct ChaosArguments {
   uint64_t seed = 0;
@@ -77,6 +80,11 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 5000));
   command->add_flag("--twice", chaos.twice, "run each seed twice and compare the digests");
   command->add_flag("-v,--verbose", chaos.options.verbose, "a line for every seed");
-  CLI11_PARSE(app, argc, argv);
-  return run_chaos_command(chaos);
+  std::function<int()> run_trace = hai::add_trace_command(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  return command->parsed() ? run_chaos_command(chaos) : run_trace();
 }
