@@ -19,6 +19,8 @@ struct CountKnob {
   int high;
 };
 
+constexpr std::string_view kPolicies[] = {"fifo", "feedback"};
+
 constexpr auto kDurations = std::to_array<DurationKnob>({
     {"heartbeat", &Knobs::heartbeat, 100ms, 5min},
     {"agent_lease", &Knobs::agent_lease, 1s, 1h},
@@ -30,17 +32,31 @@ constexpr auto kDurations = std::to_array<DurationKnob>({
     {"plan_period", &Knobs::plan_period, 10ms, 1min},
     {"plan_gap", &Knobs::plan_gap, 0s, 10s},
     {"tight_wait", &Knobs::tight_wait, 0s, 1h},
+    {"min_quantum", &Knobs::min_quantum, 0s, 168h},
+    {"feedback_base", &Knobs::feedback_base, 1s, 10'000h},
+    {"promote_after", &Knobs::promote_after, 1min, 10'000h},
+    {"reserve_after", &Knobs::reserve_after, 0s, 168h},
+    {"checkpoint_patience", &Knobs::checkpoint_patience, 0s, 1h},
+    {"usage_half_life", &Knobs::usage_half_life, 1min, 10'000h},
+    {"above_normal_lasts", &Knobs::above_normal_lasts, 0s, 10'000h},
 });
 constexpr auto kCounts = std::to_array<CountKnob>({
+    {"max_cross_zone_jobs", &Knobs::max_cross_zone_jobs, 0, 1'000},
+    {"defrag_moves_per_hour", &Knobs::defrag_moves_per_hour, 0, 100'000},
     {"max_requeues", &Knobs::max_requeues, 0, 1'000},
     {"max_unfinished_jobs_per_user", &Knobs::max_unfinished_jobs_per_user, 1, 10'000'000},
     {"finished_jobs_kept", &Knobs::finished_jobs_kept, 0, 10'000'000},
     {"append_batch_max", &Knobs::append_batch_max, 1, 100'000},
 });
+// Tenths of a percent.
+constexpr auto kShares = std::to_array<CountKnob>({
+    {"switch_share", &Knobs::switch_share_permille, 1, 1'000},
+});
 // A knob added to the struct must be added to a table: config and simulator see only the tables.
-constexpr size_t kTableBytes = kDurations.size() * sizeof(Duration) + kCounts.size() * sizeof(int);
+constexpr size_t kTableBytes = kDurations.size() * sizeof(Duration) +
+                               (kCounts.size() + kShares.size()) * sizeof(int) + sizeof(Policy);
 static_assert((kTableBytes + alignof(Knobs) - 1) / alignof(Knobs) * alignof(Knobs) == sizeof(Knobs),
-              "each knob needs its row in kDurations or kCounts");
+              "each knob needs its row in a table");
 
 Status set_duration(Knobs& knobs, const DurationKnob& knob, const std::string& value) {
   const Result<Duration> parsed = parse_duration(value);
@@ -65,7 +81,45 @@ Status set_count(Knobs& knobs, const CountKnob& knob, const std::string& value) 
   return ok();
 }
 
+std::string share_text(int permille) {
+  return permille % 10 == 0
+             ? std::to_string(permille / 10) + "%"
+             : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + "%";
+}
+
+// "2%" or "0.5%".
+Status set_share(Knobs& knobs, const CountKnob& knob, const std::string& value) {
+  int whole = 0;
+  int tenth = 0;
+  const char* end = value.data() + value.size();
+  auto parsed = std::from_chars(value.data(), end, whole);
+  bool is_good = parsed.ec == std::errc() && whole >= 0 && whole <= 100;
+  if (is_good && parsed.ptr != end && *parsed.ptr == '.') {
+    is_good = parsed.ptr + 1 != end && parsed.ptr[1] >= '0' && parsed.ptr[1] <= '9';
+    if (is_good) tenth = parsed.ptr[1] - '0', parsed.ptr += 2;
+  }
+  is_good = is_good && parsed.ptr + 1 == end && *parsed.ptr == '%';
+  const int permille = 10 * whole + tenth;
+  if (!is_good || permille < knob.low || permille > knob.high) {
+    return invalid_argument("{}: must be {}..{}, is '{}'", knob.name, share_text(knob.low),
+                            share_text(knob.high), value.substr(0, 64));
+  }
+  knobs.*knob.field = permille;
+  return ok();
+}
+
+Status set_policy(Knobs& knobs, const std::string& value) {
+  for (size_t i = 0; i < std::size(kPolicies); ++i) {
+    if (kPolicies[i] != value) continue;
+    knobs.policy = static_cast<Policy>(i);
+    return ok();
+  }
+  return invalid_argument("policy: must be fifo or feedback, is '{}'", value.substr(0, 64));
+}
+
 }  // namespace
+
+std::string_view to_string(Policy policy) { return kPolicies[static_cast<size_t>(policy)]; }
 
 const std::vector<KnobRange>& knob_ranges() {
   static const std::vector<KnobRange> ranges = [] {
@@ -76,6 +130,10 @@ const std::vector<KnobRange>& knob_ranges() {
     for (const CountKnob& knob : kCounts) {
       result.push_back({std::string(knob.name), knob.low, knob.high, false});
     }
+    for (const CountKnob& knob : kShares) {
+      result.push_back({std::string(knob.name), knob.low, knob.high, false, true});
+    }
+    result.push_back({.name = "policy", .words = {std::begin(kPolicies), std::end(kPolicies)}});
     return result;
   }();
   return ranges;
@@ -88,6 +146,10 @@ Status set_knob(Knobs& knobs, const std::string& name, const std::string& value)
   for (const CountKnob& knob : kCounts) {
     if (knob.name == name) return set_count(knobs, knob, value);
   }
+  for (const CountKnob& knob : kShares) {
+    if (knob.name == name) return set_share(knobs, knob, value);
+  }
+  if (name == "policy") return set_policy(knobs, value);
   std::string known;
   for (const KnobRange& range : knob_ranges()) known += (known.empty() ? "" : ", ") + range.name;
   return invalid_argument("unknown knob '{}', known are: {}", name.substr(0, 64), known);

@@ -10,6 +10,13 @@
 
 namespace hai {
 
+// The order of jobs of one level (design §4).
+enum class Policy {
+  fifo,      // custom rank, submit order; nobody of the same level is interrupted
+  feedback,  // who had least GPU time goes first, and takes turns with who had more
+};
+std::string_view to_string(Policy policy);
+
 struct Knobs {
   Duration heartbeat = 5s;         // an agent reports at least this often
   Duration agent_lease = 30s;      // ranks run at most this long after the last report the server answered
@@ -17,10 +24,21 @@ struct Knobs {
   Duration server_lease = 2s;      // a leader that cannot renew for so long stops
   Duration resend_after = 3s;      // an order that shows no effect is sent again
   Duration launch_timeout = 60s;   // a gang whose ranks are not all running by then is rolled back
-  Duration assumed_checkpoint_age = 30min;  // charged to jobs that report no checkpoints
   Duration plan_period = 1s;       // plan at least so often
   Duration plan_gap = 5ms;         // and at most so often, so that a burst of changes shares a pass
   Duration tight_wait = 60s;       // a job's max_leaves binds it for so long, then any fit will do
+  Duration min_quantum = 30min;    // a job runs so long before its own level may interrupt it
+  Duration feedback_base = 1h;     // GPU time of the lowest feedback class; each one doubles it
+  Duration promote_after = 1h;     // waiting so long lifts a job by one feedback class
+  Duration reserve_after = 10min;  // after it a gang may take nodes back from its user's own jumpers
+  Duration usage_half_life = 168h;          // of the GPU time that orders users of one class
+  Duration checkpoint_patience = 60s;       // a victim that saves within it is waited for
+  Duration assumed_checkpoint_age = 30min;  // charged to jobs that report no checkpoints
+  Duration above_normal_lasts = 30min;      // of running; then above_normal counts as normal
+  Policy policy = Policy::feedback;
+  int switch_share_permille = 20;  // a quantum is so long that save and restart take no more of it
+  int max_cross_zone_jobs = 1;
+  int defrag_moves_per_hour = 60;  // running jobs moved to make whole nodes; 0 = never
   int max_requeues = 10;
   int max_unfinished_jobs_per_user = 10'000;
   int finished_jobs_kept = 10'000;  // finished jobs kept in memory; older ones are read from the store
@@ -33,10 +51,12 @@ struct KnobRange {
   int64_t low = 0;  // microseconds for durations
   int64_t high = 0;
   bool is_duration = false;
+  bool is_percent = false;         // low and high in tenths of a percent
+  std::vector<std::string> words;  // if not empty, the values there are; low and high mean nothing
 };
 const std::vector<KnobRange>& knob_ranges();
 
-// Sets a knob by name; durations in parse_duration's form. Unknown name or out of range: invalid_argument.
+// Sets a knob by name; durations in parse_duration's form, shares as "2%" or "0.5%". Unknown name or out of range: invalid_argument.
 Status set_knob(Knobs& knobs, const std::string& name, const std::string& value);
 // Relations between knobs, e.g. down_after > agent_lease.
 Status check_knobs(const Knobs& knobs);

@@ -19,6 +19,16 @@ Knobs random_knobs(Rng& rng) {
   knobs.plan_gap = Duration(rng.between(0, 200) * 1'000);
   knobs.resend_after = Duration(rng.between(500, 5'000) * 1'000);
   knobs.append_batch_max = static_cast<int>(rng.between(1, 50));
+  knobs.policy = rng.chance(0.7) ? Policy::feedback : Policy::fifo;
+  knobs.min_quantum = Duration(rng.between(0, 300) * 1'000'000);
+  knobs.switch_share_permille = static_cast<int>(rng.between(20, 1'000));
+  knobs.feedback_base = Duration(rng.between(1, 600) * 1'000'000);
+  knobs.promote_after = Duration(rng.between(60, 1'800) * 1'000'000);
+  knobs.reserve_after = Duration(rng.between(0, 600) * 1'000'000);
+  knobs.checkpoint_patience = Duration(rng.between(0, 120) * 1'000'000);
+  knobs.usage_half_life = Duration(rng.between(60, 36'000) * 1'000'000);
+  knobs.above_normal_lasts = Duration(rng.between(0, 600) * 1'000'000);
+  knobs.defrag_moves_per_hour = static_cast<int>(rng.between(0, 200));
   knobs.max_requeues = 1'000;  // Faults come far more often than anywhere real.
   return knobs;
 }
@@ -46,7 +56,7 @@ class Run {
       faults_.heal();
       liveness(failed);
     }
-    if (!failed()) world_.checkers().check_log(world_.database());
+    if (!failed()) world_.checkers().check_log(world_.database(), world_.knobs());
     return {.seed = seed,
             .violation = world_.checkers().violation(),
             .digest = world_.digest(),

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/model/invariants.h"
+#include "server/plan/order.h"
 
 namespace hai {
 
@@ -80,8 +81,8 @@ void Checkers::check_explained(const ClusterState& state, const SoftFacts& soft)
   std::set<JobId> unexplained;
   for (const auto& [order, id] : state.waiting()) {
     const Job& job = *state.find(id);
-    auto reason = soft.pending->find(id);
-    if (reason == soft.pending->end()) {
+    const PendingReason reason = soft.planner->pending_reason(state, job);
+    if (reason.code == PendingCode::not_considered) {
       if (unexplained_.contains(id)) fail(fmt::format("explain: job {} has no reason", id.value));
       unexplained.insert(id);
       continue;
@@ -89,12 +90,12 @@ void Checkers::check_explained(const ClusterState& state, const SoftFacts& soft)
     // What the state alone can tell; a pass may be a moment old, so only what is wrong twice
     // counts.
     bool is_true =
-        (reason->second.code != PendingCode::held || job.held) &&
-        (reason->second.code != PendingCode::dependency || !job.unmet_dependencies.empty()) &&
-        (reason->second.code != PendingCode::preempting || job.reservation);
+        (reason.code != PendingCode::held || job.held) &&
+        (reason.code != PendingCode::dependency || !job.unmet_dependencies.empty()) &&
+        (reason.code != PendingCode::preempting || job.reservation);
     if (is_true) continue;
     if (unexplained_.contains(id))
-      fail(fmt::format("explain: job {} does not wait for {}", id.value, reason->second.text));
+      fail(fmt::format("explain: job {} does not wait for {}", id.value, reason.text));
     unexplained.insert(id);
   }
   unexplained_ = std::move(unexplained);
@@ -130,12 +131,14 @@ namespace {
 // What the log must show of suspensions: why each victim left, and that it was not for nothing.
 class Purposes {
  public:
+  explicit Purposes(const Knobs& knobs) : knobs_(knobs) {}
   // `before`: the state the event meets. Returns what is wrong with it, if anything.
   std::optional<std::string> see(const ClusterState& before, const Event& event) {
     if (auto* suspending = std::get_if<AttemptSuspending>(&event.body);
         suspending != nullptr && suspending->beneficiary) {
       open_[suspending->job] = suspending->beneficiary;
-      return judge(*before.find(suspending->job), *before.find(suspending->beneficiary));
+      return judge(*before.find(suspending->job), *before.find(suspending->beneficiary),
+                   event.time);
     }
     if (auto* continued = std::get_if<AttemptContinued>(&event.body)) open_.erase(continued->job);
     bool settles = std::holds_alternative<AttemptPlaced>(event.body) ||
@@ -148,11 +151,24 @@ class Purposes {
   const std::map<JobId, JobId>& open() const { return open_; }
 
  private:
-  static std::optional<std::string> judge(const Job& victim, const Job& beneficiary) {
+  // Lower level; or the same, if the order may interrupt it: a jumper of the beneficiary, or another
+  // user's job whose quantum is over.
+  bool is_legal(const Job& victim, const Job& beneficiary, UnixTime now) const {
+    const Attempt& attempt = *victim.attempt;
+    const Priority level = order_level(knobs_, victim, attempt.priority, now);
+    if (level != beneficiary.reservation->priority) {
+      return level < beneficiary.reservation->priority;
+    }
+    if (attempt.jumper && attempt.placed_at > waiting_since(beneficiary)) return true;
+    return knobs_.policy == Policy::feedback && victim.user != beneficiary.user &&
+           attempt.running_at && now - *attempt.running_at >= quantum_of(knobs_, victim);
+  }
+
+  std::optional<std::string> judge(const Job& victim, const Job& beneficiary, UnixTime now) const {
     if (!beneficiary.reservation)
       return fmt::format("job {} holds nothing that job {} could leave to it", beneficiary.id.value,
                          victim.id.value);
-    if (victim.attempt->priority >= beneficiary.reservation->priority)
+    if (!is_legal(victim, beneficiary, now))
       return fmt::format("job {} is no legal victim of job {}", victim.id.value,
                          beneficiary.id.value);
     for (const Rank& rank : victim.attempt->ranks) {
@@ -164,6 +180,7 @@ class Purposes {
     return fmt::format("job {} is not in the way of job {}", victim.id.value, beneficiary.id.value);
   }
 
+  const Knobs& knobs_;
   std::map<JobId, JobId> open_;  // victim → beneficiary, until that starts, ends or gives up
 };
 
@@ -174,10 +191,10 @@ bool whole_gang_has_run(const Job& job) {
 
 }  // namespace
 
-void Checkers::check_log(const MemDatabase& database) {
+void Checkers::check_log(const MemDatabase& database, const Knobs& knobs) {
   ClusterState replayed;
   Epoch epoch;
-  Purposes purposes;
+  Purposes purposes(knobs);
   for (const Event& event : database.events()) {
     if (auto* started = std::get_if<EpochStarted>(&event.body)) {
       if (started->epoch <= epoch)

@@ -32,10 +32,10 @@ class Checkers final : public ProcessWatcher {
   // fence: a server speaks only for the term that leads.
   void check_order(const AgentOrder& order, Epoch leading);
   // ledger: events replayed from zero = stored rows. fence: epochs in the log only grow. purpose: a
-  // victim leaves only for a beneficiary of higher level whose nodes it stands on, and that then
+  // victim leaves only for a beneficiary that may interrupt it, whose nodes it stands on, and that then
   // started, ended or gave up. gang: running means that every rank has run. once: one request, one
   // job. stop: whoever was to stop never starts again.
-  void check_log(const MemDatabase& database);
+  void check_log(const MemDatabase& database, const Knobs& knobs);
   // ledger, live part: call when no append is in flight.
   void check_live(const ClusterState& live, const MemDatabase& database);
 

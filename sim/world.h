@@ -35,6 +35,7 @@ class World final : public EventSink {
 
   Timeline& timeline() { return timeline_; }
   Rng& rng() { return rng_; }
+  const Knobs& knobs() const { return options_.knobs; }
   SimNetwork& network() { return network_; }
   MemDatabase& database() { return database_; }
   Checkers& checkers() { return checkers_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/plan/cost.h"
+#include "server/plan/order.h"
 
 namespace hai {
 namespace {
@@ -120,15 +121,23 @@ AttemptEnd blame(const ClusterState& state, const Attempt& attempt) {
   return *attempt.end;
 }
 
+// The decayed GPU time of the job's user with `had` more.
+int64_t usage_with(const Decision& decision, const Job& job, int64_t had) {
+  const User* user = decision.state().find_user(job.user);
+  if (user == nullptr) return had;
+  return had + decayed(user->usage, decision.now(), decision.knobs().usage_half_life);
+}
+
 void close_attempt(Decision& decision, JobId id) {
   const Job& job = *decision.state().find(id);
   const AttemptEnd end = blame(decision.state(), *job.attempt);
   bool redo = end.outcome == AttemptState::suspended || end.outcome == AttemptState::lost;
   bool launch_failed = std::ranges::any_of(
       job.attempt->ranks, [](const Rank& rank) { return rank.cause == ExitCause::launch_failed; });
+  const int64_t had = gpu_seconds_had(job, decision.now()) - job.gpu_seconds;
   decision.emit(AttemptEnded{id, job.attempt->number, end.outcome, end.reason,
                              redo ? lost_gpu_seconds(job, decision.now()) : 0,
-                             nodes_to_avoid(*job.attempt)});
+                             nodes_to_avoid(*job.attempt), had, usage_with(decision, job, had)});
   if (job.stop_requested) {
     finish(decision, id, JobState::stopped, end.exit_code, end.reason);
     return;

@@ -60,7 +60,7 @@ void Controller::read(Caller caller, std::function<void(const ReadContext&, cons
                 auto deliver = [this, caller, read, shared] {
                   Result<Actor> actor = authenticate(*state_, caller);
                   if (!actor.is_ok()) return (*shared)(actor.status());
-                  read(ReadContext{*state_, {&pending_, &progress_}, cluster_name_}, actor.value());
+                  read(ReadContext{*state_, soft_facts(), cluster_name_}, actor.value());
                 };
                 effects_.replies.push_back({deliver, *shared});
               },
@@ -192,13 +192,16 @@ void Controller::run_pass(Decision& decision) {
   plan_wanted_ = false;
   last_pass_at_ = loop_.now();
   ++stats_.passes;
-  Plan result = plan(*state_, knobs_, loop_.wall_now());
+  planner_->update(*state_, state_->take_changes());
+  Plan plan = planner_->pass(*state_, knobs_, loop_.wall_now());
   stats_.last_pass = loop_.now() - *last_pass_at_;
   size_t before = decision.events().size();
-  decide_plan(decision, result);
-  pending_ = std::move(result.pending);
+  decide_plan(decision, plan);
+  planner_->update(*state_, state_->take_changes());
   note_events(
       {decision.events().begin() + static_cast<ptrdiff_t>(before), decision.events().end()});
+  // What a pass decides is complete: its own events ask for no other.
+  plan_wanted_ = plan.is_partial;
 }
 
 void Controller::note_events(const std::vector<Event>& events) {

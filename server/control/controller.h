@@ -23,6 +23,7 @@
 #include "server/control/ports.h"
 #include "server/control/sessions.h"
 #include "server/control/views.h"
+#include "server/plan/planner.h"
 
 namespace hai {
 
@@ -57,7 +58,8 @@ class Controller {
   };
 
   Controller(Loop& loop, Store& store, AgentPort& agents, EventSink* sink, Knobs knobs,
-             Bootstrap bootstrap, std::string cluster_name);
+             Bootstrap bootstrap, std::string cluster_name,
+             std::unique_ptr<Planner> planner = make_planner());
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
@@ -84,7 +86,7 @@ class Controller {
   const std::string& not_leading_reason() const { return not_leading_reason_; }
   // The live state, for metrics, tests and checkers: may be ahead of what is durable.
   const ClusterState& state() const { return *state_; }
-  SoftFacts soft_facts() const { return {&pending_, &progress_}; }
+  SoftFacts soft_facts() const { return {planner_.get(), &progress_}; }
   const ControllerStats& stats() const { return stats_; }
   const Knobs& knobs() const { return knobs_; }
 
@@ -148,7 +150,7 @@ class Controller {
   Term term_;
   std::unique_ptr<ClusterState> state_ = std::make_unique<ClusterState>();
   Sessions sessions_;
-  std::map<JobId, PendingReason> pending_;
+  std::unique_ptr<Planner> planner_;
   std::map<JobId, int64_t> progress_;
 
   std::deque<Input> inbox_;

@@ -36,7 +36,7 @@ Result<CommandReply> decide(Decision& decision, const SetUser& command, const Ac
     return failed_precondition("{} can't take his own admin rights away", actor.user);
   }
   const User* known = decision.state().find_user(command.user.name);
-  if (known == nullptr || !(*known == command.user)) decision.emit(UserSet{command.user});
+  if (known == nullptr || !known->is_same_account(command.user)) decision.emit(UserSet{command.user});
   return CommandReply{{}, command.user.name, "set"};
 }
 

@@ -35,7 +35,8 @@ void start(Decision& decision, const StartItem& item) {
   int attempt = job->attempt_number() + 1;
   decision.emit(AttemptPlaced{item.job, attempt, item.placement, item.priority,
                               master_port(item.job, attempt),
-                              is_exclusive(decision.state(), *job, item.placement)});
+                              is_exclusive(decision.state(), *job, item.placement),
+                              item.is_jumper});
 }
 
 void reserve(Decision& decision, const ReserveItem& item) {

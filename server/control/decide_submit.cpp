@@ -11,6 +11,7 @@
 
 #include "server/control/decision.h"
 #include "server/plan/eligible.h"
+#include "server/plan/ledger.h"
 
 namespace hai {
 namespace {

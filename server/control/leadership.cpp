@@ -5,14 +5,15 @@
 namespace hai {
 
 Controller::Controller(Loop& loop, Store& store, AgentPort& agents, EventSink* sink, Knobs knobs,
-                       Bootstrap bootstrap, std::string cluster_name)
+                       Bootstrap bootstrap, std::string cluster_name, std::unique_ptr<Planner> planner)
     : loop_(loop),
       store_(store),
       agents_(agents),
       sink_(sink),
       knobs_(knobs),
       bootstrap_(std::move(bootstrap)),
-      cluster_name_(std::move(cluster_name)) {}
+      cluster_name_(std::move(cluster_name)),
+      planner_(std::move(planner)) {}
 
 Controller::~Controller() {
   *self_ = nullptr;
@@ -61,7 +62,6 @@ void Controller::loaded(Result<StoredState> stored) {
   state_ = std::make_unique<ClusterState>(std::move(stored).value());
   state_->take_touched();
   sessions_.set_term_start(loop_.now());
-  pending_.clear();
   progress_.clear();
   bootstrapped_ = false;
   last_pass_at_.reset();

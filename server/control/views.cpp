@@ -5,12 +5,9 @@
 namespace hai {
 namespace {
 
-PendingReason pending_reason(const Job& job, const SoftFacts& soft) {
+PendingReason pending_reason(const ClusterState& state, const Job& job, const SoftFacts& soft) {
   if (job.held) return {PendingCode::held, job.hold_reason.empty() ? "held" : job.hold_reason};
-  if (soft.pending != nullptr) {
-    auto it = soft.pending->find(job.id);
-    if (it != soft.pending->end()) return it->second;
-  }
+  if (soft.planner != nullptr) return soft.planner->pending_reason(state, job);
   return {PendingCode::not_considered, "the next planning pass will look at it"};
 }
 
@@ -47,7 +44,7 @@ JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& sof
   view.started_at = job.started_at;
   view.ended_at = job.ended_at;
   view.attempt = job.attempt_number();
-  if (job.is_waiting()) view.pending_reason = pending_reason(job, soft);
+  if (job.is_waiting()) view.pending_reason = pending_reason(state, job, soft);
   if (job.is_terminal()) view.exit_code = job.exit_code;
   view.end_reason = job.end_reason;
   view.suspend_count = job.suspend_count;

@@ -9,6 +9,7 @@
 
 #include "server/model/cluster_state.h"
 #include "server/model/reason.h"
+#include "server/plan/planner.h"
 
 namespace hai {
 
@@ -64,7 +65,7 @@ struct ClusterView {
 
 // Soft facts that are not in the state.
 struct SoftFacts {
-  const std::map<JobId, PendingReason>* pending = nullptr;
+  const Planner* planner = nullptr;
   const std::map<JobId, int64_t>* progress = nullptr;
 };
 

@@ -15,6 +15,7 @@ ClusterState::ClusterState(StoredState stored)
   for (Token& token : stored.tokens) tokens_.emplace(token.hash, token);
   for (Node& node : stored.nodes) {
     node_names_.emplace(node.facts.name, node.id);
+    note_node_size(node);
     nodes_.emplace(node.id, std::move(node));
   }
   for (Job& loaded : stored.jobs) {
@@ -23,6 +24,7 @@ ClusterState::ClusterState(StoredState stored)
     if (job.has_live_attempt()) occupy(job);
     if (job.reservation) hold(job);
   }
+  changes_ = {.everything = true};
 }
 
 void ClusterState::apply(const Event& event) {
@@ -124,7 +126,33 @@ Job& ClusterState::job(JobId id) {
   auto it = jobs_.find(id);
   CHECK(it != jobs_.end());
   touched_.jobs.insert(id);
+  note_change(id);
   return it->second;
+}
+
+// A state that nobody plans for must not gather changes for ever.
+constexpr size_t kChangesMax = 1'000'000;
+
+void ClusterState::note_change(JobId id) {
+  if (changes_.everything) return;
+  changes_.jobs.push_back(id);
+  if (changes_.jobs.size() > kChangesMax) changes_ = {.everything = true};
+}
+
+void ClusterState::note_change(NodeId id) {
+  if (changes_.everything) return;
+  changes_.nodes.push_back(id);
+  if (changes_.nodes.size() > kChangesMax) changes_ = {.everything = true};
+}
+
+void ClusterState::note_node_size(const Node& node) {
+  int& largest = largest_nodes_[node.facts.group];
+  largest = std::max(largest, node.facts.gpus);
+}
+
+int ClusterState::gpus_of_largest_node(const std::string& group) const {
+  auto it = largest_nodes_.find(group);
+  return it == largest_nodes_.end() ? 0 : it->second;
 }
 
 Attempt& ClusterState::live_attempt(JobId id, int attempt) {
@@ -136,6 +164,7 @@ Attempt& ClusterState::live_attempt(JobId id, int attempt) {
 Node& ClusterState::node(NodeId id) {
   auto it = nodes_.find(id);
   CHECK(it != nodes_.end());
+  note_change(id);
   return it->second;
 }
 

@@ -48,6 +48,14 @@ struct Touched {
   std::set<JobId> dropped_jobs;  // finished jobs evicted from memory; nothing to write
 };
 
+// What a planner has to look at again since take_changes(): every job and node that an event moved,
+// derived fields included. May name one twice.
+struct Changes {
+  std::vector<JobId> jobs;
+  std::vector<NodeId> nodes;
+  bool everything = false;  // people, quotas, a new leader, or too much to list
+};
+
 class ClusterState {
  public:
   using QuotaKey = std::tuple<std::string, std::string, Priority>;  // owner, group, priority
@@ -58,6 +66,7 @@ class ClusterState {
 
   void apply(const Event& event);
   Touched take_touched() { return std::exchange(touched_, {}); }
+  Changes take_changes() { return std::exchange(changes_, {}); }
   // Forgets the oldest finished jobs beyond `keep`. They are in the store.
   void evict_finished(size_t keep);
 
@@ -95,6 +104,8 @@ class ClusterState {
   static constexpr int64_t kNodeUnit = 1000;
   // Units one job takes of its quota: whole nodes count 1000 each, shares in proportion.
   static int64_t node_units(int node_count, int gpus_per_node, int gpus_of_node);
+  // GPUs of the group's largest node; 0 if it has none.
+  int gpus_of_largest_node(const std::string& group) const;
 
   // Equal in everything durable: for the ledger check.
   bool equals(const ClusterState& other) const;
@@ -104,7 +115,7 @@ class ClusterState {
   HAI_APPLY(EpochStarted)
   HAI_APPLY(UserSet) HAI_APPLY(QuotaSet) HAI_APPLY(QuotaRemoved) HAI_APPLY(TokenSet)
       HAI_APPLY(TokenRevoked) HAI_APPLY(JobSubmitted) HAI_APPLY(JobHeld) HAI_APPLY(JobReleased)
-          HAI_APPLY(JobPriorityChanged) HAI_APPLY(JobStopRequested) HAI_APPLY(JobFinished)
+          HAI_APPLY(JobPriorityChanged) HAI_APPLY(JobRankChanged) HAI_APPLY(JobStopRequested) HAI_APPLY(JobFinished)
               HAI_APPLY(NodesReserved) HAI_APPLY(ReservationDropped) HAI_APPLY(AttemptPlaced)
                   HAI_APPLY(AttemptStarting) HAI_APPLY(RankRunning) HAI_APPLY(RankEnded)
                       HAI_APPLY(AttemptRunning) HAI_APPLY(AttemptSuspending)
@@ -118,6 +129,9 @@ class ClusterState {
                                               Job& job(JobId id);
   Attempt& live_attempt(JobId id, int attempt);
   Node& node(NodeId id);
+  void note_change(JobId id);
+  void note_change(NodeId id);
+  void note_node_size(const Node& node);
   // Derived indexes of one job: remove before, add after a change that moves it.
   void index(const Job& job);
   void unindex(const Job& job);
@@ -147,7 +161,9 @@ class ClusterState {
   std::set<JobId> live_;
   std::set<JobId> reserved_;
   std::set<std::pair<UnixTime, JobId>> finished_;  // in the order they ended
+  std::map<std::string, int> largest_nodes_;        // group → GPUs
   Touched touched_;
+  Changes changes_;
 };
 
 }  // namespace hai

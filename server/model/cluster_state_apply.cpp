@@ -34,6 +34,7 @@ void ClusterState::on(const EpochStarted& event, const Event& meta) {
   CHECK(event.epoch > epoch_);
   epoch_ = event.epoch;
   epoch_began_at_ = meta.time;
+  changes_ = {.everything = true};
   for (auto& [id, node] : nodes_) {
     if (node.liveness != Liveness::up) continue;
     node.liveness = Liveness::suspect;
@@ -43,19 +44,25 @@ void ClusterState::on(const EpochStarted& event, const Event& meta) {
 }
 
 void ClusterState::on(const UserSet& event, const Event&) {
-  users_[event.user.name] = event.user;
+  User& user = users_[event.user.name];
+  const GpuUsage usage = user.usage;
+  user = event.user;
+  user.usage = usage;
+  changes_ = {.everything = true};
   touched_.users.insert(event.user.name);
 }
 
 void ClusterState::on(const QuotaSet& event, const Event&) {
   QuotaKey key{event.quota.owner, event.quota.group, event.quota.priority};
   quotas_[key] = event.quota;
+  changes_ = {.everything = true};
   touched_.quotas.insert(key);
 }
 
 void ClusterState::on(const QuotaRemoved& event, const Event&) {
   QuotaKey key{event.quota.owner, event.quota.group, event.quota.priority};
   quotas_.erase(key);
+  changes_ = {.everything = true};
   touched_.quotas.insert(key);
 }
 
@@ -79,9 +86,12 @@ void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   job.spec = event.spec;
   job.priority = event.spec->priority;
   job.submitted_at = meta.time;
+  job.waiting_since = meta.time;
+  job.custom_rank = event.job.value;
   job.unmet_dependencies = event.dependencies;
   index(jobs_.emplace(job.id, std::move(job)).first->second);
   touched_.jobs.insert(event.job);
+  note_change(event.job);
 }
 
 void ClusterState::on(const JobHeld& event, const Event&) {
@@ -90,8 +100,9 @@ void ClusterState::on(const JobHeld& event, const Event&) {
   held.hold_reason = event.reason;
 }
 
-void ClusterState::on(const JobReleased& event, const Event&) {
+void ClusterState::on(const JobReleased& event, const Event& meta) {
   Job& released = job(event.job);
+  if (released.held) released.waiting_since = meta.time;
   released.held = false;
   released.hold_reason.clear();
 }
@@ -101,6 +112,10 @@ void ClusterState::on(const JobPriorityChanged& event, const Event&) {
   unindex(changed);
   changed.priority = event.priority;
   index(changed);
+}
+
+void ClusterState::on(const JobRankChanged& event, const Event&) {
+  job(event.job).custom_rank = event.custom_rank;
 }
 
 void ClusterState::on(const JobStopRequested& event, const Event&) {
@@ -123,6 +138,7 @@ void ClusterState::on(const JobFinished& event, const Event& meta) {
     if (event.state == JobState::succeeded) {
       unindex(dependent);
       std::erase(dependent.unmet_dependencies, event.job);
+      if (dependent.unmet_dependencies.empty()) dependent.waiting_since = meta.time;
       index(dependent);
     } else {
       dependent.failed_dependency = event.job;
@@ -162,6 +178,7 @@ void ClusterState::on(const AttemptPlaced& event, const Event& meta) {
   attempt.priority = event.priority;
   attempt.master_port = event.master_port;
   attempt.exclusive = event.exclusive;
+  attempt.jumper = event.jumper;
   attempt.placed_at = meta.time;
   for (const RankPlacement& place : event.placement) attempt.ranks.push_back({.place = place});
   if (placed.attempt) touched_.replaced_attempts.push_back({event.job, std::move(*placed.attempt)});
@@ -234,6 +251,13 @@ void ClusterState::on(const AttemptEnded& event, const Event& meta) {
     attempt.end->reason = event.reason;
   }
   owner.lost_gpu_seconds += event.lost_gpu_seconds;
+  owner.gpu_seconds += event.gpu_seconds;
+  owner.waiting_since = meta.time;
+  auto user = users_.find(owner.user);
+  if (event.gpu_seconds > 0 && user != users_.end()) {
+    user->second.usage = {event.user_gpu_seconds, meta.time};
+    touched_.users.insert(owner.user);
+  }
   for (NodeId bad : event.avoid) {
     std::erase(owner.avoid, bad);
     owner.avoid.push_back(bad);
@@ -278,6 +302,8 @@ void ClusterState::on(const NodeRegistered& event, const Event&) {
     node_names_.emplace(event.facts.name, event.node);
   }
   it->second.facts = event.facts;
+  note_node_size(it->second);
+  changes_ = {.everything = true};
   touched_.nodes.insert(event.node);
 }
 

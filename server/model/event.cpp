@@ -14,6 +14,7 @@ std::string_view kind_of(const EventBody& body) {
                                                 "job_held",
                                                 "job_released",
                                                 "job_priority_changed",
+                                                "job_rank_changed",
                                                 "job_stop_requested",
                                                 "job_finished",
                                                 "nodes_reserved",

@@ -72,6 +72,11 @@ struct JobPriorityChanged {
   Priority priority;
   HAI_FIELDS(F(job) F(priority))
 };
+struct JobRankChanged {
+  JobId job;
+  int64_t custom_rank = 0;
+  HAI_FIELDS(F(job) F(custom_rank))
+};
 struct JobStopRequested {
   JobId job;
   std::string reason;
@@ -103,7 +108,8 @@ struct AttemptPlaced {
   Priority priority = Priority::low;
   int master_port = 0;
   bool exclusive = true;
-  HAI_FIELDS(F(job) F(attempt) F(placement) F(priority) F(master_port) F(exclusive))
+  bool jumper = false;
+  HAI_FIELDS(F(job) F(attempt) F(placement) F(priority) F(master_port) F(exclusive) F(jumper))
 };
 struct AttemptStarting {
   JobId job;
@@ -152,7 +158,8 @@ struct AttemptEnding {
   HAI_FIELDS(F(job) F(attempt) F(end))
 };
 // All ranks are gone: the nodes are free. `lost_gpu_seconds` is work since the last checkpoint that
-// must be redone.
+// must be redone, `gpu_seconds` what the attempt had, `user_gpu_seconds` the decayed sum of its user
+// with it.
 struct AttemptEnded {
   JobId job;
   int attempt = 0;
@@ -160,7 +167,10 @@ struct AttemptEnded {
   std::string reason;
   int64_t lost_gpu_seconds = 0;
   std::vector<NodeId> avoid;  // nodes the next attempt should not use
-  HAI_FIELDS(F(job) F(attempt) F(outcome) F(reason) F(lost_gpu_seconds) F(avoid))
+  int64_t gpu_seconds = 0;
+  int64_t user_gpu_seconds = 0;
+  HAI_FIELDS(F(job) F(attempt) F(outcome) F(reason) F(lost_gpu_seconds) F(avoid) F(gpu_seconds)
+                 F(user_gpu_seconds))
 };
 // The job goes back to the queue after an attempt that ended for a reason other than a suspension.
 struct JobRequeued {
@@ -207,7 +217,7 @@ struct NodeSchedulingChanged {
 
 using EventBody =
     std::variant<EpochStarted, UserSet, QuotaSet, QuotaRemoved, TokenSet, TokenRevoked,
-                 JobSubmitted, JobHeld, JobReleased, JobPriorityChanged, JobStopRequested,
+                 JobSubmitted, JobHeld, JobReleased, JobPriorityChanged, JobRankChanged, JobStopRequested,
                  JobFinished, NodesReserved, ReservationDropped, AttemptPlaced, AttemptStarting,
                  RankRunning, RankEnded, AttemptRunning, AttemptSuspending, AttemptContinued,
                  AttemptEnding, AttemptEnded, JobRequeued, CheckpointReported, LifeStateSet,

@@ -72,6 +72,7 @@ struct Attempt {
   Priority priority = Priority::low;  // the level it was placed at; never automatic
   int master_port = 0;
   bool exclusive = true;
+  bool jumper = false;  // a job before it in the order waited when it started: see plan/order.h
   std::vector<Rank> ranks;
   UnixTime placed_at{};
   std::optional<UnixTime> running_at;
@@ -91,6 +92,7 @@ struct Attempt {
     visit("priority", self.priority);
     visit("master_port", self.master_port);
     visit("exclusive", self.exclusive);
+    visit("jumper", self.jumper);
     visit("ranks", self.ranks);
     visit("placed_at", self.placed_at);
     visit("running_at", self.running_at);
@@ -130,6 +132,8 @@ struct Job {
   std::string hold_reason;
   bool stop_requested = false;
   UnixTime submitted_at{};
+  UnixTime waiting_since{};  // when its present wait began; of a job that runs, its last one
+  int64_t custom_rank = 0;   // its place among its user's jobs; the id until its user moves it
   std::optional<UnixTime> started_at;  // first time running
   std::optional<UnixTime> ended_at;
   std::vector<JobId> unmet_dependencies;
@@ -146,6 +150,7 @@ struct Job {
   int launch_failures = 0;  // in a row
   int failure_restarts = 0;
   int64_t lost_gpu_seconds = 0;
+  int64_t gpu_seconds = 0;  // GPU time of its ended attempts
 
   static constexpr size_t kAvoidMax = 32;
 

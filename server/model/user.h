@@ -9,12 +9,24 @@
 
 namespace hai {
 
+// GPU time that decays by half every usage_half_life (a knob), as of `at`.
+struct GpuUsage {
+  int64_t gpu_seconds = 0;
+  UnixTime at{};
+  bool operator==(const GpuUsage&) const = default;
+};
+
 struct User {
   std::string name;
   Role role = Role::user;
   bool active = true;
   std::vector<std::string> groups;  // user groups, for quotas; everybody is in "public"
+  GpuUsage usage;                   // of the attempts that ended; no part of the account
   bool operator==(const User&) const = default;
+  bool is_same_account(const User& other) const {
+    return name == other.name && role == other.role && active == other.active &&
+           groups == other.groups;
+  }
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {

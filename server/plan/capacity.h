@@ -1,7 +1,9 @@
 #pragma once
-// The GPUs a planning pass may still give away: a tentative copy that stages take from and can roll
-// back by copying. Slots are in network order (zone, leaf, node), so that ranks numbered by slot
-// keep rings local. A GPU is never free and held at once.
+// The GPUs a planner may give away, as a tree: group ⊃ zone ⊃ … ⊃ leaf ⊃ node. Levels are data: a
+// leaf named "pod-1/leaf-3" stands in pod-1 of its zone. Slots (nodes) stand in network order, so
+// each part of the tree is a range of them and ranks numbered by slot keep rings local. Changes can
+// be undone, so that a pass tries on the live index instead of on a copy. A GPU is never free and
+// held at once.
 
 #include <map>
 #include <string>
@@ -13,35 +15,100 @@ namespace hai {
 
 struct Slot {
   const Node* node = nullptr;
+  GpuSet all;
   GpuSet free;          // neither used nor held, and the node takes jobs
   GpuSet held;          // promised to a job that waits for their users to leave
   bool usable = false;  // the node takes jobs now
+  int leaf = 0;         // index of its domain
+  int zone = 0;
+};
+
+// A part of the network: a zone, what is in it, down to leaf switches.
+struct Domain {
+  std::string name;
+  int first_slot = 0;
+  int end_slot = 0;
+  int first_child = 0;  // children are domains first_child..end_child-1; none = a leaf
+  int end_child = 0;
+  bool is_leaf() const { return first_child == end_child; }
+};
+
+struct NodeGroup {
+  int first_slot = 0;
+  int end_slot = 0;
+  int first_zone = 0;  // domains first_zone..end_zone-1
+  int end_zone = 0;
+  int gpus = 0;             // of its largest node
+  bool is_uniform = false;  // all its nodes have so many GPUs
+};
+
+// How well the nodes of a leaf take ranks of one size.
+struct LeafFit {
+  int count = -1;     // nodes that take one; -1 = must be counted again
+  int best_hole = 0;  // of those, the smallest (hole, free GPUs)
+  int best_free = 0;
 };
 
 class Capacity {
  public:
-  explicit Capacity(const ClusterState& state);
+  Capacity() = default;
+  explicit Capacity(const ClusterState& state) { rebuild(state); }
+
+  void rebuild(const ClusterState& state);
+  // The node's occupants, holds or state have changed.
+  void refresh(const Node& node);
 
   const std::vector<Slot>& slots() const { return slots_; }
-  // Indexes of the slots of one node group, in network order.
-  const std::vector<int>& group(const std::string& name) const;
+  const std::vector<Domain>& domains() const { return domains_; }
+  // Null if no node is in the group.
+  const NodeGroup* group(const std::string& name) const;
   int index_of(NodeId node) const { return index_.at(node); }
+
+  // Ranks of `gpus` GPUs (0 = whole nodes): how many nodes of the domain take one.
+  int fit_count(int domain, int gpus) const;
+  const LeafFit& leaf_fit(int leaf, int gpus) const;
+  // Nodes of the largest zone (of `zone` if named) with the hardware for a rank, free or not.
+  int hardware_in_largest_zone(const NodeGroup& group, int gpus, const std::string& zone) const;
+
+  // Everything below can be undone, newest first.
+  using Mark = size_t;
+  Mark mark() const { return journal_.size(); }
+  // The slots that were changed after the mark come back as they were; `touched` gets them, if
+  // given.
+  void undo_to(Mark mark, std::vector<int>* touched = nullptr);
 
   // For a job that starts now.
   void take(const Placement& placement);
-  // For a job that starts when the GPUs' users have left; unhold() undoes it.
+  // For a job that starts when the GPUs' users have left; unhold() gives them up again.
   void hold(const Placement& placement);
   void unhold(const Placement& placement);
-  // Their user has left: what nobody else holds is free.
+  // Their user has left: what nobody else holds is free. ungive() takes exactly that back.
   void give(NodeId node, GpuSet gpus);
+  void ungive(NodeId node, GpuSet gpus);
 
  private:
+  struct Change {
+    int slot = 0;
+    GpuSet free;
+    GpuSet held;
+  };
+  void set(int slot, GpuSet free, GpuSet held);
+  void build_domain(int domain, size_t depth);
+  int size_index(int gpus) const;
+  static Slot slot_of(const Node& node);
+
   std::vector<Slot> slots_;
-  std::map<std::string, std::vector<int>> groups_;
+  std::vector<Domain> domains_;
+  std::map<std::string, NodeGroup> groups_;
   std::map<NodeId, int> index_;
+  std::vector<Change> journal_;
+  // Counted when asked for; by size, then domain (only leaves are kept).
+  mutable std::vector<int> sizes_;
+  mutable std::vector<std::vector<LeafFit>> fits_;
+  mutable std::map<std::tuple<const NodeGroup*, int, std::string>, int> hardware_;
 };
 
-// Orders "node-2" before "node-10".
+// Orders "node-2" before "node-10" and "pod-2/leaf-1" before "pod-10/leaf-1".
 bool network_order(const Node& a, const Node& b);
 
 }  // namespace hai

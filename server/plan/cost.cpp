@@ -2,36 +2,35 @@
 
 #include <algorithm>
 
+#include "server/plan/order.h"
+
 namespace hai {
 namespace {
 
 constexpr Duration kAssumedRestart = 30s;
 
-int gpus_of(const Attempt& attempt) {
-  int gpus = 0;
-  for (const Rank& rank : attempt.ranks) gpus += rank.place.gpus.count();
-  return gpus;
-}
-
 }  // namespace
+
+Duration switch_time(const Job& job) {
+  if (!job.checkpoint) return kAssumedRestart;
+  const double save_seconds = std::clamp(job.checkpoint->save_seconds, 0.0, 3600.0);
+  return Duration(static_cast<int64_t>(save_seconds * 1e6)) + kAssumedRestart;
+}
 
 int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now) {
   const Attempt& attempt = *job.attempt;
   if (attempt.state == AttemptState::suspending || attempt.end) return 0;
   Duration age{0};
-  Duration save{0};
   if (job.checkpoint) {
     UnixTime since = std::max(attempt.running_at.value_or(now), job.checkpoint->at);
     age = std::max(Duration{0}, now - since);
-    save =
-        Duration(static_cast<int64_t>(std::clamp(job.checkpoint->save_seconds, 0.0, 3600.0) * 1e6));
   } else if (attempt.running_at) {
     // It can't lose more than it has done: else a silent job that has just begun would stand on the
     // work of one that reports.
     age =
         std::clamp(Duration(now - *attempt.running_at), Duration{0}, knobs.assumed_checkpoint_age);
   }
-  return gpus_of(attempt) * (age + save + kAssumedRestart).count();
+  return gpus_of(attempt) * (age + switch_time(job)).count();
 }
 
 int64_t lost_gpu_seconds(const Job& job, UnixTime now) {

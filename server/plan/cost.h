@@ -10,6 +10,9 @@
 
 namespace hai {
 
+// What an interruption takes besides lost work: the time to save, as reported, and to restart.
+Duration switch_time(const Job& job);
+
 // GPU-microseconds; 0 for an attempt that is already leaving. The job must have a live attempt.
 int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now);
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 
 namespace hai {
 
@@ -16,16 +15,18 @@ PendingReason preempting_reason(size_t nodes, size_t jobs) {
 PendingReason resources_reason(const Capacity& capacity, const Demand& demand) {
   int usable = 0;
   int fitting = 0;
-  std::map<std::string, int> by_zone;
-  for (int index : eligible_slots(capacity, demand)) {
-    const Slot& slot = capacity.slots()[index];
-    usable += slot.usable;
-    if (fit(*slot.node, slot.free, demand.gpus).is_empty()) continue;
-    ++fitting;
-    ++by_zone[slot.node->facts.zone];
-  }
   int most = 0;
-  for (const auto& [zone, count] : by_zone) most = std::max(most, count);
+  for (int zone : zones_of(capacity, demand)) {
+    const Domain& part = capacity.domains()[zone];
+    for (int index = part.first_slot; index < part.end_slot; ++index) {
+      const Slot& slot = capacity.slots()[index];
+      const int gpus = slot.node->facts.gpus;
+      usable += slot.usable && gpus > 0 && gpus >= demand.gpus;
+    }
+    const int count = capacity.fit_count(zone, demand.gpus);
+    fitting += count;
+    most = std::max(most, count);
+  }
   std::string where = demand.zone.empty() ? demand.group : demand.group + "#" + demand.zone;
   std::string what = demand.gpus == 0
                          ? fmt::format("whole node{}", demand.nodes == 1 ? "" : "s")

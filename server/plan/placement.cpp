@@ -1,7 +1,6 @@
 #include "server/plan/placement.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "common/check.h"
@@ -11,25 +10,17 @@ namespace {
 
 struct Candidate {
   int slot = 0;
-  GpuSet gpus;
-  int hole = 0;  // size of the free block its GPUs are broken out of
+  Fit fit;
   int free_before = 0;
 };
-
-using Leaves = std::map<std::string, std::vector<Candidate>>;  // leaf → candidates, best first
 
 // How well ranks would stand; less is better. A share breaks the smallest hole it fits in, wherever
 // that is, before it breaks a whole node next door.
 struct Tightness {
   int holes = 0;
   int free = 0;
-  int leaf_nodes = 0;  // nodes of the leaves that could take a rank
+  int nodes = 0;  // nodes of the domains that could take a rank
   auto operator<=>(const Tightness&) const = default;
-
-  void add(const Candidate& candidate) {
-    holes += candidate.hole;
-    free += candidate.free_before;
-  }
 };
 
 struct Choice {
@@ -38,97 +29,139 @@ struct Choice {
   Tightness tightness;
 };
 
-Tightness tightness_of(const std::vector<Candidate>& leaf, int ranks) {
-  Tightness sum{.leaf_nodes = static_cast<int>(leaf.size())};
-  for (int i = 0; i < ranks; ++i) sum.add(leaf[i]);
-  return sum;
-}
-
-// Best fit: the tightest leaf that suffices; if none does, the one with most room.
-Leaves::iterator best_leaf(Leaves& leaves, int nodes) {
-  auto best = leaves.end();
-  for (auto it = leaves.begin(); it != leaves.end(); ++it) {
-    if (best == leaves.end()) {
-      best = it;
-      continue;
+class Placer {
+ public:
+  Placer(const Capacity& capacity, const Demand& demand, bool avoid)
+      : capacity_(capacity), demand_(demand), group_(*capacity.group(demand.group)) {
+    if (!avoid) return;
+    for (NodeId node : demand.avoid) {
+      if (capacity.group(demand.group) == nullptr) break;
+      const Slot* slot = find(node);
+      if (slot != nullptr && !best_fit(*slot->node, slot->free, demand.gpus).gpus.is_empty()) {
+        avoided_.push_back(static_cast<int>(slot - capacity.slots().data()));
+      }
     }
-    int size = static_cast<int>(it->second.size());
-    int best_size = static_cast<int>(best->second.size());
-    bool suffices = size >= nodes;
-    bool best_suffices = best_size >= nodes;
-    bool better = suffices != best_suffices ? suffices
-                  : suffices ? tightness_of(it->second, nodes) < tightness_of(best->second, nodes)
-                             : size > best_size;
-    if (better) best = it;
   }
-  return best;
-}
 
-// One leaf if it fits, else the largest leaves whole and the best-fitting remainder.
-std::optional<Choice> choose_leaves(Leaves leaves, int nodes) {
-  Choice choice;
-  while (nodes > 0) {
-    auto leaf = best_leaf(leaves, nodes);
-    if (leaf == leaves.end()) return std::nullopt;
-    int count = std::min(nodes, static_cast<int>(leaf->second.size()));
-    for (int i = 0; i < count; ++i) {
-      choice.tightness.add(leaf->second[i]);
-      choice.ranks.push_back(leaf->second[i]);
+  int count(int domain) const {
+    const Domain& part = capacity_.domains()[domain];
+    int count = capacity_.fit_count(domain, demand_.gpus);
+    for (int slot : avoided_) count -= slot >= part.first_slot && slot < part.end_slot;
+    return count;
+  }
+
+  // The smallest part of the domain that holds `nodes` ranks, best fit at each level; where no part
+  // suffices, the largest ones whole and the best-fitting remainder. At most count(domain).
+  void fill(int domain, int nodes, Choice& choice) const {
+    const Domain& part = capacity_.domains()[domain];
+    if (part.is_leaf()) return fill_leaf(domain, nodes, choice);
+    std::vector<int> left;
+    for (int child = part.first_child; child < part.end_child; ++child) left.push_back(child);
+    while (nodes > 0) {
+      if (int best = tightest(left, nodes); best >= 0) return fill(best, nodes, choice);
+      const auto largest = std::ranges::max_element(left, {}, [&](int c) { return count(c); });
+      const int some = count(*largest);
+      CHECK(some > 0);
+      fill(*largest, some, choice);
+      nodes -= some;
+      left.erase(largest);
     }
-    choice.tightness.leaf_nodes += static_cast<int>(leaf->second.size());
+  }
+
+ private:
+  const Slot* find(NodeId node) const {
+    for (int slot = group_.first_slot; slot < group_.end_slot; ++slot) {
+      if (capacity_.slots()[slot].node->id == node) return &capacity_.slots()[slot];
+    }
+    return nullptr;
+  }
+
+  // Of the domains that hold so many ranks the one to break; -1 if none does.
+  int tightest(const std::vector<int>& domains, int nodes) const {
+    int best = -1;
+    Tightness best_tightness;
+    for (int domain : domains) {
+      if (count(domain) < nodes) continue;
+      const Tightness mine = tightness(domain, nodes);
+      if (best >= 0 && best_tightness <= mine) continue;
+      best = domain;
+      best_tightness = mine;
+    }
+    return best;
+  }
+
+  Tightness tightness(int domain, int nodes) const {
+    Tightness sum{.nodes = count(domain)};
+    // Whole nodes of one size, and larger parts, differ in nothing else.
+    const bool is_whole = demand_.gpus == 0 || demand_.gpus == group_.gpus;
+    if (!capacity_.domains()[domain].is_leaf() || (is_whole && group_.is_uniform)) return sum;
+    if (nodes == 1 && avoided_.empty()) {
+      const LeafFit& fit = capacity_.leaf_fit(domain, demand_.gpus);
+      return {fit.best_hole, fit.best_free, sum.nodes};
+    }
+    const std::vector<Candidate> candidates = candidates_of(domain);
+    for (int i = 0; i < nodes; ++i) {
+      sum.holes += candidates[i].fit.hole;
+      sum.free += candidates[i].free_before;
+    }
+    return sum;
+  }
+
+  // Fragmented nodes first, so that whole nodes stay whole.
+  std::vector<Candidate> candidates_of(int leaf) const {
+    const Domain& part = capacity_.domains()[leaf];
+    std::vector<Candidate> candidates;
+    for (int index = part.first_slot; index < part.end_slot; ++index) {
+      const Slot& slot = capacity_.slots()[index];
+      if (slot.free.is_empty() || std::ranges::find(avoided_, index) != avoided_.end()) continue;
+      const Fit found = best_fit(*slot.node, slot.free, demand_.gpus);
+      if (!found.gpus.is_empty()) candidates.push_back({index, found, slot.free.count()});
+    }
+    std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
+      return std::pair(candidate.fit.hole, candidate.free_before);
+    });
+    return candidates;
+  }
+
+  void fill_leaf(int leaf, int nodes, Choice& choice) const {
+    const std::vector<Candidate> candidates = candidates_of(leaf);
+    CHECK(static_cast<int>(candidates.size()) >= nodes);
+    for (int i = 0; i < nodes; ++i) {
+      choice.tightness.holes += candidates[i].fit.hole;
+      choice.tightness.free += candidates[i].free_before;
+      choice.ranks.push_back(candidates[i]);
+    }
+    choice.tightness.nodes += static_cast<int>(candidates.size());
     ++choice.leaves;
-    nodes -= count;
-    leaves.erase(leaf);
   }
-  return choice;
-}
+
+  const Capacity& capacity_;
+  const Demand& demand_;
+  const NodeGroup& group_;
+  std::vector<int> avoided_;  // slots
+};
 
 Placement to_placement(const Capacity& capacity, std::vector<Candidate> chosen) {
   std::ranges::sort(chosen, {}, &Candidate::slot);
   Placement placement;
+  placement.reserve(chosen.size());
   for (const Candidate& candidate : chosen) {
-    placement.push_back({capacity.slots()[candidate.slot].node->id, candidate.gpus});
+    placement.push_back({capacity.slots()[candidate.slot].node->id, candidate.fit.gpus});
   }
   return placement;
 }
 
-std::map<std::string, Leaves> free_by_zone(const Capacity& capacity, const Demand& demand,
-                                           bool avoid) {
-  std::map<std::string, Leaves> zones;
-  for (int index : eligible_slots(capacity, demand)) {
-    const Slot& slot = capacity.slots()[index];
-    if (avoid && std::ranges::find(demand.avoid, slot.node->id) != demand.avoid.end()) continue;
-    Fit found = best_fit(*slot.node, slot.free, demand.gpus);
-    if (found.gpus.is_empty()) continue;
-    zones[slot.node->facts.zone][slot.node->facts.leaf].push_back(
-        {index, found.gpus, found.hole, slot.free.count()});
-  }
-  // Fills fragmented nodes first, so that whole nodes stay whole.
-  for (auto& [zone, leaves] : zones) {
-    for (auto& [leaf, candidates] : leaves) {
-      std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
-        return std::pair(candidate.hole, candidate.free_before);
-      });
-    }
-  }
-  return zones;
-}
-
-int count_of(const Leaves& leaves) {
-  int count = 0;
-  for (const auto& [name, candidates] : leaves) count += static_cast<int>(candidates.size());
-  return count;
-}
-
 std::optional<Placement> place_in_one_zone(const Capacity& capacity, const Demand& demand,
-                                           const std::map<std::string, Leaves>& zones) {
+                                           const Placer& placer, const std::vector<int>& zones) {
   std::optional<Choice> best;
-  std::tuple<int, Tightness, int> best_key;  // leaves used, how tight, free nodes of the zone
-  for (const auto& [zone, leaves] : zones) {
-    std::optional<Choice> choice = choose_leaves(leaves, demand.nodes);
-    if (!choice) continue;
-    if (demand.max_leaves > 0 && choice->leaves > demand.max_leaves) continue;
-    std::tuple key(choice->leaves, choice->tightness, count_of(leaves));
+  std::tuple<int, Tightness, int> best_key;  // leaves used, how tight, nodes of the zone that fit
+  for (int zone : zones) {
+    const int count = placer.count(zone);
+    if (count < demand.nodes) continue;
+    Choice choice;
+    placer.fill(zone, demand.nodes, choice);
+    if (demand.max_leaves > 0 && choice.leaves > demand.max_leaves) continue;
+    const std::tuple key(choice.leaves, choice.tightness, count);
     if (best && best_key <= key) continue;
     best = std::move(choice);
     best_key = key;
@@ -140,35 +173,35 @@ std::optional<Placement> place_in_one_zone(const Capacity& capacity, const Deman
 // Two zones, the fuller part in one: ranks are numbered zone by zone, so one neighbouring pair
 // crosses.
 std::optional<Placement> place_across_zones(const Capacity& capacity, const Demand& demand,
-                                            const std::map<std::string, Leaves>& zones) {
-  std::vector<std::pair<int, std::string>> by_size;
-  for (const auto& [zone, leaves] : zones) by_size.emplace_back(-count_of(leaves), zone);
+                                            const Placer& placer, const std::vector<int>& zones) {
+  std::vector<std::pair<int, int>> by_size;  // −nodes that fit, zone: in the order of their names
+  for (int zone : zones) by_size.emplace_back(-placer.count(zone), zone);
   std::ranges::sort(by_size);
   if (by_size.size() < 2) return std::nullopt;
-  int first = -by_size[0].first;
-  int rest = demand.nodes - first;
+  const int first = -by_size[0].first;
+  const int rest = demand.nodes - first;
   if (first >= demand.nodes || -by_size[1].first < rest) return std::nullopt;
-  std::optional<Choice> fuller = choose_leaves(zones.at(by_size[0].second), first);
-  std::optional<Choice> other = choose_leaves(zones.at(by_size[1].second), rest);
-  CHECK(fuller && other);
-  if (demand.max_leaves > 0 && fuller->leaves + other->leaves > demand.max_leaves)
-    return std::nullopt;
-  fuller->ranks.insert(fuller->ranks.end(), other->ranks.begin(), other->ranks.end());
-  return to_placement(capacity, std::move(fuller->ranks));
+  Choice choice;
+  placer.fill(by_size[0].second, first, choice);
+  placer.fill(by_size[1].second, rest, choice);
+  if (demand.max_leaves > 0 && choice.leaves > demand.max_leaves) return std::nullopt;
+  return to_placement(capacity, std::move(choice.ranks));
 }
 
 std::optional<Placement> place(const Capacity& capacity, const Demand& demand, bool avoid) {
-  std::map<std::string, Leaves> zones = free_by_zone(capacity, demand, avoid);
-  if (auto placement = place_in_one_zone(capacity, demand, zones)) return placement;
+  const Placer placer(capacity, demand, avoid);
+  const std::vector<int> zones = zones_of(capacity, demand);
+  if (auto placement = place_in_one_zone(capacity, demand, placer, zones)) return placement;
   if (!demand.may_cross_zones) return std::nullopt;
-  return place_across_zones(capacity, demand, zones);
+  return place_across_zones(capacity, demand, placer, zones);
 }
 
 }  // namespace
 
 Fit best_fit(const Node& node, GpuSet free, int gpus) {
   if (gpus == 0 || gpus == node.facts.gpus) {
-    return free == node.all_gpus() ? Fit{free, node.facts.gpus} : Fit{};
+    const bool is_whole = free == node.all_gpus() && !free.is_empty();
+    return is_whole ? Fit{free, node.facts.gpus} : Fit{};
   }
   Fit best{.hole = GpuSet::kMax + 1};
   for (int start = 0; start + gpus <= node.facts.gpus; start += gpus) {
@@ -184,26 +217,31 @@ Fit best_fit(const Node& node, GpuSet free, int gpus) {
     }
     if (hole < best.hole) best = {block, hole};
   }
-  return best;
+  return best.gpus.is_empty() ? Fit{} : best;
 }
 
-std::vector<int> eligible_slots(const Capacity& capacity, const Demand& demand) {
-  std::vector<int> slots;
-  for (int index : capacity.group(demand.group)) {
-    const Node& node = *capacity.slots()[index].node;
-    if (!demand.zone.empty() && node.facts.zone != demand.zone) continue;
-    if (node.facts.gpus == 0 || demand.gpus > node.facts.gpus) continue;
-    slots.push_back(index);
+std::vector<int> zones_of(const Capacity& capacity, const Demand& demand) {
+  std::vector<int> zones;
+  const NodeGroup* group = capacity.group(demand.group);
+  if (group == nullptr) return zones;
+  for (int zone = group->first_zone; zone < group->end_zone; ++zone) {
+    if (demand.zone.empty() || capacity.domains()[zone].name == demand.zone) zones.push_back(zone);
   }
-  return slots;
+  return zones;
 }
 
-bool one_zone_could_hold(const Capacity& capacity, const Demand& demand) {
-  std::map<std::string, int> nodes;
-  for (int index : eligible_slots(capacity, demand)) {
-    if (++nodes[capacity.slots()[index].node->facts.zone] >= demand.nodes) return true;
+bool has_enough_nodes(const Capacity& capacity, const Demand& demand) {
+  int first = 0;  // the two largest
+  int second = 0;
+  for (int zone : zones_of(capacity, demand)) {
+    const int count = capacity.fit_count(zone, demand.gpus);
+    if (count > first) {
+      second = std::exchange(first, count);
+    } else {
+      second = std::max(second, count);
+    }
   }
-  return false;
+  return first >= demand.nodes || (demand.may_cross_zones && first + second >= demand.nodes);
 }
 
 bool crosses_zones(const ClusterState& state, NodeId first_rank, NodeId last_rank) {
@@ -211,6 +249,7 @@ bool crosses_zones(const ClusterState& state, NodeId first_rank, NodeId last_ran
 }
 
 std::optional<Placement> place(const Capacity& capacity, const Demand& demand) {
+  if (!has_enough_nodes(capacity, demand)) return std::nullopt;
   if (!demand.avoid.empty()) {
     if (auto placement = place(capacity, demand, true)) return placement;
   }

@@ -1,7 +1,7 @@
 #pragma once
-// Where a gang goes: fewest leaves of one zone, best fit, small jobs where they leave whole nodes
-// whole (design §4, network-aware placement). A free-capacity question only; who may be moved away
-// is preempt.h's.
+// Where a gang goes: the smallest part of the network that holds it, best fit, small jobs where
+// they leave whole nodes whole (design §4, network-aware placement). A free-capacity question only;
+// who may be moved away is preempt.h's.
 
 #include <optional>
 #include <string>
@@ -19,8 +19,6 @@ struct Demand {
   bool may_cross_zones = false;
   int max_leaves = 0;         // 0 = no limit
   std::vector<NodeId> avoid;  // used only if there is no other way
-
-  auto shape() const { return std::tuple(group, zone, gpus, may_cross_zones, max_leaves); }
 };
 
 // The GPUs a demand would get on a node with these free: the whole node, or the aligned block that
@@ -37,11 +35,11 @@ inline GpuSet fit(const Node& node, GpuSet free, int gpus) {
 // All `demand.nodes` ranks in network order, or nothing.
 std::optional<Placement> place(const Capacity& capacity, const Demand& demand);
 
-// Slots of the demand's group with the hardware for one rank, free or not.
-std::vector<int> eligible_slots(const Capacity& capacity, const Demand& demand);
+// Whether enough nodes take a rank, leaves aside: what place() needs at least. Cheap.
+bool has_enough_nodes(const Capacity& capacity, const Demand& demand);
 
-// Whether the group has a zone that could hold the demand if it were empty.
-bool one_zone_could_hold(const Capacity& capacity, const Demand& demand);
+// Domains of the demand's group that it may use: the zones' indexes.
+std::vector<int> zones_of(const Capacity& capacity, const Demand& demand);
 
 // Whether ranks stand in more than one zone. Ranks are numbered zone by zone, so first and last
 // tell.

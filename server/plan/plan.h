@@ -15,6 +15,7 @@ struct StartItem {
   JobId job;
   Placement placement;
   Priority priority = Priority::low;  // effective level, never automatic
+  bool is_jumper = false;             // one before it in the order waits on
 };
 
 // Hold these GPUs for `job` and ask the victims to suspend.
@@ -48,7 +49,9 @@ struct Plan {
   std::vector<SuspendItem> suspends;
   std::vector<StartItem> starts;
   std::vector<ReserveItem> reserves;
-  std::map<JobId, PendingReason> pending;  // one for every waiting job that is not started
+  // Of jobs that this pass did something about; of all that wait if it was asked for them.
+  std::map<JobId, PendingReason> pending;
+  bool is_partial = false;  // its budget was used up: the next pass goes on
 };
 
 }  // namespace hai

@@ -1,6 +1,10 @@
 #pragma once
-// One planning pass: a pure function of the state, the knobs and the time. Ties break by id;
-// nothing is random.
+// Who runs next. A planner keeps indexes of the state between passes, so that a pass costs what has
+// changed; it decides from the state, the knobs and the time alone: a planner that has just been
+// given a state decides the same as one that followed every change to it. Ties break by id; nothing
+// is random.
+
+#include <memory>
 
 #include "common/knobs.h"
 #include "server/model/cluster_state.h"
@@ -9,13 +13,26 @@
 
 namespace hai {
 
-// Stages, in order: reservations that can start or must go; jobs to move off draining nodes; every
-// waiting job by level and submit order: start in free capacity, else make room, else say why not;
-// victims nobody needs any more go on. Later jobs may start in holes that earlier ones do not fit
-// (backfill).
-Plan plan(const ClusterState& state, const Knobs& knobs, UnixTime now);
+class Planner {
+ public:
+  virtual ~Planner() = default;
 
-// What a job asks of placement.
-Demand demand_of(const Capacity& capacity, const Job& job, const Knobs& knobs, UnixTime now);
+  // What ClusterState::take_changes() gave; to be called with all of it before each pass.
+  virtual void update(const ClusterState& state, const Changes& changes) = 0;
+  // One pass. Leaves the indexes as update() left them: the plan is only a wish until its events
+  // come back through update().
+  virtual Plan pass(const ClusterState& state, const Knobs& knobs, UnixTime now) = 0;
+  // Why a waiting job waits, as of the last pass. Costs no more than this one job.
+  virtual PendingReason pending_reason(const ClusterState& state, const Job& job) const = 0;
+};
+
+// Which legal victims have to leave, for comparison; production takes the first.
+enum class VictimChoice { least_lost_work, youngest, lowest_priority };
+
+// The production planner (plan/time_sharing.h).
+std::unique_ptr<Planner> make_planner(VictimChoice victims = VictimChoice::least_lost_work);
+
+// One pass by a planner that is new to the state, with the reasons of all waiting jobs.
+Plan plan(const ClusterState& state, const Knobs& knobs, UnixTime now);
 
 }  // namespace hai

@@ -2,35 +2,60 @@
 
 #include <algorithm>
 #include <map>
+#include <queue>
+#include <set>
 
+#include "common/check.h"
 #include "server/plan/cost.h"
 
 namespace hai {
 namespace {
 
-// One way to free a node for one rank: these jobs leave.
+// So many legal victims are tried set by set.
+constexpr size_t kExhaustiveMax = 8;
+
+struct Victim {
+  const Running* running = nullptr;
+  int64_t cost = 0;
+  bool is_chosen = false;
+};
+
+// One way to free a block of a node: these leave.
 struct Option {
+  int64_t cost = 0;
   int slot = 0;
   std::vector<JobId> victims;
 };
 
+enum class Measure { per_node, per_freed_node };
+
 class Search {
  public:
-  Search(const ClusterState& state, const Capacity& capacity, const Knobs& knobs, UnixTime now,
-         const Demand& demand, Priority level, const std::set<JobId>& asked)
-      : capacity_(capacity), demand_(demand) {
-    for (JobId id : state.live()) {
-      const Job& job = *state.find(id);
-      if (!is_legal_victim(job, level)) continue;
-      costs_.emplace(id, asked.contains(id) ? 0 : suspend_cost(job, knobs, now));
-      jobs_.emplace(id, &job);
-      has_gangs_ = has_gangs_ || job.attempt->ranks.size() > 1;
+  Search(const PreemptContext& context, const Demand& demand, const Requester& requester)
+      : context_(context),
+        capacity_(context.capacity),
+        demand_(demand),
+        reach_(VictimIndex::reach(requester)) {
+    for (int zone : zones_of(capacity_, demand)) {
+      const Domain& part = capacity_.domains()[zone];
+      std::vector<int> reachable;
+      for (int slot = part.first_slot; slot < part.end_slot; ++slot) {
+        if (!context.running.is_reachable(capacity_, slot, demand.gpus, reach_)) continue;
+        reachable.push_back(slot);
+        add_victims(slot, requester);
+      }
+      if (!demand.may_cross_zones || sets_.empty()) {
+        sets_.push_back(std::move(reachable));
+      } else {
+        sets_[0].insert(sets_[0].end(), reachable.begin(), reachable.end());
+      }
     }
   }
 
   // Nodes to avoid are made free only if the others are not enough.
   std::optional<Preemption> run() {
-    if (jobs_.empty()) return std::nullopt;
+    if (victims_.empty()) return std::nullopt;
+    if (victims_.size() <= kExhaustiveMax) return exhaustive();
     if (!demand_.avoid.empty()) {
       if (auto found = cheapest(true)) return found;
     }
@@ -38,146 +63,235 @@ class Search {
   }
 
  private:
-  enum class Measure { per_node, per_freed_node };
+  void add_victims(int slot, const Requester& requester) {
+    for (const Occupant& occupant : capacity_.slots()[slot].node->occupants) {
+      if (victims_.contains(occupant.job)) continue;
+      const Running* running = context_.running.find(occupant.job);
+      if (running == nullptr) continue;
+      if (!context_.running.may_interrupt(context_.knobs, requester, context_.ledger, *running)) {
+        continue;
+      }
+      victims_.emplace(occupant.job, Victim{running, cost_of(*running)});
+    }
+  }
 
-  std::optional<Preemption> cheapest(bool avoid) const {
+  int64_t cost_of(const Running& running) const {
+    if (running.is_asked || running.is_leaving) return 0;
+    switch (context_.choice) {
+      case VictimChoice::least_lost_work:
+        return suspend_cost(*running.job, context_.knobs, context_.now);
+      case VictimChoice::youngest:
+        return 1 + std::max<int64_t>(
+                       0, Duration(context_.now - running.job->attempt->placed_at).count());
+      case VictimChoice::lowest_priority:
+        return 1 + (static_cast<int64_t>(running.level) << 32) + running.job->id.value;
+    }
+    return 0;
+  }
+
+  // Every set, the cheapest first found wins; ties by the smaller set, then by ids.
+  std::optional<Preemption> exhaustive() {
+    std::vector<JobId> ids;
+    for (const auto& [id, victim] : victims_) ids.push_back(id);
+    if (!placement_without(ids)) return std::nullopt;
     std::optional<Preemption> best;
-    int64_t best_cost = 0;
-    for (const auto& slots : slot_sets(avoid)) {
+    int best_count = 0;
+    bool best_avoids = false;
+    for (unsigned set = 0; set < 1U << ids.size(); ++set) {
+      int64_t cost = 0;
+      for (size_t i = 0; i < ids.size(); ++i) {
+        if ((set >> i & 1) != 0) cost += victims_.at(ids[i]).cost;
+      }
+      const int count = std::popcount(set);
+      if (best && best_avoids && std::pair(best->cost, best_count) <= std::pair(cost, count)) {
+        continue;
+      }
+      std::vector<JobId> chosen;
+      for (size_t i = 0; i < ids.size(); ++i) {
+        if ((set >> i & 1) != 0) chosen.push_back(ids[i]);
+      }
+      auto placement = placement_without(chosen);
+      if (!placement) continue;
+      const bool avoids = !uses_avoided(*placement);
+      const auto key = std::tuple(!avoids, cost, count);
+      if (best && std::tuple(!best_avoids, best->cost, best_count) <= key) continue;
+      best = Preemption{std::move(*placement), std::move(chosen), cost};
+      best_count = count;
+      best_avoids = avoids;
+    }
+    return best;
+  }
+
+  bool uses_avoided(const Placement& placement) const {
+    return std::ranges::any_of(placement, [&](const RankPlacement& place) {
+      return std::ranges::find(demand_.avoid, place.node) != demand_.avoid.end();
+    });
+  }
+
+  std::optional<Preemption> cheapest(bool avoid) {
+    std::optional<Preemption> best;
+    const bool has_gangs = std::ranges::any_of(victims_, [](const auto& item) {
+      return item.second.running->job->attempt->ranks.size() > 1;
+    });
+    for (const std::vector<int>& all : sets_) {
+      std::vector<int> slots;
+      for (int slot : all) {
+        if (!avoid || !is_avoided(slot)) slots.push_back(slot);
+      }
       for (Measure measure : {Measure::per_node, Measure::per_freed_node}) {
-        if (measure == Measure::per_freed_node && !has_gangs_) continue;
-        std::set<JobId> victims = greedy(slots, measure);
-        prune(victims);
-        auto placement = place(with_gone(victims), demand_);
-        if (!placement) continue;
-        int64_t cost = 0;
-        for (JobId victim : victims) cost += costs_.at(victim);
-        if (best && best_cost <= cost) continue;
-        best = Preemption{*placement, {victims.begin(), victims.end()}};
-        best_cost = cost;
+        if (measure == Measure::per_freed_node && !has_gangs) continue;
+        if (auto found = greedy(slots, measure); found && (!best || found->cost < best->cost)) {
+          best = std::move(found);
+        }
       }
     }
     return best;
   }
 
-  // One set per zone, or all zones together for a gang that no zone can hold.
-  std::vector<std::vector<int>> slot_sets(bool avoid) const {
-    std::map<std::string, std::vector<int>> zones;
-    for (int slot : eligible_slots(capacity_, demand_)) {
-      const Node& node = *capacity_.slots()[slot].node;
-      if (!capacity_.slots()[slot].usable) continue;
-      if (avoid && std::ranges::find(demand_.avoid, node.id) != demand_.avoid.end()) continue;
-      zones[demand_.may_cross_zones ? "" : node.facts.zone].push_back(slot);
-    }
-    std::vector<std::vector<int>> sets;
-    for (auto& [zone, slots] : zones) sets.push_back(std::move(slots));
-    return sets;
+  bool is_avoided(int slot) const {
+    const NodeId node = capacity_.slots()[slot].node->id;
+    return std::ranges::find(demand_.avoid, node) != demand_.avoid.end();
   }
 
-  // The cheapest block of the node that legal victims alone stand on.
-  std::optional<Option> option(int slot, const std::set<JobId>& chosen, Measure measure,
-                               int64_t* cost) const {
-    const Node& node = *capacity_.slots()[slot].node;
-    const GpuSet held = capacity_.slots()[slot].held;
-    int gpus = demand_.gpus == 0 ? node.facts.gpus : demand_.gpus;
+  // The cheapest block of the node that free GPUs and legal victims make up.
+  std::optional<Option> option(int index, Measure measure) const {
+    const Slot& slot = capacity_.slots()[index];
+    const int count = slot.node->facts.gpus;
+    const int gpus = demand_.gpus == 0 ? count : demand_.gpus;
     std::optional<Option> best;
-    for (int start = 0; start + gpus <= node.facts.gpus; start += gpus) {
-      GpuSet block{GpuSet::first(gpus).bits << start};
-      GpuSet reachable = capacity_.slots()[slot].free;
-      Option candidate{slot, {}};
-      int64_t sum = 0;
-      for (const Occupant& occupant : node.occupants) {
+    for (int start = 0; start + gpus <= count; start += gpus) {
+      const GpuSet block{GpuSet::first(gpus).bits << start};
+      GpuSet reachable = slot.free;
+      Option candidate{.slot = index};
+      for (const Occupant& occupant : slot.node->occupants) {
         if ((occupant.gpus & block).is_empty()) continue;
-        auto it = costs_.find(occupant.job);
-        if (it == costs_.end()) continue;  // Its GPUs stay out of reach.
-        reachable = reachable | without(occupant.gpus, held);
-        if (chosen.contains(occupant.job)) continue;
+        auto it = victims_.find(occupant.job);
+        if (it == victims_.end()) continue;  // Its GPUs stay out of reach.
+        reachable = reachable | without(occupant.gpus, slot.held);
+        if (it->second.is_chosen) continue;
         candidate.victims.push_back(occupant.job);
-        sum += it->second / freed_by(occupant.job, measure);
+        candidate.cost += it->second.cost / freed_by(it->second, measure);
       }
       if (!without(block, reachable).is_empty()) continue;
-      if (best && *cost <= sum) continue;
-      best = candidate;
-      *cost = sum;
+      if (!best || candidate.cost < best->cost) best = std::move(candidate);
     }
     return best;
   }
 
   // Over how many of the nodes asked for the victim's lost work is spread.
-  int64_t freed_by(JobId victim, Measure measure) const {
+  int64_t freed_by(const Victim& victim, Measure measure) const {
     if (measure == Measure::per_node) return 1;
-    auto ranks = static_cast<int64_t>(jobs_.at(victim)->attempt->ranks.size());
+    const auto ranks = static_cast<int64_t>(victim.running->job->attempt->ranks.size());
     return std::min<int64_t>(ranks, demand_.nodes);
   }
 
-  std::set<JobId> greedy(const std::vector<int>& slots, Measure measure) const {
-    std::set<JobId> chosen;
-    std::set<int> done;
-    while (static_cast<int>(done.size()) < demand_.nodes) {
-      std::optional<Option> best;
-      int64_t best_cost = 0;
-      for (int slot : slots) {
-        if (done.contains(slot)) continue;
-        int64_t cost = 0;
-        std::optional<Option> candidate = option(slot, chosen, measure, &cost);
-        if (!candidate) continue;
-        if (candidate->victims.empty()) {
-          done.insert(slot);
-          if (static_cast<int>(done.size()) == demand_.nodes) return chosen;
-          continue;
-        }
-        if (best && best_cost <= cost) continue;
-        best = candidate;
-        best_cost = cost;
+  struct Entry {
+    int64_t cost = 0;
+    int slot = 0;
+    int version = 0;
+    auto operator<=>(const Entry&) const = default;
+  };
+
+  // Takes the cheapest node again and again. A gang that leaves makes its other nodes cheaper: they
+  // get fresh entries, the old ones are stale.
+  std::optional<Preemption> greedy(const std::vector<int>& slots, Measure measure) {
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    std::map<int, int> versions;
+    for (int slot : slots) {
+      if (auto found = option(slot, measure)) {
+        queue.push({found->cost, slot, 0});
+        versions.emplace(slot, 0);
       }
-      if (!best) return chosen;
-      chosen.insert(best->victims.begin(), best->victims.end());
-      done.insert(best->slot);
     }
-    return chosen;
+    std::vector<JobId> chosen;
+    int done = 0;
+    while (done < demand_.nodes && !queue.empty()) {
+      const Entry entry = queue.top();
+      queue.pop();
+      auto version = versions.find(entry.slot);
+      if (version == versions.end() || version->second != entry.version) continue;
+      const std::optional<Option> found = option(entry.slot, measure);
+      CHECK(found.has_value());
+      versions.erase(version);
+      ++done;
+      for (JobId victim : found->victims) {
+        victims_.at(victim).is_chosen = true;
+        chosen.push_back(victim);
+      }
+      for (JobId victim : found->victims) {
+        for (const Rank& rank : victims_.at(victim).running->job->attempt->ranks) {
+          const int slot = capacity_.index_of(rank.place.node);
+          auto other = versions.find(slot);
+          if (other == versions.end()) continue;
+          queue.push({option(slot, measure)->cost, slot, ++other->second});
+        }
+      }
+    }
+    for (JobId victim : chosen) victims_.at(victim).is_chosen = false;
+    return without_needless(std::move(chosen));
   }
 
   // Whoever can stay, stays: dearest first.
-  void prune(std::set<JobId>& victims) const {
-    if (!place(with_gone(victims), demand_)) return;
-    std::vector<JobId> order(victims.begin(), victims.end());
-    std::ranges::stable_sort(order, std::greater(), [&](JobId id) { return costs_.at(id); });
-    for (JobId victim : order) {
-      victims.erase(victim);
-      if (!place(with_gone(victims), demand_)) victims.insert(victim);
-    }
-  }
-
-  Capacity with_gone(const std::set<JobId>& victims) const {
-    Capacity trial = capacity_;
-    for (JobId victim : victims) {
-      for (const Rank& rank : jobs_.at(victim)->attempt->ranks) {
-        trial.give(rank.place.node, rank.place.gpus);
+  std::optional<Preemption> without_needless(std::vector<JobId> chosen) {
+    const Capacity::Mark mark = capacity_.mark();
+    for (JobId victim : chosen) give(victim);
+    Preemption found;
+    if (auto placement = place(capacity_, demand_)) {
+      std::ranges::sort(chosen, [&](JobId a, JobId b) {
+        return std::pair(-victims_.at(a).cost, a) < std::pair(-victims_.at(b).cost, b);
+      });
+      for (JobId victim : chosen) {
+        const Capacity::Mark before = capacity_.mark();
+        ungive(victim);
+        const bool is_needless = demand_.max_leaves > 0 ? place(capacity_, demand_).has_value()
+                                                        : has_enough_nodes(capacity_, demand_);
+        if (is_needless) continue;
+        capacity_.undo_to(before);
+        found.victims.push_back(victim);
+        found.cost += victims_.at(victim).cost;
       }
+      found.placement = *place(capacity_, demand_);
     }
-    return trial;
+    capacity_.undo_to(mark);
+    if (found.placement.empty()) return std::nullopt;
+    std::ranges::sort(found.victims);
+    return found;
   }
 
-  const Capacity& capacity_;
+  std::optional<Placement> placement_without(const std::vector<JobId>& chosen) {
+    const Capacity::Mark mark = capacity_.mark();
+    for (JobId victim : chosen) give(victim);
+    auto placement = place(capacity_, demand_);
+    capacity_.undo_to(mark);
+    return placement;
+  }
+
+  void give(JobId victim) {
+    for (const Rank& rank : victims_.at(victim).running->job->attempt->ranks) {
+      capacity_.give(rank.place.node, rank.place.gpus);
+    }
+  }
+  void ungive(JobId victim) {
+    for (const Rank& rank : victims_.at(victim).running->job->attempt->ranks) {
+      capacity_.ungive(rank.place.node, rank.place.gpus);
+    }
+  }
+
+  const PreemptContext& context_;
+  Capacity& capacity_;
   const Demand& demand_;
-  std::map<JobId, int64_t> costs_;
-  std::map<JobId, const Job*> jobs_;
-  bool has_gangs_ = false;
+  const int reach_;
+  std::vector<std::vector<int>> sets_;  // reachable slots per zone, or all for a crossing gang
+  std::map<JobId, Victim> victims_;
 };
 
 }  // namespace
 
-bool is_legal_victim(const Job& job, Priority level) {
-  const Attempt& attempt = *job.attempt;
-  bool leaves_anyway = attempt.end || (attempt.state == AttemptState::suspending &&
-                                       (!attempt.suspended_for || job.held));
-  return leaves_anyway || attempt.priority < level;
-}
-
-std::optional<Preemption> preempt(const ClusterState& state, const Capacity& capacity,
-                                  const Knobs& knobs, UnixTime now, const Demand& demand,
-                                  Priority level, const std::set<JobId>& asked) {
-  return Search(state, capacity, knobs, now, demand, level, asked).run();
+std::optional<Preemption> preempt(const PreemptContext& context, const Demand& demand,
+                                  const Requester& requester) {
+  const int needed = context.running.needed_reach(context.capacity, demand);
+  if (needed > VictimIndex::reach(requester)) return std::nullopt;
+  return Search(context, demand, requester).run();
 }
 
 }  // namespace hai

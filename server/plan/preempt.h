@@ -1,31 +1,37 @@
 #pragma once
 // Who has to leave so that a job can start: among the legal victims a set with little lost work,
-// and none that could have stayed. Greedy by lost work per node and by lost work per freed node,
-// the better of the two; then every victim is proved necessary. Exact for jobs of one node and for
-// victims of one node, a heuristic for overlapping gangs (tests/property measures how good).
+// and none that could have stayed. Few victims: every set is tried. Many: greedy by lost work per
+// node and by lost work per freed node, the better of the two, and then every victim is proved
+// necessary: exact for victims of one node, a heuristic for overlapping gangs (tests/property
+// measures how good).
 
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "common/knobs.h"
 #include "server/plan/capacity.h"
 #include "server/plan/placement.h"
+#include "server/plan/planner.h"
+#include "server/plan/victims.h"
 
 namespace hai {
 
 struct Preemption {
   Placement placement;
   std::vector<JobId> victims;  // by id; those already leaving included
+  int64_t cost = 0;            // GPU-microseconds
 };
 
-// `asked`: jobs that this pass has told to leave already; whoever leaves costs nothing more.
-std::optional<Preemption> preempt(const ClusterState& state, const Capacity& capacity,
-                                  const Knobs& knobs, UnixTime now, const Demand& demand,
-                                  Priority level, const std::set<JobId>& asked);
+struct PreemptContext {
+  Capacity& capacity;  // tried on, and left as it was
+  const VictimIndex& running;
+  const Ledger& ledger;
+  const Knobs& knobs;
+  UnixTime now;
+  VictimChoice choice = VictimChoice::least_lost_work;
+};
 
-// Of lower level, or leaving in any case. One that leaves only for another job of its own level or
-// above is none: it goes on if that job needs it no more.
-bool is_legal_victim(const Job& job, Priority level);
+std::optional<Preemption> preempt(const PreemptContext& context, const Demand& demand,
+                                  const Requester& requester);
 
 }  // namespace hai

@@ -277,6 +277,9 @@ struct JobRest {
     visit("checkpoint", self.job.checkpoint);
     visit("whole_life_state", self.job.whole_life_state);
     visit("avoid", self.job.avoid);
+    visit("waiting_since", self.job.waiting_since);
+    visit("custom_rank", self.job.custom_rank);
+    visit("gpu_seconds", self.job.gpu_seconds);
   }
 };
 

@@ -124,7 +124,8 @@ void load_nodes(PgSession& session, StoredState& state) {
 }
 
 void load_people(PgSession& session, StoredState& state) {
-  PgResult rows = session.run("SELECT name, role, active, groups FROM app_user ORDER BY name");
+  PgResult rows = session.run(
+      "SELECT name, role, active, groups, usage_gpu_seconds, usage_at FROM app_user ORDER BY name");
   for (int row = 0; row < rows.size(); ++row) {
     PgCells cells(rows, row);
     User& user = state.users.emplace_back();
@@ -132,6 +133,8 @@ void load_people(PgSession& session, StoredState& state) {
     cells.read(user.role);
     cells.read(user.active);
     cells.read(user.groups);
+    cells.read(user.usage.gpu_seconds);
+    cells.read(user.usage.at);
   }
   rows = session.run("SELECT owner, group_name, priority, nodes FROM quota");
   for (int row = 0; row < rows.size(); ++row) {

@@ -11,7 +11,7 @@ const char* const kJobColumns =
     " failure_restarts, lost_gpu_seconds, spec, rest, attempt";
 
 const char* const kAttemptColumns =
-    "a.job, a.number, a.state, a.priority, a.master_port, a.exclusive, a.placed_at, a.running_at,"
+    "a.job, a.number, a.state, a.priority, a.master_port, a.exclusive, a.jumper, a.placed_at, a.running_at,"
     " a.ended_at, a.suspend_deadline, a.suspended_for, a.suspend_reason, a.ending";
 
 const char* const kRankColumns =
@@ -62,6 +62,7 @@ Attempt attempt_from_row(const PgResult& rows, int row) {
   cells.read(attempt.priority);
   cells.read(attempt.master_port);
   cells.read(attempt.exclusive);
+  cells.read(attempt.jumper);
   cells.read(attempt.placed_at);
   cells.read(attempt.running_at);
   cells.read(attempt.ended_at);

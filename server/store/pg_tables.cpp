@@ -84,6 +84,7 @@ const PgTable<AttemptRow>& attempt_table() {
        COLUMN(AttemptRow, "priority", "text", v.attempt->priority),
        COLUMN(AttemptRow, "master_port", "integer", v.attempt->master_port),
        COLUMN(AttemptRow, "exclusive", "boolean", v.attempt->exclusive),
+       COLUMN(AttemptRow, "jumper", "boolean", v.attempt->jumper),
        COLUMN(AttemptRow, "placed_at", "timestamptz", v.attempt->placed_at),
        COLUMN(AttemptRow, "running_at", "timestamptz", v.attempt->running_at),
        COLUMN(AttemptRow, "ended_at", "timestamptz", v.attempt->ended_at),
@@ -132,7 +133,9 @@ const PgTable<User>& user_table() {
       1,
       {COLUMN(User, "name", "text", v.name), COLUMN(User, "role", "text", v.role),
        COLUMN(User, "active", "boolean", v.active),
-       COLUMN(User, "groups", "text[]", text_array(v.groups))}};
+       COLUMN(User, "groups", "text[]", text_array(v.groups)),
+       COLUMN(User, "usage_gpu_seconds", "bigint", v.usage.gpu_seconds),
+       COLUMN(User, "usage_at", "timestamptz", v.usage.at)}};
   return table;
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/rng.h"
 #include "server/plan/cost.h"
+#include "server/plan/pass.h"
 #include "server/plan/preempt.h"
 #include "tests/property/random_plan_world.h"
 
@@ -79,11 +80,14 @@ Score score(bool gangs, bool shares) {
     builder.nodes(static_cast<int>(rng.between(1, count)));
     if (shares && rng.chance(0.4)) builder.gpus(4);
     JobId id = c.submit(builder);
-    Capacity capacity(c.state());
+    TimeSharingPlanner planner(VictimChoice::least_lost_work);
+    PlanIndex& index = planner.index_at(c.state(), c.knobs, c.now);
+    Capacity& capacity = index.capacity;
     Demand demand = demand_of(capacity, c.job(id), c.knobs, c.now);
     std::optional<int64_t> best = optimum(c, demand);
     if (place(capacity, demand)) continue;
-    auto found = preempt(c.state(), capacity, c.knobs, c.now, demand, Priority::high, {});
+    const PreemptContext context{capacity, index.running, index.ledger, c.knobs, c.now};
+    auto found = preempt(context, demand, {&c.job(id), Priority::high});
     EXPECT_EQ(found.has_value(), best.has_value()) << "seed " << seed;
     if (!found || !best) continue;
     ++score.cases;

@@ -8,6 +8,8 @@
 
 #include "server/model/invariants.h"
 #include "server/plan/eligible.h"
+#include "server/plan/pass.h"
+#include "server/plan/pass.h"
 #include "server/plan/preempt.h"
 #include "tests/property/random_plan_world.h"
 
@@ -89,23 +91,33 @@ void expect_one_answer_per_waiting_job(const Cluster& c, const Plan& plan) {
 }
 
 void expect_quotas_kept(const Cluster& c, const Plan& plan) {
-  QuotaLedger ledger(c.state());
+  Ledger ledger;
+  ledger.rebuild(c.state());
   auto use = [&](JobId id, Priority level) {
     const Job& job = c.job(id);
     int64_t units = quota_units(c.state(), *job.spec);
-    EXPECT_TRUE(ledger.has_room(*c.state().find_user(job.user), job.spec->group, level, units))
-        << "job " << id.value;
-    ledger.use(job.user, job.spec->group, level, units);
+    Room& room = ledger.room(c.state(), ledger.find(job.user), job.spec->group);
+    EXPECT_TRUE(room.has_room(level, units)) << "job " << id.value;
+    ledger.use(room, level, units);
   };
   for (const StartItem& item : plan.starts) use(item.job, item.priority);
   for (const ReserveItem& item : plan.reserves) use(item.job, item.priority);
 }
 
 void expect_victims_are_legal_and_stand_in_the_way(const Cluster& c, const Plan& plan) {
+  TimeSharingPlanner planner(VictimChoice::least_lost_work);
+  const PlanIndex& index = planner.index_at(c.state(), c.knobs, c.now);
   for (const ReserveItem& item : plan.reserves) {
     EXPECT_FALSE(item.victims.empty());
+    const Job& job = c.job(item.job);
+    UnixTime lift{};
+    const Requester requester =
+        requester_of(index, c.now, job, item.priority, waiting_class(c.knobs, job, c.now, &lift),
+                     index.ledger.find(job.user));
     for (JobId victim : item.victims) {
-      EXPECT_TRUE(is_legal_victim(c.job(victim), item.priority)) << "victim " << victim.value;
+      EXPECT_TRUE(index.running.may_interrupt(c.knobs, requester, index.ledger,
+                                              *index.running.find(victim)))
+          << "victim " << victim.value;
       bool in_the_way = std::ranges::any_of(c.attempt(victim).ranks, [&](const Rank& rank) {
         return std::ranges::any_of(item.placement, [&](const RankPlacement& place) {
           return place.node == rank.place.node && !(place.gpus & rank.place.gpus).is_empty();

@@ -380,7 +380,7 @@ void Player::prove_liveness(const Line& last) {
   run_for(2min);
   if (world_->checkers().live_processes() != 0)
     last.fail("{} processes outlive their jobs", world_->checkers().live_processes());
-  world_->checkers().check_log(world_->database());
+  world_->checkers().check_log(world_->database(), world_->knobs());
   check(last);
 }
 

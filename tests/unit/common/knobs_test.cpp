@@ -8,6 +8,9 @@ namespace hai {
 namespace {
 
 std::string as_text(const KnobRange& range, int64_t value) {
+  if (range.is_percent) {
+    return std::to_string(value / 10) + "." + std::to_string(value % 10) + "%";
+  }
   return range.is_duration ? format_duration(Duration(value)) : std::to_string(value);
 }
 
@@ -17,8 +20,12 @@ TEST(Knobs, EveryRangeAcceptsItsEndsAndNothingBeyond) {
   std::set<std::string> names;
   for (const KnobRange& range : knob_ranges()) {
     EXPECT_TRUE(names.insert(range.name).second) << range.name;
-    EXPECT_LT(range.low, range.high) << range.name;
     Knobs knobs;
+    for (const std::string& word : range.words) {
+      EXPECT_TRUE(set_knob(knobs, range.name, word).is_ok()) << word;
+    }
+    if (!range.words.empty()) continue;
+    EXPECT_LT(range.low, range.high) << range.name;
     EXPECT_TRUE(set_knob(knobs, range.name, as_text(range, range.low)).is_ok()) << range.name;
     EXPECT_TRUE(set_knob(knobs, range.name, as_text(range, range.high)).is_ok()) << range.name;
     EXPECT_FALSE(set_knob(knobs, range.name, as_text(range, range.low - 1)).is_ok()) << range.name;
@@ -34,6 +41,22 @@ TEST(Knobs, SetsTheNamedOne) {
   EXPECT_TRUE(set_knob(knobs, "max_requeues", "3").is_ok());
   EXPECT_EQ(knobs.heartbeat, 7s);
   EXPECT_EQ(knobs.max_requeues, 3);
+  EXPECT_TRUE(set_knob(knobs, "policy", "fifo").is_ok());
+  EXPECT_EQ(knobs.policy, Policy::fifo);
+  EXPECT_TRUE(set_knob(knobs, "switch_share", "0.5%").is_ok());
+  EXPECT_EQ(knobs.switch_share_permille, 5);
+  EXPECT_TRUE(set_knob(knobs, "switch_share", "3%").is_ok());
+  EXPECT_EQ(knobs.switch_share_permille, 30);
+}
+
+TEST(Knobs, SharesAndPoliciesHaveTheirOwnErrors) {
+  Knobs knobs;
+  for (const char* bad : {"2", "%", "101%", "2.%", "2.55%", "-1%", "2% ", "0%"}) {
+    EXPECT_EQ(set_knob(knobs, "switch_share", bad).message(),
+              "switch_share: must be 0.1%..100%, is '" + std::string(bad) + "'");
+  }
+  EXPECT_EQ(set_knob(knobs, "policy", "lifo").message(),
+            "policy: must be fifo or feedback, is 'lifo'");
 }
 
 TEST(Knobs, ErrorsNameTheKnobAndTheRange) {

@@ -34,10 +34,17 @@ TEST(JobView, HasAReasonExactlyWhileItWaitsOrStarts) {
 TEST(JobView, TakesThePlansReason) {
   Cluster c = cluster(nodes(1, gpus(8)));
   JobId id = c.submit(job("j"));
-  std::map<JobId, PendingReason> pending = {{id, {PendingCode::quota, "text"}}};
+  c.run(job("first"), {"node-1"});
+  std::unique_ptr<Planner> planner = make_planner();
   std::map<JobId, int64_t> progress = {{id, 17}};
-  JobView view = view_job(c.state(), c.job(id), {&pending, &progress});
-  EXPECT_EQ(view.pending_reason, (PendingReason{PendingCode::quota, "text"}));
+  const SoftFacts soft{planner.get(), &progress};
+  EXPECT_EQ(view_job(c.state(), c.job(id), soft).pending_reason->code,
+            PendingCode::not_considered);
+  planner->pass(c.state(), c.knobs, c.now);
+  JobView view = view_job(c.state(), c.job(id), soft);
+  EXPECT_EQ(view.pending_reason,
+            (PendingReason{PendingCode::resources,
+                           "needs 1 whole node in training; 0 of 1 open node can give that now"}));
   EXPECT_EQ(view.progress_step, 17);
 }
 

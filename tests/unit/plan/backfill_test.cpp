@@ -16,7 +16,7 @@ TEST(Backfill, LaterJobsStartInHoles) {
   Plan plan = c.plan();
   EXPECT_THAT(starts(c, plan), ElementsAre("small: node-3"));
   EXPECT_EQ(pending_text(plan, big),
-            "needs 3 whole nodes in training; 2 of 4 open nodes can give that now");
+            "needs 3 whole nodes in training; 1 of 4 open nodes can give that now");
 }
 
 TEST(Backfill, DoesNotUseNodesHeldForAnother) {

@@ -68,7 +68,7 @@ TEST(QuotaRule, StopsAtTheLimitWithTheNumbers) {
   JobId late = c.submit(job("late"));
   Plan plan = c.plan();
   EXPECT_THAT(starts(c, plan), ElementsAre("fits: node-3,node-4"));
-  EXPECT_EQ(pending_text(plan, big), "quota of ann in training/normal: 4 nodes, 2 used, 3 asked");
+  EXPECT_EQ(pending_text(plan, big), "quota of ann in training/normal: 4 nodes, 4 used, 3 asked");
   EXPECT_EQ(pending_text(plan, late), "quota of ann in training/normal: 4 nodes, 4 used, 1 asked");
   EXPECT_EQ(pending_code(plan, fits), "");
 }

@@ -1,0 +1,165 @@
+#include "server/plan/blocking.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "common/hostlist.h"
+#include "server/plan/blocking_search.h"
+#include "server/plan/blocking_text.h"
+#include "server/plan/eligible.h"
+#include "server/plan/order.h"
+
+namespace hai {
+namespace {
+
+std::string job_holder(JobId id) { return fmt::format("job/{}", id.value); }
+
+std::string title(const Job& job) {
+  return fmt::format("job {} ({}) of {}", job.id.value, job.spec->name, job.user);
+}
+
+void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
+                    std::vector<BlockingFact>& facts) {
+  const User* user = state.find_user(job.user);
+  if (user == nullptr || !user->active) {
+    facts.push_back({BlockingKind::user_inactive, fmt::format("user {} is not active", job.user),
+                     {"user/" + job.user}});
+  }
+  if (job.held) {
+    facts.push_back({BlockingKind::held, job.hold_reason.empty() ? "held" : job.hold_reason});
+  }
+  if (job.spec->begin_at && *job.spec->begin_at > now) {
+    facts.push_back({BlockingKind::begin_time,
+                     fmt::format("begins at {}", format_rfc3339(*job.spec->begin_at))});
+  }
+  if (job.failed_dependency) {
+    facts.push_back({BlockingKind::dependency,
+                     fmt::format("job {}, which must succeed first, did not",
+                                 job.failed_dependency.value),
+                     {job_holder(job.failed_dependency)}, job.failed_dependency});
+  }
+  for (JobId id : job.unmet_dependencies) {
+    if (id == job.failed_dependency) continue;
+    const Job* other = state.find(id);
+    facts.push_back({BlockingKind::dependency,
+                     other == nullptr ? fmt::format("job {} has to succeed first", id.value)
+                                      : fmt::format("{}, which is {}, has to succeed first",
+                                                    title(*other), to_string(other->state)),
+                     {job_holder(id)}, id});
+  }
+}
+
+void add_quota(const ClusterState& state, const Job& job, const Hypothesis& hypothesis,
+               std::vector<BlockingFact>& facts) {
+  if (hypothesis.quota_text().empty()) return;
+  BlockingFact fact{BlockingKind::quota, hypothesis.quota_text()};
+  auto add_user_of_it = [&](const Job& other, Priority level) {
+    if (other.id == job.id || other.user != job.user || level != hypothesis.level()) return;
+    if (other.spec->group == job.spec->group) fact.holders.push_back(job_holder(other.id));
+  };
+  for (JobId id : state.live()) {
+    const Job& other = *state.find(id);
+    add_user_of_it(other, other.attempt->priority);
+  }
+  for (JobId id : state.reserved()) {
+    const Job& other = *state.find(id);
+    add_user_of_it(other, other.reservation->priority);
+  }
+  facts.push_back(std::move(fact));
+}
+
+// A job that holds nodes waits for whoever still stands on them.
+bool add_leaving(const ClusterState& state, const Job& job, std::vector<BlockingFact>& facts) {
+  std::set<JobId> there;
+  for (const RankPlacement& place : job.reservation->placement) {
+    const Node& node = *state.find(place.node);
+    if (!node.takes_jobs()) return false;
+    for (const Occupant& occupant : node.occupants) {
+      if (!(occupant.gpus & place.gpus).is_empty()) there.insert(occupant.job);
+    }
+  }
+  for (JobId id : there) {
+    const Job& other = *state.find(id);
+    facts.push_back({BlockingKind::job, leaving_text(state, other), {job_holder(id)}, id});
+  }
+  return true;
+}
+
+BlockingFact fact_of(const ClusterState& state, const Knobs& knobs, const Hypothesis& hypothesis,
+                     const Obstacle& obstacle, bool for_crossing) {
+  if (obstacle.kind == Obstacle::Kind::node) {
+    const Node& node = *state.find(obstacle.node);
+    return {BlockingKind::node, node_text(node), {"node/" + node.facts.name}, {}, obstacle.node};
+  }
+  const Job& job = *state.find(obstacle.job);
+  BlockingFact fact{BlockingKind::job, "", {job_holder(job.id)}, job.id};
+  if (for_crossing) {
+    fact.kind = BlockingKind::cross_zone;
+    fact.text = fmt::format(
+        "no zone is large enough, and {} runs across zones already, as many as may at a time ({})",
+        title(job), knobs.max_cross_zone_jobs);
+  } else if (obstacle.kind == Obstacle::Kind::reservation) {
+    fact.kind = BlockingKind::reservation;
+    fact.text = reservation_text(state, job);
+  } else {
+    fact.text = victim_text(state, knobs, hypothesis, job);
+  }
+  return fact;
+}
+
+}  // namespace
+
+std::string_view to_string(BlockingKind kind) {
+  switch (kind) {
+    case BlockingKind::user_inactive:
+      return "user_inactive";
+    case BlockingKind::held:
+      return "held";
+    case BlockingKind::begin_time:
+      return "begin_time";
+    case BlockingKind::dependency:
+      return "dependency";
+    case BlockingKind::quota:
+      return "quota";
+    case BlockingKind::node:
+      return "node";
+    case BlockingKind::job:
+      return "job";
+    case BlockingKind::reservation:
+      return "reservation";
+    case BlockingKind::cross_zone:
+      return "cross_zone";
+    case BlockingKind::hardware:
+      return "hardware";
+  }
+  return "job";
+}
+
+std::vector<BlockingFact> blocking_set(const ClusterState& state, const Knobs& knobs, UnixTime now,
+                                       JobId id) {
+  const Job& job = *state.find(id);
+  std::vector<BlockingFact> facts;
+  add_ineligible(state, job, now, facts);
+  if (job.reservation && add_leaving(state, job, facts)) return facts;
+  Hypothesis hypothesis(state, knobs, now, job);
+  add_quota(state, job, hypothesis, facts);
+  const Blockade blockade = find_blockade(hypothesis);
+  if (blockade.is_hopeless) {
+    facts.push_back(hardware_fact(knobs, hypothesis));
+    return facts;
+  }
+  std::vector<BlockingFact> standing;
+  for (int index : blockade.obstacles) {
+    const bool for_crossing = std::ranges::find(blockade.crossing, index) != blockade.crossing.end();
+    standing.push_back(
+        fact_of(state, knobs, hypothesis, hypothesis.obstacles()[index], for_crossing));
+  }
+  std::ranges::sort(standing, {}, [](const BlockingFact& fact) {
+    return std::tuple(fact.kind, fact.node, fact.job);
+  });
+  facts.insert(facts.end(), standing.begin(), standing.end());
+  return facts;
+}
+
+}  // namespace hai

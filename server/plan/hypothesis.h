@@ -1,0 +1,69 @@
+#pragma once
+// A node group in which things can be thought away: closed nodes, running jobs, reservations. For
+// one waiting job; asks whether it could be placed then. Jobs that it may interrupt stand in
+// nobody's way.
+
+#include <vector>
+
+#include "server/plan/placement.h"
+#include "server/plan/time_sharing.h"
+
+namespace hai {
+
+// One thing that may be thought away.
+struct Obstacle {
+  enum class Kind { node, job, reservation } kind = Kind::job;
+  JobId job;    // that runs, or that the nodes are held for
+  NodeId node;  // of Kind::node
+  bool crosses_zones = false;
+  Placement covers;  // GPUs that nobody gets while it is there
+};
+
+class Hypothesis {
+ public:
+  Hypothesis(const ClusterState& state, const Knobs& knobs, UnixTime now, const Job& job);
+
+  const Demand& demand() const { return demand_; }
+  // The level it waits at: of an automatic one the highest with quota free.
+  Priority level() const { return requester_.level; }
+  // "" if there is quota for it.
+  const std::string& quota_text() const { return quota_text_; }
+  const Requester& requester() const { return requester_; }
+  const PlanIndex& index() const { return index_; }
+
+  const std::vector<Obstacle>& obstacles() const { return obstacles_; }
+  bool is_away(int obstacle) const { return is_away_[obstacle]; }
+  void take_away(int obstacle);
+  void put_back(int obstacle);
+
+  // It must cross zones, and as many others as may do so.
+  int crossing_too_many() const;
+  bool has_room() const;        // could be placed now
+  bool has_room_quick() const;  // the same, where leaves don't matter cheaper
+
+  const Capacity& capacity() const { return capacity_; }
+  // Obstacles on the slot that are not away and touch these GPUs.
+  std::vector<int> in_the_way(int slot, GpuSet gpus) const;
+
+ private:
+  void find_level(const ClusterState& state, UnixTime now, const Job& job);
+  void add_obstacles(const ClusterState& state);
+  void add(Obstacle obstacle);
+  void refresh(int slot);
+  Demand demand_now() const;
+
+  const Knobs& knobs_;
+  PlanIndex index_;       // of the real state
+  ClusterState empty_;    // the same nodes, all open, nobody there
+  Capacity capacity_;     // of `empty_`, less what is covered
+  Demand demand_;
+  Requester requester_;
+  std::string quota_text_;
+  bool must_cross_ = false;
+  int crossing_ = 0;  // jobs that run across zones or will, less those thought away
+  std::vector<Obstacle> obstacles_;
+  std::vector<bool> is_away_;
+  std::vector<std::vector<std::pair<int, GpuSet>>> on_slot_;  // obstacle, GPUs
+};
+
+}  // namespace hai

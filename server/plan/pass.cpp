@@ -1,0 +1,297 @@
+#include "server/plan/pass.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "common/check.h"
+#include "server/plan/eligible.h"
+#include "server/plan/explain.h"
+#include "server/plan/order.h"
+#include "server/plan/pass_state.h"
+
+namespace hai {
+namespace {
+
+// So many searches for victims a pass makes; the next pass goes on.
+constexpr int kSearchesMax = 128;
+
+class Pass {
+ public:
+  Pass(const ClusterState& state, const Knobs& knobs, UnixTime now, PlanIndex& index,
+       VictimChoice victims)
+      : index_(index),
+        pass_{
+            .state = state, .knobs = knobs, .now = now, .index = index, .victim_choice = victims} {}
+
+  Plan run(bool with_reasons) {
+    pass_.is_settling = is_settling(pass_.state, pass_.knobs, pass_.now);
+    pass_.crossing = static_cast<int>(index_.running.crossing().size());
+    settle_reservations(pass_);
+    empty_draining_nodes();
+    consider_waiting();
+    release_pointless_suspensions(pass_);
+    if (with_reasons) give_reasons();
+    put_back();
+    return std::move(pass_.plan);
+  }
+
+ private:
+  // The first job of a bucket that has not been considered yet.
+  struct Cursor {
+    Bucket* bucket = nullptr;
+    std::set<std::pair<int64_t, JobId>>::const_iterator next;
+    OrderKey key;
+    bool operator<(const Cursor& other) const { return other.key < key; }  // best on the heap's top
+  };
+  // What was seen of one shape in this pass.
+  struct ShapeMemo {
+    int needed_reach = -2;      // −2: not looked at yet
+    std::map<int, int> failed;  // person → reach that was not enough
+  };
+
+  void empty_draining_nodes() {
+    std::set<JobId> told;
+    for (NodeId id : index_.draining) {
+      const Node& node = *pass_.state.find(id);
+      for (const Occupant& occupant : node.occupants) {
+        const Attempt& attempt = *pass_.state.find(occupant.job)->attempt;
+        if (attempt.end || attempt.state == AttemptState::suspending) continue;
+        if (!told.insert(occupant.job).second) continue;
+        pass_.plan.suspends.push_back(
+            {occupant.job, fmt::format("node {} is being drained", node.facts.name)});
+      }
+    }
+  }
+
+  OrderKey key_of(const Bucket& bucket, Priority level,
+                  const std::pair<int64_t, JobId>& next) const {
+    const bool is_fifo = pass_.knobs.policy == Policy::fifo;
+    return {-static_cast<int>(level), bucket.feedback_class,
+            is_fifo ? 0 : index_.ledger.usage(bucket.person), next.first, next.second};
+  }
+
+  Demand demand_of(const Bucket& bucket, const Job& job) const {
+    Demand demand = hai::demand_of(*bucket.shape, job);
+    demand.may_cross_zones =
+        demand.may_cross_zones && pass_.crossing < pass_.knobs.max_cross_zone_jobs;
+    return demand;
+  }
+
+  void consider_waiting() {
+    memos_.resize(index_.waiting.shapes());
+    std::vector<Cursor> heap;
+    for (const std::unique_ptr<Bucket>& bucket : index_.waiting.buckets()) {
+      if (bucket->jobs.empty()) continue;
+      const auto level = bucket->room->level_for(bucket->asked, bucket->shape->units);
+      if (!level) continue;
+      Cursor cursor{bucket.get(), bucket->jobs.begin(),
+                    key_of(*bucket, *level, *bucket->jobs.begin())};
+      if (may_find_room(*bucket, *level)) {
+        heap.push_back(cursor);
+      } else {
+        note_blocked(*bucket, cursor.key);
+      }
+    }
+    std::make_heap(heap.begin(), heap.end());
+    while (!heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end());
+      Cursor& cursor = heap.back();
+      if (!advance(cursor)) {
+        heap.pop_back();
+      } else {
+        std::push_heap(heap.begin(), heap.end());
+      }
+    }
+  }
+
+  // Considers the cursor's job if it is still the best; false if the bucket has no more to give.
+  bool advance(Cursor& cursor) {
+    const Bucket& bucket = *cursor.bucket;
+    // Quota again, and what its user has had: jobs considered before may have changed both.
+    const auto level = bucket.room->level_for(bucket.asked, bucket.shape->units);
+    if (!level) return false;
+    const OrderKey key = key_of(bucket, *level, *cursor.next);
+    if (key != cursor.key) {
+      cursor.key = key;
+      return true;
+    }
+    const JobId id = cursor.next->second;
+    if (!consider(bucket, *pass_.state.find(id), *level, key)) {
+      note_blocked(bucket, key);
+      return false;
+    }
+    if (++cursor.next == bucket.jobs.end()) return false;
+    cursor.key = key_of(bucket, *level, *cursor.next);
+    return true;
+  }
+
+  // Cheap and necessary.
+  bool may_find_room(const Bucket& bucket, Priority level) {
+    const Requester requester{nullptr, level, bucket.feedback_class};
+    const int needed = needed_reach(*bucket.shape);
+    if (needed < 0) return true;
+    // Reservations of lower level may be taken back.
+    if (!pass_.kept.empty()) return true;
+    return !pass_.is_settling && needed <= VictimIndex::reach(requester);
+  }
+
+  int needed_reach(const Shape& shape) {
+    ShapeMemo& memo = memos_[shape.index];
+    if (memo.needed_reach == -2) {
+      Demand demand = shape.demand;
+      demand.may_cross_zones =
+          demand.may_cross_zones && pass_.crossing < pass_.knobs.max_cross_zone_jobs;
+      memo.needed_reach = index_.running.needed_reach(index_.capacity, demand);
+    }
+    return memo.needed_reach;
+  }
+
+  // Starts the job, or holds what victims leave for it. False if it has to wait on as it is.
+  bool consider(const Bucket& bucket, const Job& job, Priority level, const OrderKey& key) {
+    const Demand demand = demand_of(bucket, job);
+    if (auto placement = place(index_.capacity, demand)) {
+      start(bucket, job, level, key, *placement);
+      return true;
+    }
+    const Requester requester =
+        requester_of(index_, pass_.now, job, level, bucket.feedback_class, bucket.person);
+    const int reach = VictimIndex::reach(requester);
+    std::map<int, int>& failed = memos_[bucket.shape->index].failed;
+    if (auto it = failed.find(bucket.person); it != failed.end() && reach <= it->second) {
+      return false;
+    }
+    if (make_room(bucket, job, demand, requester)) return true;
+    if (waits_for_checkpoint_) return std::exchange(waits_for_checkpoint_, false);
+    if (take_back_lower_reservations(pass_, demand, requester)) {
+      for (ShapeMemo& memo : memos_) memo.needed_reach = -2;
+      if (auto placement = place(index_.capacity, demand)) {
+        start(bucket, job, level, key, *placement);
+      } else {
+        CHECK(make_room(bucket, job, demand, requester));
+      }
+      return true;
+    }
+    failed[bucket.person] = reach;
+    return false;
+  }
+
+  bool make_room(const Bucket& bucket, const Job& job, const Demand& demand,
+                 const Requester& requester) {
+    if (pass_.is_settling) return false;
+    if (searches_ >= kSearchesMax) {
+      pass_.plan.is_partial = true;
+      return false;
+    }
+    if (index_.running.needed_reach(index_.capacity, demand) > VictimIndex::reach(requester)) {
+      return false;
+    }
+    ++searches_;
+    auto room = preempt(pass_.preempt_context(), demand, requester);
+    if (!room) return false;
+    reserve(bucket, job, requester.level, *room);
+    return true;
+  }
+
+  void start(const Bucket& bucket, const Job& job, Priority level, const OrderKey& key,
+             const Placement& placement) {
+    index_.capacity.take(placement);
+    use(bucket, level, placement);
+    auto blocked = blocked_.find(job.spec->group);
+    const bool is_jumper = blocked != blocked_.end() && blocked->second < key;
+    pass_.plan.starts.push_back({job.id, placement, level, is_jumper});
+  }
+
+  void reserve(const Bucket& bucket, const Job& job, Priority level, const Preemption& room) {
+    index_.capacity.hold(room.placement);
+    use(bucket, level, room.placement);
+    for (JobId victim : room.victims) {
+      if (pass_.asked.insert(victim).second) index_.running.set_asked(victim, true);
+    }
+    pass_.plan.reserves.push_back({job.id, room.placement, level, room.victims});
+    pass_.plan.pending[job.id] = preempting_reason(room.placement.size(), room.victims.size());
+  }
+
+  void use(const Bucket& bucket, Priority level, const Placement& placement) {
+    pass_.refresh(placement);
+    index_.ledger.use(*bucket.room, level, bucket.shape->units);
+    int gpus = 0;
+    for (const RankPlacement& place : placement) gpus += place.gpus.count();
+    const auto quantum = std::chrono::duration_cast<std::chrono::seconds>(pass_.knobs.min_quantum);
+    index_.ledger.charge(bucket.person, gpus * quantum.count());
+    pass_.crossing += pass_.crosses(placement);
+  }
+
+  // The best key that waits for room, per node group: whoever starts behind it has jumped.
+  void note_blocked(const Bucket& bucket, const OrderKey& key) {
+    auto [it, is_first] = blocked_.emplace(bucket.shape->demand.group, key);
+    if (!is_first) it->second = std::min(it->second, key);
+  }
+
+  void give_reasons() {
+    std::set<JobId> started;
+    for (const StartItem& item : pass_.plan.starts) started.insert(item.job);
+    for (const auto& [order, id] : pass_.state.waiting()) {
+      if (started.contains(id) || pass_.plan.pending.contains(id)) continue;
+      pass_.plan.pending[id] =
+          reason_now(pass_.state, index_, pass_.knobs, pass_.now, *pass_.state.find(id));
+    }
+  }
+
+  void put_back() {
+    std::vector<int> touched;
+    index_.capacity.undo_to(0, &touched);
+    std::ranges::sort(touched);
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (JobId id : pass_.asked) index_.running.set_asked(id, false);
+    for (JobId id : pass_.refiled) index_.waiting.remove(id);
+    for (int slot : touched) index_.running.refresh_slot(index_.capacity, slot);
+    index_.ledger.end_pass();
+  }
+
+  PlanIndex& index_;
+  PassState pass_;
+  std::vector<ShapeMemo> memos_;
+  std::map<std::string, OrderKey> blocked_;
+  int searches_ = 0;
+  bool waits_for_checkpoint_ = false;
+};
+
+}  // namespace
+
+Requester requester_of(const PlanIndex& index, UnixTime now, const Job& job, Priority level,
+                       int feedback_class, int person) {
+  return {&job, level, feedback_class, index.ledger.usage(person),
+          std::max(Duration{0}, Duration(now - waiting_since(job)))};
+}
+
+Plan run_pass(const ClusterState& state, const Knobs& knobs, UnixTime now, PlanIndex& index,
+              VictimChoice victims, bool with_reasons) {
+  return Pass(state, knobs, now, index, victims).run(with_reasons);
+}
+
+PendingReason reason_now(const ClusterState& state, const PlanIndex& index, const Knobs& knobs,
+                         UnixTime now, const Job& job) {
+  if (auto reason = not_eligible(state, job, now)) return *reason;
+  const Bucket* bucket = index.waiting.find(job.id);
+  if (bucket == nullptr)
+    return {PendingCode::not_considered, "the next planning pass will look at it"};
+  if (!bucket->room->level_for(bucket->asked, bucket->shape->units)) {
+    return bucket->room->reason(bucket->asked, bucket->shape->units);
+  }
+  Demand demand = demand_of(*bucket->shape, job);
+  const bool is_crossing_taken =
+      demand.may_cross_zones &&
+      static_cast<int>(index.running.crossing().size()) >= knobs.max_cross_zone_jobs;
+  PendingReason reason = resources_reason(index.capacity, demand);
+  if (is_crossing_taken) {
+    reason.text += fmt::format(
+        "; no zone is that large, and only {} job{} at a time may run "
+        "across zones",
+        knobs.max_cross_zone_jobs == 1 ? "one" : std::to_string(knobs.max_cross_zone_jobs),
+        knobs.max_cross_zone_jobs == 1 ? "" : "s");
+  }
+  return reason;
+}
+
+}  // namespace hai

@@ -1,0 +1,56 @@
+#pragma once
+// What the stages of one pass share: the index they try on, the plan they write, and what they have
+// promised so far.
+
+#include <set>
+
+#include "server/plan/preempt.h"
+#include "server/plan/time_sharing.h"
+
+namespace hai {
+
+struct PassState {
+  const ClusterState& state;
+  const Knobs& knobs;
+  const UnixTime now;
+  PlanIndex& index;
+  const VictimChoice victim_choice;
+  Plan plan;
+
+  std::set<JobId> kept;   // jobs whose reservation stands
+  std::set<JobId> asked;  // victims of this pass
+  std::vector<JobId>
+      refiled;       // jobs whose reservation is gone, put among the waiting for this pass
+  int crossing = 0;  // jobs that run across zones, or will
+  // A new leader hears of one node after the other. Until the last is back, or surely will not be,
+  // nobody is asked to leave: the nodes that are missing may be the free ones.
+  bool is_settling = false;
+
+  bool crosses(const Placement& placement) const {
+    return crosses_zones(state, placement.front().node, placement.back().node);
+  }
+  PreemptContext preempt_context() {
+    return {index.capacity, index.running, index.ledger, knobs, now, victim_choice};
+  }
+  // The slots of these places are used or free in another way now.
+  void refresh(const Placement& placement) {
+    for (const RankPlacement& place : placement) {
+      index.running.refresh_slot(index.capacity, index.capacity.index_of(place.node));
+    }
+  }
+};
+
+// ---- reservations.cpp
+
+bool is_settling(const ClusterState& state, const Knobs& knobs, UnixTime now);
+// Stage 1: those whose victims have left start, those that can't be used any more go back.
+void settle_reservations(PassState& pass);
+// Gives back as few reservations of lower level as it takes so that the demand finds room; false,
+// with nothing changed, if that would not help. Their victims are leaving already, so that nobody
+// new has to.
+bool take_back_lower_reservations(PassState& pass, const Demand& demand,
+                                  const Requester& requester);
+// The last stage: victims that nobody needs any more go on.
+void release_pointless_suspensions(PassState& pass);
+
+}  // namespace hai

@@ -1,0 +1,189 @@
+// Nodes held for a job while others leave them: kept, started, or given back.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "common/check.h"
+#include "server/plan/eligible.h"
+#include "server/plan/explain.h"
+#include "server/plan/order.h"
+#include "server/plan/pass_state.h"
+
+namespace hai {
+namespace {
+
+// The longest that an agent pauses between two attempts to reach a server.
+constexpr Duration kAgentBackoffMax = 5s;
+
+// A node that a new leader has not heard of yet: its reservations are kept for a moment, else all
+// their victims would be told to go on and a little later to leave again.
+bool may_come_back(const PassState& pass, const Node& node) {
+  return pass.is_settling && node.liveness == Liveness::suspect &&
+         node.liveness_reason == kNotHeardOf && node.scheduling == Scheduling::open;
+}
+
+bool is_heard_of(const PassState& pass, const Placement& placement) {
+  return std::ranges::all_of(placement, [&](const RankPlacement& place) {
+    return pass.state.find(place.node)->takes_jobs();
+  });
+}
+
+std::string why_unusable(const PassState& pass, const Placement& placement) {
+  for (const RankPlacement& place : placement) {
+    const Node& node = *pass.state.find(place.node);
+    const bool is_there = node.takes_jobs() || may_come_back(pass, node);
+    if (is_there && without(place.gpus, node.all_gpus()).is_empty()) continue;
+    return fmt::format("node {} takes no jobs any more", node.facts.name);
+  }
+  return "";
+}
+
+// Jobs still standing on these GPUs.
+std::set<JobId> users_of(const PassState& pass, const Placement& placement) {
+  std::set<JobId> jobs;
+  for (const RankPlacement& place : placement) {
+    for (const Occupant& occupant : pass.state.find(place.node)->occupants) {
+      if (!(occupant.gpus & place.gpus).is_empty()) jobs.insert(occupant.job);
+    }
+  }
+  return jobs;
+}
+
+std::string why_not(PassState& pass, const Job& job, int64_t units) {
+  if (auto reason = not_eligible(pass.state, job, pass.now)) return reason->text;
+  const Reservation& reservation = *job.reservation;
+  if (std::string why = why_unusable(pass, reservation.placement); !why.empty()) return why;
+  const int person = pass.index.ledger.find(job.user);
+  const Room& room = pass.index.ledger.room(pass.state, person, job.spec->group);
+  if (!room.has_room(reservation.priority, units)) return "its quota is used by another job now";
+  return "";
+}
+
+// Its job looks for another place in this same pass, where its victims are still leaving and cost
+// nothing.
+void drop(PassState& pass, const Job& job, const std::string& why) {
+  pass.plan.drops.push_back({job.id, why});
+  pass.index.capacity.unhold(job.reservation->placement);
+  pass.refresh(job.reservation->placement);
+  pass.index.waiting.add(pass.state, pass.index.capacity, pass.index.ledger, pass.knobs, pass.now,
+                         job);
+  pass.refiled.push_back(job.id);
+}
+
+void settle(PassState& pass, const Job& job) {
+  const Reservation& reservation = *job.reservation;
+  const int64_t units = quota_units(pass.state, *job.spec);
+  if (std::string why = why_not(pass, job, units); !why.empty()) return drop(pass, job, why);
+  pass.kept.insert(job.id);
+  pass.crossing += pass.crosses(reservation.placement);
+  Ledger& ledger = pass.index.ledger;
+  const int person = ledger.find(job.user);
+  ledger.use(ledger.room(pass.state, person, job.spec->group), reservation.priority, units);
+  const std::set<JobId> waits_for = users_of(pass, reservation.placement);
+  if (!waits_for.empty()) {
+    pass.plan.pending[job.id] = preempting_reason(reservation.placement.size(), waits_for.size());
+  } else if (is_heard_of(pass, reservation.placement)) {
+    pass.plan.starts.push_back({job.id, reservation.placement, reservation.priority});
+  } else {
+    pass.plan.pending[job.id] = {
+        PendingCode::recovering,
+        "the server has just taken over and waits for the nodes held for it"};
+  }
+}
+
+void take_back(PassState& pass, const Job& holder) {
+  const Reservation& reservation = *holder.reservation;
+  std::erase_if(pass.plan.starts, [&](const StartItem& item) { return item.job == holder.id; });
+  pass.kept.erase(holder.id);
+  pass.crossing -= pass.crosses(reservation.placement);
+  Ledger& ledger = pass.index.ledger;
+  ledger.use(ledger.room(pass.state, ledger.find(holder.user), holder.spec->group),
+             reservation.priority, -quota_units(pass.state, *holder.spec));
+  const std::string why = "a job of higher priority needs the nodes";
+  pass.plan.drops.push_back({holder.id, why});
+  pass.index.capacity.unhold(reservation.placement);
+  pass.refresh(reservation.placement);
+  pass.plan.pending[holder.id] = {PendingCode::resources,
+                                  "nodes were held for it until just now: " + why};
+}
+
+bool on_draining_node(const PassState& pass, const Attempt& attempt) {
+  return std::ranges::any_of(attempt.ranks, [&](const Rank& rank) {
+    return pass.state.find(rank.place.node)->scheduling == Scheduling::draining;
+  });
+}
+
+}  // namespace
+
+bool is_settling(const ClusterState& state, const Knobs& knobs, UnixTime now) {
+  if (now - state.epoch_began_at() > 2 * knobs.heartbeat + kAgentBackoffMax) return false;
+  return std::ranges::any_of(state.nodes(), [](const auto& item) {
+    return item.second.liveness == Liveness::suspect && item.second.liveness_reason == kNotHeardOf;
+  });
+}
+
+void settle_reservations(PassState& pass) {
+  for (JobId id : pass.state.reserved()) settle(pass, *pass.state.find(id));
+}
+
+bool take_back_lower_reservations(PassState& pass, const Demand& demand,
+                                  const Requester& requester) {
+  std::vector<const Job*> lower;
+  for (JobId id : pass.kept) {
+    const Job& holder = *pass.state.find(id);
+    if (holder.reservation->priority < requester.level) lower.push_back(&holder);
+  }
+  if (lower.empty()) return false;
+  Capacity& capacity = pass.index.capacity;
+  const Capacity::Mark mark = capacity.mark();
+  auto has_room = [&] {
+    return place(capacity, demand).has_value() ||
+           (!pass.is_settling && preempt(pass.preempt_context(), demand, requester).has_value());
+  };
+  // The protection of the held slots counts only where they are held.
+  auto unhold = [&](const Job& holder) {
+    capacity.unhold(holder.reservation->placement);
+    pass.refresh(holder.reservation->placement);
+  };
+  auto hold = [&](const Job& holder) {
+    capacity.hold(holder.reservation->placement);
+    pass.refresh(holder.reservation->placement);
+  };
+  for (const Job* holder : lower) unhold(*holder);
+  std::vector<const Job*> given;
+  if (has_room()) {
+    // The most important and oldest keeps its nodes, if any can.
+    std::ranges::stable_sort(lower, {}, [](const Job* holder) {
+      return std::pair(-static_cast<int>(holder->reservation->priority), holder->id);
+    });
+    for (const Job* holder : lower) {
+      hold(*holder);
+      if (has_room()) continue;
+      unhold(*holder);
+      given.push_back(holder);
+    }
+  }
+  capacity.undo_to(mark);
+  for (const Job* holder : lower) pass.refresh(holder->reservation->placement);
+  for (const Job* holder : given) take_back(pass, *holder);
+  return !given.empty();
+}
+
+void release_pointless_suspensions(PassState& pass) {
+  std::set<JobId> needed = pass.asked;
+  for (JobId id : pass.kept) {
+    needed.merge(users_of(pass, pass.state.find(id)->reservation->placement));
+  }
+  for (JobId id : pass.index.running.suspending()) {
+    const Job& job = *pass.state.find(id);
+    const Attempt& attempt = *job.attempt;
+    if (!attempt.suspended_for) continue;
+    if (job.held || needed.contains(id) || on_draining_node(pass, attempt)) continue;
+    pass.plan.continues.push_back(
+        {id, fmt::format("job {}, for which it was to leave, needs it no more",
+                         attempt.suspended_for.value)});
+  }
+}
+
+}  // namespace hai

@@ -1,0 +1,52 @@
+#pragma once
+// The production planner: a time-sharing, preemptive scheduler after design §4. This file is its
+// indexes; plan/pass.cpp is what one pass does with them.
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "server/plan/capacity.h"
+#include "server/plan/ledger.h"
+#include "server/plan/planner.h"
+#include "server/plan/victims.h"
+#include "server/plan/waiting.h"
+
+namespace hai {
+
+// Everything a pass looks at. A pass may change capacity, ledger and marks, and puts them back.
+struct PlanIndex {
+  Capacity capacity;
+  Ledger ledger;
+  WaitingIndex waiting;
+  VictimIndex running;
+  std::set<NodeId> draining;
+};
+
+class TimeSharingPlanner final : public Planner {
+ public:
+  explicit TimeSharingPlanner(VictimChoice victims) : victim_choice_(victims) {}
+
+  void update(const ClusterState& state, const Changes& changes) override;
+  Plan pass(const ClusterState& state, const Knobs& knobs, UnixTime now) override;
+  PendingReason pending_reason(const ClusterState& state, const Job& job) const override;
+  // The indexes as of `now`, for whoever asks what a pass would see.
+  PlanIndex& index_at(const ClusterState& state, const Knobs& knobs, UnixTime now);
+  // With the reasons of all waiting jobs, as they are at the end of the pass.
+  Plan pass_with_reasons(const ClusterState& state, const Knobs& knobs, UnixTime now);
+
+ private:
+  Plan run(const ClusterState& state, const Knobs& knobs, UnixTime now, bool with_reasons);
+  void rebuild(const ClusterState& state);
+  void apply(const ClusterState& state, const Changes& changes);
+  void update_job(const ClusterState& state, JobId job);
+
+  const VictimChoice victim_choice_;
+  PlanIndex index_;
+  Knobs knobs_;  // of the last pass, as is the time
+  UnixTime now_{};
+  bool must_rebuild_ = true;
+  std::map<JobId, PendingReason> reasons_;  // that the last pass gave
+};
+
+}  // namespace hai

@@ -1,0 +1,98 @@
+#pragma once
+// Running attempts as victims: how well each is protected, and for every node the least protection
+// that has to be overcome to free a block of it. Counted per zone, so that a pass sees in a few
+// steps that nobody can make room, which on a full cluster is the usual case.
+//
+//   protection = level × 128 + how strong its key is in the level (127: may not be interrupted by
+//   its own level). Whoever waits can free a block only if every user of it is protected less or
+//   equally. A necessary condition: may_interrupt() decides.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/knobs.h"
+#include "server/plan/capacity.h"
+#include "server/plan/ledger.h"
+#include "server/plan/placement.h"
+
+namespace hai {
+
+// Whoever needs room.
+struct Requester {
+  const Job* job = nullptr;
+  Priority level = Priority::low;
+  int feedback_class = 0;
+  int64_t usage = 0;  // of its user
+  Duration waited{0};
+};
+
+struct Running {
+  const Job* job = nullptr;
+  int person = -1;
+  Priority level = Priority::low;
+  int feedback_class = 0;
+  int gpus = 0;
+  int protection = 0;
+  bool is_past_quantum = false;
+  bool is_leaving = false;  // in any case: whoever takes its place costs nothing
+  bool is_asked = false;    // by this pass
+  bool is_flat = false;     // charged its whole quantum in the ledger
+  UnixTime charged_since{};
+  int64_t flat_gpu_seconds = 0;
+  UnixTime next_change{};
+};
+
+class VictimIndex {
+ public:
+  // A job's live attempt has changed, begun or ended.
+  void update(const ClusterState& state, const Capacity& capacity, Ledger& ledger,
+              const Knobs& knobs, UnixTime now, JobId job);
+  // Quanta that are over, classes that are reached.
+  void advance(const ClusterState& state, const Capacity& capacity, Ledger& ledger,
+               const Knobs& knobs, UnixTime now);
+  // What stands on the slot has changed, or what of it is free or held.
+  void refresh_slot(const Capacity& capacity, int slot);
+
+  const Running* find(JobId job) const;
+  const std::set<JobId>& suspending() const { return suspending_; }
+  const std::set<JobId>& crossing() const { return crossing_; }
+  void set_asked(JobId job, bool asked) { running_.at(job).is_asked = asked; }
+
+  bool may_interrupt(const Knobs& knobs, const Requester& requester, const Ledger& ledger,
+                     const Running& victim) const;
+  // The most protection that a requester can overcome.
+  static int reach(const Requester& requester);
+  // Whether a block for one rank can be had on the slot by whoever reaches so far, as far as
+  // protection tells.
+  bool is_reachable(const Capacity& capacity, int slot, int gpus, int reach) const;
+  // The least reach with which the demand could find its nodes, in one zone or in the two that have
+  // most; kUnreachable if none is enough, −1 if free ones are. Counted, not walked.
+  int needed_reach(const Capacity& capacity, const Demand& demand) const;
+  static constexpr int kUnreachable = 10'000;
+
+ private:
+  struct Hash {
+    size_t operator()(JobId id) const { return static_cast<size_t>(id.value * 0x9e3779b97f4a7c15); }
+  };
+  struct Size {
+    int gpus = 0;
+    std::vector<int16_t> need;                  // by slot: protection to overcome
+    std::vector<std::map<int, int>> histogram;  // by domain (zones only): need → nodes
+  };
+  Size& size(const Capacity& capacity, int gpus) const;
+  int need(const Capacity& capacity, int slot, int gpus) const;
+  void drop(Ledger& ledger, JobId job);
+  void refresh_slots_of(const Capacity& capacity, const Attempt& attempt);
+
+  std::unordered_map<JobId, Running, Hash> running_;
+  std::set<std::pair<UnixTime, JobId>> changes_;
+  std::set<JobId> suspending_;
+  std::set<JobId> crossing_;
+  mutable std::vector<Size> sizes_;
+};
+
+}  // namespace hai
