@@ -89,10 +89,9 @@ void Checkers::check_explained(const ClusterState& state, const SoftFacts& soft)
     }
     // What the state alone can tell; a pass may be a moment old, so only what is wrong twice
     // counts.
-    bool is_true =
-        (reason.code != PendingCode::held || job.held) &&
-        (reason.code != PendingCode::dependency || !job.unmet_dependencies.empty()) &&
-        (reason.code != PendingCode::preempting || job.reservation);
+    bool is_true = (reason.code != PendingCode::held || job.held) &&
+                   (reason.code != PendingCode::dependency || !job.unmet_dependencies.empty()) &&
+                   (reason.code != PendingCode::preempting || job.reservation);
     if (is_true) continue;
     if (unexplained_.contains(id))
       fail(fmt::format("explain: job {} does not wait for {}", id.value, reason.text));
@@ -151,8 +150,8 @@ class Purposes {
   const std::map<JobId, JobId>& open() const { return open_; }
 
  private:
-  // Lower level; or the same, if the order may interrupt it: a jumper of the beneficiary, or another
-  // user's job whose quantum is over.
+  // Lower level; or the same, if the order may interrupt it: a jumper of the beneficiary, or
+  // another user's job whose quantum is over.
   bool is_legal(const Job& victim, const Job& beneficiary, UnixTime now) const {
     const Attempt& attempt = *victim.attempt;
     const Priority level = order_level(knobs_, victim, attempt.priority, now);

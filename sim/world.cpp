@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "sim/checked_planner.h"
+
 namespace hai {
 
 namespace {
@@ -72,9 +74,12 @@ void World::start_server(int index) {
   server.store = std::make_unique<MemStore>(*server.loop, database_,
                                             fmt::format("server-{}:{}", index, ++server.starts));
   server.agents = std::make_unique<SimAgentPort>(network_);
+  auto planner = std::make_unique<CheckedPlanner>(
+      [this](std::string what) { checkers_.fail(std::move(what)); });
   Bootstrap bootstrap{.admin_user = "ann", .public_quota_nodes = Quota::kUnlimited};
-  server.controller = std::make_unique<Controller>(*server.loop, *server.store, *server.agents,
-                                                   this, options_.knobs, bootstrap, "sim");
+  server.controller =
+      std::make_unique<Controller>(*server.loop, *server.store, *server.agents, this,
+                                   options_.knobs, bootstrap, "sim", std::move(planner));
   network_.servers[index] = {server.loop.get(), server.controller.get()};
   server.controller->start();
 }

@@ -23,7 +23,8 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
                     std::vector<BlockingFact>& facts) {
   const User* user = state.find_user(job.user);
   if (user == nullptr || !user->active) {
-    facts.push_back({BlockingKind::user_inactive, fmt::format("user {} is not active", job.user),
+    facts.push_back({BlockingKind::user_inactive,
+                     fmt::format("user {} is not active", job.user),
                      {"user/" + job.user}});
   }
   if (job.held) {
@@ -34,10 +35,11 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
                      fmt::format("begins at {}", format_rfc3339(*job.spec->begin_at))});
   }
   if (job.failed_dependency) {
-    facts.push_back({BlockingKind::dependency,
-                     fmt::format("job {}, which must succeed first, did not",
-                                 job.failed_dependency.value),
-                     {job_holder(job.failed_dependency)}, job.failed_dependency});
+    facts.push_back(
+        {BlockingKind::dependency,
+         fmt::format("job {}, which must succeed first, did not", job.failed_dependency.value),
+         {job_holder(job.failed_dependency)},
+         job.failed_dependency});
   }
   for (JobId id : job.unmet_dependencies) {
     if (id == job.failed_dependency) continue;
@@ -46,7 +48,8 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
                      other == nullptr ? fmt::format("job {} has to succeed first", id.value)
                                       : fmt::format("{}, which is {}, has to succeed first",
                                                     title(*other), to_string(other->state)),
-                     {job_holder(id)}, id});
+                     {job_holder(id)},
+                     id});
   }
 }
 
@@ -151,7 +154,8 @@ std::vector<BlockingFact> blocking_set(const ClusterState& state, const Knobs& k
   }
   std::vector<BlockingFact> standing;
   for (int index : blockade.obstacles) {
-    const bool for_crossing = std::ranges::find(blockade.crossing, index) != blockade.crossing.end();
+    const bool for_crossing =
+        std::ranges::find(blockade.crossing, index) != blockade.crossing.end();
     standing.push_back(
         fact_of(state, knobs, hypothesis, hypothesis.obstacles()[index], for_crossing));
   }

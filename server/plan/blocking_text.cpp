@@ -73,8 +73,8 @@ std::string node_text(const Node& node) {
   return text;
 }
 
-std::string victim_text(const ClusterState& state, const Knobs& knobs,
-                        const Hypothesis& hypothesis, const Job& job) {
+std::string victim_text(const ClusterState& state, const Knobs& knobs, const Hypothesis& hypothesis,
+                        const Job& job) {
   const Running& running = *hypothesis.index().running.find(job.id);
   return fmt::format("{} runs on {} {}", title(job), nodes_of(state, *job.attempt),
                      protection(knobs, hypothesis, running));
@@ -101,8 +101,7 @@ BlockingFact hardware_fact(const Knobs& knobs, const Hypothesis& hypothesis) {
             fmt::format("no zone of {} is large enough, and no job may run across zones here",
                         demand.group)};
   }
-  const std::string where =
-      demand.zone.empty() ? demand.group : demand.group + "#" + demand.zone;
+  const std::string where = demand.zone.empty() ? demand.group : demand.group + "#" + demand.zone;
   std::string text = fmt::format("{} has no {} nodes", where, demand.nodes);
   if (demand.gpus > 0) text += fmt::format(" with {} GPUs", demand.gpus);
   if (demand.max_leaves > 0) {

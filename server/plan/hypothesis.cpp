@@ -91,11 +91,10 @@ void Hypothesis::add_obstacles(const ClusterState& state) {
     const Job& holder = *state.find(id);
     if (id == requester_.job->id) continue;
     const Reservation& reservation = *holder.reservation;
-    const bool crosses = crosses_zones(state, reservation.placement.front().node,
-                                       reservation.placement.back().node);
+    const bool crosses =
+        crosses_zones(state, reservation.placement.front().node, reservation.placement.back().node);
     crossing_ += crosses;
-    Obstacle obstacle{
-        .kind = Obstacle::Kind::reservation, .job = id, .crosses_zones = crosses};
+    Obstacle obstacle{.kind = Obstacle::Kind::reservation, .job = id, .crosses_zones = crosses};
     // One of lower level is taken back.
     if (reservation.priority >= requester_.level && holder.spec->group == demand_.group) {
       obstacle.covers = reservation.placement;

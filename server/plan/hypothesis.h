@@ -53,9 +53,9 @@ class Hypothesis {
   Demand demand_now() const;
 
   const Knobs& knobs_;
-  PlanIndex index_;       // of the real state
-  ClusterState empty_;    // the same nodes, all open, nobody there
-  Capacity capacity_;     // of `empty_`, less what is covered
+  PlanIndex index_;     // of the real state
+  ClusterState empty_;  // the same nodes, all open, nobody there
+  Capacity capacity_;   // of `empty_`, less what is covered
   Demand demand_;
   Requester requester_;
   std::string quota_text_;

@@ -90,6 +90,11 @@ void Ledger::refresh(const ClusterState& state, const std::string& user, const s
   if (it != rooms_.end()) it->second.refresh(state);
 }
 
+void Ledger::refresh(const ClusterState& state) {
+  for (auto& [key, room] : rooms_) room.refresh(state);
+  for (Person& person : people_) person.usage = state.find_user(person.name)->usage;
+}
+
 void Ledger::add_running(int person, int gpus, UnixTime since) {
   people_[person].gpus += gpus;
   people_[person].gpu_starts += gpus * seconds_of(since);

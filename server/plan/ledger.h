@@ -51,6 +51,7 @@ class Ledger {
   Room& room(const ClusterState& state, int person, const std::string& group);
   // Live attempts of the user in the group have changed.
   void refresh(const ClusterState& state, const std::string& user, const std::string& group);
+  void refresh(const ClusterState& state);  // everybody
   void set_usage(int person, const GpuUsage& usage) { people_[person].usage = usage; }
 
   // GPU time of running attempts. Until its quantum is over an attempt counts as if it ran it all:

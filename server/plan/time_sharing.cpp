@@ -88,6 +88,8 @@ void TimeSharingPlanner::update_job(const ClusterState& state, JobId id) {
     const int person = index_.ledger.find(job->user);
     if (person >= 0) index_.ledger.set_usage(person, state.find_user(job->user)->usage);
     index_.ledger.refresh(state, job->user, job->spec->group);
+  } else {  // It ended and is forgotten already.
+    index_.ledger.refresh(state);
   }
   index_.running.update(state, index_.capacity, index_.ledger, knobs_, now_, id);
   index_.waiting.update(state, index_.capacity, index_.ledger, knobs_, now_, id);

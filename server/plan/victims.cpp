@@ -80,12 +80,13 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   if (attempt.running_at) {
     change_at(quantum_end);
     if (attempt.priority == Priority::above_normal) {
-      change_at(now + knobs.above_normal_lasts - ran_for(*job, now));
+      const auto lasts = std::chrono::ceil<std::chrono::seconds>(knobs.above_normal_lasts);
+      change_at(since + lasts - std::chrono::seconds(job->gpu_seconds / std::max(1, running.gpus)));
     }
     if (is_open_to_own_level(knobs, running) && running.feedback_class < kClassMax &&
         running.gpus > 0) {
-      const int64_t left = class_end(knobs, running.feedback_class) - had;
-      change_at(now + std::chrono::seconds(left / running.gpus + 1));
+      const int64_t left = class_end(knobs, running.feedback_class) - job->gpu_seconds;
+      change_at(since + std::chrono::seconds((left + running.gpus - 1) / running.gpus));
     }
   }
   if (running.next_change != kFarAway) changes_.insert({running.next_change, id});

@@ -1,0 +1,25 @@
+#pragma once
+// The production planner and, at each pass, a planner that is new to the state: both must decide
+// the same. This is what proves that the indexes followed every change.
+
+#include <functional>
+
+#include "server/plan/planner.h"
+
+namespace hai {
+
+class CheckedPlanner final : public Planner {
+ public:
+  // `fail` is told what differs.
+  explicit CheckedPlanner(std::function<void(std::string)> fail) : fail_(std::move(fail)) {}
+
+  void update(const ClusterState& state, const Changes& changes) override;
+  Plan pass(const ClusterState& state, const Knobs& knobs, UnixTime now) override;
+  PendingReason pending_reason(const ClusterState& state, const Job& job) const override;
+
+ private:
+  const std::function<void(std::string)> fail_;
+  std::unique_ptr<Planner> planner_ = make_planner();
+};
+
+}  // namespace hai
