@@ -33,8 +33,8 @@ void Fleet::connect(Controller& controller) {
     controller.agent_report(connection,
                             {.node = facts.name, .sequence = ++nodes_[i].sequence, .facts = facts});
   }
-  if (options_.checkpoint_report > Duration{0})
-    loop_.call_after(options_.checkpoint_report, [this] { gather_checkpoints(); });
+  if (options_.report_period > Duration{0})
+    loop_.call_after(options_.report_period, [this] { gather_reports(); });
 }
 
 std::string Fleet::name_of(int job) { return "t" + std::to_string(job); }
@@ -133,9 +133,10 @@ void Fleet::on(int node, const KillRank& order) {
 }
 
 void Fleet::on(int node, const ForgetRank& order) {
-  std::erase_if(nodes_[node].ranks, [&](const RankStatus& status) {
+  auto count = std::erase_if(nodes_[node].ranks, [&](const RankStatus& status) {
     return status.key == order.key && status.phase == RankPhase::exited;
   });
+  if (count > 0) nodes_[node].has_forgotten = true;
 }
 
 // ---- runs
@@ -279,9 +280,10 @@ void Fleet::note_checkpoint(Run& run) {
                     .at = loop_.wall_now() - since_then};
 }
 
-// A report per checkpoint would be most of the replay's work; what a server knows of a checkpoint
-// is up to checkpoint_report old here.
-void Fleet::gather_checkpoints() {
+// What can wait: a report per checkpoint would be most of the replay's work, so what a server knows
+// of a checkpoint is up to report_period old here. And a node that has forgotten ranks says so some
+// time, as with a heartbeat.
+void Fleet::gather_reports() {
   for (auto& [id, run] : runs_) {
     if (checkpoints_since(run) <= run.checkpoints_reported) continue;
     note_checkpoint(run);
@@ -290,7 +292,10 @@ void Fleet::gather_checkpoints() {
     find_status(first.node, {id, run.attempt, first.rank})->checkpoint = run.checkpoint;
     mark(first.node);
   }
-  loop_.call_after(options_.checkpoint_report, [this] { gather_checkpoints(); });
+  for (size_t node = 0; node < nodes_.size(); ++node) {
+    if (nodes_[node].has_forgotten) mark(static_cast<int>(node));
+  }
+  loop_.call_after(options_.report_period, [this] { gather_reports(); });
 }
 
 }  // namespace hai

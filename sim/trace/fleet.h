@@ -23,8 +23,8 @@ namespace hai {
 
 struct FleetOptions {
   uint64_t seed = 1;
-  double saves_when_asked = 0.5;      // share of the jobs; the others lose work at the end of grace
-  Duration checkpoint_report = 5min;  // how often reports of checkpoints alone are gathered
+  double saves_when_asked = 0.5;   // share of the jobs; the others lose work at the end of grace
+  Duration report_period = 15min;  // how often what can wait is reported
 };
 
 // One run as it was; times are per GPU.
@@ -63,6 +63,7 @@ class Fleet final : public AgentPort {
     std::vector<RankStatus> ranks;  // sorted by key
     int outages = 0;
     bool is_dirty = false;
+    bool has_forgotten = false;  // and the server has not seen it yet
   };
   struct RankRef {
     int node = 0;
@@ -120,7 +121,7 @@ class Fleet final : public AgentPort {
   void end_rank(JobId id, Run& run, RankRef& rank, ExitCause cause, const std::string& message);
   void close_run_if_gone(JobId id);
   void note_checkpoint(Run& run);
-  void gather_checkpoints();
+  void gather_reports();
   void mark(int node);
   void flush();
 

@@ -53,7 +53,7 @@ void Fleet::flush() {
   flush_posted_ = false;
   for (int node : std::exchange(dirty_, {})) {
     NodeSlot& slot = nodes_[node];
-    slot.is_dirty = false;
+    slot.is_dirty = slot.has_forgotten = false;
     controller_->agent_report(
         ConnectionId{node + 1},
         {.node = cluster_.nodes[node].name, .sequence = ++slot.sequence, .ranks = slot.ranks});

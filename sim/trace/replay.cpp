@@ -143,7 +143,7 @@ Knobs replay_knobs() {
   knobs.heartbeat = knobs.agent_lease = knobs.down_after = kFar;
   knobs.server_lease = kFar;
   knobs.resend_after = kFar;  // No order is ever lost.
-  knobs.plan_period = 60s;
+  knobs.plan_period = 5min;
   knobs.plan_gap = 1s;
   knobs.max_unfinished_jobs_per_user = 10'000'000;
   knobs.finished_jobs_kept = 100;
