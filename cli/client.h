@@ -34,6 +34,8 @@ class Client {
   Result<v1::ListAttemptsReply> list_attempts(const v1::ListAttemptsRequest& request);
   Result<v1::ControlJobReply> control_job(const v1::ControlJobRequest& request);
   Result<v1::Job> set_job_priority(const v1::SetJobPriorityRequest& request);
+  Result<v1::MoveJobReply> move_job(const v1::MoveJobRequest& request);
+  Result<v1::WhatIfReply> what_if(const v1::WhatIfRequest& request);
   Result<v1::WhyJobReply> why_job(const v1::WhyJobRequest& request);
   Result<v1::ListEventsReply> list_events(const v1::ListEventsRequest& request);
   Result<v1::ListNodesReply> list_nodes(const v1::ListNodesRequest& request);

@@ -62,6 +62,9 @@ struct Sentence {
   std::string operator()(const JobPriorityChanged& event) const {
     return fmt::format("priority is {}", to_string(event.priority));
   }
+  std::string operator()(const JobRankChanged& event) const {
+    return fmt::format("moved among its user's jobs to rank {}", event.custom_rank);
+  }
   std::string operator()(const JobStopRequested& event) const {
     return "asked to stop" + because(event.reason);
   }

@@ -51,6 +51,14 @@ struct SetJobPriority {
   Priority priority = Priority::low;
 };
 
+// Among the waiting jobs of its user in its node group.
+struct MoveJob {
+  enum class To { first, last, before };
+  std::string job;
+  To to = To::first;
+  std::string other;  // of To::before
+};
+
 struct CordonNode {
   std::string node;
   std::string reason;
@@ -80,8 +88,8 @@ struct RevokeToken {
 };
 
 using Command = std::variant<SubmitJob, StopJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob,
-                             SetJobPriority, CordonNode, DrainNode, UndrainNode, SetUser, SetQuota,
-                             RemoveQuota, AddToken, RevokeToken>;
+                             SetJobPriority, MoveJob, CordonNode, DrainNode, UndrainNode, SetUser,
+                             SetQuota, RemoveQuota, AddToken, RevokeToken>;
 
 struct CommandReply {
   JobId job;  // the job submitted or acted on

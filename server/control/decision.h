@@ -48,6 +48,7 @@ Result<CommandReply> decide(Decision& decision, const ResumeJob& command, const 
 Result<CommandReply> decide(Decision& decision, const HoldJob& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const ReleaseJob& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const SetJobPriority& command, const Actor& actor);
+Result<CommandReply> decide(Decision& decision, const MoveJob& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const CordonNode& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const DrainNode& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const UndrainNode& command, const Actor& actor);
