@@ -54,9 +54,14 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
 }
 
 void add_quota(const ClusterState& state, const Job& job, const Hypothesis& hypothesis,
-               std::vector<BlockingFact>& facts) {
-  if (hypothesis.quota_text().empty()) return;
-  BlockingFact fact{BlockingKind::quota, hypothesis.quota_text()};
+               const Blockade& blockade, std::vector<BlockingFact>& facts) {
+  std::vector<JobId> gone;
+  for (int obstacle : blockade.obstacles) {
+    if (JobId id = hypothesis.obstacles()[obstacle].job) gone.push_back(id);
+  }
+  std::string text = hypothesis.quota_text(state, gone);
+  if (text.empty()) return;
+  BlockingFact fact{BlockingKind::quota, std::move(text)};
   auto add_user_of_it = [&](const Job& other, Priority level) {
     if (other.id == job.id || other.user != job.user || level != hypothesis.level()) return;
     if (other.spec->group == job.spec->group) fact.holders.push_back(job_holder(other.id));
@@ -65,9 +70,8 @@ void add_quota(const ClusterState& state, const Job& job, const Hypothesis& hypo
     const Job& other = *state.find(id);
     add_user_of_it(other, other.attempt->priority);
   }
-  for (JobId id : state.reserved()) {
-    const Job& other = *state.find(id);
-    add_user_of_it(other, other.reservation->priority);
+  for (const Job* other : hypothesis.reservations()) {
+    add_user_of_it(*other, other->reservation->priority);
   }
   facts.push_back(std::move(fact));
 }
@@ -146,8 +150,9 @@ std::vector<BlockingFact> blocking_set(const ClusterState& state, const Knobs& k
   add_ineligible(state, job, now, facts);
   if (job.reservation && add_leaving(state, job, facts)) return facts;
   Hypothesis hypothesis(state, knobs, now, job);
-  add_quota(state, job, hypothesis, facts);
-  const Blockade blockade = find_blockade(hypothesis);
+  Blockade blockade = find_blockade(hypothesis);
+  drop_needless_of_auto(state, knobs, now, hypothesis, blockade);
+  add_quota(state, job, hypothesis, blockade, facts);
   if (blockade.is_hopeless) {
     facts.push_back(hardware_fact(knobs, hypothesis));
     return facts;

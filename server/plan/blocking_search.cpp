@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
+#include <tuple>
 
 namespace hai {
 namespace {
 
 // What one obstacle costs, so that it can be spread over the nodes it covers.
 constexpr int64_t kUnit = 1 << 20;
+
+// Larger sets are not looked at again for an automatic level: each look is a new hypothesis.
+constexpr size_t kRaisedMax = 32;
 
 enum class Measure { per_node, spread };
 
@@ -170,6 +175,40 @@ class Search {
 Blockade find_blockade(Hypothesis& hypothesis) {
   if (hypothesis.has_room()) return {};
   return Search(hypothesis).run();
+}
+
+void drop_needless_of_auto(const ClusterState& state, const Knobs& knobs, UnixTime now,
+                           const Hypothesis& hypothesis, Blockade& blockade) {
+  const Job& job = *hypothesis.requester().job;
+  const std::vector<Obstacle>& obstacles = hypothesis.obstacles();
+  const bool has_own = std::ranges::any_of(blockade.obstacles, [&](int index) {
+    const Obstacle& obstacle = obstacles[index];
+    return obstacle.job && state.find(obstacle.job)->user == job.user;
+  });
+  if (job.priority != Priority::automatic || !has_own) return;
+  if (blockade.obstacles.size() > kRaisedMax) return;
+  for (size_t i = 0; i < blockade.obstacles.size();) {
+    std::vector<int> others = blockade.obstacles;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+    std::vector<JobId> gone;
+    std::set<std::tuple<Obstacle::Kind, JobId, NodeId>> away;
+    for (int index : others) {
+      const Obstacle& obstacle = obstacles[index];
+      if (obstacle.job) gone.push_back(obstacle.job);
+      away.emplace(obstacle.kind, obstacle.job, obstacle.node);
+    }
+    Hypothesis raised(state, knobs, now, job, gone);
+    for (int index = 0; index < static_cast<int>(raised.obstacles().size()); ++index) {
+      const Obstacle& obstacle = raised.obstacles()[index];
+      if (away.contains({obstacle.kind, obstacle.job, obstacle.node})) raised.take_away(index);
+    }
+    if (raised.has_room()) {
+      std::erase(blockade.crossing, blockade.obstacles[i]);
+      blockade.obstacles = std::move(others);
+    } else {
+      ++i;
+    }
+  }
 }
 
 }  // namespace hai

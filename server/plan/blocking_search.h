@@ -17,4 +17,8 @@ struct Blockade {
 // Leaves the hypothesis as it was.
 Blockade find_blockade(Hypothesis& hypothesis);
 
+// An automatic level rises when jobs of one's own leave: what need not go then is dropped.
+void drop_needless_of_auto(const ClusterState& state, const Knobs& knobs, UnixTime now,
+                           const Hypothesis& hypothesis, Blockade& blockade);
+
 }  // namespace hai

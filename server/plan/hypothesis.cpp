@@ -24,7 +24,8 @@ ClusterState empty_group(const ClusterState& state, const std::string& group) {
 
 }  // namespace
 
-Hypothesis::Hypothesis(const ClusterState& state, const Knobs& knobs, UnixTime now, const Job& job)
+Hypothesis::Hypothesis(const ClusterState& state, const Knobs& knobs, UnixTime now, const Job& job,
+                       const std::vector<JobId>& gone)
     : knobs_(knobs), empty_(empty_group(state, job.spec->group)) {
   index_.capacity.rebuild(state);
   index_.ledger.rebuild(state);
@@ -37,10 +38,11 @@ Hypothesis::Hypothesis(const ClusterState& state, const Knobs& knobs, UnixTime n
 
   demand_ = demand_of(capacity_, job, knobs, now);
   must_cross_ = demand_.may_cross_zones;
-  find_level(state, now, job);
+  find_reservations(state, now, job);
+  requester_.job = &job;
+  find_level(state, now, job, gone);
   UnixTime unused{};
   const int person = index_.ledger.find(job.user);
-  requester_.job = &job;
   requester_.feedback_class = waiting_class(knobs, job, now, &unused);
   requester_.usage = person < 0 ? 0 : index_.ledger.usage(person);
   requester_.waited = std::max(Duration{0}, Duration(now - waiting_since(job)));
@@ -49,25 +51,59 @@ Hypothesis::Hypothesis(const ClusterState& state, const Knobs& knobs, UnixTime n
   for (int slot = 0; slot < static_cast<int>(on_slot_.size()); ++slot) refresh(slot);
 }
 
-// Jobs that hold nodes have their quota already.
-void Hypothesis::find_level(const ClusterState& state, UnixTime now, const Job& job) {
-  const Priority asked = order_level(knobs_, job, job.priority, now);
-  requester_.level = asked == Priority::automatic ? kAutoCeiling : asked;
-  const int person = index_.ledger.find(job.user);
-  if (person < 0) return;
-  Room& room = index_.ledger.room(state, person, job.spec->group);
+// Those that the next pass would not give back; they have their quota already.
+void Hypothesis::find_reservations(const ClusterState& state, UnixTime now, const Job& job) {
   for (JobId id : state.reserved()) {
     const Job& holder = *state.find(id);
-    if (id == job.id || holder.user != job.user || holder.spec->group != job.spec->group) continue;
-    index_.ledger.use(room, holder.reservation->priority, quota_units(state, *holder.spec));
+    const Reservation& reservation = *holder.reservation;
+    if (id == job.id || not_eligible(state, holder, now)) continue;
+    const bool is_usable =
+        std::ranges::all_of(reservation.placement, [&](const RankPlacement& place) {
+          const Node& node = *state.find(place.node);
+          return node.takes_jobs() && without(place.gpus, node.all_gpus()).is_empty();
+        });
+    if (!is_usable) continue;
+    Room& room = index_.ledger.room(state, index_.ledger.find(holder.user), holder.spec->group);
+    const int64_t units = quota_units(state, *holder.spec);
+    if (!room.has_room(reservation.priority, units)) continue;
+    index_.ledger.use(room, reservation.priority, units);
+    reservations_.push_back(&holder);
   }
-  const int64_t units = quota_units(state, *job.spec);
-  const auto level = room.level_for(asked, units);
-  if (level) {
-    requester_.level = *level;
-  } else {
-    quota_text_ = room.reason(asked, units).text;
+}
+
+void Hypothesis::find_level(const ClusterState& state, UnixTime now, const Job& job,
+                            const std::vector<JobId>& gone) {
+  asked_ = order_level(knobs_, job, job.priority, now);
+  units_ = quota_units(state, *job.spec);
+  requester_.level = asked_ == Priority::automatic ? kAutoCeiling : asked_;
+  const int person = index_.ledger.find(job.user);
+  if (person < 0) return;
+  room_ = &index_.ledger.room(state, person, job.spec->group);
+  requester_.level = room_without(state, gone).level_for(asked_, units_).value_or(requester_.level);
+}
+
+Room Hypothesis::room_without(const ClusterState& state, const std::vector<JobId>& gone) const {
+  Room room = *room_;
+  for (JobId id : gone) {
+    const Job& other = *state.find(id);
+    if (other.user != requester_.job->user || other.spec->group != demand_.group) continue;
+    const Priority level =
+        other.has_live_attempt() ? other.attempt->priority : other.reservation->priority;
+    room.use(level, -quota_units(state, *other.spec));
   }
+  return room;
+}
+
+std::string Hypothesis::quota_text(const ClusterState& state,
+                                   const std::vector<JobId>& gone) const {
+  if (room_ == nullptr || room_without(state, gone).level_for(asked_, units_)) return "";
+  return room_->reason(asked_, units_).text;
+}
+
+bool Hypothesis::is_obstacle(JobId job) const {
+  return std::ranges::any_of(obstacles_, [&](const Obstacle& obstacle) {
+    return obstacle.kind == Obstacle::Kind::job && obstacle.job == job;
+  });
 }
 
 void Hypothesis::add_obstacles(const ClusterState& state) {
@@ -87,16 +123,15 @@ void Hypothesis::add_obstacles(const ClusterState& state) {
     }
     if (!obstacle.covers.empty() || (must_cross_ && crosses)) add(std::move(obstacle));
   }
-  for (JobId id : state.reserved()) {
-    const Job& holder = *state.find(id);
-    if (id == requester_.job->id) continue;
-    const Reservation& reservation = *holder.reservation;
+  for (const Job* holder : reservations_) {
+    const Reservation& reservation = *holder->reservation;
     const bool crosses =
         crosses_zones(state, reservation.placement.front().node, reservation.placement.back().node);
     crossing_ += crosses;
-    Obstacle obstacle{.kind = Obstacle::Kind::reservation, .job = id, .crosses_zones = crosses};
+    Obstacle obstacle{
+        .kind = Obstacle::Kind::reservation, .job = holder->id, .crosses_zones = crosses};
     // One of lower level is taken back.
-    if (reservation.priority >= requester_.level && holder.spec->group == demand_.group) {
+    if (reservation.priority >= requester_.level && holder->spec->group == demand_.group) {
       obstacle.covers = reservation.placement;
     }
     if (!obstacle.covers.empty() || (must_cross_ && crosses)) add(std::move(obstacle));

@@ -21,17 +21,20 @@ struct Obstacle {
 
 class Hypothesis {
  public:
-  Hypothesis(const ClusterState& state, const Knobs& knobs, UnixTime now, const Job& job);
+  // `gone` are jobs whose quota is free again: an automatic level may be higher for it.
+  Hypothesis(const ClusterState& state, const Knobs& knobs, UnixTime now, const Job& job,
+             const std::vector<JobId>& gone = {});
 
   const Demand& demand() const { return demand_; }
   // The level it waits at: of an automatic one the highest with quota free.
   Priority level() const { return requester_.level; }
-  // "" if there is quota for it.
-  const std::string& quota_text() const { return quota_text_; }
+  // Why it has no quota, even if these jobs were gone; "" if it has.
+  std::string quota_text(const ClusterState& state, const std::vector<JobId>& gone) const;
   const Requester& requester() const { return requester_; }
   const PlanIndex& index() const { return index_; }
 
   const std::vector<Obstacle>& obstacles() const { return obstacles_; }
+  bool is_obstacle(JobId job) const;
   bool is_away(int obstacle) const { return is_away_[obstacle]; }
   void take_away(int obstacle);
   void put_back(int obstacle);
@@ -41,12 +44,17 @@ class Hypothesis {
   bool has_room() const;        // could be placed now
   bool has_room_quick() const;  // the same, where leaves don't matter cheaper
 
+  // Holders of the reservations that stand.
+  const std::vector<const Job*>& reservations() const { return reservations_; }
   const Capacity& capacity() const { return capacity_; }
   // Obstacles on the slot that are not away and touch these GPUs.
   std::vector<int> in_the_way(int slot, GpuSet gpus) const;
 
  private:
-  void find_level(const ClusterState& state, UnixTime now, const Job& job);
+  void find_reservations(const ClusterState& state, UnixTime now, const Job& job);
+  void find_level(const ClusterState& state, UnixTime now, const Job& job,
+                  const std::vector<JobId>& gone);
+  Room room_without(const ClusterState& state, const std::vector<JobId>& gone) const;
   void add_obstacles(const ClusterState& state);
   void add(Obstacle obstacle);
   void refresh(int slot);
@@ -58,8 +66,11 @@ class Hypothesis {
   Capacity capacity_;   // of `empty_`, less what is covered
   Demand demand_;
   Requester requester_;
-  std::string quota_text_;
+  const Room* room_ = nullptr;
+  Priority asked_ = Priority::low;
+  int64_t units_ = 0;
   bool must_cross_ = false;
+  std::vector<const Job*> reservations_;  // of others, that stand
   int crossing_ = 0;  // jobs that run across zones or will, less those thought away
   std::vector<Obstacle> obstacles_;
   std::vector<bool> is_away_;

@@ -1,0 +1,111 @@
+// What holds a job up, in words.
+
+#include "server/plan/blocking.h"
+
+#include "tests/unit/plan/plan_matchers.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> facts(const Cluster& c, JobId id) {
+  std::vector<std::string> out;
+  for (const BlockingFact& fact : blocking_set(c.state(), c.knobs, c.now, id)) {
+    out.push_back(fmt::format("{}: {}", to_string(fact.kind), fact.text));
+  }
+  return out;
+}
+
+TEST(Blocking, NothingWhereThereIsRoom) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  EXPECT_THAT(facts(c, c.submit(job("j"))), IsEmpty());
+}
+
+TEST(Blocking, NothingWhereOthersMayBeInterrupted) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("low").priority(Priority::low), {"node-1"});
+  EXPECT_THAT(facts(c, c.submit(job("j").priority(Priority::high))), IsEmpty());
+}
+
+TEST(Blocking, AJobOfHigherPriority) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("big").user("bob").priority(Priority::high), {"node-1"});
+  EXPECT_THAT(facts(c, c.submit(job("j"))),
+              ElementsAre("job: job 1 (big) of bob runs on node-1 at priority high, above normal"));
+}
+
+TEST(Blocking, TheFewestOfSeveral) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  c.run(job("a").priority(Priority::high), {"node-1"});
+  c.run(job("b").priority(Priority::high), {"node-2"});
+  c.run(job("gang").nodes(2).priority(Priority::high), {"node-3", "node-4"});
+  EXPECT_THAT(facts(c, c.submit(job("j").nodes(2))),
+              ElementsAre("job: job 3 (gang) of ann runs on node-[3-4] at priority high, above "
+                          "normal"));
+}
+
+TEST(Blocking, AQuantumAndWhenItIsOver) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("other").user("bob"), {"node-1"});
+  const JobId id = c.submit(job("j"));
+  EXPECT_THAT(facts(c, id),
+              ElementsAre("job: job 1 (other) of bob runs on node-1 at priority normal; it may run "
+                          "until 2001-09-09T02:16:40Z before others of it take turns"));
+}
+
+TEST(Blocking, EverythingAtOnce) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.set_quota("ann", "training", Priority::normal, 0);
+  c.set_scheduling("node-1", Scheduling::cordoned);
+  const JobId id = c.submit(job("j"));
+  ASSERT_TRUE(c.decide(HoldJob{"j", "later"}).is_ok());
+  EXPECT_THAT(facts(c, id),
+              ElementsAre("held: held by ann: later",
+                          "quota: quota of ann in training/normal: 0 nodes, 0 used, 1 asked",
+                          "node: node-1 is cordoned: test (by ann)"));
+}
+
+// Without the one job there would be both room and quota.
+TEST(Blocking, AJobOfOnesOwnStandsForItsQuotaToo) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.set_quota("ann", "training", Priority::normal, 1);
+  c.run(job("mine"), {"node-1"});
+  EXPECT_THAT(facts(c, c.submit(job("j"))),
+              ElementsAre("job: job 1 (mine) of ann runs on node-1 at priority normal; one's own "
+                          "jobs of a priority do not interrupt each other"));
+}
+
+TEST(Blocking, WhoHoldsTheNodes) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("v").user("bob").priority(Priority::low), {"node-1"});
+  const JobId holder = c.submit(job("h").priority(Priority::high));
+  c.pass();
+  EXPECT_THAT(facts(c, holder), ElementsAre("job: job 1 (v) of bob saves and leaves node-1, by "
+                                            "2001-09-09T01:47:40Z at the latest"));
+  EXPECT_THAT(facts(c, c.submit(job("j"))),
+              ElementsAre("reservation: node-1 is held for job 2 (h) of ann, priority high"));
+}
+
+TEST(Blocking, TheOneJobThatMayCrossZones) {
+  Cluster c = cluster(nodes(2, gpus(8)).zone("A"), nodes(2, gpus(8)).zone("B"));
+  c.run(job("wide").nodes(3).priority(Priority::high), {"node-1", "node-2", "node-3"});
+  EXPECT_THAT(facts(c, c.submit(job("j").nodes(3))),
+              ElementsAre("cross_zone: no zone is large enough, and job 1 (wide) of ann runs "
+                          "across zones already, as many as may at a time (1)"));
+}
+
+TEST(Blocking, ManyOfAKindAreMerged) {
+  Cluster c = cluster(nodes(6, gpus(8)));
+  for (int i = 1; i <= 6; ++i) c.set_scheduling(fmt::format("node-{}", i), Scheduling::cordoned);
+  const auto all = blocking_set(c.state(), c.knobs, c.now, c.submit(job("j").nodes(6)));
+  EXPECT_EQ(all.size(), 6u);
+  const auto merged = merge_facts(all);
+  ASSERT_EQ(merged.size(), 4u);
+  EXPECT_EQ(merged.back().text, "and 3 more nodes");
+  EXPECT_THAT(merged.back().holders, ElementsAre("node/node-4", "node/node-5", "node/node-6"));
+}
+
+}  // namespace
+}  // namespace hai::test
