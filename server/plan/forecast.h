@@ -1,0 +1,32 @@
+#pragma once
+// When a waiting job will start: the same planner is run forward on a copy, several times, with run
+// times drawn from what was learned. Jobs that are not submitted yet are not foreseen:
+// EstimateCalibration makes up for that. The same input gives the same answer on every machine.
+
+#include <optional>
+
+#include "common/knobs.h"
+#include "server/model/cluster_state.h"
+#include "server/plan/run_times.h"
+
+namespace hai {
+
+struct ForecastOptions {
+  int samples = 11;
+  Duration horizon = 14 * 24h;
+  int passes_max = 400;  // of each sample
+};
+
+struct StartForecast {
+  // From now; nullopt: beyond what was looked at.
+  std::optional<Duration> p50;
+  std::optional<Duration> p90;
+  int samples = 0;
+  int passes = 0;  // what it cost
+};
+
+// The job must wait.
+StartForecast forecast_start(const ClusterState& state, const Knobs& knobs, UnixTime now, JobId job,
+                             const RunTimes& run_times, const ForecastOptions& options = {});
+
+}  // namespace hai

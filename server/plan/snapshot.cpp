@@ -1,0 +1,122 @@
+#include "server/plan/snapshot.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "server/plan/ledger.h"
+#include "server/plan/waiting.h"
+
+namespace hai {
+namespace {
+
+// Of a longer queue the part with the highest priorities is looked at.
+constexpr size_t kExaminedMax = 20'000;
+
+// Without what programs and people have written: it may be long.
+Job slim(const Job& job) {
+  Job copy;
+  copy.id = job.id;
+  copy.user = job.user;
+  copy.spec = job.spec;
+  copy.priority = job.priority;
+  copy.state = job.state;
+  copy.held = job.held;
+  copy.hold_reason = job.hold_reason;
+  copy.stop_requested = job.stop_requested;
+  copy.submitted_at = job.submitted_at;
+  copy.waiting_since = job.waiting_since;
+  copy.custom_rank = job.custom_rank;
+  copy.started_at = job.started_at;
+  copy.ended_at = job.ended_at;
+  copy.unmet_dependencies = job.unmet_dependencies;
+  copy.failed_dependency = job.failed_dependency;
+  if (job.has_live_attempt()) {
+    copy.attempt = job.attempt;
+  } else if (job.attempt) {
+    Attempt& last = copy.attempt.emplace();
+    last.number = job.attempt->number;
+    last.state = job.attempt->state;
+    last.priority = job.attempt->priority;
+    last.ranks = job.attempt->ranks;
+  }
+  copy.reservation = job.reservation;
+  if (job.checkpoint) {
+    copy.checkpoint =
+        CheckpointInfo{.save_seconds = job.checkpoint->save_seconds, .at = job.checkpoint->at};
+  }
+  copy.avoid = job.avoid;
+  copy.gpu_seconds = job.gpu_seconds;
+  return copy;
+}
+
+// Roughly the order of the planner: level, class, age.
+std::vector<JobId> first_waiting(const ClusterState& state, const Knobs& knobs, UnixTime now,
+                                 const SnapshotOptions& options) {
+  std::vector<std::tuple<int, int, JobId>> queue;
+  for (const auto& [order, id] : state.waiting()) {
+    if (queue.size() == kExaminedMax) break;
+    const Job& job = *state.find(id);
+    if (job.held || job.reservation) continue;
+    const Priority level = job.priority == Priority::automatic ? kAutoCeiling : job.priority;
+    UnixTime unused{};
+    queue.emplace_back(-static_cast<int>(level), waiting_class(knobs, job, now, &unused), id);
+  }
+  if (queue.size() > options.waiting_max) {
+    std::ranges::nth_element(queue, queue.begin() + static_cast<ptrdiff_t>(options.waiting_max));
+    queue.resize(options.waiting_max);
+  }
+  std::vector<JobId> jobs;
+  for (const auto& [level, feedback_class, id] : queue) jobs.push_back(id);
+  return jobs;
+}
+
+}  // namespace
+
+StoredState copy_for_planning(const ClusterState& state, const Knobs& knobs, UnixTime now,
+                              const SnapshotOptions& options) {
+  StoredState copy{
+      .epoch = state.epoch(), .last_seq = state.last_seq(), .last_job = state.last_job()};
+  copy.nodes.reserve(state.nodes().size());
+  for (const auto& [id, node] : state.nodes()) {
+    Node& bare = copy.nodes.emplace_back();
+    bare.id = id;
+    bare.facts = node.facts;
+    bare.liveness = node.liveness;
+    bare.liveness_reason = node.liveness_reason;
+    bare.scheduling = node.scheduling;
+    bare.scheduling_reason = node.scheduling_reason;
+    bare.scheduling_by = node.scheduling_by;
+  }
+  for (const auto& [name, user] : state.users()) copy.users.push_back(user);
+  for (const auto& [key, quota] : state.quotas()) copy.quotas.push_back(quota);
+
+  std::vector<JobId> ids(state.live().begin(), state.live().end());
+  ids.insert(ids.end(), state.reserved().begin(), state.reserved().end());
+  const std::vector<JobId> waiting = first_waiting(state, knobs, now, options);
+  ids.insert(ids.end(), waiting.begin(), waiting.end());
+  ids.insert(ids.end(), options.also.begin(), options.also.end());
+  if (options.focus) ids.push_back(options.focus);
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::set<JobId> missing;  // what others wait for and is not among them
+  copy.jobs.reserve(ids.size());
+  auto add = [&](JobId id) {
+    const Job* job = state.find(id);
+    if (job == nullptr) return;
+    copy.jobs.push_back(slim(*job));
+    for (JobId other : job->unmet_dependencies) {
+      if (!std::ranges::binary_search(ids, other)) missing.insert(other);
+    }
+  };
+  for (JobId id : ids) add(id);
+  std::set<JobId> added;
+  while (!missing.empty()) {
+    const JobId id = *missing.begin();
+    missing.erase(missing.begin());
+    if (added.insert(id).second) add(id);
+  }
+  return copy;
+}
+
+}  // namespace hai
