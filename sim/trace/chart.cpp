@@ -16,8 +16,12 @@ constexpr double kWidth = 1000;
 constexpr double kLeft = 76;
 constexpr double kRight = 24;
 constexpr double kPlotWidth = kWidth - kLeft - kRight;
-constexpr double kTop = 78;
-constexpr double kGap = 44;
+constexpr double kTop = 100;
+constexpr double kGap = 46;
+constexpr const char* kInk = "#333c4a";
+constexpr const char* kBlue = "#2a78d6";
+constexpr const char* kOrange = "#c2571a";
+constexpr const char* kGreen = "#5b7f2b";
 
 struct Panel {
   std::string title;
@@ -35,6 +39,14 @@ double nice_step(double max, int count) {
   }
   return 10 * power;
 }
+
+// The top of an axis: at a line of its grid, so that the curve does not leave it.
+double round_up(double max) {
+  double step = nice_step(max, 3);
+  return std::ceil(max / step - 1e-9) * step;
+}
+
+double demand_of(const SeriesPoint& point) { return point.given + point.waiting; }
 
 std::string short_number(double value) {
   if (value >= 1e6) return fmt::format("{:g}M", value / 1e6);
@@ -56,47 +68,65 @@ class Chart {
       : report_(report),
         points_(report.result.series.points()),
         interval_s_(static_cast<double>(report.result.series.interval().count()) / 1e6) {
-    last_s_ = static_cast<double>(report.result.measures.makespan.count()) / 1e6;
-    last_s_ = std::max(last_s_, interval_s_);
+    end_s_ = static_cast<double>(report.result.measures.makespan.count()) / 1e6;
+    end_s_ = std::max(end_s_, interval_s_);
+    last_s_ = std::min(end_s_, 1.2 * busy_until());
   }
 
   std::string draw() {
     auto gpus = static_cast<double>(report_.gpus);
-    double waiting_max = 1;
+    double demand_max = gpus;
     double queue_max = 1;
     for (size_t i = 0; i < points_.size(); ++i) {
-      waiting_max = std::max(waiting_max, mean(points_[i].waiting, i));
+      demand_max = std::max(demand_max, mean(demand_of(points_[i]), i));
       queue_max = std::max(queue_max, mean(points_[i].queue, i));
     }
-    Panel given{"GPUs given to jobs", 210, kTop, gpus};
-    Panel waiting{"GPUs asked for by waiting jobs", 130, 0, waiting_max};
-    Panel queue{"waiting jobs", 130, 0, queue_max};
-    waiting.top = given.top + given.height + kGap;
-    queue.top = waiting.top + waiting.height + kGap;
+    Panel given{"GPUs given to jobs", 190, kTop, gpus};
+    Panel demand{"GPUs that jobs ask for", 150, 0, round_up(demand_max)};
+    Panel queue{"waiting jobs", 120, 0, round_up(queue_max)};
+    demand.top = given.top + given.height + kGap;
+    queue.top = demand.top + demand.height + kGap;
     double height = queue.top + queue.height + 46;
 
+    auto given_of = [](const SeriesPoint& point) { return point.given; };
+    auto healthy_of = [](const SeriesPoint& point) { return point.healthy; };
+    auto queue_of = [](const SeriesPoint& point) { return point.queue; };
     open(height);
     frame(given);
-    area(given, "#2a78d6", 0.30, [](const SeriesPoint& point) { return point.given; });
-    line(given, "#2a78d6", 1.2, [](const SeriesPoint& point) { return point.given; });
-    line(given, "#333c4a", 1.6, [](const SeriesPoint& point) { return point.healthy; });
-    legend(given);
-    frame(waiting);
-    area(waiting, "#c2571a", 0.28, [](const SeriesPoint& point) { return point.waiting; });
-    line(waiting, "#c2571a", 1.4, [](const SeriesPoint& point) { return point.waiting; });
+    area(given, kBlue, 0.30, given_of);
+    line(given, kBlue, 1.2, given_of);
+    line(given, kInk, 1.4, healthy_of);
+    legend(given, {{"given", kBlue, true}, {"healthy", kInk, false}});
+    frame(demand);
+    area(demand, kOrange, 0.35, demand_of);
+    area(demand, "#ffffff", 1, given_of);
+    area(demand, kBlue, 0.30, given_of);
+    line(demand, kOrange, 1.2, demand_of);
+    line(demand, kInk, 1.4, healthy_of);
+    legend(demand,
+           {{"running", kBlue, true}, {"waiting", kOrange, true}, {"healthy", kInk, false}});
     frame(queue);
-    area(queue, "#5b7f2b", 0.28, [](const SeriesPoint& point) { return point.queue; });
-    line(queue, "#5b7f2b", 1.4, [](const SeriesPoint& point) { return point.queue; });
+    area(queue, kGreen, 0.28, queue_of);
+    line(queue, kGreen, 1.2, queue_of);
     time_axis(given.top, queue.top + queue.height);
     out_ += "</svg>\n";
     return std::move(out_);
   }
 
  private:
+  // Until then somebody is submitted or waits. The last few jobs of a trace may run for weeks more.
+  double busy_until() const {
+    double until = static_cast<double>(report_.result.measures.last_submit.count()) / 1e6;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (points_[i].queue > 0) until = std::max(until, static_cast<double>(i + 1) * interval_s_);
+    }
+    return std::max(until, interval_s_);
+  }
+
   // The last interval is seldom whole.
   double mean(double integral, size_t index) const {
     double from = static_cast<double>(index) * interval_s_;
-    double length = std::min(interval_s_, last_s_ - from);
+    double length = std::min(interval_s_, end_s_ - from);
     return length > 0 ? integral / (length * 1e6) : 0;
   }
   double x(double seconds) const {
@@ -122,11 +152,15 @@ class Chart {
         kWidth, height);
     text(kLeft, 28, "font-size=\"17\" font-weight=\"600\"",
          fmt::format("{}: {} jobs on {} GPUs", report_.policy, report_.jobs, report_.gpus));
-    text(
-        kLeft, 48, "fill=\"#667080\"",
-        fmt::format("{:.1f} % of healthy GPU time given until the last submit · {:.1f} % while "
-                    "demand exceeded capacity · {} preemptions · mean slowdown {:.1f}",
-                    m.utilization * 100, m.demand_satisfied * 100, m.preemptions, m.slowdown.mean));
+    const char* style = "fill=\"#667080\"";
+    text(kLeft, 48, style,
+         fmt::format("{:.1f} % of the healthy GPU time given until the last submit, {:.1f} % while "
+                     "demand exceeded capacity",
+                     m.utilization * 100, m.demand_satisfied * 100));
+    text(kLeft, 66, style,
+         fmt::format("mean slowdown {:.1f}, mean wait {}, {} preemptions; the last job ends "
+                     "on day {:.1f}",
+                     m.slowdown.mean, human_time(m.wait_s.mean), m.preemptions, end_s_ / 86'400));
   }
 
   void frame(const Panel& panel) {
@@ -170,16 +204,24 @@ class Chart {
         path_of(panel, value), color, width);
   }
 
-  void legend(const Panel& panel) {
+  struct Key {
+    const char* name;
+    const char* color;
+    bool is_area;
+  };
+  void legend(const Panel& panel, const std::vector<Key>& keys) {
+    constexpr double kKeyWidth = 84;
     double at_y = panel.top - 14;
-    double right = kLeft + kPlotWidth;
-    out_ += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"10\" fill=\"#2a78d6\" "
-        "fill-opacity=\"0.45\"/>\n<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" "
-        "stroke=\"#333c4a\" stroke-width=\"2\"/>\n",
-        right - 190, at_y - 5, right - 112, right - 94, at_y, at_y);
-    text(right - 170, at_y + 4, "font-size=\"12\" fill=\"#667080\"", "given");
-    text(right - 88, at_y + 4, "font-size=\"12\" fill=\"#667080\"", "healthy");
+    double at_x = kLeft + kPlotWidth - kKeyWidth * static_cast<double>(keys.size());
+    for (const Key& key : keys) {
+      double height = key.is_area ? 10 : 2;
+      out_ += fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"16\" height=\"{}\" fill=\"{}\" "
+          "fill-opacity=\"{}\"/>\n",
+          at_x, at_y - height / 2, height, key.color, key.is_area ? 0.45 : 1);
+      text(at_x + 22, at_y + 4, "font-size=\"12\" fill=\"#667080\"", key.name);
+      at_x += kKeyWidth;
+    }
   }
 
   void time_axis(double top, double bottom) {
@@ -205,7 +247,8 @@ class Chart {
   const TraceReport& report_;
   const std::vector<SeriesPoint>& points_;
   const double interval_s_;
-  double last_s_ = 0;
+  double end_s_ = 0;   // of the last job
+  double last_s_ = 0;  // of the time axis
   std::string out_;
 };
 

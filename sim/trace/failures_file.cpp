@@ -13,6 +13,7 @@ namespace {
 enum Column { kNode, kStart, kEnd, kLevel, kClass, kDescription };
 constexpr double kSecondsMax = 10.0 * 365 * 86'400;
 constexpr Duration kDay = 24h;
+constexpr Duration kShortest = 1s;
 
 Duration of_seconds(double seconds) {
   return Duration(static_cast<int64_t>(std::llround(seconds * 1e6)));
@@ -54,15 +55,18 @@ Result<Failures> read_failures(const std::string& path, int nodes, int servers) 
     if (!start.is_ok()) return start.status();
     auto end = reader.number(kEnd, 0, kSecondsMax);
     if (!end.is_ok()) return end.status();
-    if (end.value() <= start.value()) {
+    if (end.value() < start.value()) {
       return reader.error(
-          fmt::format("end_s: {} is not after start_s, {}", end.value(), start.value()));
+          fmt::format("end_s: {} is before start_s, {}", end.value(), start.value()));
     }
     std::string reason(!reader.field(kDescription).empty() ? reader.field(kDescription)
                        : !reader.field(kClass).empty()     ? reader.field(kClass)
                                                            : reader.field(kLevel));
-    log.push_back({static_cast<int>(server.value()), of_seconds(start.value()),
-                   of_seconds(end.value()), reason.empty() ? "failed" : reason});
+    // A node that came back at once has still lost its ranks.
+    Duration begin = of_seconds(start.value());
+    log.push_back({static_cast<int>(server.value()), begin,
+                   std::max(of_seconds(end.value()), begin + kShortest),
+                   reason.empty() ? "failed" : reason});
     span = std::max(span, (log.back().end + kDay - Duration(1)) / kDay * kDay);
   }
   RETURN_IF_ERROR(reader.status());

@@ -136,6 +136,7 @@ void Meter::run_ended(const RunEnded& run) {
 
 Measures Meter::measures() const {
   Measures result = now_;
+  result.last_submit = last_submit_;
   result.utilization = ratio(given_until_last_submit_, healthy_until_last_submit_);
   result.demand_satisfied = ratio(given_in_demand_, healthy_in_demand_);
   result.given_gpu_hours = given_all_ / kMicrosOfHour;

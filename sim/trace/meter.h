@@ -22,6 +22,7 @@ struct Measures {
   int64_t completed = 0;  // succeeded
   int64_t failed = 0;     // any other end
   Duration makespan{0};   // to the last end
+  Duration last_submit{0};
   double utilization = 0;
   double demand_satisfied = 0;  // given / healthy GPU time while demand >= healthy capacity
   double given_gpu_hours = 0;

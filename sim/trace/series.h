@@ -44,7 +44,7 @@ class Series {
   const std::vector<SeriesPoint>& points() const { return points_; }
 
  private:
-  static constexpr size_t kPointsMax = 1'024;
+  static constexpr size_t kPointsMax = 4'096;
 
   void merge_pairs() {
     for (size_t i = 0; i < points_.size(); i += 2) {

@@ -18,14 +18,6 @@ Json quantiles(const Distribution& distribution) {
           {"p99", distribution.p99}};
 }
 
-// "2.3 d", "4.1 h", "12 min" or "7 s": as long as a person wants it.
-std::string human(double seconds) {
-  if (seconds >= 2 * 86'400) return fmt::format("{:.1f} d", seconds / 86'400);
-  if (seconds >= 2 * 3'600) return fmt::format("{:.1f} h", seconds / 3'600);
-  if (seconds >= 120) return fmt::format("{:.1f} min", seconds / 60);
-  return fmt::format("{:.0f} s", seconds);
-}
-
 std::string row(std::string_view name, const std::string& value, std::string_view note = "") {
   return note.empty() ? fmt::format("{:<20}{}\n", name, value)
                       : fmt::format("{:<20}{:<14}{}\n", name, value, note);
@@ -34,8 +26,8 @@ std::string row(std::string_view name, const std::string& value, std::string_vie
 std::string percent(double share) { return fmt::format("{:.2f} %", share * 100); }
 
 std::string times_row(std::string_view name, const Distribution& d, const std::string& max) {
-  return fmt::format("{:<20}{:>10} {:>10} {:>10} {:>10} {:>10}\n", name, human(d.mean),
-                     human(d.p50), human(d.p90), human(d.p99), max);
+  return fmt::format("{:<20}{:>10} {:>10} {:>10} {:>10} {:>10}\n", name, human_time(d.mean),
+                     human_time(d.p50), human_time(d.p90), human_time(d.p99), max);
 }
 
 std::string number_row(std::string_view name, const Distribution& d) {
@@ -44,6 +36,13 @@ std::string number_row(std::string_view name, const Distribution& d) {
 }
 
 }  // namespace
+
+std::string human_time(double seconds) {
+  if (seconds >= 2 * 86'400) return fmt::format("{:.1f} d", seconds / 86'400);
+  if (seconds >= 2 * 3'600) return fmt::format("{:.1f} h", seconds / 3'600);
+  if (seconds >= 120) return fmt::format("{:.1f} min", seconds / 60);
+  return fmt::format("{:.0f} s", seconds);
+}
 
 std::string to_json(const TraceReport& report) {
   const Measures& m = report.result.measures;
@@ -96,14 +95,14 @@ std::string to_table(const TraceReport& report) {
   out += row("cluster", fmt::format("{}, {} GPUs", report.cluster, report.gpus));
   out += row("jobs", fmt::format("{}: {} succeeded, {} failed, {} refused", report.jobs,
                                  m.completed, m.failed, report.result.refused));
-  out += row("makespan", human(seconds(m.makespan)));
+  out += row("makespan", human_time(seconds(m.makespan)));
   out += row("utilization", percent(m.utilization), "of healthy GPU time until the last submit");
   out += row("demand_satisfied", percent(m.demand_satisfied),
              "of healthy GPU time while demand >= capacity");
   out += fmt::format("{:<20}{:>10} {:>10} {:>10} {:>10} {:>10}\n", "", "mean", "p50", "p90", "p99",
                      "max");
-  out += times_row("jct", m.jct_s, human(m.jct_s.max));
-  out += times_row("wait", m.wait_s, human(m.wait_s.max));
+  out += times_row("jct", m.jct_s, human_time(m.jct_s.max));
+  out += times_row("wait", m.wait_s, human_time(m.wait_s.max));
   out += number_row("slowdown", m.slowdown);
   out += number_row("short_job_slowdown", m.short_job_slowdown);
   out += row("preemptions", fmt::format("{}", m.preemptions));

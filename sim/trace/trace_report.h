@@ -22,6 +22,9 @@ struct TraceReport {
   ReplayResult result;
 };
 
+// "2.3 d", "4.1 h", "12.0 min" or "7 s".
+std::string human_time(double seconds);
+
 std::string to_json(const TraceReport& report);
 std::string to_table(const TraceReport& report);
 // An SVG picture of the cluster over time.

@@ -36,6 +36,12 @@ TEST(FailuresFile, LaysServersOverMoreNodesAtOtherTimes) {
               ::testing::ElementsAre("1 0-1 GPU", "0 10-13 GPU", "1 22-25 GPU", "0 34-37 GPU"));
 }
 
+TEST(FailuresFile, AnOutageOfNoTimeIsOneStill) {
+  TempFile file(kHeader + "0,60,60,GPU\n");
+  Outage outage = read_failures(file.path(), 1, 1).value().next();
+  EXPECT_EQ(outage.end - outage.start, 1s);
+}
+
 TEST(FailuresFile, SaysWhereItIsBroken) {
   auto error_of = [](const std::string& text) {
     TempFile file(text);
@@ -44,7 +50,7 @@ TEST(FailuresFile, SaysWhereItIsBroken) {
   EXPECT_EQ(error_of(kHeader), "FILE: there is no outage in it");
   EXPECT_EQ(error_of(kHeader + "4,0,1,x\n"), "FILE:2: node: must be 0..3, is 4");
   EXPECT_EQ(error_of(kHeader + "0.5,0,1,x\n"), "FILE:2: node: must be a whole number, is 0.5");
-  EXPECT_EQ(error_of(kHeader + "0,5,5,x\n"), "FILE:2: end_s: 5 is not after start_s, 5");
+  EXPECT_EQ(error_of(kHeader + "0,5,4,x\n"), "FILE:2: end_s: 4 is before start_s, 5");
   EXPECT_EQ(error_of("node,begin\n"),
             "FILE:1: unknown column 'begin', known are: node, start_s, end_s, level, class, desc, "
             "repair_s");
