@@ -12,6 +12,7 @@
 
 #include "sim/baselines/easy.h"
 #include "sim/baselines/hai_open.h"
+#include "sim/trace/trace_options.h"
 #include "sim/trace/trace_report.h"
 
 namespace hai {
@@ -19,30 +20,15 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-struct Arguments {
-  std::string cluster;
-  std::string trace;
-  std::string policy = "feedback";
-  std::string victims = "least-lost-work";
-  std::string failures;
-  int failure_servers = 400;
-  TraceChoice choice;
-  FleetOptions fleet;
-  std::vector<std::string> knobs;
-  std::string json;
-  std::string svg;
-  bool quiet = false;
-};
-
 int refuse(const std::string& what) {
   std::fprintf(stderr, "hai-sim: %s\n", what.c_str());
   return kUsageError;
 }
 
-Status set_knobs(const Arguments& arguments, Knobs& knobs) {
+Status set_knobs(const TraceOptions& options, Knobs& knobs) {
   knobs = replay_knobs();
-  if (arguments.policy == "fifo") RETURN_IF_ERROR(set_knob(knobs, "policy", "fifo"));
-  for (const std::string& text : arguments.knobs) {
+  if (options.policy == "fifo") RETURN_IF_ERROR(set_knob(knobs, "policy", "fifo"));
+  for (const std::string& text : options.knobs) {
     size_t equals = text.find('=');
     if (equals == std::string::npos)
       return invalid_argument("--knob: must be NAME=VALUE, is '{}'", text.substr(0, 64));
@@ -56,19 +42,19 @@ Status set_knobs(const Arguments& arguments, Knobs& knobs) {
   return ok();
 }
 
-VictimChoice victims_of(const Arguments& arguments) {
-  if (arguments.victims == "youngest") return VictimChoice::youngest;
-  if (arguments.victims == "lowest-priority") return VictimChoice::lowest_priority;
+VictimChoice victims_of(const TraceOptions& options) {
+  if (options.victims == "youngest") return VictimChoice::youngest;
+  if (options.victims == "lowest-priority") return VictimChoice::lowest_priority;
   return VictimChoice::least_lost_work;
 }
 
-std::unique_ptr<Planner> planner_of(const Arguments& arguments, const Fleet& fleet) {
-  if (arguments.policy == "hai-open") return make_hai_open_planner(arguments.fleet.seed);
-  if (arguments.policy == "easy") {
+std::unique_ptr<Planner> planner_of(const TraceOptions& options, const Fleet& fleet) {
+  if (options.policy == "hai-open") return make_hai_open_planner(options.fleet.seed);
+  if (options.policy == "easy") {
     return make_easy_planner(
         [&fleet](const Job& job) { return fleet.time_left(Fleet::job_of(job.spec->name)); });
   }
-  return make_planner(victims_of(arguments));
+  return make_planner(victims_of(options));
 }
 
 // A line on a terminal that is written over, else a line every few seconds.
@@ -111,13 +97,13 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-ReplayResult run_replay(const Arguments& arguments, const Knobs& knobs, const TraceCluster& cluster,
-                        const Trace& trace, Failures failures) {
+ReplayResult run_replay(const TraceOptions& options, const Knobs& knobs,
+                        const TraceCluster& cluster, const Trace& trace, Failures failures) {
   Progress progress(std::ssize(trace.jobs));
-  ReplayOptions options{.fleet = arguments.fleet, .knobs = knobs};
-  options.make_planner = [&](const Fleet& fleet) { return planner_of(arguments, fleet); };
-  if (!arguments.quiet) options.progress = std::ref(progress);
-  return replay(cluster, trace, std::move(failures), options);
+  ReplayOptions replay_options{.fleet = options.fleet, .knobs = knobs};
+  replay_options.make_planner = [&](const Fleet& fleet) { return planner_of(options, fleet); };
+  if (!options.quiet) replay_options.progress = std::ref(progress);
+  return replay(cluster, trace, std::move(failures), replay_options);
 }
 
 void tell_skipped(const Trace& trace, int nodes) {
@@ -128,39 +114,39 @@ void tell_skipped(const Trace& trace, int nodes) {
                nodes);
 }
 
-int run(const Arguments& arguments) {
+int run(const TraceOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   Knobs knobs;
-  if (Status status = set_knobs(arguments, knobs); !status.is_ok()) return refuse(status.message());
-  auto cluster = read_cluster(arguments.cluster);
+  if (Status status = set_knobs(options, knobs); !status.is_ok()) return refuse(status.message());
+  auto cluster = read_cluster(options.cluster);
   if (!cluster.is_ok()) return refuse(cluster.status().message());
-  auto trace = read_trace(arguments.trace, arguments.choice, cluster.value());
+  auto trace = read_trace(options.trace, options.choice, cluster.value());
   if (!trace.is_ok()) return refuse(trace.status().message());
   auto failures =
-      arguments.failures.empty()
+      options.failures.empty()
           ? Result<Failures>(Failures())
-          : read_failures(arguments.failures, static_cast<int>(cluster.value().nodes.size()),
-                          arguments.failure_servers);
+          : read_failures(options.failures, static_cast<int>(cluster.value().nodes.size()),
+                          options.failure_servers);
   if (!failures.is_ok()) return refuse(failures.status().message());
-  if (!arguments.quiet) tell_skipped(trace.value(), cluster.value().most_nodes_together);
+  if (!options.quiet) tell_skipped(trace.value(), cluster.value().most_nodes_together);
 
-  TraceReport report{.policy = arguments.policy,
-                     .cluster = arguments.cluster,
-                     .trace = arguments.trace,
-                     .failures = arguments.failures,
-                     .seed = arguments.fleet.seed,
+  TraceReport report{.policy = options.policy,
+                     .cluster = options.cluster,
+                     .trace = options.trace,
+                     .failures = options.failures,
+                     .seed = options.fleet.seed,
                      .jobs = std::ssize(trace.value().jobs),
                      .unknown_duration = trace.value().unknown_duration,
                      .too_large = trace.value().too_large,
                      .gpus = cluster.value().gpus()};
   report.result =
-      run_replay(arguments, knobs, cluster.value(), trace.value(), std::move(failures).value());
+      run_replay(options, knobs, cluster.value(), trace.value(), std::move(failures).value());
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_rss_mb = peak_rss_mb();
 
   std::fputs(to_table(report).c_str(), stdout);
   for (auto& [path, text] :
-       {std::pair(arguments.json, &to_json), std::pair(arguments.svg, &to_chart)}) {
+       {std::pair(options.json, &to_json), std::pair(options.svg, &to_chart)}) {
     if (path.empty()) continue;
     if (Status status = write_file(path, text(report)); !status.is_ok())
       return refuse(status.message());
@@ -176,59 +162,11 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 std::function<int()> add_trace_command(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto options = std::make_shared<TraceOptions>();
   CLI::App* command = app.add_subcommand(
       "trace", "Replays a job trace with the production controller and planner in virtual time.");
-  command
-      ->add_option("--cluster", arguments->cluster,
-                   "NODESxGPUS (two zones, leaves of 20 nodes), or a CSV file of nodes "
-                   "(node,group,zone,leaf,gpus) or of a topology (ip,DSW,PSW,ASW)")
-      ->required();
-  command
-      ->add_option("--trace", arguments->trace,
-                   "CSV file of jobs, may be gzipped: job_id,submit_s,gpus,duration_s, and "
-                   "user,vc,... as far as known")
-      ->required();
-  command->add_option("--policy", arguments->policy, "who runs next")
-      ->check(CLI::IsMember({"feedback", "fifo", "easy", "hai-open"}))
-      ->capture_default_str();
-  command
-      ->add_option("--victims", arguments->victims,
-                   "whom feedback and fifo interrupt, among those they may")
-      ->check(CLI::IsMember({"least-lost-work", "youngest", "lowest-priority"}))
-      ->capture_default_str();
-  command->add_option("--failures", arguments->failures,
-                      "CSV file of outages of nodes (node,start_s,end_s,...), repeated for ever");
-  command
-      ->add_option("--failure-servers", arguments->failure_servers,
-                   "how many servers that file is about; they are laid over the nodes as often "
-                   "as needed, each time with another time rotation")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command->add_option("--limit", arguments->choice.limit, "replay the first so many jobs")
-      ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
-  command->add_option("--from-day", arguments->choice.from_day, "leave out what comes before")
-      ->check(CLI::Range(0.0, 3'650.0));
-  command->add_option("--days", arguments->choice.days, "replay the submits of so many days")
-      ->check(CLI::Range(0.001, 3'650.0));
-  command
-      ->add_option("--load", arguments->choice.load,
-                   "divide submit times by it: 2 doubles the load")
-      ->check(CLI::Range(0.001, 1'000.0))
-      ->capture_default_str();
-  command->add_option("--seed", arguments->fleet.seed, "of how jobs save and restart")
-      ->capture_default_str();
-  command->add_option("--knob", arguments->knobs, "NAME=VALUE, a scheduling knob; may be repeated");
-  command
-      ->add_option("--saves-when-asked", arguments->fleet.saves_when_asked,
-                   "share of the jobs that save when asked to suspend; the others lose what they "
-                   "did since their last checkpoint")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  command->add_option("--json", arguments->json, "write the result to this file");
-  command->add_option("--svg", arguments->svg, "draw the cluster over time into this file");
-  command->add_flag("--quiet", arguments->quiet, "no progress on stderr");
-  return [arguments] { return run(*arguments); };
+  add_trace_options(*command, *options);
+  return [options] { return run(*options); };
 }
 
 }  // namespace hai
