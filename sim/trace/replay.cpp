@@ -11,8 +11,9 @@ namespace {
 
 constexpr Duration kFar = 24h * 365 * 100;
 constexpr Duration kSetup = 60s;  // virtual time in which nodes and users come, before the trace
-// Longer than any outage: if no job ends in so long after the last submit, none will.
+// Longer than any outage: if nothing runs for so long after the last submit, nothing will.
 constexpr Duration kStuck = 24h * 60;
+constexpr Duration kLongest = 24h * 365 * 50;  // of virtual time
 constexpr int64_t kCallbacksBetweenProgress = 2'000;
 
 class Replay {
@@ -114,8 +115,8 @@ class Replay {
       options_.progress(meter_, trace_time());
     if (next_job_ < trace_.jobs.size()) return false;
     if (meter_.ended() + result_.refused == std::ssize(trace_.jobs)) return true;
-    if (meter_.ended() != last_ended_) last_ended_ = meter_.ended(), last_news_ = now();
-    result_.is_stuck = now() - last_news_ > kStuck;
+    if (meter_.running() > 0) last_news_ = now();
+    result_.is_stuck = now() - last_news_ > kStuck || now() > kLongest;
     return result_.is_stuck;
   }
 
@@ -132,7 +133,6 @@ class Replay {
   Controller controller_;
   size_t next_job_ = 0;
   int64_t callbacks_ = 0;
-  int64_t last_ended_ = 0;
   Duration last_news_{0};
 };
 

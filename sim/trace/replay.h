@@ -29,7 +29,7 @@ struct ReplayResult {
   PlanTimes plan;
   int64_t refused = 0;  // submits that the server did not take
   std::string first_refusal;
-  bool is_stuck = false;  // nothing has happened for long: the jobs left can't run
+  bool is_stuck = false;  // nothing has run for long: the jobs that are left can't
 };
 
 // The knobs of a replay: leases and heartbeats are far away, as nothing here can be cut off.

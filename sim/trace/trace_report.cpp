@@ -95,6 +95,10 @@ std::string to_table(const TraceReport& report) {
   out += row("cluster", fmt::format("{}, {} GPUs", report.cluster, report.gpus));
   out += row("jobs", fmt::format("{}: {} succeeded, {} failed, {} refused", report.jobs,
                                  m.completed, m.failed, report.result.refused));
+  if (report.unknown_duration + report.too_large > 0) {
+    out += row("left out", fmt::format("{} of unknown duration, {} larger than the cluster",
+                                       report.unknown_duration, report.too_large));
+  }
   out += row("makespan", human_time(seconds(m.makespan)));
   out += row("utilization", percent(m.utilization), "of healthy GPU time until the last submit");
   out += row("demand_satisfied", percent(m.demand_satisfied),

@@ -57,6 +57,29 @@ TEST(ReplayFacts, TheSeedMatters) {
   EXPECT_NE(run("hai-open", 1).measures.digest, run("hai-open", 2).measures.digest);
 }
 
+// Starts nobody.
+class Idle final : public Planner {
+  void update(const ClusterState&, const Changes&) override {}
+  Plan pass(const ClusterState&, const Knobs&, UnixTime) override { return {}; }
+  PendingReason pending_reason(const ClusterState&, const Job&) const override { return {}; }
+};
+
+TEST(ReplayFacts, GivesUpWhenNothingRunsForMonths) {
+  TraceCluster cluster = read_cluster("2x8").value();
+  Trace trace{.jobs = {{.work = 60s}}, .users = {"ann"}};
+  ReplayOptions options{.knobs = replay_knobs()};
+  options.make_planner = [](const Fleet&) { return std::make_unique<Idle>(); };
+  EXPECT_TRUE(replay(cluster, trace, {}, options).is_stuck);
+}
+
+TEST(ReplayFacts, AJobMayRunForMonthsAlone) {
+  TraceCluster cluster = read_cluster("2x8").value();
+  Trace trace{.jobs = {{.work = 24h * 150}}, .users = {"ann"}};
+  ReplayOptions options{.knobs = replay_knobs()};
+  options.make_planner = [](const Fleet&) { return make_planner(); };
+  EXPECT_EQ(replay(cluster, trace, {}, options).measures.completed, 1);
+}
+
 TEST(ReplayFacts, KnobsOfLeasesMeanNothing) {
   EXPECT_FALSE(is_replay_knob("heartbeat"));
   EXPECT_TRUE(is_replay_knob("min_quantum"));
