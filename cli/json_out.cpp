@@ -137,7 +137,26 @@ Json to_json(const v1::WhyJobReply& why) {
           {"pending_reason", why.reason().code().empty() ? Json() : reason_json(why.reason())},
           {"facts", facts},
           {"start_p50", OPTIONAL_JSON(why, start_p50_us, time_json)},
-          {"start_p90", OPTIONAL_JSON(why, start_p90_us, time_json)}};
+          {"start_p90", OPTIONAL_JSON(why, start_p90_us, time_json)},
+          {"estimate_note", string_or_null(why.estimate_note())}};
+}
+
+Json to_json(const v1::WhatIfReply& reply) {
+  Json differences = Json::array();
+  for (const v1::JobDifference& each : reply.differences()) {
+    differences.push_back({{"id", each.job_id()},
+                           {"name", each.name()},
+                           {"user", each.user()},
+                           {"priority", each.priority()},
+                           {"effect", each.effect()},
+                           {"text", each.text()},
+                           {"nodes", list_json(each.nodes())},
+                           {"nodes_before", list_json(each.nodes_before())}});
+  }
+  return {{"change", reply.text()},
+          {"differences", differences},
+          {"differences_left_out", reply.differences_left_out()},
+          {"job", reply.has_job() ? to_json(reply.job()) : Json(nullptr)}};
 }
 
 Json to_json(const v1::Event& event) {

@@ -13,6 +13,7 @@ class Node;
 class Quota;
 class Token;
 class User;
+class WhatIfReply;
 class WhoAmIReply;
 class WhyJobReply;
 }  // namespace hai::v1
@@ -24,6 +25,7 @@ using Json = nlohmann::ordered_json;
 Json to_json(const v1::Job& job);
 Json to_json(const v1::Attempt& attempt);
 Json to_json(const v1::WhyJobReply& why);
+Json to_json(const v1::WhatIfReply& reply);
 Json to_json(const v1::Event& event);
 Json to_json(const v1::Node& node);
 Json to_json(const v1::Cluster& cluster);

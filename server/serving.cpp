@@ -1,6 +1,7 @@
 #include "server/serving.h"
 
 #include "server/api/actions.h"
+#include "server/api/advisor.h"
 #include "server/api/event_feed.h"
 #include "server/api/log_router.h"
 #include "server/api/queries.h"
@@ -27,12 +28,14 @@ struct Serving::Impl {
                    config.cluster),
         actions(controller),
         queries(controller, history, feed),
+        advisor(loop, controller, queries, feed, history),
         logs(loop, gateway),
         agent_service(loop, gateway),
-        api_service({loop, queries, actions, logs, config.grpc_address}),
+        api_service({loop, queries, actions, advisor, logs, config.grpc_address}),
         routes({.loop = loop,
                 .queries = queries,
                 .actions = actions,
+                .advisor = advisor,
                 .logs = logs,
                 .agent_count = [this] { return gateway.connection_count(); },
                 .status_page_user = config.status_page ? config.admin_user : ""}) {
@@ -94,6 +97,7 @@ struct Serving::Impl {
   Controller controller;
   Actions actions;
   Queries queries;
+  Advisor advisor;
   LogRouter logs;
   AgentService agent_service;
   ApiService api_service;

@@ -22,7 +22,9 @@ void add_hold(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);
 void add_logs(CLI::App& app, Session& session);
+void add_move(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
+void add_priority(CLI::App& app, Session& session);
 void add_python(CLI::App& app, Session& session);
 void add_quota(CLI::App& app, Session& session);
 void add_release(CLI::App& app, Session& session);
@@ -35,6 +37,7 @@ void add_token(CLI::App& app, Session& session);
 void add_undrain(CLI::App& app, Session& session);
 void add_user(CLI::App& app, Session& session);
 void add_wait(CLI::App& app, Session& session);
+void add_whatif(CLI::App& app, Session& session);
 void add_whoami(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
 

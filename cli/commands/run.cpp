@@ -1,11 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/job_file_input.h"
 #include "cli/exit_code.h"
-#include "cli/file.h"
 #include "cli/job_file.h"
 #include "cli/session.h"
 #include "cli/submission.h"
@@ -20,31 +19,6 @@ struct Options {
   SubmissionOptions submission;
 };
 
-constexpr size_t kStandardInputBytesMax = 16 << 20;
-
-Result<JobFile> read_job_file(const std::string& path) {
-  if (path != "-") {
-    Result<std::string> text = read_file(path);
-    RETURN_IF_ERROR(text.status());
-    return JobFile{path, std::move(text).value()};
-  }
-  std::string text(kStandardInputBytesMax + 1, '\0');
-  std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(std::cin.gcount()));
-  if (text.size() > kStandardInputBytesMax) {
-    return invalid_argument("standard input: more than {} bytes", kStandardInputBytesMax);
-  }
-  return JobFile{"standard input", std::move(text)};
-}
-
-int report(const JobFile& file, std::vector<FieldError> errors) {
-  for (FieldError& error : errors) {
-    if (error.line == 0) error.line = file.line_of(error.path);
-    say(file.source + ": " + to_string(error));
-  }
-  return kUsage;
-}
-
 int run(Session& session, const Options& options) {
   const Result<JobFile> file = read_job_file(options.file);
   if (!file.is_ok()) return session.usage_error(file.status().message());
@@ -55,13 +29,13 @@ int run(Session& session, const Options& options) {
   if (!options.submission.name.empty()) {
     std::erase_if(errors, [](const SpecError& error) { return error.path == "name"; });
   }
-  if (!errors.empty()) return report(file.value(), errors);
+  if (!errors.empty()) return report_spec_errors(file.value(), errors);
   if (const Status status = apply_options(options.submission, spec); !status.is_ok()) {
     return session.usage_error(status.message());
   }
   if (!options.files_are_elsewhere) {
     errors = find_missing_files(spec);
-    if (!errors.empty()) return report(file.value(), errors);
+    if (!errors.empty()) return report_spec_errors(file.value(), errors);
   }
   return submit(session, options.submission, std::move(spec), &file.value());
 }

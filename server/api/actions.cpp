@@ -117,6 +117,10 @@ void Actions::set_priority(const Caller& caller, const std::string& job, Priorit
   controller_.submit(caller, SetJobPriority{job, priority}, std::move(done));
 }
 
+void Actions::move_job(const Caller& caller, MoveJob move, Done<CommandReply> done) {
+  controller_.submit(caller, std::move(move), std::move(done));
+}
+
 void Actions::control_nodes(const Caller& caller, const std::vector<std::string>& nodes,
                             NodeVerb verb, const std::string& reason,
                             Done<std::vector<ActionResult>> done) {

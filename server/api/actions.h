@@ -42,6 +42,7 @@ class Actions {
                     const std::string& reason, Done<std::vector<ActionResult>> done);
   void set_priority(const Caller& caller, const std::string& job, Priority priority,
                     Done<CommandReply> done);
+  void move_job(const Caller& caller, MoveJob move, Done<CommandReply> done);
 
   // Names or host lists.
   void control_nodes(const Caller& caller, const std::vector<std::string>& nodes, NodeVerb verb,

@@ -159,15 +159,39 @@ Json to_json(const WhoAmIView& view) {
           {"quotas", std::move(quotas)}};
 }
 
-Json why_json(const JobView& view) {
-  return {{"id", view.id},
-          {"name", view.name},
-          {"state", to_string(view.state)},
-          {"held", view.held},
-          {"pending_reason", reason_json(view.pending_reason)},
-          {"facts", Json::array()},
-          {"start_p50", Json()},
-          {"start_p90", Json()}};
+Json to_json(const WhyView& view) {
+  Json facts = Json::array();
+  for (const BlockingFact& fact : view.facts) {
+    facts.push_back(
+        {{"code", to_string(fact.kind)}, {"text", fact.text}, {"holders", fact.holders}});
+  }
+  return {{"id", view.job.id},
+          {"name", view.job.name},
+          {"state", to_string(view.job.state)},
+          {"held", view.job.held},
+          {"pending_reason", reason_json(view.job.pending_reason)},
+          {"facts", std::move(facts)},
+          {"start_p50", optional_time(view.start_p50)},
+          {"start_p90", optional_time(view.start_p90)},
+          {"estimate_note", or_null(view.estimate_note)}};
+}
+
+Json to_json(const WhatIfView& view) {
+  Json differences = Json::array();
+  for (const DifferenceView& each : view.differences) {
+    differences.push_back({{"id", each.difference.job.value},
+                           {"name", each.name},
+                           {"user", each.user},
+                           {"priority", to_string(each.priority)},
+                           {"effect", to_string(each.difference.effect)},
+                           {"text", each.difference.text},
+                           {"nodes", each.difference.nodes},
+                           {"nodes_before", each.difference.nodes_before}});
+  }
+  return {{"change", view.text},
+          {"differences", std::move(differences)},
+          {"differences_left_out", view.left_out},
+          {"job", view.job ? to_json(*view.job) : Json()}};
 }
 
 std::string to_text(const Json& json) {

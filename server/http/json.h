@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "server/api/advisor.h"
 #include "server/api/queries.h"
 
 namespace hai {
@@ -19,7 +20,8 @@ Json to_json(const EventView& view);
 Json to_json(const QuotaView& view);
 Json to_json(const User& user);
 Json to_json(const WhoAmIView& view);
-Json why_json(const JobView& view);
+Json to_json(const WhyView& view);
+Json to_json(const WhatIfView& view);
 
 // With a line end.
 std::string to_text(const Json& json);

@@ -5,6 +5,7 @@ namespace hai {
 HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)) {
   add_health_routes(router_, parts_);
   add_job_routes(router_, parts_);
+  add_advice_routes(router_, parts_);
   add_node_routes(router_, parts_);
   add_event_routes(router_, parts_);
   add_people_routes(router_, parts_);

@@ -13,6 +13,7 @@
 namespace hai {
 
 class Actions;
+class Advisor;
 class LogRouter;
 class Queries;
 
@@ -20,6 +21,7 @@ struct HttpParts {
   Loop& loop;
   Queries& queries;
   Actions& actions;
+  Advisor& advisor;
   LogRouter& logs;
   std::function<size_t()> agent_count;  // called on the loop's thread
   // Whose view "/" shows to anybody who reaches the port; "" = no such page.
@@ -29,6 +31,7 @@ struct HttpParts {
 // Each adds its routes. `parts` outlives the router.
 void add_health_routes(HttpRouter& router, const HttpParts& parts);
 void add_job_routes(HttpRouter& router, const HttpParts& parts);
+void add_advice_routes(HttpRouter& router, const HttpParts& parts);
 void add_node_routes(HttpRouter& router, const HttpParts& parts);
 void add_event_routes(HttpRouter& router, const HttpParts& parts);
 void add_people_routes(HttpRouter& router, const HttpParts& parts);

@@ -190,16 +190,6 @@ void add_job_routes(HttpRouter& router, const HttpParts& parts) {
                  respond_with<std::vector<AttemptView>>(respond, format_attempts));
            });
          });
-  on_job("GET", "/api/v1/jobs/{id}/why",
-         [](const HttpParts& parts, const HttpRequest& request, const std::string& job,
-            HttpRespond respond) {
-           parts.loop.post([&parts, caller = caller_of(request), job, respond] {
-             parts.queries.get_job(caller, job,
-                                   respond_with<JobView>(respond, [](const JobView& view) {
-                                     return json_response(why_json(view));
-                                   }));
-           });
-         });
   on_job("GET", "/api/v1/jobs/{id}/logs", read_log);
   static constexpr std::pair<std::string_view, JobVerb> kVerbs[] = {{"stop", JobVerb::stop},
                                                                     {"suspend", JobVerb::suspend},

@@ -4,6 +4,7 @@
 
 #include "hai/v1/api.pb.h"
 #include "server/api/actions.h"
+#include "server/api/advisor.h"
 #include "server/api/log_tail.h"
 #include "server/api/queries.h"
 
@@ -22,8 +23,13 @@ void to_proto(const LogPiece& piece, v1::ReadLogReply& out);
 void to_proto(const ActionResult& result, v1::ControlResult& out);
 void to_proto(const ActionResult& result, v1::SubmitResult& out);
 
+void to_proto(const WhyView& view, v1::WhyJobReply& out);
+void to_proto(const WhatIfView& view, v1::WhatIfReply& out);
+
 Result<JobListRequest> from_proto(const v1::ListJobsRequest& message);
 Result<EventListRequest> from_proto(const v1::ListEventsRequest& message);
+Result<MoveJob> from_proto(const v1::MoveJobRequest& message);
+Result<Change> from_proto(const v1::WhatIfRequest& message);
 NodeListRequest from_proto(const v1::ListNodesRequest& message);
 Result<JobVerb> from_proto(v1::JobAction action);
 Result<NodeVerb> from_proto(v1::NodeAction action);

@@ -148,17 +148,4 @@ grpc::ServerUnaryReactor* ApiService::SetJobPriority(grpc::CallbackServerContext
                  });
 }
 
-grpc::ServerUnaryReactor* ApiService::WhyJob(grpc::CallbackServerContext* context,
-                                             const v1::WhyJobRequest* request,
-                                             v1::WhyJobReply* reply) {
-  return on_loop(loop_, context,
-                 [this, caller = caller_of(*context), request, reply](auto* reactor) {
-                   queries_.get_job(caller, request->job(),
-                                    finish_with<JobView>(reactor, [reply](const JobView& job) {
-                                      to_proto(job, WithSpec::no, *reply->mutable_job());
-                                      *reply->mutable_reason() = reply->job().pending_reason();
-                                    }));
-                 });
-}
-
 }  // namespace hai

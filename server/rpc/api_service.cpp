@@ -17,6 +17,7 @@ ApiService::ApiService(Parts parts)
     : loop_(parts.loop),
       queries_(parts.queries),
       actions_(parts.actions),
+      advisor_(parts.advisor),
       logs_(parts.logs),
       server_address_(std::move(parts.server_address)) {}
 

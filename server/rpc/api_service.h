@@ -9,6 +9,7 @@
 namespace hai {
 
 class Actions;
+class Advisor;
 class LogRouter;
 class Queries;
 
@@ -21,6 +22,7 @@ class ApiService final : public v1::Api::CallbackService {
     Loop& loop;
     Queries& queries;
     Actions& actions;
+    Advisor& advisor;
     LogRouter& logs;
     std::string server_address;  // what Cluster.leader says
   };
@@ -39,6 +41,8 @@ class ApiService final : public v1::Api::CallbackService {
   HAI_UNARY(ListAttempts, ListAttemptsRequest, ListAttemptsReply)
   HAI_UNARY(ControlJob, ControlJobRequest, ControlJobReply)
   HAI_UNARY(SetJobPriority, SetJobPriorityRequest, Job)
+  HAI_UNARY(MoveJob, MoveJobRequest, MoveJobReply)
+  HAI_UNARY(WhatIf, WhatIfRequest, WhatIfReply)
   HAI_UNARY(WhyJob, WhyJobRequest, WhyJobReply)
   HAI_STREAM(ReadLog, ReadLogRequest, ReadLogReply)
   HAI_STREAM(WatchJob, WatchJobRequest, Job)
@@ -64,6 +68,7 @@ class ApiService final : public v1::Api::CallbackService {
   Loop& loop_;
   Queries& queries_;
   Actions& actions_;
+  Advisor& advisor_;
   LogRouter& logs_;
   const std::string server_address_;
 };

@@ -1,0 +1,51 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/client.h"
+#include "cli/commands/commands.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/table.h"
+
+namespace hai::cli {
+namespace {
+
+struct Options {
+  std::string job;
+  std::string priority;
+  OutputFormat output = OutputFormat::table;
+};
+
+int set_priority(Session& session, const Options& options) {
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  v1::SetJobPriorityRequest request;
+  request.set_job(options.job);
+  request.set_priority(options.priority);
+  const Result<v1::Job> reply = client.value()->set_job_priority(request);
+  if (!reply.is_ok()) return session.fail(reply.status());
+  const v1::Job& job = reply.value();
+  print(is_json(options.output)
+            ? format_json(to_json(job), options.output)
+            : fmt::format("{} ({}): priority {}{}\n", printable(job.name()), job.id(),
+                          job.priority(),
+                          job.state() == "running" ? "; the running attempt keeps its own" : ""));
+  return kOk;
+}
+
+}  // namespace
+
+void add_priority(CLI::App& app, Session& session) {
+  CLI::App* verb =
+      app.add_subcommand("priority", "Change the priority of an unfinished job")->group("Jobs");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("JOB", options->job, "id or name")->required();
+  verb->add_option("PRIORITY", options->priority, "a word such as high, or HAI's number")
+      ->required();
+  add_output_option(*verb, options->output);
+  verb->callback([&session, options] { session.exit_code = set_priority(session, *options); });
+}
+
+}  // namespace hai::cli

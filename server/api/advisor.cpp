@@ -1,0 +1,142 @@
+#include "server/api/advisor.h"
+
+#include <algorithm>
+
+#include "server/plan/snapshot.h"
+
+namespace hai {
+namespace {
+
+// Now and then a new job is promised a start that nobody asked for, so that the calibration learns.
+constexpr Duration kPracticePeriod = 60s;
+
+// Whatever a person has to change first: no estimate would mean anything.
+bool waits_for_somebody(const std::vector<BlockingFact>& facts, const Job& job) {
+  return job.failed_dependency || std::ranges::any_of(facts, [](const BlockingFact& fact) {
+           return fact.kind == BlockingKind::held || fact.kind == BlockingKind::user_inactive ||
+                  fact.kind == BlockingKind::hardware;
+         });
+}
+
+}  // namespace
+
+// What the thread works on: all its own.
+struct Advisor::Question {
+  StoredState stored;
+  Knobs knobs;
+  UnixTime now{};
+  RunTimes run_times;
+  JobId job;
+  bool with_estimate = false;
+
+  std::vector<BlockingFact> facts;
+  std::optional<StartForecast> forecast;
+
+  void answer() {
+    const ClusterState state(std::move(stored));
+    facts = blocking_set(state, knobs, now, job);
+    if (!with_estimate || waits_for_somebody(facts, *state.find(job))) return;
+    forecast = forecast_start(state, knobs, now, job, run_times);
+  }
+};
+
+Advisor::Advisor(Loop& loop, Controller& controller, Queries& queries, EventFeed& feed,
+                 History* history)
+    : loop_(loop),
+      controller_(controller),
+      queries_(queries),
+      estimates_(controller, feed, history) {
+  arm_practice();
+}
+
+Advisor::~Advisor() {
+  *is_alive_ = false;
+  loop_.cancel(practice_timer_);
+}
+
+void Advisor::why(const Caller& caller, const std::string& job, bool with_estimate,
+                  Done<WhyView> done) {
+  queries_.find_job(caller, job,
+                    [this, caller, with_estimate, done](Result<Queries::FoundJob> found) {
+                      if (!found.is_ok()) return done(found.status());
+                      const JobId id = found.value().job.id;
+                      JobView view = std::move(found.value().view);
+                      if (!found.value().job.is_waiting())
+                        return done(WhyView{.job = std::move(view)});
+                      controller_.read(
+                          caller,
+                          [this, id, with_estimate, view = std::move(view), done](
+                              const Controller::ReadContext& context, const Actor&) {
+                            const Job* job = context.state.find(id);
+                            if (job == nullptr || !job->is_waiting())
+                              return done(WhyView{.job = view});
+                            think(context, id, with_estimate, view, done);
+                          },
+                          done);
+                    });
+}
+
+void Advisor::think(const Controller::ReadContext& context, JobId job, bool with_estimate,
+                    JobView view, Done<WhyView> done) {
+  auto question = std::make_shared<Question>();
+  question->knobs = controller_.knobs();
+  question->now = loop_.wall_now();
+  question->stored =
+      copy_for_planning(context.state, question->knobs, question->now, {.focus = job});
+  question->run_times = estimates_.run_times();
+  question->job = job;
+  question->with_estimate = with_estimate;
+  auto deliver_later = [this, alive = is_alive_, question, view = std::move(view), done] {
+    if (!*alive) return;
+    WhyView why{.job = view, .facts = merge_facts(question->facts)};
+    if (question->forecast) {
+      deliver(question->job, question->now, *question->forecast, why);
+    } else if (question->with_estimate) {
+      why.estimate_note = "none: it waits for a person to change something";
+    }
+    done(std::move(why));
+  };
+  const bool is_taken = worker_.post([&loop = loop_, question, deliver_later] {
+    question->answer();
+    loop.post(deliver_later);
+  });
+  if (is_taken) return;
+  done(resource_exhausted("{} questions wait to be thought about already; ask again in a while",
+                          QuestionWorker::kWaitingMax));
+}
+
+void Advisor::deliver(JobId job, UnixTime now, const StartForecast& forecast, WhyView& why) {
+  why.estimate_note =
+      fmt::format("the planner run ahead {} times, with run times learned from {} jobs",
+                  forecast.samples, estimates_.run_times().count());
+  if (!forecast.p50) {
+    why.estimate_note += "; it mostly did not start within what can be foreseen";
+    return;
+  }
+  why.start_p50 = now + *forecast.p50;
+  if (!forecast.p90) return;
+  why.start_p90 = std::max(*why.start_p50, now + estimates_.promise(job, now, *forecast.p90));
+  const EstimateCalibration& calibration = estimates_.calibration();
+  if (calibration.observed() > 0) {
+    why.estimate_note += fmt::format("; {} of {} jobs so far started by the time promised",
+                                     calibration.hits(), calibration.observed());
+  }
+}
+
+void Advisor::arm_practice() {
+  practice_timer_ = loop_.call_after(kPracticePeriod, [this] {
+    practise();
+    arm_practice();
+  });
+}
+
+void Advisor::practise() {
+  if (!controller_.is_leading() || !worker_.is_idle()) return;
+  const ClusterState& state = controller_.state();
+  const JobId id = estimates_.take_unpromised();
+  const Job* job = state.find(id);
+  if (job == nullptr || !job->is_waiting()) return;
+  think({state, controller_.soft_facts(), ""}, id, true, {}, [](const Result<WhyView>&) {});
+}
+
+}  // namespace hai

@@ -1,0 +1,89 @@
+#pragma once
+// Why a job waits, when it will start, and what a change would do. What is needed of the state is
+// copied on the loop's thread; the thinking happens on a thread of its own, so that nobody waits
+// for it but who asked. Nothing here changes the live state. On the loop's thread.
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/loop.h"
+#include "server/api/queries.h"
+#include "server/api/question_worker.h"
+#include "server/api/start_estimates.h"
+#include "server/plan/blocking.h"
+#include "server/plan/forecast.h"
+#include "server/plan/whatif.h"
+
+namespace hai {
+
+struct WhyView {
+  JobView job;
+  std::vector<BlockingFact> facts;  // merged for people
+  std::optional<UnixTime> start_p50;
+  std::optional<UnixTime> start_p90;
+  std::string estimate_note;  // how it came about, or why there is none
+};
+
+struct SubmitChange {
+  JobSpec spec;
+};
+struct DrainChange {
+  std::vector<std::string> nodes;  // names or host lists
+};
+struct QuotaChange {
+  Quota quota;                       // nodes < 0: unlimited
+  std::optional<Priority> priority;  // nullopt: every level
+};
+struct PriorityChange {
+  std::string job;
+  Priority priority = Priority::low;
+};
+using Change = std::variant<SubmitChange, DrainChange, QuotaChange, PriorityChange>;
+
+inline constexpr size_t kDifferencesMax = 1'000;
+
+struct DifferenceView {
+  JobDifference difference;
+  std::string name;
+  std::string user;
+  Priority priority = Priority::low;
+};
+struct WhatIfView {
+  std::string text;  // the change in one sentence
+  std::vector<DifferenceView> differences;
+  size_t left_out = 0;
+  std::optional<WhyView> job;  // of SubmitChange and PriorityChange: after the change
+};
+
+class Advisor {
+ public:
+  Advisor(Loop& loop, Controller& controller, Queries& queries, EventFeed& feed, History* history);
+  ~Advisor();
+
+  // `job` as for Queries::get_job. Facts and estimate only if it waits.
+  void why(const Caller& caller, const std::string& job, bool with_estimate, Done<WhyView> done);
+  void what_if(const Caller& caller, Change change, Done<WhatIfView> done);
+
+  const StartEstimates& estimates() const { return estimates_; }
+
+ private:
+  struct Question;
+
+  void think(const Controller::ReadContext& context, JobId job, bool with_estimate, JobView view,
+             Done<WhyView> done);
+  void deliver(JobId job, UnixTime now, const StartForecast& forecast, WhyView& why);
+  void arm_practice();
+  void practise();
+
+  Loop& loop_;
+  Controller& controller_;
+  Queries& queries_;
+  StartEstimates estimates_;
+  TimerId practice_timer_ = 0;
+  std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
+  QuestionWorker worker_;  // last: its thread uses what others own
+};
+
+}  // namespace hai

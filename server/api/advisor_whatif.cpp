@@ -1,0 +1,215 @@
+// What-if: the change is decided like a real one, by the same code, on a copy.
+
+#include <fmt/ranges.h>
+
+#include "common/hostlist.h"
+#include "common/spec/validate_job_spec.h"
+#include "server/api/actions.h"
+#include "server/api/advisor.h"
+#include "server/api/text_limits.h"
+#include "server/control/decision.h"
+#include "server/plan/snapshot.h"
+
+namespace hai {
+namespace {
+
+constexpr size_t kWaitingMax = 20'000;
+
+struct Decided {
+  JobId job;         // whom the change is about, if it is a job
+  std::string text;  // the change
+};
+
+// Anybody may ask: nothing is changed, and what is told is what everybody may see.
+Actor as_admin(const Actor& actor) { return {actor.user, Role::admin}; }
+
+class Deciding {
+ public:
+  Deciding(ClusterState& state, const Knobs& knobs, UnixTime now, const Actor& actor)
+      : decision_(state, knobs, now), actor_(actor) {}
+
+  Result<Decided> operator()(const SubmitChange& change) {
+    Result<CommandReply> reply = decide(decision_, SubmitJob{change.spec, ""}, actor_);
+    if (!reply.is_ok()) return reply.status();
+    return Decided{reply.value().job, fmt::format("submit {}", change.spec.name)};
+  }
+  Result<Decided> operator()(const DrainChange& change) {
+    for (const std::string& node : change.nodes) {
+      Result<CommandReply> reply = decide(decision_, DrainNode{node, "what if"}, as_admin(actor_));
+      if (!reply.is_ok()) return reply.status();
+    }
+    return Decided{{}, "drain " + format_hostlist(change.nodes)};
+  }
+  Result<Decided> operator()(const QuotaChange& change) {
+    Quota quota = change.quota;
+    if (quota.nodes < 0) quota.nodes = Quota::kUnlimited;
+    for (Priority level : kPriorities) {
+      if (change.priority && *change.priority != level) continue;
+      quota.priority = level;
+      Result<CommandReply> reply = decide(decision_, SetQuota{quota}, as_admin(actor_));
+      if (!reply.is_ok()) return reply.status();
+    }
+    return Decided{
+        {},
+        fmt::format("quota of {} in {}/{} is {}", quota.owner, quota.group,
+                    change.priority ? to_string(*change.priority) : "*",
+                    quota.nodes >= Quota::kUnlimited ? "unlimited" : std::to_string(quota.nodes))};
+  }
+  Result<Decided> operator()(const PriorityChange& change) {
+    Result<CommandReply> reply =
+        decide(decision_, SetJobPriority{change.job, change.priority}, as_admin(actor_));
+    if (!reply.is_ok()) return reply.status();
+    return Decided{reply.value().job,
+                   fmt::format("priority of job {} is {}", reply.value().job.value,
+                               to_string(change.priority))};
+  }
+
+ private:
+  Decision decision_;
+  const Actor& actor_;
+};
+
+// Host lists become names; what makes no sense is refused before anything is copied.
+Status prepare(Change& change) {
+  if (auto* submit = std::get_if<SubmitChange>(&change)) {
+    return to_status(validate_job_spec(submit->spec));
+  }
+  if (auto* quota = std::get_if<QuotaChange>(&change)) {
+    if (quota->priority == Priority::automatic) {
+      return invalid_argument("quota: auto is no level of its own");
+    }
+    return check_person("owner", quota->quota.owner);
+  }
+  auto* drain = std::get_if<DrainChange>(&change);
+  if (drain == nullptr) return ok();
+  std::vector<std::string> names;
+  for (const std::string& text : drain->nodes) {
+    Result<std::vector<std::string>> part = parse_hostlist(text);
+    if (!part.is_ok()) return part.status();
+    names.insert(names.end(), part.value().begin(), part.value().end());
+  }
+  if (names.empty() || names.size() > kActionsMax) {
+    return invalid_argument("1 to {} nodes at once, {} given", kActionsMax, names.size());
+  }
+  drain->nodes = std::move(names);
+  return ok();
+}
+
+// Jobs that the change names: they must be in the copy.
+std::vector<JobId> named_jobs(const ClusterState& state, const Actor& actor, const Change& change) {
+  std::vector<JobId> jobs;
+  auto add = [&](const std::string& name) {
+    Result<const Job*> job = find_controllable(state, as_admin(actor), name);
+    if (job.is_ok()) jobs.push_back(job.value()->id);
+  };
+  if (const auto* priority = std::get_if<PriorityChange>(&change)) add(priority->job);
+  if (const auto* submit = std::get_if<SubmitChange>(&change)) {
+    if (const Job* same = state.find_unfinished(actor.user, submit->spec.name)) {
+      jobs.push_back(same->id);
+    }
+    for (const std::string& name : submit->spec.depends_on) add(name);
+  }
+  return jobs;
+}
+
+struct Thought {
+  StoredState stored;
+  Knobs knobs;
+  UnixTime now{};
+  RunTimes run_times;
+  Actor actor;
+  Change change;
+
+  Result<WhatIfView> view = WhatIfView{};
+  JobId job;
+  std::optional<StartForecast> forecast;
+
+  void answer() {
+    const ClusterState live(std::move(stored));
+    ClusterState changed = live;
+    Result<Decided> decided = std::visit(Deciding(changed, knobs, now, actor), change);
+    if (!decided.is_ok()) {
+      view = decided.status();
+      return;
+    }
+    WhatIfView found{.text = decided.value().text};
+    const Settled before = settle(live, knobs, now);
+    const Settled after = settle(changed, knobs, now);
+    const ClusterState& state = after.cluster.state();
+    for (JobDifference& difference : compare(live, before, after)) {
+      if (found.differences.size() == kDifferencesMax) {
+        ++found.left_out;
+        continue;
+      }
+      const Job& job = *state.find(difference.job);
+      found.differences.push_back({std::move(difference), job.spec->name, job.user, job.priority});
+    }
+    job = decided.value().job;
+    if (job) add_job(changed, after, found);
+    view = std::move(found);
+  }
+
+  void add_job(const ClusterState& changed, const Settled& after, WhatIfView& found) {
+    const ClusterState& state = after.cluster.state();
+    const Job& settled = *state.find(job);
+    WhyView& why = found.job.emplace();
+    why.job = view_job(state, settled, {});
+    if (settled.is_waiting()) {
+      why.job.pending_reason = after.cluster.pending_reason(job);
+      why.facts = merge_facts(blocking_set(state, knobs, now, job));
+    }
+    if (changed.find(job)->is_waiting() && !settled.held) {
+      forecast = forecast_start(changed, knobs, now, job, run_times);
+    }
+  }
+};
+
+}  // namespace
+
+void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done) {
+  if (Status status = prepare(change); !status.is_ok()) return done(status);
+  controller_.read(
+      caller,
+      [this, change = std::move(change), done](const Controller::ReadContext& context,
+                                               const Actor& actor) {
+        auto thought = std::make_shared<Thought>();
+        thought->knobs = controller_.knobs();
+        thought->now = loop_.wall_now();
+        thought->stored = copy_for_planning(
+            context.state, thought->knobs, thought->now,
+            {.waiting_max = kWaitingMax, .also = named_jobs(context.state, actor, change)});
+        thought->run_times = estimates_.run_times();
+        thought->actor = actor;
+        thought->change = change;
+        auto answer_later = [this, alive = is_alive_, thought, done] {
+          if (!*alive) return;
+          if (!thought->view.is_ok()) return done(thought->view.status());
+          WhatIfView view = std::move(thought->view).value();
+          if (thought->forecast) {
+            // Nothing is promised for what has not happened.
+            const StartForecast& forecast = *thought->forecast;
+            if (forecast.p50) view.job->start_p50 = thought->now + *forecast.p50;
+            if (forecast.p90) {
+              view.job->start_p90 =
+                  std::max(*view.job->start_p50,
+                           thought->now + estimates_.calibration().widened(*forecast.p90));
+            }
+            view.job->estimate_note =
+                fmt::format("the planner run ahead {} times, with run times learned from {} jobs",
+                            forecast.samples, estimates_.run_times().count());
+          }
+          done(std::move(view));
+        };
+        const bool is_taken = worker_.post([&loop = loop_, thought, answer_later] {
+          thought->answer();
+          loop.post(answer_later);
+        });
+        if (is_taken) return;
+        done(resource_exhausted(
+            "{} questions wait to be thought about already; ask again in a while",
+            QuestionWorker::kWaitingMax));
+      },
+      done);
+}
+
+}  // namespace hai
