@@ -20,6 +20,11 @@ bool waits_for_somebody(const std::vector<BlockingFact>& facts, const Job& job) 
 
 }  // namespace
 
+ForecastOptions timed_forecast() {
+  const auto until = std::chrono::steady_clock::now() + kForecastTimeMax;
+  return {.is_over = [until] { return std::chrono::steady_clock::now() >= until; }};
+}
+
 // What the thread works on: all its own.
 struct Advisor::Question {
   StoredState stored;
@@ -36,7 +41,7 @@ struct Advisor::Question {
     const ClusterState state(std::move(stored));
     facts = blocking_set(state, knobs, now, job);
     if (!with_estimate || waits_for_somebody(facts, *state.find(job))) return;
-    forecast = forecast_start(state, knobs, now, job, run_times);
+    forecast = forecast_start(state, knobs, now, job, run_times, timed_forecast());
   }
 };
 

@@ -43,6 +43,9 @@ struct PriorityChange {
 using Change = std::variant<SubmitChange, DrainChange, QuotaChange, PriorityChange>;
 
 inline constexpr size_t kDifferencesMax = 1'000;
+inline constexpr Duration kForecastTimeMax = 4s;
+// Of the thread that thinks.
+ForecastOptions timed_forecast();
 
 struct DifferenceView {
   JobDifference difference;

@@ -159,7 +159,7 @@ struct Thought {
       why.facts = merge_facts(blocking_set(state, knobs, now, job));
     }
     if (changed.find(job)->is_waiting() && !settled.held) {
-      forecast = forecast_start(changed, knobs, now, job, run_times);
+      forecast = forecast_start(changed, knobs, now, job, run_times, timed_forecast());
     }
   }
 };

@@ -15,11 +15,13 @@ namespace {
 
 constexpr Duration kSaveTime = 5s;  // of a program that has not reported any
 // Events so near each other share a pass; the further ahead, the coarser.
-constexpr Duration kWindowMin = 500ms;
-constexpr int64_t kWindowShare = 20;
+constexpr Duration kWindowMin = 2s;
+constexpr int64_t kWindowShare = 10;
 // Time alone changes what the planner does: quanta end, classes rise.
 constexpr Duration kTickMin = 60s;
 constexpr int64_t kTickShare = 10;
+
+bool is_over(const ForecastOptions& options) { return options.is_over && options.is_over(); }
 
 // One way the cluster may live on.
 class Future {
@@ -32,7 +34,7 @@ class Future {
 
   // When the job starts; nullopt: not until the horizon or the last pass.
   std::optional<Duration> run_until_start(JobId job, const ForecastOptions& options, int& passes) {
-    for (int pass = 0; pass < options.passes_max; ++pass) {
+    for (int pass = 0; pass < options.passes_max && !is_over(options); ++pass) {
       ++passes;
       const VirtualCluster::Moves moves = cluster_.pass();
       if (cluster_.state().find(job)->has_live_attempt()) return cluster_.now() - from_;
@@ -41,7 +43,7 @@ class Future {
       const Duration ahead = cluster_.now() - from_;
       if (ahead >= options.horizon) break;
       UnixTime next = cluster_.now() + std::max(kTickMin, ahead / kTickShare);
-      if (moves.is_partial) next = cluster_.now() + 1s;
+      if (moves.is_partial && !moves.is_none) next = cluster_.now() + 1s;
       const Duration window = std::max(kWindowMin, ahead / kWindowShare);
       if (!events_.empty() && events_.begin()->first <= next) {
         next = std::max(cluster_.now(), events_.begin()->first) + window;
@@ -126,14 +128,18 @@ class Future {
 
 StartForecast forecast_start(const ClusterState& state, const Knobs& knobs, UnixTime now, JobId job,
                              const RunTimes& run_times, const ForecastOptions& options) {
-  StartForecast forecast{.samples = options.samples};
+  StartForecast forecast;
   Rng rng(static_cast<uint64_t>(job.value));
   std::vector<Duration> starts;  // beyond what was looked at = the longest there is
   for (int sample = 0; sample < options.samples; ++sample) {
     Future future(state, knobs, now, run_times, rng.fork());
-    starts.push_back(
-        future.run_until_start(job, options, forecast.passes).value_or(Duration::max()));
+    const auto start = future.run_until_start(job, options, forecast.passes);
+    // What was broken off says nothing, unless it is all there is.
+    if (!start && is_over(options) && !starts.empty()) break;
+    starts.push_back(start.value_or(Duration::max()));
+    if (is_over(options)) break;
   }
+  forecast.samples = static_cast<int>(starts.size());
   std::ranges::sort(starts);
   auto at = [&](int percent) -> std::optional<Duration> {
     const size_t index = (starts.size() * percent + 99) / 100 - 1;

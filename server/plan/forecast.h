@@ -1,8 +1,10 @@
 #pragma once
 // When a waiting job will start: the same planner is run forward on a copy, several times, with run
 // times drawn from what was learned. Jobs that are not submitted yet are not foreseen:
-// EstimateCalibration makes up for that. The same input gives the same answer on every machine.
+// EstimateCalibration makes up for that. The same input gives the same answer on every machine,
+// unless its time is up before.
 
+#include <functional>
 #include <optional>
 
 #include "common/knobs.h"
@@ -12,9 +14,11 @@
 namespace hai {
 
 struct ForecastOptions {
-  int samples = 11;
+  int samples = 9;
   Duration horizon = 14 * 24h;
   int passes_max = 400;  // of each sample
+  // Whoever has not all the time in the world says when it is up; what was found until then counts.
+  std::function<bool()> is_over;
 };
 
 struct StartForecast {

@@ -129,7 +129,7 @@ Settled settle(ClusterState state, const Knobs& knobs, UnixTime now) {
       }
       has_left = true;
     }
-    if (moves.is_none && !moves.is_partial && !has_left) break;
+    if (moves.is_none && !has_left) break;
   }
   return settled;
 }
