@@ -41,6 +41,7 @@ constexpr auto kDurations = std::to_array<DurationKnob>({
     {"above_normal_lasts", &Knobs::above_normal_lasts, 0s, 10'000h},
 });
 constexpr auto kCounts = std::to_array<CountKnob>({
+    {"interrupt_percent", &Knobs::interrupt_percent, 1, 100'000},
     {"max_cross_zone_jobs", &Knobs::max_cross_zone_jobs, 0, 1'000},
     {"defrag_moves_per_hour", &Knobs::defrag_moves_per_hour, 0, 100'000},
     {"max_requeues", &Knobs::max_requeues, 0, 1'000},

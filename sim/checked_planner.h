@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "server/plan/planner.h"
+#include "server/plan/time_sharing.h"
 
 namespace hai {
 
@@ -19,7 +19,7 @@ class CheckedPlanner final : public Planner {
 
  private:
   const std::function<void(std::string)> fail_;
-  std::unique_ptr<Planner> planner_ = make_planner();
+  TimeSharingPlanner planner_{VictimChoice::least_lost_work};
 };
 
 }  // namespace hai

@@ -61,13 +61,14 @@ void Capacity::rebuild(const ClusterState& state) {
     return network_order(*a.node, *b.node);
   });
   const int count = static_cast<int>(slots_.size());
+  if (count > 0) index_.resize(static_cast<size_t>(state.nodes().rbegin()->first.value) + 1, -1);
   for (int first = 0; first < count;) {
     const std::string& name = slots_[first].node->facts.group;
     NodeGroup group{.first_slot = first, .first_zone = static_cast<int>(domains_.size())};
     group.is_uniform = true;
     int end = first;
     for (; end < count && slots_[end].node->facts.group == name; ++end) {
-      index_.emplace(slots_[end].node->id, end);
+      index_[static_cast<size_t>(slots_[end].node->id.value)] = end;
       const int gpus = slots_[end].node->facts.gpus;
       group.is_uniform = group.is_uniform && (end == first || gpus == group.gpus);
       group.gpus = std::max(group.gpus, gpus);
@@ -84,9 +85,32 @@ void Capacity::rebuild(const ClusterState& state) {
       }
       build_domain(zone, 0);
     }
-    groups_.emplace(name, group);
+    const int index = static_cast<int>(groups_.size());
+    for (int slot = first; slot < end; ++slot) slots_[slot].group = index;
+    group_index_.emplace(name, index);
+    groups_.push_back(std::move(group));
+    for (int slot = first; slot < end; ++slot) count_used(slots_[slot], 1);
     first = end;
   }
+}
+
+void Capacity::count_used(const Slot& slot, int nodes) {
+  if (!slot.usable) return;
+  std::map<int, int>& used = groups_[slot.group].used;
+  int& count = used[slot.all.count() - slot.free.count()];
+  count += nodes;
+  if (count == 0) used.erase(slot.all.count() - slot.free.count());
+}
+
+int64_t Capacity::least_used(const NodeGroup& group, int nodes) const {
+  int64_t sum = 0;
+  for (const auto& [gpus, count] : group.used) {
+    const int some = std::min(nodes, count);
+    sum += static_cast<int64_t>(some) * gpus;
+    nodes -= some;
+    if (nodes == 0) break;
+  }
+  return sum;
 }
 
 // Splits a domain by the next level of its leaves' names. All its children stand side by side.
@@ -115,17 +139,19 @@ void Capacity::build_domain(int domain, size_t depth) {
 
 void Capacity::refresh(const Node& node) {
   CHECK(journal_.empty());
-  const int index = index_.at(node.id);
+  const int index = index_of(node.id);
   const Slot fresh = slot_of(node);
+  count_used(slots_[index], -1);
   slots_[index].usable = fresh.usable;
   slots_[index].all = fresh.all;
+  count_used(slots_[index], 1);
   set(index, fresh.free, fresh.held);
   journal_.clear();
 }
 
 const NodeGroup* Capacity::group(const std::string& name) const {
-  auto it = groups_.find(name);
-  return it == groups_.end() ? nullptr : &it->second;
+  auto it = group_index_.find(name);
+  return it == group_index_.end() ? nullptr : &groups_[it->second];
 }
 
 int Capacity::size_index(int gpus) const {
@@ -184,16 +210,20 @@ void Capacity::set(int slot, GpuSet free, GpuSet held) {
   Slot& changed = slots_[slot];
   if (changed.free == free && changed.held == held) return;
   journal_.push_back({slot, changed.free, changed.held});
+  count_used(changed, -1);
   changed.free = free;
   changed.held = held;
+  count_used(changed, 1);
   for (std::vector<LeafFit>& fits : fits_) fits[changed.leaf].count = -1;
 }
 
 void Capacity::undo_to(Mark mark, std::vector<int>* touched) {
   while (journal_.size() > mark) {
     const Change change = journal_.back();
+    count_used(slots_[change.slot], -1);
     slots_[change.slot].free = change.free;
     slots_[change.slot].held = change.held;
+    count_used(slots_[change.slot], 1);
     for (std::vector<LeafFit>& fits : fits_) fits[slots_[change.slot].leaf].count = -1;
     if (touched != nullptr) touched->push_back(change.slot);
     journal_.pop_back();
@@ -202,21 +232,21 @@ void Capacity::undo_to(Mark mark, std::vector<int>* touched) {
 
 void Capacity::take(const Placement& placement) {
   for (const RankPlacement& place : placement) {
-    const int index = index_.at(place.node);
+    const int index = index_of(place.node);
     set(index, without(slots_[index].free, place.gpus), slots_[index].held);
   }
 }
 
 void Capacity::hold(const Placement& placement) {
   for (const RankPlacement& place : placement) {
-    const int index = index_.at(place.node);
+    const int index = index_of(place.node);
     set(index, without(slots_[index].free, place.gpus), slots_[index].held | place.gpus);
   }
 }
 
 void Capacity::unhold(const Placement& placement) {
   for (const RankPlacement& place : placement) {
-    const int index = index_.at(place.node);
+    const int index = index_of(place.node);
     const Slot& slot = slots_[index];
     GpuSet free = slot.free;
     if (slot.usable) free = free | without(place.gpus, slot.node->used_gpus());
@@ -225,13 +255,13 @@ void Capacity::unhold(const Placement& placement) {
 }
 
 void Capacity::give(NodeId node, GpuSet gpus) {
-  const int index = index_.at(node);
+  const int index = index_of(node);
   const Slot& slot = slots_[index];
   if (slot.usable) set(index, slot.free | without(gpus, slot.held), slot.held);
 }
 
 void Capacity::ungive(NodeId node, GpuSet gpus) {
-  const int index = index_.at(node);
+  const int index = index_of(node);
   set(index, without(slots_[index].free, gpus), slots_[index].held);
 }
 

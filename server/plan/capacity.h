@@ -21,6 +21,7 @@ struct Slot {
   bool usable = false;  // the node takes jobs now
   int leaf = 0;         // index of its domain
   int zone = 0;
+  int group = 0;
 };
 
 // A part of the network: a zone, what is in it, down to leaf switches.
@@ -40,6 +41,7 @@ struct NodeGroup {
   int end_zone = 0;
   int gpus = 0;             // of its largest node
   bool is_uniform = false;  // all its nodes have so many GPUs
+  std::map<int, int> used;  // GPUs not free → nodes; those that take no jobs are left out
 };
 
 // How well the nodes of a leaf take ranks of one size.
@@ -60,13 +62,16 @@ class Capacity {
 
   const std::vector<Slot>& slots() const { return slots_; }
   const std::vector<Domain>& domains() const { return domains_; }
+  const std::vector<NodeGroup>& groups() const { return groups_; }
   // Null if no node is in the group.
   const NodeGroup* group(const std::string& name) const;
-  int index_of(NodeId node) const { return index_.at(node); }
+  int index_of(NodeId node) const { return index_[static_cast<size_t>(node.value)]; }
 
   // Ranks of `gpus` GPUs (0 = whole nodes): how many nodes of the domain take one.
   int fit_count(int domain, int gpus) const;
   const LeafFit& leaf_fit(int leaf, int gpus) const;
+  // GPUs in use, at least, on the `nodes` usable nodes of the group that have fewest.
+  int64_t least_used(const NodeGroup& group, int nodes) const;
   // Nodes of the largest zone (of `zone` if named) with the hardware for a rank, free or not.
   int hardware_in_largest_zone(const NodeGroup& group, int gpus, const std::string& zone) const;
 
@@ -93,14 +98,16 @@ class Capacity {
     GpuSet held;
   };
   void set(int slot, GpuSet free, GpuSet held);
+  void count_used(const Slot& slot, int nodes);
   void build_domain(int domain, size_t depth);
   int size_index(int gpus) const;
   static Slot slot_of(const Node& node);
 
   std::vector<Slot> slots_;
   std::vector<Domain> domains_;
-  std::map<std::string, NodeGroup> groups_;
-  std::map<NodeId, int> index_;
+  std::vector<NodeGroup> groups_;
+  std::map<std::string, int, std::less<>> group_index_;
+  std::vector<int> index_;  // by node id: ids are dense
   std::vector<Change> journal_;
   // Counted when asked for; by size, then domain (only leaves are kept).
   mutable std::vector<int> sizes_;

@@ -5,11 +5,7 @@
 #include "server/plan/order.h"
 
 namespace hai {
-namespace {
-
-constexpr Duration kAssumedRestart = 30s;
-
-}  // namespace
+namespace {}  // namespace
 
 Duration switch_time(const Job& job) {
   if (!job.checkpoint) return kAssumedRestart;
@@ -17,12 +13,12 @@ Duration switch_time(const Job& job) {
   return Duration(static_cast<int64_t>(save_seconds * 1e6)) + kAssumedRestart;
 }
 
-int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now) {
+Duration suspend_cost_per_gpu(const Job& job, const Knobs& knobs, UnixTime now) {
   const Attempt& attempt = *job.attempt;
-  if (attempt.state == AttemptState::suspending || attempt.end) return 0;
+  if (attempt.state == AttemptState::suspending || attempt.end) return Duration{0};
   Duration age{0};
   if (job.checkpoint) {
-    UnixTime since = std::max(attempt.running_at.value_or(now), job.checkpoint->at);
+    const UnixTime since = std::max(attempt.running_at.value_or(now), job.checkpoint->at);
     age = std::max(Duration{0}, now - since);
   } else if (attempt.running_at) {
     // It can't lose more than it has done: else a silent job that has just begun would stand on the
@@ -30,7 +26,11 @@ int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now) {
     age =
         std::clamp(Duration(now - *attempt.running_at), Duration{0}, knobs.assumed_checkpoint_age);
   }
-  return gpus_of(attempt) * (age + switch_time(job)).count();
+  return age + switch_time(job);
+}
+
+int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now) {
+  return gpus_of(*job.attempt) * suspend_cost_per_gpu(job, knobs, now).count();
 }
 
 int64_t lost_gpu_seconds(const Job& job, UnixTime now) {

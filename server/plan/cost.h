@@ -13,6 +13,12 @@ namespace hai {
 // What an interruption takes besides lost work: the time to save, as reported, and to restart.
 Duration switch_time(const Job& job);
 
+// The restart time that is part of it.
+inline constexpr Duration kAssumedRestart = 30s;
+
+// The same per GPU of the attempt: suspend_cost() is so much for each.
+Duration suspend_cost_per_gpu(const Job& job, const Knobs& knobs, UnixTime now);
+
 // GPU-microseconds; 0 for an attempt that is already leaving. The job must have a live attempt.
 int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now);
 

@@ -19,10 +19,14 @@ constexpr int kSearchesMax = 128;
 class Pass {
  public:
   Pass(const ClusterState& state, const Knobs& knobs, UnixTime now, PlanIndex& index,
-       VictimChoice victims)
+       VictimChoice victims, bool takes_turns)
       : index_(index),
-        pass_{
-            .state = state, .knobs = knobs, .now = now, .index = index, .victim_choice = victims} {}
+        pass_{.state = state,
+              .knobs = knobs,
+              .now = now,
+              .index = index,
+              .victim_choice = victims,
+              .takes_turns = takes_turns} {}
 
   Plan run(bool with_reasons) {
     pass_.is_settling = is_settling(pass_.state, pass_.knobs, pass_.now);
@@ -44,10 +48,17 @@ class Pass {
     OrderKey key;
     bool operator<(const Cursor& other) const { return other.key < key; }  // best on the heap's top
   };
+  // A search that found nobody; so will everybody else's of that person (or of anybody, −1) who
+  // reaches no further and has waited no longer.
+  struct Failure {
+    int person = -1;
+    int reach = 0;
+    Duration waited{0};
+  };
   // What was seen of one shape in this pass.
   struct ShapeMemo {
-    int needed_reach = -2;      // −2: not looked at yet
-    std::map<int, int> failed;  // person → reach that was not enough
+    int needed_reach = -2;  // −2: not looked at yet
+    std::vector<Failure> failures;
   };
 
   void empty_draining_nodes() {
@@ -128,7 +139,8 @@ class Pass {
 
   // Cheap and necessary.
   bool may_find_room(const Bucket& bucket, Priority level) {
-    const Requester requester{nullptr, level, bucket.feedback_class};
+    const Requester requester{
+        .level = level, .feedback_class = bucket.feedback_class, .takes_turns = pass_.takes_turns};
     const int needed = needed_reach(*bucket.shape);
     if (needed < 0) return true;
     // Reservations of lower level may be taken back.
@@ -154,13 +166,10 @@ class Pass {
       start(bucket, job, level, key, *placement);
       return true;
     }
-    const Requester requester =
+    Requester requester =
         requester_of(index_, pass_.now, job, level, bucket.feedback_class, bucket.person);
-    const int reach = VictimIndex::reach(requester);
-    std::map<int, int>& failed = memos_[bucket.shape->index].failed;
-    if (auto it = failed.find(bucket.person); it != failed.end() && reach <= it->second) {
-      return false;
-    }
+    requester.takes_turns = pass_.takes_turns;
+    if (has_failed(bucket, requester)) return false;
     if (make_room(bucket, job, demand, requester)) return true;
     if (waits_for_checkpoint_) return std::exchange(waits_for_checkpoint_, false);
     if (take_back_lower_reservations(pass_, demand, requester)) {
@@ -172,8 +181,15 @@ class Pass {
       }
       return true;
     }
-    failed[bucket.person] = reach;
     return false;
+  }
+
+  bool has_failed(const Bucket& bucket, const Requester& requester) const {
+    const int reach = VictimIndex::reach(requester);
+    return std::ranges::any_of(memos_[bucket.shape->index].failures, [&](const Failure& failure) {
+      return (failure.person < 0 || failure.person == bucket.person) && reach <= failure.reach &&
+             requester.waited <= failure.waited;
+    });
   }
 
   bool make_room(const Bucket& bucket, const Job& job, const Demand& demand,
@@ -187,8 +203,13 @@ class Pass {
       return false;
     }
     ++searches_;
-    auto room = preempt(pass_.preempt_context(), demand, requester);
-    if (!room) return false;
+    bool fails_for_all = false;
+    auto room = preempt(pass_.preempt_context(), demand, requester, &fails_for_all);
+    if (!room) {
+      memos_[bucket.shape->index].failures.push_back(
+          {fails_for_all ? -1 : bucket.person, VictimIndex::reach(requester), requester.waited});
+      return false;
+    }
     reserve(bucket, job, requester.level, *room);
     return true;
   }
@@ -266,8 +287,8 @@ Requester requester_of(const PlanIndex& index, UnixTime now, const Job& job, Pri
 }
 
 Plan run_pass(const ClusterState& state, const Knobs& knobs, UnixTime now, PlanIndex& index,
-              VictimChoice victims, bool with_reasons) {
-  return Pass(state, knobs, now, index, victims).run(with_reasons);
+              VictimChoice victims, bool takes_turns, bool with_reasons) {
+  return Pass(state, knobs, now, index, victims, takes_turns).run(with_reasons);
 }
 
 PendingReason reason_now(const ClusterState& state, const PlanIndex& index, const Knobs& knobs,

@@ -15,6 +15,10 @@ struct PassState {
   const UnixTime now;
   PlanIndex& index;
   const VictimChoice victim_choice;
+  // Jobs of one level take turns at most once every plan_period: nothing is lost by that, and the
+  // passes in between need not look for whom to ask.
+  const bool takes_turns;
+  OpenLists open{index.running, knobs, now};
   Plan plan;
 
   std::set<JobId> kept;   // jobs whose reservation stands
@@ -30,7 +34,7 @@ struct PassState {
     return crosses_zones(state, placement.front().node, placement.back().node);
   }
   PreemptContext preempt_context() {
-    return {index.capacity, index.running, index.ledger, knobs, now, victim_choice};
+    return {index.capacity, index.running, open, index.ledger, knobs, now, victim_choice};
   }
   // The slots of these places are used or free in another way now.
   void refresh(const Placement& placement) {

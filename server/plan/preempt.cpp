@@ -17,6 +17,7 @@ constexpr size_t kExhaustiveMax = 8;
 struct Victim {
   const Running* running = nullptr;
   int64_t cost = 0;
+  int64_t of_own_level = 0;  // GPU-microseconds that count against the budget
   bool is_chosen = false;
 };
 
@@ -35,26 +36,17 @@ class Search {
       : context_(context),
         capacity_(context.capacity),
         demand_(demand),
-        reach_(VictimIndex::reach(requester)) {
-    for (int zone : zones_of(capacity_, demand)) {
-      const Domain& part = capacity_.domains()[zone];
-      std::vector<int> reachable;
-      for (int slot = part.first_slot; slot < part.end_slot; ++slot) {
-        if (!context.running.is_reachable(capacity_, slot, demand.gpus, reach_)) continue;
-        reachable.push_back(slot);
-        add_victims(slot, requester);
-      }
-      if (!demand.may_cross_zones || sets_.empty()) {
-        sets_.push_back(std::move(reachable));
-      } else {
-        sets_[0].insert(sets_[0].end(), reachable.begin(), reachable.end());
-      }
-    }
+        reach_(VictimIndex::reach(requester)),
+        budget_(budget_of(context, demand, requester)) {
+    find_victims(requester);
+    find_slots();
   }
+
+  bool fails_for_all() const { return !own_in_the_way_; }
 
   // Nodes to avoid are made free only if the others are not enough.
   std::optional<Preemption> run() {
-    if (victims_.empty()) return std::nullopt;
+    if (victims_.empty() || most_slots_ < static_cast<size_t>(demand_.nodes)) return std::nullopt;
     if (victims_.size() <= kExhaustiveMax) return exhaustive();
     if (!demand_.avoid.empty()) {
       if (auto found = cheapest(true)) return found;
@@ -63,23 +55,110 @@ class Search {
   }
 
  private:
-  void add_victims(int slot, const Requester& requester) {
-    for (const Occupant& occupant : capacity_.slots()[slot].node->occupants) {
-      if (victims_.contains(occupant.job)) continue;
-      const Running* running = context_.running.find(occupant.job);
-      if (running == nullptr) continue;
-      if (!context_.running.may_interrupt(context_.knobs, requester, context_.ledger, *running)) {
-        continue;
+  void find_victims(const Requester& requester) {
+    const int group = capacity_.group(demand_.group) - capacity_.groups().data();
+    context_.running.for_each_below(requester.level, [&](const Running& running) {
+      if (running.group != group) return;
+      const int64_t lost = lost_by(running);
+      victims_.emplace(running.id, Victim{&running, cost_of(running, lost), 0});
+    });
+    if (!requester.takes_turns) return;
+    const std::vector<OpenVictim>& open = context_.open.of(requester.level);
+    if (victims_.empty() && is_too_dear(open, group)) return;
+    for (const OpenVictim& victim : open) {
+      if (victim.least_per_gpu > budget_) break;
+      const Running& running = *victim.running;
+      if (running.protection > reach_ || running.group != group) continue;
+      const int64_t lost = running.is_asked ? 0 : victim.lost;
+      if (lost > budget_) continue;
+      if (context_.running.may_interrupt(context_.knobs, requester, context_.ledger, running)) {
+        victims_.emplace(running.id, Victim{&running, cost_of(running, lost), lost});
+      } else if (running.job->user == requester.job->user) {
+        own_in_the_way_ = true;
       }
-      victims_.emplace(occupant.job, Victim{running, cost_of(*running)});
     }
   }
 
-  int64_t cost_of(const Running& running) const {
+  // Whoever frees the GPUs needed costs at least what the cheapest of them cost.
+  bool is_too_dear(const std::vector<OpenVictim>& open, int group) const {
+    int64_t needed = needed_gpus();
+    int64_t least = 0;
+    for (const OpenVictim& victim : open) {
+      if (needed <= 0 || least > budget_) break;
+      if (victim.running->protection > reach_ || victim.running->group != group) continue;
+      const int64_t taken = std::min<int64_t>(needed, victim.running->gpus);
+      if (!victim.running->is_asked) least += victim.least_per_gpu * taken;
+      needed -= taken;
+    }
+    return needed > 0 || least > budget_;
+  }
+
+  // GPUs that have to become free, at least.
+  int64_t needed_gpus() const {
+    if (demand_.gpus == 0)
+      return capacity_.least_used(*capacity_.group(demand_.group), demand_.nodes);
+    int free_nodes = 0;
+    for (int zone : zones_of(capacity_, demand_)) {
+      const int count = capacity_.fit_count(zone, demand_.gpus);
+      free_nodes = demand_.may_cross_zones ? free_nodes + count : std::max(free_nodes, count);
+    }
+    return std::max(0, demand_.nodes - free_nodes);
+  }
+
+  // Slots where a rank fits, or could if victims left: one set per zone, or one in all for a gang
+  // that no zone can hold.
+  void find_slots() {
+    if (victims_.empty()) return;
+    std::map<int, int> reachable;  // slot → GPUs of victims
+    for (const auto& [id, victim] : victims_) {
+      for (const Rank& rank : victim.running->job->attempt->ranks) {
+        reachable[capacity_.index_of(rank.place.node)] += std::popcount(rank.place.gpus.bits);
+      }
+    }
+    for (int zone : zones_of(capacity_, demand_)) {
+      const Domain& part = capacity_.domains()[zone];
+      std::vector<int> slots;
+      for (auto it = reachable.lower_bound(part.first_slot);
+           it != reachable.end() && it->first < part.end_slot; ++it) {
+        const Slot& slot = capacity_.slots()[it->first];
+        const int gpus = demand_.gpus == 0 ? slot.node->facts.gpus : demand_.gpus;
+        if (it->second + slot.free.count() >= gpus &&
+            context_.running.is_reachable(capacity_, it->first, demand_.gpus, reach_)) {
+          slots.push_back(it->first);
+        }
+      }
+      context_.running.add_free_slots(capacity_, zone, demand_.gpus, slots);
+      std::ranges::sort(slots);
+      slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+      if (!demand_.may_cross_zones || sets_.empty()) {
+        sets_.push_back(std::move(slots));
+      } else {
+        sets_[0].insert(sets_[0].end(), slots.begin(), slots.end());
+      }
+    }
+    for (const std::vector<int>& slots : sets_) most_slots_ = std::max(most_slots_, slots.size());
+  }
+
+  // Of its own level a job may interrupt others at the price of what it has waited itself: else
+  // short jobs that could have waited for a minute would cost long ones more than they gain.
+  static int64_t budget_of(const PreemptContext& context, const Demand& demand,
+                           const Requester& requester) {
+    const NodeGroup& group = *context.capacity.group(demand.group);
+    const int64_t gpus = demand.nodes * (demand.gpus == 0 ? group.gpus : demand.gpus);
+    return gpus * (requester.waited.count() / 100) * context.knobs.interrupt_percent;
+  }
+
+  // GPU-microseconds.
+  int64_t lost_by(const Running& running) const {
+    if (running.is_asked || running.is_leaving) return 0;
+    return running.gpus * suspend_cost_per_gpu(*running.job, context_.knobs, context_.now).count();
+  }
+
+  int64_t cost_of(const Running& running, int64_t lost) const {
     if (running.is_asked || running.is_leaving) return 0;
     switch (context_.choice) {
       case VictimChoice::least_lost_work:
-        return suspend_cost(*running.job, context_.knobs, context_.now);
+        return lost;
       case VictimChoice::youngest:
         return 1 + std::max<int64_t>(
                        0, Duration(context_.now - running.job->attempt->placed_at).count());
@@ -99,9 +178,13 @@ class Search {
     bool best_avoids = false;
     for (unsigned set = 0; set < 1U << ids.size(); ++set) {
       int64_t cost = 0;
+      int64_t of_own_level = 0;
       for (size_t i = 0; i < ids.size(); ++i) {
-        if ((set >> i & 1) != 0) cost += victims_.at(ids[i]).cost;
+        if ((set >> i & 1) == 0) continue;
+        cost += victims_.at(ids[i]).cost;
+        of_own_level += victims_.at(ids[i]).of_own_level;
       }
+      if (of_own_level > budget_) continue;
       const int count = std::popcount(set);
       if (best && best_avoids && std::pair(best->cost, best_count) <= std::pair(cost, count)) {
         continue;
@@ -253,7 +336,9 @@ class Search {
       found.placement = *place(capacity_, demand_);
     }
     capacity_.undo_to(mark);
-    if (found.placement.empty()) return std::nullopt;
+    int64_t of_own_level = 0;
+    for (JobId victim : found.victims) of_own_level += victims_.at(victim).of_own_level;
+    if (found.placement.empty() || of_own_level > budget_) return std::nullopt;
     std::ranges::sort(found.victims);
     return found;
   }
@@ -281,17 +366,30 @@ class Search {
   Capacity& capacity_;
   const Demand& demand_;
   const int reach_;
+  const int64_t budget_;
   std::vector<std::vector<int>> sets_;  // reachable slots per zone, or all for a crossing gang
+  size_t most_slots_ = 0;
+  bool own_in_the_way_ = false;
   std::map<JobId, Victim> victims_;
 };
 
 }  // namespace
 
+const std::vector<OpenVictim>& OpenLists::of(Priority level) {
+  auto it = lists_.find(level);
+  if (it == lists_.end()) it = lists_.emplace(level, running_.open_of(level, knobs_, now_)).first;
+  return it->second;
+}
+
 std::optional<Preemption> preempt(const PreemptContext& context, const Demand& demand,
-                                  const Requester& requester) {
+                                  const Requester& requester, bool* fails_for_all) {
+  if (fails_for_all != nullptr) *fails_for_all = true;
   const int needed = context.running.needed_reach(context.capacity, demand);
   if (needed > VictimIndex::reach(requester)) return std::nullopt;
-  return Search(context, demand, requester).run();
+  Search search(context, demand, requester);
+  auto found = search.run();
+  if (fails_for_all != nullptr) *fails_for_all = search.fails_for_all();
+  return found;
 }
 
 }  // namespace hai

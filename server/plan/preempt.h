@@ -5,6 +5,7 @@
 // necessary: exact for victims of one node, a heuristic for overlapping gangs (tests/property
 // measures how good).
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -22,16 +23,33 @@ struct Preemption {
   int64_t cost = 0;            // GPU-microseconds
 };
 
+// Lists of victims that many searches of one moment share.
+class OpenLists {
+ public:
+  OpenLists(const VictimIndex& running, const Knobs& knobs, UnixTime now)
+      : running_(running), knobs_(knobs), now_(now) {}
+  const std::vector<OpenVictim>& of(Priority level);
+
+ private:
+  const VictimIndex& running_;
+  const Knobs& knobs_;
+  const UnixTime now_;
+  std::map<Priority, std::vector<OpenVictim>> lists_;
+};
+
 struct PreemptContext {
   Capacity& capacity;  // tried on, and left as it was
   const VictimIndex& running;
+  OpenLists& open;
   const Ledger& ledger;
   const Knobs& knobs;
   UnixTime now;
   VictimChoice choice = VictimChoice::least_lost_work;
 };
 
+// `fails_for_all`, if given: whether a failure holds for everybody who reaches no further and has
+// waited no longer (its own user's jobs did not stand in the way).
 std::optional<Preemption> preempt(const PreemptContext& context, const Demand& demand,
-                                  const Requester& requester);
+                                  const Requester& requester, bool* fails_for_all = nullptr);
 
 }  // namespace hai

@@ -31,8 +31,10 @@ Plan TimeSharingPlanner::pass_with_reasons(const ClusterState& state, const Knob
 
 Plan TimeSharingPlanner::run(const ClusterState& state, const Knobs& knobs, UnixTime now,
                              bool with_reasons) {
-  Plan plan =
-      run_pass(state, knobs, now, index_at(state, knobs, now), victim_choice_, with_reasons);
+  const bool takes_turns = turns_at_ == UnixTime::min() || now - turns_at_ >= knobs.plan_period;
+  if (takes_turns) turns_at_ = now;
+  Plan plan = run_pass(state, knobs, now, index_at(state, knobs, now), victim_choice_, takes_turns,
+                       with_reasons);
   reasons_ = plan.pending;
   return plan;
 }

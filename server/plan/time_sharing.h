@@ -30,6 +30,9 @@ class TimeSharingPlanner final : public Planner {
   void update(const ClusterState& state, const Changes& changes) override;
   Plan pass(const ClusterState& state, const Knobs& knobs, UnixTime now) override;
   PendingReason pending_reason(const ClusterState& state, const Job& job) const override;
+  // When jobs of one level last took turns.
+  UnixTime turns_at() const { return turns_at_; }
+  void set_turns_at(UnixTime time) { turns_at_ = time; }
   // The indexes as of `now`, for whoever asks what a pass would see.
   PlanIndex& index_at(const ClusterState& state, const Knobs& knobs, UnixTime now);
   // With the reasons of all waiting jobs, as they are at the end of the pass.
@@ -45,6 +48,7 @@ class TimeSharingPlanner final : public Planner {
   PlanIndex index_;
   Knobs knobs_;  // of the last pass, as is the time
   UnixTime now_{};
+  UnixTime turns_at_ = UnixTime::min();
   bool must_rebuild_ = true;
   std::map<JobId, PendingReason> reasons_;  // that the last pass gave
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/check.h"
+#include "server/plan/cost.h"
 #include "server/plan/order.h"
 
 namespace hai {
@@ -48,6 +49,7 @@ void VictimIndex::drop(Ledger& ledger, JobId job) {
   changes_.erase({old.next_change, job});
   suspending_.erase(job);
   crossing_.erase(job);
+  file(old, false);
   if (old.person >= 0) {
     if (old.is_flat) {
       ledger.add_flat(old.person, -old.flat_gpu_seconds);
@@ -64,7 +66,7 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   const Job* job = state.find(id);
   if (job == nullptr || !job->has_live_attempt()) return;
   const Attempt& attempt = *job->attempt;
-  Running running{.job = job, .person = ledger.find(job->user), .gpus = gpus_of(attempt)};
+  Running running{.id = id, .job = job, .person = ledger.find(job->user), .gpus = gpus_of(attempt)};
   const UnixTime since = attempt.running_at.value_or(now);
   const UnixTime quantum_end = since + quantum_of(knobs, *job);
   running.is_past_quantum = attempt.running_at && now >= quantum_end;
@@ -91,9 +93,11 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   }
   if (running.next_change != kFarAway) changes_.insert({running.next_change, id});
 
+  running.is_open = !running.is_leaving && attempt.state != AttemptState::suspending &&
+                    is_open_to_own_level(knobs, running);
   if (running.is_leaving) {
     running.protection = 0;
-  } else if (attempt.state != AttemptState::suspending && is_open_to_own_level(knobs, running)) {
+  } else if (running.is_open) {
     running.protection = base_of(running.level) + strength_of(running.feedback_class);
   } else {
     running.protection = base_of(running.level) + kOwnLevelMayNot;
@@ -114,8 +118,50 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
       ledger.add_running(running.person, running.gpus, since);
     }
   }
-  running_.emplace(id, running);
+  running.group = capacity.slots()[capacity.index_of(attempt.ranks.front().place.node)].group;
+  running.is_silent = !job->checkpoint.has_value();
+  running.loses_since = loses_since(*job);
+  file(running_.emplace(id, running).first->second, true);
   refresh_slots_of(capacity, attempt);
+}
+
+std::vector<OpenVictim> VictimIndex::open_of(Priority level, const Knobs& knobs,
+                                             UnixTime now) const {
+  std::vector<OpenVictim> found;
+  auto own = open_.find(level);
+  if (own == open_.end()) return found;
+  auto add = [&](const Running& running) {
+    const Duration per_gpu = suspend_cost_per_gpu(*running.job, knobs, now);
+    found.push_back({&running, per_gpu.count(), running.gpus * per_gpu.count()});
+  };
+  found.reserve(own->second.reporting.size() + own->second.silent.size());
+  for (const auto& [key, running] : own->second.reporting) add(*running);
+  for (const auto& [key, running] : own->second.silent) add(*running);
+  std::ranges::sort(found, {}, [](const OpenVictim& victim) {
+    return std::pair(victim.least_per_gpu, victim.running->id);
+  });
+  return found;
+}
+
+UnixTime VictimIndex::loses_since(const Job& job) {
+  const UnixTime began = job.attempt->running_at.value_or(UnixTime::max());
+  return job.checkpoint ? std::max(began, job.checkpoint->at) : began;
+}
+
+void VictimIndex::file(const Running& running, bool add) {
+  auto put = [&](auto& map, const auto& key) {
+    if (add) {
+      map.emplace(key, &running);
+    } else {
+      map.erase(key);
+    }
+  };
+  const JobId id = running.id;
+  if (running.is_leaving) return put(leaving_, id);
+  put(by_level_[running.level], id);
+  if (!running.is_open) return;
+  OpenOfLevel& open = open_[running.level];
+  put(running.is_silent ? open.silent : open.reporting, std::pair(running.loses_since, id));
 }
 
 void VictimIndex::advance(const ClusterState& state, const Capacity& capacity, Ledger& ledger,
@@ -183,11 +229,22 @@ void VictimIndex::refresh_slot(const Capacity& capacity, int slot) {
 }
 
 int VictimIndex::reach(const Requester& requester) {
-  return base_of(requester.level) + strength_of(requester.feedback_class);
+  const int base = base_of(requester.level);
+  return requester.takes_turns ? base + strength_of(requester.feedback_class) : base - 1;
 }
 
 bool VictimIndex::is_reachable(const Capacity& capacity, int slot, int gpus, int reach) const {
   return size(capacity, gpus).need[slot] <= reach;
+}
+
+void VictimIndex::add_free_slots(const Capacity& capacity, int zone, int gpus,
+                                 std::vector<int>& slots) const {
+  const Size& known = size(capacity, gpus);
+  if (!known.histogram[zone].contains(kFree)) return;
+  const Domain& part = capacity.domains()[zone];
+  for (int slot = part.first_slot; slot < part.end_slot; ++slot) {
+    if (known.need[slot] == kFree) slots.push_back(slot);
+  }
 }
 
 // Walks the zones' histograms side by side, from free nodes to the best protected ones.
@@ -228,7 +285,7 @@ int VictimIndex::needed_reach(const Capacity& capacity, const Demand& demand) co
 bool VictimIndex::may_interrupt(const Knobs& knobs, const Requester& requester,
                                 const Ledger& ledger, const Running& victim) const {
   if (victim.is_leaving || victim.level < requester.level) return true;
-  if (victim.level > requester.level) return false;
+  if (victim.level > requester.level || !requester.takes_turns) return false;
   const Job& job = *victim.job;
   const Attempt& attempt = *job.attempt;
   if (attempt.state == AttemptState::suspending) return false;

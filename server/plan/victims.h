@@ -7,6 +7,7 @@
 //   its own level). Whoever waits can free a block only if every user of it is protected less or
 //   equally. A necessary condition: may_interrupt() decides.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -28,22 +29,35 @@ struct Requester {
   int feedback_class = 0;
   int64_t usage = 0;  // of its user
   Duration waited{0};
+  bool takes_turns = true;  // may interrupt its own level now
 };
 
 struct Running {
+  JobId id;
   const Job* job = nullptr;
   int person = -1;
   Priority level = Priority::low;
   int feedback_class = 0;
   int gpus = 0;
+  int group = -1;  // of nodes: slots' group
   int protection = 0;
+  bool is_open = false;  // to its own level, if the order says so
   bool is_past_quantum = false;
   bool is_leaving = false;  // in any case: whoever takes its place costs nothing
   bool is_asked = false;    // by this pass
   bool is_flat = false;     // charged its whole quantum in the ledger
+  bool is_silent = false;   // reports no checkpoints
+  UnixTime loses_since{};
   UnixTime charged_since{};
   int64_t flat_gpu_seconds = 0;
   UnixTime next_change{};
+};
+
+// One that its own level may interrupt, if the order says so.
+struct OpenVictim {
+  const Running* running = nullptr;
+  int64_t least_per_gpu = 0;  // microseconds lost per GPU, at least
+  int64_t lost = 0;           // GPU-microseconds
 };
 
 class VictimIndex {
@@ -58,6 +72,19 @@ class VictimIndex {
   void refresh_slot(const Capacity& capacity, int slot);
 
   const Running* find(JobId job) const;
+  // Calls see(running) with everybody whom `level` may have to interrupt, before may_interrupt():
+  // those of lower level and those who leave anyway …
+  template <typename See>
+  void for_each_below(Priority level, See&& see) const {
+    for (const auto& [id, running] : leaving_) see(*running);
+    for (const auto& [lower, ids] : by_level_) {
+      if (lower >= level) break;
+      for (const auto& [id, running] : ids) see(*running);
+    }
+  }
+  // … and of its own level those that may be asked: who would lose least per GPU first.
+  std::vector<OpenVictim> open_of(Priority level, const Knobs& knobs, UnixTime now) const;
+
   const std::set<JobId>& suspending() const { return suspending_; }
   const std::set<JobId>& crossing() const { return crossing_; }
   void set_asked(JobId job, bool asked) { running_.at(job).is_asked = asked; }
@@ -69,6 +96,8 @@ class VictimIndex {
   // Whether a block for one rank can be had on the slot by whoever reaches so far, as far as
   // protection tells.
   bool is_reachable(const Capacity& capacity, int slot, int gpus, int reach) const;
+  // Slots of the zone where a rank fits as it is.
+  void add_free_slots(const Capacity& capacity, int zone, int gpus, std::vector<int>& slots) const;
   // The least reach with which the demand could find its nodes, in one zone or in the two that have
   // most; kUnreachable if none is enough, −1 if free ones are. Counted, not walked.
   int needed_reach(const Capacity& capacity, const Demand& demand) const;
@@ -83,6 +112,14 @@ class VictimIndex {
     std::vector<int16_t> need;                  // by slot: protection to overcome
     std::vector<std::map<int, int>> histogram;  // by domain (zones only): need → nodes
   };
+  // By the time since which work would be lost: of those that report checkpoints, and of the
+  // others.
+  struct OpenOfLevel {
+    std::map<std::pair<UnixTime, JobId>, const Running*> reporting;
+    std::map<std::pair<UnixTime, JobId>, const Running*> silent;
+  };
+  static UnixTime loses_since(const Job& job);
+  void file(const Running& running, bool add);
   Size& size(const Capacity& capacity, int gpus) const;
   int need(const Capacity& capacity, int slot, int gpus) const;
   void drop(Ledger& ledger, JobId job);
@@ -90,6 +127,9 @@ class VictimIndex {
 
   std::unordered_map<JobId, Running, Hash> running_;
   std::set<std::pair<UnixTime, JobId>> changes_;
+  std::map<Priority, std::map<JobId, const Running*>> by_level_;  // without those that leave anyway
+  std::map<Priority, OpenOfLevel> open_;
+  std::map<JobId, const Running*> leaving_;
   std::set<JobId> suspending_;
   std::set<JobId> crossing_;
   mutable std::vector<Size> sizes_;

@@ -86,7 +86,8 @@ Score score(bool gangs, bool shares) {
     Demand demand = demand_of(capacity, c.job(id), c.knobs, c.now);
     std::optional<int64_t> best = optimum(c, demand);
     if (place(capacity, demand)) continue;
-    const PreemptContext context{capacity, index.running, index.ledger, c.knobs, c.now};
+    OpenLists open(index.running, c.knobs, c.now);
+    const PreemptContext context{capacity, index.running, open, index.ledger, c.knobs, c.now};
     auto found = preempt(context, demand, {&c.job(id), Priority::high});
     EXPECT_EQ(found.has_value(), best.has_value()) << "seed " << seed;
     if (!found || !best) continue;
