@@ -173,7 +173,7 @@ class Search {
 }  // namespace
 
 Blockade find_blockade(Hypothesis& hypothesis) {
-  if (hypothesis.has_room()) return {};
+  if (hypothesis.has_room() || hypothesis.can_make_room()) return {};
   return Search(hypothesis).run();
 }
 

@@ -57,6 +57,13 @@ std::string protection(const Knobs& knobs, const Hypothesis& hypothesis, const R
         attempt.running_at ? " until " + moment(*attempt.running_at + quantum_of(knobs, job)) : "";
     return fmt::format("at priority {}; it may run{} before others of it take turns", mine, until);
   }
+  if (running.is_open && hypothesis.index().running.may_interrupt(
+                             knobs, requester, hypothesis.index().ledger, running)) {
+    return fmt::format(
+        "at priority {}; interrupting it now would lose more than this job has "
+        "waited for",
+        mine);
+  }
   return fmt::format("at priority {}; it or its user has had no more GPU time than this one", mine);
 }
 

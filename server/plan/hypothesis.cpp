@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "server/plan/cost.h"
 #include "server/plan/eligible.h"
 #include "server/plan/order.h"
+#include "server/plan/preempt.h"
 
 namespace hai {
 namespace {
@@ -26,7 +28,7 @@ ClusterState empty_group(const ClusterState& state, const std::string& group) {
 
 Hypothesis::Hypothesis(const ClusterState& state, const Knobs& knobs, UnixTime now, const Job& job,
                        const std::vector<JobId>& gone)
-    : knobs_(knobs), empty_(empty_group(state, job.spec->group)) {
+    : knobs_(knobs), now_(now), empty_(empty_group(state, job.spec->group)) {
   index_.capacity.rebuild(state);
   index_.ledger.rebuild(state);
   for (JobId id : state.live()) {
@@ -106,6 +108,43 @@ bool Hypothesis::is_obstacle(JobId job) const {
   });
 }
 
+// Of its own level only as many as it may cost together, the cheapest first: an approximation of
+// preempt.cpp, which asks for those that it needs.
+std::set<JobId> Hypothesis::find_interruptible(const ClusterState& state) const {
+  std::set<JobId> found;
+  std::vector<std::pair<int64_t, JobId>> own_level;  // lost GPU-microseconds
+  for (JobId id : state.live()) {
+    const Running& running = *index_.running.find(id);
+    if (!index_.running.may_interrupt(knobs_, requester_, index_.ledger, running)) continue;
+    if (running.is_leaving || running.level < requester_.level) {
+      found.insert(id);
+    } else if (running.job->spec->group == demand_.group) {
+      own_level.emplace_back(
+          running.gpus * suspend_cost_per_gpu(*running.job, knobs_, now_).count(), id);
+    }
+  }
+  std::ranges::sort(own_level);
+  const NodeGroup* group = capacity_.group(demand_.group);
+  const int64_t gpus =
+      group == nullptr ? 0 : demand_.nodes * (demand_.gpus == 0 ? group->gpus : demand_.gpus);
+  int64_t budget = gpus * (requester_.waited.count() / 100) * knobs_.interrupt_percent;
+  for (const auto& [lost, id] : own_level) {
+    budget -= lost;
+    if (budget < 0) break;
+    found.insert(id);
+  }
+  return found;
+}
+
+bool Hypothesis::can_make_room() {
+  const int crossing = crossing_too_many();
+  Demand demand = demand_;
+  demand.may_cross_zones = must_cross_ && crossing == 0;
+  OpenLists open(index_.running, knobs_, now_);
+  const PreemptContext context{index_.capacity, index_.running, open, index_.ledger, knobs_, now_};
+  return place(index_.capacity, demand) || preempt(context, demand, requester_);
+}
+
 void Hypothesis::add_obstacles(const ClusterState& state) {
   for (const auto& [id, node] : empty_.nodes()) {
     const Node& real = *state.find(id);
@@ -113,12 +152,12 @@ void Hypothesis::add_obstacles(const ClusterState& state) {
       add({.kind = Obstacle::Kind::node, .node = id, .covers = {{id, real.all_gpus()}}});
     }
   }
+  const std::set<JobId> interruptible = find_interruptible(state);
   for (JobId id : state.live()) {
     const Running& running = *index_.running.find(id);
     const bool crosses = index_.running.crossing().contains(id);
-    const bool may = index_.running.may_interrupt(knobs_, requester_, index_.ledger, running);
     Obstacle obstacle{.job = id, .crosses_zones = crosses};
-    if (!may && running.job->spec->group == demand_.group) {
+    if (!interruptible.contains(id) && running.job->spec->group == demand_.group) {
       for (const Rank& rank : running.job->attempt->ranks) obstacle.covers.push_back(rank.place);
     }
     if (!obstacle.covers.empty() || (must_cross_ && crosses)) add(std::move(obstacle));

@@ -41,6 +41,7 @@ class Hypothesis {
 
   // It must cross zones, and as many others as may do so.
   int crossing_too_many() const;
+  bool can_make_room();         // the planner would, as things are
   bool has_room() const;        // could be placed now
   bool has_room_quick() const;  // the same, where leaves don't matter cheaper
 
@@ -55,12 +56,14 @@ class Hypothesis {
   void find_level(const ClusterState& state, UnixTime now, const Job& job,
                   const std::vector<JobId>& gone);
   Room room_without(const ClusterState& state, const std::vector<JobId>& gone) const;
+  std::set<JobId> find_interruptible(const ClusterState& state) const;
   void add_obstacles(const ClusterState& state);
   void add(Obstacle obstacle);
   void refresh(int slot);
   Demand demand_now() const;
 
   const Knobs& knobs_;
+  const UnixTime now_;
   PlanIndex index_;     // of the real state
   ClusterState empty_;  // the same nodes, all open, nobody there
   Capacity capacity_;   // of `empty_`, less what is covered

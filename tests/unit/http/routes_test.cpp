@@ -142,6 +142,36 @@ TEST_F(Routes, JobsAreControlled) {
   EXPECT_EQ(get(path + "/why").content()["pending_reason"], json());
 }
 
+TEST_F(Routes, WhyWhatIfAndMove) {
+  const int64_t first = submit("a");
+  const int64_t waiting = ask("POST", "/api/v1/jobs", yaml("b")).content().value("id", 0);
+  const json why = get(fmt::format("/api/v1/jobs/{}/why", waiting)).content();
+  EXPECT_TRUE(why["pending_reason"].is_object());
+  ASSERT_EQ(why["facts"].size(), 1u);
+  EXPECT_EQ(why["facts"][0]["code"], "job");
+  EXPECT_EQ(why["facts"][0]["holders"], json({fmt::format("job/{}", first)}));
+  EXPECT_TRUE(why["start_p50"].is_string());
+  EXPECT_EQ(get(fmt::format("/api/v1/jobs/{}/why?estimate=maybe", waiting)).status, 400);
+
+  const std::string move = fmt::format("/api/v1/jobs/{}/move", waiting);
+  EXPECT_EQ(ask("POST", move, R"({"first": true})").content()["id"], waiting);
+  EXPECT_EQ(ask("POST", move, R"({"before": "a"})").status, 409);
+  EXPECT_EQ(ask("POST", move, R"({"first": true, "last": true})").status, 400);
+  EXPECT_EQ(ask("POST", move, "").status, 400);
+
+  const Answer drain = ask("POST", "/api/v1/whatif", R"({"drain": ["n1"]})");
+  EXPECT_EQ(drain.status, 200) << drain.body;
+  ASSERT_EQ(drain.content()["differences"].size(), 1u) << drain.body;
+  EXPECT_EQ(drain.content()["differences"][0]["effect"], "suspended");
+  const Answer priority =
+      ask("POST", "/api/v1/whatif", R"({"priority": {"job": "b", "priority": "extreme_high"}})");
+  EXPECT_EQ(priority.content()["differences"].size(), 2u) << priority.body;
+  EXPECT_EQ(ask("POST", "/api/v1/whatif", R"({"drain": ["n9"]})").status, 404);
+  EXPECT_EQ(ask("POST", "/api/v1/whatif", R"({"quota": {"owner": "x"}})").status, 400);
+  EXPECT_EQ(get(fmt::format("/api/v1/jobs/{}", waiting)).content()["priority"],
+            get(fmt::format("/api/v1/jobs/{}", first)).content()["priority"]);
+}
+
 TEST_F(Routes, LogsAreText) {
   const int64_t id = submit("a");
   server_.write_log("line one\nline two\n");
