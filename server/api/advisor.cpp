@@ -101,10 +101,12 @@ void Advisor::think(const Controller::ReadContext& context, JobId job, bool with
     }
     done(std::move(why));
   };
-  const bool is_taken = worker_.post([&loop = loop_, question, deliver_later] {
-    question->answer();
-    loop.post(deliver_later);
-  });
+  // The answer goes back as a whole: what it holds belongs to the loop's thread.
+  const bool is_taken =
+      worker_.post([&loop = loop_, question, answer = std::move(deliver_later)]() mutable {
+        question->answer();
+        loop.post(std::move(answer));
+      });
   if (is_taken) return;
   done(resource_exhausted("{} questions wait to be thought about already; ask again in a while",
                           QuestionWorker::kWaitingMax));

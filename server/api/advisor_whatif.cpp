@@ -200,10 +200,12 @@ void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done
           }
           done(std::move(view));
         };
-        const bool is_taken = worker_.post([&loop = loop_, thought, answer_later] {
-          thought->answer();
-          loop.post(answer_later);
-        });
+        // The answer goes back as a whole: what it holds belongs to the loop's thread.
+        const bool is_taken =
+            worker_.post([&loop = loop_, thought, answer = std::move(answer_later)]() mutable {
+              thought->answer();
+              loop.post(std::move(answer));
+            });
         if (is_taken) return;
         done(resource_exhausted(
             "{} questions wait to be thought about already; ask again in a while",

@@ -149,32 +149,40 @@ void Hypothesis::add_obstacles(const ClusterState& state) {
   for (const auto& [id, node] : empty_.nodes()) {
     const Node& real = *state.find(id);
     if (!real.takes_jobs()) {
-      add({.kind = Obstacle::Kind::node, .node = id, .covers = {{id, real.all_gpus()}}});
+      add({.kind = Obstacle::Kind::node,
+           .node = id,
+           .covers = Placement(1, {id, real.all_gpus()})});
     }
   }
   const std::set<JobId> interruptible = find_interruptible(state);
   for (JobId id : state.live()) {
     const Running& running = *index_.running.find(id);
-    const bool crosses = index_.running.crossing().contains(id);
-    Obstacle obstacle{.job = id, .crosses_zones = crosses};
+    Placement covers;
     if (!interruptible.contains(id) && running.job->spec->group == demand_.group) {
-      for (const Rank& rank : running.job->attempt->ranks) obstacle.covers.push_back(rank.place);
+      for (const Rank& rank : running.job->attempt->ranks) covers.push_back(rank.place);
     }
-    if (!obstacle.covers.empty() || (must_cross_ && crosses)) add(std::move(obstacle));
+    add_unless_harmless({.job = id,
+                         .crosses_zones = index_.running.crossing().contains(id),
+                         .covers = std::move(covers)});
   }
   for (const Job* holder : reservations_) {
     const Reservation& reservation = *holder->reservation;
     const bool crosses =
         crosses_zones(state, reservation.placement.front().node, reservation.placement.back().node);
     crossing_ += crosses;
-    Obstacle obstacle{
-        .kind = Obstacle::Kind::reservation, .job = holder->id, .crosses_zones = crosses};
     // One of lower level is taken back.
-    if (reservation.priority >= requester_.level && holder->spec->group == demand_.group) {
-      obstacle.covers = reservation.placement;
-    }
-    if (!obstacle.covers.empty() || (must_cross_ && crosses)) add(std::move(obstacle));
+    const bool stands =
+        reservation.priority >= requester_.level && holder->spec->group == demand_.group;
+    add_unless_harmless({.kind = Obstacle::Kind::reservation,
+                         .job = holder->id,
+                         .crosses_zones = crosses,
+                         .covers = stands ? reservation.placement : Placement()});
   }
+}
+
+void Hypothesis::add_unless_harmless(Obstacle obstacle) {
+  if (obstacle.covers.empty() && !(must_cross_ && obstacle.crosses_zones)) return;
+  add(std::move(obstacle));
 }
 
 void Hypothesis::add(Obstacle obstacle) {

@@ -58,6 +58,7 @@ class Hypothesis {
   Room room_without(const ClusterState& state, const std::vector<JobId>& gone) const;
   std::set<JobId> find_interruptible(const ClusterState& state) const;
   void add_obstacles(const ClusterState& state);
+  void add_unless_harmless(Obstacle obstacle);
   void add(Obstacle obstacle);
   void refresh(int slot);
   Demand demand_now() const;
