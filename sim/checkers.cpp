@@ -154,6 +154,7 @@ class Purposes {
   // another user's job whose quantum is over.
   bool is_legal(const Job& victim, const Job& beneficiary, UnixTime now) const {
     const Attempt& attempt = *victim.attempt;
+    if (beneficiary.reservation->is_move) return attempt.ranks.size() == 1;
     const Priority level = order_level(knobs_, victim, attempt.priority, now);
     if (level != beneficiary.reservation->priority) {
       return level < beneficiary.reservation->priority;

@@ -52,11 +52,16 @@ void reserve(Decision& decision, const ReserveItem& item) {
     }
   }
   decision.emit(
-      NodesReserved{item.job, {item.placement, item.priority, item.victims, decision.now()}});
+      NodesReserved{item.job,
+                    {item.placement, item.priority, item.victims, decision.now(), item.is_move}});
   for (JobId victim : item.victims) {
     suspend_attempt(decision, victim, item.job,
-                    fmt::format("makes room for job {} ({}) of {}, priority {}", item.job.value,
-                                job->spec->name, job->user, to_string(item.priority)));
+                    item.is_move
+                        ? fmt::format("moves to other GPUs, so that job {} ({}) of {} gets whole nodes",
+                                      item.job.value, job->spec->name, job->user)
+                        : fmt::format("makes room for job {} ({}) of {}, priority {}",
+                                      item.job.value, job->spec->name, job->user,
+                                      to_string(item.priority)));
   }
 }
 

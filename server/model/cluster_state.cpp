@@ -84,6 +84,14 @@ int64_t ClusterState::unfinished_count(const std::string& user) const {
   return it == unfinished_counts_.end() ? 0 : it->second;
 }
 
+int64_t ClusterState::moves_since(UnixTime since) const {
+  int64_t moves = 0;
+  for (const auto& [time, count] : moves_) {
+    if (time >= since) moves += static_cast<int64_t>(count);
+  }
+  return moves;
+}
+
 std::optional<int64_t> ClusterState::quota_nodes(const User& user, const std::string& group,
                                                  Priority priority) const {
   // A row for group "*" stands for every group that has no row of its own.

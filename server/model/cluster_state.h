@@ -3,6 +3,7 @@
 // only. apply(event) is the only mutator: replaying the event log from empty gives an equal state.
 // Maps are ordered so that every walk is the same on every machine.
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -93,6 +94,8 @@ class ClusterState {
   const std::set<JobId>& live() const { return live_; }             // jobs with a live attempt
   const std::set<JobId>& reserved() const { return reserved_; }     // jobs with a reservation
   int64_t unfinished_count(const std::string& user) const;
+  // Running jobs moved to make whole nodes, from `since` on; those before this term are forgotten.
+  int64_t moves_since(UnixTime since) const;
 
   // Quota of `user`: his own row, else the best of his groups, else "public"'s; nullopt = no row at
   // all.
@@ -162,6 +165,8 @@ class ClusterState {
   std::set<JobId> reserved_;
   std::set<std::pair<UnixTime, JobId>> finished_;  // in the order they ended
   std::map<std::string, int> largest_nodes_;        // group → GPUs
+  static constexpr size_t kMovesMax = 10'000;
+  std::deque<std::pair<UnixTime, size_t>> moves_;  // not stored
   Touched touched_;
   Changes changes_;
 };

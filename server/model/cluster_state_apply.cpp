@@ -150,6 +150,10 @@ void ClusterState::on(const NodesReserved& event, const Event&) {
   Job& owner = job(event.job);
   CHECK(owner.is_waiting() && !owner.reservation);
   owner.reservation = event.reservation;
+  if (event.reservation.is_move) {
+    moves_.emplace_back(event.reservation.since, event.reservation.victims.size());
+    if (moves_.size() > kMovesMax) moves_.pop_front();
+  }
   reserved_.insert(owner.id);
   hold(owner);
 }
@@ -283,7 +287,14 @@ void ClusterState::on(const JobRequeued& event, const Event&) {
 }
 
 void ClusterState::on(const CheckpointReported& event, const Event&) {
-  job(event.job).checkpoint = event.checkpoint;
+  Job& owner = job(event.job);
+  const UnixTime began =
+      owner.attempt ? owner.attempt->running_at.value_or(UnixTime::max()) : UnixTime::max();
+  if (owner.checkpoint && owner.checkpoint->at >= began &&
+      event.checkpoint.at > owner.checkpoint->at) {
+    owner.checkpoint_gap = event.checkpoint.at - owner.checkpoint->at;
+  }
+  owner.checkpoint = event.checkpoint;
 }
 
 void ClusterState::on(const LifeStateSet& event, const Event&) {

@@ -110,6 +110,7 @@ struct Reservation {
   Priority priority = Priority::low;
   std::vector<JobId> victims;
   UnixTime since{};
+  bool is_move = false;  // the victims find room elsewhere: defragmentation, not preemption
   bool operator==(const Reservation&) const = default;
 
   template <typename Self, typename Visit>
@@ -118,6 +119,7 @@ struct Reservation {
     visit("priority", self.priority);
     visit("victims", self.victims);
     visit("since", self.since);
+    visit("is_move", self.is_move);
   }
 };
 
@@ -141,6 +143,7 @@ struct Job {
   std::optional<Attempt> attempt;  // the latest one, live or ended
   std::optional<Reservation> reservation;
   std::optional<CheckpointInfo> checkpoint;
+  Duration checkpoint_gap{0};  // between its last two checkpoints; 0 = not known
   std::string whole_life_state;
   std::vector<NodeId> avoid;  // nodes where its attempts failed, newest last, bounded
   int exit_code = 0;

@@ -12,6 +12,13 @@ PendingReason preempting_reason(size_t nodes, size_t jobs) {
                       nodes == 1 ? " is" : "s are", jobs, jobs == 1 ? "" : "s")};
 }
 
+PendingReason checkpoint_reason(size_t jobs, UnixTime until) {
+  return {PendingCode::resources,
+          fmt::format("{} job{} can make room for it, and will be asked to right after a checkpoint "
+                      "due at {}",
+                      jobs, jobs == 1 ? "" : "s", format_rfc3339(until))};
+}
+
 PendingReason resources_reason(const Capacity& capacity, const Demand& demand) {
   int usable = 0;
   int fitting = 0;

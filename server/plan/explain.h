@@ -1,6 +1,7 @@
 #pragma once
 // Why a job that may run still waits, in numbers that were true when the pass looked at it.
 
+#include "common/time.h"
 #include "server/model/reason.h"
 #include "server/plan/capacity.h"
 #include "server/plan/placement.h"
@@ -9,6 +10,9 @@ namespace hai {
 
 // It holds `nodes` nodes and waits until `jobs` jobs have left them.
 PendingReason preempting_reason(size_t nodes, size_t jobs);
+
+// Victims are found, and waited for: they save by themselves at about `until`.
+PendingReason checkpoint_reason(size_t jobs, UnixTime until);
 
 // Neither free capacity nor legal victims make room for it.
 PendingReason resources_reason(const Capacity& capacity, const Demand& demand);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/check.h"
+#include "server/plan/cost.h"
 #include "server/plan/eligible.h"
 #include "server/plan/explain.h"
 #include "server/plan/order.h"
@@ -15,6 +16,8 @@ namespace {
 
 // So many searches for victims a pass makes; the next pass goes on.
 constexpr int kSearchesMax = 128;
+// So many gangs are looked at for defragmentation.
+constexpr size_t kScatteredMax = 4;
 
 class Pass {
  public:
@@ -34,6 +37,7 @@ class Pass {
     settle_reservations(pass_);
     empty_draining_nodes();
     consider_waiting();
+    defragment_for_gangs();
     release_pointless_suspensions(pass_);
     if (with_reasons) give_reasons();
     put_back();
@@ -170,14 +174,14 @@ class Pass {
         requester_of(index_, pass_.now, job, level, bucket.feedback_class, bucket.person);
     requester.takes_turns = pass_.takes_turns;
     if (has_failed(bucket, requester)) return false;
-    if (make_room(bucket, job, demand, requester)) return true;
-    if (waits_for_checkpoint_) return std::exchange(waits_for_checkpoint_, false);
+    if (make_room(bucket, job, demand, requester, /*may_wait=*/true)) return true;
+    if (std::exchange(is_waiting_for_save_, false)) return false;
     if (take_back_lower_reservations(pass_, demand, requester)) {
       for (ShapeMemo& memo : memos_) memo.needed_reach = -2;
       if (auto placement = place(index_.capacity, demand)) {
         start(bucket, job, level, key, *placement);
       } else {
-        CHECK(make_room(bucket, job, demand, requester));
+        CHECK(make_room(bucket, job, demand, requester, /*may_wait=*/false));
       }
       return true;
     }
@@ -193,9 +197,9 @@ class Pass {
   }
 
   bool make_room(const Bucket& bucket, const Job& job, const Demand& demand,
-                 const Requester& requester) {
+                 const Requester& requester, bool may_wait) {
     if (pass_.is_settling) return false;
-    if (searches_ >= kSearchesMax) {
+    if (may_wait && searches_ >= kSearchesMax) {
       pass_.plan.is_partial = true;
       return false;
     }
@@ -210,8 +214,37 @@ class Pass {
           {fails_for_all ? -1 : bucket.person, VictimIndex::reach(requester), requester.waited});
       return false;
     }
+    if (auto until = worth_waiting_for(requester, *room); until && may_wait) {
+      pass_.plan.pending[job.id] = checkpoint_reason(room->victims.size(), *until);
+      is_waiting_for_save_ = true;
+      return false;
+    }
     reserve(bucket, job, requester.level, *room);
     return true;
+  }
+
+  // When the victims of lower level that hold most of the cost will have saved by themselves, if
+  // that is within checkpoint_patience. Not for ever: others may be due again by then. Turns of one
+  // level wait long enough as it is.
+  std::optional<UnixTime> worth_waiting_for(const Requester& requester,
+                                            const Preemption& room) const {
+    if (requester.waited > pass_.knobs.reserve_after) return std::nullopt;
+    Duration cost{0};
+    Duration saved{0};
+    UnixTime until = pass_.now;
+    for (JobId id : room.victims) {
+      const Running& victim = *index_.running.find(id);
+      const Job& job = *victim.job;
+      const Duration per_gpu = suspend_cost_per_gpu(job, pass_.knobs, pass_.now);
+      cost += victim.gpus * per_gpu;
+      const bool is_lower = victim.level < requester.level && !victim.is_leaving;
+      if (!is_lower || !job.checkpoint || job.checkpoint_gap == Duration{0}) continue;
+      const UnixTime due = job.checkpoint->at + job.checkpoint_gap;
+      if (due <= pass_.now || due > pass_.now + pass_.knobs.checkpoint_patience) continue;
+      saved += victim.gpus * (per_gpu - (due - pass_.now));
+      until = std::max(until, due);
+    }
+    return saved * 2 > cost ? std::optional(until) : std::nullopt;
   }
 
   void start(const Bucket& bucket, const Job& job, Priority level, const OrderKey& key,
@@ -223,13 +256,14 @@ class Pass {
     pass_.plan.starts.push_back({job.id, placement, level, is_jumper});
   }
 
-  void reserve(const Bucket& bucket, const Job& job, Priority level, const Preemption& room) {
+  void reserve(const Bucket& bucket, const Job& job, Priority level, const Preemption& room,
+               bool is_move = false) {
     index_.capacity.hold(room.placement);
     use(bucket, level, room.placement);
     for (JobId victim : room.victims) {
       if (pass_.asked.insert(victim).second) index_.running.set_asked(victim, true);
     }
-    pass_.plan.reserves.push_back({job.id, room.placement, level, room.victims});
+    pass_.plan.reserves.push_back({job.id, room.placement, level, room.victims, is_move});
     pass_.plan.pending[job.id] = preempting_reason(room.placement.size(), room.victims.size());
   }
 
@@ -245,8 +279,26 @@ class Pass {
 
   // The best key that waits for room, per node group: whoever starts behind it has jumped.
   void note_blocked(const Bucket& bucket, const OrderKey& key) {
+    const Demand& demand = bucket.shape->demand;
+    const Job& job = *pass_.state.find(key.job);
+    if (demand.gpus == 0 && pass_.now - waiting_since(job) >= pass_.knobs.tight_wait) {
+      scattered_.push_back({key, {&bucket, &job, static_cast<Priority>(-key.level)}});
+    }
     auto [it, is_first] = blocked_.emplace(bucket.shape->demand.group, key);
     if (!is_first) it->second = std::min(it->second, key);
+  }
+
+  // The first of those that lack only whole nodes. Later ones wait for the next turns.
+  void defragment_for_gangs() {
+    if (!pass_.takes_turns || pass_.is_settling || pass_.knobs.defrag_moves_per_hour == 0) return;
+    std::ranges::sort(scattered_, {}, &std::pair<OrderKey, Scattered>::first);
+    if (scattered_.size() > kScatteredMax) scattered_.resize(kScatteredMax);
+    for (const auto& [key, gang] : scattered_) {
+      auto item = defragment(pass_, gang);
+      if (!item) continue;
+      reserve(*gang.bucket, *gang.job, gang.level, {item->placement, item->victims}, true);
+      return;
+    }
   }
 
   void give_reasons() {
@@ -274,8 +326,9 @@ class Pass {
   PassState pass_;
   std::vector<ShapeMemo> memos_;
   std::map<std::string, OrderKey> blocked_;
+  std::vector<std::pair<OrderKey, Scattered>> scattered_;
   int searches_ = 0;
-  bool waits_for_checkpoint_ = false;
+  bool is_waiting_for_save_ = false;
 };
 
 }  // namespace

@@ -54,6 +54,21 @@ void settle_reservations(PassState& pass);
 // new has to.
 bool take_back_lower_reservations(PassState& pass, const Demand& demand,
                                   const Requester& requester);
+// ---- defragment.cpp
+
+// A waiting gang of whole nodes that lacks only them: GPUs are free, but in pieces.
+struct Scattered {
+  const Bucket* bucket = nullptr;
+  const Job* job = nullptr;
+  Priority level = Priority::low;
+};
+// Moves small jobs that have just saved out of its way, if every one of them finds room beside
+// others and the GPU time that the gang's quantum wins exceeds what the moves cost. At most
+// defrag_moves_per_hour.
+std::optional<ReserveItem> defragment(PassState& pass, const Scattered& gang);
+
+// ---- reservations.cpp
+
 // The last stage: victims that nobody needs any more go on.
 void release_pointless_suspensions(PassState& pass);
 

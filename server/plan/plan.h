@@ -24,6 +24,7 @@ struct ReserveItem {
   Placement placement;
   Priority priority = Priority::low;
   std::vector<JobId> victims;
+  bool is_move = false;  // the victims find room elsewhere
 };
 
 struct DropItem {

@@ -13,6 +13,7 @@ namespace {
 
 // So many legal victims are tried set by set.
 constexpr size_t kExhaustiveMax = 8;
+constexpr int64_t kNoLimit = int64_t{1} << 60;
 
 struct Victim {
   const Running* running = nullptr;
@@ -145,6 +146,8 @@ class Search {
                            const Requester& requester) {
     const NodeGroup& group = *context.capacity.group(demand.group);
     const int64_t gpus = demand.nodes * (demand.gpus == 0 ? group.gpus : demand.gpus);
+    // Who chooses by something else does not know what it costs.
+    if (context.choice != VictimChoice::least_lost_work) return kNoLimit;
     return gpus * (requester.waited.count() / 100) * context.knobs.interrupt_percent;
   }
 

@@ -280,6 +280,7 @@ struct JobRest {
     visit("waiting_since", self.job.waiting_since);
     visit("custom_rank", self.job.custom_rank);
     visit("gpu_seconds", self.job.gpu_seconds);
+    visit("checkpoint_gap", self.job.checkpoint_gap);
   }
 };
 
