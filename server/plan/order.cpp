@@ -35,8 +35,8 @@ int64_t decayed(const GpuUsage& usage, UnixTime now, Duration half_life) {
   constexpr int64_t kOne = 1 << 20;
   const auto fraction = static_cast<int64_t>(static_cast<__int128>(elapsed % half_life.count()) *
                                              kOne / half_life.count());
-  constexpr int64_t kLinear = 688'046;     // 0.65617
-  constexpr int64_t kQuadratic = 163'758;  // 0.65617 − 0.5
+  constexpr int64_t kLinear = 702'441;     // 0.6699
+  constexpr int64_t kQuadratic = 178'153;  // 0.6699 − 0.5
   const int64_t factor =
       kOne - fraction * kLinear / kOne + fraction * fraction / kOne * kQuadratic / kOne;
   return static_cast<int64_t>(static_cast<__int128>(usage.gpu_seconds >> halvings) * factor / kOne);
