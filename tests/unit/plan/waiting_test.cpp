@@ -1,0 +1,141 @@
+// Buckets of jobs that differ in nothing but their place, and how time moves jobs between them.
+
+#include "server/plan/waiting.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "server/plan/time_sharing.h"
+#include "tests/unit/plan/usage.h"
+
+namespace hai::test {
+namespace {
+
+// A planner that follows the cluster's changes, as in production.
+class Waiting : public ::testing::Test {
+ protected:
+  const WaitingIndex& index() { return planner_.index_at(c.state(), c.knobs, c.now).waiting; }
+  const WaitingIndex& index_after(JobId changed) {
+    planner_.update(c.state(), {.jobs = {changed}});
+    return index();
+  }
+  size_t buckets() {
+    return static_cast<size_t>(std::ranges::count_if(
+        index().buckets(), [](const auto& bucket) { return !bucket->jobs.empty(); }));
+  }
+
+  Cluster c = cluster(nodes(4, gpus(8)));
+
+ private:
+  TimeSharingPlanner planner_{VictimChoice::least_lost_work};
+};
+
+TEST_F(Waiting, LikeJobsShareABucket) {
+  for (int i = 0; i < 5; ++i) c.submit(job(fmt::format("j{}", i)).nodes(2));
+  EXPECT_EQ(buckets(), 1U);
+  EXPECT_EQ(index().find(JobId{1})->jobs.size(), 5U);
+}
+
+TEST_F(Waiting, UserLevelShapeAndClassEachMakeOne) {
+  c.submit(job("plain"));
+  c.submit(job("user").user("bob"));
+  c.submit(job("level").priority(Priority::high));
+  c.submit(job("nodes").nodes(2));
+  c.submit(job("share").gpus(4));
+  c.submit(job("zone").zone("A"));
+  ran(c, job("class"), "node-1", 1h);
+  EXPECT_EQ(buckets(), 7U);
+}
+
+TEST_F(Waiting, AUsersOwnOrderComesBeforeSubmitOrder) {
+  const JobId first = c.submit(job("first"));
+  const JobId second = c.submit(job("second"));
+  index();
+  c.emit(JobRankChanged{second, 0});
+  EXPECT_EQ(index_after(second).find(first)->jobs.begin()->second, second);
+}
+
+TEST_F(Waiting, OnlyThoseThatMayRun) {
+  const JobId held = c.submit(job("held"));
+  c.submit(job("first"));
+  const JobId dependent = c.submit(job("dependent").depends_on("first"));
+  c.emit(JobHeld{held, "test"});
+  EXPECT_EQ(index().find(held), nullptr);
+  EXPECT_EQ(index().find(dependent), nullptr);
+  c.emit(JobReleased{held});
+  EXPECT_NE(index_after(held).find(held), nullptr);
+}
+
+TEST_F(Waiting, AJobWithAReservationIsNotLookedAtAgain) {
+  const JobId id = c.submit(job("j"));
+  ASSERT_NE(index().find(id), nullptr);
+  c.emit(NodesReserved{id, {c.on({"node-1"}), Priority::normal, {}, c.now}});
+  EXPECT_EQ(index_after(id).find(id), nullptr);
+}
+
+TEST_F(Waiting, ItsBeginTimeComesByItself) {
+  const JobId id = c.submit(job("later").begin_at(c.now + 1h));
+  EXPECT_EQ(index().find(id), nullptr);
+  c.advance(1h - 1us);
+  EXPECT_EQ(index().find(id), nullptr);
+  c.advance(1us);
+  EXPECT_NE(index().find(id), nullptr);
+}
+
+TEST_F(Waiting, MaxLeavesBindsForAMoment) {
+  const JobId id = c.submit(job("tight").nodes(2).max_leaves(1));
+  EXPECT_EQ(index().find(id)->shape->demand.max_leaves, 1);
+  c.advance(c.knobs.tight_wait);
+  EXPECT_EQ(index().find(id)->shape->demand.max_leaves, 0);
+}
+
+TEST_F(Waiting, LiftsAClassForEachHourOrSo) {
+  const JobId id = c.submit(job("j"));
+  EXPECT_EQ(index().find(id)->feedback_class, 0);
+  c.advance(c.knobs.promote_after - 1us);
+  EXPECT_EQ(index().find(id)->feedback_class, 0);
+  c.advance(c.knobs.promote_after / 2);  // Lifts are spread over as much.
+  EXPECT_EQ(index().find(id)->feedback_class, -1);
+  c.advance(3 * c.knobs.promote_after);
+  EXPECT_EQ(index().find(id)->feedback_class, -4);
+  c.advance(1'000 * c.knobs.promote_after);
+  EXPECT_EQ(index().find(id)->feedback_class, kClassMin);
+}
+
+TEST_F(Waiting, LiftsWhenItSaidItWould) {
+  for (int i = 0; i < 70; ++i) {
+    const JobId id = c.submit(job(fmt::format("j{}", i)));
+    const Job& waits = c.job(id);
+    UnixTime next = c.now;
+    for (int lifts = 0; lifts < 4; ++lifts) {
+      UnixTime then{};
+      EXPECT_EQ(waiting_class(c.knobs, waits, next, &then), -lifts);
+      UnixTime same{};
+      EXPECT_EQ(waiting_class(c.knobs, waits, then - 1us, &same), -lifts);
+      EXPECT_EQ(same, then);
+      next = then;
+    }
+  }
+}
+
+TEST_F(Waiting, NobodyIsLiftedUnderFifo) {
+  c.knobs.policy = Policy::fifo;
+  const JobId id = c.submit(job("j"));
+  c.advance(100h);
+  EXPECT_EQ(index().find(id)->feedback_class, 0);
+}
+
+TEST_F(Waiting, MayCrossZonesOnlyIfNoZoneCouldEverHoldIt) {
+  c = cluster(nodes(3, gpus(8)).zone("A"), nodes(3, gpus(8)).zone("B"));
+  const JobId three = c.submit(job("three").nodes(3));
+  const JobId four = c.submit(job("four").nodes(4));
+  const JobId never = c.submit(job("never").nodes(4).cross_zone(CrossZone::never));
+  EXPECT_FALSE(index().find(three)->shape->demand.may_cross_zones);
+  EXPECT_TRUE(index().find(four)->shape->demand.may_cross_zones);
+  EXPECT_FALSE(index().find(never)->shape->demand.may_cross_zones);
+}
+
+}  // namespace
+}  // namespace hai::test
