@@ -88,6 +88,7 @@ void Player::run(Line& line) {
       {"hold", &Player::control},
       {"release", &Player::control},
       {"priority", &Player::control},
+      {"move", &Player::move},
       {"cordon", &Player::control_node},
       {"drain", &Player::control_node},
       {"undrain", &Player::control_node},
@@ -192,6 +193,25 @@ void Player::control(Line& line) {
                     : verb == "release"
                         ? Command{ReleaseJob{id}}
                         : Command{SetJobPriority{id, to_priority(line, line.word(1, "a level"))}};
+  ask(line, as_, std::move(command));
+}
+
+// move NAME first|last|before [OTHER]
+void Player::move(Line& line) {
+  auto id_of = [&](const std::string& name) {
+    if (!jobs_.contains(name)) line.fail("job {} was never submitted", name);
+    return std::to_string(jobs_.at(name).value);
+  };
+  MoveJob command{.job = id_of(line.word(0, "a job"))};
+  const std::string& where = line.word(1, "first, last or before");
+  if (where == "last") {
+    command.to = MoveJob::To::last;
+  } else if (where == "before") {
+    command.to = MoveJob::To::before;
+    command.other = id_of(line.word(2, "another job"));
+  } else if (where != "first") {
+    line.fail("move: '{}' is none of first, last, before", where);
+  }
   ask(line, as_, std::move(command));
 }
 

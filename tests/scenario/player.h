@@ -35,6 +35,7 @@ class Player {
   // Commands, in player.cpp's table.
   void submit(Line& line);
   void control(Line& line);
+  void move(Line& line);
   void control_node(Line& line);
   void set_quota(Line& line);
   void set_user(Line& line);
