@@ -60,9 +60,13 @@ void Line::expect_no_more_options() const {
 std::vector<Line> read_script(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw ScenarioError(path + ": cannot be read");
+  return parse_script(file, path);
+}
+
+std::vector<Line> parse_script(std::istream& input, const std::string& path) {
   std::vector<Line> lines;
   int number = 0;
-  for (std::string text; std::getline(file, text);) {
+  for (std::string text; std::getline(input, text);) {
     ++number;
     std::istringstream stream(text.substr(0, text.find('#')));
     Line line{.where = fmt::format("{}:{}", path, number), .text = text};

@@ -2,6 +2,7 @@
 // The text of a scenario: one command per line, words separated by blanks, `name=value` options,
 // and # comments. Errors name file and line.
 
+#include <iosfwd>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -40,6 +41,7 @@ struct Line {
 };
 
 std::vector<Line> read_script(const std::string& path);
+std::vector<Line> parse_script(std::istream& input, const std::string& path);
 
 Duration to_duration(const Line& line, const std::string& text);
 int to_int(const Line& line, const std::string& text);
