@@ -85,14 +85,13 @@ class Defragmentation {
     return targets;
   }
 
-  // A share that has just saved, of no higher level than the gang.
+  // A share that reports what it saves, of no higher level than the gang. How long ago it saved is
+  // a matter of cost: only those pay that have saved lately.
   bool may_move(const Running& running) const {
     const Job& job = *running.job;
     if (job.attempt->ranks.size() != 1 || job.attempt->state != AttemptState::running) return false;
-    if (running.is_leaving || running.is_asked || running.level > gang_.level || job.held)
-      return false;
-    return job.checkpoint && job.checkpoint->at >= *job.attempt->running_at &&
-           pass_.now - job.checkpoint->at <= pass_.knobs.checkpoint_patience;
+    if (running.is_leaving || running.is_asked || running.level > gang_.level) return false;
+    return !job.held && job.checkpoint && job.checkpoint->at >= *job.attempt->running_at;
   }
 
   // The idle GPUs of the targets work for at least a quantum.

@@ -62,7 +62,7 @@ struct Scattered {
   const Job* job = nullptr;
   Priority level = Priority::low;
 };
-// Moves small jobs that have just saved out of its way, if every one of them finds room beside
+// Moves small jobs that save out of its way, if every one of them finds room beside
 // others and the GPU time that the gang's quantum wins exceeds what the moves cost. At most
 // defrag_moves_per_hour.
 std::optional<ReserveItem> defragment(PassState& pass, const Scattered& gang);
