@@ -3,16 +3,22 @@
 #include <algorithm>
 #include <array>
 
+#include "server/control/attempt_flow.h"
+
 namespace hai::test {
 namespace {
 
 constexpr std::array kLevels = {Priority::automatic, Priority::low, Priority::normal,
                                 Priority::high, Priority::extreme_high};
+// Few levels, so that many jobs are of one.
+constexpr std::array kTurnLevels = {Priority::automatic, Priority::low,    Priority::normal,
+                                    Priority::normal,    Priority::normal, Priority::above_normal};
 
 class Life {
  public:
   Life(uint64_t seed, const RandomWorldOptions& options)
       : rng_(seed), options_(options), c_(nodes()) {
+    if (options.turns) draw_knobs();
     if (options.quotas && rng_.chance(0.5)) {
       c_.clear_quotas();
       for (Priority level : kPriorities)
@@ -23,11 +29,16 @@ class Life {
   Cluster run() {
     int jobs = static_cast<int>(rng_.between(1, options_.jobs_max));
     for (int i = 0; i < jobs; ++i) {
-      c_.submit(random_job(rng_, fmt::format("j{}", i), static_cast<int>(c_.state().nodes().size()),
-                           options_.shares)
-                    .user(rng_.chance(0.5) ? "ann" : "bob"));
+      JobBuilder builder = random_job(rng_, fmt::format("j{}", i),
+                                      static_cast<int>(c_.state().nodes().size()), options_.shares);
+      builder.user(rng_.chance(0.5) ? "ann" : "bob");
+      if (options_.turns) builder.priority(rng_.pick(kTurnLevels));
+      c_.submit(builder);
       c_.advance(Duration(rng_.between(0, 1'800'000'000)));
-      while (rng_.chance(0.6)) step();
+      while (rng_.chance(0.6)) {
+        step();
+        if (options_.after_step) options_.after_step(c_);
+      }
     }
     return c_;
   }
@@ -44,6 +55,17 @@ class Life {
                           .leaf(fmt::format("{}-{}", zone, options_.zones ? rng_.below(2) : 0)));
     }
     return parts;
+  }
+
+  void draw_knobs() {
+    constexpr std::array kQuanta = {Duration(0s), Duration(5min), Duration(30min)};
+    constexpr std::array kPercents = {1, 50, 100, 400};
+    constexpr std::array kPromotions = {Duration(20min), Duration(1h), Duration(100h)};
+    c_.knobs.policy = rng_.chance(0.3) ? Policy::fifo : Policy::feedback;
+    c_.knobs.min_quantum = rng_.pick(kQuanta);
+    c_.knobs.interrupt_percent = rng_.pick(kPercents);
+    c_.knobs.promote_after = rng_.pick(kPromotions);
+    c_.knobs.reserve_after = rng_.pick(kQuanta);
   }
 
   JobId any_live() {
@@ -81,8 +103,27 @@ class Life {
   void leave() {
     JobId id = any_live();
     if (!id) return;
-    if (c_.attempt(id).state == AttemptState::suspending) return c_.leave(id);
-    if (rng_.chance(0.4)) c_.finish(id);
+    const bool suspending = c_.attempt(id).state == AttemptState::suspending;
+    if (!suspending && !rng_.chance(0.4)) return;
+    if (options_.turns && c_.attempt(id).running_at) {
+      charge(id, suspending ? ExitCause::go_suspend : ExitCause::program);
+    } else if (suspending) {
+      c_.leave(id);
+    } else {
+      c_.finish(id);
+    }
+  }
+
+  // The attempt ends as in production: its user pays.
+  void charge(JobId id, ExitCause cause) {
+    c_.decide_with([&](Decision& decision) {
+      const Attempt attempt = c_.attempt(id);
+      for (int rank = 0; rank < static_cast<int>(attempt.ranks.size()); ++rank) {
+        if (is_gone(attempt.ranks[rank].state)) continue;
+        decision.emit(RankEnded{id, attempt.number, rank, RankState::exited, cause, 0, ""});
+      }
+      settle_attempt(decision, id);
+    });
   }
 
   void hold() {
@@ -116,6 +157,30 @@ class Life {
 };
 
 }  // namespace
+
+std::string text_of(const Plan& plan) {
+  std::string text;
+  auto places = [&](const Placement& placement) {
+    for (const RankPlacement& place : placement)
+      text += fmt::format(" {}[{}]", place.node.value, to_string(place.gpus));
+  };
+  for (const auto& item : plan.drops)
+    text += fmt::format("drop {} {};", item.job.value, item.reason);
+  for (const auto& item : plan.continues) text += fmt::format("continue {};", item.job.value);
+  for (const auto& item : plan.suspends) text += fmt::format("suspend {};", item.job.value);
+  for (const auto& item : plan.starts) {
+    text += fmt::format("start {} at {}", item.job.value, to_string(item.priority));
+    places(item.placement);
+  }
+  for (const auto& item : plan.reserves) {
+    text += fmt::format("reserve {} at {}", item.job.value, to_string(item.priority));
+    places(item.placement);
+    for (JobId victim : item.victims) text += fmt::format(" !{}", victim.value);
+  }
+  for (const auto& [id, reason] : plan.pending)
+    text += fmt::format("pending {} {} {};", id.value, to_string(reason.code), reason.text);
+  return text;
+}
 
 JobBuilder random_job(Rng& rng, const std::string& name, int nodes, bool shares) {
   constexpr std::array kShares = {1, 2, 4};

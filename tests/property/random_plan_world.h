@@ -2,6 +2,8 @@
 // Random clusters with running, waiting, leaving and reserved jobs, made by real events and real
 // passes.
 
+#include <functional>
+
 #include "common/rng.h"
 #include "tests/support/builders.h"
 
@@ -13,10 +15,17 @@ struct RandomWorldOptions {
   bool quotas = true;
   bool shares = true;
   bool zones = true;
+  // Jobs of one level take turns: policy, quanta and the other knobs of it are drawn, and attempts
+  // are charged to their users.
+  bool turns = false;
+  std::function<void(Cluster&)> after_step = nullptr;
 };
 
 // A cluster some way into its life: jobs come, run, report checkpoints, leave; nodes come and go.
 Cluster random_cluster(uint64_t seed, const RandomWorldOptions& options = {});
+
+// Everything a plan says.
+std::string text_of(const Plan& plan);
 
 JobBuilder random_job(Rng& rng, const std::string& name, int nodes, bool shares);
 

@@ -120,6 +120,8 @@ class Cluster {
   void leave(JobId id, AttemptState outcome = AttemptState::suspended);
   void finish(JobId id, JobState state = JobState::succeeded);
 
+  // What a planner that follows the cluster has to look at.
+  Changes take_changes() { return state_.take_changes(); }
   Plan plan() const { return hai::plan(state_, knobs, now); }
   // One pass, made true.
   Plan pass();

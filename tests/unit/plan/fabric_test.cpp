@@ -76,5 +76,19 @@ TEST(Fabric, DISABLED_ASharePacksWhereverTheSmallestHoleIs) {
   EXPECT_EQ(place_of(c, job("j").gpus(4)), "node-9[4,5,6,7]");
 }
 
+// Of more victims than are tried set by set the cheapest nodes are taken wherever they stand: three
+// zones, which no placement may use, so that nobody is found at all.
+TEST(Fabric, DISABLED_VictimsOfACrossingGangStandInTwoZones) {
+  Cluster c = cluster(nodes(3, gpus(8)).zone("A"), nodes(3, gpus(8)).zone("B"),
+                      nodes(3, gpus(8)).zone("C"));
+  for (int i = 1; i <= 9; ++i) {
+    c.run(job(fmt::format("v{}", i)).priority(Priority::low), {fmt::format("node-{}", i)});
+  }
+  c.advance(1h);
+  for (int i : {1, 2, 4, 7}) c.checkpoint(JobId{i}, 0s);
+  c.submit(job("j").nodes(4).priority(Priority::high));
+  EXPECT_EQ(c.plan().reserves.size(), 1U);
+}
+
 }  // namespace
 }  // namespace hai::test

@@ -68,6 +68,7 @@ TEST(Feedback, UnderFifoOnlySubmitOrderCounts) {
 struct Turn {
   Cluster c = cluster(nodes(1, gpus(8)));
   explicit Turn(Duration time, const std::string& runner = "bob") {
+    c.knobs.interrupt_percent = 100;
     c.run(job("runs").user(runner), {"node-1"});
     c.submit(job("waits"));
     c.advance(time);

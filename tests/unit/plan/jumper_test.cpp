@@ -17,6 +17,7 @@ struct Jumped {
   JobId small;
   explicit Jumped(const std::string& jumper, Policy policy = Policy::feedback) {
     c.knobs.policy = policy;
+    c.knobs.interrupt_percent = 100;
     first = c.run(job("first").user("eve"), {"node-1"});
     c.submit(job("big").nodes(2));
     c.advance(5min);
