@@ -279,10 +279,12 @@ class Pass {
 
   // The best key that waits for room, per node group: whoever starts behind it has jumped.
   void note_blocked(const Bucket& bucket, const OrderKey& key) {
-    const Demand& demand = bucket.shape->demand;
-    const Job& job = *pass_.state.find(key.job);
-    if (demand.gpus == 0 && pass_.now - waiting_since(job) >= pass_.knobs.tight_wait) {
-      scattered_.push_back({key, {&bucket, &job, static_cast<Priority>(-key.level)}});
+    // Only turns defragment; the passes in between need not look the jobs up.
+    if (pass_.takes_turns && bucket.shape->demand.gpus == 0) {
+      const Job& job = *pass_.state.find(key.job);
+      if (pass_.now - waiting_since(job) >= pass_.knobs.tight_wait) {
+        scattered_.push_back({key, {&bucket, &job, static_cast<Priority>(-key.level)}});
+      }
     }
     auto [it, is_first] = blocked_.emplace(bucket.shape->demand.group, key);
     if (!is_first) it->second = std::min(it->second, key);
