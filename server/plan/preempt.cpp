@@ -18,7 +18,7 @@ constexpr int64_t kNoLimit = int64_t{1} << 60;
 struct Victim {
   const Running* running = nullptr;
   int64_t cost = 0;
-  int64_t of_own_level = 0;  // GPU-microseconds that count against the budget
+  int64_t of_own_level = 0;  // what of its price counts against the budget, GPU-microseconds
   bool is_chosen = false;
 };
 
@@ -67,13 +67,13 @@ class Search {
     const std::vector<OpenVictim>& open = context_.open.of(requester.level);
     if (victims_.empty() && is_too_dear(open, group)) return;
     for (const OpenVictim& victim : open) {
-      if (victim.least_per_gpu > budget_) break;
+      if (victim.price_per_gpu > budget_) break;
       const Running& running = *victim.running;
       if (running.protection > reach_ || running.group != group) continue;
-      const int64_t lost = running.is_asked ? 0 : victim.lost;
-      if (lost > budget_) continue;
+      const int64_t price = running.is_asked ? 0 : victim.price_per_gpu * running.gpus;
+      if (price > budget_) continue;
       if (context_.running.may_interrupt(context_.knobs, requester, context_.ledger, running)) {
-        victims_.emplace(running.id, Victim{&running, cost_of(running, lost), lost});
+        victims_.emplace(running.id, Victim{&running, cost_of(running, victim.lost), price});
       } else if (running.job->user == requester.job->user) {
         own_in_the_way_ = true;
       }
@@ -88,7 +88,7 @@ class Search {
       if (needed <= 0 || least > budget_) break;
       if (victim.running->protection > reach_ || victim.running->group != group) continue;
       const int64_t taken = std::min<int64_t>(needed, victim.running->gpus);
-      if (!victim.running->is_asked) least += victim.least_per_gpu * taken;
+      if (!victim.running->is_asked) least += victim.price_per_gpu * taken;
       needed -= taken;
     }
     return needed > 0 || least > budget_;

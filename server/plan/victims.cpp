@@ -132,13 +132,14 @@ std::vector<OpenVictim> VictimIndex::open_of(Priority level, const Knobs& knobs,
   if (own == open_.end()) return found;
   auto add = [&](const Running& running) {
     const Duration per_gpu = suspend_cost_per_gpu(*running.job, knobs, now);
-    found.push_back({&running, per_gpu.count(), running.gpus * per_gpu.count()});
+    const Duration price = running.is_silent ? std::min(per_gpu, kAssumedRestart) : per_gpu;
+    found.push_back({&running, price.count(), running.gpus * per_gpu.count()});
   };
   found.reserve(own->second.reporting.size() + own->second.silent.size());
   for (const auto& [key, running] : own->second.reporting) add(*running);
   for (const auto& [key, running] : own->second.silent) add(*running);
   std::ranges::sort(found, {}, [](const OpenVictim& victim) {
-    return std::pair(victim.least_per_gpu, victim.running->id);
+    return std::pair(victim.price_per_gpu, victim.running->id);
   });
   return found;
 }

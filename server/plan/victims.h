@@ -56,8 +56,10 @@ struct Running {
 // One that its own level may interrupt, if the order says so.
 struct OpenVictim {
   const Running* running = nullptr;
-  int64_t least_per_gpu = 0;  // microseconds lost per GPU, at least
-  int64_t lost = 0;           // GPU-microseconds
+  // What whoever takes its place must have waited for, in microseconds per GPU. One that reports no
+  // checkpoints is charged the restart alone: silence never protects.
+  int64_t price_per_gpu = 0;
+  int64_t lost = 0;  // GPU-microseconds, as suspend_cost()
 };
 
 class VictimIndex {

@@ -24,7 +24,7 @@ namespace hai {
 struct FleetOptions {
   uint64_t seed = 1;
   double saves_when_asked = 0.5;   // share of the jobs; the others lose work at the end of grace
-  Duration report_period = 10min;  // how often what can wait is reported
+  Duration report_period = 1min;  // how often what can wait is reported
 };
 
 // One run as it was; times are per GPU.
