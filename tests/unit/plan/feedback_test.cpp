@@ -99,15 +99,19 @@ TEST(TakingTurns, TheQuantumOfASlowSaverIsLonger) {
 TEST(TakingTurns, NotAmongOnesOwnJobs) { EXPECT_THAT(Turn(5h, "ann").plan(), IsEmpty()); }
 
 TEST(TakingTurns, NotForMoreThanOneHasWaited) {
-  EXPECT_THAT(Turn(30min + 20s).plan(), IsEmpty()) << "30 min of work and 30 s to restart";
-  EXPECT_THAT(Turn(30min + 30s).plan(), ElementsAre("waits: node-1 <- runs"));
+  Turn turn(1h);
+  turn.c.checkpoint(JobId{1}, 1h);
+  EXPECT_THAT(turn.plan(), IsEmpty()) << "an hour of work and 30 s to restart";
+  turn.c.checkpoint(JobId{1}, 59min);
+  EXPECT_THAT(turn.plan(), ElementsAre("waits: node-1 <- runs"));
 }
 
 TEST(TakingTurns, TheKnobSaysHowMuchOfTheWaitingCounts) {
-  Turn turn(31min);
+  Turn turn(1h);
+  turn.c.checkpoint(JobId{1}, 30min);
   turn.c.knobs.interrupt_percent = 50;
-  EXPECT_THAT(turn.plan(), IsEmpty());
-  turn.c.advance(30min);
+  EXPECT_THAT(turn.plan(), IsEmpty()) << "30 min, and 30 s to restart";
+  turn.c.knobs.interrupt_percent = 51;
   EXPECT_THAT(turn.plan(), ElementsAre("waits: node-1 <- runs"));
 }
 

@@ -120,7 +120,8 @@ TEST_F(Victims, HeldAndClosedNodesAreOutOfReach) {
 
 TEST_F(Victims, SeesThoseThatAreOpenCheapestFirst) {
   for (int i = 1; i <= 3; ++i) c.run(job(fmt::format("v{}", i)), {fmt::format("node-{}", i)});
-  c.advance(1h).checkpoint(JobId{2}, 5min);
+  c.advance(1h).checkpoint(JobId{1}, 9min);
+  c.checkpoint(JobId{2}, 5min);
   c.checkpoint(JobId{3}, 1min);
   c.run(job("new"), {"node-4"});
   std::vector<int64_t> ids;
