@@ -37,7 +37,7 @@ struct Knobs {
   Duration above_normal_lasts = 30min;      // of running; then above_normal counts as normal
   Policy policy = Policy::feedback;
   int switch_share_permille = 20;  // a quantum is so long that save and restart take no more of it
-  int interrupt_percent = 20;      // GPU time a job may cost its own level, of what it has waited
+  int interrupt_percent = 5;       // GPU time a job may cost its own level, of what it has waited
   int max_cross_zone_jobs = 1;
   int defrag_moves_per_hour = 240;  // running jobs moved to make whole nodes; 0 = never
   int max_requeues = 10;
