@@ -23,9 +23,12 @@ const Rank* live_rank(const ClusterState& state, NodeId node, const RankKey& key
 // hours: what it says is from the future is from now, and no news when it is said again.
 void take_checkpoint(Decision& decision, const Job& job, int attempt, CheckpointInfo reported) {
   const std::optional<CheckpointInfo>& known = job.checkpoint;
-  bool from_future = reported.at > decision.now();
-  if (from_future) {
-    if (known && known->path == reported.path && known->step == reported.step) return;
+  // Each report names the last checkpoint again. That of a node whose clock is ahead was taken as of
+  // then, and is no news when that time has come.
+  const bool is_same = known && known->path == reported.path && known->step == reported.step;
+  if (is_same && reported.at - known->at <= 2 * decision.knobs().heartbeat) return;
+  if (reported.at > decision.now()) {
+    if (is_same) return;
     reported.at = decision.now();
   }
   if (!known || reported.at > known->at)

@@ -112,26 +112,21 @@ bool Hypothesis::is_obstacle(JobId job) const {
 // preempt.cpp, which asks for those that it needs.
 std::set<JobId> Hypothesis::find_interruptible(const ClusterState& state) const {
   std::set<JobId> found;
-  std::vector<std::pair<int64_t, JobId>> own_level;  // lost GPU-microseconds
   for (JobId id : state.live()) {
     const Running& running = *index_.running.find(id);
-    if (!index_.running.may_interrupt(knobs_, requester_, index_.ledger, running)) continue;
-    if (running.is_leaving || running.level < requester_.level) {
-      found.insert(id);
-    } else if (running.job->spec->group == demand_.group) {
-      own_level.emplace_back(
-          running.gpus * suspend_cost_per_gpu(*running.job, knobs_, now_).count(), id);
-    }
+    if (running.is_leaving || running.level < requester_.level) found.insert(id);
   }
-  std::ranges::sort(own_level);
   const NodeGroup* group = capacity_.group(demand_.group);
   const int64_t gpus =
       group == nullptr ? 0 : demand_.nodes * (demand_.gpus == 0 ? group->gpus : demand_.gpus);
   int64_t budget = gpus * (requester_.waited.count() / 100) * knobs_.interrupt_percent;
-  for (const auto& [lost, id] : own_level) {
-    budget -= lost;
+  for (const OpenVictim& victim : index_.running.open_of(requester_.level, knobs_, now_)) {
+    const Running& running = *victim.running;
+    if (running.job->spec->group != demand_.group) continue;
+    if (!index_.running.may_interrupt(knobs_, requester_, index_.ledger, running)) continue;
+    budget -= victim.price_per_gpu * running.gpus;
     if (budget < 0) break;
-    found.insert(id);
+    found.insert(running.id);
   }
   return found;
 }

@@ -131,6 +131,10 @@ class Pass {
       cursor.key = key;
       return true;
     }
+    if (!may_find_room(bucket, *level)) {
+      note_blocked(bucket, key);
+      return false;
+    }
     const JobId id = cursor.next->second;
     if (!consider(bucket, *pass_.state.find(id), *level, key)) {
       note_blocked(bucket, key);
@@ -170,6 +174,9 @@ class Pass {
       start(bucket, job, level, key, *placement);
       return true;
     }
+    // Capacity only shrinks in a pass: the next bucket of this shape need not try.
+    memos_[bucket.shape->index].needed_reach = -2;
+    if (!may_find_room(bucket, level)) return false;
     Requester requester =
         requester_of(index_, pass_.now, job, level, bucket.feedback_class, bucket.person);
     requester.takes_turns = pass_.takes_turns;

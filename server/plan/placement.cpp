@@ -55,6 +55,10 @@ class Placer {
   void fill(int domain, int nodes, Choice& choice) const {
     const Domain& part = capacity_.domains()[domain];
     if (part.is_leaf()) return fill_leaf(domain, nodes, choice);
+    // A leaf of any part before two leaves of the tightest one.
+    std::vector<int> leaves;
+    add_leaves(domain, leaves);
+    if (int best = tightest(leaves, nodes); best >= 0) return fill_leaf(best, nodes, choice);
     std::vector<int> left;
     for (int child = part.first_child; child < part.end_child; ++child) left.push_back(child);
     while (nodes > 0) {
@@ -69,6 +73,12 @@ class Placer {
   }
 
  private:
+  void add_leaves(int domain, std::vector<int>& leaves) const {
+    const Domain& part = capacity_.domains()[domain];
+    if (part.is_leaf()) return leaves.push_back(domain);
+    for (int child = part.first_child; child < part.end_child; ++child) add_leaves(child, leaves);
+  }
+
   const Slot* find(NodeId node) const {
     for (int slot = group_.first_slot; slot < group_.end_slot; ++slot) {
       if (capacity_.slots()[slot].node->id == node) return &capacity_.slots()[slot];

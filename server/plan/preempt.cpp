@@ -106,8 +106,8 @@ class Search {
     return std::max(0, demand_.nodes - free_nodes);
   }
 
-  // Slots where a rank fits, or could if victims left: one set per zone, or one in all for a gang
-  // that no zone can hold.
+  // Slots where a rank fits, or could if victims left: one set per zone, or per pair of zones for a
+  // gang that no zone can hold.
   void find_slots() {
     if (victims_.empty()) return;
     std::map<int, int> reachable;  // slot → GPUs of victims
@@ -131,13 +131,22 @@ class Search {
       context_.running.add_free_slots(capacity_, zone, demand_.gpus, slots);
       std::ranges::sort(slots);
       slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-      if (!demand_.may_cross_zones || sets_.empty()) {
-        sets_.push_back(std::move(slots));
-      } else {
-        sets_[0].insert(sets_[0].end(), slots.begin(), slots.end());
+      sets_.push_back(std::move(slots));
+    }
+    if (demand_.may_cross_zones) join_pairs();
+    for (const std::vector<int>& slots : sets_) most_slots_ = std::max(most_slots_, slots.size());
+  }
+
+  // A gang that no zone can hold stands in two: every pair of them.
+  void join_pairs() {
+    std::vector<std::vector<int>> pairs;
+    for (size_t a = 0; a < sets_.size(); ++a) {
+      for (size_t b = a + 1; b < sets_.size(); ++b) {
+        pairs.push_back(sets_[a]);
+        pairs.back().insert(pairs.back().end(), sets_[b].begin(), sets_[b].end());
       }
     }
-    for (const std::vector<int>& slots : sets_) most_slots_ = std::max(most_slots_, slots.size());
+    if (!pairs.empty()) sets_ = std::move(pairs);
   }
 
   // Of its own level a job may interrupt others at the price of what it has waited itself: else
@@ -370,7 +379,7 @@ class Search {
   const Demand& demand_;
   const int reach_;
   const int64_t budget_;
-  std::vector<std::vector<int>> sets_;  // reachable slots per zone, or all for a crossing gang
+  std::vector<std::vector<int>> sets_;  // reachable slots per zone, or pair of zones
   size_t most_slots_ = 0;
   bool own_in_the_way_ = false;
   std::map<JobId, Victim> victims_;

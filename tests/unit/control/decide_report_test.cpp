@@ -123,7 +123,7 @@ TEST(Checkpoints, AClockThatIsAheadDoesNotFreezeThem) {
 // A clock that is ahead by a moment: each checkpoint is taken once as of now and once more when the
 // server's clock has passed what it says, so that checkpoint_gap becomes that moment and nobody
 // waits for a checkpoint that is due. The simulator's clocks do it for every checkpoint.
-TEST(Checkpoints, DISABLED_OfAClockThatIsALittleAheadAreNoNewsLater) {
+TEST(Checkpoints, OfAClockThatIsALittleAheadAreNoNewsLater) {
   Cluster c = cluster(nodes(1, gpus(8)));
   JobId id = c.run(job("j"), {"node-1"});
   FakeAgent agent(c, "node-1");

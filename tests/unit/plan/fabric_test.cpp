@@ -42,7 +42,7 @@ TEST(Fabric, WholePodsFirstThenTheBestFittingRest) {
 
 // Design §4: one leaf if it fits. The pod with fewest free nodes is chosen before its leaves are
 // looked at: pod-1 gives two leaves although a leaf of pod-2 holds all three.
-TEST(Fabric, DISABLED_OneLeafOfALargerPodBeforeTwoOfATighterOne) {
+TEST(Fabric, OneLeafOfALargerPodBeforeTwoOfATighterOne) {
   EXPECT_EQ(place_of(two_pods(), job("j").nodes(3)), "node-5,node-6,node-7");
   EXPECT_EQ(place_of(two_pods(), job("j").nodes(3).max_leaves(1)), "node-5,node-6,node-7");
 }
@@ -70,7 +70,7 @@ TEST(Fabric, UnevenDepthsAreNoProblem) {
 
 // Design §4: shares keep whole nodes whole. The same descent: pod-1 has fewer nodes that take the
 // share, so a whole node of it is broken although node-9 has a hole of just that size.
-TEST(Fabric, DISABLED_ASharePacksWhereverTheSmallestHoleIs) {
+TEST(Fabric, ASharePacksWhereverTheSmallestHoleIs) {
   Cluster c = two_pods();
   c.run(job("share").gpus(4), {"node-9"}, GpuSet::first(4));
   EXPECT_EQ(place_of(c, job("j").gpus(4)), "node-9[4,5,6,7]");
@@ -78,7 +78,7 @@ TEST(Fabric, DISABLED_ASharePacksWhereverTheSmallestHoleIs) {
 
 // Of more victims than are tried set by set the cheapest nodes are taken wherever they stand: three
 // zones, which no placement may use, so that nobody is found at all.
-TEST(Fabric, DISABLED_VictimsOfACrossingGangStandInTwoZones) {
+TEST(Fabric, VictimsOfACrossingGangStandInTwoZones) {
   Cluster c = cluster(nodes(3, gpus(8)).zone("A"), nodes(3, gpus(8)).zone("B"),
                       nodes(3, gpus(8)).zone("C"));
   for (int i = 1; i <= 9; ++i) {
