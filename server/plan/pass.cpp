@@ -35,6 +35,10 @@ class Pass {
     pass_.is_settling = is_settling(pass_.state, pass_.knobs, pass_.now);
     pass_.crossing = static_cast<int>(index_.running.crossing().size());
     settle_reservations(pass_);
+    for (JobId id : pass_.kept) {
+      const Priority level = pass_.state.find(id)->reservation->priority;
+      lowest_kept_ = lowest_kept_ ? std::min(*lowest_kept_, level) : level;
+    }
     empty_draining_nodes();
     consider_waiting();
     defragment_for_gangs();
@@ -152,7 +156,7 @@ class Pass {
     const int needed = needed_reach(*bucket.shape);
     if (needed < 0) return true;
     // Reservations of lower level may be taken back.
-    if (!pass_.kept.empty()) return true;
+    if (lowest_kept_ && *lowest_kept_ < level) return true;
     return !pass_.is_settling && needed <= VictimIndex::reach(requester);
   }
 
@@ -336,6 +340,7 @@ class Pass {
   std::vector<ShapeMemo> memos_;
   std::map<std::string, OrderKey> blocked_;
   std::vector<std::pair<OrderKey, Scattered>> scattered_;
+  std::optional<Priority> lowest_kept_;  // of the reservations that stand
   int searches_ = 0;
   bool is_waiting_for_save_ = false;
 };
