@@ -252,7 +252,10 @@ class Pass {
       if (!is_lower || !job.checkpoint || job.checkpoint_gap == Duration{0}) continue;
       const UnixTime due = job.checkpoint->at + job.checkpoint_gap;
       if (due <= pass_.now || due > pass_.now + pass_.knobs.checkpoint_patience) continue;
-      saved += victim.gpus * (per_gpu - (due - pass_.now));
+      // What it would lose if asked now. Saving and restarting are to be paid in any case.
+      const Duration age = per_gpu - switch_time(job);
+      if (age <= due - pass_.now) continue;
+      saved += victim.gpus * age;
       until = std::max(until, due);
     }
     return saved * 2 > cost ? std::optional(until) : std::nullopt;

@@ -214,6 +214,8 @@ void RandomCluster::submit() {
 
 void RandomCluster::change_job(const Job& job) {
   switch (rng_.below(16)) {
+    case 4:
+      return emit(JobRankChanged{job.id, rng_.between(-5, 1'000)});
     case 0:
       return emit(JobHeld{job.id, text()});
     case 1:
@@ -260,10 +262,11 @@ void RandomCluster::change_waiting(const Job& job) {
   if (placement.empty()) return;
   const Priority priority = rng_.pick(kPriorities);
   if (choice < 5 && !job.reservation) {
-    return emit(NodesReserved{job.id, {std::move(placement), priority, {JobId{1}}, time()}});
+    return emit(NodesReserved{
+        job.id, {std::move(placement), priority, {JobId{1}}, time(), rng_.chance(0.2)}});
   }
   emit(AttemptPlaced{job.id, job.attempt_number() + 1, std::move(placement), priority, 29'500,
-                     job.spec->gpus_per_node == 0});
+                     job.spec->gpus_per_node == 0, rng_.chance(0.3)});
 }
 
 void RandomCluster::end_rank(const Job& job) {
@@ -281,7 +284,7 @@ void RandomCluster::end_rank(const Job& job) {
   std::vector<NodeId> avoid;
   if (rng_.chance(0.5)) avoid.push_back(attempt.ranks.front().place.node);
   emit(AttemptEnded{job.id, attempt.number, outcome, text(), rng_.between(0, 100'000),
-                    std::move(avoid)});
+                    std::move(avoid), rng_.between(0, 100'000), rng_.between(0, 10'000'000)});
 }
 
 void RandomCluster::change_live(const Job& job) {

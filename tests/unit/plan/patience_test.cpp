@@ -57,5 +57,16 @@ TEST(CheckpointPatience, IsNotForWhoeverWouldLoseLittle) {
   EXPECT_THAT(reserves(s.c, s.c.plan()), ElementsAre("high: node-1 <- low"));
 }
 
+// It is always due again, and was waited for until reserve_after.
+TEST(CheckpointPatience, IsNotForWhoeverSavesAllTheTime) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId low = c.run(job("low").priority(Priority::low), {"node-1"});
+  c.advance(10s).checkpoint(low, 0s);
+  c.advance(1s).checkpoint(low, 0s);
+  c.submit(job("high").priority(Priority::high));
+  c.advance(500ms);
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("high: node-1 <- low"));
+}
+
 }  // namespace
 }  // namespace hai::test
