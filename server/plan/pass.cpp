@@ -16,6 +16,8 @@ namespace {
 
 // So many searches for victims a pass makes; the next pass goes on.
 constexpr int kSearchesMax = 128;
+// A checkpoint is waited for if so many times more work would be lost than time is waited.
+constexpr int kWorthWaiting = 4;
 // So many gangs are looked at for defragmentation.
 constexpr size_t kScatteredMax = 4;
 
@@ -254,7 +256,7 @@ class Pass {
       if (due <= pass_.now || due > pass_.now + pass_.knobs.checkpoint_patience) continue;
       // What it would lose if asked now. Saving and restarting are to be paid in any case.
       const Duration age = per_gpu - switch_time(job);
-      if (age <= due - pass_.now) continue;
+      if (age < kWorthWaiting * (due - pass_.now)) continue;
       saved += victim.gpus * age;
       until = std::max(until, due);
     }

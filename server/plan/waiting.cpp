@@ -105,11 +105,20 @@ void WaitingIndex::remove(JobId job) {
   entries_.erase(it);
 }
 
+void WaitingIndex::forget_empty() {
+  constexpr size_t kFewBuckets = 1'000;
+  if (buckets_.size() < 2 * std::max(forgotten_at_, kFewBuckets)) return;
+  std::erase_if(index_, [](const auto& item) { return item.second->jobs.empty(); });
+  std::erase_if(buckets_, [](const auto& bucket) { return bucket->jobs.empty(); });
+  forgotten_at_ = buckets_.size();
+}
+
 void WaitingIndex::advance(const ClusterState& state, const Capacity& capacity, Ledger& ledger,
                            const Knobs& knobs, UnixTime now) {
   while (!changes_.empty() && changes_.begin()->first <= now) {
     update(state, capacity, ledger, knobs, now, changes_.begin()->second);
   }
+  forget_empty();
 }
 
 const Bucket* WaitingIndex::find(JobId job) const {

@@ -63,9 +63,12 @@ class WaitingIndex {
     UnixTime next_change{};
   };
   using ShapeKey = std::tuple<std::string, std::string, int, int, bool, int>;
+  // Buckets that have been empty for long are many after a while: users, shapes and classes change.
+  void forget_empty();
   const Shape& shape_of(const ClusterState& state, Demand demand, const JobSpec& spec);
 
   std::vector<std::unique_ptr<Bucket>> buckets_;
+  size_t forgotten_at_ = 0;  // how many there were after the last forget_empty()
   std::map<std::tuple<int, int, int, int>, Bucket*> index_;  // priority, class, person, shape
   std::map<ShapeKey, std::unique_ptr<Shape>> shapes_;
   std::unordered_map<JobId, Entry, Hash> entries_;
