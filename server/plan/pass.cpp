@@ -190,7 +190,8 @@ class Pass {
     if (make_room(bucket, job, demand, requester, /*may_wait=*/true)) return true;
     if (std::exchange(is_waiting_for_save_, false)) return false;
     if (take_back_lower_reservations(pass_, demand, requester)) {
-      for (ShapeMemo& memo : memos_) memo.needed_reach = -2;
+      // What failed for want of these nodes may succeed now.
+      for (ShapeMemo& memo : memos_) memo = {};
       if (auto placement = place(index_.capacity, demand)) {
         start(bucket, job, level, key, *placement);
       } else {

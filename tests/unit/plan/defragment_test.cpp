@@ -1,0 +1,82 @@
+// Whole nodes out of pieces: small jobs that save move beside others, if that pays.
+
+#include "tests/unit/plan/plan_matchers.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Two half-used nodes; a job of one whole node waits, of the same user: it may interrupt nobody.
+struct Halves {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId a = c.run(job("a").gpus(4), {"node-1"}, GpuSet::first(4));
+  JobId b = c.run(job("b").gpus(4), {"node-2"}, GpuSet::first(4));
+  JobId whole = c.submit(job("whole"));
+  Halves() {
+    c.advance(c.knobs.tight_wait);
+    c.checkpoint(a, 10s);
+    c.checkpoint(b, 20s);
+  }
+};
+
+TEST(Defragment, MovesTheCheapestToMakeANodeWhole) {
+  Halves h;
+  const Plan plan = h.c.plan();
+  EXPECT_THAT(reserves(h.c, plan), ElementsAre("whole: node-1 <- a"));
+  EXPECT_TRUE(plan.reserves[0].is_move);
+}
+
+TEST(Defragment, WhoeverMovesRunsAgainBesideTheOther) {
+  Halves h;
+  h.c.pass();
+  h.c.leave(h.a);
+  EXPECT_THAT(starts(h.c, h.c.plan()),
+              ::testing::UnorderedElementsAre("whole: node-1", "a: node-2[4,5,6,7]"));
+}
+
+TEST(Defragment, NotWhereNobodyCouldGo) {
+  Halves h;
+  h.c.run(job("filler").gpus(4), {"node-2"}, GpuSet{0xf0});
+  EXPECT_THAT(h.c.plan().reserves, IsEmpty());
+}
+
+TEST(Defragment, NeverMovesWhoeverReportsNoCheckpoints) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(job("a").gpus(4), {"node-1"}, GpuSet::first(4));
+  c.run(job("b").gpus(4), {"node-2"}, GpuSet::first(4));
+  c.submit(job("whole"));
+  c.advance(c.knobs.tight_wait);
+  EXPECT_THAT(c.plan().reserves, IsEmpty());
+}
+
+TEST(Defragment, OnlyIfItPays) {
+  Halves h;
+  h.c.knobs.min_quantum = 30s;  // less than to save and restart
+  EXPECT_THAT(h.c.plan().reserves, IsEmpty());
+}
+
+TEST(Defragment, NotAtOnce) {
+  Halves h;
+  h.c.knobs.tight_wait = 5min;
+  EXPECT_THAT(h.c.plan().reserves, IsEmpty());
+}
+
+TEST(Defragment, CanBeSwitchedOffAndIsBounded) {
+  Halves off;
+  off.c.knobs.defrag_moves_per_hour = 0;
+  EXPECT_THAT(off.c.plan().reserves, IsEmpty());
+  Halves used_up;
+  used_up.c.knobs.defrag_moves_per_hour = 1;
+  used_up.c.pass();
+  used_up.c.emit(ReservationDropped{used_up.whole, "test"});
+  used_up.c.emit(AttemptContinued{used_up.a, 1, "test"});
+  EXPECT_THAT(used_up.c.plan().reserves, IsEmpty()) << "one move in this hour was all";
+  used_up.c.advance(1h + 1s);
+  used_up.c.checkpoint(used_up.a, 10s);
+  EXPECT_THAT(reserves(used_up.c, used_up.c.plan()), ElementsAre("whole: node-1 <- a"));
+}
+
+}  // namespace
+}  // namespace hai::test
