@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "common/check.h"
+
 namespace hai {
 namespace {
 
@@ -51,6 +53,7 @@ constexpr auto kCounts = std::to_array<CountKnob>({
 });
 // Tenths of a percent.
 constexpr auto kShares = std::to_array<CountKnob>({
+    {"mass_loss", &Knobs::mass_loss_permille, 1, 1'000},
     {"switch_share", &Knobs::switch_share_permille, 1, 1'000},
 });
 // A knob added to the struct must be added to a table: config and simulator see only the tables.
@@ -156,6 +159,29 @@ Status set_knob(Knobs& knobs, const std::string& name, const std::string& value)
   return invalid_argument("unknown knob '{}', known are: {}", name.substr(0, 64), known);
 }
 
+std::string get_knob(const Knobs& knobs, const std::string& name) {
+  for (const DurationKnob& knob : kDurations) {
+    if (knob.name == name) return format_duration(knobs.*knob.field);
+  }
+  for (const CountKnob& knob : kCounts) {
+    if (knob.name == name) return std::to_string(knobs.*knob.field);
+  }
+  for (const CountKnob& knob : kShares) {
+    if (knob.name == name) return share_text(knobs.*knob.field);
+  }
+  CHECK(name == "policy");
+  return std::string(to_string(knobs.policy));
+}
+
+std::map<std::string, std::string> knobs_as_text(const Knobs& knobs) {
+  std::map<std::string, std::string> texts;
+  for (const KnobRange& range : knob_ranges()) texts[range.name] = get_knob(knobs, range.name);
+  return texts;
+}
+
+// What an agent whose lease has ended needs to ask its peers.
+constexpr Duration kAskTime = 4s;
+
 Status check_knobs(const Knobs& knobs) {
   for (const DurationKnob& knob : kDurations) {
     const Duration value = knobs.*knob.field;
@@ -171,9 +197,12 @@ Status check_knobs(const Knobs& knobs) {
     }
   }
   // A silent node may only be given up once it has surely killed its ranks, else a job runs twice.
-  if (knobs.down_after <= knobs.agent_lease) {
-    return invalid_argument("down_after ({}) must exceed agent_lease ({})",
-                            format_duration(knobs.down_after), format_duration(knobs.agent_lease));
+  // In between, it asks peers whose own leases may have been renewed a heartbeat after its own.
+  if (knobs.down_after < knobs.agent_lease + knobs.heartbeat + kAskTime) {
+    return invalid_argument(
+        "down_after ({}) must be at least agent_lease ({}) + heartbeat ({}) + {}",
+        format_duration(knobs.down_after), format_duration(knobs.agent_lease),
+        format_duration(knobs.heartbeat), format_duration(kAskTime));
   }
   // One lost report must not end a lease.
   if (knobs.agent_lease < 3 * knobs.heartbeat) {

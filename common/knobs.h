@@ -2,6 +2,7 @@
 // Every number an operator may turn, with its legal range (design §4). The simulator draws them at random.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ std::string_view to_string(Policy policy);
 struct Knobs {
   Duration heartbeat = 5s;         // an agent reports at least this often
   Duration agent_lease = 30s;      // ranks run at most this long after the last report the server answered
-  Duration down_after = 40s;       // a node silent for so long is down; must exceed agent_lease
+  Duration down_after = 40s;       // a node silent for so long is down, if it has surely ended its ranks
   Duration server_lease = 2s;      // a leader that cannot renew for so long stops
   Duration resend_after = 3s;      // an order that shows no effect is sent again
   Duration launch_timeout = 60s;   // a gang whose ranks are not all running by then is rolled back
@@ -36,6 +37,7 @@ struct Knobs {
   Duration assumed_checkpoint_age = 30min;  // charged to jobs that report no checkpoints
   Duration above_normal_lasts = 30min;      // of running; then above_normal counts as normal
   Policy policy = Policy::feedback;
+  int mass_loss_permille = 50;     // so many of the nodes silent at once: the network is suspected
   int switch_share_permille = 20;  // a quantum is so long that save and restart take no more of it
   int interrupt_percent = 5;       // GPU time a job may cost its own level, of what it has waited
   int max_cross_zone_jobs = 1;
@@ -59,6 +61,10 @@ const std::vector<KnobRange>& knob_ranges();
 
 // Sets a knob by name; durations in parse_duration's form, shares as "2%" or "0.5%". Unknown name or out of range: invalid_argument.
 Status set_knob(Knobs& knobs, const std::string& name, const std::string& value);
+// The reverse: a text that set_knob takes. The knob must be one of knob_ranges().
+std::string get_knob(const Knobs& knobs, const std::string& name);
+// All of them by name.
+std::map<std::string, std::string> knobs_as_text(const Knobs& knobs);
 // Relations between knobs, e.g. down_after > agent_lease.
 Status check_knobs(const Knobs& knobs);
 

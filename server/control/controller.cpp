@@ -193,7 +193,7 @@ void Controller::run_pass(Decision& decision) {
   last_pass_at_ = loop_.now();
   ++stats_.passes;
   planner_->update(*state_, state_->take_changes());
-  Plan plan = planner_->pass(*state_, knobs_, loop_.wall_now());
+  Plan plan = planner_->pass(*state_, knobs_, decision.now());
   stats_.last_pass = loop_.now() - *last_pass_at_;
   size_t before = decision.events().size();
   decide_plan(decision, plan);

@@ -85,7 +85,7 @@ void Controller::arm_tick() {
 void Controller::apply_bootstrap(Decision& decision) {
   bootstrapped_ = true;
   decision.set_actor("server");
-  decision.emit(EpochStarted{term_.epoch});
+  decision.emit(EpochStarted{term_.epoch, knobs_as_text(knobs_)});
   const ClusterState& state = decision.state();
   if (!bootstrap_.admin_user.empty() && state.find_user(bootstrap_.admin_user) == nullptr) {
     decision.emit(UserSet{{.name = bootstrap_.admin_user, .role = Role::admin}});

@@ -35,6 +35,11 @@ void ClusterState::on(const EpochStarted& event, const Event& meta) {
   epoch_ = event.epoch;
   epoch_began_at_ = meta.time;
   changes_ = {.everything = true};
+  // What a leader that loads its state from rows does not know is forgotten by everybody, so that a
+  // replay of the log plans as that leader did.
+  moves_.clear();
+  largest_nodes_.clear();
+  for (const auto& [id, node] : nodes_) note_node_size(node);
   for (auto& [id, node] : nodes_) {
     if (node.liveness != Liveness::up) continue;
     node.liveness = Liveness::suspect;

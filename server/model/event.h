@@ -3,6 +3,7 @@
 // can replay. Each body lists its fields once; JSON, digests and replays all go through that list
 // (server/model/event_fields.h).
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,9 +25,11 @@ namespace hai {
   }
 #define F(name) visit(#name, self.name);
 
+// With the knobs that hold until the next one, by name, so that what is planned can be replayed.
 struct EpochStarted {
   Epoch epoch;
-  HAI_FIELDS(F(epoch))
+  std::map<std::string, std::string> knobs;
+  HAI_FIELDS(F(epoch) F(knobs))
 };
 
 struct UserSet {

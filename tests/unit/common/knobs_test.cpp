@@ -69,6 +69,23 @@ TEST(Knobs, ErrorsNameTheKnobAndTheRange) {
       << unknown;
 }
 
+TEST(Knobs, TextsAreReadBack) {
+  Knobs knobs;
+  knobs.tight_wait = 61s + 7us;
+  knobs.switch_share_permille = 25;
+  knobs.max_requeues = 3;
+  knobs.policy = Policy::fifo;
+  Knobs again;
+  for (const auto& [name, text] : knobs_as_text(knobs)) {
+    EXPECT_TRUE(set_knob(again, name, text).is_ok()) << name << " " << text;
+  }
+  EXPECT_EQ(knobs_as_text(again), knobs_as_text(knobs));
+  EXPECT_EQ(get_knob(again, "tight_wait"), "1m1s7us");
+  EXPECT_EQ(get_knob(again, "switch_share"), "2.5%");
+  EXPECT_EQ(get_knob(again, "policy"), "fifo");
+  EXPECT_EQ(knobs_as_text(knobs).size(), knob_ranges().size());
+}
+
 TEST(Knobs, RelationsAreChecked) {
   Knobs knobs;
   knobs.down_after = knobs.agent_lease;
