@@ -1,0 +1,221 @@
+"""The verdict: what people were promised, held against what the jobs wrote down, the database's rows
+and the machine's own process list. Each check gives complaints; none means it holds.
+"""
+
+import subprocess
+
+from cgroups import cgroups_of
+from faults import NO_RANK_MAY_DIE, OF_CONTROL_PLANE
+from ledger import check_log, check_work, find_overlaps, find_shared_gpus, read_ledger
+from load import TERMINAL
+from processes import all_pids, command_of
+
+SETTLES_WITHIN = 25.0  # after a fault its node may still lose ranks for so long
+# A machine that was frozen wakes up: until its timers have run, its ranks run, too.
+WAKE_UP = 0.7
+CLOCK_SLACK = 0.5  # server's wall clock readings against the ledgers'
+RANK_STEP_SECONDS = 0.4
+
+
+class Judge:
+    def __init__(self, world, load, faults, truth, knows_peers):
+        self.world, self.load, self.faults, self.truth = world, load, faults, truth
+        self.knows_peers = knows_peers
+        self.runs, self.complaints = {}, {}
+        for path in sorted(world.ledgers.iterdir()):
+            if path.name.isdigit():
+                self.runs[int(path.name)], wrong = read_ledger(path)
+                self.complain("the ledgers make sense", wrong)
+
+    def complain(self, check, complaints):
+        self.complaints.setdefault(check, []).extend(complaints)
+
+    def judge(self):
+        for name, check in (
+            ("each acknowledged job has one outcome", self.check_outcomes),
+            ("one request id is one job", self.check_requests),
+            ("no two attempts of a job overlap", self.check_overlaps),
+            ("no GPU is given twice", self.check_gpus),
+            ("the work is done, and counted once", self.check_work),
+            ("nothing runs after its end", self.check_ends),
+            ("rows and ledgers agree", self.check_rows),
+            ("no needless kill", self.check_kills),
+            ("logs have every line once", self.check_logs),
+            ("hai list and the database agree", self.check_listing),
+        ):
+            self.complain(name, check())
+        return self.complaints
+
+    # -- promises
+
+    def check_outcomes(self):
+        for request in self.load.requests:
+            row = self.truth.jobs.get(request.job)
+            if request.refused:
+                yield f"{request.name}: refused: {request.refused}"
+            if not request.job:
+                continue
+            if row is None or row.name != request.name:
+                yield f"{request.name}: acknowledged as job {request.job}, which is {row}"
+            elif row.state not in TERMINAL:
+                yield f"{request.name}: job {row.id} is {row.state}, {request.shape}"
+            elif row.state not in request.expected:
+                yield f"{request.name}: job {row.id} {row.state} ({row.reason}), {request.shape}"
+            elif row.state == "failed" and row.exit_code != request.exit_code:
+                yield f"{request.name}: exit code {row.exit_code}, not {request.exit_code}"
+
+    def check_requests(self):
+        names = {}
+        for row in self.truth.jobs.values():
+            names.setdefault(row.name, []).append(row.id)
+        known = {request.name for request in self.load.requests}
+        for request in self.load.requests:
+            if len(set(request.answers)) > 1:
+                yield f"{request.name}: answered with jobs {request.answers}"
+        for name, ids in names.items():
+            if len(ids) > 1:
+                yield f"{name} became jobs {ids}"
+            if name not in known:
+                yield f"job {ids} {name}: nobody asked for it"
+
+    # -- ground truth
+
+    def is_waking(self, other, began):
+        """Did `other` sleep on a frozen node when `began` came, and die as soon as it woke up?"""
+        slept, woke = other.asleep
+        return (
+            slept <= began
+            and other.last - woke <= WAKE_UP
+            and any(
+                fault.kind == "pause_node" and fault.touches([other.node], slept, woke, after=1.0)
+                for fault in self.faults
+            )
+        )
+
+    def check_overlaps(self):
+        for runs in self.runs.values():
+            for run, other, seconds in find_overlaps(runs):
+                if not self.is_waking(other, run.first):
+                    yield f"{run} overlaps {other} by {seconds:.2f} s"
+
+    def check_gpus(self):
+        everything = [run for runs in self.runs.values() for run in runs]
+        for run, other, node, gpu in find_shared_gpus(everything):
+            if run.job == other.job and run.attempt == other.attempt:
+                yield f"{run} and rank {other.rank} share gpu {gpu}"
+            elif not self.is_waking(other, run.first):
+                yield f"gpu {gpu} of {node} is held by {run} and {other}"
+
+    def check_work(self):
+        for request in self.load.requests:
+            row = self.truth.jobs.get(request.job)
+            if row is None or row.state not in ("succeeded", "failed"):
+                continue
+            if row.state == "failed":  # The first rank that fails takes the others along.
+                if not any(run.lines for run in self.runs.get(row.id, [])):
+                    yield f"job {row.id} failed, and no rank came to its end"
+                continue
+            seconds = float(request.spec["spec"]["parameters"].split()[3])
+            steps = max(1, round(seconds / RANK_STEP_SECONDS))
+            for complaint in check_work(self.runs.get(row.id, []), steps, row.nodes):
+                yield f"job {row.id} ({row.state}): {complaint}"
+
+    def check_ends(self):
+        for job, runs in self.runs.items():
+            row = self.truth.jobs.get(job)
+            for run in runs:
+                if row and row.ended and run.last > row.ended + CLOCK_SLACK:
+                    yield f"{run}: runs after its job ended at {row.ended:.1f}"
+                attempt = self.truth.attempts.get((job, run.attempt))
+                if attempt and attempt.ended and run.last > attempt.ended + CLOCK_SLACK:
+                    if not self.is_waking(run, attempt.ended):
+                        yield f"{run}: runs after its attempt ended: {attempt}"
+
+    def check_rows(self):
+        for job, runs in self.runs.items():
+            for run in runs:
+                attempt = self.truth.attempts.get((job, run.attempt))
+                if attempt is None:
+                    yield f"{run}: there is no such attempt in the database"
+                    continue
+                nodes = {rank.rank: rank.node for rank in attempt.ranks}
+                if nodes.get(run.rank) != run.node:
+                    yield f"{run}: the database has it on {nodes.get(run.rank)}"
+        for row in self.truth.jobs.values():
+            if row.state == "succeeded" and row.id not in self.runs:
+                yield f"job {row.id} succeeded and never ran"
+
+    def check_kills(self):
+        """An attempt that was lost needs a fault that hit one of its nodes."""
+        for attempt in self.truth.attempts.values():
+            if attempt.state != "lost" or not attempt.running:
+                continue
+            if not self.blame(attempt):
+                yield f"needlessly lost: {attempt}"
+
+    def blame(self, attempt):
+        nodes = [rank.node for rank in attempt.ranks]
+        for fault in self.faults:
+            if fault.kind in NO_RANK_MAY_DIE and self.knows_peers:
+                continue
+            hosts = self.world.nodes if fault.kind in OF_CONTROL_PLANE else nodes
+            if fault.kind in OF_CONTROL_PLANE and fault.began and fault.seconds > 1:
+                if fault.began < attempt.ended < (fault.ended or 1e18) + SETTLES_WITHIN:
+                    return fault
+            if fault.touches(hosts, attempt.placed, attempt.ended, after=SETTLES_WITHIN):
+                if any(host in nodes for host in fault.hosts):
+                    return fault
+        return None
+
+    # -- logs and lists
+
+    def check_logs(self):
+        for runs in self.runs.values():
+            for run in runs:
+                path = f"/api/v1/jobs/{run.job}/logs?rank={run.rank}&attempt={run.attempt}"
+                try:
+                    wrong = check_log(self.world.admin.text(path), run)
+                except Exception as error:
+                    wrong = repr(error)
+                if wrong and not self.may_lose_lines(run):
+                    yield f"{run}: {wrong}"
+
+    def may_lose_lines(self, run):
+        """Lines die with the shim that held them in its hands, and on a full disk."""
+        return any(
+            fault.kind in ("kill_shim", "kill_node", "full_disk_node")
+            and fault.touches([run.node], run.first, run.last + 1)
+            for fault in self.faults
+        )
+
+    def check_listing(self):
+        for job in self.world.admin.jobs():
+            row = self.truth.jobs.get(job["id"])
+            if row is None or (row.state, row.name, row.attempts) != (
+                job["state"],
+                job["name"],
+                job["attempt"],
+            ):
+                yield f"job {job['id']}: {job['state']} attempt {job['attempt']}, but {row}"
+
+    # -- after everything was stopped
+
+    def verify_log(self):
+        """`hai-server verify`: events played from zero give the stored rows."""
+        program = self.world.programs / "hai-server"
+        config = self.world.root / "server-a.yaml"
+        said = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
+        if "verify" not in said:
+            return False
+        done = subprocess.run(
+            [program, "--config", config, "verify"], capture_output=True, text=True, timeout=120
+        )
+        wrong = [] if done.returncode == 0 else [done.stdout[-2000:] + done.stderr[-2000:]]
+        self.complain("the event log gives the rows", wrong)
+        return True
+
+    def check_leftovers(self, known):
+        """Of processes: `known` may still be there. Of cgroups: none with a rank's name."""
+        left = [f"{pid}: {command_of(pid)}" for pid in all_pids() if pid not in known]
+        self.complain("no process is left", left)
+        self.complain("no cgroup is left", cgroups_of(self.world))

@@ -1,0 +1,251 @@
+"""The whole system as real processes: PostgreSQL, two servers, many agents, each on a host of its
+own; and what can be done to them.
+"""
+
+import json
+import os
+import pathlib
+import secrets
+import signal
+import subprocess
+import time
+
+from client import Client, Hai
+from network import Network
+from postgres import Postgres, fill, run
+from processes import Daemon, kill_all_in, name_of, pids_in, send
+
+SERVERS = ("server-a", "server-b")
+LEAF_NODES = 5
+SMALL_DISK = "12m"
+PEER_PORT = 7710
+KNOBS = {
+    "heartbeat": "1s",
+    "agent_lease": "6s",
+    "down_after": "12s",
+    "server_lease": "2s",
+    "resend_after": "1s",
+    "launch_timeout": "20s",
+    "min_quantum": "8s",
+    "reserve_after": "5s",
+    "tight_wait": "1s",
+    "checkpoint_patience": "2s",
+    "max_requeues": "1000",
+}
+SERVER_CONFIG = """cluster: chaos
+listen: {{grpc: "{address}:7700", http: "{address}:7780"}}
+store: {{conninfo: "{conninfo}"}}
+bootstrap: {{admin_user: root, admin_token_file: {root}/admin.token}}
+agent_token_file: {root}/agent.token
+migrate_on_start: true
+default_quota_nodes: unlimited
+knobs: {knobs}
+"""
+AGENT_CONFIG = """name: {node}
+group: training
+zone: {zone}
+leaf: {leaf}
+address: {address}
+data_dir: {root}/nodes/{node}
+servers: [{servers}]
+token_file: {root}/agent.token
+simulate_gpus: 8
+unknown_user_runs_as_self: true
+"""
+
+
+class World:
+    def __init__(self, root, programs, nodes):
+        self.root, self.programs = pathlib.Path(root), pathlib.Path(programs)
+        self.nodes = [f"node-{number}" for number in range(1, nodes + 1)]
+        self.leaves = [
+            self.nodes[first : first + LEAF_NODES] for first in range(0, nodes, LEAF_NODES)
+        ]
+        self.small_disk = self.nodes[-1]  # its data directory is a small file system of its own
+        self.network = Network()
+        self.servers, self.agents = {}, {}
+        self.surprises = []  # programs that ended though nobody asked them to
+        self.ledgers = self.root / "ledgers"
+
+    # -- making it
+
+    def create(self):
+        for folder in ("log", "nodes", "ledgers"):
+            (self.root / folder).mkdir()
+        self.root.chmod(0o711)
+        self.network.build(["client", "postgres", *SERVERS, *self.nodes])
+        for name in ("admin", "agent"):
+            (self.root / f"{name}.token").write_text(secrets.token_hex(16) + "\n")
+            (self.root / f"{name}.token").chmod(0o600)
+        disk = self.root / "nodes" / self.small_disk
+        disk.mkdir()
+        run("mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", disk)
+        self.postgres = Postgres(self.root, "postgres", self.network.address("postgres"))
+        self.postgres.create()
+        for name in SERVERS:
+            self.servers[name] = self.make_server(name)
+            self.servers[name].start()
+        self.wait_leading(30)
+        self.ask_for_peers()
+        for node in self.nodes:
+            self.agents[node] = self.make_agent(node)
+            self.agents[node].start()
+        self.admin = self.client((self.root / "admin.token").read_text().strip())
+        self.make_hai()
+        self.wait_up(60)
+
+    def config(self, name, text):
+        path = self.root / f"{name}.yaml"
+        path.write_text(text)
+        return path
+
+    def make_server(self, name):
+        text = SERVER_CONFIG.format(
+            address=self.network.address(name),
+            conninfo=self.postgres.conninfo,
+            root=self.root,
+            knobs=json.dumps(KNOBS),
+        )
+        config = self.config(name, text)
+        command = [self.programs / "hai-server", "--config", config]
+        return Daemon(name, name, command, self.root / "log" / f"{name}.log")
+
+    def make_agent(self, node):
+        number = self.nodes.index(node)
+        text = AGENT_CONFIG.format(
+            node=node,
+            zone="AB"[number * 2 // len(self.nodes)],
+            leaf=f"leaf-{number // LEAF_NODES + 1}",
+            address=self.network.address(node),
+            root=self.root,
+            servers=", ".join(f'"{self.network.address(name)}:7700"' for name in SERVERS),
+        )
+        if self.knows_peers:
+            text += f"peer_port: {PEER_PORT}\n"
+        command = [self.programs / "hai-agent", "--config", self.config(node, text)]
+        return Daemon(node, node, command, self.root / "log" / f"{node}.log")
+
+    def ask_for_peers(self):
+        """Does this build's agent ask its peers before it gives up its ranks?"""
+        config = self.config("probe", f"peer_port: {PEER_PORT}\n")
+        command = [self.programs / "hai-agent", "--check-config", "--config", config]
+        said = subprocess.run(command, capture_output=True, text=True)
+        self.knows_peers = "peer_port" not in said.stdout + said.stderr
+
+    def client(self, token, **options):
+        return Client([f"{self.network.address(name)}:7780" for name in SERVERS], token, **options)
+
+    def make_hai(self):
+        self.hai = Hai(self.programs / "hai", self.root / "hai.json")
+        urls = []
+        for name in SERVERS:
+            urls += ["--url", f"grpc://{self.network.address(name)}:7700"]
+        token = (self.root / "admin.token").read_text().strip()
+        self.hai.ok("init", token, *urls, "--name", "chaos")
+
+    def add_user(self, name):
+        self.hai.ok("user", "add", name)
+        made = json.loads(self.hai.ok("token", "create", "--user", name, "-o", "json"))
+        return self.client(made["secret"])
+
+    # -- looking at it
+
+    def leader(self):
+        for name in SERVERS:
+            try:
+                asked = Client([f"{self.network.address(name)}:7780"], "", timeout=1)
+                if asked.ask(asked.servers[0], "GET", "/readyz", None, None)[0] == 200:
+                    return name
+            except OSError:
+                continue
+        return None
+
+    def wait_leading(self, seconds):
+        wait(f"a server leads within {seconds} s", self.leader, seconds)
+
+    def wait_up(self, seconds):
+        def all_up():
+            nodes = self.admin.call("GET", "/api/v1/nodes")["nodes"]
+            return sum(node["liveness"] == "up" for node in nodes) == len(self.nodes)
+
+        wait(f"{len(self.nodes)} nodes are up within {seconds} s", all_up, seconds)
+
+    def supervise(self):
+        """As systemd would: what ended on its own starts again. It is also written down."""
+        for daemon in [*self.servers.values(), *self.agents.values(), self.postgres.daemon]:
+            code = daemon.surprise()
+            if code is None:
+                continue
+            self.surprises.append((boot_now(), daemon.name, code))
+            if daemon is self.postgres.daemon:
+                self.postgres.start()
+            else:
+                daemon.start()
+
+    def surprises_that_matter(self):
+        """PostgreSQL gives up on a full disk; ours may not."""
+        return [
+            f"{name} ended with {code} at {at:.1f}"
+            for at, name, code in self.surprises
+            if name != "postgres"
+        ]
+
+    # -- doing things to it
+
+    def shims(self, node):
+        return sorted(pid for pid in pids_in(node) if name_of(pid) == "hai-shim")
+
+    def kill_node(self, node):
+        self.agents[node].expected_end = True
+        kill_all_in(node)
+        if self.agents[node].process:
+            self.agents[node].process.wait()
+
+    def pause_node(self, node, number):
+        """SIGCONT goes to the ranks last: a machine that wakes up runs its timers first."""
+        pids = pids_in(node)
+        guards = [pid for pid in pids if name_of(pid) in ("hai-shim", "hai-agent")]
+        send(guards, number)
+        send([pid for pid in pids if pid not in guards], number)
+
+    def fill_small_disk(self):
+        with open(self.root / "nodes" / self.small_disk / "filler", "ab") as file:
+            fill(file.fileno())
+
+    def free_small_disk(self):
+        (self.root / "nodes" / self.small_disk / "filler").unlink(missing_ok=True)
+
+    # -- the end
+
+    def stop(self):
+        """As an operator would. What needs force is a finding."""
+        stuck = []
+        for daemon in [*self.agents.values(), *self.servers.values()]:
+            daemon.expected_end = True
+            daemon.send(signal.SIGTERM)
+        for daemon in [*self.agents.values(), *self.servers.values()]:
+            if not daemon.end(signal.SIGTERM):
+                stuck.append(f"{daemon.name} does not end within 15 s of SIGTERM")
+        self.postgres.stop()
+        return stuck
+
+    def close(self):
+        """Whatever is left goes with the pid namespace; only files would stay."""
+        for path in (self.root / "nodes" / self.small_disk, self.root / "postgres"):
+            if os.path.ismount(path):
+                subprocess.run(["umount", "-l", path], check=False)
+
+
+def boot_now():
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def wait(what, probe, seconds, pause=0.1):
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = probe()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not so: {what}")
+        time.sleep(pause)
