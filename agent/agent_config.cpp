@@ -41,6 +41,7 @@ void read_position(YamlReader& reader, AgentConfig* config) {
   reader.string("zone", &config->zone);
   reader.string("leaf", &config->leaf);
   reader.string("address", &config->address);
+  reader.integer("peer_port", &config->peer_port, {.low = 0, .high = 65'535});
 }
 
 void read_log(YamlReader& reader, AgentConfig* config) {

@@ -15,6 +15,7 @@ struct AgentConfig {
   std::string zone;
   std::string leaf;
   std::string address;  // where other ranks reach this node; "" = this host's name
+  int peer_port = 0;    // UDP, where other agents ask after its lease; 0 = any, kept over restarts
   std::string data_dir;
   std::vector<std::string> servers;  // host:port
   std::string token_file;

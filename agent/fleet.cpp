@@ -29,17 +29,60 @@ NodeFacts make_facts(const AgentConfig& config, const FleetOptions& options, int
   facts.gpu_model = "pretended";
   facts.agent_version = version();
   facts.boot_id = "fleet";
+  facts.peer_port = 1;  // reached without one
   return facts;
 }
 
 }  // namespace
 
+// Nodes of one process need no datagrams to ask each other.
+class Fleet::Peers final : public PeerPort {
+ public:
+  Peers(Loop& loop, std::string node, Fleet& fleet)
+      : loop_(loop), node_(std::move(node)), fleet_(fleet) {
+    fleet_.peers_[node_] = this;
+  }
+  void start(Listener listener) override { listener_ = std::move(listener); }
+  void prepare(const std::vector<Peer>&) override {}
+  void ask(int64_t round, const std::vector<Peer>& peers) override {
+    for (const Peer& peer : peers) {
+      auto found = fleet_.peers_.find(peer.node);
+      if (found == fleet_.peers_.end()) continue;
+      loop_.post([this, round, asked = found->second] {
+        listener_.answered(round, asked->node_, asked->listener_.asked());
+      });
+    }
+  }
+
+ private:
+  Loop& loop_;
+  const std::string node_;
+  Fleet& fleet_;
+  Listener listener_;
+};
+
+namespace {
+
+// A fleet's ranks end with its process, and so may what its agents know.
+class NoRecord final : public AgentRecordKeeper {
+ public:
+  std::optional<AgentRecord> load() override { return {}; }
+  Status save(const AgentRecord&) override { return ok(); }
+};
+
+}  // namespace
+
 struct Fleet::Member {
-  Member(Loop& loop, ServerLinkOptions options, NodeFacts facts)
-      : ranks(loop), link(loop, ranks, std::move(options)), agent(loop, ranks, link, facts) {}
+  Member(Loop& loop, ServerLinkOptions options, NodeFacts facts, Fleet& fleet)
+      : ranks(loop),
+        link(loop, ranks, std::move(options)),
+        peers(loop, facts.name, fleet),
+        agent(loop, {ranks, link, peers, keeper}, facts) {}
 
   TimerRanks ranks;
   GrpcServerLink link;
+  Peers peers;
+  NoRecord keeper;
   Agent agent;
 };
 
@@ -52,7 +95,7 @@ Fleet::Fleet(Loop& loop, const AgentConfig& config, const std::string& agent_tok
     link.node = facts.name;
     link.codec = codec;
     link.seed = seed + static_cast<uint64_t>(i);
-    members_.push_back(std::make_unique<Member>(loop, std::move(link), std::move(facts)));
+    members_.push_back(std::make_unique<Member>(loop, std::move(link), std::move(facts), *this));
   }
 }
 

@@ -2,7 +2,9 @@
 // Many pretended nodes in one process, each with its own agent and its own connection, for scale
 // tests: everything but the ranks is real.
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "agent/agent_config.h"
@@ -27,7 +29,9 @@ class Fleet {
   void start();
 
  private:
+  class Peers;
   struct Member;
+  std::map<std::string, Peers*> peers_;
   std::vector<std::unique_ptr<Member>> members_;
 };
 

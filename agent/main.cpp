@@ -12,11 +12,13 @@
 #include "agent/core/agent.h"
 #include "agent/fleet.h"
 #include "agent/gpu_inventory.h"
+#include "agent/os/agent_record_file.h"
 #include "agent/os/host_facts.h"
 #include "agent/os/log_source.h"
 #include "agent/os/os_rank_host.h"
 #include "agent/os/sdk_path.h"
 #include "agent/rpc/server_link.h"
+#include "agent/rpc/udp_peers.h"
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
 #include "common/log.h"
@@ -69,6 +71,23 @@ int run_fleet(const AgentConfig& config, const std::string& token, int nodes) {
   return kOk;
 }
 
+// At the port it had last, if the config leaves it open: that is the one the other agents know.
+Result<std::unique_ptr<UdpPeers>> open_peers(const AgentConfig& config, const NodeFacts& facts,
+                                             const std::string& token, AgentRecordFile& keeper,
+                                             AsioLoop& loop) {
+  UdpPeersOptions options{.node = facts.name,
+                          .agent_token = token,
+                          .address = facts.address,
+                          .port = config.peer_port == 0 ? keeper.peer_port() : config.peer_port};
+  Result<std::unique_ptr<UdpPeers>> peers = UdpPeers::open(loop.io_context(), options);
+  if (!peers.is_ok() && config.peer_port == 0) {
+    options.port = 0;
+    peers = UdpPeers::open(loop.io_context(), options);
+  }
+  if (peers.is_ok()) keeper.set_peer_port(peers.value()->port());
+  return peers;
+}
+
 int run_agent(const AgentConfig& config, const std::string& token) {
   AsioLoop loop;
   OsRankHostOptions host_options{
@@ -82,13 +101,17 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   if (!host.is_ok()) return fail(host.status());
   OsLogSource logs(config.data_dir,
                    [&host = *host.value()](const RankKey& key) { return host.is_live(key); });
-  const NodeFacts facts = make_facts(config);
+  NodeFacts facts = make_facts(config);
+  AgentRecordFile keeper(config.data_dir, facts.boot_id, loop);
+  Result<std::unique_ptr<UdpPeers>> peers = open_peers(config, facts, token, keeper, loop);
+  if (!peers.is_ok()) return fail(peers.status());
+  facts.peer_port = peers.value()->port();
   GrpcServerLink link(loop, logs,
                       {.servers = config.servers,
                        .agent_token = token,
                        .node = facts.name,
                        .seed = std::random_device()()});
-  Agent agent(loop, *host.value(), link, facts);
+  Agent agent(loop, {*host.value(), link, *peers.value(), keeper}, facts);
 
   stop_on_signals(loop);
   log_info("agent_started", {{"version", version()},

@@ -20,7 +20,7 @@ void add_verbs(CLI::App& app, Session& session) {
        {add_run,     add_python, add_bash,   add_exec,    add_list,     add_status, add_logs,
         add_wait,    add_why,    add_whatif, add_move,    add_priority, add_events, add_stop,
         add_suspend, add_resume, add_hold,   add_release, add_nodes,    add_cordon, add_drain,
-        add_undrain, add_whoami, add_init,   add_token,   add_user,     add_quota,  add_dev}) {
+        add_undrain, add_fence, add_incidents, add_whoami, add_init,   add_token,   add_user,     add_quota,  add_dev}) {
     add(app, session);
   }
 }

@@ -38,6 +38,7 @@ class Client {
   Result<v1::WhatIfReply> what_if(const v1::WhatIfRequest& request);
   Result<v1::WhyJobReply> why_job(const v1::WhyJobRequest& request);
   Result<v1::ListEventsReply> list_events(const v1::ListEventsRequest& request);
+  Result<v1::ListIncidentsReply> list_incidents(const v1::ListIncidentsRequest& request);
   Result<v1::ListNodesReply> list_nodes(const v1::ListNodesRequest& request);
   Result<v1::Node> get_node(const v1::GetNodeRequest& request);
   Result<v1::ControlNodeReply> control_node(const v1::ControlNodeRequest& request);

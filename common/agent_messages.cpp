@@ -36,4 +36,16 @@ std::string_view to_string(ExitCause cause) {
   return "unknown";
 }
 
+std::string_view to_string(LeaseAnswer answer) {
+  switch (answer) {
+    case LeaseAnswer::unknown:
+      return "unknown";
+    case LeaseAnswer::alive:
+      return "alive";
+    case LeaseAnswer::dead:
+      return "dead";
+  }
+  return "unknown";
+}
+
 }  // namespace hai

@@ -37,6 +37,7 @@ struct NodeFacts {
   std::string gpu_model;
   std::string agent_version;
   std::string boot_id;  // changes when the machine reboots
+  int peer_port = 0;    // UDP, where other agents ask whether its lease is alive; 0 = nowhere
   bool operator==(const NodeFacts&) const = default;
 };
 
@@ -85,9 +86,23 @@ struct AgentReport {
   std::string node;
   int64_t sequence = 0;  // grows within a connection; a lease grant names the report it answers
   std::optional<NodeFacts> facts;
+  // The latest report of this connection whose grant had arrived; 0 = none yet. It proves to the
+  // server that the lease was alive, which having sent a grant does not.
+  int64_t granted_sequence = 0;
+  int64_t peers_version = 0;      // of the NamePeers it goes by, 0 = none
   std::vector<RankStatus> ranks;  // all the agent has, sorted by key
   bool operator==(const AgentReport&) const = default;
 };
+
+// ---- agent to agent
+
+// What an agent says of its own lease.
+enum class LeaseAnswer {
+  unknown,  // it has had none since its machine came up
+  alive,
+  dead,
+};
+std::string_view to_string(LeaseAnswer answer);
 
 // ---- server to agent
 
@@ -178,13 +193,29 @@ struct ForgetRank {
   RankKey key;
   bool operator==(const ForgetRank&) const = default;
 };
-// Answers report `report_sequence`: the agent may run ranks until `lease` after it sent that
-// report.
+// Answers report `report_sequence`. Until `lease` after it sent that report the agent's lease is
+// alive; then it asks its peers. Until `fence` after it, ranks may live while it asks; then they
+// end unless the peers' answers say that nobody leads (docs/design/0005).
 struct GrantLease {
   int64_t report_sequence = 0;
   Duration lease{0};
   Duration heartbeat{0};
+  Duration fence{0};  // at least `lease`
   bool operator==(const GrantLease&) const = default;
+};
+// Where another agent answers.
+struct Peer {
+  std::string node;
+  std::string address;
+  int port = 0;
+  bool operator==(const Peer&) const = default;
+};
+// Whom to ask from now on when the lease has ended. The agent goes by the latest version, and says
+// so in its reports.
+struct NamePeers {
+  int64_t version = 0;
+  std::vector<Peer> peers;
+  bool operator==(const NamePeers&) const = default;
 };
 // The server will not work with this agent; it should log the reason and try again later.
 struct RefuseAgent {
@@ -193,7 +224,7 @@ struct RefuseAgent {
 };
 
 using OrderBody = std::variant<LaunchRank, SuspendRank, ContinueRank, KillRank, ForgetRank,
-                               GrantLease, RefuseAgent>;
+                               GrantLease, NamePeers, RefuseAgent>;
 
 // An agent ignores orders of an epoch lower than the highest it has seen.
 struct AgentOrder {

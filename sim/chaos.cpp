@@ -15,7 +15,8 @@ Knobs random_knobs(Rng& rng) {
   Knobs knobs;
   knobs.heartbeat = Duration(rng.between(1, 5) * 1'000'000);
   knobs.agent_lease = Duration(rng.between(15, 30) * 1'000'000);
-  knobs.down_after = knobs.agent_lease + Duration(rng.between(1, 10) * 1'000'000);
+  knobs.down_after =
+      knobs.agent_lease + knobs.heartbeat + 4s + Duration(rng.between(0, 10) * 1'000'000);
   knobs.plan_gap = Duration(rng.between(0, 200) * 1'000);
   knobs.resend_after = Duration(rng.between(500, 5'000) * 1'000);
   knobs.append_batch_max = static_cast<int>(rng.between(1, 50));
@@ -57,6 +58,7 @@ class Run {
       liveness(failed);
     }
     if (!failed()) world_.checkers().check_log(world_.database(), world_.knobs());
+    if (options_.on_log) options_.on_log(world_.database().events());
     return {.seed = seed,
             .violation = world_.checkers().violation(),
             .digest = world_.digest(),

@@ -122,6 +122,8 @@ StoredState stored_state_of(const ClusterState& state) {
   for (const auto& [name, user] : state.users()) stored.users.push_back(user);
   for (const auto& [key, quota] : state.quotas()) stored.quotas.push_back(quota);
   for (const auto& [hash, token] : state.tokens()) stored.tokens.push_back(token);
+  stored.last_incident = state.last_incident();
+  for (const auto& [id, incident] : state.incidents()) stored.incidents.push_back(incident);
   return stored;
 }
 

@@ -19,7 +19,41 @@ void SimNetwork::deliver(std::function<void()> callback) {
 
 bool SimNetwork::passes(const std::string& node, Cut direction) const {
   auto it = cuts_.find(node);
-  return it == cuts_.end() || (it->second != Cut::both && it->second != direction);
+  return it == cuts_.end() ||
+         (it->second.direction != Cut::both && it->second.direction != direction);
+}
+
+int SimNetwork::island_of(const std::string& node) const {
+  auto it = cuts_.find(node);
+  return it == cuts_.end() ? 0 : it->second.island;
+}
+
+void SimNetwork::add_peer(const std::string& node, std::shared_ptr<PeerEnd> end) {
+  peers_[node] = std::move(end);
+}
+
+void SimNetwork::at_peer(const std::string& node,
+                         std::function<void(const PeerPort::Listener&)> action) {
+  auto it = peers_.find(node);
+  if (it == peers_.end() || it->second->loop == nullptr) return;
+  it->second->loop->post([end = it->second, action = std::move(action)] {
+    if (end->loop != nullptr) action(end->listener);
+  });
+}
+
+void SimNetwork::ask_peer(const std::string& asker, int64_t round, const std::string& peer) {
+  auto pass = [this, asker, peer] { return island_of(asker) == island_of(peer); };
+  deliver([=, this] {
+    if (!pass()) return;
+    at_peer(peer, [=, this](const PeerPort::Listener& listener) {
+      const LeaseAnswer answer = listener.asked();
+      deliver([=, this] {
+        if (!pass()) return;
+        at_peer(asker,
+                [=](const PeerPort::Listener& asking) { asking.answered(round, peer, answer); });
+      });
+    });
+  });
 }
 
 void SimNetwork::dial(int server, std::shared_ptr<AgentEnd> agent,
@@ -123,8 +157,8 @@ void SimNetwork::agent_died(const std::string& node) {
   }
 }
 
-void SimNetwork::cut(const std::string& node, Cut direction) {
-  cuts_[node] = direction;
+void SimNetwork::cut(const std::string& node, Cut direction, int island) {
+  cuts_[node] = {direction, island};
   for (auto& [connection, stream] : streams_) {
     if (stream.agent->node != node) continue;
     break_agent_side(connection, model.keepalive + delay());
@@ -173,6 +207,20 @@ void SimLink::dial() {
 
 void SimLink::send(const AgentReport& report) {
   if (connection_) network_.to_server(connection_, report);
+}
+
+SimPeers::SimPeers(SimNetwork& network, VirtualLoop& loop, std::string node)
+    : network_(network), node_(std::move(node)) {
+  end_->loop = &loop;
+}
+
+void SimPeers::start(Listener listener) {
+  end_->listener = std::move(listener);
+  network_.add_peer(node_, end_);
+}
+
+void SimPeers::ask(int64_t round, const std::vector<Peer>& peers) {
+  for (const Peer& peer : peers) network_.ask_peer(node_, round, peer.node);
 }
 
 }  // namespace hai

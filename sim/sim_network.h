@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/core/peer_port.h"
 #include "agent/core/ports.h"
 #include "common/rng.h"
 #include "server/control/controller.h"
@@ -55,12 +56,21 @@ class SimNetwork {
   void agent_died(const std::string& node);
 
   // While a node is cut off nothing passes in the cut directions; streams break after the
-  // keep-alive time.
+  // keep-alive time. Nodes of one island reach each other and no other node; those of island 0 are
+  // all that stand in none.
   enum class Cut { both, to_server, to_agent };
-  void cut(const std::string& node, Cut direction);
+  void cut(const std::string& node, Cut direction, int island = 0);
   void heal(const std::string& node);
   void heal_all();
   bool is_cut(const std::string& node) const { return cuts_.contains(node); }
+
+  // Agents that answer each other's questions, by node.
+  struct PeerEnd {
+    VirtualLoop* loop = nullptr;
+    PeerPort::Listener listener;
+  };
+  void add_peer(const std::string& node, std::shared_ptr<PeerEnd> end);
+  void ask_peer(const std::string& asker, int64_t round, const std::string& peer);
 
  private:
   struct Stream {
@@ -74,13 +84,35 @@ class SimNetwork {
   void break_agent_side(ConnectionId connection, Duration after);
   void break_server_side(ConnectionId connection, Duration after);
   bool passes(const std::string& node, Cut direction) const;
+  int island_of(const std::string& node) const;
+  void at_peer(const std::string& node, std::function<void(const PeerPort::Listener&)> action);
 
   Timeline& timeline_;
   VirtualLoop wire_;
   Rng rng_;
   int64_t next_connection_ = 1;
   std::map<ConnectionId, Stream> streams_;
-  std::map<std::string, Cut> cuts_;
+  struct CutOff {
+    Cut direction = Cut::both;
+    int island = 0;
+  };
+  std::map<std::string, CutOff> cuts_;
+  std::map<std::string, std::shared_ptr<PeerEnd>> peers_;
+};
+
+// The PeerPort of one agent process.
+class SimPeers final : public PeerPort {
+ public:
+  SimPeers(SimNetwork& network, VirtualLoop& loop, std::string node);
+  ~SimPeers() override { end_->loop = nullptr; }
+  void start(Listener listener) override;
+  void prepare(const std::vector<Peer>&) override {}
+  void ask(int64_t round, const std::vector<Peer>& peers) override;
+
+ private:
+  SimNetwork& network_;
+  const std::string node_;
+  std::shared_ptr<SimNetwork::PeerEnd> end_ = std::make_shared<SimNetwork::PeerEnd>();
 };
 
 // The AgentPort of one server process.

@@ -194,6 +194,7 @@ void SimNode::crash() {
   std::vector<RankKey> keys;
   for (const auto& [key, process] : processes_) keys.push_back(key);
   listener = nullptr;
+  record.reset();
   for (const RankKey& key : keys) end(key, ExitCause::lost, 0, "the node went down");
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/core/peer_port.h"
 #include "agent/core/ports.h"
 #include "common/rng.h"
 #include "sim/virtual_loop.h"
@@ -46,6 +47,7 @@ class SimNode {
   void crash_one_shim();
   int live_processes() const;
   double launch_failure_rate = 0;
+  std::optional<AgentRecord> record;  // what its agents keep while it is up
 
   // The agent's side (through SimHost).
   std::vector<RankStatus> adopt();
@@ -86,6 +88,16 @@ class SimNode {
   Rng rng_;
   ProcessWatcher& watcher_;
   std::map<RankKey, Process> processes_;
+};
+
+class SimRecordKeeper final : public AgentRecordKeeper {
+ public:
+  explicit SimRecordKeeper(SimNode& node) : node_(node) {}
+  std::optional<AgentRecord> load() override { return node_.record; }
+  Status save(const AgentRecord& record) override { return node_.record = record, ok(); }
+
+ private:
+  SimNode& node_;
 };
 
 class SimHost final : public RankHost {

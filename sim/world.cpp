@@ -18,7 +18,8 @@ std::vector<NodeFacts> alike_nodes(const WorldOptions& options) {
                      .address = fmt::format("10.0.0.{}", i + 1),
                      .gpus = options.gpus,
                      .cpus = 64,
-                     .memory_bytes = int64_t{1} << 39});
+                     .memory_bytes = int64_t{1} << 39,
+                     .peer_port = 7703});
   }
   return nodes;
 }
@@ -105,7 +106,11 @@ void World::start_agent(int index) {
   slot.loop = std::make_unique<VirtualLoop>(timeline_, Duration(rng_.between(-500'000, 500'000)));
   slot.host = std::make_unique<SimHost>(*slot.node, *slot.loop);
   slot.link = std::make_unique<SimLink>(network_, *slot.loop, node_name(index), rng_.next());
-  slot.agent = std::make_unique<Agent>(*slot.loop, *slot.host, *slot.link, slot.node->facts());
+  slot.peers = std::make_unique<SimPeers>(network_, *slot.loop, node_name(index));
+  slot.keeper = std::make_unique<SimRecordKeeper>(*slot.node);
+  slot.agent = std::make_unique<Agent>(
+      *slot.loop, Agent::Ports{*slot.host, *slot.link, *slot.peers, *slot.keeper},
+      slot.node->facts());
   slot.agent->start();
 }
 
@@ -113,6 +118,8 @@ void World::crash_agent(int index) {
   NodeSlot& slot = *nodes_[index];
   network_.agent_died(node_name(index));
   slot.agent.reset();
+  slot.keeper.reset();
+  slot.peers.reset();
   slot.link.reset();
   slot.host.reset();
   slot.loop.reset();

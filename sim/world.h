@@ -75,6 +75,8 @@ class World final : public EventSink {
     std::unique_ptr<VirtualLoop> loop;
     std::unique_ptr<SimHost> host;
     std::unique_ptr<SimLink> link;
+    std::unique_ptr<SimPeers> peers;
+    std::unique_ptr<SimRecordKeeper> keeper;
     std::unique_ptr<Agent> agent;
   };
 

@@ -4,15 +4,25 @@
 
 namespace hai {
 
-Agent::Agent(Loop& loop, RankHost& host, ServerLink& link, NodeFacts facts)
-    : loop_(loop), host_(host), link_(link), facts_(std::move(facts)) {}
+Agent::Agent(Loop& loop, Ports ports, NodeFacts facts)
+    : loop_(loop),
+      host_(ports.host),
+      link_(ports.link),
+      peers_(ports.peers),
+      keeper_(ports.keeper),
+      facts_(std::move(facts)),
+      vote_(loop, ports.peers,
+            [this](MonoTime asked_at) { let_ranks_live(asked_at + record_.fence); }) {}
 
 Agent::~Agent() {
   *self_ = nullptr;
   loop_.cancel(heartbeat_timer_);
+  loop_.cancel(lease_timer_);
 }
 
 void Agent::start() {
+  if (std::optional<AgentRecord> kept = keeper_.load()) record_ = std::move(*kept);
+  ranks_until_ = record_.lease_until;  // at least; the shims may know of a later fence
   for (RankStatus& status : host_.adopt()) ranks_.insert_or_assign(status.key, std::move(status));
   host_.set_listener([self = self_](const RankStatus& status) {
     if (*self != nullptr) (*self)->rank_changed(status);
@@ -29,11 +39,22 @@ void Agent::start() {
                    [self = self_] {
                      if (*self != nullptr) (*self)->disconnected();
                    }});
+  peers_.start({.asked =
+                    [self = self_] {
+                      return *self == nullptr ? LeaseAnswer::unknown : (*self)->lease_answer();
+                    },
+                .answered =
+                    [self = self_](int64_t round, const std::string& node, LeaseAnswer answer) {
+                      if (*self != nullptr) (*self)->vote_.answered(round, node, answer);
+                    }});
+  peers_.prepare(record_.peers.peers);
   arm_heartbeat();
+  watch_lease();
 }
 
 void Agent::connected() {
   is_connected_ = true;
+  granted_sequence_ = 0;
   send_facts_ = true;
   sent_at_.clear();  // Answers to an earlier stream's reports don't come on this one.
   report_now();
@@ -59,14 +80,14 @@ void Agent::on(const LaunchRank& order) {
   if (ranks_.contains(order.key) || is_forgotten(order.key)) return;
   RankStatus& status = ranks_[order.key];
   status.key = order.key;
-  if (loop_.now() >= lease_until_) {
+  if (loop_.now() >= record_.lease_until) {
     status.phase = RankPhase::exited;
     status.cause = ExitCause::fenced;
     status.message = "the launch came after the node's lease had ended";
     report_soon();
     return;
   }
-  host_.launch(order, lease_until_);
+  host_.launch(order, ranks_until_);
   report_soon();
 }
 
@@ -107,11 +128,62 @@ void Agent::on(const GrantLease& order) {
   set_heartbeat(std::max(order.heartbeat, Duration(100ms)));
   auto it = sent_at_.find(order.report_sequence);
   if (it == sent_at_.end()) return;
-  MonoTime until = it->second + order.lease;
+  const MonoTime sent_at = it->second;
   sent_at_.erase(sent_at_.begin(), std::next(it));
-  if (until <= lease_until_) return;
-  lease_until_ = until;
+  record_.fence = std::max(order.fence, order.lease);
+  record_.lease_until = std::max(record_.lease_until, sent_at + order.lease);
+  let_ranks_live(sent_at + record_.fence);
+  // What the next agent process would not know must not count as proof that this lease lives.
+  if (keeper_.save(record_).is_ok()) granted_sequence_ = order.report_sequence;
+  vote_.stop();
+  watch_lease();
+}
+
+void Agent::let_ranks_live(MonoTime until) {
+  if (until <= ranks_until_) return;
+  ranks_until_ = until;
   host_.extend_leases(until);
+}
+
+void Agent::on(const NamePeers& order) {
+  if (order.version < record_.peers.version || order == record_.peers) return;
+  AgentRecord next = record_;
+  next.peers = order;
+  // Going by a list that the next agent process would not know is no harm, saying so would be one.
+  if (!keeper_.save(next).is_ok()) return;
+  record_ = std::move(next);
+  peers_.prepare(record_.peers.peers);
+  report_soon();
+}
+
+LeaseAnswer Agent::lease_answer() const {
+  if (record_.lease_until == MonoTime{}) return LeaseAnswer::unknown;
+  return loop_.now() < record_.lease_until ? LeaseAnswer::alive : LeaseAnswer::dead;
+}
+
+bool Agent::has_live_ranks() const {
+  return std::ranges::any_of(
+      ranks_, [](const auto& each) { return each.second.phase != RankPhase::exited; });
+}
+
+// Wakes up when the lease ends, and then each second: to ask, as long as there is something to ask
+// for.
+void Agent::watch_lease() {
+  loop_.cancel(std::exchange(lease_timer_, 0));
+  const MonoTime now = loop_.now();
+  const bool is_dead = now >= record_.lease_until;
+  if (is_dead && has_live_ranks() && record_.fence > Duration(0)) {
+    vote_.ask(record_.peers.peers);
+  } else {
+    vote_.stop();
+  }
+  if (is_dead && !has_live_ranks()) return;  // no launch without a new grant
+  lease_timer_ =
+      loop_.call_after(is_dead ? PeerVote::kRoundTime : record_.lease_until - now, [self = self_] {
+        if (*self == nullptr) return;
+        (*self)->lease_timer_ = 0;
+        (*self)->watch_lease();
+      });
 }
 
 void Agent::on(const RefuseAgent&) {
@@ -139,6 +211,8 @@ void Agent::report_soon() {
 void Agent::report_now() {
   if (!is_connected_) return;
   AgentReport report{.node = facts_.name, .sequence = ++sequence_};
+  report.granted_sequence = granted_sequence_;
+  report.peers_version = record_.peers.version;
   if (std::exchange(send_facts_, false)) report.facts = facts_;
   for (const auto& [key, status] : ranks_) report.ranks.push_back(status);
   sent_at_.emplace(sequence_, loop_.now());

@@ -1,13 +1,18 @@
 #pragma once
-// The agent's logic: report what runs, obey the leader's orders, never outlive the lease. Owned by
-// main (or the simulator), used on the loop's thread only. It keeps no state on disk: the ranks'
-// shims and their directories do.
+// The agent's logic: report what runs, obey the leader's orders, and end the ranks before anybody
+// else may run them. Owned by main (or the simulator), used on the loop's thread only. What must
+// outlive it is with the ranks' shims, and in its record.
+//
+//   granted ──lease ends──▶ asking its peers ──nobody leads──▶ ranks live on, asking goes on
+//                               └──a peer's lease is alive, or too few answer──▶ fence: ranks end
 
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 
+#include "agent/core/peer_port.h"
+#include "agent/core/peer_vote.h"
 #include "agent/core/ports.h"
 #include "common/agent_messages.h"
 #include "common/loop.h"
@@ -16,7 +21,14 @@ namespace hai {
 
 class Agent {
  public:
-  Agent(Loop& loop, RankHost& host, ServerLink& link, NodeFacts facts);
+  // What it needs of the world; all outlive it.
+  struct Ports {
+    RankHost& host;
+    ServerLink& link;
+    PeerPort& peers;
+    AgentRecordKeeper& keeper;
+  };
+  Agent(Loop& loop, Ports ports, NodeFacts facts);
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -25,7 +37,8 @@ class Agent {
   void start();
 
   Epoch epoch() const { return epoch_; }
-  MonoTime lease_until() const { return lease_until_; }
+  MonoTime lease_until() const { return record_.lease_until; }
+  MonoTime ranks_until() const { return ranks_until_; }
   const std::map<RankKey, RankStatus>& ranks() const { return ranks_; }
 
  private:
@@ -38,9 +51,14 @@ class Agent {
   void on(const KillRank& order);
   void on(const ForgetRank& order);
   void on(const GrantLease& order);
+  void on(const NamePeers& order);
   void on(const RefuseAgent& order);
 
   void rank_changed(const RankStatus& status);
+  void let_ranks_live(MonoTime until);
+  LeaseAnswer lease_answer() const;
+  bool has_live_ranks() const;
+  void watch_lease();
   void report_soon();
   void report_now();
   void set_heartbeat(Duration heartbeat);
@@ -50,6 +68,8 @@ class Agent {
   Loop& loop_;
   RankHost& host_;
   ServerLink& link_;
+  PeerPort& peers_;
+  AgentRecordKeeper& keeper_;
   const NodeFacts facts_;
 
   std::map<RankKey, RankStatus> ranks_;
@@ -57,7 +77,10 @@ class Agent {
   // over.
   std::map<JobId, int> forgotten_;
   Epoch epoch_;
-  MonoTime lease_until_{};
+  AgentRecord record_;
+  MonoTime ranks_until_{};        // the shims end them then
+  int64_t granted_sequence_ = 0;  // see AgentReport
+  PeerVote vote_;
   Duration heartbeat_ = 5s;
   bool is_connected_ = false;
   bool send_facts_ = true;
@@ -65,6 +88,7 @@ class Agent {
   int64_t sequence_ = 0;
   std::map<int64_t, MonoTime> sent_at_;  // reports not yet answered
   TimerId heartbeat_timer_ = 0;
+  TimerId lease_timer_ = 0;
   std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);  // emptied when destroyed
 
   static constexpr size_t kForgottenMax = 10'000;

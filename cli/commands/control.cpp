@@ -1,6 +1,9 @@
 #include "cli/commands/control.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +18,7 @@ namespace {
 struct Options {
   std::vector<std::string> names;
   std::string reason;
+  bool yes = false;
   OutputFormat output = OutputFormat::table;
 };
 
@@ -61,7 +65,21 @@ int control_jobs(Session& session, const ControlVerb& verb, const Options& optio
   return report(session, verb, reply.value().results(), options.output);
 }
 
+// On a terminal by answering, in a script by --yes.
+bool is_confirmed(const ControlVerb& verb, const Options& options) {
+  if (verb.danger.empty() || options.yes) return true;
+  if (isatty(STDIN_FILENO) == 0) return false;
+  std::fprintf(stderr, "%s\nGo on? [y/N] ", verb.danger.c_str());
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
 int control_nodes(Session& session, const ControlVerb& verb, const Options& options) {
+  if (!is_confirmed(verb, options)) {
+    return session.usage_error(
+        fmt::format("{}: not done: {} Say --yes if so", verb.verb, verb.danger));
+  }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::ControlNodeRequest request;
@@ -78,6 +96,7 @@ CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& op
   CLI::App* subcommand = app.add_subcommand(verb.verb, verb.description);
   subcommand->add_option(operand, options.names, operand_text)->required();
   subcommand->add_option("--reason", options.reason, "shown to everybody who asks why");
+  if (!verb.danger.empty()) subcommand->add_flag("-y,--yes", options.yes, "do not ask");
   add_output_option(*subcommand, options.output);
   return subcommand;
 }

@@ -17,6 +17,7 @@ struct ControlVerb {
   std::string description;
   std::string done;  // "stopping": what the server has begun to do
   int action = 0;    // v1::JobAction or v1::NodeAction
+  std::string danger;  // if not empty: what --yes takes the blame for, asked on a terminal
 };
 
 void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb);

@@ -31,6 +31,8 @@ struct AgentLimits {
   static constexpr int kRanksOfNode = 4'096;
   static constexpr int kRanksOfAttempt = 100'000;
   static constexpr int kEnvironments = 4'096;
+  static constexpr size_t kPeers = 64;
+  static constexpr int kPort = 65'535;
   static constexpr size_t kNameBytes = 255;
   static constexpr size_t kTextBytes =
       1 << 20;  // each single text; the whole message has kMaxMessageBytes

@@ -133,6 +133,17 @@ struct BodyToProto {
     message.set_report_sequence(grant.report_sequence);
     message.set_lease_us(grant.lease.count());
     message.set_heartbeat_us(grant.heartbeat.count());
+    message.set_fence_us(grant.fence.count());
+  }
+  void operator()(const NamePeers& order) const {
+    v1::NamePeers& message = *out.mutable_name_peers();
+    message.set_version(order.version);
+    for (const Peer& peer : order.peers) {
+      v1::Peer& added = *message.add_peers();
+      added.set_node(peer.node);
+      added.set_address(peer.address);
+      added.set_port(peer.port);
+    }
   }
   void operator()(const RefuseAgent& refuse) const {
     out.mutable_refuse_agent()->set_reason(refuse.reason);
@@ -150,7 +161,24 @@ Status from_proto(const v1::GrantLease& message, GrantLease& out) {
                               std::numeric_limits<int64_t>::max()));
   RETURN_IF_ERROR(check_duration("lease_us", message.lease_us()));
   RETURN_IF_ERROR(check_duration("heartbeat_us", message.heartbeat_us()));
-  out = {message.report_sequence(), Duration(message.lease_us()), Duration(message.heartbeat_us())};
+  RETURN_IF_ERROR(check_duration("fence_us", message.fence_us()));
+  out = {message.report_sequence(), Duration(message.lease_us()), Duration(message.heartbeat_us()),
+         Duration(message.fence_us())};
+  return ok();
+}
+
+Status from_proto(const v1::NamePeers& message, NamePeers& out) {
+  RETURN_IF_ERROR(
+      check_range("version", message.version(), 0, std::numeric_limits<int64_t>::max()));
+  RETURN_IF_ERROR(
+      check_size("peers", static_cast<size_t>(message.peers_size()), AgentLimits::kPeers));
+  out.version = message.version();
+  for (const v1::Peer& peer : message.peers()) {
+    RETURN_IF_ERROR(check_name("peer node", peer.node(), false));
+    RETURN_IF_ERROR(check_name("peer address", peer.address(), true));
+    RETURN_IF_ERROR(check_range("peer port", peer.port(), 0, AgentLimits::kPort));
+    out.peers.push_back({peer.node(), peer.address(), peer.port()});
+  }
   return ok();
 }
 
@@ -174,6 +202,8 @@ Status read_body(const v1::AgentOrder& message, PlacesCodec& codec, OrderBody& o
       return from_proto(message.forget_rank().key(), out.emplace<ForgetRank>().key);
     case v1::AgentOrder::kGrantLease:
       return from_proto(message.grant_lease(), out.emplace<GrantLease>());
+    case v1::AgentOrder::kNamePeers:
+      return from_proto(message.name_peers(), out.emplace<NamePeers>());
     case v1::AgentOrder::kRefuseAgent:
       return from_proto(message.refuse_agent(), out.emplace<RefuseAgent>());
     case v1::AgentOrder::BODY_NOT_SET:

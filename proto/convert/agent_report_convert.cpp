@@ -28,6 +28,7 @@ void to_proto(const NodeFacts& facts, v1::NodeFacts& out) {
   out.set_gpu_model(facts.gpu_model);
   out.set_agent_version(facts.agent_version);
   out.set_boot_id(facts.boot_id);
+  out.set_peer_port(facts.peer_port);
 }
 
 Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
@@ -45,6 +46,7 @@ Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
   RETURN_IF_ERROR(
       check_size("agent_version", message.agent_version().size(), AgentLimits::kNameBytes));
   RETURN_IF_ERROR(check_size("boot_id", message.boot_id().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_range("peer_port", message.peer_port(), 0, AgentLimits::kPort));
   out = {.name = message.name(),
          .group = message.group(),
          .zone = message.zone(),
@@ -56,7 +58,8 @@ Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
          .numa_nodes = message.numa_nodes(),
          .gpu_model = message.gpu_model(),
          .agent_version = message.agent_version(),
-         .boot_id = message.boot_id()};
+         .boot_id = message.boot_id(),
+         .peer_port = message.peer_port()};
   return ok();
 }
 
@@ -148,6 +151,8 @@ void to_proto(const AgentReport& report, v1::AgentReport& out) {
   out.set_sequence(report.sequence);
   if (report.facts) to_proto(*report.facts, *out.mutable_facts());
   for (const RankStatus& rank : report.ranks) to_proto(rank, *out.add_ranks());
+  out.set_granted_sequence(report.granted_sequence);
+  out.set_peers_version(report.peers_version);
 }
 
 Result<AgentReport> from_proto(const v1::AgentReport& message) {
@@ -156,7 +161,12 @@ Result<AgentReport> from_proto(const v1::AgentReport& message) {
       check_range("sequence", message.sequence(), 0, std::numeric_limits<int64_t>::max()));
   RETURN_IF_ERROR(check_size("ranks of the report", static_cast<size_t>(message.ranks_size()),
                              AgentLimits::kRanksOfNode));
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  RETURN_IF_ERROR(check_range("granted_sequence", message.granted_sequence(), 0, kMax));
+  RETURN_IF_ERROR(check_range("peers_version", message.peers_version(), 0, kMax / 2));
   AgentReport report{.node = message.node(), .sequence = message.sequence()};
+  report.granted_sequence = message.granted_sequence();
+  report.peers_version = message.peers_version();
   if (message.has_facts()) {
     RETURN_IF_ERROR(from_proto(message.facts(), report.facts.emplace()));
     if (report.facts->name != report.node) {

@@ -34,6 +34,8 @@ Command command_of(NodeVerb verb, const std::string& node, const std::string& re
       return DrainNode{node, reason};
     case NodeVerb::undrain:
       return UndrainNode{node};
+    case NodeVerb::fence:
+      return FenceNode{node, reason};
   }
   return CordonNode{node, reason};
 }

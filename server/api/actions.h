@@ -15,7 +15,7 @@ inline constexpr size_t kActionsMax = 1'000;
 inline constexpr size_t kUserGroupsMax = 64;
 
 enum class JobVerb { stop, suspend, resume, hold, release };
-enum class NodeVerb { cordon, drain, undrain };
+enum class NodeVerb { cordon, drain, undrain, fence };
 
 struct ActionResult {
   std::string name;  // as asked

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "common/hostlist.h"
 #include "server/api/event_view.h"
 #include "server/store/json_codec.h"
 
@@ -132,6 +133,16 @@ struct Sentence {
   std::string operator()(const NodeSchedulingChanged& event) const {
     return std::string(to_string(event.scheduling)) + because(event.reason);
   }
+  std::string operator()(const NodePeersNamed& event) const {
+    std::vector<std::string> names;
+    for (NodeId peer : event.peers) names.push_back(name_of(peer));
+    return names.empty() ? "has no peers to ask"
+                         : "is to ask " + format_hostlist(std::move(names)) + " if cut off";
+  }
+  std::string operator()(const NodePeersConfirmed&) const { return "knows whom to ask if cut off"; }
+  std::string operator()(const IncidentOpened& event) const { return event.summary; }
+  std::string operator()(const IncidentChanged& event) const { return event.summary; }
+  std::string operator()(const IncidentClosed& event) const { return "closed: " + event.reason; }
 };
 
 std::string subject_of(const ClusterState& state, const EventBody& body) {
@@ -139,7 +150,15 @@ std::string subject_of(const ClusterState& state, const EventBody& body) {
   if (NodeId node = node_of(body)) return "node/" + Sentence{state}.name_of(node);
   if (const auto* set = std::get_if<UserSet>(&body)) return "user/" + set->user.name;
   if (const auto* set = std::get_if<TokenSet>(&body)) return "user/" + set->token.user;
-  return {};
+  return std::visit(
+      [](const auto& event) -> std::string {
+        if constexpr (requires { event.incident; }) {
+          return fmt::format("incident/{}", event.incident.value);
+        } else {
+          return {};
+        }
+      },
+      body);
 }
 
 // Environments may hold passwords; the history is read by everybody.

@@ -62,6 +62,11 @@ struct NodePage {
   std::string next;             // `after` of the next page; "" = the last page
 };
 
+struct IncidentView {
+  Incident incident;
+  std::vector<std::string> nodes;  // names
+};
+
 struct QuotaView {
   Quota quota;
   int64_t nodes_used = 0;  // rounded up
@@ -70,6 +75,12 @@ struct WhoAmIView {
   User user;
   std::vector<QuotaView> quotas;  // in force for him
   std::string cluster;
+};
+
+// Of the durable state after event `seq` (model/state_digest.h).
+struct DigestView {
+  int64_t seq = 0;
+  std::string digest;
 };
 
 struct ClusterSummary {
@@ -97,7 +108,11 @@ class Queries {
 
   void get_node(const Caller& caller, const std::string& name, Done<NodeView> done);
   void list_nodes(const Caller& caller, const NodeListRequest& request, Done<NodePage> done);
+  void list_incidents(const Caller& caller, Done<std::vector<IncidentView>> done);
   void get_cluster(const Caller& caller, Done<ClusterSummary> done);
+
+  // For admins only.
+  void get_digest(const Caller& caller, Done<DigestView> done);
 
   void who_am_i(const Caller& caller, Done<WhoAmIView> done);
   void list_quotas(const Caller& caller, const std::string& owner,

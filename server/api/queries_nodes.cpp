@@ -94,4 +94,20 @@ void Queries::get_cluster(const Caller& caller, Done<ClusterSummary> done) {
       done);
 }
 
+void Queries::list_incidents(const Caller& caller, Done<std::vector<IncidentView>> done) {
+  controller_.read(
+      caller,
+      [done](const Controller::ReadContext& context, const Actor&) {
+        std::vector<IncidentView> views;
+        for (const auto& [id, incident] : context.state.incidents()) {
+          IncidentView& view = views.emplace_back(IncidentView{incident, {}});
+          for (NodeId node : incident.nodes) {
+            view.nodes.push_back(context.state.find(node)->facts.name);
+          }
+        }
+        done(std::move(views));
+      },
+      done);
+}
+
 }  // namespace hai

@@ -71,6 +71,12 @@ struct UndrainNode {
   std::string node;
 };
 
+// The operator vouches that a silent node has ended its ranks, so that they may run elsewhere.
+struct FenceNode {
+  std::string node;
+  std::string reason;
+};
+
 struct SetUser {
   User user;
 };
@@ -88,8 +94,8 @@ struct RevokeToken {
 };
 
 using Command = std::variant<SubmitJob, StopJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob,
-                             SetJobPriority, MoveJob, CordonNode, DrainNode, UndrainNode, SetUser,
-                             SetQuota, RemoveQuota, AddToken, RevokeToken>;
+                             SetJobPriority, MoveJob, CordonNode, DrainNode, UndrainNode, FenceNode,
+                             SetUser, SetQuota, RemoveQuota, AddToken, RevokeToken>;
 
 struct CommandReply {
   JobId job;  // the job submitted or acted on

@@ -1,8 +1,10 @@
 #include "server/control/controller.h"
 
+#include "server/control/decide_peers.h"
 #include "server/control/decide_plan.h"
 #include "server/control/decide_report.h"
 #include "server/control/decide_tick.h"
+#include "server/control/fencing.h"
 #include "server/control/reconcile.h"
 #include "server/plan/planner.h"
 
@@ -16,7 +18,10 @@ bool matters_to_plan(const EventBody& body) {
       std::holds_alternative<AttemptRunning>(body) || std::holds_alternative<AttemptEnding>(body) ||
       std::holds_alternative<CheckpointReported>(body) ||
       std::holds_alternative<LifeStateSet>(body) || std::holds_alternative<TokenSet>(body) ||
-      std::holds_alternative<TokenRevoked>(body));
+      std::holds_alternative<TokenRevoked>(body) || std::holds_alternative<NodePeersNamed>(body) ||
+      std::holds_alternative<NodePeersConfirmed>(body) ||
+      std::holds_alternative<IncidentOpened>(body) ||
+      std::holds_alternative<IncidentChanged>(body) || std::holds_alternative<IncidentClosed>(body));
 }
 
 // Whether an event changes what the nodes of its job should do.
@@ -114,8 +119,22 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   decide_report(decision, *session, report);
   note_progress(report);
   nodes_to_reconcile_.insert(session->node);
+  sessions_.report_confirms(*session, report.sequence, report.granted_sequence,
+                            knobs_.agent_lease, loop_.now());
   effects_.orders.push_back({session->node, connection,
-                             GrantLease{report.sequence, knobs_.agent_lease, knobs_.heartbeat}});
+                             GrantLease{report.sequence, knobs_.agent_lease, knobs_.heartbeat,
+                                        fence_after(knobs_)}});
+  tell_peers(*session);
+}
+
+// Until the node says that it goes by the latest list, and when a peer's address has changed.
+void Controller::tell_peers(Session& session) {
+  const Node& node = *state_->find(session.node);
+  if (node.peers.version == 0) return;
+  NamePeers order = peers_order(*state_, node);
+  if (session.peers_version == order.version && session.peers_told == order) return;
+  session.peers_told = order;
+  effects_.orders.push_back({session.node, session.connection, std::move(order)});
 }
 
 void Controller::note_progress(const AgentReport& report) {
@@ -251,6 +270,8 @@ AppendBatch Controller::make_batch() {
       batch.removed_tokens.push_back(hash);
     }
   }
+  for (IncidentId id : touched.incidents) batch.incidents.push_back(state_->incidents().at(id));
+  for (Incident& closed : touched.closed_incidents) batch.incidents.push_back(std::move(closed));
   return batch;
 }
 
@@ -283,9 +304,10 @@ void Controller::release() {
   Effects effects = std::exchange(effects_, {});
   if (sink_ != nullptr && !effects.events.empty()) sink_->durable(effects.events, *state_);
   for (const Order& order : effects.orders) {
-    if (sessions_.find(order.connection) == nullptr) continue;
-    if (std::holds_alternative<GrantLease>(order.body))
-      sessions_.set_contact(order.node, loop_.now());
+    Session* session = sessions_.find(order.connection);
+    if (session == nullptr) continue;
+    if (auto* grant = std::get_if<GrantLease>(&order.body))
+      sessions_.grant_leaves(*session, grant->report_sequence, loop_.now());
     ++stats_.orders;
     agents_.send(order.connection, {term_.epoch, order.body});
     if (auto* refusal = std::get_if<RefuseAgent>(&order.body))

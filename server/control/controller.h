@@ -135,6 +135,7 @@ class Controller {
   void release();
   void refuse_all(const Status& why);
   void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
+  void tell_peers(Session& session);
   void note_progress(const AgentReport& report);
 
   Loop& loop_;

@@ -155,6 +155,11 @@ Status decide_registration(Decision& decision, Sessions& sessions, Session& sess
 
 void decide_report(Decision& decision, Session& session, const AgentReport& report) {
   session.has_reported = true;
+  session.peers_version = report.peers_version;
+  const NodePeers& peers = decision.state().find(session.node)->peers;
+  if (peers.named && peers.version == report.peers_version) {
+    decision.emit(NodePeersConfirmed{session.node});
+  }
   session.ranks.clear();
   for (const RankStatus& status : report.ranks) session.ranks.insert_or_assign(status.key, status);
   for (const RankStatus& status : report.ranks) take_status(decision, session.node, status);

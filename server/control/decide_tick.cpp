@@ -3,28 +3,43 @@
 #include <fmt/core.h>
 
 #include "server/control/attempt_flow.h"
+#include "server/control/decide_mass_loss.h"
+#include "server/control/decide_peers.h"
 #include "server/control/decide_report.h"
+#include "server/control/fencing.h"
 
 namespace hai {
 namespace {
 
-// Suspect after two missed heartbeats; down when it must have fenced itself: its lease is shorter
-// than down_after and counts from a report it sent before our last grant.
+constexpr std::string_view kMayStillRun =
+    "silent, and too few of its peers are in contact to be sure that it has ended its ranks";
+
+std::string silent_for(Duration silence) {
+  return fmt::format("silent for {}",
+                     format_duration(std::chrono::duration_cast<std::chrono::seconds>(silence)));
+}
+
+// Suspect after two missed heartbeats; down when it must have fenced itself. A node without ranks
+// has nothing to fence.
 void watch_silence(Decision& decision, const Sessions& sessions, MonoTime now) {
+  const ClusterState& state = decision.state();
   const Knobs& knobs = decision.knobs();
   std::vector<NodeId> ids;
-  for (const auto& [id, node] : decision.state().nodes()) {
-    if (node.liveness != Liveness::down) ids.push_back(id);
+  for (const auto& [id, node] : state.nodes()) {
+    if (node.liveness != Liveness::down && now - sessions.contact(id) > silence_limit(knobs)) {
+      ids.push_back(id);
+    }
   }
   for (NodeId id : ids) {
-    Duration silence = now - sessions.contact(id);
+    const Node& node = *state.find(id);
+    const Duration silence = now - sessions.contact(id);
     if (silence > knobs.down_after) {
-      decide_node_down(
-          decision, id,
-          fmt::format("silent for {}",
-                      format_duration(std::chrono::duration_cast<std::chrono::seconds>(silence))));
-    } else if (silence > 2 * knobs.heartbeat + 1s &&
-               decision.state().find(id)->liveness == Liveness::up) {
+      if (node.occupants.empty() || is_surely_fenced(state, sessions, knobs, id, now)) {
+        decide_node_down(decision, id, silent_for(silence));
+      } else if (node.liveness_reason != kMayStillRun) {
+        decision.emit(NodeLivenessChanged{id, Liveness::suspect, std::string(kMayStillRun)});
+      }
+    } else if (node.liveness == Liveness::up) {
       decision.emit(NodeLivenessChanged{id, Liveness::suspect, "heartbeats are missing"});
     }
   }
@@ -78,8 +93,12 @@ void close_drains(Decision& decision) {
 
 }  // namespace
 
+Duration silence_limit(const Knobs& knobs) { return 2 * knobs.heartbeat + 1s; }
+
 void decide_tick(Decision& decision, const Sessions& sessions, MonoTime now) {
+  decide_mass_loss(decision, sessions, now);
   watch_silence(decision, sessions, now);
+  decide_peers(decision, sessions);
   watch_attempts(decision);
   close_drains(decision);
 }

@@ -7,6 +7,9 @@
 
 namespace hai {
 
+// A node that has said nothing for longer is silent: two heartbeats are missing.
+Duration silence_limit(const Knobs& knobs);
+
 void decide_tick(Decision& decision, const Sessions& sessions, MonoTime now);
 
 }  // namespace hai

@@ -52,6 +52,7 @@ Result<CommandReply> decide(Decision& decision, const MoveJob& command, const Ac
 Result<CommandReply> decide(Decision& decision, const CordonNode& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const DrainNode& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const UndrainNode& command, const Actor& actor);
+Result<CommandReply> decide(Decision& decision, const FenceNode& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const SetUser& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const SetQuota& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const RemoveQuota& command, const Actor& actor);

@@ -34,6 +34,7 @@ struct AppendBatch {
   std::vector<Quota> removed_quotas;
   std::vector<Token> tokens;
   std::vector<std::string> removed_tokens;  // hashes
+  std::vector<Incident> incidents;          // open and closed ones
 };
 
 class Store {

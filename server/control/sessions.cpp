@@ -1,5 +1,7 @@
 #include "server/control/sessions.h"
 
+#include <algorithm>
+
 namespace hai {
 
 ConnectionId Sessions::open(ConnectionId connection, const std::string& node_name) {
@@ -50,6 +52,37 @@ void Sessions::bind(Session& session, NodeId node) {
 MonoTime Sessions::contact(NodeId node) const {
   auto it = contact_.find(node);
   return it == contact_.end() ? term_start_ : it->second;
+}
+
+void Sessions::grant_leaves(Session& session, int64_t report_sequence, MonoTime now) {
+  if (session.node) set_contact(session.node, now);
+  session.granted_at[report_sequence] = now;
+}
+
+// Report k says that the grant for report j has arrived. Report j said the same of an earlier
+// grant, which had left at a time we know, so j was sent after that; and the lease that j won lasts
+// until `lease` after j was sent.
+void Sessions::report_confirms(Session& session, int64_t report_sequence, int64_t granted_sequence,
+                               Duration lease, MonoTime now) {
+  auto granted = session.granted_at.find(granted_sequence);
+  if (granted == session.granted_at.end()) return;
+  session.sent_after[report_sequence] = granted->second;
+  if (auto sent = session.sent_after.find(granted_sequence); sent != session.sent_after.end()) {
+    const MonoTime until = sent->second + lease;
+    ProvenLease& proven = proven_[session.node];
+    if (until > now) {
+      if (proven.until < now) proven.since = now;
+      proven.until = std::max(proven.until, until);
+    }
+  }
+  session.granted_at.erase(session.granted_at.begin(), granted);
+  session.sent_after.erase(session.sent_after.begin(),
+                           session.sent_after.lower_bound(granted_sequence));
+}
+
+ProvenLease Sessions::proven_lease(NodeId node) const {
+  auto it = proven_.find(node);
+  return it == proven_.end() ? ProvenLease{} : it->second;
 }
 
 }  // namespace hai

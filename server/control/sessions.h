@@ -29,6 +29,18 @@ struct Session {
   bool has_reported = false;  // to this leader, on this connection
   std::map<RankKey, RankStatus> ranks;
   std::map<RankKey, SentOrder> sent;
+  int64_t peers_version = 0;  // of the list the node goes by, as it reported
+  NamePeers peers_told;       // as last sent
+  // By report sequence: when its grant left, and a moment before which the report was surely not
+  // sent. Both only for what a later report can still confirm.
+  std::map<int64_t, MonoTime> granted_at;
+  std::map<int64_t, MonoTime> sent_after;
+};
+
+// A span in which a node's lease was surely alive, by what the node itself confirmed.
+struct ProvenLease {
+  MonoTime since{};
+  MonoTime until{};
 };
 
 class Sessions {
@@ -47,13 +59,22 @@ class Sessions {
   // When the node last got a lease grant from this term, or the term's start.
   MonoTime contact(NodeId node) const;
   void set_contact(NodeId node, MonoTime at) { contact_[node] = at; }
-  void set_term_start(MonoTime at) { contact_.clear(), term_start_ = at; }
+  void set_term_start(MonoTime at) { contact_.clear(), proven_.clear(), term_start_ = at; }
+  MonoTime term_start() const { return term_start_; }
+
+  // A grant leaves now; a report has come that confirms an earlier one. Both keep the proof of the
+  // node's lease going (design/0005): that a grant was sent does not prove that it arrived.
+  void grant_leaves(Session& session, int64_t report_sequence, MonoTime now);
+  void report_confirms(Session& session, int64_t report_sequence, int64_t granted_sequence,
+                       Duration lease, MonoTime now);
+  ProvenLease proven_lease(NodeId node) const;
 
  private:
   std::map<ConnectionId, Session> sessions_;
   std::map<std::string, ConnectionId> by_name_;
   std::map<NodeId, ConnectionId> by_node_;
   std::map<NodeId, MonoTime> contact_;
+  std::map<NodeId, ProvenLease> proven_;
   MonoTime term_start_{};
 };
 

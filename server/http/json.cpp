@@ -198,4 +198,14 @@ std::string to_text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Json to_json(const IncidentView& view) {
+  const Incident& incident = view.incident;
+  return {{"id", incident.id.value},
+          {"kind", incident.kind},
+          {"subject", incident.subject},
+          {"summary", incident.summary},
+          {"opened_at", format_rfc3339(incident.opened_at)},
+          {"nodes", view.nodes}};
+}
+
 }  // namespace hai

@@ -16,6 +16,7 @@ Json to_json(const JobView& view);
 Json to_json(const AttemptView& view);
 Json to_json(const NodeView& view);
 Json to_json(const ClusterSummary& summary);
+Json to_json(const IncidentView& view);
 Json to_json(const EventView& view);
 Json to_json(const QuotaView& view);
 Json to_json(const User& user);

@@ -84,7 +84,8 @@ void add_node_routes(HttpRouter& router, const HttpParts& parts) {
                          respond] { respond_with_node(parts, caller, name, respond); });
       });
   static constexpr std::pair<std::string_view, NodeVerb> kVerbs[] = {
-      {"cordon", NodeVerb::cordon}, {"drain", NodeVerb::drain}, {"undrain", NodeVerb::undrain}};
+      {"cordon", NodeVerb::cordon}, {"drain", NodeVerb::drain}, {"undrain", NodeVerb::undrain},
+      {"fence", NodeVerb::fence}};
   for (const auto& [word, verb] : kVerbs) {
     router.add("POST", fmt::format("/api/v1/nodes/{{name}}/{}", word),
                [&parts, verb = verb](const HttpRequest& request, const Parameters& parameters,
@@ -92,6 +93,19 @@ void add_node_routes(HttpRouter& router, const HttpParts& parts) {
                  control_node(parts, verb, request, parameters.at("name"), std::move(respond));
                });
   }
+  router.add("GET", "/api/v1/incidents",
+             [&parts](const HttpRequest& request, const Parameters&, HttpRespond respond) {
+               parts.loop.post([&parts, caller = caller_of(request), respond] {
+                 parts.queries.list_incidents(
+                     caller, respond_with<std::vector<IncidentView>>(
+                                 respond, [](const std::vector<IncidentView>& views) {
+                                   Json incidents = Json::array();
+                                   for (const IncidentView& view : views)
+                                     incidents.push_back(to_json(view));
+                                   return json_response({{"incidents", incidents}});
+                                 }));
+               });
+             });
   router.add("GET", "/api/v1/cluster",
              [&parts](const HttpRequest& request, const Parameters&, HttpRespond respond) {
                parts.loop.post([&parts, caller = caller_of(request), respond] {

@@ -7,7 +7,11 @@
 namespace hai {
 
 ClusterState::ClusterState(StoredState stored)
-    : epoch_(stored.epoch), last_seq_(stored.last_seq), last_job_(stored.last_job) {
+    : epoch_(stored.epoch),
+      last_seq_(stored.last_seq),
+      last_job_(stored.last_job),
+      last_incident_(stored.last_incident) {
+  for (Incident& incident : stored.incidents) incidents_.emplace(incident.id, std::move(incident));
   for (User& user : stored.users) users_.emplace(user.name, user);
   for (Quota& quota : stored.quotas) {
     quotas_.emplace(QuotaKey{quota.owner, quota.group, quota.priority}, quota);
@@ -126,7 +130,9 @@ int64_t ClusterState::node_units(int node_count, int gpus_per_node, int gpus_of_
 bool ClusterState::equals(const ClusterState& other) const {
   return epoch_ == other.epoch_ && last_seq_ == other.last_seq_ && last_job_ == other.last_job_ &&
          jobs_ == other.jobs_ && nodes_ == other.nodes_ && users_ == other.users_ &&
-         quotas_ == other.quotas_ && tokens_ == other.tokens_ && waiting_ == other.waiting_ &&
+         quotas_ == other.quotas_ && tokens_ == other.tokens_ &&
+         incidents_ == other.incidents_ && last_incident_ == other.last_incident_ &&
+         waiting_ == other.waiting_ &&
          live_ == other.live_ && reserved_ == other.reserved_ && usage_ == other.usage_;
 }
 

@@ -29,6 +29,8 @@ struct StoredState {
   std::vector<User> users;
   std::vector<Quota> quotas;
   std::vector<Token> tokens;
+  IncidentId last_incident;
+  std::vector<Incident> incidents;  // open ones
 };
 
 // An attempt that has ended and made room for the next one.
@@ -46,6 +48,8 @@ struct Touched {
   std::set<std::string> users;
   std::set<std::tuple<std::string, std::string, Priority>> quotas;
   std::set<std::string> tokens;
+  std::set<IncidentId> incidents;
+  std::vector<Incident> closed_incidents;
   std::set<JobId> dropped_jobs;  // finished jobs evicted from memory; nothing to write
 };
 
@@ -90,6 +94,8 @@ class ClusterState {
   const std::map<std::string, User>& users() const { return users_; }
   const std::map<QuotaKey, Quota>& quotas() const { return quotas_; }
   const std::map<std::string, Token>& tokens() const { return tokens_; }
+  const std::map<IncidentId, Incident>& incidents() const { return incidents_; }  // open ones
+  IncidentId last_incident() const { return last_incident_; }
   const std::set<WaitingKey>& waiting() const { return waiting_; }  // held ones too
   const std::set<JobId>& live() const { return live_; }             // jobs with a live attempt
   const std::set<JobId>& reserved() const { return reserved_; }     // jobs with a reservation
@@ -127,6 +133,11 @@ class ClusterState {
                                   HAI_APPLY(CheckpointReported) HAI_APPLY(LifeStateSet)
                                       HAI_APPLY(NodeRegistered) HAI_APPLY(NodeLivenessChanged)
                                           HAI_APPLY(NodeSchedulingChanged)
+                                              HAI_APPLY(NodePeersNamed)
+                                                  HAI_APPLY(NodePeersConfirmed)
+                                                      HAI_APPLY(IncidentOpened)
+                                                          HAI_APPLY(IncidentChanged)
+                                                              HAI_APPLY(IncidentClosed)
 #undef HAI_APPLY
 
                                               Job& job(JobId id);
@@ -153,6 +164,8 @@ class ClusterState {
   std::map<std::string, User> users_;
   std::map<QuotaKey, Quota> quotas_;
   std::map<std::string, Token> tokens_;
+  IncidentId last_incident_;
+  std::map<IncidentId, Incident> incidents_;
 
   std::map<std::string, NodeId> node_names_;
   std::map<std::pair<std::string, std::string>, JobId> unfinished_names_;

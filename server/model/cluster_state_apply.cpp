@@ -338,4 +338,51 @@ void ClusterState::on(const NodeSchedulingChanged& event, const Event&) {
   touched_.nodes.insert(event.node);
 }
 
+void ClusterState::on(const NodePeersNamed& event, const Event&) {
+  NodePeers& peers = node(event.node).peers;
+  CHECK(!peers.named && event.version > peers.version);
+  peers.version = event.version;
+  peers.named = event.peers;
+  touched_.nodes.insert(event.node);
+}
+
+void ClusterState::on(const NodePeersConfirmed& event, const Event&) {
+  NodePeers& peers = node(event.node).peers;
+  CHECK(peers.named.has_value());
+  peers.confirmed = *std::exchange(peers.named, std::nullopt);
+  touched_.nodes.insert(event.node);
+}
+
+void ClusterState::on(const IncidentOpened& event, const Event& meta) {
+  CHECK(event.incident.value == last_incident_.value + 1);
+  last_incident_ = event.incident;
+  Incident& opened = incidents_[event.incident];
+  opened.id = event.incident;
+  opened.kind = event.kind;
+  opened.subject = event.subject;
+  opened.summary = event.summary;
+  opened.nodes = event.nodes;
+  opened.opened_at = meta.time;
+  touched_.incidents.insert(event.incident);
+}
+
+void ClusterState::on(const IncidentChanged& event, const Event&) {
+  auto it = incidents_.find(event.incident);
+  CHECK(it != incidents_.end());
+  it->second.summary = event.summary;
+  it->second.nodes = event.nodes;
+  touched_.incidents.insert(event.incident);
+}
+
+void ClusterState::on(const IncidentClosed& event, const Event& meta) {
+  auto it = incidents_.find(event.incident);
+  CHECK(it != incidents_.end());
+  Incident closed = std::move(it->second);
+  incidents_.erase(it);
+  closed.closed_at = meta.time;
+  closed.close_reason = event.reason;
+  touched_.incidents.erase(event.incident);
+  touched_.closed_incidents.push_back(std::move(closed));
+}
+
 }  // namespace hai

@@ -33,7 +33,12 @@ std::string_view kind_of(const EventBody& body) {
                                                 "life_state_set",
                                                 "node_registered",
                                                 "node_liveness_changed",
-                                                "node_scheduling_changed"};
+                                                "node_scheduling_changed",
+                                                "node_peers_named",
+                                                "node_peers_confirmed",
+                                                "incident_opened",
+                                                "incident_changed",
+                                                "incident_closed"};
   static_assert(std::size(kKinds) == std::variant_size_v<EventBody>);
   return kKinds[body.index()];
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/agent_messages.h"
+#include "server/model/incident.h"
 #include "server/model/job.h"
 #include "server/model/node.h"
 #include "server/model/user.h"
@@ -215,6 +216,39 @@ struct NodeSchedulingChanged {
   HAI_FIELDS(F(node) F(scheduling) F(reason) F(by))
 };
 
+// Durable before the node hears of it: whoever leads must know which lists it may go by.
+struct NodePeersNamed {
+  NodeId node;
+  int64_t version = 0;
+  std::vector<NodeId> peers;
+  HAI_FIELDS(F(node) F(version) F(peers))
+};
+// The node goes by the latest list, and by no other.
+struct NodePeersConfirmed {
+  NodeId node;
+  HAI_FIELDS(F(node))
+};
+
+struct IncidentOpened {
+  IncidentId incident;
+  std::string kind;
+  std::string subject;
+  std::string summary;
+  std::vector<NodeId> nodes;
+  HAI_FIELDS(F(incident) F(kind) F(subject) F(summary) F(nodes))
+};
+struct IncidentChanged {
+  IncidentId incident;
+  std::string summary;
+  std::vector<NodeId> nodes;
+  HAI_FIELDS(F(incident) F(summary) F(nodes))
+};
+struct IncidentClosed {
+  IncidentId incident;
+  std::string reason;
+  HAI_FIELDS(F(incident) F(reason))
+};
+
 #undef F
 #undef HAI_FIELDS
 
@@ -224,7 +258,8 @@ using EventBody =
                  JobFinished, NodesReserved, ReservationDropped, AttemptPlaced, AttemptStarting,
                  RankRunning, RankEnded, AttemptRunning, AttemptSuspending, AttemptContinued,
                  AttemptEnding, AttemptEnded, JobRequeued, CheckpointReported, LifeStateSet,
-                 NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged>;
+                 NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged, NodePeersNamed,
+                 NodePeersConfirmed, IncidentOpened, IncidentChanged, IncidentClosed>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

@@ -27,6 +27,7 @@ struct ExternalFields<NodeFacts> {
     visit("gpu_model", self.gpu_model);
     visit("agent_version", self.agent_version);
     visit("boot_id", self.boot_id);
+    visit("peer_port", self.peer_port);
   }
 };
 

@@ -2,6 +2,7 @@
 // A node as the server knows it: what its agent said of itself, whether it answers, whether it
 // takes jobs, and who uses or is promised its GPUs.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,22 @@ struct Held {
   bool operator==(const Held&) const = default;
 };
 
+// Whom the node asks before it ends its ranks when its lease has ended. A list that was named and
+// not yet confirmed may or may not have reached it, so both count.
+struct NodePeers {
+  int64_t version = 0;  // of the latest list named, 0 = none yet
+  std::vector<NodeId> confirmed;
+  std::optional<std::vector<NodeId>> named;
+  bool operator==(const NodePeers&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("version", self.version);
+    visit("confirmed", self.confirmed);
+    visit("named", self.named);
+  }
+};
+
 // Why a node is suspect from the beginning of an epoch until its first report.
 inline constexpr std::string_view kNotHeardOf = "not heard of since the server started";
 
@@ -39,6 +56,7 @@ struct Node {
   Scheduling scheduling = Scheduling::open;
   std::string scheduling_reason;
   std::string scheduling_by;
+  NodePeers peers;
 
   // Derived from the jobs; not stored.
   std::vector<Occupant> occupants;

@@ -92,6 +92,8 @@ Result<NodeVerb> from_proto(v1::NodeAction action) {
       return NodeVerb::drain;
     case v1::NODE_ACTION_UNDRAIN:
       return NodeVerb::undrain;
+    case v1::NODE_ACTION_FENCE:
+      return NodeVerb::fence;
     default:
       return invalid_argument("action has the unknown value {}", static_cast<int>(action));
   }

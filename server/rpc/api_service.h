@@ -52,6 +52,7 @@ class ApiService final : public v1::Api::CallbackService {
   HAI_UNARY(GetNode, GetNodeRequest, Node)
   HAI_UNARY(ControlNode, ControlNodeRequest, ControlNodeReply)
   HAI_UNARY(GetCluster, GetClusterRequest, Cluster)
+  HAI_UNARY(ListIncidents, ListIncidentsRequest, ListIncidentsReply)
   HAI_UNARY(WhoAmI, WhoAmIRequest, WhoAmIReply)
   HAI_UNARY(ListQuotas, ListQuotasRequest, ListQuotasReply)
   HAI_UNARY(SetQuota, SetQuotaRequest, Quota)

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "server/model/fields.h"
+#include "server/model/job_fields.h"
 #include "server/store/json_text.h"
 
 namespace hai {
@@ -284,6 +285,16 @@ struct JobRest {
   }
 };
 
+template <typename Self>
+struct IncidentRest {
+  Self& incident;
+  template <typename S, typename Visit>
+  static void fields(S& self, Visit&& visit) {
+    visit("nodes", self.incident.nodes);
+    visit("close_reason", self.incident.close_reason);
+  }
+};
+
 }  // namespace
 
 std::string to_json(const EventBody& body) {
@@ -318,11 +329,28 @@ Result<AttemptEnd> attempt_end_from_json(std::string_view json) {
   return decode_whole<AttemptEnd>(json, "end");
 }
 
+std::string whole_job_to_json(const Job& job) { return encode(job); }
+
+Result<Job> whole_job_from_json(std::string_view json) { return decode_whole<Job>(json, "job"); }
+
 std::string job_rest_to_json(const Job& job) { return encode(JobRest<const Job>{job}); }
 
 Status job_rest_from_json(std::string_view json, Job& job) {
   JobRest<Job> rest{job};
   return decode(json, "rest", rest);
+}
+
+std::string to_json(const NodePeers& peers) { return encode(peers); }
+Result<NodePeers> node_peers_from_json(std::string_view json) {
+  return decode_whole<NodePeers>(json, "peers");
+}
+
+std::string incident_rest_to_json(const Incident& incident) {
+  return encode(IncidentRest<const Incident>{incident});
+}
+Status incident_rest_from_json(std::string_view json, Incident& incident) {
+  IncidentRest<Incident> rest{incident};
+  return decode(json, "incident", rest);
 }
 
 }  // namespace hai

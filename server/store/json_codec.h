@@ -30,6 +30,17 @@ Result<NodeFacts> node_facts_from_json(std::string_view json);
 std::string to_json(const AttemptEnd& end);
 Result<AttemptEnd> attempt_end_from_json(std::string_view json);
 
+std::string to_json(const NodePeers& peers);
+Result<NodePeers> node_peers_from_json(std::string_view json);
+
+// What an incident's row keeps besides its columns.
+std::string incident_rest_to_json(const Incident& incident);
+Status incident_rest_from_json(std::string_view json, Incident& incident);
+
+// All of a job, with its latest attempt.
+std::string whole_job_to_json(const Job& job);
+Result<Job> whole_job_from_json(std::string_view json);
+
 // What a job's row keeps besides its columns, its spec and its attempt.
 std::string job_rest_to_json(const Job& job);
 Status job_rest_from_json(std::string_view json, Job& job);

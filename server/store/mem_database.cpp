@@ -70,6 +70,9 @@ void MemDatabase::write_rows(AppendBatch& batch) {
   }
   for (const std::string& hash : batch.removed_tokens) tokens_.erase(hash);
   for (const Token& token : batch.tokens) tokens_.insert_or_assign(token.hash, token);
+  for (Incident& incident : batch.incidents) {
+    incidents_.insert_or_assign(incident.id, std::move(incident));
+  }
 }
 
 StoredState MemDatabase::stored_state() const {
@@ -84,6 +87,10 @@ StoredState MemDatabase::stored_state() const {
   for (const auto& [name, user] : users_) state.users.push_back(user);
   for (const auto& [key, quota] : quotas_) state.quotas.push_back(quota);
   for (const auto& [hash, token] : tokens_) state.tokens.push_back(token);
+  for (const auto& [id, incident] : incidents_) {
+    state.last_incident = id;
+    if (!incident.closed_at) state.incidents.push_back(incident);
+  }
   return state;
 }
 

@@ -48,6 +48,7 @@ class MemDatabase {
   StoredState stored_state() const;
   const std::vector<Event>& events() const { return events_; }
   const std::map<JobId, Job>& jobs() const { return jobs_; }  // finished ones too
+  const std::map<IncidentId, Incident>& incidents() const { return incidents_; }  // closed ones too
   Epoch epoch() const { return epoch_; }                      // of the last acquire
   const std::string& holder() const { return holder_; }       // "" = nobody
   bool has_valid_lease() const { return !holder_.empty() && clock_.now() < lease_expires_; }
@@ -75,6 +76,7 @@ class MemDatabase {
   std::map<std::string, User> users_;
   std::map<std::tuple<std::string, std::string, Priority>, Quota> quotas_;
   std::map<std::string, Token> tokens_;
+  std::map<IncidentId, Incident> incidents_;
 };
 
 class MemStore final : public Store {

@@ -190,6 +190,7 @@ void PgAppender::write_others(PgSession& session, const AppendBatch& batch, cons
   upsert(session, quota_table, batch.quotas);
   remove_tokens(session, batch.removed_tokens);
   upsert(session, token_table, batch.tokens);
+  upsert(session, incident_table, batch.incidents);
 }
 
 void PgAppender::remember(const AppendBatch& batch) {
@@ -214,7 +215,8 @@ Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration
   // The one statement is a transaction by itself.
   const bool alone = rows.attempts.empty() && batch.nodes.empty() && batch.users.empty() &&
                      batch.removed_quotas.empty() && batch.quotas.empty() &&
-                     batch.removed_tokens.empty() && batch.tokens.empty();
+                     batch.removed_tokens.empty() && batch.tokens.empty() &&
+                     batch.incidents.empty();
   try {
     if (!alone) session.run("BEGIN");
     if (session.call(append_statement(parts), params).integer(0, 0) == 0) {

@@ -129,7 +129,15 @@ std::string subject_of(const EventBody& body) {
     return "quota/" + removed->quota.owner;
   }
   if (const auto* set = std::get_if<TokenSet>(&body)) return "user/" + set->token.user;
-  return "";
+  return std::visit(
+      [](const auto& event) -> std::string {
+        if constexpr (requires { event.incident; }) {
+          return fmt::format("incident/{}", event.incident.value);
+        } else {
+          return "";
+        }
+      },
+      body);
 }
 
 }  // namespace hai

@@ -123,7 +123,8 @@ const PgTable<Node>& node_table() {
        COLUMN(Node, "scheduling", "text", v.scheduling),
        COLUMN(Node, "scheduling_reason", "text", v.scheduling_reason),
        COLUMN(Node, "scheduling_by", "text", v.scheduling_by),
-       COLUMN(Node, "facts", "json", to_json(v.facts))}};
+       COLUMN(Node, "facts", "json", to_json(v.facts)),
+       COLUMN(Node, "peers", "json", to_json(v.peers))}};
   return table;
 }
 
@@ -155,6 +156,19 @@ const PgTable<Token>& token_table() {
       {COLUMN(Token, "hash", "text", v.hash), COLUMN(Token, "user_name", "text", v.user),
        COLUMN(Token, "label", "text", v.label),
        COLUMN(Token, "created_at", "timestamptz", v.created_at)}};
+  return table;
+}
+
+const PgTable<Incident>& incident_table() {
+  static const PgTable<Incident> table{
+      "incident",
+      1,
+      {COLUMN(Incident, "id", "bigint", v.id), COLUMN(Incident, "kind", "text", v.kind),
+       COLUMN(Incident, "subject", "text", v.subject),
+       COLUMN(Incident, "summary", "text", v.summary),
+       COLUMN(Incident, "opened_at", "timestamptz", v.opened_at),
+       COLUMN(Incident, "closed_at", "timestamptz", v.closed_at),
+       COLUMN(Incident, "body", "jsonb", incident_rest_to_json(v))}};
   return table;
 }
 

@@ -28,5 +28,6 @@ const PgTable<Node>& node_table();
 const PgTable<User>& user_table();
 const PgTable<Quota>& quota_table();
 const PgTable<Token>& token_table();
+const PgTable<Incident>& incident_table();
 
 }  // namespace hai

@@ -103,6 +103,7 @@ class Fleet final : public AgentPort {
   void on(int node, const KillRank& order);
   void on(int node, const ForgetRank& order);
   void on(int, const GrantLease&) {}
+  void on(int, const NamePeers&) {}
   void on(int, const RefuseAgent&) {}
 
   Run* find_run(const RankKey& key);

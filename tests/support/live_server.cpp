@@ -80,7 +80,7 @@ LiveServer::LiveServer() {
   NodeFacts facts{.name = "n1", .group = "training", .zone = "A", .leaf = "l1", .gpus = 8};
   facts.cpus = 64;
   facts.memory_bytes = int64_t{1} << 40;
-  agent_ = std::make_unique<Agent>(loop_, *ranks_, *link_, facts);
+  agent_ = std::make_unique<Agent>(loop_, Agent::Ports{*ranks_, *link_, peers_, record_}, facts);
   agent_->start();
   thread_ = std::thread([this] { loop_.run(); });
   const bool is_up = eventually([](Controller& controller) {

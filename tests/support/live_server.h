@@ -13,6 +13,7 @@
 #include "common/asio_loop.h"
 #include "server/serving.h"
 #include "server/store/mem_store.h"
+#include "tests/support/lone_agent.h"
 
 namespace hai {
 
@@ -76,6 +77,8 @@ class LiveServer {
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<PretendedRanks> ranks_;
   std::unique_ptr<ServerLink> link_;
+  MutePeers peers_;
+  MemoryRecord record_;
   std::unique_ptr<Agent> agent_;
   std::thread thread_;
 };

@@ -1,5 +1,6 @@
 // Agents' streams: who is heard, what is answered.
 
+#include "server/control/fencing.h"
 #include "tests/unit/control/agent_reports.h"
 #include "tests/unit/control/controller_world.h"
 
@@ -27,8 +28,8 @@ TEST(Streams, EachReportIsAnsweredWithALease) {
   w.connect(*a, 1, "node-1");
   w.report(*a, 1, 2);
   EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}),
-              ElementsAre(GrantLease{1, w.knobs.agent_lease, w.knobs.heartbeat},
-                          GrantLease{2, w.knobs.agent_lease, w.knobs.heartbeat}));
+              ElementsAre(GrantLease{1, w.knobs.agent_lease, w.knobs.heartbeat, fence_after(w.knobs)},
+                          GrantLease{2, w.knobs.agent_lease, w.knobs.heartbeat, fence_after(w.knobs)}));
   EXPECT_EQ(a->agents.sent[0].order.epoch, Epoch{1});
   EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
 }

@@ -14,7 +14,7 @@ TEST(Launch, HappensOnce) {
   w.order(launch());
   w.order(launch());
   EXPECT_THAT(w.host.calls, ElementsAre("launch 1.1.0"));
-  EXPECT_EQ(w.host.lease_until, MonoTime(30s));
+  EXPECT_EQ(w.host.lease_until, MonoTime(37s));
 }
 
 TEST(Launch, OfARankThatEndedDoesNotStartItAgain) {

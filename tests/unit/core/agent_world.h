@@ -9,6 +9,7 @@
 
 #include "agent/core/agent.h"
 #include "sim/virtual_loop.h"
+#include "tests/support/lone_agent.h"
 
 namespace hai::test {
 
@@ -47,17 +48,24 @@ struct AgentWorld {
   VirtualLoop loop{timeline};
   FakeHost host;
   FakeLink link;
+  MutePeers peers;
+  MemoryRecord record;
   std::unique_ptr<Agent> agent;
 
   explicit AgentWorld(std::vector<RankStatus> adopted = {}) {
     host.adopted = std::move(adopted);
-    agent = std::make_unique<Agent>(loop, host, link, NodeFacts{.name = "node-1", .gpus = 8});
+    start();
+  }
+  // A new agent process on the same node.
+  void start() {
+    agent = std::make_unique<Agent>(loop, Agent::Ports{host, link, peers, record},
+                                    NodeFacts{.name = "node-1", .gpus = 8});
     agent->start();
   }
-  // Connected, and granted a lease of 30 s from now.
+  // Connected, and granted a lease of 30 s from now, with 37 s to the fence.
   void lease() {
     link.listener.connected();
-    order(GrantLease{link.reports.back().sequence, 30s, 5s});
+    order(GrantLease{link.reports.back().sequence, 30s, 5s, 37s});
     link.reports.clear();
   }
   void order(OrderBody body, int64_t epoch = 1) {

@@ -1,0 +1,71 @@
+#include "agent/os/agent_record_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include "agent/os/boot_clock.h"
+#include "agent/os/files.h"
+
+namespace hai {
+
+namespace {
+
+using Json = nlohmann::json;
+constexpr size_t kFileBytesMax = 1 << 20;
+
+Json read(const std::string& path) {
+  Result<std::string> text = read_file(path, kFileBytesMax);
+  return text.is_ok() ? Json::parse(text.value(), nullptr, false) : Json();
+}
+
+int64_t number(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+}  // namespace
+
+AgentRecordFile::AgentRecordFile(const std::string& data_dir, std::string boot_id, Loop& loop)
+    : path_(data_dir + "/agent.json"), boot_id_(std::move(boot_id)), loop_(loop) {
+  const Json json = read(path_);
+  if (json.is_object()) peer_port_ = static_cast<int>(number(json, "peer_port"));
+  if (peer_port_ < 0 || peer_port_ > 65'535) peer_port_ = 0;
+}
+
+std::optional<AgentRecord> AgentRecordFile::load() {
+  try {
+    const Json json = read(path_);
+    if (!json.is_object() || boot_id_.empty() || json.at("boot_id") != boot_id_) return {};
+    AgentRecord record;
+    const MonoTime until{Duration(json.at("lease_until_boottime_us").get<int64_t>())};
+    if (until > MonoTime{}) record.lease_until = loop_.now() + (until - boot_now());
+    record.fence = Duration(json.at("fence_us").get<int64_t>());
+    record.peers.version = json.at("peers_version").get<int64_t>();
+    for (const Json& peer : json.at("peers")) {
+      record.peers.peers.push_back({peer.at("node").get<std::string>(),
+                                    peer.at("address").get<std::string>(),
+                                    peer.at("port").get<int>()});
+    }
+    return record;
+  } catch (const std::exception&) {
+    return {};  // Without it the agent is as new: it vouches for nothing until its next grant.
+  }
+}
+
+Status AgentRecordFile::save(const AgentRecord& record) {
+  Json peers = Json::array();
+  for (const Peer& peer : record.peers.peers) {
+    peers.push_back({{"node", peer.node}, {"address", peer.address}, {"port", peer.port}});
+  }
+  MonoTime until{};
+  if (record.lease_until > MonoTime{}) until = boot_now() + (record.lease_until - loop_.now());
+  const Json json = {{"boot_id", boot_id_},
+                     {"lease_until_boottime_us", until.time_since_epoch().count()},
+                     {"fence_us", record.fence.count()},
+                     {"peers_version", record.peers.version},
+                     {"peers", peers},
+                     {"peer_port", peer_port_}};
+  return write_file_atomic(path_, json.dump(-1, ' ', false, Json::error_handler_t::replace), 0600,
+                           Durability::survives_crash_of_program);
+}
+
+}  // namespace hai

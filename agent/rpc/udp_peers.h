@@ -1,0 +1,42 @@
+#pragma once
+// The PeerPort of production: one UDP socket on the agent's loop. Loop thread only.
+
+#include <memory>
+#include <string>
+
+#include "agent/core/peer_port.h"
+#include "common/status.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace hai {
+
+struct UdpPeersOptions {
+  std::string node;
+  std::string agent_token;
+  std::string address;  // bound to it if it is an IP address, else to all of IPv4
+  int port = 0;         // 0 = any
+};
+
+class UdpPeers final : public PeerPort {
+ public:
+  // `unavailable` if the port is taken.
+  static Result<std::unique_ptr<UdpPeers>> open(boost::asio::io_context& context,
+                                                UdpPeersOptions options);
+  ~UdpPeers() override;  // closes; no callback afterwards
+
+  int port() const;
+  void start(Listener listener) override;
+  void prepare(const std::vector<Peer>& peers) override;
+  void ask(int64_t round, const std::vector<Peer>& peers) override;
+
+  struct Impl;
+
+ private:
+  explicit UdpPeers(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace hai

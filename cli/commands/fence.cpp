@@ -1,0 +1,18 @@
+#include "cli/commands/commands.h"
+#include "cli/commands/control.h"
+#include "hai/v1/api.pb.h"
+
+namespace hai::cli {
+
+void add_fence(CLI::App& app, Session& session) {
+  add_node_control(
+      app, session,
+      {.verb = "fence",
+       .description = "Vouch that silent nodes are off, so that their jobs run elsewhere at once",
+       .done = "is given up",
+       .action = v1::NODE_ACTION_FENCE,
+       .danger = "A job whose processes still run there would run twice: make sure that the nodes "
+                 "are switched off or have no processes of jobs."});
+}
+
+}  // namespace hai::cli
