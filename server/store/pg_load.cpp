@@ -108,7 +108,8 @@ class JobPages {
 
 void load_nodes(PgSession& session, StoredState& state) {
   PgResult rows = session.run(
-      "SELECT id, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by, facts"
+      "SELECT id, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by, facts,"
+      " peers"
       " FROM node ORDER BY id");
   for (int row = 0; row < rows.size(); ++row) {
     PgCells cells(rows, row);
@@ -120,6 +121,7 @@ void load_nodes(PgSession& session, StoredState& state) {
     cells.read(node.scheduling_reason);
     cells.read(node.scheduling_by);
     node.facts = cells.parsed(node_facts_from_json);
+    node.peers = cells.parsed(node_peers_from_json);
   }
 }
 
@@ -157,6 +159,27 @@ void load_people(PgSession& session, StoredState& state) {
 }
 
 }  // namespace
+
+std::vector<Incident> load_incidents(PgSession& session, bool only_open) {
+  PgResult rows = session.run(fmt::format(
+      "SELECT id, kind, subject, summary, opened_at, closed_at, body FROM incident{} ORDER BY id",
+      only_open ? " WHERE closed_at IS NULL" : ""));
+  std::vector<Incident> incidents;
+  for (int row = 0; row < rows.size(); ++row) {
+    PgCells cells(rows, row);
+    Incident& incident = incidents.emplace_back();
+    cells.read(incident.id);
+    cells.read(incident.kind);
+    cells.read(incident.subject);
+    cells.read(incident.summary);
+    cells.read(incident.opened_at);
+    cells.read(incident.closed_at);
+    if (Status status = incident_rest_from_json(cells.text(), incident); !status.is_ok()) {
+      throw PgError(fmt::format("incident {}: {}", incident.id.value, status.message()));
+    }
+  }
+  return incidents;
+}
 
 std::vector<Job> load_jobs(PgSession& session, const std::vector<JobState>& states) {
   JobPages pages;
@@ -209,6 +232,9 @@ StoredState load_state_in(PgSession& session) {
   state.jobs = load_jobs(session, {JobState::queued, JobState::running, JobState::suspended});
   load_nodes(session, state);
   load_people(session, state);
+  state.last_incident.value =
+      session.run("SELECT coalesce(max(id), 0) FROM incident").integer(0, 0);
+  state.incidents = load_incidents(session, /*only_open=*/true);
   return state;
 }
 

@@ -13,6 +13,8 @@ StoredState load_state_in(PgSession& session);  // the same inside a snapshot of
 // All jobs in one of these states, by id, with their latest attempt and its ranks.
 std::vector<Job> load_jobs(PgSession& session, const std::vector<JobState>& states);
 
+std::vector<Incident> load_incidents(PgSession& session, bool only_open);
+
 // The attempt of each job in `numbers` (job and attempt number, same length), with its ranks, put
 // into `jobs`, which are sorted by id.
 void load_attempts(PgSession& session, std::vector<Job>& jobs, const std::vector<int>& numbers);
