@@ -34,6 +34,7 @@ void add_job_routes(HttpRouter& router, const HttpParts& parts);
 void add_advice_routes(HttpRouter& router, const HttpParts& parts);
 void add_node_routes(HttpRouter& router, const HttpParts& parts);
 void add_event_routes(HttpRouter& router, const HttpParts& parts);
+void add_admin_routes(HttpRouter& router, const HttpParts& parts);
 void add_people_routes(HttpRouter& router, const HttpParts& parts);
 void add_status_page(HttpRouter& router, const HttpParts& parts);
 

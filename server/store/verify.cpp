@@ -2,136 +2,227 @@
 
 #include <map>
 
-#include "server/store/history_queries.h"
+#include "server/model/fits.h"
+#include "server/model/state_digest.h"
+#include "server/store/archive_files.h"
+#include "server/store/pg_event_log.h"
 #include "server/store/pg_load.h"
+#include "server/store/verify_jobs.h"
 
 namespace hai {
 namespace {
 
-class Comparison {
- public:
-  explicit Comparison(LedgerReport& report) : report_(report) {}
+// Names of rows in differences.
+template <typename Tag>
+std::string words(Id<Tag> id) {
+  return std::to_string(id.value);
+}
+std::string words(const std::string& text) { return text; }
+std::string words(const ClusterState::QuotaKey& key) {
+  const auto& [owner, group, priority] = key;
+  return fmt::format("{} in {}/{}", owner, group, to_string(priority));
+}
 
-  void differ(std::string sentence) {
-    if (report_.differences.size() < kLedgerDifferencesMax) {
-      report_.differences.push_back(std::move(sentence));
+Node without_jobs(Node node) {
+  node.occupants.clear();
+  node.held.clear();
+  return node;
+}
+template <typename Value>
+const Value& without_jobs(const Value& value) {
+  return value;
+}
+
+template <typename Key, typename Value>
+void compare(LedgerReport& report, const char* what, const std::map<Key, Value>& replayed,
+             const std::map<Key, Value>& rows, int64_t& count) {
+  count = std::ssize(replayed);
+  for (const auto& [key, value] : replayed) {
+    const auto found = rows.find(key);
+    if (found == rows.end()) {
+      report.differ(fmt::format("{} {}: in the log, but there is no row", what, words(key)));
+    } else if (!(without_jobs(value) == found->second)) {
+      report.differ(fmt::format("{} {}: the row differs from the log", what, words(key)));
     }
   }
+  for (const auto& [key, value] : rows) {
+    if (!replayed.contains(key)) {
+      report.differ(fmt::format("{} {}: a row, but not in the log", what, words(key)));
+    }
+  }
+}
 
-  // Both by key; `what` names the kind of row.
-  template <typename Key, typename Value>
-  void compare(const char* what, const std::map<Key, Value>& replayed,
-               const std::map<Key, Value>& rows) {
-    for (const auto& [key, value] : replayed) {
-      const auto found = rows.find(key);
-      if (found == rows.end()) {
-        differ(fmt::format("{} {}: in the log, but there is no row", what, words(key)));
-      } else if (!(found->second == value)) {
-        differ(fmt::format("{} {}: the row differs from the log", what, words(key)));
-      }
-    }
-    for (const auto& [key, value] : rows) {
-      if (!replayed.contains(key)) {
-        differ(fmt::format("{} {}: a row, but not in the log", what, words(key)));
-      }
-    }
+template <typename Value, typename KeyOf>
+auto by_key(const std::vector<Value>& values, KeyOf key_of) {
+  std::map<std::decay_t<decltype(std::invoke(key_of, values.front()))>, Value> map;
+  for (const Value& value : values) map.emplace(std::invoke(key_of, value), value);
+  return map;
+}
+
+class Verifier {
+ public:
+  Verifier(PgSession& session, const VerifyOptions& options)
+      : session_(session), options_(options), jobs_(session, archived_, report_) {}
+
+  Result<LedgerReport> run() {
+    PgSnapshot snapshot(session_);
+    const EventRange range = event_range(session_);
+    RETURN_IF_ERROR(replay_archive(range.first));
+    if (range.first > state_.last_seq() + 1) return missing_beginning(range.first);
+    PgEventLog log(session_, state_.last_seq(), range.last);
+    RETURN_IF_ERROR(replay(log, range.last));
+    compare_tables();
+    for (const auto& [id, job] : state_.jobs()) jobs_.add(job);
+    jobs_.finish(state_.last_job());
+    compare_live();
+    snapshot.end();
+    report_.last_seq = state_.last_seq();
+    report_.digest = digest_text(state_digest(state_));
+    return std::move(report_);
   }
 
  private:
-  template <typename Tag>
-  static std::string words(Id<Tag> id) {
-    return std::to_string(id.value);
-  }
-  static std::string words(const std::string& text) { return text; }
-  static std::string words(const std::pair<JobId, int>& attempt) {
-    return fmt::format("{}.{}", attempt.first.value, attempt.second);
-  }
-  static std::string words(const ClusterState::QuotaKey& key) {
-    const auto& [owner, group, priority] = key;
-    return fmt::format("{} in {}/{}", owner, group, to_string(priority));
+  Status missing_beginning(int64_t first) const {
+    if (options_.archive_dir.empty()) {
+      return failed_precondition(
+          "the event log begins at {}: name the folder of its archive with --archive", first);
+    }
+    return Status(Code::data_loss, fmt::format("{} ends at event {}, the event log begins at {}",
+                                               options_.archive_dir, state_.last_seq(), first));
   }
 
-  LedgerReport& report_;
-};
-
-using AttemptKey = std::pair<JobId, int>;
-
-// `earlier` gets the attempts that others have followed: the state keeps only the latest.
-Result<ClusterState> replay(PgSession& session, LedgerReport& report,
-                            std::map<AttemptKey, Attempt>& earlier) {
-  ClusterState state;
-  while (true) {
-    Result<std::vector<Event>> page =
-        find_events(session, {.after_seq = state.last_seq(), .limit = kHistoryPageMax});
-    if (!page.is_ok()) return page.status();
-    for (const Event& event : page.value()) {
-      if (event.seq != state.last_seq() + 1) {
-        return Status(Code::data_loss,
-                      fmt::format("the event log has {} after {}", event.seq, state.last_seq()));
+  // Up to where the rows begin; what is in both was not deleted yet when the archiver stopped.
+  Status replay_archive(int64_t first_row) {
+    if (options_.archive_dir.empty()) return ok();
+    auto files = find_archive_files(options_.archive_dir);
+    if (!files.is_ok()) return files.status();
+    RETURN_IF_ERROR(check_sums(files.value()));
+    std::vector<std::string> paths;
+    for (const ArchiveFile& file : files.value()) {
+      if (file.has_jobs) {
+        RETURN_IF_ERROR(archived_.add_file(file.path));
+      } else if (file.first_seq < first_row || first_row == 0) {
+        paths.push_back(file.path);
       }
-      state.apply(event);
-      ++report.events;
     }
-    for (ReplacedAttempt& replaced : state.take_touched().replaced_attempts) {
-      earlier.emplace(AttemptKey{replaced.job, replaced.attempt.number},
-                      std::move(replaced.attempt));
-    }
-    if (page.value().size() < static_cast<size_t>(kHistoryPageMax)) return state;
+    archived_.sort();
+    FileEventLog log(std::move(paths));
+    RETURN_IF_ERROR(replay(log, first_row == 0 ? INT64_MAX : first_row - 1));
+    report_.archived_events = report_.events;
+    return ok();
   }
-}
 
-std::map<AttemptKey, Attempt> earlier_attempts(PgSession& session, const std::vector<Job>& jobs) {
-  std::map<AttemptKey, Attempt> earlier;
-  for (const Job& job : jobs) {
-    if (job.attempt_number() < 2) continue;
-    for (Attempt& attempt : find_attempts_in(session, job.id)) {
-      if (attempt.number == job.attempt_number()) continue;
-      earlier.emplace(AttemptKey{job.id, attempt.number}, std::move(attempt));
+  Status check_sums(const std::vector<ArchiveFile>& files) {
+    PgResult rows = session_.run("SELECT file, sha256 FROM archive");
+    std::map<std::string, std::string> sums;
+    for (int row = 0; row < rows.size(); ++row) sums.emplace(rows.text(row, 0), rows.text(row, 1));
+    for (const ArchiveFile& file : files) {
+      const auto sum = sums.find(file.path.substr(file.path.rfind('/') + 1));
+      if (sum == sums.end()) continue;
+      Result<std::string> found = sha256_of_file(file.path);
+      if (!found.is_ok()) return found.status();
+      if (found.value() == sum->second) continue;
+      return Status(Code::data_loss, fmt::format("{}: its SHA-256 is {}, the database says {}",
+                                                 file.path, found.value(), sum->second));
+    }
+    return ok();
+  }
+
+  Status replay(EventLog& log, int64_t last) {
+    while (state_.last_seq() < last) {
+      Result<std::vector<Event>> page = log.next_page();
+      if (!page.is_ok()) return page.status();
+      if (page.value().empty()) break;
+      for (const Event& event : page.value()) {
+        if (event.seq > last) break;
+        RETURN_IF_ERROR(fits(state_, event));
+        apply(event);
+      }
+      hand_over();
+      if (options_.progress) options_.progress(state_.last_seq(), last);
+    }
+    return ok();
+  }
+
+  void apply(const Event& event) {
+    state_.apply(event);
+    ++report_.events;
+    if (options_.live && event.seq == options_.live->seq) {
+      digest_at_live_ = digest_text(state_digest(state_));
+    }
+    if (std::holds_alternative<JobFinished>(event.body)) finished_.push_back(job_of(event.body));
+  }
+
+  // What no later event changes leaves the state for its check.
+  void hand_over() {
+    for (JobId id : std::exchange(finished_, {})) jobs_.add(*state_.find(id));
+    state_.evict_finished(0);
+    Touched touched = state_.take_touched();
+    for (ReplacedAttempt& replaced : touched.replaced_attempts) jobs_.add(std::move(replaced));
+    for (Incident& closed : touched.closed_incidents)
+      closed_incidents_.push_back(std::move(closed));
+  }
+
+  // A line for each table; jobs have their own check.
+  void compare_tables() {
+    StoredState rows = load_state_in(session_);
+    if (rows.epoch != state_.epoch()) {
+      report_.differ(fmt::format("epoch {} in the log, {} in the row", state_.epoch().value,
+                                 rows.epoch.value));
+    }
+    if (rows.last_seq != state_.last_seq()) {
+      report_.differ(
+          fmt::format("the log ends at {}, the row says {}", state_.last_seq(), rows.last_seq));
+    }
+    const auto quota_key = [](const Quota& q) {
+      return ClusterState::QuotaKey{q.owner, q.group, q.priority};
+    };
+    std::map<IncidentId, Incident> incidents = state_.incidents();
+    for (Incident& closed : closed_incidents_) incidents.emplace(closed.id, std::move(closed));
+    compare(report_, "node", state_.nodes(), by_key(rows.nodes, &Node::id), report_.nodes);
+    compare(report_, "user", state_.users(), by_key(rows.users, &User::name), report_.users);
+    compare(report_, "quota of", state_.quotas(), by_key(rows.quotas, quota_key), report_.quotas);
+    compare(report_, "token", state_.tokens(), by_key(rows.tokens, &Token::hash), report_.tokens);
+    compare(report_, "incident", incidents,
+            by_key(load_incidents(session_, /*only_open=*/false), &Incident::id),
+            report_.incidents);
+  }
+
+  void compare_live() {
+    if (!options_.live) return;
+    report_.live_compared = true;
+    if (digest_at_live_.empty()) {
+      report_.differ(fmt::format("the server is at event {}, the log ends at {}",
+                                 options_.live->seq, state_.last_seq()));
+    } else if (digest_at_live_ != options_.live->digest) {
+      report_.differ(
+          fmt::format("the server's state after event {} has the digest {}, the log's {}",
+                      options_.live->seq, options_.live->digest, digest_at_live_));
     }
   }
-  return earlier;
-}
 
-void compare(const ClusterState& replayed, StoredState stored, LedgerReport& report) {
-  Comparison comparison(report);
-  report.jobs = static_cast<int64_t>(stored.jobs.size());
-  if (stored.epoch != replayed.epoch()) {
-    comparison.differ(fmt::format("epoch {} in the log, {} in the row", replayed.epoch().value,
-                                  stored.epoch.value));
-  }
-  if (stored.last_seq != replayed.last_seq()) {
-    comparison.differ(
-        fmt::format("the log ends at {}, the row says {}", replayed.last_seq(), stored.last_seq));
-  }
-  // Who occupies a node follows from the jobs; building a state from the rows derives it.
-  const ClusterState rows(std::move(stored));
-  comparison.compare("job", replayed.jobs(), rows.jobs());
-  comparison.compare("node", replayed.nodes(), rows.nodes());
-  comparison.compare("user", replayed.users(), rows.users());
-  comparison.compare("quota of", replayed.quotas(), rows.quotas());
-  comparison.compare("token", replayed.tokens(), rows.tokens());
-}
+  PgSession& session_;
+  const VerifyOptions& options_;
+  LedgerReport report_;
+  ArchivedJobs archived_;
+  JobCheck jobs_;
+  ClusterState state_;
+  std::vector<JobId> finished_;  // by events of this page
+  std::vector<Incident> closed_incidents_;
+  std::string digest_at_live_;
+};
 
 }  // namespace
 
-Result<LedgerReport> verify_ledger(const std::string& conninfo) {
-  PgSession session({.conninfo = conninfo, .statement_timeout = 1min});
+void LedgerReport::differ(std::string sentence) {
+  ++difference_count;
+  if (differences.size() < kLedgerDifferencesMax) differences.push_back(std::move(sentence));
+}
+
+Result<LedgerReport> verify_ledger(const std::string& conninfo, const VerifyOptions& options) {
+  PgSession session({.conninfo = conninfo, .statement_timeout = 10min, .plan_cache_mode = "auto"});
   try {
-    LedgerReport report;
-    PgSnapshot snapshot(session);
-    std::map<AttemptKey, Attempt> earlier;
-    Result<ClusterState> replayed = replay(session, report, earlier);
-    if (!replayed.is_ok()) return replayed.status();
-    StoredState stored = load_state_in(session);
-    for (Job& finished :
-         load_jobs(session, {JobState::succeeded, JobState::failed, JobState::stopped})) {
-      stored.jobs.push_back(std::move(finished));
-    }
-    const std::map<AttemptKey, Attempt> attempt_rows = earlier_attempts(session, stored.jobs);
-    snapshot.end();
-    Comparison(report).compare("attempt", earlier, attempt_rows);
-    compare(replayed.value(), std::move(stored), report);
-    return report;
+    return Verifier(session, options).run();
   } catch (const PgError& error) {
     return unavailable("postgres: {}", error.what());
   }

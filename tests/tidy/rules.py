@@ -4,6 +4,10 @@
 _SERVER_LOGIC = ["common", "server/model", "server/plan", "server/control"]
 # Events go to the outside as they are stored.
 _STORED_JSON = ["server/store/json_codec.h", "server/store/json_text.h"]
+# Logs as files, for whoever replays them.
+_STORED_LOG = [
+    "server/store/json_codec.h", "server/store/event_line.h", "server/store/event_log.h", "server/store/line_file.h",
+]
 MAY_INCLUDE = {
     "common": [],
     "proto": ["common"],
@@ -22,7 +26,7 @@ MAY_INCLUDE = {
     "agent/shim": ["common", "agent/core", "agent/os"],
     "agent": ["common", "proto"],  # main
     "cli": ["common", "proto"],
-    "sim": [*_SERVER_LOGIC, "server/store/mem_store.h", "agent/core"],
+    "sim": [*_SERVER_LOGIC, "server/store/mem_store.h", *_STORED_LOG, "agent/core"],
 }
 
 # Headers that are slow to compile or carry a decision: where they may be included, and whether by a header too.

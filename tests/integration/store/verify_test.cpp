@@ -4,6 +4,7 @@
 
 #include <libpq-fe.h>
 
+#include "server/model/state_digest.h"
 #include "tests/integration/store/store_fixture.h"
 
 namespace hai {
@@ -65,6 +66,58 @@ TEST_F(VerifyTest, SeesARowThatNobodyWrote) {
 TEST_F(VerifyTest, SeesAMissingEvent) {
   EXPECT_THAT(differences_after("DELETE FROM event WHERE seq = 3"),
               ElementsAre("the event log has 4 after 2"));
+}
+
+TEST_F(VerifyTest, SeesAColumnThatIsNotItsSpecs) {
+  EXPECT_THAT(differences_after("UPDATE job SET name = name || 'x' WHERE id = 2"),
+              ElementsAre("job 2: the row's columns differ from its spec"));
+}
+
+TEST_F(VerifyTest, SeesStrayAttemptsAndRanks) {
+  EXPECT_THAT(
+      differences_after("INSERT INTO attempt SELECT 9999, number, state, priority,"
+                        " master_port, exclusive, placed_at, running_at, ended_at,"
+                        " suspend_deadline, suspended_for, suspend_reason, ending"
+                        " FROM attempt LIMIT 1"),
+      ElementsAre(testing::ContainsRegex("attempt 9999.[0-9]+: a row, but not in the log")));
+  EXPECT_THAT(differences_after("INSERT INTO rank SELECT 9998, attempt, rank, node, gpus, state,"
+                                " cause, exit_code, message FROM rank LIMIT 1"),
+              Contains(testing::ContainsRegex("rank 9998.[0-9]+.[0-9]+: a row, but not in")));
+}
+
+TEST_F(VerifyTest, SeesAnEventFiledElsewhere) {
+  EXPECT_THAT(differences_after("UPDATE event SET subject = 'job/999999' WHERE seq = 5"),
+              ElementsAre("event 5 is filed under 'job/999999'"));
+}
+
+// It must say so, and not stop as a server would for whom that is a bug of its own.
+TEST_F(VerifyTest, SeesAnEventThatDoesNotFit) {
+  EXPECT_THAT(differences_after("UPDATE event SET body = jsonb_set(body, '{job}', '100000')"
+                                " WHERE seq = (SELECT max(seq) FROM event"
+                                " WHERE kind = 'attempt_placed');"
+                                "UPDATE event SET subject = 'job/100000'"
+                                " WHERE body->>'job' = '100000'"),
+              ElementsAre(testing::ContainsRegex("event [0-9]+ .attempt_placed. does not fit:"
+                                                 " job 100000 does not exist")));
+}
+
+TEST_F(VerifyTest, ComparesTheStateOfAServerAtWork) {
+  const LedgerReport whole = verify_ledger(conninfo_).value();
+  EXPECT_GT(whole.jobs, 10);
+  EXPECT_GT(whole.attempts, 10);
+  EXPECT_GT(whole.ranks, whole.attempts);
+  EXPECT_EQ(whole.nodes, 6);
+  PgStore store(loop_, {conninfo_});
+  const ClusterState live = loaded(store);
+  const std::string digest = digest_text(state_digest(live));
+  EXPECT_EQ(digest, whole.digest);
+  const auto compared = [&](LiveDigest said) {
+    return verify_ledger(conninfo_, {.live = std::move(said)}).value().differences;
+  };
+  EXPECT_THAT(compared({whole.last_seq, digest}), IsEmpty());
+  EXPECT_THAT(compared({whole.last_seq - 1, digest}),
+              ElementsAre(HasSubstr(fmt::format("has the digest {}, the log's ", digest))));
+  EXPECT_THAT(compared({whole.last_seq + 1, digest}), ElementsAre(HasSubstr("the log ends at")));
 }
 
 TEST_F(VerifyTest, SeesALostTail) {

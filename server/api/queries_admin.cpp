@@ -1,0 +1,20 @@
+// What operators ask about the server itself.
+
+#include "server/api/queries.h"
+#include "server/model/state_digest.h"
+
+namespace hai {
+
+void Queries::get_digest(const Caller& caller, Done<DigestView> done) {
+  controller_.read(
+      caller,
+      [done](const Controller::ReadContext& context, const Actor& actor) {
+        if (actor.role != Role::admin) {
+          return done(permission_denied("only admins may ask for the state's digest"));
+        }
+        done(DigestView{context.state.last_seq(), digest_text(state_digest(context.state))});
+      },
+      done);
+}
+
+}  // namespace hai

@@ -1,0 +1,31 @@
+#pragma once
+// The verbs of hai-server besides serving: one file each. A verb reads the same config file as the
+// server, does its work on the database and exits; the server need not stop for any of them.
+
+#include <functional>
+
+#include "server/server_config.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hai {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitError = 1;
+inline constexpr int kExitUsage = 2;
+
+struct ServerCommand {
+  CLI::App* app = nullptr;
+  std::function<int(const ServerConfig&)> run;
+};
+
+ServerCommand add_migrate_command(CLI::App& app);
+ServerCommand add_verify_command(CLI::App& app);
+ServerCommand add_export_command(CLI::App& app);
+
+// Says what went wrong on stderr and gives the exit code for it.
+int report_failure(const Status& status);
+
+}  // namespace hai

@@ -1,0 +1,19 @@
+#pragma once
+// One question to a server's HTTP interface, for commands that compare what it says.
+
+#include <string>
+
+#include "common/status.h"
+
+namespace hai {
+
+struct HttpQuestion {
+  std::string server;  // host:port, with or without http://
+  std::string target;  // "/api/v1/digest"
+  std::string token;
+};
+
+// The body of a 200; else what went wrong, with the server's own words. Waits at most 30 s.
+Result<std::string> http_get(const HttpQuestion& question);
+
+}  // namespace hai

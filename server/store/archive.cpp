@@ -1,0 +1,165 @@
+#include "server/store/archive.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "server/store/archive_part.h"
+#include "server/store/archive_table.h"
+#include "server/store/pg_event_log.h"
+
+namespace hai {
+namespace {
+
+Status sync_dir(const std::string& dir) {
+  const int descriptor = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return invalid_argument("{}: {}", dir, std::strerror(errno));
+  const bool is_done = ::fsync(descriptor) == 0;
+  ::close(descriptor);
+  return is_done ? ok() : unavailable("{}: can't be brought to disk", dir);
+}
+
+class Archiver {
+ public:
+  Archiver(PgSession& session, const ArchiveOptions& options)
+      : session_(session), options_(options) {}
+
+  Result<ArchiveResult> run() {
+    if (!lock_archive(session_)) {
+      return failed_precondition("another archive of this database is under way");
+    }
+    if (!options_.dry_run) {
+      RETURN_IF_ERROR(sync_dir(options_.dir));
+      RETURN_IF_ERROR(complete_earlier());
+    }
+    const EventRange range = event_range(session_);
+    const int64_t last = last_old_enough(range);
+    while (next_ <= last) RETURN_IF_ERROR(archive_part(range, last));
+    return result_;
+  }
+
+ private:
+  // The end of the beginning that is all old: clocks of two leaders may differ, so that one younger
+  // event may stand among older ones.
+  int64_t last_old_enough(const EventRange& range) {
+    next_ = range.first;
+    if (range.last == 0) return -1;
+    const int64_t newest = range.last - options_.keep_events;
+    return std::min(newest, last_event_before(session_, options_.older_than, range.last));
+  }
+
+  Status archive_part(const EventRange& range, int64_t last) {
+    const int64_t part_last = std::min(last, next_ + options_.part_events - 1);
+    if (result_.first_seq == 0) result_.first_seq = next_;
+    if (options_.dry_run) {
+      result_.events += part_last - next_ + 1;
+      result_.jobs += jobs_ended_in(session_, next_, part_last);
+      result_.last_seq = part_last;
+      result_.files += 2;
+      next_ = part_last + 1;
+      return ok();
+    }
+    Result<ArchivePart> written =
+        write_part(session_, {options_.cluster, options_.dir, next_, part_last});
+    if (!written.is_ok()) return written.status();
+    const ArchivePart& part = written.value();
+    step("written");
+    record_files(session_, {part.events, part.jobs});
+    step("recorded");
+    RETURN_IF_ERROR(name_files({part.events, part.jobs}));
+    delete_rows(part.events, part.job_ids);
+    result_.events += part_last - next_ + 1;
+    result_.jobs += std::ssize(part.job_ids);
+    result_.last_seq = part_last;
+    result_.files += 2;
+    next_ = part_last + 1;
+    if (options_.progress) options_.progress(next_ - range.first, last - range.first + 1);
+    return ok();
+  }
+
+  Status name_files(const std::vector<ArchivedFile>& files) {
+    for (const ArchivedFile& file : files) {
+      std::error_code error;
+      const std::string path = final_path(options_.dir, file);
+      if (std::filesystem::exists(path, error)) {
+        RETURN_IF_ERROR(check_file(path, file));
+        continue;
+      }
+      RETURN_IF_ERROR(check_file(partial_path(options_.dir, file), file));
+      std::filesystem::rename(partial_path(options_.dir, file), path, error);
+      if (error) return unavailable("{}: {}", path, error.message());
+      step("renamed");
+    }
+    return sync_dir(options_.dir);
+  }
+
+  // Jobs first: as long as events of the part are there, a later run looks at it again.
+  void delete_rows(const ArchivedFile& events, const std::vector<JobId>& jobs) {
+    const size_t page = static_cast<size_t>(options_.rows_per_delete);
+    for (size_t at = 0; at < jobs.size(); at += page) {
+      const std::span<const JobId> ids(jobs);
+      gently([&] { delete_jobs(session_, ids.subspan(at, std::min(page, jobs.size() - at))); });
+    }
+    for (int64_t seq = events.first_seq; seq <= events.last_seq; seq += options_.rows_per_delete) {
+      const int64_t end = std::min(events.last_seq, seq + options_.rows_per_delete - 1);
+      gently([&] { delete_events(session_, seq, end); });
+    }
+  }
+
+  // At most half of the time is the disk's for this.
+  template <typename Work>
+  void gently(Work work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    step("deleted");
+    std::this_thread::sleep_for(std::chrono::steady_clock::now() - start);
+  }
+
+  // Parts that are recorded, but whose rows are not all gone.
+  Status complete_earlier() {
+    const EventRange range = event_range(session_);
+    const std::vector<ArchivedFile> files = recorded_since(session_, range.first);
+    if (range.last == 0 || files.empty()) return ok();
+    result_.completed_earlier = true;
+    RETURN_IF_ERROR(name_files(files));
+    for (const ArchivedFile& events : files) {
+      if (events.has_jobs) continue;
+      std::vector<JobId> ids;
+      for (const ArchivedFile& jobs : files) {
+        if (!jobs.has_jobs || jobs.first_seq != events.first_seq) continue;
+        Result<std::vector<JobId>> read = job_ids_of(final_path(options_.dir, jobs));
+        if (!read.is_ok()) return read.status();
+        ids = std::move(read).value();
+      }
+      delete_rows(events, ids);
+    }
+    return ok();
+  }
+
+  void step(const char* name) const {
+    if (options_.between_steps) options_.between_steps(name);
+  }
+
+  PgSession& session_;
+  const ArchiveOptions& options_;
+  ArchiveResult result_;
+  int64_t next_ = 0;  // the first event that is not archived
+};
+
+}  // namespace
+
+Result<ArchiveResult> archive_ledger(const std::string& conninfo, const ArchiveOptions& options) {
+  PgSession session({.conninfo = conninfo, .statement_timeout = 5min, .plan_cache_mode = "auto"});
+  try {
+    return Archiver(session, options).run();
+  } catch (const PgError& error) {
+    return unavailable("postgres: {}", error.what());
+  }
+}
+
+}  // namespace hai

@@ -1,0 +1,55 @@
+#pragma once
+// What an archive's folder holds: pairs of files, CLUSTER-FIRST-LAST.jsonl.gz with events and
+// CLUSTER-FIRST-LAST-jobs.jsonl.gz with the finished jobs that left the tables with them.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/id.h"
+#include "common/status.h"
+#include "server/store/job_line.h"
+
+namespace hai {
+
+struct ArchiveFile {
+  std::string path;
+  int64_t first_seq = 0;
+  int64_t last_seq = 0;
+  bool has_jobs = false;  // jobs, not events
+};
+
+// All that are in `dir`, by first_seq; others' files are passed over.
+Result<std::vector<ArchiveFile>> find_archive_files(const std::string& dir);
+
+std::string events_file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq);
+std::string jobs_file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq);
+
+// SHA-256 of a file, hex.
+Result<std::string> sha256_of_file(const std::string& path);
+
+// What archived jobs were, without keeping them: 24 bytes for each job and each earlier attempt.
+class ArchivedJobs {
+ public:
+  Status add_file(const std::string& path);
+  void sort();
+
+  int64_t jobs() const { return jobs_; }
+  bool has(JobId job) const { return find(job, 0) != nullptr; }
+  bool holds(const Job& job) const;  // exactly this, with its latest attempt
+  bool holds(JobId job, const Attempt& earlier) const;
+
+ private:
+  struct Entry {
+    JobId job;
+    int earlier = 0;  // an attempt's number; 0 = the job itself
+    uint64_t hash = 0;
+  };
+  const Entry* find(JobId job, int earlier) const;
+
+  std::vector<Entry> entries_;
+  int64_t jobs_ = 0;
+};
+
+}  // namespace hai
