@@ -3,10 +3,13 @@
 // (liveness).
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/time.h"
+#include "server/model/event.h"
 
 namespace hai {
 
@@ -15,6 +18,7 @@ struct ChaosOptions {
   Duration chaos = 15min;  // virtual time with faults
   Duration liveness = 3h;  // virtual time for everything to end after healing
   bool verbose = false;
+  std::function<void(const std::vector<Event>&)> on_log;  // gets the whole event log at the end
 };
 
 struct ChaosResult {

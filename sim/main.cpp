@@ -6,6 +6,8 @@
 
 #include "common/version.h"
 #include "sim/chaos.h"
+#include "sim/replay/replay_command.h"
+#include "sim/replay/write_log.h"
 #include "sim/trace/trace_command.h"
 
 namespace {
@@ -17,6 +19,7 @@ struct ChaosArguments {
   uint64_t seeds = 0;
   uint64_t first_seed = 1;
   bool twice = false;
+  std::string log;
   hai::ChaosOptions options;
 };
 
@@ -41,11 +44,22 @@ bool run_one(uint64_t seed, const ChaosArguments& arguments) {
   return !result.violation;
 }
 
-int run_chaos_command(ChaosArguments arguments) {
-  if (arguments.seed != 0) {
-    arguments.options.verbose = true;
-    return run_one(arguments.seed, arguments) ? 0 : 1;
+int run_seed(ChaosArguments arguments) {
+  arguments.options.verbose = true;
+  hai::Status written;
+  if (!arguments.log.empty()) {
+    arguments.options.on_log = [&](const std::vector<hai::Event>& events) {
+      written = hai::write_log(arguments.log, events);
+    };
   }
+  const bool is_good = run_one(arguments.seed, arguments);
+  if (written.is_ok()) return is_good ? 0 : 1;
+  std::fprintf(stderr, "hai-sim: %s\n", written.message().c_str());
+  return kUsageError;
+}
+
+int run_chaos_command(ChaosArguments arguments) {
+  if (arguments.seed != 0) return run_seed(std::move(arguments));
   auto start = std::chrono::steady_clock::now();
   uint64_t count = arguments.seeds == 0 ? 100 : arguments.seeds;
   uint64_t failures = 0;
@@ -78,13 +92,16 @@ int main(int argc, char** argv) {
       ->add_option("--nodes", chaos.options.nodes,
                    "nodes of the cluster (default: drawn from the seed, 3..9)")
       ->check(CLI::Range(1, 5000));
+  command->add_option("--log", chaos.log, "write the event log of --seed to this file, for replay");
   command->add_flag("--twice", chaos.twice, "run each seed twice and compare the digests");
   command->add_flag("-v,--verbose", chaos.options.verbose, "a line for every seed");
   std::function<int()> run_trace = hai::add_trace_command(app);
+  std::function<int()> run_replay = hai::add_replay_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
-  return command->parsed() ? run_chaos_command(chaos) : run_trace();
+  if (command->parsed()) return run_chaos_command(chaos);
+  return app.got_subcommand("replay") ? run_replay() : run_trace();
 }

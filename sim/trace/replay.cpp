@@ -16,7 +16,7 @@ constexpr Duration kStuck = 24h * 60;
 constexpr Duration kLongest = 24h * 365 * 50;  // of virtual time
 constexpr int64_t kCallbacksBetweenProgress = 2'000;
 
-class Replay {
+class Replay final : public EventSink {
  public:
   Replay(const TraceCluster& cluster, const Trace& trace, Failures failures,
          const ReplayOptions& options)
@@ -30,7 +30,7 @@ class Replay {
                [this](const RunEnded& run) { meter_.run_ended(run); }),
         failures_(std::move(failures)),
         controller_(
-            loop_, store_, fleet_, &meter_, options.knobs,
+            loop_, store_, fleet_, this, options.knobs,
             {.admin_user = std::string(kTraceAdmin), .public_quota_nodes = Quota::kUnlimited},
             "trace",
             std::make_unique<MeasuredPlanner>(options.make_planner(fleet_), result_.plan)) {}
@@ -42,6 +42,11 @@ class Replay {
     result_.measures = meter_.measures();
     result_.series = meter_.series();
     return std::move(result_);
+  }
+
+  void durable(const std::vector<Event>& events, const ClusterState& state) override {
+    meter_.durable(events, state);
+    if (options_.on_events) options_.on_events(events);
   }
 
  private:

@@ -21,6 +21,8 @@ struct ReplayOptions {
   std::function<std::unique_ptr<Planner>(const Fleet&)> make_planner;
   // Called every now and then; may be empty.
   std::function<void(const Meter&, Duration virtual_time)> progress;
+  // Gets all events, in order; may be empty.
+  std::function<void(const std::vector<Event>&)> on_events;
 };
 
 struct ReplayResult {

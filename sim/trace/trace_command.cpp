@@ -10,6 +10,8 @@
 #include <fstream>
 #include <optional>
 
+#include "server/store/event_line.h"
+#include "server/store/line_file.h"
 #include "sim/baselines/easy.h"
 #include "sim/baselines/hai_open.h"
 #include "sim/trace/trace_options.h"
@@ -97,12 +99,41 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+// The log of a replay, if one is wanted. The first error is kept.
+class LogFile {
+ public:
+  Status open(const std::string& path) {
+    if (path.empty()) return ok();
+    auto writer = LineWriter::create(path, /*replace=*/true);
+    if (!writer.is_ok()) return writer.status();
+    writer_ = std::move(writer).value();
+    return ok();
+  }
+  void write(const std::vector<Event>& events) {
+    for (const Event& event : events) {
+      if (writer_ != nullptr && status_.is_ok()) status_ = writer_->write(event_line(event));
+    }
+  }
+  Status finish() {
+    if (writer_ == nullptr || !status_.is_ok()) return status_;
+    return writer_->finish();
+  }
+
+ private:
+  std::unique_ptr<LineWriter> writer_;
+  Status status_;
+};
+
 ReplayResult run_replay(const TraceOptions& options, const Knobs& knobs,
-                        const TraceCluster& cluster, const Trace& trace, Failures failures) {
+                        const TraceCluster& cluster, const Trace& trace, Failures failures,
+                        LogFile& log) {
   Progress progress(std::ssize(trace.jobs));
   ReplayOptions replay_options{.fleet = options.fleet, .knobs = knobs};
   replay_options.make_planner = [&](const Fleet& fleet) { return planner_of(options, fleet); };
   if (!options.quiet) replay_options.progress = std::ref(progress);
+  if (!options.log.empty()) {
+    replay_options.on_events = [&log](const std::vector<Event>& events) { log.write(events); };
+  }
   return replay(cluster, trace, std::move(failures), replay_options);
 }
 
@@ -139,8 +170,11 @@ int run(const TraceOptions& options) {
                      .unknown_duration = trace.value().unknown_duration,
                      .too_large = trace.value().too_large,
                      .gpus = cluster.value().gpus()};
+  LogFile log;
+  if (Status status = log.open(options.log); !status.is_ok()) return refuse(status.message());
   report.result =
-      run_replay(options, knobs, cluster.value(), trace.value(), std::move(failures).value());
+      run_replay(options, knobs, cluster.value(), trace.value(), std::move(failures).value(), log);
+  if (Status status = log.finish(); !status.is_ok()) return refuse(status.message());
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_rss_mb = peak_rss_mb();
 

@@ -52,6 +52,8 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
       ->capture_default_str();
   command.add_option("--json", options.json, "write the result to this file");
   command.add_option("--svg", options.svg, "draw the cluster over time into this file");
+  command.add_option("--log", options.log,
+                     "write all events to this file (.gz: compressed), for hai-sim replay");
   command.add_flag("--quiet", options.quiet, "no progress on stderr");
 }
 

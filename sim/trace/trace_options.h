@@ -25,6 +25,7 @@ struct TraceOptions {
   std::vector<std::string> knobs;
   std::string json;
   std::string svg;
+  std::string log;
   bool quiet = false;
 };
 

@@ -12,10 +12,10 @@ namespace hai::test {
 
 class TempFile {
  public:
-  explicit TempFile(const std::string& text) {
+  explicit TempFile(const std::string& text, const std::string& suffix = ".csv") {
     static int count = 0;
     path_ = ::testing::TempDir() + "hai-" + std::to_string(getpid()) + "-" +
-            std::to_string(++count) + ".csv";
+            std::to_string(++count) + suffix;
     std::ofstream(path_, std::ios::binary) << text;
   }
   ~TempFile() { std::remove(path_.c_str()); }
