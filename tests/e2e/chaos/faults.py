@@ -130,9 +130,19 @@ class Injector(threading.Thread):
             if phase == 1:
                 self.carry_out(fault, 1)
 
+    def go_where_ranks_are(self, fault):
+        """An idle node's shims can't be hit: rather those of one that nothing else hits now."""
+        busy = {host for other in self.faults if other.began and not other.ended for host in other.hosts}
+        for node in [*fault.hosts, *self.world.nodes]:
+            if node not in busy and self.world.shims(node):
+                fault.hosts = [node]
+                return
+
     def carry_out(self, fault, phase):
         try:
             if phase == 0:
+                if fault.kind in ("kill_shim", "pause_shim"):
+                    self.go_where_ranks_are(fault)
                 fault.began = boot_now()
             ACTIONS[fault.kind][phase](self.world, fault)
             if phase == 1:
@@ -181,7 +191,7 @@ def signal_shim(number):
     def do(world, fault):
         shims = world.shims(fault.hosts[0])
         if not shims:
-            fault.note = "no shim there"
+            fault.note = "no rank there"
             return
         fault.kept = [shims[int(fault.choice * len(shims))]]
         send(fault.kept, number)

@@ -109,7 +109,7 @@ def play(options, root):
     try:
         world.create()
         lap("start")
-        load = Load(world, options.seed, options.seconds, options.rate, options.nodes * 4)
+        load = Load(world, options.seed, options.seconds, options.rate, options.nodes * 2)
         injector = Injector(world, faults)
         storm(world, load, injector, options.seconds)
         lap("storm")
