@@ -58,20 +58,6 @@ void Controller::submit(Caller caller, Command command, Reply reply) {
               [shared](Status why) { (*shared)(why); }});
 }
 
-void Controller::read(Caller caller, std::function<void(const ReadContext&, const Actor&)> read,
-                      std::function<void(Status)> refuse) {
-  auto shared = std::make_shared<std::function<void(Status)>>(std::move(refuse));
-  post_input({[this, caller = std::move(caller), read = std::move(read), shared](Decision&) {
-                auto deliver = [this, caller, read, shared] {
-                  Result<Actor> actor = authenticate(*state_, caller);
-                  if (!actor.is_ok()) return (*shared)(actor.status());
-                  read(ReadContext{*state_, soft_facts(), cluster_name_}, actor.value());
-                };
-                effects_.replies.push_back({deliver, *shared});
-              },
-              [shared](Status why) { (*shared)(why); }});
-}
-
 void Controller::agent_connected(ConnectionId connection, const std::string& node_name) {
   if (!is_leading()) return agents_.close(connection, not_leading_reason_);
   ConnectionId replaced = sessions_.open(connection, node_name);
@@ -153,7 +139,7 @@ void Controller::post_input(Input input) {
     Status why = is_leading()
                      ? resource_exhausted("{} requests are waiting already; retry in a second",
                                           inbox_.size())
-                     : unavailable("this server does not lead: {}; retry", not_leading_reason_);
+                     : why_not_leading();
     loop_.post([refuse = std::move(input.refuse), why] { refuse(why); });
     return;
   }
@@ -279,8 +265,9 @@ void Controller::append(AppendBatch batch, MonoTime started) {
   store_.append(std::move(batch), [self = self_, term = incarnation_, started](Status status) {
     if (*self == nullptr || (*self)->incarnation_ != term) return;
     Controller& controller = **self;
-    controller.stats_.last_append = controller.loop_.now() - started;
-    if (!status.is_ok()) return controller.step_down("an append failed: " + status.message());
+    controller.note_append(started);
+    if (!status.is_ok()) return controller.step_down("an append failed", status);
+    controller.state_->mark_durable();
     controller.release_when_sure();
   });
 }
@@ -294,8 +281,9 @@ void Controller::release_when_sure() {
                  if (*self == nullptr || (*self)->incarnation_ != term) return;
                  Controller& controller = **self;
                  if (!renewed.is_ok())
-                   return controller.step_down("its lease ended: " + renewed.status().message());
+                   return controller.step_down("its lease ended", renewed.status());
                  controller.term_ = renewed.value();
+                 controller.confirmed_at_ = controller.loop_.wall_now();
                  controller.release_when_sure();
                });
 }

@@ -8,6 +8,7 @@
 // next inputs gather (group commit). Whatever the controller holds in memory can be thrown away at
 // any time: the store and the agents' reports bring it back.
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -43,18 +44,24 @@ struct ControllerStats {
   int64_t orders = 0;
   int64_t reports = 0;
   int64_t step_downs = 0;
+  int64_t terms = 0;  // won
   Duration last_pass{0};
   Duration last_append{0};
+  // Appends by how long they took: counts of those up to each of the bounds, the last one has none.
+  static constexpr std::array kAppendBounds{1ms, 2ms, 5ms, 10ms, 20ms, 50ms, 100ms, 500ms, 2'000ms};
+  std::array<int64_t, kAppendBounds.size() + 1> appends{};
+  Duration appends_total{0};
 };
 
 class Controller {
  public:
-  enum class Mode { standby, loading, leading, stopped };
+  using Mode = ServerMode;
   using Reply = std::function<void(Result<CommandReply>)>;
   struct ReadContext {
     const ClusterState& state;
     SoftFacts soft;
     const std::string& cluster;
+    std::optional<UnixTime> stale_since = {};  // set: the store is away, this was durable then
   };
 
   Controller(Loop& loop, Store& store, AgentPort& agents, EventSink* sink, Knobs knobs,
@@ -71,7 +78,8 @@ class Controller {
   // Answered once durable, or with `unavailable` when this server does not lead (any more): then it
   // may or may not have been done, and asking again with the same request_id is safe.
   void submit(Caller caller, Command command, Reply reply);
-  // Calls `read` with a state that is durable, or `refuse` when this server does not lead.
+  // Calls `read` with a state that is durable; with the last such state while the store is away; or
+  // `refuse` when another server leads or nothing is known.
   void read(Caller caller, std::function<void(const ReadContext&, const Actor&)> read,
             std::function<void(Status)> refuse);
 
@@ -84,6 +92,9 @@ class Controller {
   Mode mode() const { return mode_; }
   bool is_leading() const { return mode_ == Mode::leading; }
   const std::string& not_leading_reason() const { return not_leading_reason_; }
+  Standing standing() const;
+  // How long the store has not answered; 0 when it does.
+  Duration store_unavailable() const;
   // The live state, for metrics, tests and checkers: may be ahead of what is durable.
   const ClusterState& state() const { return *state_; }
   SoftFacts soft_facts() const { return {planner_.get(), &progress_}; }
@@ -116,7 +127,12 @@ class Controller {
   void loaded(Result<StoredState> stored);
   void arm_renewal();
   void arm_tick();
-  void step_down(const std::string& why);
+  void acquired(const Term& term);
+  void not_acquired(const Status& why);
+  void step_down(const std::string& what, const Status& cause);
+  Duration patience_with_store() const { return 2 * knobs_.server_lease; }
+  bool store_hangs();
+  void note_append(MonoTime started);
   void tick();
 
   void post_input(Input input);
@@ -133,7 +149,13 @@ class Controller {
   void append(AppendBatch batch, MonoTime started);
   void release_when_sure();
   void release();
-  void refuse_all(const Status& why);
+  void refuse_all(const std::string& why);
+  struct Reading;
+  void answer(const Reading& reading) const;
+  void begin_stale(UnixTime since);
+  void end_stale();
+  void tell_standing();
+  Status why_not_leading() const;
   void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
   void tell_peers(Session& session);
   void note_progress(const AgentReport& report);
@@ -148,6 +170,11 @@ class Controller {
 
   Mode mode_ = Mode::standby;
   std::string not_leading_reason_ = "starting";
+  ServerAddresses leader_;   // another one's
+  UnixTime confirmed_at_{};  // the store last confirmed this server's term
+  std::optional<MonoTime> store_away_since_;
+  std::optional<UnixTime> stale_since_;
+  Standing told_standing_;
   Term term_;
   std::unique_ptr<ClusterState> state_ = std::make_unique<ClusterState>();
   Sessions sessions_;
@@ -156,6 +183,8 @@ class Controller {
 
   std::deque<Input> inbox_;
   bool append_in_flight_ = false;
+  int64_t turn_of_last_tick_ = 0;
+  int hung_ticks_ = 0;
   bool pump_posted_ = false;
   bool bootstrapped_ = false;
   bool plan_wanted_ = false;

@@ -10,6 +10,7 @@
 #include "common/agent_messages.h"
 #include "common/status.h"
 #include "common/time.h"
+#include "server/control/standing.h"
 #include "server/model/cluster_state.h"
 
 namespace hai {
@@ -44,6 +45,8 @@ class Store {
   // Becomes leader with a new epoch if nobody else's lease is valid: `failed_precondition` naming
   // the leader otherwise, `unavailable` if the store can't be reached. Tries once.
   virtual void acquire(Duration lease, std::function<void(Result<Term>)> done) = 0;
+  // Where whoever led at the last acquire that told so is reached.
+  virtual ServerAddresses leader() const { return {}; }
   // Extends the lease; `aborted` if another epoch has taken over.
   virtual void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) = 0;
   // Gives the lease up at once, for a clean shutdown.
@@ -68,6 +71,9 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void durable(const std::vector<Event>& events, const ClusterState& state) = 0;
+  // Whether this server leads, or how old its answers are, has changed: who waits for events should
+  // ask again.
+  virtual void standing_changed() {}
 };
 
 }  // namespace hai

@@ -33,6 +33,7 @@ ClusterState::ClusterState(StoredState stored)
 
 void ClusterState::apply(const Event& event) {
   CHECK(event.seq == last_seq_ + 1);
+  if (before_) keep_before(event);
   last_seq_ = event.seq;
   std::visit([&](const auto& body) { on(body, event); }, event.body);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/model/before_images.h"
 #include "server/model/event.h"
 #include "server/model/job.h"
 #include "server/model/node.h"
@@ -74,6 +75,13 @@ class ClusterState {
   Changes take_changes() { return std::exchange(changes_, {}); }
   // Forgets the oldest finished jobs beyond `keep`. They are in the store.
   void evict_finished(size_t keep);
+
+  // What was applied until now is in the store. From the first call on, what later events change is
+  // kept as it was, until the next one.
+  void mark_durable();
+  bool has_undurable() const;  // events since then
+  // All as it was then; nothing is left here.
+  StoredState take_durable() &&;
 
   Epoch epoch() const { return epoch_; }
   // When it began; the distant past for a state in which none has begun yet.
@@ -154,6 +162,8 @@ class ClusterState {
   void hold(const Job& job);
   void unhold(const Job& job);
   void add_usage(const Job& job, int sign);
+  void keep_before(const Event& event);
+  void keep_job_before(JobId id);
 
   Epoch epoch_;
   UnixTime epoch_began_at_{};
@@ -182,6 +192,7 @@ class ClusterState {
   std::deque<std::pair<UnixTime, size_t>> moves_;  // not stored
   Touched touched_;
   Changes changes_;
+  std::optional<BeforeImages> before_;
 };
 
 }  // namespace hai
