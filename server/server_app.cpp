@@ -64,7 +64,7 @@ Status listen_when_free(Serving& serving) {
 struct ServerApp::Impl {
   Impl(const ServerConfig& used_config, ServingSecrets secrets)
       : config(used_config),
-        store(loop, {.conninfo = config.conninfo}),
+        store(loop, {.conninfo = config.conninfo, .advertise = config.advertise}),
         history(loop, config.conninfo),
         serving(loop, store, &history, config, std::move(secrets)) {}
 

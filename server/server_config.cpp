@@ -1,5 +1,8 @@
 #include "server/server_config.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <charconv>
 
 #include "common/config/knobs_config.h"
@@ -23,6 +26,19 @@ void read_address(YamlReader& reader, const std::string& path, std::string* out)
   if (port < 0 || port > 65'535) {
     reader.fail(path, fmt::format("must be host:port, for example 0.0.0.0:7700, is {}", *out));
   }
+}
+
+// Of an address to listen on: whom others have to ask for. A wildcard is reached by this machine's
+// name, a port that is still to be chosen cannot be told.
+std::string reachable(const std::string& listen) {
+  const size_t colon = listen.rfind(':');
+  const std::string host = listen.substr(0, colon);
+  const std::string port = listen.substr(colon + 1);
+  if (port == "0") return "";
+  if (host != "0.0.0.0" && host != "[::]" && host != "::" && host != "*") return listen;
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return std::string(name.data()) + ":" + port;
 }
 
 void read_quota(YamlReader& reader, std::optional<int64_t>* out) {
@@ -51,6 +67,10 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   reader.string("cluster", &config.cluster);
   read_address(reader, "listen.grpc", &config.grpc_address);
   read_address(reader, "listen.http", &config.http_address);
+  config.advertise = {.grpc = reachable(config.grpc_address),
+                      .http = reachable(config.http_address)};
+  read_address(reader, "advertise.grpc", &config.advertise.grpc);
+  read_address(reader, "advertise.http", &config.advertise.http);
   reader.boolean("status_page", &config.status_page);
   reader.require("store.conninfo");
   reader.string("store.conninfo", &config.conninfo);

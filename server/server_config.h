@@ -8,6 +8,7 @@
 #include "common/knobs.h"
 #include "common/log.h"
 #include "common/status.h"
+#include "server/control/standing.h"
 
 namespace hai {
 
@@ -15,6 +16,7 @@ struct ServerConfig {
   std::string cluster = "hai";
   std::string grpc_address = "0.0.0.0:7700";
   std::string http_address = "0.0.0.0:7780";
+  ServerAddresses advertise;  // where others reach this server; "" = they are not told
   bool status_page = true;  // "/" shows totals, nodes and jobs to anybody who reaches the port
   std::string conninfo;
   bool migrate_on_start = false;

@@ -11,6 +11,7 @@ namespace {
 constexpr PgStatement kAcquire{
     "lease_acquire",
     "UPDATE cluster_epoch SET epoch = epoch + 1, holder = $1, holder_process = $2,"
+    " holder_grpc = $5, holder_http = $6,"
     " expires_at = clock_timestamp() + $3::bigint * interval '1 microsecond'"
     " WHERE expires_at < clock_timestamp() OR holder = '' OR holder_process = $2"
     " OR ($4 <> '' AND holder_process = $4)"
@@ -24,18 +25,20 @@ constexpr PgStatement kRenew{
 
 constexpr PgStatement kRelease{
     "lease_release",
-    "UPDATE cluster_epoch SET holder = '', holder_process = '', expires_at = '-infinity'"
+    "UPDATE cluster_epoch SET holder = '', holder_process = '', holder_grpc = '',"
+    " holder_http = '', expires_at = '-infinity'"
     " WHERE epoch = $1::bigint"};
 
 constexpr PgStatement kRead{
     "lease_read",
     "SELECT epoch, holder, holder_process, CASE WHEN expires_at < clock_timestamp() THEN 0 ELSE"
-    " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint END"
+    " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint END,"
+    " holder_grpc, holder_http"
     " FROM cluster_epoch"};
 
 }  // namespace
 
-LeaderLease::LeaderLease() {
+LeaderLease::LeaderLease(ServerAddresses own) : own_(std::move(own)) {
   ProcessIdentity self = this_process();
   holder_ = std::move(self.holder);
   // Two stores of one process are two contenders.
@@ -44,8 +47,8 @@ LeaderLease::LeaderLease() {
 }
 
 bool LeaderLease::try_acquire(PgSession& session, const std::string& dead_process, Epoch& epoch) {
-  PgResult result =
-      session.call(kAcquire, {holder_, process_, std::to_string(length_.count()), dead_process});
+  PgResult result = session.call(kAcquire, {holder_, process_, std::to_string(length_.count()),
+                                            dead_process, own_.grpc, own_.http});
   if (result.size() == 0) return false;
   epoch.value = result.integer(0, 0);
   return true;
@@ -58,6 +61,7 @@ Result<Epoch> LeaderLease::acquire(PgSession& session, Duration lease) {
   PgResult row = session.call(kRead);
   if (row.size() == 0) return unavailable("table cluster_epoch is empty: the schema is damaged");
   const std::string process(row.text(0, 2));
+  leader_ = {.grpc = std::string(row.text(0, 4)), .http = std::string(row.text(0, 5))};
   if (is_surely_dead(process) && try_acquire(session, process, epoch)) return epoch;
   return failed_precondition("{} leads with epoch {}, its lease ends in {} ms", row.text(0, 1),
                              row.integer(0, 0), row.integer(0, 3));

@@ -7,16 +7,19 @@
 #include "common/id.h"
 #include "common/status.h"
 #include "common/time.h"
+#include "server/control/standing.h"
 #include "server/store/pg_session.h"
 
 namespace hai {
 
 class LeaderLease {
  public:
-  LeaderLease();  // of this process
+  explicit LeaderLease(ServerAddresses own);  // of this process
 
   // See Store for what they answer.
   Result<Epoch> acquire(PgSession& session, Duration lease);
+  // Where the leader that refused the last acquire is reached.
+  const ServerAddresses& leader() const { return leader_; }
   Status renew(PgSession& session, Epoch epoch, Duration lease);
   void release(PgSession& session, Epoch epoch);
 
@@ -26,6 +29,8 @@ class LeaderLease {
  private:
   bool try_acquire(PgSession& session, const std::string& dead_process, Epoch& epoch);
 
+  const ServerAddresses own_;
+  ServerAddresses leader_;
   std::string holder_;
   std::string process_;
   Duration length_{0};

@@ -18,6 +18,7 @@ constexpr Duration kLoadLimit = 2min;
 struct PgStore::Impl {
   Loop& loop;
   Duration limit;  // of one request: connect, execute, and something over
+  ServerAddresses leader;
   // Used on the worker's thread only; before `worker`, so that they outlive it.
   LeaderLease lease;
   PgAppender appender;
@@ -26,6 +27,7 @@ struct PgStore::Impl {
   Impl(Loop& on, const PgStoreOptions& options)
       : loop(on),
         limit(options.connect_timeout + 2 * options.statement_timeout),
+        lease(options.advertise),
         worker(on,
                {.conninfo = options.conninfo,
                 .connect_timeout = options.connect_timeout,
@@ -41,20 +43,25 @@ PgStore::~PgStore() = default;
 void PgStore::acquire(Duration lease, std::function<void(Result<Term>)> done) {
   // Counted from before it is sent, see Term.
   auto term = std::make_shared<Term>();
+  auto leader = std::make_shared<ServerAddresses>();
   term->valid_until = impl_->loop.now() + lease;
   impl_->worker.submit(
-      [impl = impl_.get(), term, lease](PgSession& session) -> Status {
+      [impl = impl_.get(), term, leader, lease](PgSession& session) -> Status {
         impl->appender.forget_written();
         Result<Epoch> epoch = impl->lease.acquire(session, lease);
+        *leader = impl->lease.leader();
         if (!epoch.is_ok()) return epoch.status();
         term->epoch = epoch.value();
         return ok();
       },
-      [term, done = std::move(done)](Status status) {
+      [impl = impl_.get(), term, leader, done = std::move(done)](Status status) {
+        impl->leader = *leader;
         done(status.is_ok() ? Result<Term>(*term) : Result<Term>(std::move(status)));
       },
       impl_->limit);
 }
+
+ServerAddresses PgStore::leader() const { return impl_->leader; }
 
 void PgStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) {
   const Term term{.epoch = epoch, .valid_until = impl_->loop.now() + lease};

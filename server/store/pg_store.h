@@ -14,6 +14,7 @@ struct PgStoreOptions {
   std::string conninfo;
   Duration connect_timeout = 3s;
   Duration statement_timeout = 5s;
+  ServerAddresses advertise = {};  // where others find this server when it leads
 };
 
 class PgStore final : public Store {
@@ -22,6 +23,7 @@ class PgStore final : public Store {
   ~PgStore() override;
 
   void acquire(Duration lease, std::function<void(Result<Term>)> done) override;
+  ServerAddresses leader() const override;
   void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) override;
   void release(Epoch epoch, std::function<void()> done) override;
   void load(std::function<void(Result<StoredState>)> done) override;

@@ -28,6 +28,19 @@ TEST_F(LeaseTest, TwoStoresContend) {
   EXPECT_EQ(acquire(second).value().epoch, Epoch{3});
 }
 
+TEST_F(LeaseTest, TheOneThatIsRefusedLearnsWhereTheLeaderIs) {
+  const ServerAddresses address{.grpc = "s1:7700", .http = "s1:7780"};
+  PgStore first(loop_, {.conninfo = conninfo_, .advertise = address});
+  PgStore second(loop_, {conninfo_});
+  const Epoch epoch = acquire(first).value().epoch;
+  EXPECT_FALSE(acquire(second).is_ok());
+  EXPECT_EQ(second.leader(), address);
+  release(first, epoch);
+  EXPECT_TRUE(acquire(second).is_ok());
+  EXPECT_FALSE(acquire(first).is_ok());
+  EXPECT_EQ(first.leader(), ServerAddresses{}) << "the new one has told nobody";
+}
+
 TEST_F(LeaseTest, AnOldEpochWritesNothing) {
   PgStore old_leader(loop_, {conninfo_});
   PgStore new_leader(loop_, {conninfo_});

@@ -33,6 +33,22 @@ log: {level: debug, file: /var/log/hai}
   EXPECT_EQ(config.value().log_level, LogLevel::debug);
 }
 
+TEST(ServerConfig, TellsOthersWhereItIsReached) {
+  const auto advertised = [](const std::string& lines) {
+    const Result<ServerConfig> config =
+        parse_server_config(lines + "store: {conninfo: x}\nagent_token_file: /t\n", "s");
+    EXPECT_TRUE(config.is_ok()) << config.status().message();
+    return config.is_ok() ? config.value().advertise : ServerAddresses{};
+  };
+  EXPECT_EQ(advertised("listen: {grpc: \"10.0.0.1:7700\", http: \"127.0.0.1:0\"}\n"),
+            (ServerAddresses{.grpc = "10.0.0.1:7700", .http = ""}))
+      << "a port that is still to be chosen cannot be told";
+  EXPECT_EQ(advertised("advertise: {grpc: \"s1:1\", http: \"s1:2\"}\n"),
+            (ServerAddresses{.grpc = "s1:1", .http = "s1:2"}));
+  const std::string everywhere = advertised("listen: {grpc: \"0.0.0.0:7700\"}\n").grpc;
+  EXPECT_TRUE(everywhere.ends_with(":7700") && !everywhere.starts_with("0.0.0.0")) << everywhere;
+}
+
 TEST(ServerConfig, AllErrorsWithTheirLines) {
   Result<ServerConfig> config = parse_server_config(
       "listen: {grpc: nowhere}\ndefault_quota_nodes: many\nlog: {level: loud}\nstor: x\n", "s");
