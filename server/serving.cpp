@@ -5,6 +5,7 @@
 #include "server/api/event_feed.h"
 #include "server/api/log_router.h"
 #include "server/api/queries.h"
+#include "server/api/standing_board.h"
 #include "server/auth/token.h"
 #include "server/http/http_server.h"
 #include "server/http/routes.h"
@@ -31,14 +32,16 @@ struct Serving::Impl {
         advisor(loop, controller, queries, feed, history),
         logs(loop, gateway),
         agent_service(loop, gateway),
-        api_service({loop, queries, actions, advisor, logs, config.grpc_address}),
+        api_service({loop, board, queries, actions, advisor, logs, config.grpc_address}),
         routes({.loop = loop,
+                .standing = board,
                 .queries = queries,
                 .actions = actions,
                 .advisor = advisor,
                 .logs = logs,
                 .agent_count = [this] { return gateway.connection_count(); },
                 .status_page_user = config.status_page ? config.admin_user : ""}) {
+    feed.set_standing_callback([this] { board.set(controller.standing()); });
     gateway.set_events(
         {.admit = [this](const AgentHello& hello) { return admit(hello); },
          .connected = [this](ConnectionId id,
@@ -94,6 +97,7 @@ struct Serving::Impl {
   const ServingSecrets secrets;
   AgentGateway gateway;
   EventFeed feed;
+  StandingBoard board;
   Controller controller;
   Actions actions;
   Queries queries;

@@ -21,7 +21,21 @@ void EventFeed::durable(const std::vector<Event>& events, const ClusterState& st
     auto [first, last] = by_job_.equal_range(job);
     for (auto it = first; it != last; ++it) told.push_back(it->second);
   }
-  for (WatchId id : told) {
+  tell(told);
+}
+
+// Whoever waits for events of a server that does not lead any more would wait for ever: asking
+// again, he is refused and goes where the leader is. After a change of terms he may have missed
+// something.
+void EventFeed::standing_changed() {
+  if (on_standing_) on_standing_();
+  std::vector<WatchId> told;
+  for (const auto& [id, watch] : watches_) told.push_back(id);
+  tell(told);
+}
+
+void EventFeed::tell(const std::vector<WatchId>& watches) {
+  for (WatchId id : watches) {
     auto found = watches_.find(id);
     if (found == watches_.end()) continue;
     const std::function<void()> callback = found->second.told;  // it may drop itself

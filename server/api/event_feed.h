@@ -16,6 +16,9 @@ class EventFeed final : public EventSink {
   explicit EventFeed(size_t kept_max = 100'000) : kept_max_(kept_max) {}
 
   void durable(const std::vector<Event>& events, const ClusterState& state) override;
+  void standing_changed() override;
+  // Called first when the server's standing changes.
+  void set_standing_callback(std::function<void()> callback) { on_standing_ = std::move(callback); }
 
   // Kept are the events after this seq up to last_seq(), without gaps.
   int64_t before_first() const { return events_.empty() ? last_seq_ : events_.front().seq - 1; }
@@ -37,7 +40,10 @@ class EventFeed final : public EventSink {
     std::function<void()> told;
   };
 
+  void tell(const std::vector<WatchId>& watches);
+
   const size_t kept_max_;
+  std::function<void()> on_standing_;
   std::deque<Event> events_;
   int64_t last_seq_ = 0;
   UnixTime epoch_started_at_{};

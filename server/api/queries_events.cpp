@@ -10,10 +10,11 @@ namespace hai {
 
 namespace {
 
-// Everything the ring can say to the request; nullopt if it does not reach back far enough.
+// Everything the ring can say to the request; nullopt if it does not reach back far enough, unless
+// that is all there is.
 std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterState& state,
-                                        const EventListRequest& request,
-                                        const EventFilter& filter) {
+                                        const EventListRequest& request, const EventFilter& filter,
+                                        bool is_all_there_is) {
   EventPage page;
   const auto limit = static_cast<size_t>(request.limit);
   if (request.after_seq) {
@@ -43,7 +44,7 @@ std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterStat
     }
   }
   // The ring is used up, and there may be older ones.
-  if (feed.before_first() > 0) return std::nullopt;
+  if (feed.before_first() > 0 && !is_all_there_is) return std::nullopt;
   return page;
 }
 
@@ -65,8 +66,12 @@ void Queries::list_events(const Caller& caller, const EventListRequest& request,
           Result<EventFilter> filter =
               EventFilter::make(context.state, actor, job, request.node, request.kinds);
           if (!filter.is_ok()) return done(filter.status());
-          auto page = page_from_feed(feed_, context.state, request, filter.value());
+          const bool is_stale = context.stale_since.has_value();
+          auto page = page_from_feed(feed_, context.state, request, filter.value(), is_stale);
           if (page) return done(std::move(*page));
+          if (is_stale) {
+            return done(unavailable("older events are in the database, which cannot be reached"));
+          }
           if (history_ == nullptr) {
             return done(Status(Code::out_of_range, "older events are not kept by this server"));
           }

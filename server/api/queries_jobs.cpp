@@ -93,6 +93,9 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
     }
     if (known != nullptr) return found(context, actor, *known);
     if (history_ == nullptr) return missing(job, actor);
+    if (context.stale_since) {
+      return done(unavailable("job {} is not in memory, and the database cannot be reached", job));
+    }
     JobKey key = id ? JobKey{.job = *id} : JobKey{.user = actor.user, .name = job};
     history_->job(std::move(key), [this, caller, job, done, found, missing](Result<Job> old) {
       if (!old.is_ok() && old.status().code() != Code::not_found) return done(old.status());
@@ -154,8 +157,10 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
   };
   controller_.read(
       caller,
-      [this, request, answer](const Controller::ReadContext&, const Actor& actor) {
+      [this, request, answer, done](const Controller::ReadContext& context, const Actor& actor) {
         const std::string user = request.only_mine ? actor.user : request.user;
+        // The history is as far away as the rest of the database: what is in memory has to do.
+        if (context.stale_since) return done(page_from_memory(context, actor, request, user));
         JobQuery query{.states = request.states,
                        .user = user,
                        .group = request.group,
@@ -197,7 +202,9 @@ void Queries::list_attempts(const Caller& caller, const std::string& job, int li
   };
   find_job(caller, job, [this, merge, done](Result<FoundJob> found) {
     if (!found.is_ok()) return done(found.status());
-    if (history_ == nullptr) return merge(found.value().job, {});
+    if (history_ == nullptr || controller_.standing().stale_since) {
+      return merge(found.value().job, {});
+    }
     const JobId id = found.value().job.id;
     history_->attempts(
         id, [merge, done, job = found.value().job](Result<std::vector<Attempt>> attempts) {

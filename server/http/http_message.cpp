@@ -81,6 +81,7 @@ bool parse_target(std::string_view target, HttpRequest& request) {
   const size_t question = std::min(target.find('?'), target.size());
   auto path = percent_decode(target.substr(0, question), false);
   if (!path || !path->starts_with('/') || has_control_character(*path)) return false;
+  request.target = target;
   request.path = std::move(*path);
   return parse_query(target.substr(std::min(question + 1, target.size())), request);
 }

@@ -14,6 +14,7 @@ namespace hai {
 
 struct HttpRequest {
   std::string method;                                      // "GET"
+  std::string target;                                      // as it was sent
   std::string path;                                        // decoded, without the query
   std::vector<std::pair<std::string, std::string>> query;  // decoded, in order; keys may repeat
   std::map<std::string, std::string> headers;              // names in lower case

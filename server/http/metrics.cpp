@@ -3,6 +3,8 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <limits>
+
 #include "common/version.h"
 #include "server/api/event_feed.h"
 
@@ -28,6 +30,21 @@ class MetricsPage {
     ClientMetric metric;
     metric.counter.value = static_cast<double>(value);
     families_.push_back(Family{name, help, MetricType::Counter, {metric}});
+  }
+
+  void histogram(const std::string& name, const std::string& help, const ControllerStats& stats) {
+    ClientMetric metric;
+    uint64_t count = 0;
+    for (size_t i = 0; i < stats.appends.size(); ++i) {
+      count += static_cast<uint64_t>(stats.appends[i]);
+      const double bound = i < ControllerStats::kAppendBounds.size()
+                               ? seconds(ControllerStats::kAppendBounds[i])
+                               : std::numeric_limits<double>::infinity();
+      metric.histogram.bucket.push_back({count, bound});
+    }
+    metric.histogram.sample_count = count;
+    metric.histogram.sample_sum = seconds(stats.appends_total);
+    families_.push_back(Family{name, help, MetricType::Histogram, {metric}});
   }
 
   // One gauge per word of a label.
@@ -75,7 +92,11 @@ void add_controller(MetricsPage& page, const Controller& controller) {
   page.counter("hai_planning_passes_total", "Planning passes", stats.passes);
   page.gauge("hai_planning_pass_seconds", "Length of the last planning pass",
              seconds(stats.last_pass));
-  page.gauge("hai_append_seconds", "Length of the last transaction", seconds(stats.last_append));
+  page.histogram("hai_append_seconds", "Length of the transactions that wrote events", stats);
+  page.counter("hai_failovers_total", "Terms of leadership this server has won", stats.terms);
+  page.gauge("hai_store_unavailable_seconds",
+             "How long the database has not answered this server; 0 when it does",
+             seconds(controller.store_unavailable()));
 }
 
 }  // namespace

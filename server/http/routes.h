@@ -16,9 +16,11 @@ class Actions;
 class Advisor;
 class LogRouter;
 class Queries;
+class StandingBoard;
 
 struct HttpParts {
   Loop& loop;
+  const StandingBoard& standing;
   Queries& queries;
   Actions& actions;
   Advisor& advisor;
@@ -41,9 +43,7 @@ void add_status_page(HttpRouter& router, const HttpParts& parts);
 class HttpRoutes {
  public:
   explicit HttpRoutes(HttpParts parts);
-  void handle(const HttpRequest& request, HttpRespond respond) const {
-    router_.route(request, std::move(respond));
-  }
+  void handle(const HttpRequest& request, HttpRespond respond) const;
 
  private:
   const HttpParts parts_;

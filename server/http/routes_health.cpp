@@ -6,27 +6,9 @@
 #include "server/http/metrics.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
+#include "server/http/standing_answers.h"
 
 namespace hai {
-
-namespace {
-
-// "leading", or what it does instead: the word tells a standby from a server in trouble.
-std::string_view readiness(const Controller& controller) {
-  switch (controller.mode()) {
-    case Controller::Mode::leading:
-      return "leading";
-    case Controller::Mode::loading:
-      return "recovering";
-    case Controller::Mode::standby:
-      return "standby";
-    case Controller::Mode::stopped:
-      return "stopping";
-  }
-  return "standby";
-}
-
-}  // namespace
 
 void add_health_routes(HttpRouter& router, const HttpParts& parts) {
   router.add("GET", "/livez",
@@ -37,9 +19,9 @@ void add_health_routes(HttpRouter& router, const HttpParts& parts) {
   router.add("GET", "/readyz",
              [&parts](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
                parts.loop.post([&parts, respond] {
-                 const Controller& controller = parts.queries.controller();
-                 HttpResponse response = text_response(std::string(readiness(controller)) + "\n");
-                 if (!controller.is_leading()) response.status = 503;
+                 const Standing standing = parts.queries.controller().standing();
+                 HttpResponse response = text_response(readiness_text(standing) + "\n");
+                 if (!standing.is_leading()) response.status = 503;
                  respond(std::move(response));
                });
              });

@@ -11,10 +11,10 @@ grpc::ServerUnaryReactor* ApiService::WhyJob(grpc::CallbackServerContext* contex
                                              const v1::WhyJobRequest* request,
                                              v1::WhyJobReply* reply) {
   return on_loop(
-      loop_, context, [this, caller = caller_of(*context), request, reply](auto* reactor) {
+      site_, context, [this, caller = caller_of(*context), request, reply](UnaryCall call) {
         advisor_.why(
             caller, request->job(), request->with_estimate(),
-            finish_with<WhyView>(reactor, [reply](const WhyView& why) { to_proto(why, *reply); }));
+            finish_with<WhyView>(call, [reply](const WhyView& why) { to_proto(why, *reply); }));
       });
 }
 
@@ -23,11 +23,11 @@ grpc::ServerUnaryReactor* ApiService::WhatIf(grpc::CallbackServerContext* contex
                                              v1::WhatIfReply* reply) {
   Result<Change> change = from_proto(*request);
   if (!change.is_ok()) return refuse(context, change.status());
-  return on_loop(loop_, context,
+  return on_loop(site_, context,
                  [this, caller = caller_of(*context), reply,
-                  change = std::move(change).value()](auto* reactor) {
+                  change = std::move(change).value()](UnaryCall call) {
                    advisor_.what_if(caller, change,
-                                    finish_with<WhatIfView>(reactor, [reply](const auto& view) {
+                                    finish_with<WhatIfView>(call, [reply](const auto& view) {
                                       to_proto(view, *reply);
                                     }));
                  });
@@ -39,14 +39,13 @@ grpc::ServerUnaryReactor* ApiService::MoveJob(grpc::CallbackServerContext* conte
   Result<hai::MoveJob> move = from_proto(*request);
   if (!move.is_ok()) return refuse(context, move.status());
   return on_loop(
-      loop_, context,
-      [this, caller = caller_of(*context), reply,
-       move = std::move(move).value()](grpc::ServerUnaryReactor* reactor) {
-        actions_.move_job(caller, move, [this, caller, reply, reactor](Result<CommandReply> done) {
-          if (!done.is_ok()) return reactor->Finish(to_grpc(done.status()));
+      site_, context,
+      [this, caller = caller_of(*context), reply, move = std::move(move).value()](UnaryCall call) {
+        actions_.move_job(caller, move, [this, caller, reply, call](Result<CommandReply> done) {
+          if (!done.is_ok()) return call.finish(to_grpc(done.status()));
           reply->set_message(done.value().message);
           queries_.get_job(caller, std::to_string(done.value().job.value),
-                           finish_with<JobView>(reactor, [reply](const JobView& job) {
+                           finish_with<JobView>(call, [reply](const JobView& job) {
                              to_proto(job, WithSpec::no, *reply->mutable_job());
                            }));
         });

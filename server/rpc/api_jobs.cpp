@@ -28,12 +28,12 @@ grpc::ServerUnaryReactor* ApiService::SubmitJob(grpc::CallbackServerContext* con
                                                 v1::SubmitJobReply* reply) {
   Result<Submission> submission = to_submission(*request);
   if (!submission.is_ok()) return refuse(context, submission.status());
-  return on_loop(loop_, context,
+  return on_loop(site_, context,
                  [this, caller = caller_of(*context), reply,
-                  submission = std::move(submission).value()](auto* reactor) {
+                  submission = std::move(submission).value()](UnaryCall call) {
                    actions_.submit_job(
                        caller, submission,
-                       finish_with<CommandReply>(reactor, [reply](const CommandReply& done) {
+                       finish_with<CommandReply>(call, [reply](const CommandReply& done) {
                          reply->set_job_id(done.job.value);
                          reply->set_name(done.name);
                        }));
@@ -52,13 +52,13 @@ grpc::ServerUnaryReactor* ApiService::SubmitJobs(grpc::CallbackServerContext* co
     }
     submissions.push_back(std::move(submission).value());
   }
-  return on_loop(loop_, context,
+  return on_loop(site_, context,
                  [this, caller = caller_of(*context), reply,
-                  submissions = std::move(submissions)](auto* reactor) {
+                  submissions = std::move(submissions)](UnaryCall call) {
                    actions_.submit_jobs(
                        caller, submissions,
                        finish_with<std::vector<ActionResult>>(
-                           reactor, [reply](const std::vector<ActionResult>& results) {
+                           call, [reply](const std::vector<ActionResult>& results) {
                              for (const ActionResult& result : results)
                                to_proto(result, *reply->add_results());
                            }));
@@ -67,10 +67,10 @@ grpc::ServerUnaryReactor* ApiService::SubmitJobs(grpc::CallbackServerContext* co
 
 grpc::ServerUnaryReactor* ApiService::GetJob(grpc::CallbackServerContext* context,
                                              const v1::GetJobRequest* request, v1::Job* reply) {
-  return on_loop(loop_, context,
-                 [this, caller = caller_of(*context), request, reply](auto* reactor) {
+  return on_loop(site_, context,
+                 [this, caller = caller_of(*context), request, reply](UnaryCall call) {
                    queries_.get_job(caller, request->job(),
-                                    finish_with<JobView>(reactor, [reply](const JobView& job) {
+                                    finish_with<JobView>(call, [reply](const JobView& job) {
                                       to_proto(job, WithSpec::yes, *reply);
                                     }));
                  });
@@ -82,10 +82,9 @@ grpc::ServerUnaryReactor* ApiService::ListJobs(grpc::CallbackServerContext* cont
   Result<JobListRequest> list = from_proto(*request);
   if (!list.is_ok()) return refuse(context, list.status());
   return on_loop(
-      loop_, context,
-      [this, caller = caller_of(*context), reply, list = std::move(list).value()](auto* reactor) {
-        queries_.list_jobs(caller, list,
-                           finish_with<JobPage>(reactor, [reply](const JobPage& page) {
+      site_, context,
+      [this, caller = caller_of(*context), reply, list = std::move(list).value()](UnaryCall call) {
+        queries_.list_jobs(caller, list, finish_with<JobPage>(call, [reply](const JobPage& page) {
                              for (const JobView& job : page.jobs)
                                to_proto(job, WithSpec::no, *reply->add_jobs());
                              if (page.next) reply->set_next_cursor(std::to_string(page.next.value));
@@ -97,11 +96,11 @@ grpc::ServerUnaryReactor* ApiService::ListAttempts(grpc::CallbackServerContext* 
                                                    const v1::ListAttemptsRequest* request,
                                                    v1::ListAttemptsReply* reply) {
   return on_loop(
-      loop_, context, [this, caller = caller_of(*context), request, reply](auto* reactor) {
+      site_, context, [this, caller = caller_of(*context), request, reply](UnaryCall call) {
         queries_.list_attempts(caller, request->job(),
                                page_size(request->page_size(), kPageDefault),
                                finish_with<std::vector<AttemptView>>(
-                                   reactor, [reply](const std::vector<AttemptView>& attempts) {
+                                   call, [reply](const std::vector<AttemptView>& attempts) {
                                      for (const AttemptView& attempt : attempts) {
                                        to_proto(attempt, *reply->add_attempts());
                                      }
@@ -115,12 +114,12 @@ grpc::ServerUnaryReactor* ApiService::ControlJob(grpc::CallbackServerContext* co
   Result<JobVerb> verb = from_proto(request->action());
   if (!verb.is_ok()) return refuse(context, verb.status());
   return on_loop(
-      loop_, context,
-      [this, caller = caller_of(*context), request, reply, verb = verb.value()](auto* reactor) {
+      site_, context,
+      [this, caller = caller_of(*context), request, reply, verb = verb.value()](UnaryCall call) {
         actions_.control_jobs(caller, {request->jobs().begin(), request->jobs().end()}, verb,
                               request->reason(),
                               finish_with<std::vector<ActionResult>>(
-                                  reactor, [reply](const std::vector<ActionResult>& results) {
+                                  call, [reply](const std::vector<ActionResult>& results) {
                                     for (const ActionResult& result : results)
                                       to_proto(result, *reply->add_results());
                                   }));
@@ -132,18 +131,17 @@ grpc::ServerUnaryReactor* ApiService::SetJobPriority(grpc::CallbackServerContext
                                                      v1::Job* reply) {
   Result<Priority> priority = parse_priority(request->priority());
   if (!priority.is_ok()) return refuse(context, priority.status());
-  return on_loop(loop_, context,
+  return on_loop(site_, context,
                  [this, caller = caller_of(*context), request, reply,
-                  priority = priority.value()](grpc::ServerUnaryReactor* reactor) {
+                  priority = priority.value()](UnaryCall call) {
                    actions_.set_priority(
                        caller, request->job(), priority,
-                       [this, caller, reply, reactor](Result<CommandReply> done) {
-                         if (!done.is_ok()) return reactor->Finish(to_grpc(done.status()));
-                         queries_.get_job(
-                             caller, std::to_string(done.value().job.value),
-                             finish_with<JobView>(reactor, [reply](const JobView& job) {
-                               to_proto(job, WithSpec::no, *reply);
-                             }));
+                       [this, caller, reply, call](Result<CommandReply> done) {
+                         if (!done.is_ok()) return call.finish(to_grpc(done.status()));
+                         queries_.get_job(caller, std::to_string(done.value().job.value),
+                                          finish_with<JobView>(call, [reply](const JobView& job) {
+                                            to_proto(job, WithSpec::no, *reply);
+                                          }));
                        });
                  });
 }

@@ -9,24 +9,24 @@ namespace hai {
 grpc::ServerUnaryReactor* ApiService::ListNodes(grpc::CallbackServerContext* context,
                                                 const v1::ListNodesRequest* request,
                                                 v1::ListNodesReply* reply) {
-  return on_loop(
-      loop_, context, [this, caller = caller_of(*context), request, reply](auto* reactor) {
-        queries_.list_nodes(caller, from_proto(*request),
-                            finish_with<NodePage>(reactor, [reply](const NodePage& page) {
-                              for (const NodeView& node : page.nodes)
-                                to_proto(node, *reply->add_nodes());
-                              reply->set_next_cursor(page.next);
-                            }));
-      });
+  return on_loop(site_, context,
+                 [this, caller = caller_of(*context), request, reply](UnaryCall call) {
+                   queries_.list_nodes(caller, from_proto(*request),
+                                       finish_with<NodePage>(call, [reply](const NodePage& page) {
+                                         for (const NodeView& node : page.nodes)
+                                           to_proto(node, *reply->add_nodes());
+                                         reply->set_next_cursor(page.next);
+                                       }));
+                 });
 }
 
 grpc::ServerUnaryReactor* ApiService::GetNode(grpc::CallbackServerContext* context,
                                               const v1::GetNodeRequest* request, v1::Node* reply) {
   return on_loop(
-      loop_, context, [this, caller = caller_of(*context), request, reply](auto* reactor) {
-        queries_.get_node(caller, request->name(),
-                          finish_with<NodeView>(
-                              reactor, [reply](const NodeView& node) { to_proto(node, *reply); }));
+      site_, context, [this, caller = caller_of(*context), request, reply](UnaryCall call) {
+        queries_.get_node(
+            caller, request->name(),
+            finish_with<NodeView>(call, [reply](const NodeView& node) { to_proto(node, *reply); }));
       });
 }
 
@@ -36,12 +36,12 @@ grpc::ServerUnaryReactor* ApiService::ControlNode(grpc::CallbackServerContext* c
   Result<NodeVerb> verb = from_proto(request->action());
   if (!verb.is_ok()) return refuse(context, verb.status());
   return on_loop(
-      loop_, context,
-      [this, caller = caller_of(*context), request, reply, verb = verb.value()](auto* reactor) {
+      site_, context,
+      [this, caller = caller_of(*context), request, reply, verb = verb.value()](UnaryCall call) {
         actions_.control_nodes(caller, {request->nodes().begin(), request->nodes().end()}, verb,
                                request->reason(),
                                finish_with<std::vector<ActionResult>>(
-                                   reactor, [reply](const std::vector<ActionResult>& results) {
+                                   call, [reply](const std::vector<ActionResult>& results) {
                                      for (const ActionResult& result : results)
                                        to_proto(result, *reply->add_results());
                                    }));
@@ -50,9 +50,9 @@ grpc::ServerUnaryReactor* ApiService::ControlNode(grpc::CallbackServerContext* c
 
 grpc::ServerUnaryReactor* ApiService::GetCluster(grpc::CallbackServerContext* context,
                                                  const v1::GetClusterRequest*, v1::Cluster* reply) {
-  return on_loop(loop_, context, [this, caller = caller_of(*context), reply](auto* reactor) {
+  return on_loop(site_, context, [this, caller = caller_of(*context), reply](UnaryCall call) {
     queries_.get_cluster(
-        caller, finish_with<ClusterSummary>(reactor, [this, reply](const ClusterSummary& cluster) {
+        caller, finish_with<ClusterSummary>(call, [this, reply](const ClusterSummary& cluster) {
           to_proto(cluster, *reply);
           reply->set_leader(server_address_);
         }));
@@ -65,10 +65,10 @@ grpc::ServerUnaryReactor* ApiService::ListEvents(grpc::CallbackServerContext* co
   Result<EventListRequest> list = from_proto(*request);
   if (!list.is_ok()) return refuse(context, list.status());
   return on_loop(
-      loop_, context,
-      [this, caller = caller_of(*context), reply, list = std::move(list).value()](auto* reactor) {
+      site_, context,
+      [this, caller = caller_of(*context), reply, list = std::move(list).value()](UnaryCall call) {
         queries_.list_events(caller, list,
-                             finish_with<EventPage>(reactor, [reply](const EventPage& page) {
+                             finish_with<EventPage>(call, [reply](const EventPage& page) {
                                for (const EventView& event : page.events)
                                  to_proto(event, *reply->add_events());
                                reply->set_next_seq(page.next.value_or(0));

@@ -30,8 +30,8 @@ Result<User> changed_user(const std::vector<User>& users, const v1::SetUserReque
 
 grpc::ServerUnaryReactor* ApiService::WhoAmI(grpc::CallbackServerContext* context,
                                              const v1::WhoAmIRequest*, v1::WhoAmIReply* reply) {
-  return on_loop(loop_, context, [this, caller = caller_of(*context), reply](auto* reactor) {
-    queries_.who_am_i(caller, finish_with<WhoAmIView>(reactor, [reply](const WhoAmIView& view) {
+  return on_loop(site_, context, [this, caller = caller_of(*context), reply](UnaryCall call) {
+    queries_.who_am_i(caller, finish_with<WhoAmIView>(call, [reply](const WhoAmIView& view) {
                         reply->set_user(view.user.name);
                         reply->set_role(std::string(to_string(view.user.role)));
                         for (const std::string& group : view.user.groups) reply->add_groups(group);
@@ -46,11 +46,11 @@ grpc::ServerUnaryReactor* ApiService::WhoAmI(grpc::CallbackServerContext* contex
 grpc::ServerUnaryReactor* ApiService::ListQuotas(grpc::CallbackServerContext* context,
                                                  const v1::ListQuotasRequest* request,
                                                  v1::ListQuotasReply* reply) {
-  return on_loop(loop_, context,
-                 [this, caller = caller_of(*context), request, reply](auto* reactor) {
+  return on_loop(site_, context,
+                 [this, caller = caller_of(*context), request, reply](UnaryCall call) {
                    queries_.list_quotas(caller, request->owner(),
                                         finish_with<std::vector<QuotaView>>(
-                                            reactor, [reply](const std::vector<QuotaView>& quotas) {
+                                            call, [reply](const std::vector<QuotaView>& quotas) {
                                               for (const QuotaView& quota : quotas) {
                                                 to_proto(quota, *reply->add_quotas());
                                               }
@@ -63,14 +63,14 @@ grpc::ServerUnaryReactor* ApiService::SetQuota(grpc::CallbackServerContext* cont
                                                v1::Quota* reply) {
   Result<std::optional<Priority>> priority = parse_quota_priority(request->priority());
   if (!priority.is_ok()) return refuse(context, priority.status());
-  return on_loop(loop_, context,
+  return on_loop(site_, context,
                  [this, caller = caller_of(*context), request, reply,
-                  priority = priority.value()](auto* reactor) {
+                  priority = priority.value()](UnaryCall call) {
                    Quota quota{.owner = request->owner(), .group = request->group()};
                    quota.nodes = request->nodes();
                    actions_.set_quota(
                        caller, quota, priority,
-                       finish_with<CommandReply>(reactor, [request, reply](const CommandReply&) {
+                       finish_with<CommandReply>(call, [request, reply](const CommandReply&) {
                          reply->set_owner(request->owner());
                          reply->set_group(request->group());
                          reply->set_priority(request->priority());
@@ -85,20 +85,20 @@ grpc::ServerUnaryReactor* ApiService::DeleteQuota(grpc::CallbackServerContext* c
   Result<std::optional<Priority>> priority = parse_quota_priority(request->priority());
   if (!priority.is_ok()) return refuse(context, priority.status());
   return on_loop(
-      loop_, context,
-      [this, caller = caller_of(*context), request, priority = priority.value()](auto* reactor) {
+      site_, context,
+      [this, caller = caller_of(*context), request, priority = priority.value()](UnaryCall call) {
         actions_.remove_quota(caller, {.owner = request->owner(), .group = request->group()},
                               priority,
-                              finish_with<CommandReply>(reactor, [](const CommandReply&) {}));
+                              finish_with<CommandReply>(call, [](const CommandReply&) {}));
       });
 }
 
 grpc::ServerUnaryReactor* ApiService::ListUsers(grpc::CallbackServerContext* context,
                                                 const v1::ListUsersRequest*,
                                                 v1::ListUsersReply* reply) {
-  return on_loop(loop_, context, [this, caller = caller_of(*context), reply](auto* reactor) {
+  return on_loop(site_, context, [this, caller = caller_of(*context), reply](UnaryCall call) {
     queries_.list_users(
-        caller, finish_with<std::vector<User>>(reactor, [reply](const std::vector<User>& users) {
+        caller, finish_with<std::vector<User>>(call, [reply](const std::vector<User>& users) {
           for (const User& user : users) {
             to_proto(user, *reply->add_users());
           }
@@ -109,15 +109,14 @@ grpc::ServerUnaryReactor* ApiService::ListUsers(grpc::CallbackServerContext* con
 grpc::ServerUnaryReactor* ApiService::SetUser(grpc::CallbackServerContext* context,
                                               const v1::SetUserRequest* request, v1::User* reply) {
   return on_loop(
-      loop_, context,
-      [this, caller = caller_of(*context), request, reply](grpc::ServerUnaryReactor* reactor) {
+      site_, context, [this, caller = caller_of(*context), request, reply](UnaryCall call) {
         queries_.list_users(caller, [=, this](Result<std::vector<User>> users) {
-          if (!users.is_ok()) return reactor->Finish(to_grpc(users.status()));
+          if (!users.is_ok()) return call.finish(to_grpc(users.status()));
           Result<User> user = changed_user(users.value(), *request);
-          if (!user.is_ok()) return reactor->Finish(to_grpc(user.status()));
+          if (!user.is_ok()) return call.finish(to_grpc(user.status()));
           actions_.set_user(
               caller, user.value(),
-              finish_with<CommandReply>(reactor, [reply, user = user.value()](const CommandReply&) {
+              finish_with<CommandReply>(call, [reply, user = user.value()](const CommandReply&) {
                 to_proto(user, *reply);
               }));
         });
@@ -131,10 +130,9 @@ grpc::ServerUnaryReactor* ApiService::CreateToken(grpc::CallbackServerContext* c
     return refuse(context, unimplemented("tokens do not expire yet; revoke them instead"));
   }
   return on_loop(
-      loop_, context,
-      [this, caller = caller_of(*context), request, reply](grpc::ServerUnaryReactor* reactor) {
+      site_, context, [this, caller = caller_of(*context), request, reply](UnaryCall call) {
         queries_.who_am_i(caller, [=, this](Result<WhoAmIView> me) {
-          if (!me.is_ok()) return reactor->Finish(to_grpc(me.status()));
+          if (!me.is_ok()) return call.finish(to_grpc(me.status()));
           const std::string secret = make_token_secret();
           const Token token{
               .hash = hash_token(secret),
@@ -143,7 +141,7 @@ grpc::ServerUnaryReactor* ApiService::CreateToken(grpc::CallbackServerContext* c
               .created_at = loop_.wall_now()};
           actions_.add_token(
               caller, token,
-              finish_with<CommandReply>(reactor, [reply, token, secret](const CommandReply&) {
+              finish_with<CommandReply>(call, [reply, token, secret](const CommandReply&) {
                 to_proto(token, *reply->mutable_token());
                 reply->set_secret(secret);
               }));
@@ -155,10 +153,10 @@ grpc::ServerUnaryReactor* ApiService::ListTokens(grpc::CallbackServerContext* co
                                                  const v1::ListTokensRequest* request,
                                                  v1::ListTokensReply* reply) {
   return on_loop(
-      loop_, context, [this, caller = caller_of(*context), request, reply](auto* reactor) {
+      site_, context, [this, caller = caller_of(*context), request, reply](UnaryCall call) {
         queries_.list_tokens(
             caller, request->user(),
-            finish_with<std::vector<Token>>(reactor, [reply](const std::vector<Token>& tokens) {
+            finish_with<std::vector<Token>>(call, [reply](const std::vector<Token>& tokens) {
               for (const Token& token : tokens) {
                 to_proto(token, *reply->add_tokens());
               }
@@ -169,15 +167,13 @@ grpc::ServerUnaryReactor* ApiService::ListTokens(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* ApiService::RevokeToken(grpc::CallbackServerContext* context,
                                                   const v1::RevokeTokenRequest* request,
                                                   v1::RevokeTokenReply*) {
-  return on_loop(loop_, context,
-                 [this, caller = caller_of(*context), request](grpc::ServerUnaryReactor* reactor) {
-                   queries_.find_token(caller, request->id(), [=, this](Result<Token> token) {
-                     if (!token.is_ok()) return reactor->Finish(to_grpc(token.status()));
-                     queries_.controller().submit(
-                         caller, hai::RevokeToken{token.value().hash},
-                         finish_with<CommandReply>(reactor, [](const CommandReply&) {}));
-                   });
-                 });
+  return on_loop(site_, context, [this, caller = caller_of(*context), request](UnaryCall call) {
+    queries_.find_token(caller, request->id(), [=, this](Result<Token> token) {
+      if (!token.is_ok()) return call.finish(to_grpc(token.status()));
+      queries_.controller().submit(caller, hai::RevokeToken{token.value().hash},
+                                   finish_with<CommandReply>(call, [](const CommandReply&) {}));
+    });
+  });
 }
 
 }  // namespace hai

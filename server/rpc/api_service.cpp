@@ -15,6 +15,7 @@ Caller caller_of(const grpc::CallbackServerContext& context) {
 
 ApiService::ApiService(Parts parts)
     : loop_(parts.loop),
+      site_{parts.loop, parts.standing},
       queries_(parts.queries),
       actions_(parts.actions),
       advisor_(parts.advisor),

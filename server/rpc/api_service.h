@@ -5,6 +5,7 @@
 #include "common/loop.h"
 #include "hai/v1/api.grpc.pb.h"
 #include "server/control/command.h"
+#include "server/rpc/call_site.h"
 
 namespace hai {
 
@@ -12,6 +13,7 @@ class Actions;
 class Advisor;
 class LogRouter;
 class Queries;
+class StandingBoard;
 
 // Who calls, by the token in the metadata.
 Caller caller_of(const grpc::CallbackServerContext& context);
@@ -20,6 +22,7 @@ class ApiService final : public v1::Api::CallbackService {
  public:
   struct Parts {
     Loop& loop;
+    const StandingBoard& standing;
     Queries& queries;
     Actions& actions;
     Advisor& advisor;
@@ -67,6 +70,7 @@ class ApiService final : public v1::Api::CallbackService {
 
  private:
   Loop& loop_;
+  const CallSite site_;
   Queries& queries_;
   Actions& actions_;
   Advisor& advisor_;

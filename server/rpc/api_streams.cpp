@@ -24,7 +24,7 @@ grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
                                               return batch;
                                             });
   };
-  return SourceStream<v1::ReadLogReply>::start(loop_, std::move(open));
+  return SourceStream<v1::ReadLogReply>::start(site_, context, std::move(open));
 }
 
 grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerContext* context,
@@ -36,7 +36,7 @@ grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerCont
       return batch;
     });
   };
-  return SourceStream<v1::Job>::start(loop_, std::move(open));
+  return SourceStream<v1::Job>::start(site_, context, std::move(open));
 }
 
 grpc::ServerWriteReactor<v1::Event>* ApiService::WatchEvents(
@@ -54,7 +54,7 @@ grpc::ServerWriteReactor<v1::Event>* ApiService::WatchEvents(
                                        return batch;
                                      });
   };
-  return SourceStream<v1::Event>::start(loop_, std::move(open));
+  return SourceStream<v1::Event>::start(site_, context, std::move(open));
 }
 
 }  // namespace hai

@@ -10,6 +10,7 @@
 
 #include "common/loop.h"
 #include "server/api/source.h"
+#include "server/rpc/call_site.h"
 #include "server/rpc/status_map.h"
 
 namespace hai {
@@ -22,8 +23,9 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
   using Batch = std::vector<Message>;
 
   // `open` makes the source; it is called on the loop.
-  static SourceStream* start(Loop& loop, std::function<Source<Batch>()> open) {
-    auto stream = std::make_shared<SourceStream>(loop);
+  static SourceStream* start(const CallSite& site, grpc::CallbackServerContext* context,
+                             std::function<Source<Batch>()> open) {
+    auto stream = std::make_shared<SourceStream>(site, context);
     stream->self_ = stream;
     stream->post([stream = stream.get(), open = std::move(open)] {
       if (stream->finished_) return;
@@ -33,7 +35,8 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     return stream.get();
   }
 
-  explicit SourceStream(Loop& loop) : loop_(loop) {}
+  SourceStream(const CallSite& site, grpc::CallbackServerContext* context)
+      : loop_(site.loop), standing_(site.standing), context_(context) {}
 
   void OnWriteDone(bool ok) override {
     post([this, ok] {
@@ -86,22 +89,28 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     if (end_) return finish();
     if (sent_ == batch_.size()) return pull();
     write_in_flight_ = true;
+    if (!std::exchange(has_written_, true)) add_standing(standing_, *context_, grpc::Status::OK);
     this->StartWrite(&batch_[sent_++]);
   }
 
   void finish() {
     if (std::exchange(finished_, true)) return;
     source_ = nullptr;
-    this->Finish(to_grpc(*end_));
+    const grpc::Status status = to_grpc(*end_);
+    if (!status.ok() || !has_written_) add_standing(standing_, *context_, status);
+    this->Finish(status);
   }
 
   Loop& loop_;
-  std::shared_ptr<SourceStream> self_;  // gRPC's share, given back in OnDone
+  const StandingBoard& standing_;
+  grpc::CallbackServerContext* context_;  // gRPC's; valid until OnDone
+  std::shared_ptr<SourceStream> self_;    // gRPC's share, given back in OnDone
   Source<Batch> source_;
   Batch batch_;
   size_t sent_ = 0;
   std::optional<Status> end_;
   bool write_in_flight_ = false;
+  bool has_written_ = false;
   bool finished_ = false;
 };
 

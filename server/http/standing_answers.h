@@ -1,0 +1,23 @@
+#pragma once
+// What HTTP says of a server that does not lead: requests go to the leader (307), answers that are
+// not of now say so, readiness names who leads.
+
+#include <optional>
+#include <string>
+
+#include "server/control/standing.h"
+#include "server/http/http_message.h"
+
+namespace hai {
+
+// The answer to a request that this server should not handle at all.
+std::optional<HttpResponse> redirect_or_refuse(const Standing& standing,
+                                               const HttpRequest& request);
+
+// Marks what was read from a state that is not of now.
+void mark_stale(const Standing& standing, HttpResponse& response);
+
+// One line: "leading", "standby; …", "recovering; …".
+std::string readiness_text(const Standing& standing);
+
+}  // namespace hai

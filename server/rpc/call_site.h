@@ -1,0 +1,37 @@
+#pragma once
+// What every call needs besides its request: the loop it runs on, and how the server stands, which
+// goes into the metadata. Trailing, with UNAVAILABLE: `hai-leader`, where the leader is reached,
+// and `hai-mode`, what this server does instead. Initial: `hai-stale-since`, the answer is of then,
+// RFC 3339.
+
+#include <grpcpp/support/server_callback.h>
+
+#include "common/loop.h"
+#include "server/api/standing_board.h"
+
+namespace hai {
+
+inline constexpr const char* kLeaderKey = "hai-leader";
+inline constexpr const char* kModeKey = "hai-mode";
+inline constexpr const char* kStaleKey = "hai-stale-since";
+
+struct CallSite {
+  Loop& loop;
+  const StandingBoard& standing;
+};
+
+// Before the call is finished with `status`, or its first message is sent.
+inline void add_standing(const StandingBoard& board, grpc::CallbackServerContext& context,
+                         const grpc::Status& status) {
+  const Standing standing = board.get();
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    if (!standing.leader.grpc.empty())
+      context.AddTrailingMetadata(kLeaderKey, standing.leader.grpc);
+    context.AddTrailingMetadata(kModeKey, std::string(to_string(standing.mode)));
+  }
+  if (status.ok() && standing.stale_since) {
+    context.AddInitialMetadata(kStaleKey, format_rfc3339(*standing.stale_since));
+  }
+}
+
+}  // namespace hai
