@@ -2,140 +2,30 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <chrono>
-#include <thread>
-
-#include "hai/v1/api.grpc.pb.h"
+#include "cli/client_wire.h"
 
 namespace hai::cli {
-namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-
-constexpr Duration kCallTimeout = 30s;
-constexpr Duration kFailoverPatience = 5s;  // a standby takes over within 3 s
-constexpr Duration kFailoverPause = 200ms;
-constexpr int kReplyBytesMax = 64 << 20;
-
-std::shared_ptr<grpc::Channel> open_channel(const std::string& server) {
-  grpc::ChannelArguments arguments;
-  arguments.SetUserAgentPrefix("hai-cli");
-  arguments.SetMaxReceiveMessageSize(kReplyBytesMax);
-  // gRPC would wait 1 s and more between attempts to connect: too long for a person.
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  // In gRPC's words the shortest pause; in fact how long one attempt to connect may take. On a busy
-  // machine 100 ms are not enough, and a call fails at once when its attempt does.
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 10'000);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
-}
-
-// UNAVAILABLE is said by gRPC itself, about the connection, and by the server, about itself or its
-// store.
-bool is_no_connection(const grpc::ClientContext& context) {
-  return context.debug_error_string().find("received from peer") == std::string::npos;
-}
-
-// gRPC wraps the cause in several layers; the last one is what helps.
-std::string short_cause(const std::string& text) {
-  if (text.find("Connection refused") != std::string::npos) return "connection refused";
-  const size_t last = text.rfind(": ");
-  return last == std::string::npos ? text : text.substr(last + 2);
-}
-
-}  // namespace
-
-struct Client::Wire {
-  using Stub = v1::Api::StubInterface;
-  template <typename Request, typename Reply>
-  using Method = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Reply*);
-
-  std::vector<std::string> servers;
-  std::string token;
-  std::vector<std::unique_ptr<Stub>> stubs;
-  size_t current = 0;
-
-  Stub& stub() {
-    stubs.resize(servers.size());
-    if (!stubs[current]) stubs[current] = v1::Api::NewStub(open_channel(servers[current]));
-    return *stubs[current];
-  }
-
-  void prepare(grpc::ClientContext& context, std::optional<Duration> limit) const {
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    if (limit) context.set_deadline(std::chrono::system_clock::now() + *limit);
-  }
-
-  Status to_status(const grpc::Status& status, const grpc::ClientContext& context) const {
-    if (status.ok()) return ok();
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && is_no_connection(context)) {
-      return unavailable("cannot reach hai-server at {}: {}", servers[current],
-                         short_cause(status.error_message()));
-    }
-    return Status(static_cast<Code>(status.error_code()), status.error_message());
-  }
-
-  template <typename Request, typename Reply>
-  Result<Reply> call(Method<Request, Reply> method, const Request& request) {
-    const auto give_up = SteadyClock::now() + kFailoverPatience;
-    for (size_t tries = 1;; ++tries) {
-      grpc::ClientContext context;
-      prepare(context, kCallTimeout);
-      Reply reply;
-      const grpc::Status status = (stub().*method)(&context, request, &reply);
-      if (status.ok()) return reply;
-      const bool retry = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-                         servers.size() > 1 && SteadyClock::now() < give_up;
-      if (!retry) return to_status(status, context);
-      current = (current + 1) % servers.size();
-      if (tries % servers.size() == 0) std::this_thread::sleep_for(kFailoverPause);
-    }
-  }
-
-  template <typename Request, typename Message>
-  using StreamMethod = std::unique_ptr<grpc::ClientReaderInterface<Message>> (Stub::*)(
-      grpc::ClientContext*, const Request&);
-
-  template <typename Request, typename Message>
-  Status stream(StreamMethod<Request, Message> method, const Request& request,
-                const OnMessage<Message>& on_message, std::optional<Duration> limit) {
-    grpc::ClientContext context;
-    prepare(context, limit);
-    auto reader = (stub().*method)(&context, request);
-    Message message;
-    bool wanted = true;
-    while (wanted && reader->Read(&message)) wanted = on_message(message);
-    if (!wanted) {
-      context.TryCancel();
-      while (reader->Read(&message)) continue;
-    }
-    const grpc::Status status = reader->Finish();
-    if (!wanted) return ok();
-    const Status result = to_status(status, context);
-    if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-      current = (current + 1) % servers.size();
-    }
-    return result;
-  }
+struct Client::Wire : ClientWire {
+  using ClientWire::ClientWire;
 };
 
 Client::Client(std::vector<std::string> servers, std::string token)
-    : wire_(std::make_unique<Wire>()) {
-  CHECK(!servers.empty());
-  wire_->servers = std::move(servers);
-  wire_->token = std::move(token);
-}
+    : wire_(std::make_unique<Wire>(std::move(servers), std::move(token))) {}
 
 Client::~Client() = default;
 
 std::unique_ptr<Client> Client::clone() const {
-  return std::make_unique<Client>(wire_->servers, wire_->token);
+  auto other = std::make_unique<Client>(wire_->servers(), wire_->token());
+  other->set_notice(wire_->notice());
+  return other;
 }
 
-#define HAI_CALL(method, Rpc, Request, Reply)                              \
-  Result<v1::Reply> Client::method(const v1::Request& request) {           \
-    return wire_->call<v1::Request, v1::Reply>(&Wire::Stub::Rpc, request); \
+void Client::set_notice(Notice notice) { wire_->set_notice(std::move(notice)); }
+
+#define HAI_CALL(method, Rpc, Request, Reply)                                    \
+  Result<v1::Reply> Client::method(const v1::Request& request) {                 \
+    return wire_->call<v1::Request, v1::Reply>(&ClientWire::Stub::Rpc, request); \
   }
 HAI_CALL(submit_job, SubmitJob, SubmitJobRequest, SubmitJobReply)
 HAI_CALL(get_job, GetJob, GetJobRequest, Job)
@@ -165,19 +55,19 @@ HAI_CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)
 
 Status Client::watch_job(const v1::WatchJobRequest& request, const OnMessage<v1::Job>& on_message,
                          std::optional<Duration> limit) {
-  return wire_->stream<v1::WatchJobRequest, v1::Job>(&Wire::Stub::WatchJob, request, on_message,
-                                                     limit);
+  return wire_->stream<v1::WatchJobRequest, v1::Job>(&ClientWire::Stub::WatchJob, request,
+                                                     on_message, limit);
 }
 
 Status Client::watch_events(const v1::WatchEventsRequest& request,
                             const OnMessage<v1::Event>& on_message, std::optional<Duration> limit) {
-  return wire_->stream<v1::WatchEventsRequest, v1::Event>(&Wire::Stub::WatchEvents, request,
+  return wire_->stream<v1::WatchEventsRequest, v1::Event>(&ClientWire::Stub::WatchEvents, request,
                                                           on_message, limit);
 }
 
 Status Client::read_log(const v1::ReadLogRequest& request,
                         const OnMessage<v1::ReadLogReply>& on_message) {
-  return wire_->stream<v1::ReadLogRequest, v1::ReadLogReply>(&Wire::Stub::ReadLog, request,
+  return wire_->stream<v1::ReadLogRequest, v1::ReadLogReply>(&ClientWire::Stub::ReadLog, request,
                                                              on_message, std::nullopt);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // The client of hai-server: one method per call of proto/hai/v1/api.proto, blocking, for one thread
-// at a time. Nothing is connected before the first call. With several servers, one that is not
-// reachable or does not lead is passed over.
+// at a time. Nothing is connected before the first call. A server that does not lead tells who
+// does, and that one is asked; with several servers a failover is waited for, and one that answers
+// with old facts is believed only if no other one leads.
 
 #include <functional>
 #include <memory>
@@ -27,6 +28,10 @@ class Client {
   Client& operator=(const Client&) = delete;
   // Another connection to the same servers, for another thread.
   std::unique_ptr<Client> clone() const;
+  // Told one line about what the user should know besides the answer: that it waits, that facts are
+  // old. From the thread that calls.
+  using Notice = std::function<void(const std::string&)>;
+  void set_notice(Notice notice);
 
   Result<v1::SubmitJobReply> submit_job(const v1::SubmitJobRequest& request);
   Result<v1::Job> get_job(const v1::GetJobRequest& request);

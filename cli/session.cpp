@@ -40,6 +40,7 @@ Result<Client*> Session::client() {
   }
   if (!chosen.value().dev_data.empty()) dev_cluster_ = chosen.value().name;
   client_ = std::make_unique<Client>(chosen.value().servers, chosen.value().token);
+  client_->set_notice([](const std::string& line) { say(line); });
   return client_.get();
 }
 

@@ -58,6 +58,60 @@ TEST(Client, PassesOverServersThatAreAwayOrDoNotLead) {
   EXPECT_TRUE(client.submit_job({}).is_ok());
 }
 
+grpc::Status stand_by(const v1::SubmitJobRequest&, v1::SubmitJobReply*) {
+  return {grpc::StatusCode::UNAVAILABLE, "not the leader"};
+}
+
+TEST(Client, GoesWhereAStandbySendsIt) {
+  FakeApi leader;
+  leader.on_submit = accept;
+  FakeApi standby;
+  standby.on_submit = stand_by;
+  standby.leader = leader.address();
+  Client client({standby.address()}, "secret");
+  EXPECT_TRUE(client.submit_job({}).is_ok()) << "one living server of the list is enough";
+  EXPECT_EQ(leader.authorization, "Bearer secret");
+}
+
+TEST(Client, RepeatsARequestOfUnknownFateAsItWas) {
+  FakeApi server;
+  std::vector<std::string> ids;
+  server.on_submit = [&](const v1::SubmitJobRequest& request, v1::SubmitJobReply* reply) {
+    ids.push_back(request.request_id());
+    if (ids.size() == 1) {
+      return grpc::Status(grpc::StatusCode::UNAVAILABLE, "it may or may not have been done");
+    }
+    return accept(request, reply);
+  };
+  Client client({server.address()}, "");
+  v1::SubmitJobRequest request;
+  request.set_request_id("r");
+  EXPECT_TRUE(client.submit_job(request).is_ok());
+  EXPECT_EQ(ids, (std::vector<std::string>{"r", "r"}));
+}
+
+TEST(Client, BelievesOldFactsOnlyIfNobodyKnowsBetter) {
+  FakeApi old;
+  old.on_submit = accept;
+  old.stale_since = "2026-11-20T08:00:00Z";
+  FakeApi leader;
+  leader.on_submit = [](const auto&, v1::SubmitJobReply* reply) {
+    reply->set_job_id(18);
+    return grpc::Status::OK;
+  };
+  std::vector<std::string> notices;
+  Client client({old.address(), leader.address()}, "");
+  client.set_notice([&](const std::string& line) { notices.push_back(line); });
+  EXPECT_EQ(client.submit_job({}).value().job_id(), 18);
+  EXPECT_TRUE(notices.empty());
+  Client alone({old.address(), "127.0.0.1:1"}, "");
+  alone.set_notice([&](const std::string& line) { notices.push_back(line); });
+  EXPECT_EQ(alone.submit_job({}).value().job_id(), 17);
+  EXPECT_EQ(alone.submit_job({}).value().job_id(), 17);
+  ASSERT_EQ(notices.size(), 1u) << "said once";
+  EXPECT_NE(notices[0].find("the database cannot be reached; this is as of "), std::string::npos);
+}
+
 TEST(Client, EndsAStreamWhenNoMoreIsWanted) {
   FakeApi server;
   server.on_watch_job = [](const auto&, grpc::ServerWriter<v1::Job>* writer) {

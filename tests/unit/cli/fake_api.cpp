@@ -28,6 +28,8 @@ grpc::Status FakeApi::SubmitJob(grpc::ServerContext* context, const v1::SubmitJo
   authorization = header == context->client_metadata().end()
                       ? ""
                       : std::string(header->second.data(), header->second.size());
+  if (!stale_since.empty()) context->AddInitialMetadata("hai-stale-since", stale_since);
+  if (!leader.empty()) context->AddTrailingMetadata("hai-leader", leader);
   return on_submit ? on_submit(*request, reply) : kNotScripted;
 }
 

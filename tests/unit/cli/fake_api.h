@@ -17,6 +17,8 @@ class FakeApi : public v1::Api::Service {
 
   // What the calls do; a missing one answers UNIMPLEMENTED.
   std::function<grpc::Status(const v1::SubmitJobRequest&, v1::SubmitJobReply*)> on_submit;
+  std::string leader;       // named with every UNAVAILABLE
+  std::string stale_since;  // said with every answer
   std::function<grpc::Status(const v1::GetJobRequest&, v1::Job*)> on_get_job;
   std::function<grpc::Status(const v1::WatchJobRequest&, grpc::ServerWriter<v1::Job>*)>
       on_watch_job;

@@ -1,0 +1,105 @@
+#include "cli/client_wire.h"
+
+#include <chrono>
+
+#include "cli/format.h"
+
+namespace hai::cli {
+namespace {
+
+constexpr int kReplyBytesMax = 64 << 20;
+
+std::shared_ptr<grpc::Channel> open_channel(const std::string& server) {
+  grpc::ChannelArguments arguments;
+  arguments.SetUserAgentPrefix("hai-cli");
+  arguments.SetMaxReceiveMessageSize(kReplyBytesMax);
+  // gRPC would wait 1 s and more between attempts to connect: too long for a person.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  // In gRPC's words the shortest pause; in fact how long one attempt to connect may take. On a busy
+  // machine 100 ms are not enough, and a call fails at once when its attempt does.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  // A server that is stopped, or whose machine has vanished, closes nothing.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 5'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 4'000);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+}
+
+// UNAVAILABLE is said by gRPC itself, about the connection, and by the server, about itself or its
+// store.
+bool is_no_connection(const grpc::ClientContext& context) {
+  return context.debug_error_string().find("received from peer") == std::string::npos;
+}
+
+// gRPC wraps the cause in several layers; the last one is what helps.
+std::string short_cause(const std::string& text) {
+  if (text.find("Connection refused") != std::string::npos) return "connection refused";
+  const size_t last = text.rfind(": ");
+  return last == std::string::npos ? text : text.substr(last + 2);
+}
+
+std::string value_of(const std::multimap<grpc::string_ref, grpc::string_ref>& metadata,
+                     const char* key) {
+  const auto found = metadata.find(key);
+  return found == metadata.end() ? "" : std::string(found->second.data(), found->second.size());
+}
+
+}  // namespace
+
+ClientWire::Stub& ClientWire::stub() {
+  std::unique_ptr<Stub>& stub = stubs_[list_.current()];
+  if (!stub) stub = v1::Api::NewStub(open_channel(list_.current()));
+  return *stub;
+}
+
+void ClientWire::prepare(grpc::ClientContext& context, std::optional<Duration> limit) const {
+  if (!token_.empty()) context.AddMetadata("authorization", "Bearer " + token_);
+  if (limit) context.set_deadline(std::chrono::system_clock::now() + *limit);
+}
+
+Status ClientWire::to_status(const grpc::Status& status, const grpc::ClientContext& context) const {
+  if (status.ok()) return ok();
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE && is_no_connection(context)) {
+    return unavailable("cannot reach hai-server at {}: {}", list_.current(),
+                       short_cause(status.error_message()));
+  }
+  return Status(static_cast<Code>(status.error_code()), status.error_message());
+}
+
+FailedTry ClientWire::failed_try(const grpc::Status& status, const grpc::ClientContext& context) {
+  const std::string& text = status.error_message();
+  // gRPC says so when the request has never left.
+  const bool never_sent = text.find("failed to connect") != std::string::npos;
+  const bool broke_off = is_no_connection(context) && !never_sent;
+  return {
+      .leader = value_of(context.GetServerTrailingMetadata(), "hai-leader"),
+      .is_recovering = value_of(context.GetServerTrailingMetadata(), "hai-mode") == "recovering",
+      .fate_is_unknown =
+          broke_off || text.find("may or may not have been done") != std::string::npos};
+}
+
+std::string ClientWire::stale_since_of(const grpc::ClientContext& context) {
+  return value_of(context.GetServerInitialMetadata(), "hai-stale-since");
+}
+
+void ClientWire::tell(const std::string& line) const {
+  if (notice_) notice_(line);
+}
+
+void ClientWire::tell_stale(const std::string& since) {
+  if (since.empty() || std::exchange(told_stale_, true)) return;
+  const Result<UnixTime> time = parse_rfc3339(since);
+  std::string when = since;
+  if (time.is_ok()) {
+    const std::string local = local_time(to_micros(time.value()));
+    when = local.substr(local.find(' ') + 1);
+    const auto age = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::system_clock::now().time_since_epoch() - time.value().time_since_epoch());
+    when += fmt::format(" ({} ago)", format_duration(std::max<Duration>(age, 0s)));
+  }
+  tell("the database cannot be reached; this is as of " + when);
+}
+
+}  // namespace hai::cli
