@@ -79,20 +79,20 @@ grpc::ServerUnaryReactor* ApiService::ListEvents(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* ApiService::ListIncidents(grpc::CallbackServerContext* context,
                                                     const v1::ListIncidentsRequest*,
                                                     v1::ListIncidentsReply* reply) {
-  return on_loop(loop_, context, [this, caller = caller_of(*context), reply](auto* reactor) {
-    queries_.list_incidents(
-        caller, finish_with<std::vector<IncidentView>>(
-                    reactor, [reply](const std::vector<IncidentView>& views) {
-                      for (const IncidentView& view : views) {
-                        v1::Incident& out = *reply->add_incidents();
-                        out.set_id(view.incident.id.value);
-                        out.set_kind(view.incident.kind);
-                        out.set_subject(view.incident.subject);
-                        out.set_summary(view.incident.summary);
-                        out.set_opened_at_us(to_micros(view.incident.opened_at));
-                        for (const std::string& node : view.nodes) out.add_nodes(node);
-                      }
-                    }));
+  return on_loop(site_, context, [this, caller = caller_of(*context), reply](UnaryCall call) {
+    queries_.list_incidents(caller,
+                            finish_with<std::vector<IncidentView>>(
+                                call, [reply](const std::vector<IncidentView>& views) {
+                                  for (const IncidentView& view : views) {
+                                    v1::Incident& out = *reply->add_incidents();
+                                    out.set_id(view.incident.id.value);
+                                    out.set_kind(view.incident.kind);
+                                    out.set_subject(view.incident.subject);
+                                    out.set_summary(view.incident.summary);
+                                    out.set_opened_at_us(to_micros(view.incident.opened_at));
+                                    for (const std::string& node : view.nodes) out.add_nodes(node);
+                                  }
+                                }));
   });
 }
 
