@@ -73,11 +73,10 @@ FailedTry ClientWire::failed_try(const grpc::Status& status, const grpc::ClientC
   // gRPC says so when the request has never left.
   const bool never_sent = text.find("failed to connect") != std::string::npos;
   const bool broke_off = is_no_connection(context) && !never_sent;
-  return {
-      .leader = value_of(context.GetServerTrailingMetadata(), "hai-leader"),
-      .is_recovering = value_of(context.GetServerTrailingMetadata(), "hai-mode") == "recovering",
-      .fate_is_unknown =
-          broke_off || text.find("may or may not have been done") != std::string::npos};
+  return {.leader = value_of(context.GetServerTrailingMetadata(), "hai-leader"),
+          .will_pass = !value_of(context.GetServerTrailingMetadata(), "hai-mode").empty(),
+          .fate_is_unknown =
+              broke_off || text.find("may or may not have been done") != std::string::npos};
 }
 
 std::string ClientWire::stale_since_of(const grpc::ClientContext& context) {

@@ -36,7 +36,7 @@ void ServerList::move_on(const FailedTry& failed) {
 
 bool ServerList::Search::go_on(const FailedTry& failed, MonoTime now) {
   const bool is_hint = !failed.leader.empty() && failed.leader != list_.current_;
-  may_wait_ = may_wait_ || list_.servers_.size() > 1 || is_hint || failed.is_recovering ||
+  may_wait_ = may_wait_ || list_.servers_.size() > 1 || is_hint || failed.will_pass ||
               failed.fate_is_unknown;
   if (!may_wait_ || now - began_ > kPatience) return false;
   if (is_hint && hints_ < kHintsMax) {

@@ -13,7 +13,7 @@ namespace hai::cli {
 // How one try has failed, as far as it tells where to go on.
 struct FailedTry {
   std::string leader;            // whom the server named; "" = nobody
-  bool is_recovering = false;    // the server is about to lead
+  bool will_pass = false;        // a server will lead soon
   bool fate_is_unknown = false;  // the request may have been done: giving up would be a guess
 };
 

@@ -172,7 +172,9 @@ void Controller::step_down(const std::string& what, const Status& cause) {
   for (ConnectionId connection : sessions_.close_all()) agents_.close(connection, why);
   refuse_all(why);
   tell_standing();
-  acquire_timer_ = loop_.call_after(knobs_.server_lease / 8, [self = self_] {
+  // If another server leads, asking at once tells where, which is what people want to know now.
+  const Duration pause = cause.code() == Code::aborted ? Duration{0} : knobs_.server_lease / 8;
+  acquire_timer_ = loop_.call_after(pause, [self = self_] {
     if (*self != nullptr) (*self)->try_acquire();
   });
 }

@@ -1,8 +1,8 @@
 #pragma once
 // What every call needs besides its request: the loop it runs on, and how the server stands, which
 // goes into the metadata. Trailing, with UNAVAILABLE: `hai-leader`, where the leader is reached,
-// and `hai-mode`, what this server does instead. Initial: `hai-stale-since`, the answer is of then,
-// RFC 3339.
+// and `hai-mode`, what this server does instead, if waiting for a leader helps. Initial:
+// `hai-stale-since`, the answer is of then, RFC 3339.
 
 #include <grpcpp/support/server_callback.h>
 
@@ -27,7 +27,9 @@ inline void add_standing(const StandingBoard& board, grpc::CallbackServerContext
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
     if (!standing.leader.grpc.empty())
       context.AddTrailingMetadata(kLeaderKey, standing.leader.grpc);
-    context.AddTrailingMetadata(kModeKey, std::string(to_string(standing.mode)));
+    if (!standing.store_is_away) {
+      context.AddTrailingMetadata(kModeKey, std::string(to_string(standing.mode)));
+    }
   }
   if (status.ok() && standing.stale_since) {
     context.AddInitialMetadata(kStaleKey, format_rfc3339(*standing.stale_since));

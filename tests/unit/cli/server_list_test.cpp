@@ -41,7 +41,7 @@ TEST(ServerList, ALoneServerThatIsNotThereIsNotWaitedFor) {
 
 TEST(ServerList, ALoneServerIsWaitedForWhenThatHelps) {
   ServerList list({"a:1"});
-  EXPECT_TRUE(ServerList::Search(list, kNow).go_on({.is_recovering = true}, kNow));
+  EXPECT_TRUE(ServerList::Search(list, kNow).go_on({.will_pass = true}, kNow));
   ServerList::Search search(list, kNow);
   ASSERT_TRUE(search.go_on({.fate_is_unknown = true}, kNow));
   EXPECT_TRUE(search.go_on({}, kNow + 5s)) << "it restarts, and the request has its id";
