@@ -1,5 +1,6 @@
 #include "server/serving.h"
 
+#include "common/log.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/event_feed.h"
@@ -41,7 +42,7 @@ struct Serving::Impl {
                 .logs = logs,
                 .agent_count = [this] { return gateway.connection_count(); },
                 .status_page_user = config.status_page ? config.admin_user : ""}) {
-    feed.set_standing_callback([this] { board.set(controller.standing()); });
+    feed.set_standing_callback([this] { standing_changed(); });
     gateway.set_events(
         {.admit = [this](const AgentHello& hello) { return admit(hello); },
          .connected = [this](ConnectionId id,
@@ -55,6 +56,22 @@ struct Serving::Impl {
              },
          .log_chunk = [this](ConnectionId id, int64_t request,
                              const LogChunk& chunk) { logs.answered(id, request, chunk); }});
+  }
+
+  void standing_changed() {
+    const Standing now = controller.standing();
+    const Standing before = board.get();
+    board.set(now);
+    // The reason alone changes with each look at another's lease.
+    if (now.mode == before.mode && now.leader == before.leader &&
+        now.store_is_away == before.store_is_away) {
+      return;
+    }
+    log_info("standing_changed", {{"mode", to_string(now.mode)},
+                                  {"epoch", controller.state().epoch()},
+                                  {"leader", now.leader.grpc},
+                                  {"store_is_away", now.store_is_away},
+                                  {"reason", now.reason}});
   }
 
   Status admit(const AgentHello& hello) const {

@@ -59,15 +59,19 @@ void Controller::acquired(const Term& term) {
 
 void Controller::not_acquired(const Status& why) {
   not_leading_reason_ = why.message();
+  Duration pause = knobs_.server_lease / 8;
   if (why.code() == Code::failed_precondition) {  // Another one leads, and knows better.
     store_away_since_.reset();
     leader_ = store_.leader();
+    // A lease that nobody renews is taken over when it ends, not a pause later.
+    constexpr Duration kShortest = 5ms;
+    if (auto left = store_.lease_left()) pause = std::min(pause, *left + kShortest);
     end_stale();
   } else if (!store_away_since_) {
     store_away_since_ = loop_.now();
   }
   tell_standing();
-  acquire_timer_ = loop_.call_after(knobs_.server_lease / 8, [self = self_] {
+  acquire_timer_ = loop_.call_after(pause, [self = self_] {
     if (*self != nullptr) (*self)->try_acquire();
   });
 }

@@ -47,6 +47,8 @@ class Store {
   virtual void acquire(Duration lease, std::function<void(Result<Term>)> done) = 0;
   // Where whoever led at the last acquire that told so is reached.
   virtual ServerAddresses leader() const { return {}; }
+  // How much of its lease was left then; nullopt = not told.
+  virtual std::optional<Duration> lease_left() const { return std::nullopt; }
   // Extends the lease; `aborted` if another epoch has taken over.
   virtual void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) = 0;
   // Gives the lease up at once, for a clean shutdown.

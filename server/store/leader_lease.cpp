@@ -61,6 +61,7 @@ Result<Epoch> LeaderLease::acquire(PgSession& session, Duration lease) {
   PgResult row = session.call(kRead);
   if (row.size() == 0) return unavailable("table cluster_epoch is empty: the schema is damaged");
   const std::string process(row.text(0, 2));
+  lease_left_ = row.integer(0, 3) * 1ms;
   leader_ = {.grpc = std::string(row.text(0, 4)), .http = std::string(row.text(0, 5))};
   if (is_surely_dead(process) && try_acquire(session, process, epoch)) return epoch;
   return failed_precondition("{} leads with epoch {}, its lease ends in {} ms", row.text(0, 1),

@@ -20,6 +20,7 @@ class LeaderLease {
   Result<Epoch> acquire(PgSession& session, Duration lease);
   // Where the leader that refused the last acquire is reached.
   const ServerAddresses& leader() const { return leader_; }
+  Duration lease_left() const { return lease_left_; }
   Status renew(PgSession& session, Epoch epoch, Duration lease);
   void release(PgSession& session, Epoch epoch);
 
@@ -31,6 +32,7 @@ class LeaderLease {
 
   const ServerAddresses own_;
   ServerAddresses leader_;
+  Duration lease_left_{0};
   std::string holder_;
   std::string process_;
   Duration length_{0};

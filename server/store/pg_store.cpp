@@ -19,6 +19,7 @@ struct PgStore::Impl {
   Loop& loop;
   Duration limit;  // of one request: connect, execute, and something over
   ServerAddresses leader;
+  std::optional<Duration> lease_left;
   // Used on the worker's thread only; before `worker`, so that they outlive it.
   LeaderLease lease;
   PgAppender appender;
@@ -43,25 +44,31 @@ PgStore::~PgStore() = default;
 void PgStore::acquire(Duration lease, std::function<void(Result<Term>)> done) {
   // Counted from before it is sent, see Term.
   auto term = std::make_shared<Term>();
-  auto leader = std::make_shared<ServerAddresses>();
+  struct Other {
+    ServerAddresses leader;
+    Duration lease_left{0};
+  };
+  auto other = std::make_shared<Other>();
   term->valid_until = impl_->loop.now() + lease;
   impl_->worker.submit(
-      [impl = impl_.get(), term, leader, lease](PgSession& session) -> Status {
+      [impl = impl_.get(), term, other, lease](PgSession& session) -> Status {
         impl->appender.forget_written();
         Result<Epoch> epoch = impl->lease.acquire(session, lease);
-        *leader = impl->lease.leader();
+        *other = {impl->lease.leader(), impl->lease.lease_left()};
         if (!epoch.is_ok()) return epoch.status();
         term->epoch = epoch.value();
         return ok();
       },
-      [impl = impl_.get(), term, leader, done = std::move(done)](Status status) {
-        impl->leader = *leader;
+      [impl = impl_.get(), term, other, done = std::move(done)](Status status) {
+        impl->leader = other->leader;
+        impl->lease_left = other->lease_left;
         done(status.is_ok() ? Result<Term>(*term) : Result<Term>(std::move(status)));
       },
       impl_->limit);
 }
 
 ServerAddresses PgStore::leader() const { return impl_->leader; }
+std::optional<Duration> PgStore::lease_left() const { return impl_->lease_left; }
 
 void PgStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) {
   const Term term{.epoch = epoch, .valid_until = impl_->loop.now() + lease};

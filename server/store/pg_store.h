@@ -24,6 +24,7 @@ class PgStore final : public Store {
 
   void acquire(Duration lease, std::function<void(Result<Term>)> done) override;
   ServerAddresses leader() const override;
+  std::optional<Duration> lease_left() const override;
   void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) override;
   void release(Epoch epoch, std::function<void()> done) override;
   void load(std::function<void(Result<StoredState>)> done) override;
