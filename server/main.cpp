@@ -33,7 +33,7 @@ int run(int argc, char** argv) {
   app.add_option("--config", path, "config file")->capture_default_str();
   app.add_flag("--check-config", check_only, "read the config, say what is wrong, and exit");
   const ServerCommand commands[] = {add_migrate_command(app), add_verify_command(app),
-                                    add_export_command(app)};
+                                    add_export_command(app), add_archive_command(app)};
   for (const ServerCommand& command : commands) command.app->fallthrough();
   app.require_subcommand(0, 1);
   try {

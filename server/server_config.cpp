@@ -53,6 +53,13 @@ void read_quota(YamlReader& reader, std::optional<int64_t>* out) {
   if (reader.integer(path, &nodes, {.low = 0, .high = Quota::kUnlimited})) *out = nodes;
 }
 
+void read_archive(YamlReader& reader, ServerConfig* config) {
+  reader.string("archive.dir", &config->archive_dir);
+  if (!reader.string("archive.older_than", &config->archive_older_than)) return;
+  const Status status = parse_duration(config->archive_older_than).status();
+  if (!status.is_ok()) reader.fail("archive.older_than", status.message());
+}
+
 void read_log(YamlReader& reader, ServerConfig* config) {
   reader.string("log.file", &config->log_file);
   std::string level;
@@ -84,6 +91,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   reader.string("agent_token_file", &config.agent_token_file);
   read_quota(reader, &config.default_quota_nodes);
   read_knobs(reader, &config.knobs);
+  read_archive(reader, &config);
   read_log(reader, &config);
   RETURN_IF_ERROR(to_status(reader.finish(), source));
   return config;

@@ -25,6 +25,8 @@ struct ServerConfig {
   std::string agent_token_file;
   std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
   Knobs knobs;
+  std::string archive_older_than;  // of `hai-server archive`; "" = it must be told
+  std::string archive_dir;
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // "" = stderr
 };

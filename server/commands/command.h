@@ -24,6 +24,7 @@ struct ServerCommand {
 ServerCommand add_migrate_command(CLI::App& app);
 ServerCommand add_verify_command(CLI::App& app);
 ServerCommand add_export_command(CLI::App& app);
+ServerCommand add_archive_command(CLI::App& app);
 
 // Says what went wrong on stderr and gives the exit code for it.
 int report_failure(const Status& status);

@@ -113,8 +113,9 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   const ClusterState& state = decision.state();
   const JobSpec& spec = command.spec;
   if (!command.request_id.empty()) {
-    if (const Job* known = state.find_request(actor.user, command.request_id)) {
-      return CommandReply{known->id, known->spec->name, "submitted before"};
+    if (const std::optional<JobId> known = state.find_request(actor.user, command.request_id)) {
+      const Job* job = state.find(*known);  // It may have ended long ago.
+      return CommandReply{*known, job != nullptr ? job->spec->name : spec.name, "submitted before"};
     }
   }
   if (const Job* same = state.find_unfinished(actor.user, spec.name)) {

@@ -28,6 +28,10 @@ ClusterState::ClusterState(StoredState stored)
     if (job.has_live_attempt()) occupy(job);
     if (job.reservation) hold(job);
   }
+  for (AnsweredRequest& request : stored.requests) {
+    requests_.emplace(std::pair{std::move(request.user), std::move(request.request_id)},
+                      request.job);
+  }
   changes_ = {.everything = true};
 }
 
@@ -58,10 +62,10 @@ const Job* ClusterState::find_unfinished(const std::string& user, const std::str
   return it == unfinished_names_.end() ? nullptr : find(it->second);
 }
 
-const Job* ClusterState::find_request(const std::string& user,
-                                      const std::string& request_id) const {
+std::optional<JobId> ClusterState::find_request(const std::string& user,
+                                                const std::string& request_id) const {
   auto it = requests_.find({user, request_id});
-  return it == requests_.end() ? nullptr : find(it->second);
+  return it == requests_.end() ? std::nullopt : std::optional(it->second);
 }
 
 const Node* ClusterState::find(NodeId id) const {
@@ -131,9 +135,8 @@ int64_t ClusterState::node_units(int node_count, int gpus_per_node, int gpus_of_
 bool ClusterState::equals(const ClusterState& other) const {
   return epoch_ == other.epoch_ && last_seq_ == other.last_seq_ && last_job_ == other.last_job_ &&
          jobs_ == other.jobs_ && nodes_ == other.nodes_ && users_ == other.users_ &&
-         quotas_ == other.quotas_ && tokens_ == other.tokens_ &&
-         incidents_ == other.incidents_ && last_incident_ == other.last_incident_ &&
-         waiting_ == other.waiting_ &&
+         quotas_ == other.quotas_ && tokens_ == other.tokens_ && incidents_ == other.incidents_ &&
+         last_incident_ == other.last_incident_ && waiting_ == other.waiting_ &&
          live_ == other.live_ && reserved_ == other.reserved_ && usage_ == other.usage_;
 }
 

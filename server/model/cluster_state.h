@@ -19,6 +19,15 @@
 
 namespace hai {
 
+// A submit that was answered with this job. Asked again, even when by then the job has ended and
+// been forgotten, it gets the same answer.
+struct AnsweredRequest {
+  std::string user;
+  std::string request_id;
+  JobId job;
+};
+inline constexpr size_t kAnsweredRequestsMax = 10'000;  // that a new leader knows: the newest
+
 // What a store keeps and gives back: unfinished jobs, nodes, people. Finished jobs stay in the
 // store.
 struct StoredState {
@@ -26,6 +35,7 @@ struct StoredState {
   int64_t last_seq = 0;
   JobId last_job;
   std::vector<Job> jobs;
+  std::vector<AnsweredRequest> requests;
   std::vector<Node> nodes;
   std::vector<User> users;
   std::vector<Quota> quotas;
@@ -91,7 +101,8 @@ class ClusterState {
 
   const Job* find(JobId job) const;
   const Job* find_unfinished(const std::string& user, const std::string& name) const;
-  const Job* find_request(const std::string& user, const std::string& request_id) const;
+  // The job may be one that is not in memory any more.
+  std::optional<JobId> find_request(const std::string& user, const std::string& request_id) const;
   const Node* find(NodeId node) const;
   const Node* find_node(const std::string& name) const;
   const User* find_user(const std::string& name) const;

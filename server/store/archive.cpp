@@ -36,6 +36,7 @@ class Archiver {
     if (!options_.dry_run) {
       RETURN_IF_ERROR(sync_dir(options_.dir));
       RETURN_IF_ERROR(complete_earlier());
+      remove_leftovers();
     }
     const EventRange range = event_range(session_);
     const int64_t last = last_old_enough(range);
@@ -123,8 +124,9 @@ class Archiver {
   // Parts that are recorded, but whose rows are not all gone.
   Status complete_earlier() {
     const EventRange range = event_range(session_);
+    if (range.last == 0) return ok();
     const std::vector<ArchivedFile> files = recorded_since(session_, range.first);
-    if (range.last == 0 || files.empty()) return ok();
+    if (files.empty()) return ok();
     result_.completed_earlier = true;
     RETURN_IF_ERROR(name_files(files));
     for (const ArchivedFile& events : files) {
@@ -139,6 +141,18 @@ class Archiver {
       delete_rows(events, ids);
     }
     return ok();
+  }
+
+  // Of runs that died before they had recorded anything: their rows are all there.
+  void remove_leftovers() const {
+    const std::string prefix = "hai-" + options_.cluster + "-";
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.dir, error)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(prefix) && name.ends_with(".jsonl.gz" + std::string(kPartialSuffix))) {
+        std::filesystem::remove(entry.path(), error);
+      }
+    }
   }
 
   void step(const char* name) const {

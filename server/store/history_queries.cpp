@@ -62,6 +62,15 @@ std::string state_array(const std::vector<JobState>& states) {
   return array.take();
 }
 
+// Jobs are numbered without gaps, so that one below the newest can only be missing because it was
+// archived.
+Status missing_job(PgSession& session, JobId job) {
+  PgResult newest = session.run("SELECT coalesce(max(id), 0) FROM job");
+  if (job.value < 1 || job.value >= newest.integer(0, 0)) return not_found("job {}", job.value);
+  return not_found("job {} is archived: its record is in the files of hai-server archive",
+                   job.value);
+}
+
 // Parameters are text: what PostgreSQL would refuse as such can match nothing.
 std::string text_parameter(const std::string& text) { return clean_utf8(text); }
 
@@ -100,7 +109,7 @@ Result<Job> find_job(PgSession& session, const JobKey& key) {
       jobs_of(session, filter.select(session, kJobColumns, "job", "id DESC", 1));
   snapshot.end();
   if (!jobs.empty()) return std::move(jobs.front());
-  if (key.job) return not_found("job {}", key.job.value);
+  if (key.job) return missing_job(session, key.job);
   return not_found("job {} of {}", key.name, key.user);
 }
 

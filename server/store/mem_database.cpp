@@ -83,6 +83,11 @@ StoredState MemDatabase::stored_state() const {
   for (const auto& [id, job] : jobs_) {
     if (!job.is_terminal()) state.jobs.push_back(job);
   }
+  for (auto job = jobs_.rbegin(); job != jobs_.rend(); ++job) {
+    if (state.requests.size() == kAnsweredRequestsMax) break;
+    if (job->second.request_id.empty()) continue;
+    state.requests.push_back({job->second.user, job->second.request_id, job->first});
+  }
   for (const auto& [id, node] : nodes_) state.nodes.push_back(node);
   for (const auto& [name, user] : users_) state.users.push_back(user);
   for (const auto& [key, quota] : quotas_) state.quotas.push_back(quota);

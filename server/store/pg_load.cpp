@@ -158,6 +158,23 @@ void load_people(PgSession& session, StoredState& state) {
   }
 }
 
+std::vector<AnsweredRequest> load_requests(PgSession& session) {
+  // By the primary key, so that its cost does not follow the history.
+  PgResult rows =
+      session.run(fmt::format("SELECT id, user_name, request_id FROM job WHERE request_id <> ''"
+                              " ORDER BY id DESC LIMIT {}",
+                              kAnsweredRequestsMax));
+  std::vector<AnsweredRequest> requests(static_cast<size_t>(rows.size()));
+  for (int row = 0; row < rows.size(); ++row) {
+    PgCells cells(rows, row);
+    AnsweredRequest& request = requests[static_cast<size_t>(row)];
+    cells.read(request.job);
+    cells.read(request.user);
+    cells.read(request.request_id);
+  }
+  return requests;
+}
+
 }  // namespace
 
 std::vector<Incident> load_incidents(PgSession& session, bool only_open) {
@@ -230,6 +247,7 @@ StoredState load_state_in(PgSession& session) {
   state.last_seq = row.integer(0, 1);
   state.last_job.value = row.integer(0, 2);
   state.jobs = load_jobs(session, {JobState::queued, JobState::running, JobState::suspended});
+  state.requests = load_requests(session);
   load_nodes(session, state);
   load_people(session, state);
   state.last_incident.value =

@@ -27,6 +27,24 @@ TEST_F(PgStoreTest, LoadsWhatWasAppended) {
   expect_ledger();
 }
 
+TEST_F(PgStoreTest, KnowsRequestsOfFinishedJobsToo) {
+  PgStore store(loop_, {conninfo_});
+  test::RandomCluster cluster(5);
+  const Epoch epoch = acquire(store).value().epoch;
+  ASSERT_EQ(append(store, cluster.start_epoch(epoch)), ok());
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_EQ(append(store, cluster.next_batch(epoch, 20)), ok());
+  }
+  const ClusterState now = loaded(store);
+  int finished = 0;
+  for (const auto& [id, job] : cluster.state().jobs()) {
+    if (job.request_id.empty()) continue;
+    finished += job.is_terminal() ? 1 : 0;
+    EXPECT_EQ(now.find_request(job.user, job.request_id), id);
+  }
+  EXPECT_GT(finished, 0);
+}
+
 TEST_F(PgStoreTest, AnotherServerGoesOnWhereTheFirstStopped) {
   for (int64_t round = 1; round <= 5; ++round) {
     PgStore store(loop_, {conninfo_});

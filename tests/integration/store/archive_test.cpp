@@ -1,0 +1,217 @@
+// Archiving loses nothing, whenever it dies, and holds no append up.
+
+#include "server/store/archive.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "server/store/archive_files.h"
+#include "server/store/event_log.h"
+#include "tests/integration/store/store_fixture.h"
+
+namespace hai {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ArchiveTest : public StoreFixture {
+ protected:
+  void SetUp() override {
+    StoreFixture::SetUp();
+    dir_ = testing::TempDir() + "hai-archive-" + std::to_string(getpid());
+    std::filesystem::remove_all(dir_);
+    std::filesystem::create_directory(dir_);
+    PgStore store(loop_, {conninfo_});
+    test::RandomCluster cluster(7);
+    epoch_ = acquire(store).value().epoch;
+    ASSERT_EQ(append(store, cluster.start_epoch(epoch_)), ok());
+    for (int i = 0; i < 12; ++i) ASSERT_EQ(append(store, cluster.next_batch(epoch_, 50)), ok());
+    whole_ = verify_ledger(conninfo_).value();
+    release(store, epoch_);
+  }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+
+  ArchiveOptions options() const {
+    return {.cluster = "test",
+            .dir = dir_,
+            .older_than = UnixTime::max(),
+            .keep_events = 100,
+            .part_events = 200,
+            .rows_per_delete = 40};
+  }
+  LedgerReport verified() {
+    const Result<LedgerReport> report = verify_ledger(conninfo_, {.archive_dir = dir_});
+    EXPECT_TRUE(report.is_ok()) << report.status().message();
+    if (!report.is_ok()) return {};
+    EXPECT_THAT(report.value().differences, IsEmpty());
+    return report.value();
+  }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(dir_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+
+  std::string dir_;
+  Epoch epoch_;
+  LedgerReport whole_;
+};
+
+TEST_F(ArchiveTest, MovesTheBeginning) {
+  const Result<ArchiveResult> result = archive_ledger(conninfo_, options());
+  ASSERT_TRUE(result.is_ok()) << result.status().message();
+  EXPECT_EQ(result.value().first_seq, 1);
+  EXPECT_EQ(result.value().last_seq, whole_.last_seq - 100);
+  EXPECT_GT(result.value().jobs, 5);
+  const int64_t last = result.value().last_seq;
+  ASSERT_EQ(files().size(), static_cast<size_t>(result.value().files));
+  EXPECT_EQ(files().front(), "hai-test-000000000001-000000000200-jobs.jsonl.gz");
+  EXPECT_EQ(files().back(),
+            fmt::format("hai-test-{:012}-{:012}.jsonl.gz", last - last % 200 + 1, last));
+
+  const LedgerReport report = verified();
+  EXPECT_EQ(report.events, whole_.events);
+  EXPECT_EQ(report.archived_events, last);
+  EXPECT_EQ(report.jobs, whole_.jobs);
+  EXPECT_EQ(report.archived_jobs, result.value().jobs);
+  EXPECT_EQ(report.attempts, whole_.attempts);
+  EXPECT_EQ(report.ranks, whole_.ranks);
+  EXPECT_EQ(report.digest, whole_.digest);
+
+  EXPECT_EQ(archive_ledger(conninfo_, options()).value().events, 0);
+}
+
+TEST_F(ArchiveTest, ADryRunTellsAndDoesNothing) {
+  ArchiveOptions dry = options();
+  dry.dry_run = true;
+  const ArchiveResult told = archive_ledger(conninfo_, dry).value();
+  EXPECT_THAT(files(), IsEmpty());
+  EXPECT_THAT(verify_ledger(conninfo_).value().differences, IsEmpty());
+  const ArchiveResult done = archive_ledger(conninfo_, options()).value();
+  EXPECT_EQ(told.events, done.events);
+  EXPECT_EQ(told.last_seq, done.last_seq);
+  EXPECT_EQ(told.files, done.files);
+}
+
+TEST_F(ArchiveTest, KeepsWhatIsYoung) {
+  FileEventLog log({});
+  PgHistory history(loop_, conninfo_);
+  const auto page = *wait<Result<std::vector<Event>>>(
+      [&](auto done) { history.events({.after_seq = 250, .limit = 1}, done); });
+  ArchiveOptions young = options();
+  young.older_than = page.value().front().time;
+  const ArchiveResult result = archive_ledger(conninfo_, young).value();
+  EXPECT_LE(result.last_seq, 250);
+  EXPECT_GT(result.last_seq, 200);
+  EXPECT_EQ(verified().digest, whole_.digest);
+}
+
+// Dies between any two steps, by SIGKILL; the next run completes what it had begun.
+TEST_F(ArchiveTest, DiesAnywhereAndLosesNothing) {
+  int deaths = 0;
+  for (int step = 0;; ++step) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      int left = step % 7;  // early and late in a part
+      ArchiveOptions dying = options();
+      dying.between_steps = [&](const char*) {
+        if (left-- == 0) ::raise(SIGKILL);
+      };
+      const bool is_ok = archive_ledger(conninfo_, dying).is_ok();
+      ::_exit(is_ok ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    const LedgerReport report = verified();
+    EXPECT_EQ(report.digest, whole_.digest);
+    EXPECT_EQ(report.jobs, whole_.jobs);
+    EXPECT_EQ(report.attempts, whole_.attempts);
+    if (WIFSIGNALED(status)) {
+      ++deaths;
+      ASSERT_LT(step, 200);
+      continue;
+    }
+    ASSERT_EQ(WEXITSTATUS(status), 0);
+    break;
+  }
+  EXPECT_GT(deaths, 10);
+  for (const std::string& name : files()) EXPECT_THAT(name, testing::EndsWith(".jsonl.gz"));
+  EXPECT_EQ(archive_ledger(conninfo_, options()).value().events, 0);
+}
+
+TEST_F(ArchiveTest, RemovesWhatADeadRunHasLeft) {
+  std::ofstream(dir_ + "/hai-test-000000000001-000000000999.jsonl.gz.partial") << "half";
+  std::ofstream(dir_ + "/hai-other-000000000001-000000000999.jsonl.gz.partial") << "half";
+  ArchiveOptions none = options();
+  none.older_than = UnixTime{};
+  ASSERT_TRUE(archive_ledger(conninfo_, none).is_ok());
+  EXPECT_THAT(files(), ElementsAre("hai-other-000000000001-000000000999.jsonl.gz.partial"));
+}
+
+TEST_F(ArchiveTest, NoticesADamagedFile) {
+  ASSERT_TRUE(archive_ledger(conninfo_, options()).is_ok());
+  const std::string path = dir_ + "/" + files().back();
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
+  const Result<LedgerReport> report = verify_ledger(conninfo_, {.archive_dir = dir_});
+  EXPECT_EQ(report.status().code(), Code::data_loss);
+  EXPECT_THAT(std::string(report.status().message()), HasSubstr("its SHA-256 is"));
+}
+
+TEST_F(ArchiveTest, VerifyAsksForTheArchive) {
+  ASSERT_TRUE(archive_ledger(conninfo_, options()).is_ok());
+  const Result<LedgerReport> report = verify_ledger(conninfo_);
+  EXPECT_EQ(report.status().code(), Code::failed_precondition);
+  EXPECT_THAT(std::string(report.status().message()), HasSubstr("--archive"));
+}
+
+TEST_F(ArchiveTest, AnArchivedJobIsSaidToBe) {
+  const ArchiveResult result = archive_ledger(conninfo_, options()).value();
+  ASSERT_GT(result.jobs, 0);
+  const std::vector<ArchiveFile> parts = find_archive_files(dir_).value();
+  JobId job;
+  for (const ArchiveFile& part : parts) {
+    auto reader = LineReader::open(part.path);
+    std::string_view line;
+    if (!part.has_jobs || !reader.value()->next(line).value()) continue;
+    job = job_from_line(line).value().job.id;
+    break;
+  }
+  PgHistory history(loop_, conninfo_);
+  const auto ask = [&](JobId id) {
+    return *wait<Result<Job>>([&](auto done) { history.job({.job = id}, done); });
+  };
+  EXPECT_EQ(ask(job).status().code(), Code::not_found);
+  EXPECT_THAT(std::string(ask(job).status().message()),
+              HasSubstr(fmt::format("job {} is archived", job.value)));
+  EXPECT_EQ(std::string(ask(JobId{4711}).status().message()), "job 4711");
+}
+
+// A server that loads its state goes on where it was, and ids are given once.
+TEST_F(ArchiveTest, TheNextLeaderGoesOn) {
+  PgStore store(loop_, {conninfo_});
+  const Epoch before = acquire(store).value().epoch;
+  const ClusterState state = loaded(store);
+  release(store, before);
+  ASSERT_TRUE(archive_ledger(conninfo_, options()).is_ok());
+  const Epoch epoch = acquire(store).value().epoch;
+  const ClusterState after = loaded(store);
+  EXPECT_TRUE(after.equals(state));
+  test::RandomCluster cluster(8, after);
+  ASSERT_EQ(append(store, cluster.start_epoch(epoch)), ok());
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(append(store, cluster.next_batch(epoch, 50)), ok());
+  verified();
+}
+
+}  // namespace
+}  // namespace hai
