@@ -23,8 +23,8 @@ TEST(Submit, MakesAQueuedJobThatWaits) {
   EXPECT_EQ(j.submitted_at, c.now);
   EXPECT_TRUE(j.is_waiting());
   EXPECT_EQ(c.state().find_unfinished("ann", "j"), &j);
-  EXPECT_EQ(c.state().find_request("ann", "r-1"), &j);
-  EXPECT_EQ(c.state().find_request("bob", "r-1"), nullptr);
+  EXPECT_EQ(c.state().find_request("ann", "r-1"), j.id);
+  EXPECT_EQ(c.state().find_request("bob", "r-1"), std::nullopt);
   EXPECT_EQ(c.state().unfinished_count("ann"), 1);
   EXPECT_THAT(c.state().waiting(), ElementsAre(std::pair(-30, id)));
 }
@@ -216,7 +216,7 @@ TEST(Evicting, ForgetsTheJobsThatEndedFirst) {
   ASSERT_NE(state.find(slow), nullptr) << "it ended just now: somebody may be waiting for it";
   state.evict_finished(0);
   EXPECT_EQ(state.find(slow), nullptr);
-  EXPECT_EQ(state.find_request("ann", "r"), nullptr);
+  EXPECT_EQ(state.find_request("ann", "r"), std::nullopt);
 }
 
 TEST(Touched, NamesTheRowsThatChanged) {
@@ -256,7 +256,7 @@ TEST(Loading, GivesAnEqualState) {
   c.emit(NodesReserved{waits, {c.on({"node-1"}), Priority::high, {JobId{1}}, c.now}});
   ClusterState loaded(stored_state_of(c.state()));
   EXPECT_TRUE(loaded.equals(c.state()));
-  EXPECT_EQ(loaded.find_request("ann", "r")->id, waits);
+  EXPECT_EQ(loaded.find_request("ann", "r"), waits);
   EXPECT_EQ(loaded.unfinished_count("ann"), 3);
   Event finished{loaded.last_seq() + 1, c.now, "test",
                  JobFinished{waits, JobState::stopped, 0, "x"}};
