@@ -33,6 +33,7 @@ void add_up(CLI::App& dev, Session& session, const std::shared_ptr<Options>& opt
   verb->add_option("--topology", up.topology_file, "YAML list of {name, zone, leaf, group, gpus}");
   verb->add_option("--grpc-port", up.grpc_port, "0 = any free one")->check(CLI::Range(0, 65'535));
   verb->add_option("--http-port", up.http_port, "0 = any free one")->check(CLI::Range(0, 65'535));
+  verb->add_option("--knob", up.knobs, "NAME=VALUE of the server's config, e.g. agent_lease=10s");
   verb->callback([&session, options] { session.exit_code = dev_up(session, options->up); });
 }
 

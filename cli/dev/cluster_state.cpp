@@ -28,6 +28,7 @@ std::string format_cluster(const DevCluster& cluster) {
                        {"postgres_data", cluster.postgres_data},
                        {"postgres_socket", cluster.postgres_socket},
                        {"postgres_user", cluster.postgres_user},
+                       {"knobs", cluster.knobs},
                        {"nodes", ordered_json::array()}};
   for (const DevNode& node : cluster.nodes) {
     root["nodes"].push_back({{"name", node.name},
@@ -50,6 +51,7 @@ Result<DevCluster> parse_cluster(std::string_view json) {
     cluster.postgres_data = root.at("postgres_data").get<std::string>();
     cluster.postgres_socket = root.at("postgres_socket").get<std::string>();
     cluster.postgres_user = root.at("postgres_user").get<std::string>();
+    if (root.contains("knobs")) root.at("knobs").get_to(cluster.knobs);
     for (const ordered_json& item : root.at("nodes")) cluster.nodes.push_back(node_from_json(item));
     return cluster;
   } catch (const nlohmann::json::exception& error) {

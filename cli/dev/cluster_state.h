@@ -2,6 +2,7 @@
 // What a dev cluster is made of, remembered in DATA/cluster.json so that a restart uses the same
 // ports, names and addresses. Processes are found by their pid files, not from here.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct DevCluster {
   std::string postgres_socket;  // a directory
   std::string postgres_user;    // PostgreSQL runs as this user; "" = as we are
   std::vector<DevNode> nodes;
+  std::map<std::string, std::string> knobs;  // of the server, where they differ from its defaults
   bool operator==(const DevCluster&) const = default;
 
   std::string grpc() const { return fmt::format("127.0.0.1:{}", grpc_port); }

@@ -15,6 +15,14 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+std::string knobs_text(const DevCluster& cluster) {
+  std::map<std::string, std::string> knobs = cluster.knobs;
+  knobs.try_emplace("heartbeat", format_duration(kDevHeartbeat));
+  std::string text;
+  for (const auto& [name, value] : knobs) text += fmt::format("  {}: {}\n", name, quoted(value));
+  return text;
+}
+
 }  // namespace
 
 std::string server_config(const ClusterFiles& files, const DevCluster& cluster,
@@ -33,13 +41,12 @@ agent_token_file: {}
 migrate_on_start: true
 default_quota_nodes: unlimited
 knobs:
-  heartbeat: 1s
-log:
+{}log:
   level: info
 )",
                      cluster.name, cluster.grpc(), cluster.http_port, quoted(conninfo),
                      quoted(cluster.admin), quoted(files.admin_token()),
-                     quoted(files.agent_token()));
+                     quoted(files.agent_token()), knobs_text(cluster));
 }
 
 std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,

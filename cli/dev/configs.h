@@ -5,8 +5,12 @@
 
 #include "cli/dev/cluster_files.h"
 #include "cli/dev/cluster_state.h"
+#include "common/time.h"
 
 namespace hai::cli {
+
+// A person who kills a node wants to see it: faster than in production.
+inline constexpr Duration kDevHeartbeat = 1s;
 
 std::string server_config(const ClusterFiles& files, const DevCluster& cluster,
                           const std::string& conninfo);

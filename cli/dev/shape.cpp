@@ -1,9 +1,11 @@
 #include "cli/dev/shape.h"
 
+#include "cli/dev/configs.h"
 #include "cli/dev/ports.h"
 #include "cli/dev/topology.h"
 #include "cli/file.h"
 #include "cli/session.h"
+#include "common/knobs.h"
 
 namespace hai::cli {
 namespace {
@@ -39,6 +41,25 @@ Status choose_port(const char* option, int given, int other, int& port) {
   return ok();
 }
 
+// Checked as the server would, before anything is started.
+Status set_knobs(const std::vector<std::string>& given, std::map<std::string, std::string>& knobs) {
+  for (const std::string& each : given) {
+    const size_t equals = each.find('=');
+    if (equals == std::string::npos) {
+      return invalid_argument("--knob {}: must be NAME=VALUE", each);
+    }
+    knobs[each.substr(0, equals)] = each.substr(equals + 1);
+  }
+  Knobs all;
+  all.heartbeat = kDevHeartbeat;
+  for (const auto& [name, value] : knobs) {
+    if (Status status = set_knob(all, name, value); !status.is_ok()) {
+      return invalid_argument("--knob {}", status.message());
+    }
+  }
+  return check_knobs(all);
+}
+
 }  // namespace
 
 Status reshape(const DevUpOptions& options, bool running, DevCluster& cluster) {
@@ -52,6 +73,13 @@ Status reshape(const DevUpOptions& options, bool running, DevCluster& cluster) {
     }
     cluster.nodes = nodes.value();
   }
+  std::map<std::string, std::string> knobs = cluster.knobs;
+  RETURN_IF_ERROR(set_knobs(options.knobs, knobs));
+  if (running && knobs != cluster.knobs) {
+    return failed_precondition("cluster {} runs with other knobs: `hai dev down` first",
+                               cluster.name);
+  }
+  cluster.knobs = std::move(knobs);
   const bool other_grpc = options.grpc_port != 0 && options.grpc_port != cluster.grpc_port;
   const bool other_http = options.http_port != 0 && options.http_port != cluster.http_port;
   if (running && (other_grpc || other_http)) {

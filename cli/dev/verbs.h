@@ -25,6 +25,7 @@ struct DevUpOptions {
   std::string topology_file;
   int grpc_port = 0;  // 0 = as before, or any free one
   int http_port = 0;
+  std::vector<std::string> knobs;  // "agent_lease=10s", kept for the next start
 };
 
 int dev_up(Session& session, const DevUpOptions& options);

@@ -318,12 +318,13 @@ class ClusterTest(unittest.TestCase):
     then; a process that outlives the cluster is a failure, too."""
 
     shape = {}
+    up_options = ()
 
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster(**cls.shape)
         cls.addClassCleanup(cls.close_cluster)
-        cls.cluster.up()
+        cls.cluster.up(*cls.up_options)
 
     @classmethod
     def close_cluster(cls):
