@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/faults.h"
+#include "sim/loss_watch.h"
 #include "sim/workload.h"
 #include "sim/world.h"
 
@@ -42,7 +43,8 @@ class Run {
         world_(world_options(seed)),
         faults_(world_, rng_.next()),
         workload_(world_, rng_.next(), world_.node_count()),
-        loop_(world_.timeline()) {}
+        loop_(world_.timeline()),
+        losses_(world_, faults_.slowest_append()) {}
 
   ChaosResult run(uint64_t seed) {
     for (int i = 0; i < world_.server_count(); ++i) world_.start_server(i);
@@ -51,6 +53,7 @@ class Run {
     act_again(chaos_ends);
     strike_again(chaos_ends);
     explain_again();
+    watch_losses();
     auto failed = [&] { return world_.checkers().violation().has_value(); };
     world_.timeline().run_until(chaos_ends, failed);
     if (!failed()) {
@@ -66,6 +69,8 @@ class Run {
             .events = world_.events_seen(),
             .processes = world_.checkers().processes_started(),
             .faults = faults_.count(),
+            .fenced = world_.checkers().processes_fenced(),
+            .kinds = faults_.kinds(),
             .virtual_time = world_.timeline().now().time_since_epoch()};
   }
 
@@ -74,15 +79,22 @@ class Run {
     WorldOptions options;
     options.seed = rng_.next();
     options.nodes = options_.nodes > 0 ? options_.nodes : static_cast<int>(rng_.between(3, 9));
-    options.leaves = static_cast<int>(rng_.between(1, 4));
+    options.leaves = static_cast<int>(rng_.between(1, 4)) + options.nodes / kNodesPerLeaf;
+    options.drift_ppm_max = rng_.chance(0.5) ? 1'000 : 0;
     options.knobs = random_knobs(rng_);
     return options;
   }
 
+  // How much more happens in a large cluster.
+  static constexpr int kNodesPerLeaf = 40;
+  static constexpr int kNodesPerUser = 50;
+  static constexpr int kNodesPerFault = 200;
+  int busier(int nodes) const { return 1 + world_.node_count() / nodes; }
+
   void act_again(MonoTime until) {
     if (world_.timeline().now() >= until) return;
     workload_.act();
-    loop_.call_after(Duration(rng_.between(100'000, 25'000'000)),
+    loop_.call_after(Duration(rng_.between(100'000, 25'000'000)) / busier(kNodesPerUser),
                      [this, until] { act_again(until); });
   }
 
@@ -100,12 +112,20 @@ class Run {
     });
   }
 
-  void strike_again(MonoTime until) {
-    loop_.call_after(Duration(rng_.between(1'000'000, 60'000'000)), [this, until] {
-      if (world_.timeline().now() >= until) return;
-      faults_.strike();
-      strike_again(until);
+  void watch_losses() {
+    loop_.call_after(LossWatch::kPeriod, [this] {
+      if (auto wrong = losses_.look()) world_.checkers().fail("incident: " + *wrong);
+      watch_losses();
     });
+  }
+
+  void strike_again(MonoTime until) {
+    loop_.call_after(Duration(rng_.between(1'000'000, 60'000'000)) / busier(kNodesPerFault),
+                     [this, until] {
+                       if (world_.timeline().now() >= until) return;
+                       faults_.strike();
+                       strike_again(until);
+                     });
   }
 
   // Everything is healed: in bounded time every acknowledged job has ended and no process is left.
@@ -126,9 +146,9 @@ class Run {
 
   bool all_ended() {
     Controller* leader = world_.leader();
-    return leader != nullptr && std::ranges::all_of(leader->state().jobs(), [](const auto& entry) {
-             return entry.second.is_terminal();
-           });
+    return leader != nullptr && workload_.all_answered() &&
+           std::ranges::all_of(leader->state().jobs(),
+                               [](const auto& entry) { return entry.second.is_terminal(); });
   }
 
   void check_end() {
@@ -145,7 +165,10 @@ class Run {
                                                 world_.checkers().live_processes()));
     }
     Controller* leader = world_.leader();
-    if (leader != nullptr) world_.checkers().check_live(leader->state(), world_.database());
+    if (leader == nullptr) return;
+    world_.checkers().check_live(leader->state(), world_.database());
+    if (!leader->state().incidents().empty())
+      world_.checkers().fail("incident: one is still open though all nodes are back");
   }
 
   std::string stuck() {
@@ -175,6 +198,7 @@ class Run {
   Faults faults_;
   Workload workload_;
   VirtualLoop loop_;
+  LossWatch losses_;
   const Controller* explained_by_ = nullptr;
   int64_t passes_then_ = 0;
 };

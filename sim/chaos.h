@@ -29,6 +29,8 @@ struct ChaosResult {
   int64_t events = 0;
   int64_t processes = 0;
   int64_t faults = 0;
+  int64_t fenced = 0;  // processes that their node's fence ended
+  std::string kinds;   // of faults
   Duration virtual_time{0};
 };
 

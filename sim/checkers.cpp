@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/control/decide_mass_loss.h"
 #include "server/model/invariants.h"
 #include "server/plan/order.h"
 
@@ -30,13 +31,22 @@ void Checkers::process_started(const std::string& node, const LaunchRank& order,
   live_[order.key] = {node, order.gpus};
 }
 
-void Checkers::process_ended(const std::string&, const RankStatus& status) {
+void Checkers::process_ended(const std::string& node, const RankStatus& status) {
   live_.erase(status.key);
+  if (status.cause != ExitCause::fenced) return;
+  ++processes_fenced_;
+  if (!judge_fenced) return;
+  if (auto why = judge_fenced(node))
+    fail(fmt::format("needless kill: {} on {}: {}", to_string(status.key), node, *why));
 }
 
 void Checkers::check_state(const std::vector<Event>& events, const ClusterState& state) {
   for (const std::string& violated : violated_invariants(state)) fail("invariant: " + violated);
   check_crossings(state);
+  if (std::ranges::count_if(state.incidents(),
+                            [](const auto& each) { return each.second.kind == kMassLoss; }) > 1) {
+    fail("incident: two of mass loss are open");
+  }
   for (const Event& event : events) {
     check_down(state, event);
     const auto* placed = std::get_if<AttemptPlaced>(&event.body);

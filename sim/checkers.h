@@ -2,6 +2,7 @@
 // Ground truth against promises. Each checker looks at what really happened on the simulated hosts
 // and in the store, never at the server's opinion alone; the first violation ends the run.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,17 +25,19 @@ class Checkers final : public ProcessWatcher {
 
   // index, gang and capacity invariants of a live state; cross-zone: at most one job crosses, with
   // one pair of neighbouring ranks; quota: whoever was placed by these events had room; fence: a
-  // node is given up only when nothing is alive on it.
+  // node is given up only when nothing is alive on it; incident: at most one mass loss is open.
   void check_state(const std::vector<Event>& events, const ClusterState& state);
   // explain: a job that has waited since the last call has a reason, and it is a true one.
   void check_explained(const ClusterState& state, const SoftFacts& soft);
+  // needless kill: told why, if a rank that has just been fenced on the node need not have been.
+  std::function<std::optional<std::string>(const std::string& node)> judge_fenced;
   void explain_anew() { unexplained_.clear(); }  // another leader
   // fence: a server speaks only for the term that leads.
   void check_order(const AgentOrder& order, Epoch leading);
   // ledger: events replayed from zero = stored rows. fence: epochs in the log only grow. purpose: a
-  // victim leaves only for a beneficiary that may interrupt it, whose nodes it stands on, and that then
-  // started, ended or gave up. gang: running means that every rank has run. once: one request, one
-  // job. stop: whoever was to stop never starts again.
+  // victim leaves only for a beneficiary that may interrupt it, whose nodes it stands on, and that
+  // then started, ended or gave up. gang: running means that every rank has run. once: one request,
+  // one job. stop: whoever was to stop never starts again.
   void check_log(const MemDatabase& database, const Knobs& knobs);
   // ledger, live part: call when no append is in flight.
   void check_live(const ClusterState& live, const MemDatabase& database);
@@ -44,6 +47,7 @@ class Checkers final : public ProcessWatcher {
   }
   const std::optional<std::string>& violation() const { return violation_; }
   int64_t processes_started() const { return processes_started_; }
+  int64_t processes_fenced() const { return processes_fenced_; }
   size_t live_processes() const { return live_.size(); }
 
  private:
@@ -58,6 +62,7 @@ class Checkers final : public ProcessWatcher {
   std::set<JobId> unexplained_;
   std::optional<std::string> violation_;
   int64_t processes_started_ = 0;
+  int64_t processes_fenced_ = 0;
 };
 
 // What a store would give back for this state: everything unfinished.

@@ -1,6 +1,34 @@
 #include "sim/faults.h"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 namespace hai {
+
+const std::vector<Faults::Kind>& Faults::all_kinds() {
+  static const std::vector<Kind> kinds = {
+      {"server_crash", 8, &Faults::crash_server},
+      {"server_pause", 6, &Faults::pause_server},
+      {"restart_storm", 2, &Faults::restart_storm},
+      {"control_plane_away", 6, &Faults::take_control_plane_away},
+      {"agent_crash", 12, &Faults::crash_agent},
+      {"node_crash", 10, &Faults::crash_node},
+      {"shim_crash", 6, &Faults::crash_shim},
+      {"agent_pause", 6, &Faults::pause_agent},
+      {"all_agents_restart", 2, &Faults::restart_all_agents},
+      {"record_unwritable", 3, &Faults::make_record_unwritable},
+      {"record_lost", 3, &Faults::lose_record},
+      {"node_cut", 12, &Faults::cut_node},
+      {"leaf_cut", 5, &Faults::cut_leaf},
+      {"split", 4, &Faults::split},
+      {"peers_parted", 4, &Faults::part_peers},
+      {"store_failing", 5, &Faults::fail_store},
+      {"store_slow", 4, &Faults::slow_store},
+      {"store_failover", 3, &Faults::fail_over_store},
+      {"clock_jump", 4, &Faults::jump_clock},
+  };
+  return kinds;
+}
 
 Faults::Faults(World& world, uint64_t seed) : world_(world), loop_(world.timeline()), rng_(seed) {
   NetworkModel& network = world.network().model;
@@ -11,87 +39,40 @@ Faults::Faults(World& world, uint64_t seed) : world_(world), loop_(world.timelin
   network.keepalive = Duration(rng_.between(5'000'000, 20'000'000));
   for (int i = 0; i < world.node_count(); ++i)
     world.node(i).launch_failure_rate = rng_.chance(0.2) ? 0.05 : 0;
-  world.database().hooks.latency = [this] {
-    return Duration(rng_.between(200, rng_.chance(0.02) ? 1'500'000 : 4'000));
-  };
-  world.database().hooks.fault = [this] {
-    if (!rng_.chance(store_failure_rate_)) return MemFault::ok;
-    return rng_.chance(0.5) ? MemFault::fail_before : MemFault::fail_after;
-  };
-  world.database().hooks.lands_on_crash = [this] { return rng_.chance(0.5); };
+  skew_id_.resize(world.machine_count());
+  const double share = rng_.chance(0.3) ? 1.0 : rng_.chance(0.5) ? 0.5 : 0.12;
+  for (const Kind& kind : all_kinds()) {
+    if (rng_.chance(share)) kinds_.push_back(kind);
+  }
+  if (kinds_.empty()) kinds_.push_back(rng_.pick(all_kinds()));
+  hook_store();
+}
+
+std::string Faults::kinds() const {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds_) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 void Faults::strike() {
   ++count_;
-  double dice = rng_.unit();
-  if (dice < 0.2) return server_fault();
-  if (dice < 0.65) return agent_fault();
-  if (dice < 0.9) return network_fault();
-  store_fault();
-}
-
-void Faults::server_fault() {
-  int index = static_cast<int>(rng_.below(world_.server_count()));
-  if (!world_.server_runs(index)) return;
-  if (rng_.chance(0.4)) {
-    world_.pause_server(index, Duration(rng_.between(100'000, 60'000'000)));
-    return;
+  int sum = 0;
+  for (const Kind& kind : kinds_) sum += kind.weight;
+  int64_t dice = rng_.between(1, sum);
+  for (const Kind& kind : kinds_) {
+    dice -= kind.weight;
+    if (dice <= 0) return (this->*kind.strike)();
   }
-  world_.crash_server(index);
-  restart_server_later(index);
-}
-
-void Faults::restart_server_later(int index) {
-  loop_.call_after(Duration(rng_.between(100'000, 20'000'000)), [this, index] {
-    if (!world_.server_runs(index)) world_.start_server(index);
-  });
-}
-
-void Faults::agent_fault() {
-  int index = static_cast<int>(rng_.below(world_.node_count()));
-  double dice = rng_.unit();
-  if (dice < 0.2) {
-    world_.node(index).crash_one_shim();
-    return;
-  }
-  if (dice < 0.6) {
-    if (world_.agent_runs(index)) world_.crash_agent(index);
-  } else {
-    world_.crash_node(index);
-  }
-  restart_agent_later(index);
-}
-
-void Faults::restart_agent_later(int index) {
-  Duration after(rng_.chance(0.7) ? rng_.between(100'000, 10'000'000)
-                                  : rng_.between(10'000'000, 120'000'000));
-  loop_.call_after(after, [this, index] {
-    if (!world_.agent_runs(index)) world_.start_agent(index);
-  });
-}
-
-void Faults::network_fault() {
-  int index = static_cast<int>(rng_.below(world_.node_count()));
-  SimNetwork::Cut direction = rng_.chance(0.6)   ? SimNetwork::Cut::both
-                              : rng_.chance(0.5) ? SimNetwork::Cut::to_server
-                                                 : SimNetwork::Cut::to_agent;
-  world_.network().cut(world_.node_name(index), direction);
-  loop_.call_after(Duration(rng_.between(1'000'000, 90'000'000)),
-                   [this, index] { world_.network().heal(world_.node_name(index)); });
-}
-
-void Faults::store_fault() {
-  store_failure_rate_ = rng_.chance(0.5) ? 1.0 : 0.3;
-  loop_.call_after(Duration(rng_.between(100'000, 15'000'000)),
-                   [this] { store_failure_rate_ = 0; });
 }
 
 void Faults::heal() {
-  store_failure_rate_ = 0;
+  servers_away_until_ = store_down_until_ = store_failing_until_ = store_slow_until_ = now();
   world_.network().heal_all();
   world_.network().model.loss = 0;
+  for (int i = 0; i < world_.machine_count(); ++i) world_.set_wall_skew(i, Duration(0));
   for (int i = 0; i < world_.node_count(); ++i) {
     world_.node(i).launch_failure_rate = 0;
+    world_.node(i).record_is_writable = true;
     if (!world_.agent_runs(i)) world_.start_agent(i);
   }
   for (int i = 0; i < world_.server_count(); ++i) {

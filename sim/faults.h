@@ -1,5 +1,9 @@
 #pragma once
-// Random faults on a world, each undone after a while.
+// Random faults on a world, each undone after a while. Which kinds there are is drawn from the
+// seed: few kinds at a time find what many hide.
+
+#include <string>
+#include <vector>
 
 #include "sim/world.h"
 
@@ -14,20 +18,64 @@ class Faults {
   // Ends every fault and starts everything that is down.
   void heal();
   int64_t count() const { return count_; }
+  std::string kinds() const;  // drawn for this seed, by name
+  Duration slowest_append() const;
 
  private:
-  void server_fault();
-  void agent_fault();
-  void network_fault();
-  void store_fault();
-  void restart_server_later(int index);
-  void restart_agent_later(int index);
+  struct Kind {
+    const char* name;
+    int weight;
+    void (Faults::*strike)();
+  };
+  static const std::vector<Kind>& all_kinds();
+
+  bool strikes_with(void (Faults::*strike)()) const;
+
+  // Servers.
+  void crash_server();
+  void pause_server();
+  void restart_storm();
+  void take_control_plane_away();
+  void start_server_after(Duration delay, int index);
+  // Agents and nodes.
+  void crash_agent();
+  void crash_node();
+  void crash_shim();
+  void pause_agent();
+  void restart_all_agents();
+  void make_record_unwritable();
+  void lose_record();
+  void start_agent_after(Duration delay, int index);
+  // Network.
+  void cut_node();
+  void cut_leaf();
+  void split();
+  void part_peers();
+  void cut_for(Duration time, int node, SimNetwork::Cut direction, int island);
+  // Store and clocks.
+  void hook_store();
+  void fail_store();
+  void slow_store();
+  void fail_over_store();
+  void jump_clock();
+
+  MonoTime now() const { return world_.timeline().now(); }
+  Duration between(Duration low, Duration high) {
+    return Duration(rng_.between(low.count(), high.count()));
+  }
+  int some_node() { return static_cast<int>(rng_.below(world_.node_count())); }
 
   World& world_;
   VirtualLoop loop_;
   Rng rng_;
   int64_t count_ = 0;
+  std::vector<Kind> kinds_;
+  MonoTime servers_away_until_{};
+  MonoTime store_down_until_{};
+  MonoTime store_failing_until_{};
   double store_failure_rate_ = 0;
+  MonoTime store_slow_until_{};
+  std::vector<int> skew_id_;  // of each machine's last jump
 };
 
 }  // namespace hai

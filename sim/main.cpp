@@ -32,13 +32,14 @@ bool run_one(uint64_t seed, const ChaosArguments& arguments) {
   }
   if (arguments.options.verbose || result.violation) {
     std::printf(
-        "seed %llu: %s  digest=%016llx jobs=%lld events=%lld processes=%lld faults=%lld "
-        "virtual=%llds\n",
+        "seed %llu: %s  digest=%016llx jobs=%lld events=%lld processes=%lld fenced=%lld "
+        "faults=%lld "
+        "virtual=%llds kinds=%s\n",
         static_cast<unsigned long long>(seed), result.violation ? result.violation->c_str() : "ok",
         static_cast<unsigned long long>(result.digest), static_cast<long long>(result.jobs),
         static_cast<long long>(result.events), static_cast<long long>(result.processes),
-        static_cast<long long>(result.faults),
-        static_cast<long long>(result.virtual_time.count() / 1'000'000));
+        static_cast<long long>(result.fenced), static_cast<long long>(result.faults),
+        static_cast<long long>(result.virtual_time.count() / 1'000'000), result.kinds.c_str());
     std::fflush(stdout);
   }
   return !result.violation;

@@ -19,7 +19,7 @@ void SimNetwork::deliver(std::function<void()> callback) {
 
 bool SimNetwork::passes(const std::string& node, Cut direction) const {
   auto it = cuts_.find(node);
-  return it == cuts_.end() ||
+  return it == cuts_.end() || it->second.direction == Cut::none ||
          (it->second.direction != Cut::both && it->second.direction != direction);
 }
 
@@ -153,20 +153,26 @@ void SimNetwork::agent_died(const std::string& node) {
   for (auto& [connection, stream] : streams_) {
     if (stream.agent->node != node || !stream.agent_open) continue;
     stream.agent_open = false;
-    break_server_side(connection, is_cut(node) ? model.keepalive : delay());
+    break_server_side(connection, reaches_servers(node) ? delay() : model.keepalive);
   }
 }
 
-void SimNetwork::cut(const std::string& node, Cut direction, int island) {
-  cuts_[node] = {direction, island};
+SimNetwork::CutId SimNetwork::cut(const std::string& node, Cut direction, int island) {
+  cuts_[node] = {direction, island, ++last_cut_};
+  if (direction == Cut::none) return last_cut_;
   for (auto& [connection, stream] : streams_) {
     if (stream.agent->node != node) continue;
     break_agent_side(connection, model.keepalive + delay());
     break_server_side(connection, model.keepalive + delay());
   }
+  return last_cut_;
 }
 
 void SimNetwork::heal(const std::string& node) { cuts_.erase(node); }
+void SimNetwork::heal(const std::string& node, CutId cut) {
+  auto it = cuts_.find(node);
+  if (it != cuts_.end() && it->second.id == cut) cuts_.erase(it);
+}
 void SimNetwork::heal_all() { cuts_.clear(); }
 
 SimLink::SimLink(SimNetwork& network, VirtualLoop& loop, std::string node, uint64_t seed)

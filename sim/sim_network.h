@@ -55,14 +55,21 @@ class SimNetwork {
   void server_died(int server);
   void agent_died(const std::string& node);
 
-  // While a node is cut off nothing passes in the cut directions; streams break after the
-  // keep-alive time. Nodes of one island reach each other and no other node; those of island 0 are
-  // all that stand in none.
-  enum class Cut { both, to_server, to_agent };
-  void cut(const std::string& node, Cut direction, int island = 0);
+  // While a node is cut off nothing passes in the cut directions between it and the servers;
+  // streams break after the keep-alive time. Nodes of one island reach each other and no other
+  // node; those of island 0 are all that stand in none. A later cut replaces an earlier one.
+  enum class Cut { none, both, to_server, to_agent };
+  using CutId = int64_t;
+  CutId cut(const std::string& node, Cut direction, int island = 0);
   void heal(const std::string& node);
+  void heal(const std::string& node, CutId cut);  // nothing if another has replaced it
   void heal_all();
-  bool is_cut(const std::string& node) const { return cuts_.contains(node); }
+  bool reaches_servers(const std::string& node) const { return passes(node, Cut::to_server); }
+  bool hears_servers(const std::string& node) const { return passes(node, Cut::to_agent); }
+  bool reach_each_other(const std::string& one, const std::string& other) const {
+    return island_of(one) == island_of(other);
+  }
+  int new_island() { return ++last_island_; }
 
   // Agents that answer each other's questions, by node.
   struct PeerEnd {
@@ -95,7 +102,10 @@ class SimNetwork {
   struct CutOff {
     Cut direction = Cut::both;
     int island = 0;
+    CutId id = 0;
   };
+  CutId last_cut_ = 0;
+  int last_island_ = 0;
   std::map<std::string, CutOff> cuts_;
   std::map<std::string, std::shared_ptr<PeerEnd>> peers_;
 };

@@ -34,8 +34,9 @@ ProgramModel ProgramModel::from_environment(const std::map<std::string, std::str
           .fails_after = Duration(number_of(environment, "SIM_FAILS"))};
 }
 
-SimNode::SimNode(Timeline& timeline, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher)
-    : loop_(timeline), facts_(std::move(facts)), rng_(seed), watcher_(watcher) {}
+SimNode::SimNode(Timeline& timeline, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher,
+                 const MachineClock* clock)
+    : loop_(timeline, clock), facts_(std::move(facts)), rng_(seed), watcher_(watcher) {}
 
 SimNode::Process* SimNode::find_live(const RankKey& key) {
   auto it = processes_.find(key);

@@ -38,7 +38,8 @@ class ProcessWatcher {
 
 class SimNode {
  public:
-  SimNode(Timeline& timeline, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher);
+  SimNode(Timeline& timeline, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher,
+          const MachineClock* clock);
 
   const NodeFacts& facts() const { return facts_; }
   // Power loss: every process is gone; what was on disk stays.
@@ -48,6 +49,7 @@ class SimNode {
   int live_processes() const;
   double launch_failure_rate = 0;
   std::optional<AgentRecord> record;  // what its agents keep while it is up
+  bool record_is_writable = true;
 
   // The agent's side (through SimHost).
   std::vector<RankStatus> adopt();
@@ -94,7 +96,11 @@ class SimRecordKeeper final : public AgentRecordKeeper {
  public:
   explicit SimRecordKeeper(SimNode& node) : node_(node) {}
   std::optional<AgentRecord> load() override { return node_.record; }
-  Status save(const AgentRecord& record) override { return node_.record = record, ok(); }
+  Status save(const AgentRecord& record) override {
+    if (!node_.record_is_writable) return unavailable("the record can't be written");
+    node_.record = record;
+    return ok();
+  }
 
  private:
   SimNode& node_;

@@ -21,12 +21,27 @@ Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback) {
   return key;
 }
 
-VirtualLoop::VirtualLoop(Timeline& timeline, Duration wall_skew)
-    : timeline_(timeline), wall_skew_(wall_skew) {}
+VirtualLoop::VirtualLoop(Timeline& timeline, const MachineClock* clock)
+    : timeline_(timeline), clock_(clock) {}
+
+MonoTime VirtualLoop::local(MonoTime true_time) const {
+  if (clock_ == nullptr || clock_->drift_ppm == 0) return true_time;
+  return true_time + true_time.time_since_epoch() * clock_->drift_ppm / 1'000'000;
+}
+
+// The first moment at which `delay` has passed by the machine's clock.
+MonoTime VirtualLoop::true_time_after(Duration delay) const {
+  if (clock_ == nullptr || clock_->drift_ppm == 0) return timeline_.now() + delay;
+  const MonoTime target = now() + delay;
+  MonoTime at = timeline_.now() + delay * 1'000'000 / (1'000'000 + clock_->drift_ppm);
+  while (local(at) >= target && at > timeline_.now()) at -= Duration(1);
+  while (local(at) < target) at += Duration(1);
+  return at;
+}
 
 TimerId VirtualLoop::call_after(Duration delay, std::function<void()> callback) {
   TimerId timer = next_timer_++;
-  Timeline::Key key = timeline_.schedule(timeline_.now() + std::max(delay, Duration{0}),
+  Timeline::Key key = timeline_.schedule(true_time_after(std::max(delay, Duration{0})),
                                          [this, timer] { run(timer); });
   timers_.emplace(timer, std::pair(key, std::move(callback)));
   return timer;

@@ -1,7 +1,7 @@
 #pragma once
 // Virtual time. One Timeline orders every callback of the world; each simulated process has a
 // VirtualLoop on it that can be killed (its callbacks never run) or paused (they run late), and
-// whose wall clock may be wrong.
+// goes by the clocks of its machine, which may be wrong.
 
 #include <cstdint>
 #include <functional>
@@ -33,14 +33,22 @@ class Timeline {
   std::map<Key, std::function<void()>> queue_;
 };
 
+// The clocks of one machine, of all loops on it.
+struct MachineClock {
+  Duration wall_skew{0};  // may jump
+  int64_t drift_ppm = 0;  // of the monotonic clock, for good
+};
+
 class VirtualLoop final : public Loop {
  public:
-  explicit VirtualLoop(Timeline& timeline, Duration wall_skew = 0s);
+  // `clock` outlives the loop; null = right for ever.
+  explicit VirtualLoop(Timeline& timeline, const MachineClock* clock = nullptr);
   ~VirtualLoop() override { kill(); }
 
-  MonoTime now() const override { return timeline_.now(); }
+  MonoTime now() const override { return local(timeline_.now()); }
   UnixTime wall_now() const override {
-    return kWallStart + timeline_.now().time_since_epoch() + wall_skew_;
+    const Duration skew = clock_ == nullptr ? Duration(0) : clock_->wall_skew;
+    return kWallStart + now().time_since_epoch() + skew;
   }
   void post(std::function<void()> callback) override { call_after(0s, std::move(callback)); }
   TimerId call_after(Duration delay, std::function<void()> callback) override;
@@ -55,8 +63,10 @@ class VirtualLoop final : public Loop {
 
  private:
   void run(TimerId timer);
+  MonoTime local(MonoTime true_time) const;
+  MonoTime true_time_after(Duration delay) const;
   Timeline& timeline_;
-  Duration wall_skew_;
+  const MachineClock* clock_;
   MonoTime paused_until_{};
   TimerId next_timer_ = 1;
   std::map<TimerId, std::pair<Timeline::Key, std::function<void()>>> timers_;

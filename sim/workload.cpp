@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/latency.h"
+
 namespace hai {
 namespace {
 
@@ -62,8 +64,9 @@ void Workload::send(Request request) {
   Controller* leader = world_.leader();
   if (leader == nullptr) return;
   leader->submit({.trusted_user = request.user}, SubmitJob{request.spec, request.id},
-                 [this, request](Result<CommandReply> reply) {
+                 [this, request, wait = InputWait(*leader)](Result<CommandReply> reply) {
                    if (reply.status().code() == Code::unavailable) return;
+                   if (auto wrong = wait.answered()) world_.checkers().fail("latency: " + *wrong);
                    unanswered_.erase(request.id);
                    if (reply.is_ok())
                      acknowledged_.emplace(reply.value().job.value, request.spec.name);

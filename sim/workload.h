@@ -19,6 +19,7 @@ class Workload {
   // Undoes what would keep jobs waiting for ever: releases holds, opens nodes.
   void settle();
 
+  bool all_answered() const { return unanswered_.empty(); }
   // Submits answered with ok: each of these jobs must end, whatever crashes.
   const std::map<int64_t, std::string>& acknowledged() const { return acknowledged_; }
 

@@ -37,18 +37,41 @@ World::World(const WorldOptions& options)
   network_.on_order = [this](const AgentOrder& order) {
     checkers_.check_order(order, database_.epoch());
   };
+  for (Server& server : servers_) server.clock = random_clock();
   for (const NodeFacts& facts : options.facts.empty() ? alike_nodes(options) : options.facts) {
     auto slot = std::make_unique<NodeSlot>();
-    slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_);
+    slot->clock = random_clock();
+    slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_, &slot->clock);
+    index_of_[facts.name] = static_cast<int>(nodes_.size());
     nodes_.push_back(std::move(slot));
   }
+  checkers_.judge_fenced = [this](const std::string& node) {
+    return needless_kills_.judge(index_of(node));
+  };
+  watch();
+}
+
+MachineClock World::random_clock() {
+  return {.wall_skew = Duration(rng_.between(-500'000, 500'000)),
+          .drift_ppm = rng_.between(-options_.drift_ppm_max, options_.drift_ppm_max)};
+}
+
+void World::set_wall_skew(int machine, Duration skew) {
+  MachineClock& clock =
+      machine < server_count() ? servers_[machine].clock : nodes_[machine - server_count()]->clock;
+  clock.wall_skew = skew;
+}
+
+void World::watch() {
+  world_loop_.call_after(NeedlessKills::kPeriod, [this] {
+    needless_kills_.sample();
+    watch();
+  });
 }
 
 int World::index_of(const std::string& node_name) const {
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i]->node->facts().name == node_name) return static_cast<int>(i);
-  }
-  return -1;
+  auto it = index_of_.find(node_name);
+  return it == index_of_.end() ? -1 : it->second;
 }
 
 World::~World() {
@@ -71,7 +94,7 @@ Controller* World::leader() {
 void World::start_server(int index) {
   Server& server = servers_[index];
   CHECK(!server.controller);
-  server.loop = std::make_unique<VirtualLoop>(timeline_, Duration(rng_.between(-500'000, 500'000)));
+  server.loop = std::make_unique<VirtualLoop>(timeline_, &server.clock);
   server.store = std::make_unique<MemStore>(*server.loop, database_,
                                             fmt::format("server-{}:{}", index, ++server.starts));
   server.agents = std::make_unique<SimAgentPort>(network_);
@@ -103,7 +126,7 @@ void World::pause_server(int index, Duration duration) {
 void World::start_agent(int index) {
   NodeSlot& slot = *nodes_[index];
   CHECK(!slot.agent);
-  slot.loop = std::make_unique<VirtualLoop>(timeline_, Duration(rng_.between(-500'000, 500'000)));
+  slot.loop = std::make_unique<VirtualLoop>(timeline_, &slot.clock);
   slot.host = std::make_unique<SimHost>(*slot.node, *slot.loop);
   slot.link = std::make_unique<SimLink>(network_, *slot.loop, node_name(index), rng_.next());
   slot.peers = std::make_unique<SimPeers>(network_, *slot.loop, node_name(index));
@@ -123,6 +146,10 @@ void World::crash_agent(int index) {
   slot.link.reset();
   slot.host.reset();
   slot.loop.reset();
+}
+
+void World::pause_agent(int index, Duration duration) {
+  if (agent_runs(index)) nodes_[index]->loop->pause(duration);
 }
 
 void World::crash_node(int index) {

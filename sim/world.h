@@ -12,6 +12,7 @@
 #include "server/model/digest.h"
 #include "server/store/mem_store.h"
 #include "sim/checkers.h"
+#include "sim/needless_kills.h"
 #include "sim/sim_network.h"
 #include "sim/sim_node.h"
 #include "sim/virtual_loop.h"
@@ -24,6 +25,7 @@ struct WorldOptions {
   int gpus = 8;
   int leaves = 2;
   int servers = 2;
+  int64_t drift_ppm_max = 0;  // of each machine's monotonic clock
   Knobs knobs;
   std::vector<NodeFacts> facts;  // the nodes; empty = as many as `nodes` says, alike
 };
@@ -34,14 +36,17 @@ class World final : public EventSink {
   ~World() override;
 
   Timeline& timeline() { return timeline_; }
+  const Timeline& timeline() const { return timeline_; }
   Rng& rng() { return rng_; }
   const Knobs& knobs() const { return options_.knobs; }
   SimNetwork& network() { return network_; }
+  const SimNetwork& network() const { return network_; }
   MemDatabase& database() { return database_; }
   Checkers& checkers() { return checkers_; }
   int node_count() const { return static_cast<int>(nodes_.size()); }
   int server_count() const { return static_cast<int>(servers_.size()); }
   SimNode& node(int index) { return *nodes_[index]->node; }
+  const SimNode& node(int index) const { return *nodes_[index]->node; }
   const std::string& node_name(int index) const { return nodes_[index]->node->facts().name; }
   int index_of(const std::string& node_name) const;  // -1 if there is none
   bool agent_runs(int index) const { return nodes_[index]->agent != nullptr; }
@@ -55,7 +60,14 @@ class World final : public EventSink {
   void pause_server(int index, Duration duration);
   void start_agent(int index);
   void crash_agent(int index);
+  void pause_agent(int index, Duration duration);  // its shims go on
   void crash_node(int index);
+  bool agent_is_paused(int index) const { return nodes_[index]->loop->is_paused(); }
+  const Agent& agent(int index) const { return *nodes_[index]->agent; }
+  const Loop& agent_loop(int index) const { return *nodes_[index]->loop; }
+  // Wall clocks, of servers first and then of nodes.
+  int machine_count() const { return server_count() + node_count(); }
+  void set_wall_skew(int machine, Duration skew);
 
   // Called with durable events of every server, in the order they became durable.
   void durable(const std::vector<Event>& events, const ClusterState& state) override;
@@ -63,7 +75,11 @@ class World final : public EventSink {
   int64_t events_seen() const { return events_seen_; }
 
  private:
+  MachineClock random_clock();
+  void watch();
+
   struct Server {
+    MachineClock clock;
     std::unique_ptr<VirtualLoop> loop;
     std::unique_ptr<MemStore> store;
     std::unique_ptr<SimAgentPort> agents;
@@ -71,6 +87,7 @@ class World final : public EventSink {
     int starts = 0;
   };
   struct NodeSlot {
+    MachineClock clock;
     std::unique_ptr<SimNode> node;
     std::unique_ptr<VirtualLoop> loop;
     std::unique_ptr<SimHost> host;
@@ -89,6 +106,8 @@ class World final : public EventSink {
   Checkers checkers_;
   std::vector<Server> servers_;
   std::vector<std::unique_ptr<NodeSlot>> nodes_;
+  std::map<std::string, int> index_of_;
+  NeedlessKills needless_kills_{*this};
   uint64_t digest_ = kDigestStart;
   int64_t events_seen_ = 0;
 };

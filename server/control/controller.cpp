@@ -165,7 +165,7 @@ void Controller::pump() {
 void Controller::run_turn() {
   if (inbox_.empty() && !pass_is_due()) return;
   ++stats_.turns;
-  Decision decision(*state_, knobs_, loop_.wall_now());
+  Decision decision(*state_, knobs_, decision_time());
   if (!bootstrapped_) apply_bootstrap(decision);
   for (int taken = 0; !inbox_.empty() && taken < knobs_.append_batch_max; ++taken) {
     Input input = std::move(inbox_.front());
@@ -226,7 +226,7 @@ void Controller::collect_orders() {
     Session* session = sessions_.find(node);
     if (session == nullptr || !session->has_reported) continue;
     for (OrderBody& body :
-         reconcile(*state_, knobs_, *session, loop_.wall_now(), loop_.now(), places)) {
+         reconcile(*state_, knobs_, *session, decision_time(), loop_.now(), places)) {
       effects_.orders.push_back({node, session->connection, std::move(body)});
     }
   }

@@ -23,6 +23,7 @@
 #include "server/control/decision.h"
 #include "server/control/ports.h"
 #include "server/control/sessions.h"
+#include "server/control/steady_time.h"
 #include "server/control/views.h"
 #include "server/plan/planner.h"
 
@@ -99,6 +100,7 @@ class Controller {
   const ClusterState& state() const { return *state_; }
   SoftFacts soft_facts() const { return {planner_.get(), &progress_}; }
   const ControllerStats& stats() const { return stats_; }
+  size_t waiting_inputs() const { return inbox_.size(); }
   const Knobs& knobs() const { return knobs_; }
 
  private:
@@ -138,6 +140,7 @@ class Controller {
   void post_input(Input input);
   void pump();
   void run_turn();
+  UnixTime decision_time() { return time_.at(loop_.wall_now(), loop_.now()); }
   void apply_bootstrap(Decision& decision);
   bool pass_is_due() const;
   Duration pass_gap() const;
@@ -176,6 +179,7 @@ class Controller {
   std::optional<UnixTime> stale_since_;
   Standing told_standing_;
   Term term_;
+  SteadyTime time_;
   std::unique_ptr<ClusterState> state_ = std::make_unique<ClusterState>();
   Sessions sessions_;
   std::unique_ptr<Planner> planner_;

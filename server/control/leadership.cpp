@@ -78,10 +78,16 @@ void Controller::not_acquired(const Status& why) {
 
 void Controller::loaded(Result<StoredState> stored) {
   if (!stored.is_ok()) return step_down("loading failed", stored.status());
+  // The answer to the acquire may have come so late that others have led meanwhile.
+  if (stored.value().epoch >= term_.epoch) {
+    return step_down("its term is over", aborted("epoch {} has begun, this one is {}",
+                                                 stored.value().epoch.value, term_.epoch.value));
+  }
   state_ = std::make_unique<ClusterState>(std::move(stored).value());
   state_->take_touched();
   state_->mark_durable();
   sessions_.set_term_start(loop_.now());
+  time_.start(loop_.wall_now(), newest_time(*state_), loop_.now());
   progress_.clear();
   bootstrapped_ = false;
   last_pass_at_.reset();

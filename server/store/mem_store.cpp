@@ -67,7 +67,8 @@ void MemStore::start_next(const std::shared_ptr<Core>& core) {
   core->executed = false;
   const auto& latency = core->database.hooks.latency;
   const Duration whole = latency ? latency() : Duration{0};
-  const Duration way_there = whole / 2;
+  const auto& share = core->database.hooks.way_there;
+  const Duration way_there = share ? share(whole) : whole / 2;
   const Duration way_back = whole - way_there;
   // On the database's clock: what was sent arrives even if the sender is gone by then.
   core->database.clock_.call_after(way_there, [core, way_back] { execute(core, way_back); });
@@ -91,8 +92,11 @@ void MemStore::execute(const std::shared_ptr<Core>& core, Duration way_back) {
     core->under_way.reset();
     return;
   }
-  core->loop.call_after(way_back, [core, result = std::move(result)] {
+  const int64_t session = core->database.sessions_broken_;
+  core->loop.call_after(way_back, [core, session, result = std::move(result)]() mutable {
     if (!core->alive) return;
+    if (session != core->database.sessions_broken_)
+      result = unavailable("database: connection lost");
     Request request = std::move(*core->under_way);
     core->under_way.reset();
     start_next(core);

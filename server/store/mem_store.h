@@ -28,6 +28,7 @@ enum class MemFault {
 // Asked once per request; empty hooks mean no latency, no faults, and writes that land.
 struct MemHooks {
   std::function<Duration()> latency;  // of the whole request
+  std::function<Duration(Duration)> way_there;  // of it, until it is done; half of it if empty
   std::function<MemFault()> fault;
   std::function<bool()> lands_on_crash;  // whether the write under way when its server dies is done
 };
@@ -43,6 +44,8 @@ class MemDatabase {
   explicit MemDatabase(Loop& clock, MemOptions options = {}) : clock_(clock), options_(options) {}
 
   MemHooks hooks;  // of every MemStore on it
+  // Fails over: what is done stays, but answers under way are lost.
+  void break_sessions() { ++sessions_broken_; }
 
   // What a server would load now: everything unfinished.
   StoredState stored_state() const;
@@ -66,6 +69,7 @@ class MemDatabase {
   MemOptions options_;
   Epoch epoch_;
   Epoch started_epoch_;  // of the last epoch_started event
+  int64_t sessions_broken_ = 0;
   std::string holder_;
   MonoTime lease_expires_{};
   int64_t last_seq_ = 0;

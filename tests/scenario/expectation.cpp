@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "server/control/views.h"
 #include "tests/scenario/player.h"
 
@@ -94,12 +96,37 @@ void expect_leader(Player& player, Line& line) {
   }
 }
 
+// expect incidents N [nodes=n1,n2] [closed=M]: open ones, and the nodes of the latest of all.
+void expect_incidents(Player& player, Line& line) {
+  const auto& all = player.world().database().incidents();
+  const auto closed = std::ranges::count_if(
+      all, [](const auto& each) { return each.second.closed_at.has_value(); });
+  expect_equal(line, "open incidents", line.word(1, "how many"),
+               std::to_string(std::ssize(all) - closed));
+  if (auto expected = line.take("closed")) {
+    expect_equal(line, "closed incidents", *expected, std::to_string(closed));
+  }
+  if (auto expected = line.take("nodes")) {
+    if (all.empty()) line.fail("there has been no incident");
+    std::vector<std::string> names;
+    for (NodeId id : all.rbegin()->second.nodes) {
+      names.push_back(player.leader(line).state().find(id)->facts.name);
+    }
+    std::ranges::sort(names);
+    expect_equal(line, "nodes of the incident",
+                 fmt::format("{}", fmt::join(to_names(line, *expected), ",")),
+                 fmt::format("{}", fmt::join(names, ",")));
+  }
+}
+
 }  // namespace
 
 void expect(Player& player, Line& line) {
   const std::string name = line.word(0, "whom");
   if (name == "leader") {
     expect_leader(player, line);
+  } else if (name == "incidents") {
+    expect_incidents(player, line);
   } else if (player.knows_job(name)) {
     expect_job(player, line, name);
   } else {

@@ -57,7 +57,8 @@ bool Player::configure(Line& line) {
                     .leaf = line.take("leaf").value_or("leaf-1"),
                     .gpus = line.take_int("gpus", 8),
                     .cpus = 64,
-                    .memory_bytes = int64_t{1} << 39};
+                    .memory_bytes = int64_t{1} << 39,
+                    .peer_port = line.take_bool("peers", true) ? 7703 : 0};
     for (const std::string& name : to_names(line, line.word(0, "names"))) {
       facts.name = name;
       facts.address = "address-of-" + name;
@@ -99,6 +100,9 @@ void Player::run(Line& line) {
       {"kill-node", &Player::fault_of_node},
       {"revive-node", &Player::fault_of_node},
       {"kill-shim", &Player::fault_of_node},
+      {"pause-agent", &Player::pause_agent},
+      {"lose-record", &Player::fault_of_node},
+      {"jump-clock", &Player::jump_clock},
       {"cut", &Player::fault_of_network},
       {"heal", &Player::fault_of_network},
       {"kill-server", &Player::fault_of_server},
@@ -250,7 +254,9 @@ void Player::fault_of_node(Line& line) {
   for (const std::string& name : to_names(line, line.word(0, "a node"))) {
     int index = node_index(line, name);
     bool runs = world_->agent_runs(index);
-    if (line.command == "kill-shim") {
+    if (line.command == "lose-record") {
+      world_->node(index).record.reset();
+    } else if (line.command == "kill-shim") {
       world_->node(index).crash_one_shim();
     } else if (line.command == "kill-node") {
       world_->crash_node(index);
@@ -265,18 +271,44 @@ void Player::fault_of_node(Line& line) {
 }
 
 void Player::fault_of_network(Line& line) {
+  const int island = line.take_int("island", 0);
   for (const std::string& name : to_names(line, line.word(0, "a node"))) {
     node_index(line, name);
     if (line.command == "heal") {
       world_->network().heal(name);
       continue;
     }
-    std::string direction = line.words.size() > 1 ? line.words[1] : "both";
-    if (direction != "both" && direction != "to_server" && direction != "to_agent")
-      line.fail("cut: both, to_server or to_agent, not '{}'", direction);
-    world_->network().cut(name, direction == "both"        ? SimNetwork::Cut::both
-                                : direction == "to_server" ? SimNetwork::Cut::to_server
-                                                           : SimNetwork::Cut::to_agent);
+    static const std::map<std::string, SimNetwork::Cut> kDirections = {
+        {"none", SimNetwork::Cut::none},
+        {"both", SimNetwork::Cut::both},
+        {"to_server", SimNetwork::Cut::to_server},
+        {"to_agent", SimNetwork::Cut::to_agent}};
+    auto direction = kDirections.find(line.words.size() > 1 ? line.words[1] : "both");
+    if (direction == kDirections.end())
+      line.fail("cut: both, none, to_server or to_agent, not '{}'", line.words[1]);
+    world_->network().cut(name, direction->second, island);
+  }
+}
+
+void Player::pause_agent(Line& line) {
+  const Duration time = to_duration(line, line.word(1, "how long"));
+  for (const std::string& name : to_names(line, line.word(0, "a node"))) {
+    world_->pause_agent(node_index(line, name), time);
+  }
+}
+
+// jump-clock server|NODES [-]TIME: how much their wall clocks are ahead from now on.
+void Player::jump_clock(Line& line) {
+  std::string time = line.word(1, "how far");
+  const bool is_back = time.starts_with('-');
+  const Duration ahead = to_duration(line, is_back ? time.substr(1) : time);
+  const auto set = [&](int machine) { world_->set_wall_skew(machine, is_back ? -ahead : ahead); };
+  if (line.words[0] == "server") {
+    for (int i = 0; i < world_->server_count(); ++i) set(i);
+    return;
+  }
+  for (const std::string& name : to_names(line, line.words[0])) {
+    set(world_->server_count() + node_index(line, name));
   }
 }
 

@@ -43,6 +43,8 @@ class Player {
   void fault_of_server(Line& line);
   void fault_of_network(Line& line);
   void fault_of_store(Line& line);
+  void pause_agent(Line& line);
+  void jump_clock(Line& line);
   void settle(Line& line);
   void advance(Line& line);
 

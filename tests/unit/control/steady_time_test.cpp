@@ -1,0 +1,71 @@
+// Decisions' time: steady though the wall clock jumps; and terms whose time is over.
+
+#include "server/control/steady_time.h"
+
+#include "tests/unit/control/controller_world.h"
+
+namespace hai::test {
+namespace {
+
+constexpr UnixTime kNoon = VirtualLoop::kWallStart;
+constexpr MonoTime kStart{};
+
+TEST(SteadyTime, FollowsTheMonotonicClockWhenTheWallClockJumps) {
+  for (const Duration jump : {Duration(12h), -Duration(12h)}) {
+    SteadyTime time;
+    time.start(kNoon, {}, kStart);
+    const UnixTime later = time.at(kNoon + 10s + jump, kStart + 10s);
+    EXPECT_GE(later, kNoon + 9s);
+    EXPECT_LE(later, kNoon + 11s);
+  }
+}
+
+TEST(SteadyTime, ComesBackToTheWallClock) {
+  SteadyTime time;
+  time.start(kNoon, {}, kStart);
+  for (int second = 1; second <= 60; ++second) {
+    time.at(kNoon + 1s * second + 2s, kStart + 1s * second);
+  }
+  EXPECT_EQ(time.at(kNoon + 63s, kStart + 61s), kNoon + 63s);
+}
+
+TEST(SteadyTime, BeginsNoEarlierThanWhatHasHappened) {
+  SteadyTime time;
+  time.start(kNoon, kNoon + 1h, kStart);
+  EXPECT_GT(time.at(kNoon + 1s, kStart + 1s), kNoon + 1h);
+}
+
+// Clock jumps of a dead leader made jobs wait for hours under the next one (sim seed 1337).
+TEST(SteadyTime, TheNewestTimeIsOfJobsAndAttempts) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  auto accepted = submit(*a, job("j").nodes(1));
+  w.connect(*a, 1, "node-1");
+  w.run(1s);
+  ASSERT_TRUE(accepted->is_ok());
+  const Job& placed = *a->controller.state().find_unfinished("ann", "j");
+  ASSERT_TRUE(placed.attempt.has_value());
+  EXPECT_EQ(newest_time(a->controller.state()), placed.attempt->placed_at);
+}
+
+// The acquire was done at once and answered when another server had led already: beginning that
+// term broke an invariant of the state.
+TEST(Term, WonLongAgoIsNoTerm) {
+  ControllerWorld w;
+  w.database.hooks.way_there = [](Duration whole) { return std::min(whole, Duration(1ms)); };
+  w.latency = 10s;
+  auto a = w.server("a");
+  a->controller.start();
+  w.run(5ms);
+  w.latency = 0s;
+  auto b = w.server("b");
+  b->controller.start();
+  w.run(5s);
+  ASSERT_TRUE(b->controller.is_leading());
+  w.run(10s);
+  EXPECT_FALSE(a->controller.is_leading());
+  EXPECT_TRUE(b->controller.is_leading());
+}
+
+}  // namespace
+}  // namespace hai::test
