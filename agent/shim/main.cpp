@@ -11,7 +11,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -20,6 +19,7 @@
 #include "agent/os/process_table.h"
 #include "agent/os/rank_directory.h"
 #include "agent/os/shim_process.h"
+#include "agent/shim/complain.h"
 #include "agent/shim/shim.h"
 
 namespace hai {
@@ -54,7 +54,7 @@ void share_log(const std::string& log_dir, const UserIdentity& user) {
   const bool shared =
       ::chown(log_dir.c_str(), 0, user.gid) == 0 &&
       ::chmod(log_dir.c_str(), S_ISGID | 0750) == 0;  // Files get the directory's group.
-  if (!shared) fmt::print(stderr, "cannot share log {}: {}\n", log_dir, errno_text(errno));
+  if (!shared) complain(fmt::format("cannot share log {}: {}", log_dir, errno_text(errno)));
 }
 
 // For who must end a shim that does not answer: its pid, and when it began, since pids are used
@@ -63,7 +63,7 @@ void write_identity(int lock_fd) {
   const std::string text = fmt::format("{} {}\n", ::getpid(), process_start_ticks(::getpid()));
   if (::ftruncate(lock_fd, 0) != 0 ||
       ::pwrite(lock_fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
-    fmt::print(stderr, "cannot write my pid: {}\n", errno_text(errno));
+    complain("cannot write my pid: " + errno_text(errno));
   }
 }
 
@@ -101,7 +101,7 @@ class SignalReader {
 };
 
 int fail(const Status& status) {
-  fmt::print(stderr, "{}\n", status.message());
+  complain(status.message());
   return kError;
 }
 
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   const bool has_directory = argc == 3 && std::strcmp(argv[1], "--dir") == 0;
   if (!has_directory || ::fcntl(hai::kShimControlFd, F_GETFD) < 0 ||
       ::fcntl(hai::kShimLockFd, F_GETFD) < 0) {
-    fmt::print(stderr, "usage: hai-shim --dir RANKDIR; started by hai-agent only\n");
+    hai::complain("usage: hai-shim --dir RANKDIR; started by hai-agent only");
     return hai::kUsage;
   }
   hai::detach();

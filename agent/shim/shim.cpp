@@ -11,12 +11,12 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 
 #include "agent/os/boot_clock.h"
 #include "agent/os/cgroup.h"
 #include "agent/os/status_json.h"
+#include "agent/shim/complain.h"
 #include "agent/shim/process_tree.h"
 
 namespace hai {
@@ -302,7 +302,7 @@ void Shim::publish(Durability durability) {
   publish_due_.reset();
   const Status written =
       write_file_atomic(directory_.status_file(), status_to_json(status_), 0600, durability);
-  if (!written.is_ok()) fmt::print(stderr, "status not written: {}\n", written.message());
+  if (!written.is_ok()) complain("status not written: " + written.message());
   control_server_->push(make_status_line(status_));
 }
 
