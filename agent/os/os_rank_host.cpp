@@ -168,7 +168,10 @@ void OsRankHost::launch(const LaunchRank& order, MonoTime lease_until) {
   const Status prepared = prepare(order, lease_until, rank);
   if (prepared.is_ok()) return connect(rank);
   remove_cgroups(rank.cgroups);
-  exit_without_shim(rank, ExitCause::launch_failed, prepared.message());
+  // What the job asks for can't be done anywhere; all else is this node's own trouble.
+  const bool is_of_the_job = prepared.code() == Code::invalid_argument;
+  exit_without_shim(rank, is_of_the_job ? ExitCause::launch_failed : ExitCause::lost,
+                    prepared.message());
   after(0s, [this, status = rank.status] { notify(status); });
 }
 
@@ -320,7 +323,7 @@ void OsRankHost::end_leftovers(const RankKey& key, Duration retry_after) {
   remove_cgroups(rank.cgroups);
   const std::string complaint = shim_complaint(rank.directory);
   if (rank.status.phase == RankPhase::starting && !complaint.empty()) {
-    exit_without_shim(rank, ExitCause::launch_failed, "hai-shim gave up: " + complaint);
+    exit_without_shim(rank, ExitCause::lost, "hai-shim gave up: " + complaint);
   } else {
     exit_without_shim(rank, ExitCause::lost, "its hai-shim died unexpectedly");
   }

@@ -9,6 +9,10 @@
 namespace hai {
 namespace {
 
+// A node where ranks can't start, e.g. because its disk is full, is always free: without a pause it
+// would draw in every waiting job, one after the other, and use up their requeues.
+constexpr Duration kLaunchPause = 10s;
+
 // The rank this status is about, if its attempt is the live one and places it on this node.
 const Rank* live_rank(const ClusterState& state, NodeId node, const RankKey& key) {
   const Job* job = state.find(key.job);
@@ -23,8 +27,8 @@ const Rank* live_rank(const ClusterState& state, NodeId node, const RankKey& key
 // hours: what it says is from the future is from now, and no news when it is said again.
 void take_checkpoint(Decision& decision, const Job& job, int attempt, CheckpointInfo reported) {
   const std::optional<CheckpointInfo>& known = job.checkpoint;
-  // Each report names the last checkpoint again. That of a node whose clock is ahead was taken as of
-  // then, and is no news when that time has come.
+  // Each report names the last checkpoint again. That of a node whose clock is ahead was taken as
+  // of then, and is no news when that time has come.
   const bool is_same = known && known->path == reported.path && known->step == reported.step;
   if (is_same && reported.at - known->at <= 2 * decision.knobs().heartbeat) return;
   if (reported.at > decision.now()) {
@@ -52,9 +56,9 @@ bool ended_unseen(const Attempt& attempt, const RankStatus& status) {
          !status.suspend_notified;
 }
 
-void take_status(Decision& decision, NodeId node, const RankStatus& status) {
+void take_status(Decision& decision, Session& session, const RankStatus& status) {
   const RankKey& key = status.key;
-  const Rank* rank = live_rank(decision.state(), node, key);
+  const Rank* rank = live_rank(decision.state(), session.node, key);
   if (rank == nullptr || is_gone(rank->state)) return;
   take_program_reports(decision, status);
   const Attempt& attempt = *decision.state().find(key.job)->attempt;
@@ -62,6 +66,10 @@ void take_status(Decision& decision, NodeId node, const RankStatus& status) {
   // Only a program that runs ends by itself.
   bool has_run = status.phase == RankPhase::running || status.cause == ExitCause::program ||
                  status.cause == ExitCause::go_suspend;
+  if (status.cause == ExitCause::lost && rank->state == RankState::pending) {
+    session.no_launches_until = decision.now() + kLaunchPause;
+    session.launch_trouble = status.message;
+  }
   if (has_run && rank->state == RankState::pending)
     decision.emit(RankRunning{key.job, key.attempt, key.rank});
   if (ended_unseen(attempt, status)) {
@@ -91,14 +99,22 @@ void lose_missing_ranks(Decision& decision, NodeId node, const Session& session)
   }
 }
 
+// Why the node may get no ranks though its agent is in contact; "" if it may.
+std::string find_trouble(const Decision& decision, const Session& session) {
+  int strays = count_strays(decision.state(), session.node, session);
+  if (strays > 0) {
+    return fmt::format("{} rank{} of ended attempts still there", strays, strays == 1 ? "" : "s");
+  }
+  if (decision.now() >= session.no_launches_until) return "";
+  return "a rank could not start: " + session.launch_trouble;
+}
+
 void settle_liveness(Decision& decision, NodeId id, const Session& session) {
   const Node& node = *decision.state().find(id);
-  int strays = count_strays(decision.state(), id, session);
-  if (strays > 0) {
-    std::string reason =
-        fmt::format("{} rank{} of ended attempts still there", strays, strays == 1 ? "" : "s");
+  std::string reason = find_trouble(decision, session);
+  if (!reason.empty()) {
     if (node.liveness == Liveness::suspect && node.liveness_reason == reason) return;
-    decision.emit(NodeLivenessChanged{id, Liveness::suspect, reason});
+    decision.emit(NodeLivenessChanged{id, Liveness::suspect, std::move(reason)});
     return;
   }
   if (node.liveness != Liveness::up) decision.emit(NodeLivenessChanged{id, Liveness::up, ""});
@@ -162,7 +178,7 @@ void decide_report(Decision& decision, Session& session, const AgentReport& repo
   }
   session.ranks.clear();
   for (const RankStatus& status : report.ranks) session.ranks.insert_or_assign(status.key, status);
-  for (const RankStatus& status : report.ranks) take_status(decision, session.node, status);
+  for (const RankStatus& status : report.ranks) take_status(decision, session, status);
   lose_missing_ranks(decision, session.node, session);
   settle_liveness(decision, session.node, session);
 }

@@ -29,6 +29,8 @@ struct Session {
   bool has_reported = false;  // to this leader, on this connection
   std::map<RankKey, RankStatus> ranks;
   std::map<RankKey, SentOrder> sent;
+  UnixTime no_launches_until{};  // a rank could not start there, by the node's fault
+  std::string launch_trouble;
   int64_t peers_version = 0;  // of the list the node goes by, as it reported
   NamePeers peers_told;       // as last sent
   // By report sequence: when its grant left, and a moment before which the report was surely not

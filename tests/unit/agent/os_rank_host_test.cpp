@@ -134,25 +134,25 @@ TEST_F(RankHostTest, SaysWhyItCouldNotStart) {
   }
 }
 
-TEST_F(RankHostTest, MissingShimIsALaunchFailure) {
+TEST_F(RankHostTest, MissingShimIsTheNodesFault) {
   options_.shim_path = root_ + "/no-shim";
   start_host();
   const LaunchRank job = script("exit 0");
   launch(job);
   EXPECT_EQ(statuses_[job.key].phase, RankPhase::starting) << "told from inside launch()";
   const RankStatus status = wait_exited(job.key);
-  EXPECT_EQ(status.cause, ExitCause::launch_failed);
+  EXPECT_EQ(status.cause, ExitCause::lost);
   EXPECT_THAT(status.message, HasSubstr("cannot start " + root_ + "/no-shim"));
 }
 
-TEST_F(RankHostTest, ShimThatGivesUpIsALaunchFailure) {
+TEST_F(RankHostTest, ShimThatGivesUpIsTheNodesFault) {
   write_script("broken-shim", "#!/bin/sh\necho no good >&2; exit 1");
   options_.shim_path = workspace_ + "/broken-shim";
   start_host();
   const LaunchRank job = script("exit 0");
   launch(job);
   const RankStatus status = wait_exited(job.key);
-  EXPECT_EQ(status.cause, ExitCause::launch_failed);
+  EXPECT_EQ(status.cause, ExitCause::lost);
   EXPECT_EQ(status.message, "hai-shim gave up: no good");
 }
 

@@ -33,6 +33,27 @@ TEST(Report, OfAProgramThatEndedAtOnceCountsAsRun) {
   EXPECT_EQ(c.job(id).started_at, c.now);
 }
 
+// Found by tests/e2e/chaos: a node with a full disk was always free, and each waiting job failed
+// there three times within a second.
+TEST(Report, OfARankThatTheNodeCouldNotStartKeepsOthersAway) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.place(job("j"), {"node-1"});
+  FakeAgent agent(c, "node-1");
+  RankStatus status = exited({id, 1, 0}, ExitCause::lost);
+  status.message = "no space left on device";
+  agent.report({status});
+  EXPECT_EQ(c.attempt(id).state, AttemptState::lost);
+  EXPECT_EQ(c.job(id).state, JobState::queued);
+  EXPECT_EQ(c.job(id).launch_failures, 0) << "it is not the job's fault";
+  EXPECT_EQ(c.node("node-1").liveness, Liveness::suspect);
+  EXPECT_EQ(c.node("node-1").liveness_reason, "a rank could not start: no space left on device");
+  c.advance(9s);
+  EXPECT_THAT(agent.report({}), IsEmpty());
+  c.advance(1s);
+  EXPECT_THAT(agent.report({}), ElementsAre("node_liveness_changed"));
+  EXPECT_EQ(c.node("node-1").liveness, Liveness::up) << "it is tried again";
+}
+
 TEST(Report, OfUnknownOrOldRanksChangesNothing) {
   Cluster c = cluster(nodes(2, gpus(8)));
   JobId id = c.run(job("j"), {"node-1"});
