@@ -74,6 +74,9 @@ void print_report(const Options& options, const ReplayReport& report, double sec
 
 int run(Options options) {
   options.replay.decisions = !options.state_only;
+  // In an archive's folder there are jobs beside the events.
+  std::erase_if(options.files,
+                [](const std::string& file) { return file.ends_with("-jobs.jsonl.gz"); });
   const Clock::time_point start = Clock::now();
   LogReplay replay(options.replay);
   const Status status = replay_files(options, replay);
@@ -93,7 +96,11 @@ std::function<int()> add_replay_command(CLI::App& app) {
       "replay",
       "Runs a recorded log (hai-server export, hai-sim chaos --log) through the production code:"
       " the same state and the same planning decisions must come out. Exit code 0 if they do.");
-  command->add_option("LOG", options->files, "files of events in order, .gz or not")->required();
+  command
+      ->add_option(
+          "LOG", options->files,
+          "files of events in order, .gz or not; an archive's files of jobs are passed over")
+      ->required();
   command->add_flag("--state", options->state_only, "only the state: plan nothing again");
   command->add_flag("--strict", options->replay.strict,
                     "look at all invariants after every turn (default: as often as is cheap)");

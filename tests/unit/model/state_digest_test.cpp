@@ -1,0 +1,37 @@
+#include "server/model/state_digest.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/support/random_cluster.h"
+
+namespace hai {
+namespace {
+
+TEST(StateDigest, ChangesWithEveryEventAndDependsOnNothingElse) {
+  test::RandomCluster cluster(9);
+  ClusterState state;
+  std::set<uint64_t> digests;
+  size_t events = 0;
+  for (const AppendBatch& batch :
+       {cluster.start_epoch(Epoch{1}), cluster.next_batch(Epoch{1}, 500)}) {
+    for (const Event& event : batch.events) {
+      state.apply(event);
+      digests.insert(state_digest(state));
+      ++events;
+    }
+  }
+  EXPECT_EQ(digests.size(), events);
+  EXPECT_EQ(state_digest(state), state_digest(cluster.state()));
+  // What a server forgets is no part of it.
+  ClusterState shorter = state;
+  shorter.evict_finished(0);
+  ASSERT_LT(shorter.jobs().size(), state.jobs().size());
+  EXPECT_EQ(state_digest(shorter), state_digest(state));
+}
+
+TEST(StateDigest, IsSixteenDigits) { EXPECT_EQ(digest_text(0xab), "00000000000000ab"); }
+
+}  // namespace
+}  // namespace hai

@@ -1,0 +1,67 @@
+#include "server/store/event_line.h"
+
+#include <gtest/gtest.h>
+
+#include "server/store/job_line.h"
+#include "tests/support/random_cluster.h"
+
+namespace hai {
+namespace {
+
+TEST(EventLine, IsReadBack) {
+  test::RandomCluster cluster(3);
+  std::vector<Event> events = cluster.start_epoch(Epoch{1}).events;
+  for (const Event& event : cluster.next_batch(Epoch{1}, 500).events) events.push_back(event);
+  for (const Event& event : events) {
+    const std::string line = event_line(event);
+    EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    const Result<Event> read = event_from_line(line);
+    ASSERT_TRUE(read.is_ok()) << read.status().message() << "\n" << line;
+    EXPECT_EQ(read.value().seq, event.seq);
+    EXPECT_EQ(read.value().time, event.time);
+    EXPECT_EQ(event_line(read.value()), line);
+  }
+}
+
+TEST(EventLine, LooksLikeThis) {
+  const Event event{7, unix_micros(1'790'000'000'123'456), "ann", JobHeld{JobId{3}, "later"}};
+  EXPECT_EQ(event_line(event),
+            R"({"seq":7,"time":"2026-09-21T14:13:20.123456Z","actor":"ann","kind":"job_held",)"
+            R"("body":{"job":3,"reason":"later"}})");
+}
+
+TEST(EventLine, SaysWhatIsWrong) {
+  const auto refused = [](std::string_view line) {
+    return std::string(event_from_line(line).status().message());
+  };
+  EXPECT_EQ(refused(R"([1])"), "no event: expected an object");
+  EXPECT_EQ(refused(R"({"seq":1})"), "no event: time is missing");
+  EXPECT_EQ(refused(R"({"seq":1,"time":"2026-01-01T00:00:00Z","actor":"a","kind":"x","body":{}})"),
+            "event 1: event kind x is not known");
+  EXPECT_EQ(refused(R"({"seq":1,"time":"soon","actor":"a","kind":"job_held","body":{}})"),
+            "no event: time is missing");
+  EXPECT_FALSE(event_from_line(R"({"seq":1,)").is_ok());
+  EXPECT_FALSE(event_from_line("").is_ok());
+}
+
+TEST(JobLine, IsReadBack) {
+  test::RandomCluster cluster(4);
+  cluster.start_epoch(Epoch{1});
+  cluster.next_batch(Epoch{1}, 2'000);
+  int attempts = 0;
+  for (const auto& [id, job] : cluster.state().jobs()) {
+    ArchivedJob archived{job, {}};
+    if (job.attempt) archived.earlier = {*job.attempt, *job.attempt};
+    attempts += job.attempt.has_value();
+    const std::string line = job_line(archived);
+    const Result<ArchivedJob> read = job_from_line(line);
+    ASSERT_TRUE(read.is_ok()) << read.status().message() << "\n" << line;
+    EXPECT_EQ(job_line(read.value()), line);
+    EXPECT_EQ(read.value().earlier, archived.earlier);
+    EXPECT_TRUE(read.value().job == job) << line;
+  }
+  EXPECT_GT(attempts, 5);
+}
+
+}  // namespace
+}  // namespace hai
