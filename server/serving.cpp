@@ -45,6 +45,7 @@ struct Serving::Impl {
     feed.set_standing_callback([this] { standing_changed(); });
     gateway.set_events(
         {.admit = [this](const AgentHello& hello) { return admit(hello); },
+         .is_undecided = [this] { return controller.mode() == ServerMode::loading; },
          .connected = [this](ConnectionId id,
                              const std::string& node) { controller.agent_connected(id, node); },
          .report = [this](ConnectionId id,
@@ -62,6 +63,7 @@ struct Serving::Impl {
     const Standing now = controller.standing();
     const Standing before = board.get();
     board.set(now);
+    if (now.mode != ServerMode::loading) loop.post([this] { gateway.decide_waiting(); });
     // The reason alone changes with each look at another's lease.
     if (now.mode == before.mode && now.leader == before.leader &&
         now.store_is_away == before.store_is_away) {

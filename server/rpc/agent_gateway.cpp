@@ -22,6 +22,7 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
         "agent of {} speaks protocol {}, the server {}; bring both to the same version", hello.node,
         hello.protocol_version, kProtocolVersion));
   }
+  if (events_.is_undecided()) return waiting_.push_back({id, stream, hello});
   if (Status admitted = events_.admit(hello); !admitted.is_ok()) {
     log_info("agent_refused", {{"node", hello.node}, {"reason", admitted}});
     return stream->close(admitted);
@@ -31,6 +32,12 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   stream->accept();
   log_info("agent_connected", {{"node", hello.node}, {"connection", id}});
   events_.connected(id, hello.node);
+}
+
+void AgentGateway::decide_waiting() {
+  for (const Waiting& each : std::exchange(waiting_, {})) {
+    said_hello(each.id, each.stream, each.hello);
+  }
 }
 
 void AgentGateway::reported(ConnectionId id, const AgentReport& report) {
@@ -44,6 +51,7 @@ void AgentGateway::reported(ConnectionId id, const AgentReport& report) {
 }
 
 void AgentGateway::ended(ConnectionId id) {
+  std::erase_if(waiting_, [id](const Waiting& each) { return each.id == id; });
   auto found = connections_.find(id);
   if (found == connections_.end()) return;
   const std::string node = found->second.node;
@@ -75,6 +83,7 @@ ConnectionId AgentGateway::send_log_request(const std::string& node, int64_t req
 
 void AgentGateway::close_all(const Status& reason) {
   for (const auto& [id, connection] : connections_) connection.stream->close(reason);
+  for (const Waiting& each : waiting_) each.stream->close(reason);
 }
 
 }  // namespace hai

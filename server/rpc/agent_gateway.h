@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "server/api/log_router.h"
 #include "server/control/ports.h"
@@ -18,6 +19,10 @@ namespace hai {
 struct AgentGatewayEvents {
   // Whether to work with this agent; its error is what the agent logs.
   std::function<Status(const AgentHello&)> admit;
+  // Whether the answer may be another in a moment, because the server is about to lead: then the
+  // agent waits here. A thousand that are sent away come back again and again, just when the server
+  // has most to do.
+  std::function<bool()> is_undecided = [] { return false; };
   std::function<void(ConnectionId, const std::string& node)> connected;
   std::function<void(ConnectionId, const AgentReport&)> report;
   std::function<void(ConnectionId)> disconnected;
@@ -32,6 +37,9 @@ class AgentGateway final : public AgentPort, public LogPort {
   // A new stream that has not said hello; the result is what it shall call.
   AgentStream::Events opened(std::shared_ptr<AgentStream> stream);
 
+  // Answers those who wait, when it is decided.
+  void decide_waiting();
+
   // Unknown connections are ignored: their stream has just ended.
   void send(ConnectionId connection, const AgentOrder& order) override;
   void close(ConnectionId connection, const std::string& reason) override;
@@ -41,6 +49,7 @@ class AgentGateway final : public AgentPort, public LogPort {
   // When leadership is lost or the server stops: agents look for another server.
   void close_all(const Status& reason);
   size_t connection_count() const { return connections_.size(); }
+  size_t waiting_count() const { return waiting_.size(); }
 
  private:
   struct Connection {
@@ -56,6 +65,12 @@ class AgentGateway final : public AgentPort, public LogPort {
   PlacesCodec codec_;
   std::map<ConnectionId, Connection> connections_;  // admitted ones
   std::map<std::string, ConnectionId> newest_;      // by node
+  struct Waiting {
+    ConnectionId id;
+    std::shared_ptr<AgentStream> stream;
+    AgentHello hello;
+  };
+  std::vector<Waiting> waiting_;
   int64_t last_id_ = 0;
 };
 

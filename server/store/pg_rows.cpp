@@ -11,7 +11,8 @@ const char* const kJobColumns =
     " failure_restarts, lost_gpu_seconds, spec, rest, attempt";
 
 const char* const kAttemptColumns =
-    "a.job, a.number, a.state, a.priority, a.master_port, a.exclusive, a.jumper, a.placed_at, a.running_at,"
+    "a.job, a.number, a.state, a.priority, a.master_port, a.exclusive, a.jumper, a.placed_at, "
+    "a.running_at,"
     " a.ended_at, a.suspend_deadline, a.suspended_for, a.suspend_reason, a.ending";
 
 const char* const kRankColumns =
@@ -19,8 +20,10 @@ const char* const kRankColumns =
 
 const char* const kEventColumns = "seq, time, actor, kind, body";
 
-Job job_from_row(const PgResult& rows, int row) {
-  PgCells cells(rows, row);
+namespace {
+
+template <typename Cells>
+Job read_job(Cells& cells) {
   Job job;
   cells.read(job.id);
   cells.read(job.user);
@@ -44,6 +47,19 @@ Job job_from_row(const PgResult& rows, int row) {
   if (Status status = job_rest_from_json(cells.text(), job); !status.is_ok()) {
     throw PgError(fmt::format("job {}: {}", job.id.value, status.message()));
   }
+  return job;
+}
+
+}  // namespace
+
+Job job_from_row(const PgResult& rows, int row) {
+  PgCells cells(rows, row);
+  return read_job(cells);
+}
+
+Job job_from_cells(PgBinaryCells& cells, int& attempt) {
+  Job job = read_job(cells);
+  cells.read(attempt);
   return job;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "server/model/cluster_state.h"
+#include "server/store/pg_binary_cells.h"
 #include "server/store/pg_session.h"
 
 namespace hai {
@@ -16,6 +17,8 @@ extern const char* const kRankColumns;     // of rank r
 extern const char* const kEventColumns;
 
 Job job_from_row(const PgResult& rows, int row);
+// The same of kJobColumns in binary, with the number of its latest attempt.
+Job job_from_cells(PgBinaryCells& cells, int& attempt);
 int attempt_number(const PgResult& rows, int row);  // of a job's row: the latest, 0 = none
 JobId attempt_job(const PgResult& rows, int row);
 Attempt attempt_from_row(const PgResult& rows, int row);

@@ -51,6 +51,11 @@ struct PgStatement {
   const char* sql;
 };
 
+// Keepalives find a dead peer; how long to wait for one that does not answer.
+std::string conninfo_with_timeouts(const PgOptions& options);
+// What PostgreSQL said, on one line.
+std::string one_line_of(std::string_view text);
+
 class PgSession {
  public:
   explicit PgSession(PgOptions options);
@@ -62,6 +67,7 @@ class PgSession {
   PgResult run(const std::string& sql);
   PgResult call(const PgStatement& statement, const std::vector<std::string>& params = {});
   void close();
+  const PgOptions& options() const { return options_; }
 
   // From any thread: makes a call that hangs fail soon.
   void interrupt();

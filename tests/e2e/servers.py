@@ -21,6 +21,12 @@ TOKEN = "hai_" + "a1" * 32
 AGENT_TOKEN = "hai_" + "b2" * 32
 
 
+def prefer(process):
+    """$HAI_BENCH_NICE, e.g. -15: measured on a machine that others use, too."""
+    if os.environ.get("HAI_BENCH_NICE"):
+        os.setpriority(os.PRIO_PROCESS, process.pid, int(os.environ["HAI_BENCH_NICE"]))
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -82,6 +88,7 @@ class Database:
             cwd="/",
             start_new_session=True,
         )
+        prefer(self.process)
         eventually("PostgreSQL answers", self.answers)
 
     def answers(self):
@@ -136,6 +143,7 @@ class Server:
             stderr=subprocess.STDOUT,
             env=self.servers.environment(),
         )
+        prefer(self.process)
         return self
 
     def kill(self):
@@ -244,8 +252,10 @@ unknown_user_runs_as_self: true
 """
         )
         words = ["--fleet", str(self.fleet)] if self.fleet else []
+        # A fleet stands for machines of their own: it should not take this one from the server.
+        polite = ["nice", "-n", "19"] if self.fleet else []
         self.agents[name] = subprocess.Popen(
-            [str(programs() / "hai-agent"), "--config", str(config), *words],
+            [*polite, str(programs() / "hai-agent"), "--config", str(config), *words],
             stdout=open(self.root / f"{name}.log", "ab"),
             stderr=subprocess.STDOUT,
             env=self.environment(),

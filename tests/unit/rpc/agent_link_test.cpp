@@ -34,6 +34,7 @@ struct TestServer {
       : loop(used_loop), service(loop, gateway), logs(loop, gateway) {
     gateway.set_events(
         {.admit = [this](const AgentHello& hello) { return admit(hello); },
+         .is_undecided = [this] { return is_undecided; },
          .connected = [this](ConnectionId id, const std::string&) { connected.push_back(id); },
          .report = [this](ConnectionId id,
                           const AgentReport& report) { reports.emplace_back(id, report); },
@@ -65,6 +66,7 @@ struct TestServer {
   LogRouter logs;
   std::unique_ptr<GrpcServer> server;
   std::function<Status(const AgentHello&)> admit = [](const AgentHello&) { return ok(); };
+  bool is_undecided = false;
   std::vector<ConnectionId> connected;
   std::vector<ConnectionId> disconnected;
   std::vector<std::pair<ConnectionId, AgentReport>> reports;
@@ -141,6 +143,22 @@ TEST(AgentLink, ARefusedAgentTriesTheNextServer) {
   ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
   EXPECT_EQ(leader.connected.size(), 1u);
   EXPECT_EQ(standby.gateway.connection_count(), 0u);
+}
+
+TEST(AgentLink, WaitsAtAServerThatIsAboutToLead) {
+  AsioLoop loop;
+  TestServer server(loop);
+  server.is_undecided = true;
+  int asked = 0;
+  server.admit = [&asked](const AgentHello&) { return ++asked, ok(); };
+  TestAgent agent(loop, {server.address()});
+  ASSERT_TRUE(run_until(loop, [&] { return server.gateway.waiting_count() == 1; }));
+  EXPECT_EQ(asked, 0);
+  server.is_undecided = false;
+  server.gateway.decide_waiting();
+  ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
+  EXPECT_EQ(server.connected.size(), 1u);
+  EXPECT_EQ(server.gateway.waiting_count(), 0u);
 }
 
 TEST(AgentLink, ComesBackWhenTheServerCutsOrRestarts) {
