@@ -97,11 +97,13 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
       return done(unavailable("job {} is not in memory, and the database cannot be reached", job));
     }
     JobKey key = id ? JobKey{.job = *id} : JobKey{.user = actor.user, .name = job};
-    history_->job(std::move(key), [this, caller, job, done, found, missing](Result<Job> old) {
+    history_->job(std::move(key), [this, caller, id, job, done, found, missing](Result<Job> old) {
       if (!old.is_ok() && old.status().code() != Code::not_found) return done(old.status());
       controller_.read(
           caller,
           [=](const Controller::ReadContext& again, const Actor& same) {
+            // It knows of a number whether there never was such a job, or it was archived.
+            if (!old.is_ok() && id) return done(old.status());
             if (!old.is_ok()) return missing(job, same);
             found(again, same, old.value());
           },

@@ -66,7 +66,9 @@ std::string state_array(const std::vector<JobState>& states) {
 // archived.
 Status missing_job(PgSession& session, JobId job) {
   PgResult newest = session.run("SELECT coalesce(max(id), 0) FROM job");
-  if (job.value < 1 || job.value >= newest.integer(0, 0)) return not_found("job {}", job.value);
+  if (job.value < 1 || job.value >= newest.integer(0, 0)) {
+    return not_found("job {} does not exist", job.value);
+  }
   return not_found("job {} is archived: its record is in the files of hai-server archive",
                    job.value);
 }

@@ -77,11 +77,15 @@ AppendBatch RandomCluster::take_batch(Epoch epoch) {
       batch.removed_tokens.push_back(hash);
     }
   }
+  for (IncidentId incident : touched.incidents) {
+    batch.incidents.push_back(state_.incidents().at(incident));
+  }
+  for (const Incident& closed : touched.closed_incidents) batch.incidents.push_back(closed);
   return batch;
 }
 
 AppendBatch RandomCluster::start_epoch(Epoch epoch) {
-  emit(EpochStarted{epoch});
+  emit(EpochStarted{epoch, {{"policy", "fifo"}, {"min_quantum", "5m"}}});
   return take_batch(epoch);
 }
 
@@ -101,6 +105,7 @@ AppendBatch RandomCluster::submit_jobs(Epoch epoch, int count) {
 void RandomCluster::step() {
   const double draw = rng_.unit();
   if (draw < 0.05) return change_people();
+  if (draw < 0.06) return change_incidents();
   if (draw < 0.10 || static_cast<int>(state_.nodes().size()) < options_.nodes) {
     return change_nodes();
   }
@@ -144,6 +149,24 @@ void RandomCluster::change_people() {
   }
 }
 
+std::vector<NodeId> RandomCluster::some_nodes() {
+  std::vector<NodeId> nodes;
+  for (const auto& [id, node] : state_.nodes()) {
+    if (rng_.chance(0.5)) nodes.push_back(id);
+  }
+  return nodes;
+}
+
+void RandomCluster::change_incidents() {
+  if (state_.incidents().empty() || rng_.chance(0.3)) {
+    return emit(IncidentOpened{IncidentId{state_.last_incident().value + 1}, "mass_loss",
+                               name("leaf/leaf", 4), text(), some_nodes()});
+  }
+  const IncidentId incident = state_.incidents().begin()->first;
+  if (rng_.chance(0.5)) return emit(IncidentChanged{incident, text(), some_nodes()});
+  emit(IncidentClosed{incident, text()});
+}
+
 void RandomCluster::change_nodes() {
   const auto count = static_cast<int64_t>(state_.nodes().size());
   const bool fresh = count < options_.nodes;
@@ -162,6 +185,11 @@ void RandomCluster::change_nodes() {
                                 .gpu_model = text(),
                                 .agent_version = "0.1.0",
                                 .boot_id = text()}});
+  }
+  if (rng_.chance(0.2)) {
+    const NodePeers& peers = state_.find(node)->peers;
+    if (peers.named) return emit(NodePeersConfirmed{node});
+    return emit(NodePeersNamed{node, peers.version + rng_.between(1, 2), some_nodes()});
   }
   if (rng_.chance(0.5)) {
     return emit(NodeLivenessChanged{node, one_of({Liveness::up, Liveness::suspect, Liveness::down}),

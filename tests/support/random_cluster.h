@@ -38,6 +38,8 @@ class RandomCluster {
   void step();
   void change_people();
   void change_nodes();
+  void change_incidents();
+  std::vector<NodeId> some_nodes();
   void submit();
   void change_job(const Job& job);
   void change_waiting(const Job& job);

@@ -194,7 +194,7 @@ TEST_F(ArchiveTest, AnArchivedJobIsSaidToBe) {
   EXPECT_EQ(ask(job).status().code(), Code::not_found);
   EXPECT_THAT(std::string(ask(job).status().message()),
               HasSubstr(fmt::format("job {} is archived", job.value)));
-  EXPECT_EQ(std::string(ask(JobId{4711}).status().message()), "job 4711");
+  EXPECT_EQ(std::string(ask(JobId{4711}).status().message()), "job 4711 does not exist");
 }
 
 // A server that loads its state goes on where it was, and ids are given once.
