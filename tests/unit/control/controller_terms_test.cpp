@@ -43,7 +43,7 @@ TEST(Term, ARequestIsAnsweredWithItsJobWhoeverLeads) {
   ControllerWorld w;
   auto a = w.leader("a");
   w.connect(*a, 1, "node-1");
-  auto first = submit(*a, job("j").request("r"));
+  auto first = submit(*a, job("j").request("r").begin_at(UnixTime{} + 1'000'000h));
   w.run(1s);
   ASSERT_TRUE(first->is_ok());
   auto stopped = send(*a, StopJob{"j", "test"});
