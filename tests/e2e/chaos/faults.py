@@ -56,11 +56,11 @@ KINDS = {
     "cut_node_in": (4, 0.5, 30, "node"),
     "cut_node_servers": (4, 0.5, 30, "node"),  # its peers still reach it
     "cut_leaf": (3, 0.5, 25, "leaf"),  # the switch: its nodes still see each other
-    "cut_control": (4, 1.0, 40, "control"),  # all servers from all agents
-    "cut_postgres": (4, 0.5, 20, "control"),  # from all servers
+    "cut_control": (4, 3.0, 60, "control"),  # all servers from all agents
+    "cut_postgres": (4, 0.5, 40, "control"),  # from all servers
     "cut_postgres_server": (4, 0.5, 20, "server"),  # from one
-    "kill_postgres": (4, 0.2, 15, "control"),
-    "pause_postgres": (3, 0.1, 20, "control"),
+    "kill_postgres": (4, 0.2, 40, "control"),
+    "pause_postgres": (3, 0.1, 40, "control"),
     "full_disk_postgres": (2, 2.0, 15, "control"),
     "full_disk_node": (4, 2.0, 20, "small_disk"),
     "restart_agents": (2, 0.0, 0.0, "agents"),
@@ -68,7 +68,7 @@ KINDS = {
 # These take no rank's node away: whoever blames them for a dead rank finds a bug, once agents ask
 # their peers whether the control plane is gone.
 OF_CONTROL_PLANE = {kind for kind, row in KINDS.items() if row[3] in ("server", "control")}
-NO_RANK_MAY_DIE = OF_CONTROL_PLANE | {"restart_agents"}
+NO_RANK_MAY_DIE = OF_CONTROL_PLANE | {"restart_agents", "full_disk_node"}
 FIRST_AT = 3.0
 RECOVERY = 3.0  # after a fault its target is left alone for so long
 
