@@ -39,8 +39,8 @@ TEST(SteadyTime, BeginsNoEarlierThanWhatHasHappened) {
 TEST(SteadyTime, TheNewestTimeIsOfJobsAndAttempts) {
   ControllerWorld w;
   auto a = w.leader("a");
-  auto accepted = submit(*a, job("j").nodes(1));
   w.connect(*a, 1, "node-1");
+  auto accepted = submit(*a, job("j").nodes(1));
   w.run(1s);
   ASSERT_TRUE(accepted->is_ok());
   const Job& placed = *a->controller.state().find_unfinished("ann", "j");
