@@ -106,7 +106,7 @@ TEST_F(HistoryTest, FindsOneJob) {
   const Job& some = cluster_.state().jobs().begin()->second;
   EXPECT_EQ(job({.job = some.id}).value(), some);
   EXPECT_EQ(job({.user = some.user, .name = some.spec->name}).value(), some);
-  EXPECT_EQ(job({.job = JobId{987'654}}).status().message(), "job 987654");
+  EXPECT_EQ(job({.job = JobId{987'654}}).status().message(), "job 987654 does not exist");
   EXPECT_EQ(job({.user = "ann", .name = "x"}).status().message(), "job x of ann");
   EXPECT_EQ(job({.user = "ann"}).status().code(), Code::invalid_argument);
 }

@@ -19,6 +19,7 @@ bootstrap: {admin_user: ann, admin_token_file: /etc/token}
 agent_token_file: /etc/agent
 default_quota_nodes: unlimited
 knobs: {heartbeat: 1s}
+archive: {older_than: 90d, dir: /var/lib/hai/archive}
 log: {level: debug, file: /var/log/hai}
 )",
                                                     "server.yaml");
@@ -30,6 +31,8 @@ log: {level: debug, file: /var/log/hai}
   EXPECT_EQ(config.value().admin_user, "ann");
   EXPECT_GE(config.value().default_quota_nodes.value_or(0), 1'000'000);
   EXPECT_EQ(config.value().knobs.heartbeat, Duration(1s));
+  EXPECT_EQ(config.value().archive_older_than, "90d");
+  EXPECT_EQ(config.value().archive_dir, "/var/lib/hai/archive");
   EXPECT_EQ(config.value().log_level, LogLevel::debug);
 }
 
