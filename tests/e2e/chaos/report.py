@@ -1,8 +1,14 @@
 """What a run says at its end: one table, and all that helps to find out when something is wrong."""
 
 import collections
+import re
+import time
+
+from world import boot_now
 
 COMPLAINTS_SHOWN = 8
+JOBS_SHOWN = 4
+EVENTS_SHOWN = 40
 
 
 def summarise(judge, world, load, faults, times):
@@ -50,6 +56,25 @@ def slowest_requeue(judge):
             last = max(run.last for run in runs if run.attempt == attempt)
             worst = max(worst, (min(later) - last, f"job {job} after attempt {attempt}"))
     return worst
+
+
+def events_around(postgres, complaints):
+    """Of the first jobs that are complained about: what the servers decided, in boot time."""
+    jobs = []
+    for wrong in complaints.values():
+        for text in wrong:
+            jobs += [job for job in re.findall(r"\bjob (\d+)", text) if job not in jobs]
+    offset = time.time() - boot_now()
+    lines = []
+    for job in jobs[:JOBS_SHOWN]:
+        lines.append(f"events of job {job}:")
+        for row in postgres.rows(
+            "SELECT seq, extract(epoch FROM time), actor, kind, left(body::text, 160) FROM event"
+            f" WHERE subject = 'job/{job}' AND kind <> 'job_submitted'"
+            f" ORDER BY seq DESC LIMIT {EVENTS_SHOWN}"
+        )[::-1]:
+            lines.append(f"  {row[0]:>7} {float(row[1]) - offset:9.1f} {' '.join(row[2:])}")
+    return "\n".join(lines)
 
 
 def verdict(complaints):

@@ -87,7 +87,7 @@ def play(options, root):
     from faults import KINDS, Injector, plan_faults
     from judge import Judge
     from load import Load
-    from report import summarise, verdict
+    from report import events_around, summarise, verdict
     from truth import Truth
     from world import World, boot_now
 
@@ -128,13 +128,14 @@ def play(options, root):
         judge.complain("no program ends by itself", world.surprises_that_matter())
         if not judge.verify_log():
             say("hai-server verify is not there yet: not asked")
+        around = "" if judge.is_content() else events_around(world.postgres, judge.complaints)
         judge.complain("programs stop when asked", world.stop())
         judge.check_leftovers({1, os.getpid()})
         lap("judge")
         text, good = verdict(judge.complaints)
         say(f"\nseed {options.seed}\n{summarise(judge, world, load, faults, times)}\n\n{text}")
         if not good:
-            say("\nfaults:\n" + "\n".join(map(str, faults)))
+            say("\nfaults:\n" + "\n".join(map(str, faults)) + "\n\n" + around)
         say(f"\nverdict: {'good' if good else 'FAILED'} (seed {options.seed}, now {boot_now():.1f})")
     finally:
         world.close()
