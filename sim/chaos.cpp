@@ -42,7 +42,8 @@ class Run {
         rng_(seed),
         world_(world_options(seed)),
         faults_(world_, rng_.next()),
-        workload_(world_, rng_.next(), world_.node_count()),
+        workload_(world_, rng_.next(),
+                  world_.node_count() / (world_.node_count() < kLarge ? 1 : 4)),
         loop_(world_.timeline()),
         losses_(world_, faults_.slowest_append()) {}
 
@@ -80,16 +81,25 @@ class Run {
     options.seed = rng_.next();
     options.nodes = options_.nodes > 0 ? options_.nodes : static_cast<int>(rng_.between(3, 9));
     options.leaves = static_cast<int>(rng_.between(1, 4)) + options.nodes / kNodesPerLeaf;
+    options.check_every = busier(options.nodes, kNodesPerLook);
     options.drift_ppm_max = rng_.chance(0.5) ? 1'000 : 0;
     options.knobs = random_knobs(rng_);
+    // What a small cluster bears, a large one's agents alone would drown in.
+    if (options.nodes >= kLarge) {
+      options.knobs.plan_gap = std::max(options.knobs.plan_gap, Duration(100ms));
+      options.knobs.append_batch_max += options.nodes / 4;
+    }
     return options;
   }
 
   // How much more happens in a large cluster.
+  static constexpr int kLarge = 100;
   static constexpr int kNodesPerLeaf = 40;
-  static constexpr int kNodesPerUser = 50;
+  static constexpr int kNodesPerUser = 150;
+  static constexpr int kNodesPerLook = 50;
   static constexpr int kNodesPerFault = 200;
-  int busier(int nodes) const { return 1 + world_.node_count() / nodes; }
+  static int busier(int nodes, int share) { return 1 + nodes / share; }
+  int busier(int share) const { return busier(world_.node_count(), share); }
 
   void act_again(MonoTime until) {
     if (world_.timeline().now() >= until) return;
@@ -179,6 +189,13 @@ class Run {
       if (!node.takes_jobs())
         nodes += fmt::format("; {} is {} ({}) and {}", node.facts.name, to_string(node.liveness),
                              node.liveness_reason, to_string(node.scheduling));
+      if (node.liveness != Liveness::suspect) continue;
+      const int index = world_.index_of(node.facts.name);
+      for (const auto& [key, status] : world_.agent(index).ranks()) {
+        nodes += fmt::format("; its agent has {}, phase {}", to_string(key),
+                             static_cast<int>(status.phase));
+      }
+      nodes += fmt::format("; {} processes live on it", world_.node(index).live_processes());
     }
     for (const auto& [id, job] : leader->state().jobs()) {
       if (job.is_terminal()) continue;

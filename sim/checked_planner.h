@@ -1,6 +1,6 @@
 #pragma once
-// The production planner and, at each pass, a planner that is new to the state: both must decide
-// the same. This is what proves that the indexes followed every change.
+// The production planner and, at each pass or at each `every`th, a planner that is new to the
+// state: both must decide the same. This is what proves that the indexes followed every change.
 
 #include <functional>
 
@@ -11,7 +11,8 @@ namespace hai {
 class CheckedPlanner final : public Planner {
  public:
   // `fail` is told what differs.
-  explicit CheckedPlanner(std::function<void(std::string)> fail) : fail_(std::move(fail)) {}
+  CheckedPlanner(std::function<void(std::string)> fail, int every)
+      : fail_(std::move(fail)), every_(every) {}
 
   void update(const ClusterState& state, const Changes& changes) override;
   Plan pass(const ClusterState& state, const Knobs& knobs, UnixTime now) override;
@@ -19,6 +20,8 @@ class CheckedPlanner final : public Planner {
 
  private:
   const std::function<void(std::string)> fail_;
+  const int every_;
+  int64_t passes_ = 0;
   TimeSharingPlanner planner_{VictimChoice::least_lost_work};
 };
 

@@ -26,6 +26,8 @@ class Checkers final : public ProcessWatcher {
   // index, gang and capacity invariants of a live state; cross-zone: at most one job crosses, with
   // one pair of neighbouring ranks; quota: whoever was placed by these events had room; fence: a
   // node is given up only when nothing is alive on it; incident: at most one mass loss is open.
+  int check_every =
+      1;  // so many calls all of the state is looked at; at what the events name always
   void check_state(const std::vector<Event>& events, const ClusterState& state);
   // explain: a job that has waited since the last call has a reason, and it is a true one.
   void check_explained(const ClusterState& state, const SoftFacts& soft);
@@ -61,6 +63,7 @@ class Checkers final : public ProcessWatcher {
   std::map<RankKey, Live> live_;
   std::set<JobId> unexplained_;
   std::optional<std::string> violation_;
+  int64_t states_checked_ = 0;
   int64_t processes_started_ = 0;
   int64_t processes_fenced_ = 0;
 };

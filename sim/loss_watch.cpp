@@ -21,12 +21,13 @@ bool is_open(const ClusterState& state) {
 
 std::optional<std::string> LossWatch::look() {
   const MonoTime now = world_.timeline().now();
+  cut_since_.resize(world_.node_count());
+  bool some_are_cut = false;
   for (int i = 0; i < world_.node_count(); ++i) {
-    const std::string& name = world_.node_name(i);
-    if (world_.network().reaches_servers(name)) {
-      cut_since_.erase(name);
-    } else {
-      cut_since_.try_emplace(name, now);
+    if (world_.network().reaches_servers(world_.node_name(i))) {
+      cut_since_[i].reset();
+    } else if (some_are_cut = true; !cut_since_[i]) {
+      cut_since_[i] = now;
     }
   }
   const Controller* leader = world_.leader();
@@ -38,7 +39,7 @@ std::optional<std::string> LossWatch::look() {
     return std::nullopt;
   }
   const bool knows = now - leads_since_ > world_.knobs().down_after / 2 + kTicks;
-  if (!knows || !is_mass_loss(*leader) || is_open(leader->state())) {
+  if (!some_are_cut || !knows || !is_mass_loss(*leader) || is_open(leader->state())) {
     turns_.reset();
     return std::nullopt;
   }
@@ -57,9 +58,9 @@ bool LossWatch::is_mass_loss(const Controller& leader) const {
   std::map<std::string, std::pair<int, int>> leaves;  // not down, lost
   for (const auto& [id, node] : leader.state().nodes()) {
     if (node.liveness == Liveness::down) continue;
-    auto since = cut_since_.find(node.facts.name);
-    const bool is_lost = since != cut_since_.end() && node.liveness == Liveness::suspect &&
-                         world_.timeline().now() - since->second > silent + slowest_append_;
+    const std::optional<MonoTime> since = cut_since_[world_.index_of(node.facts.name)];
+    const bool is_lost = since && node.liveness == Liveness::suspect &&
+                         world_.timeline().now() - *since > silent + slowest_append_;
     auto& [of_leaf, lost_of_leaf] = leaves[node.facts.zone + '/' + node.facts.leaf];
     ++not_down, ++of_leaf;
     lost += is_lost, lost_of_leaf += is_lost;

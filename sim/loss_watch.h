@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/world.h"
 
@@ -27,7 +28,7 @@ class LossWatch {
 
   World& world_;
   const Duration slowest_append_;
-  std::map<std::string, MonoTime> cut_since_;
+  std::vector<std::optional<MonoTime>> cut_since_;  // by node
   const Controller* leader_ = nullptr;
   int64_t step_downs_ = 0;
   MonoTime leads_since_{};

@@ -19,6 +19,7 @@ struct ChaosArguments {
   uint64_t seeds = 0;
   uint64_t first_seed = 1;
   bool twice = false;
+  bool fail_fast = false;
   std::string log;
   hai::ChaosOptions options;
 };
@@ -65,7 +66,10 @@ int run_chaos_command(ChaosArguments arguments) {
   uint64_t count = arguments.seeds == 0 ? 100 : arguments.seeds;
   uint64_t failures = 0;
   for (uint64_t i = 0; i < count; ++i) {
-    if (!run_one(arguments.first_seed + i, arguments)) ++failures;
+    if (!run_one(arguments.first_seed + i, arguments)) {
+      ++failures;
+      if (arguments.fail_fast) return 1;
+    }
     if (!arguments.options.verbose && (i + 1) % 50 == 0) {
       std::fprintf(stderr, "%llu of %llu seeds\n", static_cast<unsigned long long>(i + 1),
                    static_cast<unsigned long long>(count));
@@ -95,6 +99,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 5000));
   command->add_option("--log", chaos.log, "write the event log of --seed to this file, for replay");
   command->add_flag("--twice", chaos.twice, "run each seed twice and compare the digests");
+  command->add_flag("--fail-fast", chaos.fail_fast, "end with the first seed that fails");
   command->add_flag("-v,--verbose", chaos.options.verbose, "a line for every seed");
   std::function<int()> run_trace = hai::add_trace_command(app);
   std::function<int()> run_replay = hai::add_replay_command(app);

@@ -32,7 +32,8 @@ bool NeedlessKills::must_live_on(int index) const {
     return world_.agent_loop(node).now() >= world_.agent(node).lease_until();
   };
   const SimNode& node = world_.node(index);
-  if (!is_dead(index) || !node.record || !node.record_is_writable) return false;
+  if (!is_dead(index)) return true;
+  if (!node.record || !node.record_is_writable) return false;
   int answer_dead = 0;
   for (const Peer& peer : node.record->peers.peers) {
     const int other = world_.index_of(peer.node);
@@ -54,8 +55,10 @@ std::optional<std::string> NeedlessKills::judge(int node) const {
   if (node >= static_cast<int>(since_.size()) || !since_[node]) return std::nullopt;
   const Duration asked = world_.timeline().now() - *since_[node];
   if (asked < needed) return std::nullopt;
-  return fmt::format("for {} a majority of its peers could say that nobody leads, and none else",
-                     format_duration(std::chrono::duration_cast<std::chrono::seconds>(asked)));
+  return fmt::format(
+      "for {} its lease was alive, or a majority of its peers could say that nobody "
+      "leads and none could say else",
+      format_duration(std::chrono::duration_cast<std::chrono::seconds>(asked)));
 }
 
 }  // namespace hai

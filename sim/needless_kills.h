@@ -1,7 +1,7 @@
 #pragma once
 // needless kill: a rank is fenced only if its agent, or the answers of its peers, gave cause. Looks
-// at the nodes twice a second: whether the agent of a node whose lease is dead works, reaches a
-// majority of its peers whose leases are dead too, and none has a live one. If that was so for a
+// at the nodes twice a second: whether the node's agent works, and has a live lease or reaches a
+// majority of peers whose leases are dead too while no peer has a live one. If that was so for a
 // whole round of questions, the rank had to live on (docs/design/0005).
 
 #include <optional>

@@ -107,6 +107,11 @@ void SimNetwork::to_agent(ConnectionId connection, const AgentOrder& order) {
   });
 }
 
+bool SimNetwork::is_open_for_agent(ConnectionId connection) const {
+  auto it = streams_.find(connection);
+  return it != streams_.end() && it->second.agent_open;
+}
+
 void SimNetwork::close(ConnectionId connection) {
   break_agent_side(connection, delay());
   break_server_side(connection, delay());
@@ -120,8 +125,8 @@ void SimNetwork::break_agent_side(ConnectionId connection, Duration after) {
     std::shared_ptr<AgentEnd> agent = it->second.agent;
     if (!it->second.server_open) streams_.erase(it);
     if (agent->loop != nullptr)
-      agent->loop->post([agent] {
-        if (agent->broken) agent->broken();
+      agent->loop->post([agent, connection] {
+        if (agent->broken) agent->broken(connection);
       });
   });
 }
@@ -190,7 +195,9 @@ SimLink::~SimLink() {
 void SimLink::start(Listener listener) {
   listener_ = std::move(listener);
   end_->order = [this](const AgentOrder& order) { listener_.order(order); };
-  end_->broken = [this] {
+  end_->broken = [this](ConnectionId connection) {
+    if (connection != connection_)
+      return;  // An earlier one; a process that stood still hears late.
     connection_ = {};
     listener_.disconnected();
     loop_.call_after(Duration(rng_.between(10'000, 1'000'000)), [this] { dial(); });
@@ -204,6 +211,7 @@ void SimLink::dial() {
   network_.dial(
       server, end_,
       [this, server](ConnectionId connection) {
+        if (!network_.is_open_for_agent(connection)) return dial();
         connection_ = connection;
         next_server_ = server;
         listener_.connected();

@@ -44,13 +44,14 @@ class SimNetwork {
     std::string node;
     VirtualLoop* loop = nullptr;
     std::function<void(const AgentOrder&)> order;
-    std::function<void()> broken;
+    std::function<void(ConnectionId)> broken;
   };
   void dial(int server, std::shared_ptr<AgentEnd> agent,
             std::function<void(ConnectionId)> connected, std::function<void()> refused);
   void to_server(ConnectionId connection, AgentReport report);
   void to_agent(ConnectionId connection, const AgentOrder& order);
   std::function<void(const AgentOrder&)> on_order;  // told of each as it leaves its server
+  bool is_open_for_agent(ConnectionId connection) const;
   void close(ConnectionId connection);  // by either side: the other notices after a delay
   void server_died(int server);
   void agent_died(const std::string& node);

@@ -50,12 +50,27 @@ TimerId VirtualLoop::call_after(Duration delay, std::function<void()> callback) 
 void VirtualLoop::run(TimerId timer) {
   auto it = timers_.find(timer);
   if (is_paused()) {
-    it->second.first = timeline_.schedule(paused_until_, [this, timer] { run(timer); });
+    late_.push_back(timer);
+    if (!wake_) wake_ = timeline_.schedule(paused_until_, [this] { wake(); });
     return;
   }
   std::function<void()> callback = std::move(it->second.second);
   timers_.erase(it);
   callback();
+}
+
+// In the order in which they fell due, however often the pause was prolonged.
+void VirtualLoop::wake() {
+  wake_.reset();
+  if (is_paused()) {
+    wake_ = timeline_.schedule(paused_until_, [this] { wake(); });
+    return;
+  }
+  for (TimerId timer : std::exchange(late_, {})) {
+    auto it = timers_.find(timer);
+    if (it == timers_.end()) continue;
+    it->second.first = timeline_.schedule(timeline_.now(), [this, timer] { run(timer); });
+  }
 }
 
 void VirtualLoop::cancel(TimerId timer) {
@@ -68,6 +83,9 @@ void VirtualLoop::cancel(TimerId timer) {
 void VirtualLoop::kill() {
   for (auto& [timer, entry] : timers_) timeline_.cancel(entry.first);
   timers_.clear();
+  if (wake_) timeline_.cancel(*wake_);
+  wake_.reset();
+  late_.clear();
 }
 
 void VirtualLoop::pause(Duration duration) {

@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "common/loop.h"
 
@@ -63,11 +65,14 @@ class VirtualLoop final : public Loop {
 
  private:
   void run(TimerId timer);
+  void wake();
   MonoTime local(MonoTime true_time) const;
   MonoTime true_time_after(Duration delay) const;
   Timeline& timeline_;
   const MachineClock* clock_;
   MonoTime paused_until_{};
+  std::vector<TimerId> late_;  // fell due while it was paused, in that order
+  std::optional<Timeline::Key> wake_;
   TimerId next_timer_ = 1;
   std::map<TimerId, std::pair<Timeline::Key, std::function<void()>>> timers_;
 };

@@ -48,6 +48,7 @@ World::World(const WorldOptions& options)
   checkers_.judge_fenced = [this](const std::string& node) {
     return needless_kills_.judge(index_of(node));
   };
+  checkers_.check_every = options_.check_every;
   watch();
 }
 
@@ -99,7 +100,7 @@ void World::start_server(int index) {
                                             fmt::format("server-{}:{}", index, ++server.starts));
   server.agents = std::make_unique<SimAgentPort>(network_);
   auto planner = std::make_unique<CheckedPlanner>(
-      [this](std::string what) { checkers_.fail(std::move(what)); });
+      [this](std::string what) { checkers_.fail(std::move(what)); }, options_.check_every);
   Bootstrap bootstrap{.admin_user = "ann", .public_quota_nodes = Quota::kUnlimited};
   server.controller =
       std::make_unique<Controller>(*server.loop, *server.store, *server.agents, this,

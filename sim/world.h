@@ -25,6 +25,8 @@ struct WorldOptions {
   int gpus = 8;
   int leaves = 2;
   int servers = 2;
+  int check_every =
+      1;  // so many appends and passes: what looks at the whole state costs by its size
   int64_t drift_ppm_max = 0;  // of each machine's monotonic clock
   Knobs knobs;
   std::vector<NodeFacts> facts;  // the nodes; empty = as many as `nodes` says, alike
