@@ -77,7 +77,7 @@ bool Controller::store_hangs() {
   const bool same_turn = append_in_flight_ && stats_.turns == turn_of_last_tick_;
   turn_of_last_tick_ = stats_.turns;
   hung_ticks_ = same_turn || loop_.now() > term_.valid_until ? hung_ticks_ + 1 : 0;
-  return hung_ticks_ * knobs_.plan_period > patience_with_store();
+  return hung_ticks_ * knobs_.plan_period >= patience_with_store();
 }
 
 void Controller::note_append(MonoTime started) {

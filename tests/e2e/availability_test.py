@@ -101,7 +101,8 @@ class AvailabilityTest(unittest.TestCase):
             for server in self.cluster.servers:
                 print(f"--- server {server.number}\n{server.log.read_text()[-3000:]}")
         job = self.cluster.job(self.steady)
-        self.assertEqual((job["state"], job["attempt"]), ("running", 1), "a running job goes on")
+        if (job["state"], job["attempt"]) != ("running", 1):
+            self.fail("a running job goes on\n" + self.cluster.ok("events", self.steady))
 
     def know(self, *servers):
         self.cluster.write_context([server.grpc for server in servers])
@@ -182,6 +183,10 @@ class AvailabilityTest(unittest.TestCase):
     def test_a_leader_that_was_paused_can_neither_write_nor_command(self):
         leader, standby = self.cluster.leader(), self.cluster.standby()
         epochs = leader.metric("hai_failovers_total")
+        lines = 160
+        counting = self.cluster.exec(COUNTER % lines, "--gpus", 1)
+        logs = self.cluster.start_hai("logs", "-f", counting)
+        eventually("it has begun", lambda: "line 9" in self.cluster.hai("logs", counting).out)
         leader.signal(signal.SIGSTOP)
         # It lies in the paused server's socket, and is read when that wakes up.
         body = json.dumps(self.cluster.spec("late", "/bin/true"))
@@ -194,6 +199,8 @@ class AvailabilityTest(unittest.TestCase):
         self.know(standby)
         job = self.cluster.exec("echo under the second", "--gpus", 1)
         self.cluster.wait_end(job)
+        out, err = logs.communicate(timeout=60)  # the paused server never closed its stream
+        self.assertEqual(said(out), "".join(f"line {i}\n" for i in range(lines)), err)
         leader.signal(signal.SIGCONT)
         late.settimeout(20)
         answer = b"".join(iter(lambda: late.recv(65536), b"")).decode()
