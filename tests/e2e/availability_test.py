@@ -84,6 +84,13 @@ class AvailabilityTest(unittest.TestCase):
         cls.cluster.up()
         cls.steady = cls.cluster.run(cls.cluster.spec_of_sleep("steady", gpus=1))
         cls.cluster.wait_running(cls.steady)
+        # A node that knows no peers yet has nobody to ask whether only it is cut off.
+        eventually("both nodes know their peers", cls.peers_are_known)
+
+    @classmethod
+    def peers_are_known(cls):
+        sql = "SELECT count(DISTINCT subject) FROM event WHERE kind = 'node_peers_confirmed'"
+        return cls.cluster.database.sql(sql) == "2"
 
     def setUp(self):
         result = self._outcome.result
