@@ -44,6 +44,9 @@ Faults::Faults(World& world, uint64_t seed) : world_(world), loop_(world.timelin
   for (const Kind& kind : all_kinds()) {
     if (rng_.chance(share)) kinds_.push_back(kind);
   }
+  if (world.store_goes_back()) {
+    kinds_.push_back({"store_goes_back", 3, &Faults::fail_over_to_laggard});
+  }
   if (kinds_.empty()) kinds_.push_back(rng_.pick(all_kinds()));
   hook_store();
 }

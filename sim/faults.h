@@ -57,6 +57,7 @@ class Faults {
   void fail_store();
   void slow_store();
   void fail_over_store();
+  void fail_over_to_laggard();
   void jump_clock();
 
   MonoTime now() const { return world_.timeline().now(); }

@@ -48,6 +48,12 @@ void Faults::fail_over_store() {
   store_down_until_ = std::max(store_down_until_, now() + between(1s, 20s));
 }
 
+// … and one that lacks the last transactions.
+void Faults::fail_over_to_laggard() {
+  world_.database().go_back(static_cast<size_t>(rng_.between(1, World::kPastKept)));
+  store_down_until_ = std::max(store_down_until_, now() + between(1s, 20s));
+}
+
 void Faults::jump_clock() {
   const bool is_everywhere = rng_.chance(0.2);
   const Duration skew = rng_.chance(0.3) ? between(-5s, 5s) : between(-12h, 12h);

@@ -30,7 +30,7 @@ World::World(const WorldOptions& options)
     : options_(options),
       world_loop_(timeline_),
       rng_(options.seed),
-      database_(world_loop_),
+      database_(world_loop_, {.past_kept = options.store_goes_back ? kPastKept : 0}),
       network_(timeline_, rng_.next()) {
   servers_.resize(options.servers);
   network_.servers.resize(options.servers);

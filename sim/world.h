@@ -24,6 +24,7 @@ struct WorldOptions {
   int nodes = 5;
   int gpus = 8;
   int leaves = 2;
+  bool store_goes_back = false;  // keeps what that takes
   int servers = 2;
   int check_every =
       1;  // so many appends and passes: what looks at the whole state costs by its size
@@ -34,12 +35,14 @@ struct WorldOptions {
 
 class World final : public EventSink {
  public:
+  static constexpr size_t kPastKept = 50;
   explicit World(const WorldOptions& options);
   ~World() override;
 
   Timeline& timeline() { return timeline_; }
   const Timeline& timeline() const { return timeline_; }
   Rng& rng() { return rng_; }
+  bool store_goes_back() const { return options_.store_goes_back; }
   const Knobs& knobs() const { return options_.knobs; }
   SimNetwork& network() { return network_; }
   const SimNetwork& network() const { return network_; }

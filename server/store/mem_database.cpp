@@ -12,6 +12,7 @@ Result<Epoch> MemDatabase::acquire(const std::string& holder, Duration lease) {
   if (has_valid_lease() && holder_ != holder) {
     return failed_precondition("{} leads with epoch {}", holder_, epoch_.value);
   }
+  remember();
   ++epoch_.value;
   holder_ = holder;
   lease_expires_ = clock_.now() + lease;
@@ -35,6 +36,11 @@ Status MemDatabase::append(AppendBatch& batch) {
     return aborted("epoch {} is over: {} leads with epoch {}", batch.epoch.value, holder_,
                    epoch_.value);
   }
+  if (went_back_ && !batch.events.empty() && batch.events.front().seq != last_seq_ + 1) {
+    return aborted("event {} follows {}: this is not the store that was loaded",
+                   batch.events.front().seq, last_seq_);
+  }
+  remember();
   for (Event& event : batch.events) {
     CHECK(event.seq == last_seq_ + 1);
     last_seq_ = event.seq;
@@ -45,6 +51,23 @@ Status MemDatabase::append(AppendBatch& batch) {
   }
   write_rows(batch);
   return ok();
+}
+
+void MemDatabase::remember() {
+  if (options_.past_kept == 0) return;
+  past_.emplace_back(contents());
+  if (past_.size() > options_.past_kept) past_.pop_front();
+}
+
+void MemDatabase::go_back(size_t transactions) {
+  transactions = std::min(transactions, past_.size());
+  if (transactions == 0) return;
+  const size_t left = past_.size() - transactions;
+  contents() = std::move(past_[left]);
+  went_back_ = true;
+  past_.resize(left);
+  events_.resize(static_cast<size_t>(last_seq_));
+  break_sessions();
 }
 
 void MemDatabase::write_rows(AppendBatch& batch) {

@@ -4,6 +4,7 @@
 // own: time is the loops'. Requests of one MemStore are served one after the other, and each has
 // two halves: it reaches the database and is executed there, then its answer travels back.
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -36,6 +37,7 @@ struct MemHooks {
 struct MemOptions {
   bool keep_events = true;    // false: count them only, for long replays of traces
   bool keep_finished = true;  // false: finished jobs leave the rows
+  size_t past_kept = 0;       // so many transactions it can go back; needs keep_events
 };
 
 class MemDatabase {
@@ -46,6 +48,8 @@ class MemDatabase {
   MemHooks hooks;  // of every MemStore on it
   // Fails over: what is done stays, but answers under way are lost.
   void break_sessions() { ++sessions_broken_; }
+  // The same to a replica that lags by up to so many transactions: they never were.
+  void go_back(size_t transactions);
 
   // What a server would load now: everything unfinished.
   StoredState stored_state() const;
@@ -64,12 +68,18 @@ class MemDatabase {
   void release(Epoch epoch);
   Status append(AppendBatch& batch);
   void write_rows(AppendBatch& batch);
+  void remember();
+  auto contents() {
+    return std::tie(epoch_, started_epoch_, holder_, last_seq_, last_job_, jobs_, nodes_, users_,
+                    quotas_, tokens_, incidents_);
+  }
 
   Loop& clock_;
   MemOptions options_;
   Epoch epoch_;
   Epoch started_epoch_;  // of the last epoch_started event
   int64_t sessions_broken_ = 0;
+  bool went_back_ = false;
   std::string holder_;
   MonoTime lease_expires_{};
   int64_t last_seq_ = 0;
@@ -81,6 +91,12 @@ class MemDatabase {
   std::map<std::tuple<std::string, std::string, Priority>, Quota> quotas_;
   std::map<std::string, Token> tokens_;
   std::map<IncidentId, Incident> incidents_;
+  using Contents =
+      std::tuple<Epoch, Epoch, std::string, int64_t, JobId, std::map<JobId, Job>,
+                 std::map<NodeId, Node>, std::map<std::string, User>,
+                 std::map<std::tuple<std::string, std::string, Priority>, Quota>,
+                 std::map<std::string, Token>, std::map<IncidentId, Incident>>;
+  std::deque<Contents> past_;  // before each of the last transactions
 };
 
 class MemStore final : public Store {
