@@ -10,7 +10,7 @@ from ledger import check_log, check_work, find_overlaps, find_shared_gpus, read_
 from load import TERMINAL
 from processes import all_pids, command_of
 
-SETTLES_WITHIN = 25.0  # after a fault its node may still lose ranks for so long
+SETTLES_WITHIN = 40.0  # after a fault its node may still lose ranks for so long
 # A machine that was frozen wakes up: until its timers have run, its ranks run, too.
 WAKE_UP = 0.7
 CLOCK_SLACK = 0.5  # server's wall clock readings against the ledgers'
