@@ -2,6 +2,7 @@
 
 #include "agent/core/agent.h"
 #include "sim/virtual_loop.h"
+#include "tests/support/lone_agent.h"
 
 namespace hai {
 namespace {
@@ -29,7 +30,9 @@ TEST(AgentHeartbeat, FollowsTheServersIntervalAtOnce) {
   VirtualLoop loop(timeline);
   NoRanks host;
   CountingLink link;
-  Agent agent(loop, host, link, NodeFacts{.name = "n1"});
+  MutePeers peers;
+  MemoryRecord record;
+  Agent agent(loop, {host, link, peers, record}, NodeFacts{.name = "n1"});
   agent.start();
   link.listener.connected();
   EXPECT_EQ(link.reports, 1);
