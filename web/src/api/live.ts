@@ -1,0 +1,99 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { createStore } from '../lib/store';
+import { ApiError, get, open } from './client';
+import { applyEvents } from './applyEvents';
+import { SseParser } from './sse';
+import type { Cluster, ClusterEvent } from './types';
+
+// One stream of events for the whole page. It resumes after the last event seen, so nothing is missed
+// while a laptop sleeps; the server cuts off a reader that is too slow, which is the same case.
+
+export type Connection = 'connecting' | 'live' | 'lost';
+export const connection = createStore<Connection>('connecting');
+
+const recentMax = 300;
+export const recentEvents = createStore<readonly ClusterEvent[]>([]);
+
+const flushMs = 200;
+const retryMsMax = 10_000;
+// Events that arrive while nothing is drawn (a hidden tab) must not pile up without bound.
+const pendingMax = 5_000;
+
+export function startLive(client: QueryClient): () => void {
+  const abort = new AbortController();
+  void follow(client, abort.signal);
+  return () => abort.abort();
+}
+
+async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
+  const batch = new Batch(client);
+  let after: number | null = null;
+  let retryMs = 500;
+  while (!signal.aborted) {
+    try {
+      after ??= (await get<Cluster>('/cluster', signal)).last_seq;
+      await readStream(after, signal, (event) => {
+        after = event.seq;
+        retryMs = 500;
+        batch.add(event);
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && error.status === 401) return;
+    }
+    connection.set('lost');
+    await pause(retryMs, signal);
+    retryMs = Math.min(retryMs * 2, retryMsMax);
+  }
+}
+
+async function readStream(
+  after: number,
+  signal: AbortSignal,
+  onEvent: (event: ClusterEvent) => void,
+): Promise<void> {
+  const response = await open(`/api/v1/events?after=${after}`, {
+    signal,
+    headers: { Accept: 'text/event-stream' },
+  });
+  connection.set('live');
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const parser = new SseParser();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    for (const message of parser.push(value)) onEvent(JSON.parse(message.data) as ClusterEvent);
+  }
+}
+
+class Batch {
+  private events: ClusterEvent[] = [];
+  private timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(private readonly client: QueryClient) {}
+
+  add(event: ClusterEvent): void {
+    this.events.push(event);
+    if (this.events.length > pendingMax) this.flush();
+    this.timer ??= setTimeout(() => this.flush(), flushMs);
+  }
+
+  private flush(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+    const events = this.events;
+    this.events = [];
+    recentEvents.set([...events].reverse().concat(recentEvents.get()).slice(0, recentMax));
+    applyEvents(this.client, events);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,165 @@
+import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
+import { get } from './client';
+import type {
+  Attempt, Cluster, ClusterEvent, EventPage, Incident, Job, JobPage, Node, NodePage, Quota, User, WhoAmI, Why,
+} from './types';
+
+// Every answer of the server is kept here, and events keep it fresh (live.ts); the long intervals only
+// cover what no event tells.
+const nodePageMax = 5_000;
+const jobPageMax = 1_000;
+const eventPageMax = 1_000;
+
+export const useWhoAmI = () =>
+  useQuery({ queryKey: ['whoami'], queryFn: ({ signal }) => get<WhoAmI>('/whoami', signal) });
+
+export const useCluster = () =>
+  useQuery({
+    queryKey: ['cluster'],
+    queryFn: ({ signal }) => get<Cluster>('/cluster', signal),
+    refetchInterval: 10_000,
+  });
+
+export const useNodes = () =>
+  useQuery({
+    queryKey: ['nodes'],
+    queryFn: async ({ signal }) => {
+      const nodes: Node[] = [];
+      let cursor: string | null = null;
+      do {
+        const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const page: NodePage = await get<NodePage>(`/nodes?limit=${nodePageMax}${at}`, signal);
+        nodes.push(...page.nodes);
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+      return nodes;
+    },
+    refetchInterval: 30_000,
+  });
+
+export const useNode = (name: string) =>
+  useQuery({
+    queryKey: ['node', name],
+    queryFn: ({ signal }) => get<Node>(`/nodes/${encodeURIComponent(name)}`, signal),
+    refetchInterval: 10_000,
+  });
+
+export const useJob = (id: string) =>
+  useQuery({
+    queryKey: ['job', id],
+    queryFn: ({ signal }) => get<Job>(`/jobs/${encodeURIComponent(id)}`, signal),
+    refetchInterval: 10_000,
+  });
+
+export const useAttempts = (id: string) =>
+  useQuery({
+    queryKey: ['attempts', id],
+    queryFn: async ({ signal }) =>
+      (await get<{ attempts: Attempt[] }>(`/jobs/${encodeURIComponent(id)}/attempts`, signal)).attempts,
+  });
+
+export const useJobEvents = (id: string) =>
+  useQuery({
+    queryKey: ['job-events', id],
+    queryFn: async ({ signal }) =>
+      (await get<EventPage>(`/jobs/${encodeURIComponent(id)}/events?limit=${eventPageMax}`, signal)).events,
+  });
+
+export const useWhy = (id: string, isOn: boolean) =>
+  useQuery({
+    queryKey: ['why', id],
+    queryFn: ({ signal }) => get<Why>(`/jobs/${encodeURIComponent(id)}/why`, signal),
+    enabled: isOn,
+    refetchInterval: 15_000,
+    placeholderData: keepPreviousData,
+  });
+
+export const useNodeEvents = (name: string) =>
+  useQuery({
+    queryKey: ['node-events', name],
+    queryFn: async ({ signal }) =>
+      (await get<EventPage>(`/events?format=list&limit=200&node=${encodeURIComponent(name)}`, signal)).events,
+  });
+
+export const useIncidents = () =>
+  useQuery({
+    queryKey: ['incidents'],
+    queryFn: async ({ signal }) => (await get<{ incidents: Incident[] }>('/incidents', signal)).incidents,
+    refetchInterval: 30_000,
+  });
+
+export const useQuotas = (owner = '') =>
+  useQuery({
+    queryKey: ['quotas', owner],
+    queryFn: async ({ signal }) =>
+      (await get<{ quotas: Quota[] }>(`/quotas?owner=${encodeURIComponent(owner)}`, signal)).quotas,
+  });
+
+export const useUsers = () =>
+  useQuery({
+    queryKey: ['users'],
+    queryFn: async ({ signal }) => (await get<{ users: User[] }>('/users', signal)).users,
+  });
+
+// The newest events of some kinds, page after page.
+export const useEvents = (kinds: readonly string[], pages: number) =>
+  useQuery({
+    queryKey: ['events', kinds.join(','), pages],
+    queryFn: async ({ signal }) => {
+      const events: ClusterEvent[] = [];
+      let before: number | null = null;
+      for (let i = 0; i < pages; i += 1) {
+        const query = new URLSearchParams({ format: 'list', limit: String(eventPageMax) });
+        for (const kind of kinds) query.append('kind', kind);
+        if (before !== null) query.set('before', String(before));
+        const page: EventPage = await get<EventPage>(`/events?${query}`, signal);
+        events.push(...page.events);
+        before = page.next_cursor;
+        if (before === null || page.events.length === 0) break;
+      }
+      return events;
+    },
+    staleTime: 5 * 60_000,
+  });
+
+export type JobPages = InfiniteData<JobPage, string>;
+
+export interface JobList {
+  jobs: Job[];
+  isComplete: boolean;
+  isLoading: boolean;
+  isLoadingMore: boolean;
+  error: Error | null;
+  loadMore: () => void;
+}
+
+// Newest first, a thousand at a time; `atLeast` rows come by themselves, the rest when asked for.
+export function useJobList(query: string, atLeast: number): JobList {
+  const list = useInfiniteQuery({
+    queryKey: ['jobs', query],
+    queryFn: ({ pageParam, signal }) =>
+      get<JobPage>(`/jobs?limit=${jobPageMax}&${query}${pageParam ? `&cursor=${pageParam}` : ''}`, signal),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor,
+    // Reasons of waiting change without an event; short lists can afford to ask again.
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) <= 2 ? 15_000 : false),
+    placeholderData: keepPreviousData,
+  });
+  const pages = list.data?.pages;
+  const jobs = useMemo(() => (pages ?? []).flatMap((page) => page.jobs), [pages]);
+  const { hasNextPage, isFetching, fetchNextPage } = list;
+  useEffect(() => {
+    if (hasNextPage && !isFetching && jobs.length < atLeast) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage, jobs.length, atLeast]);
+  return {
+    jobs,
+    isComplete: pages !== undefined && !hasNextPage,
+    isLoading: list.isPending,
+    isLoadingMore: list.isFetchingNextPage,
+    error: list.error,
+    loadMore: () => {
+      if (hasNextPage && !isFetching) void fetchNextPage();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { type FormEvent, useState } from 'react';
+import { ApiError, signIn } from '../api/client';
+import { Failure } from '../components/states';
+import { Logo } from './Logo';
+
+export function Login() {
+  const [secret, setSecret] = useState('');
+  const [error, setError] = useState<Error | null>(null);
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const response = await fetch('/api/v1/whoami', { headers: { Authorization: `Bearer ${secret.trim()}` } });
+    if (response.ok) return signIn(secret.trim());
+    setError(new ApiError(response.status, 'unauthenticated', 'the server does not know this token'));
+  };
+  return (
+    <main className="login">
+      <form className="panel stack" style={{ padding: 'var(--s5)' }} onSubmit={(event) => void submit(event)}>
+        <div className="brand">
+          <Logo /> hai
+        </div>
+        <p className="dim">
+          Sign in with a token. <span className="mono">hai token create --label dashboard</span> prints one.
+        </p>
+        <label className="field">
+          Token
+          <input
+            className="input mono"
+            type="password"
+            autoComplete="current-password"
+            autoFocus
+            value={secret}
+            onChange={(event) => setSecret(event.target.value)}
+          />
+        </label>
+        {error && <Failure error={error} />}
+        <button className="button primary" disabled={secret.trim() === ''}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  );
+}
+

@@ -1,0 +1,186 @@
+import { type FormEvent, type ReactNode, useCallback, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { staleSince, signIn, token } from '../api/client';
+import { connection } from '../api/live';
+import { useCluster, useIncidents, useWhoAmI } from '../api/queries';
+import { Dialog } from '../components/Dialog';
+import { Menu } from '../components/Menu';
+import { formatTime } from '../lib/format';
+import { useStore } from '../lib/store';
+import { goKeys, useShortcuts } from './keyboard';
+import { Logo } from './Logo';
+import { setTheme, useChosenTheme, useTheme } from './theme';
+
+const links = [
+  ['/', 'Overview'],
+  ['/map', 'Map'],
+  ['/jobs', 'Jobs'],
+  ['/nodes', 'Nodes'],
+  ['/incidents', 'Incidents'],
+  ['/quotas', 'Quotas'],
+  ['/submit', 'Submit'],
+] as const;
+
+const isAt = (path: string, link: string): boolean =>
+  link === '/' ? path === '/' : path === link || path.startsWith(`${link}/`);
+// These fill the window and scroll inside.
+const isFixed = (path: string): boolean => ['/map', '/jobs', '/nodes'].includes(path);
+
+export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNode }) {
+  const [path, go] = useLocation();
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const search = useRef<HTMLInputElement>(null);
+  const focusSearch = useCallback(() => {
+    const onPage = document.querySelector<HTMLInputElement>('[data-search]');
+    (onPage ?? search.current)?.focus();
+  }, []);
+  useShortcuts(go, focusSearch, useCallback(() => setHelpOpen(true), []));
+  const incidents = useIncidents().data?.length ?? 0;
+  const stale = useStore(staleSince);
+
+  return (
+    <div className="shell">
+      <div>
+        <header className="top">
+          <Link href="/" className="brand">
+            <Logo /> hai <ClusterName />
+          </Link>
+          {isDemo && <span className="demo-mark">demo</span>}
+          <nav className="nav" aria-label="pages">
+            {links.map(([href, title]) => (
+              <Link key={href} href={href} aria-current={isAt(path, href) ? 'page' : undefined}>
+                {title}
+                {href === '/incidents' && incidents > 0 && <span className="count">{incidents}</span>}
+              </Link>
+            ))}
+          </nav>
+          <span className="grow" />
+          <Find inputRef={search} go={go} />
+          <Live />
+          <ThemeButton />
+          <Account />
+        </header>
+        {stale && (
+          <div className="stale" role="alert">
+            The server can decide nothing now. What you see is from {formatTime(stale, Date.now())}; running jobs go on.
+          </div>
+        )}
+      </div>
+      <main className={isFixed(path) ? 'main fixed' : 'main'}>{children}</main>
+      <Help isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </div>
+  );
+}
+
+function ClusterName() {
+  const cluster = useCluster();
+  return <small className="clip">{cluster.data?.name ?? ' '}</small>;
+}
+
+// An id or a name goes to its job, a node's name to its node, anything else searches the jobs.
+function Find({ inputRef, go }: { inputRef: React.RefObject<HTMLInputElement | null>; go: (path: string) => void }) {
+  const [text, setText] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const word = text.trim();
+    if (word === '') return;
+    go(/^\d+$/.test(word) ? `/jobs/${word}` : `/jobs?state=all&q=${encodeURIComponent(word)}`);
+    setText('');
+    inputRef.current?.blur();
+  };
+  return (
+    <form className="search" role="search" onSubmit={submit}>
+      <input
+        ref={inputRef}
+        className="input"
+        placeholder="Job id or name"
+        aria-label="find a job"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {text === '' && <kbd>/</kbd>}
+    </form>
+  );
+}
+
+function Live() {
+  const state = useStore(connection);
+  const words = { live: 'live', connecting: 'joining', lost: 'offline' };
+  const title = state === 'lost' ? 'The stream of events is broken; trying again' : 'Changes arrive as they happen';
+  return (
+    <span className="live" data-state={state} title={title} role="status">
+      <i /> {words[state]}
+    </span>
+  );
+}
+
+function ThemeButton() {
+  const theme = useTheme();
+  const chosen = useChosenTheme();
+  const next = theme === 'dark' ? 'light' : 'dark';
+  return (
+    <button
+      className="button quiet small"
+      aria-label={`use ${next} colours`}
+      title={chosen === 'system' ? 'Follows the system; click to choose' : `Use ${next} colours`}
+      onClick={() => setTheme(next)}
+    >
+      <svg width="1.1em" height="1.1em" viewBox="0 0 16 16" aria-hidden="true">
+        <circle cx="8" cy="8" r="6.2" fill="none" stroke="currentColor" strokeWidth="1.5" />
+        <path d="M8 1.8a6.2 6.2 0 0 1 0 12.4z" fill="currentColor" />
+      </svg>
+    </button>
+  );
+}
+
+function Account() {
+  const me = useWhoAmI();
+  const secret = useStore(token);
+  return (
+    <Menu
+      trigger={
+        <button className="button quiet small" aria-label="account">
+          {me.data?.user ?? '…'}
+        </button>
+      }
+      items={[
+        { label: `role ${me.data?.role ?? ''}`, onSelect: () => undefined, isDisabled: true },
+        { label: 'System colours', onSelect: () => setTheme('system') },
+        secret === '' ? null : { label: 'Sign out', onSelect: () => signIn('') },
+      ]}
+    />
+  );
+}
+
+const tableKeys = [
+  ['j k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ['x', 'select the row'],
+  ['/', 'search'],
+  ['?', 'this help'],
+] as const;
+
+function Help({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return (
+    <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
+      <dl className="facts">
+        {Object.entries(goKeys).map(([key, [, title]]) => (
+          <div key={key} style={{ display: 'contents' }}>
+            <dt>
+              <kbd>g</kbd> <kbd>{key}</kbd>
+            </dt>
+            <dd>{title}</dd>
+          </div>
+        ))}
+        {tableKeys.map(([key, title]) => (
+          <div key={key} style={{ display: 'contents' }}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{title}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

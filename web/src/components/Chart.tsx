@@ -1,0 +1,69 @@
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import { cssColor } from '../lib/css';
+import { useTheme } from '../app/theme';
+
+export interface Series {
+  label: string;
+  color: string; // custom property
+  values: number[];
+  isFilled?: boolean;
+}
+
+// Steps, because GPUs are given and taken at moments, not gradually.
+export function Chart({ label, times, series, top }: { label: string; times: number[]; series: Series[]; top?: number }) {
+  const host = useRef<HTMLDivElement>(null);
+  const theme = useTheme();
+  const shape = series.map((each) => each.label).join();
+  const chart = useRef<uPlot | null>(null);
+  const data = useRef<uPlot.AlignedData>([times, ...series.map((each) => each.values)]);
+  data.current = [times, ...series.map((each) => each.values)];
+
+  useEffect(() => {
+    const element = host.current!;
+    const plot = new uPlot(options(element, series, top), data.current, element);
+    chart.current = plot;
+    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: element.clientHeight }));
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      plot.destroy();
+    };
+    // The chart is made again only when its form changes; new values go in below.
+  }, [shape, theme, top]);
+
+  useEffect(() => chart.current?.setData(data.current), [times, series]);
+  return <div className="chart" ref={host} role="img" aria-label={label} />;
+}
+
+function options(element: HTMLElement, series: Series[], top?: number): uPlot.Options {
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const font = `${0.78 * rem}px 'Geist Variable', sans-serif`;
+  const axis = { stroke: cssColor('--ink-3'), font, ticks: { show: false }, grid: { stroke: cssColor('--line'), width: 1 } };
+  return {
+    width: element.clientWidth,
+    height: element.clientHeight,
+    padding: [8, 4, 0, 0],
+    cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+    scales: { y: { range: (_, __, max) => [0, Math.max(1, top ?? 0, max * 1.08)] } },
+    axes: [
+      { ...axis, grid: { show: false }, size: 1.9 * rem },
+      { ...axis, size: 3.4 * rem, splits: undefined, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 2500, 5000, 10000, 50000, 100000] },
+    ],
+    series: [
+      {},
+      ...series.map((each): uPlot.Series => {
+        const color = cssColor(each.color);
+        const steps = uPlot.paths.stepped?.({ align: 1 });
+        return {
+          label: each.label,
+          stroke: color,
+          width: 1.6,
+          points: { show: false },
+          ...(steps ? { paths: steps } : {}),
+          ...(each.isFilled ? { fill: color.replace('rgb(', 'rgba(').replace(')', ', 0.16)') } : {}),
+        };
+      }),
+    ],
+  };
+}

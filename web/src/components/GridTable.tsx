@@ -1,0 +1,130 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+
+export interface Column<T> {
+  key: string;
+  title: string;
+  width: string; // of CSS grid: 6rem, minmax(8rem, 1fr)
+  isNumber?: boolean;
+  isSortable?: boolean;
+  render: (row: T) => ReactNode;
+}
+
+interface Props<T> {
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  rowKey: (row: T) => string | number;
+  renderGroup?: (row: T) => ReactNode | null; // non-null: the row is a group's head
+  sort?: { key: string; descending: boolean };
+  onSort?: (key: string) => void;
+  active: number;
+  onActive: (index: number) => void;
+  onOpen: (row: T) => void;
+  isSelected?: (row: T) => boolean;
+  onToggle?: (row: T) => void;
+  onEnd?: () => void; // the last rows came into view
+  empty: ReactNode;
+}
+
+const rowRem = 2;
+
+// A table that draws only the rows in view, so that 100,000 cost what 40 do. Keys: j k arrows, Home End,
+// Enter opens, x selects.
+export function GridTable<T>(props: Props<T>) {
+  const { columns, rows, active, onActive, onEnd } = props;
+  const body = useRef<HTMLDivElement>(null);
+  const rowHeight = rowRem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => body.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const lastShown = items.at(-1)?.index ?? -1;
+  useEffect(() => {
+    if (lastShown >= rows.length - 50) onEnd?.();
+  }, [lastShown, rows.length, onEnd]);
+
+  const template = { gridTemplateColumns: columns.map((column) => column.width).join(' ') };
+  const move = (to: number): void => {
+    const index = Math.max(0, Math.min(rows.length - 1, to));
+    onActive(index);
+    virtual.scrollToIndex(index, { align: 'auto' });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = rows[active];
+    if (event.key === 'j' || event.key === 'ArrowDown') move(active + 1);
+    else if (event.key === 'k' || event.key === 'ArrowUp') move(active - 1);
+    else if (event.key === 'Home') move(0);
+    else if (event.key === 'End') move(rows.length - 1);
+    else if (event.key === 'PageDown') move(active + 20);
+    else if (event.key === 'PageUp') move(active - 20);
+    else if (event.key === 'Enter' && row !== undefined) props.onOpen(row);
+    else if (event.key === 'x' && row !== undefined) props.onToggle?.(row);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <div className="grid" role="grid" aria-label={props.label} aria-rowcount={rows.length}>
+      <Head {...props} template={template} />
+      <div className="grid-body" ref={body} tabIndex={0} onKeyDown={onKeyDown} data-rows>
+        {rows.length === 0 && props.empty}
+        <div style={{ height: virtual.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            if (row === undefined) return null;
+            const group = props.renderGroup?.(row) ?? null;
+            return (
+              <div
+                key={props.rowKey(row)}
+                role="row"
+                aria-rowindex={item.index + 1}
+                aria-selected={props.isSelected?.(row) ?? false}
+                className={group ? 'grid-row group' : 'grid-row'}
+                style={{ ...template, transform: `translateY(${item.start}px)` }}
+                data-active={item.index === active || undefined}
+                data-selected={props.isSelected?.(row) || undefined}
+                onClick={() => (group ? props.onOpen(row) : onActive(item.index))}
+                onDoubleClick={() => !group && props.onOpen(row)}
+              >
+                {group ??
+                  columns.map((column) => (
+                    <span key={column.key} role="gridcell" className={column.isNumber ? 'num' : ''}>
+                      {column.render(row)}
+                    </span>
+                  ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Head<T>({ columns, sort, onSort, template }: Props<T> & { template: React.CSSProperties }) {
+  return (
+    <div className="grid-head" role="row" style={template}>
+      {columns.map((column) => {
+        const isSorted = sort?.key === column.key;
+        const order = !isSorted ? 'none' : sort.descending ? 'descending' : 'ascending';
+        return (
+          <span key={column.key} role="columnheader" aria-sort={order} className={column.isNumber ? 'num' : ''}>
+            {column.isSortable && onSort ? (
+              <button onClick={() => onSort(column.key)}>
+                {column.title}
+                {isSorted && <span aria-hidden="true">{sort.descending ? '↓' : '↑'}</span>}
+              </button>
+            ) : (
+              column.title
+            )}
+          </span>
+        );
+      })}
+    </div>
+  );
+}

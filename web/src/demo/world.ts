@@ -1,0 +1,207 @@
+import type { Attempt, AttemptState, ClusterEvent, Incident, Job, JobState, Node } from '../api/types';
+import { makeJob, makeNodes } from './cast';
+import { Random } from './random';
+
+// The demo's cluster: jobs come, run, are suspended and end, nodes break and return. It knows far less
+// than the planner; it only has to look like a day at work.
+
+const pastSeconds = 8 * 3600;
+const pastStepSeconds = 30;
+const jobsPerSecond = 0.31;
+const meanRunSeconds = 1_150;
+const candidatesPerStep = 250;
+const eventsMax = 30_000;
+
+export class World {
+  readonly random = new Random(7);
+  readonly nodes = makeNodes(this.random);
+  readonly byName = new Map(this.nodes.map((node) => [node.name, node]));
+  readonly jobs = new Map<number, Job>();
+  readonly attempts = new Map<number, Attempt[]>();
+  readonly events: ClusterEvent[] = [];
+  readonly incidents: Incident[] = [];
+  readonly waiting = new Set<number>();
+  readonly running = new Map<number, number>(); // job → when it ends
+  onEvent: (event: ClusterEvent) => void = () => undefined;
+  now: number;
+  private seq = 0;
+  private lastJob = 0;
+
+  constructor(jobs: number) {
+    this.now = Date.now() - pastSeconds * 1000;
+    const past = Math.floor(pastSeconds * jobsPerSecond);
+    for (let i = 0; i < jobs - past; i += 1) this.submit();
+    for (let t = 0; t < pastSeconds; t += pastStepSeconds) this.step(pastStepSeconds);
+    this.now = Date.now();
+    this.breakSomething();
+  }
+
+  time(): string {
+    return new Date(this.now).toISOString();
+  }
+
+  emit(actor: string, kind: string, subject: string, text: string, body: Record<string, unknown> = {}): void {
+    this.seq += 1;
+    const event = { seq: this.seq, time: this.time(), actor, kind, subject, text, body };
+    this.events.push(event);
+    if (this.events.length > eventsMax) this.events.splice(0, eventsMax / 4);
+    this.onEvent(event);
+  }
+
+  lastSeq(): number {
+    return this.seq;
+  }
+
+  step(seconds: number): void {
+    this.now += seconds * 1000;
+    for (const [id, end] of [...this.running]) if (end <= this.now) this.finish(id);
+    for (let left = this.random.exponential(seconds * jobsPerSecond); left > 0; left -= 1) {
+      if (this.random.chance(Math.min(1, left))) this.submit();
+    }
+    if (this.random.chance(seconds / 240)) this.suspendSome();
+    this.place();
+  }
+
+  submit(job = makeJob(this.random, this.lastJob + 1, this.time())): Job {
+    this.lastJob = job.id;
+    this.jobs.set(job.id, job);
+    this.waiting.add(job.id);
+    const text = `${job.name} submitted: ${job.node_count} nodes of ${job.group}, priority ${job.priority}`;
+    this.emit(job.user, 'job_submitted', `job/${job.id}`, text, { job: job.id, user: job.user });
+    return job;
+  }
+
+  nextId(): number {
+    return this.lastJob + 1;
+  }
+
+  // First fit in order of waiting, small jobs into the holes.
+  private place(): void {
+    let seen = 0;
+    for (const id of this.waiting) {
+      seen += 1;
+      if (seen > candidatesPerStep) break;
+      const job = this.jobs.get(id)!;
+      if (job.held) continue;
+      const nodes = this.fit(job);
+      if (nodes) this.start(job, nodes);
+      else job.pending_reason = this.reason(job);
+    }
+  }
+
+  private fit(job: Job): Node[] | null {
+    const need = job.gpus_per_node || 8;
+    const found: Node[] = [];
+    for (const node of this.nodes) {
+      if (node.group !== job.group || node.gpus_free < need || node.liveness !== 'up' || node.scheduling !== 'open') continue;
+      if (job.gpus_per_node > 0 && node.gpus_free === 8 && this.random.chance(0.5)) continue;
+      found.push(node);
+      if (found.length === job.node_count) return found;
+    }
+    return null;
+  }
+
+  private reason(job: Job): { code: string; text: string } {
+    if (job.id % 9 === 0) return { code: 'quota', text: `quota of ${job.user} in training/${job.priority}: 64 nodes, 60 used, ${job.node_count} asked` };
+    if (job.id % 31 === 0) return { code: 'dependency', text: `waits for job ${job.id - 3} to succeed` };
+    if (job.id % 47 === 0) return { code: 'preempting', text: 'nodes are held for it while 2 jobs save and leave' };
+    const free = this.nodes.filter((node) => node.group === job.group && node.gpus_free === 8).length;
+    return { code: 'resources', text: `needs ${job.node_count} whole nodes in ${job.group}; ${free} of 1,210 open nodes can give that now` };
+  }
+
+  start(job: Job, nodes: Node[]): void {
+    this.waiting.delete(job.id);
+    const gpus = job.gpus_per_node || 8;
+    const ranks = nodes.map((node, rank) => {
+      const first = node.gpus - node.gpus_free;
+      node.gpus_free -= gpus;
+      node.jobs = [...node.jobs, job.id];
+      return { rank, node: node.name, gpus: Array.from({ length: gpus }, (_, i) => first + i), phase: 'running', cause: '', exit_code: null, message: '' };
+    });
+    Object.assign(job, {
+      state: 'running', attempt: job.attempt + 1, attempt_state: 'running', pending_reason: null,
+      started_at: job.started_at ?? this.time(), nodes: nodes.map((node) => node.name),
+    });
+    const attempt: Attempt = {
+      job_id: job.id, attempt: job.attempt, state: 'running', placed_at: this.time(),
+      running_at: new Date(this.now + 900).toISOString(), ended_at: null, end_reason: null, exit_code: null, ranks,
+    };
+    this.attempts.set(job.id, [attempt, ...(this.attempts.get(job.id) ?? [])]);
+    const ends = this.now + 1000 * (60 + this.random.exponential(meanRunSeconds));
+    this.running.set(job.id, ends);
+    this.emit('scheduler', 'attempt_placed', `job/${job.id}`, `attempt ${job.attempt} placed on ${nodes.length} nodes`, {
+      job: job.id, attempt: job.attempt, placement: ranks.map((rank) => ({ gpus: rank.gpus })),
+    });
+    this.emit(`agent:${nodes[0]!.name}`, 'attempt_running', `job/${job.id}`, `attempt ${job.attempt} runs on all its nodes`, { job: job.id, attempt: job.attempt });
+  }
+
+  private finish(id: number): void {
+    const state: JobState = this.random.chance(0.86) ? 'succeeded' : 'failed';
+    this.end(id, state, state === 'failed' ? 'rank 3 exited with code 1' : 'all ranks exited with code 0');
+  }
+
+  // Of the attempt; the job waits again unless the outcome is final.
+  end(id: number, outcome: AttemptState, reason: string): void {
+    const job = this.jobs.get(id)!;
+    const gpus = job.gpus_per_node || 8;
+    for (const name of job.nodes) {
+      const node = this.byName.get(name)!;
+      node.gpus_free += gpus;
+      node.jobs = node.jobs.filter((each) => each !== id);
+    }
+    this.running.delete(id);
+    const attempt = this.attempts.get(id)?.[0];
+    const lost = outcome === 'suspended' || outcome === 'succeeded' ? 0 : Math.round(this.random.exponential(240)) * job.node_count * gpus;
+    if (attempt) {
+      Object.assign(attempt, { state: outcome, ended_at: this.time(), end_reason: reason, exit_code: outcome === 'failed' ? 1 : outcome === 'succeeded' ? 0 : null });
+      for (const rank of attempt.ranks) Object.assign(rank, { phase: 'exited', cause: outcome === 'suspended' ? 'suspended' : 'program' });
+    }
+    job.nodes = [];
+    job.attempt_state = outcome;
+    job.lost_gpu_seconds += lost;
+    job.end_reason = reason;
+    this.emit('scheduler', 'attempt_ended', `job/${id}`, `attempt ${job.attempt} ended: ${reason}`, { job: id, attempt: job.attempt, outcome, reason, lost_gpu_seconds: lost });
+    if (outcome === 'suspended' || outcome === 'lost') {
+      job.state = 'suspended';
+      if (outcome === 'suspended') job.suspend_count += 1;
+      else job.requeue_count += 1;
+      job.pending_reason = this.reason(job);
+      this.waiting.add(id);
+    } else {
+      Object.assign(job, { state: outcome as JobState, ended_at: this.time(), exit_code: outcome === 'succeeded' ? 0 : 1 });
+      this.emit('scheduler', 'job_finished', `job/${id}`, `${job.name} ${outcome}`, { job: id, state: outcome, exit_code: job.exit_code, reason });
+    }
+  }
+
+  suspend(id: number, reason: string): void {
+    const job = this.jobs.get(id)!;
+    this.emit('scheduler', 'attempt_suspending', `job/${id}`, `attempt ${job.attempt} is asked to save: ${reason}`, { job: id, attempt: job.attempt, reason });
+    job.checkpoint = { step: 1000 * job.attempt + this.random.below(900), path: `${job.workspace}/ckpt-${job.attempt}`, save_seconds: 4, at: this.time() };
+    this.end(id, 'suspended', reason);
+  }
+
+  private suspendSome(): void {
+    const ids = [...this.running.keys()];
+    for (let i = 0; i < 4 && ids.length > 0; i += 1) {
+      const job = this.jobs.get(this.random.pick(ids))!;
+      if (job.state === 'running') this.suspend(job.id, `its quantum is used up and a job of another user waits`);
+    }
+  }
+
+  private breakSomething(): void {
+    const reasons = ['Xid 79: GPU has fallen off the bus', 'InfiniBand port flaps', 'replace DIMM B2', 'validate after Xid 48'];
+    for (let i = 0; i < 14; i += 1) {
+      const node = this.random.pick(this.nodes);
+      for (const id of [...node.jobs]) this.end(id, 'lost', `node ${node.name} was lost`);
+      if (i < 4) Object.assign(node, { liveness: i < 3 ? 'down' : 'suspect', reason: 'no report for 2m', health: 'unknown' });
+      else Object.assign(node, { scheduling: this.random.pick(['drained', 'cordoned', 'draining']), reason: this.random.pick(reasons), reason_by: 'ops', health: i < 9 ? 'fail' : 'warn' });
+      node.checks = [{ name: 'gpu_lost', subject: 'gpu-3', verdict: 'fail', tier: 'drain', summary: node.reason ?? '', at: this.time() }];
+    }
+    const down = this.nodes.filter((node) => node.liveness === 'down').map((node) => node.name);
+    this.incidents.push({
+      id: 1, kind: 'mass_loss', subject: 'leaf/B/leaf-40', opened_at: new Date(this.now - 540_000).toISOString(), nodes: down,
+      summary: `${down.length} nodes fell silent within 4s; nothing is requeued until they return or are fenced`,
+    });
+    this.emit('server', 'incident_opened', '', this.incidents[0]!.summary, {});
+  }
+}

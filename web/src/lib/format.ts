@@ -1,0 +1,104 @@
+// Numbers and times as people read them. Pure: `now` is an argument.
+
+const integer = new Intl.NumberFormat('en-US');
+export const formatCount = (value: number): string => integer.format(value);
+
+export function formatPercent(part: number, whole: number): string {
+  if (whole <= 0) return '–';
+  const percent = (100 * part) / whole;
+  // 99.96 % must not read as all of it, nor 0.04 % as nothing.
+  if (percent > 99.9 && part < whole) return '99.9 %';
+  if (percent < 0.1 && part > 0) return '0.1 %';
+  return `${percent.toFixed(percent >= 99.95 || percent === 0 ? 0 : 1)} %`;
+}
+
+// Two units at most: 3d 4h, 2h 5m, 12m 3s, 8s.
+export function formatDuration(seconds: number): string {
+  const total = Math.max(0, Math.round(seconds));
+  const units: [string, number][] = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['m', 60],
+    ['s', 1],
+  ];
+  const first = units.findIndex(([, size]) => total >= size);
+  if (first < 0) return '0s';
+  const [letter, size] = units[first]!;
+  const head = `${Math.floor(total / size)}${letter}`;
+  const next = units[first + 1];
+  if (!next) return head;
+  const rest = Math.floor((total % size) / next[1]);
+  return rest === 0 ? head : `${head} ${rest}${next[0]}`;
+}
+
+export const secondsBetween = (from: string, to: string | number): number =>
+  ((typeof to === 'number' ? to : Date.parse(to)) - Date.parse(from)) / 1000;
+
+export function formatAgo(time: string | null, now: number): string {
+  if (time === null) return '–';
+  const seconds = secondsBetween(time, now);
+  if (seconds < 0) return `in ${formatDuration(-seconds)}`;
+  return seconds < 1 ? 'now' : `${formatDuration(seconds)} ago`;
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+// The viewer's own clock; the date only when it is not today.
+export function formatTime(time: string | null, now: number): string {
+  if (time === null) return '–';
+  const at = new Date(time);
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  if (at.toDateString() === new Date(now).toDateString()) return clock;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+export function formatGpuHours(gpuSeconds: number): string {
+  const hours = gpuSeconds / 3600;
+  return hours >= 100 ? formatCount(Math.round(hours)) : hours.toFixed(hours >= 10 ? 1 : 2);
+}
+
+// above_normal → above normal
+export const formatWord = (word: string): string => word.replaceAll('_', ' ');
+
+// node-1, node-2, node-3, other-9 → node-[1-3],other-9: how operators write them.
+export function formatHosts(names: readonly string[]): string {
+  const groups = new Map<string, { digits: string; value: number }[]>();
+  const plain: string[] = [];
+  for (const name of names) {
+    const match = /^(.*?)(\d+)$/.exec(name);
+    if (!match) plain.push(name);
+    else {
+      const list = groups.get(match[1]!) ?? [];
+      list.push({ digits: match[2]!, value: Number(match[2]) });
+      groups.set(match[1]!, list);
+    }
+  }
+  const parts = [...groups].map(([prefix, numbers]) => {
+    if (numbers.length === 1) return prefix + numbers[0]!.digits;
+    return `${prefix}[${formatRanges(numbers)}]`;
+  });
+  return [...parts, ...plain].join(',');
+}
+
+function formatRanges(numbers: { digits: string; value: number }[]): string {
+  const sorted = [...numbers].sort((a, b) => a.value - b.value);
+  const ranges: string[] = [];
+  for (let i = 0; i < sorted.length; ) {
+    let end = i;
+    while (sorted[end + 1]?.value === sorted[end]!.value + 1) end += 1;
+    ranges.push(end === i ? sorted[i]!.digits : `${sorted[i]!.digits}-${sorted[end]!.digits}`);
+    i = end + 1;
+  }
+  return ranges.join(',');
+}

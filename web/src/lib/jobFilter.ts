@@ -1,0 +1,104 @@
+import { type Job, type JobState, jobStates } from '../api/types';
+
+// What the jobs page shows, as it stands in the address. What the API can filter goes to the server
+// (state, user, group, tag); the rest works on the loaded rows.
+export const sortKeys = [
+  'id',
+  'name',
+  'user',
+  'group',
+  'priority',
+  'state',
+  'node_count',
+  'submitted_at',
+  'lost_gpu_seconds',
+  'suspend_count',
+] as const;
+export type SortKey = (typeof sortKeys)[number];
+export const groupKeys = ['user', 'group', 'state', 'priority'] as const;
+export type GroupKey = (typeof groupKeys)[number];
+
+export interface JobFilter {
+  states: JobState[];
+  user: string;
+  group: string;
+  tag: string;
+  reason: string;
+  text: string;
+  sort: SortKey;
+  descending: boolean;
+  groupBy: GroupKey | null;
+}
+
+const unfinished: JobState[] = ['queued', 'running', 'suspended'];
+
+export const defaultFilter: JobFilter = {
+  states: unfinished,
+  user: '',
+  group: '',
+  tag: '',
+  reason: '',
+  text: '',
+  sort: 'id',
+  descending: true,
+  groupBy: null,
+};
+
+function isOneOf<T extends string>(words: readonly T[], word: string | null): word is T {
+  return word !== null && (words as readonly string[]).includes(word);
+}
+
+export function parseJobFilter(search: string): JobFilter {
+  const query = new URLSearchParams(search);
+  const states = query.getAll('state').filter((word) => isOneOf(jobStates, word));
+  const sort = query.get('sort');
+  const group = query.get('by');
+  return {
+    states: query.get('state') === 'all' ? [] : states.length > 0 ? states : defaultFilter.states,
+    user: query.get('user') ?? '',
+    group: query.get('group') ?? '',
+    tag: query.get('tag') ?? '',
+    reason: query.get('reason') ?? '',
+    text: query.get('q') ?? '',
+    sort: isOneOf(sortKeys, sort) ? sort : defaultFilter.sort,
+    descending: query.get('order') !== 'asc',
+    groupBy: isOneOf(groupKeys, group) ? group : null,
+  };
+}
+
+const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((each) => b.includes(each));
+
+// Only what differs from the default, so that addresses stay short.
+export function formatJobFilter(filter: JobFilter): string {
+  const query = new URLSearchParams();
+  if (filter.states.length === 0) query.set('state', 'all');
+  else if (!sameSet(filter.states, unfinished)) {
+    for (const state of filter.states) query.append('state', state);
+  }
+  const texts = { user: filter.user, group: filter.group, tag: filter.tag, reason: filter.reason };
+  for (const [key, value] of Object.entries(texts)) if (value !== '') query.set(key, value);
+  if (filter.text !== '') query.set('q', filter.text);
+  if (filter.sort !== defaultFilter.sort) query.set('sort', filter.sort);
+  if (!filter.descending) query.set('order', 'asc');
+  if (filter.groupBy) query.set('by', filter.groupBy);
+  return query.toString();
+}
+
+// The part of the filter that the server applies.
+export function serverQuery(filter: JobFilter): string {
+  const query = new URLSearchParams();
+  for (const state of filter.states) query.append('state', state);
+  if (filter.states.length === 0) query.set('finished', 'true');
+  if (filter.user !== '') query.set('user', filter.user);
+  if (filter.group !== '') query.set('group', filter.group);
+  if (filter.tag !== '') query.set('tag', filter.tag);
+  return query.toString();
+}
+
+export function matchesServerFilter(job: Job, filter: JobFilter): boolean {
+  if (filter.states.length > 0 && !filter.states.includes(job.state)) return false;
+  if (filter.user !== '' && job.user !== filter.user) return false;
+  if (filter.group !== '' && job.group !== filter.group) return false;
+  return filter.tag === '' || job.tags.includes(filter.tag);
+}

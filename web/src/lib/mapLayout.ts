@@ -1,0 +1,148 @@
+import type { Node } from '../api/types';
+
+// Where each GPU of the cluster is drawn: zones side by side, in each its leaves in reading order, in
+// each leaf its nodes, in each node its GPUs. The largest tile is taken with which all fits.
+
+export interface NodeBox {
+  node: Node;
+  x: number;
+  y: number;
+}
+export interface Label {
+  text: string;
+  x: number;
+  y: number;
+  kind: 'zone' | 'leaf';
+}
+export interface MapLayout {
+  tile: number;
+  gap: number;
+  gpuColumns: number;
+  nodeWidth: number;
+  nodeHeight: number;
+  boxes: NodeBox[];
+  labels: Label[];
+  leafBoxes: { x: number; y: number; width: number; height: number }[];
+  width: number;
+  height: number;
+}
+
+interface Leaf {
+  name: string;
+  nodes: Node[];
+}
+interface Zone {
+  name: string;
+  leaves: Leaf[];
+}
+
+const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
+export function groupByPlace(nodes: readonly Node[]): Zone[] {
+  const zones = new Map<string, Map<string, Node[]>>();
+  for (const node of nodes) {
+    const leaves = zones.get(node.zone) ?? new Map<string, Node[]>();
+    zones.set(node.zone, leaves);
+    const list = leaves.get(node.leaf);
+    if (list) list.push(node);
+    else leaves.set(node.leaf, [node]);
+  }
+  return [...zones]
+    .sort((a, b) => byName(a[0], b[0]))
+    .map(([name, leaves]) => ({
+      name,
+      leaves: [...leaves]
+        .sort((a, b) => byName(a[0], b[0]))
+        .map(([leaf, members]) => ({
+          name: leaf,
+          nodes: members.sort((a, b) => byName(a.name, b.name)),
+        })),
+    }));
+}
+
+const zoneGap = 28;
+const zoneTitle = 24;
+const tileMax = 18;
+
+export function layoutMap(nodes: readonly Node[], width: number, height: number): MapLayout {
+  const zones = groupByPlace(nodes);
+  for (let tile = tileMax; tile > 2; tile -= 1) {
+    const layout = layoutWith(zones, width, tile);
+    if (layout.height <= height || tile === 3) return layout;
+  }
+  return layoutWith(zones, width, 2);
+}
+
+function layoutWith(zones: Zone[], width: number, tile: number): MapLayout {
+  const gap = tile >= 6 ? 1.5 : 1;
+  const gpus = Math.max(1, ...zones.flatMap((zone) => zone.leaves.flatMap((leaf) => leaf.nodes.map((n) => n.gpus))));
+  const gpuColumns = gpus <= 4 ? gpus : Math.ceil(gpus / 2);
+  const gpuRows = Math.ceil(gpus / gpuColumns);
+  const nodeWidth = gpuColumns * (tile + gap) - gap;
+  const nodeHeight = gpuRows * (tile + gap) - gap;
+  const layout: MapLayout = {
+    tile, gap, gpuColumns, nodeWidth, nodeHeight, boxes: [], labels: [], leafBoxes: [], width, height: 0,
+  };
+  const total = zones.reduce((sum, zone) => sum + zone.leaves.length, 0);
+  let x = 0;
+  for (const zone of zones) {
+    // In proportion to the leaves, so that zones of different size end at the same height.
+    const room = (width - zoneGap * (zones.length - 1)) * (zone.leaves.length / Math.max(1, total));
+    const bottom = layoutZone(layout, zone, x, room);
+    layout.height = Math.max(layout.height, bottom);
+    x += room + zoneGap;
+  }
+  return layout;
+}
+
+function layoutZone(layout: MapLayout, zone: Zone, left: number, room: number): number {
+  layout.labels.push({ text: `zone ${zone.name}`, x: left, y: 13, kind: 'zone' });
+  const spacing = Math.max(3, Math.round(layout.tile / 2));
+  const padding = 5;
+  const title = layout.tile >= 4 ? 15 : 4;
+  let x = left;
+  let y = zoneTitle;
+  let rowHeight = 0;
+  for (const leaf of zone.leaves) {
+    const columns = Math.min(leaf.nodes.length, Math.max(1, Math.ceil(Math.sqrt(leaf.nodes.length * 1.2))));
+    const rows = Math.ceil(leaf.nodes.length / columns);
+    const boxWidth = columns * (layout.nodeWidth + spacing) - spacing + 2 * padding;
+    const boxHeight = rows * (layout.nodeHeight + spacing) - spacing + 2 * padding + title;
+    if (x > left && x + boxWidth > left + room) {
+      x = left;
+      y += rowHeight + 6;
+      rowHeight = 0;
+    }
+    layout.leafBoxes.push({ x, y, width: boxWidth, height: boxHeight });
+    if (title > 4) layout.labels.push({ text: leaf.name, x: x + padding, y: y + 13, kind: 'leaf' });
+    leaf.nodes.forEach((node, i) => {
+      layout.boxes.push({
+        node,
+        x: x + padding + (i % columns) * (layout.nodeWidth + spacing),
+        y: y + title + padding + Math.floor(i / columns) * (layout.nodeHeight + spacing),
+      });
+    });
+    x += boxWidth + 6;
+    rowHeight = Math.max(rowHeight, boxHeight);
+  }
+  return y + rowHeight;
+}
+
+export interface Hit {
+  box: NodeBox;
+  gpu: number; // -1: between the tiles
+}
+
+export function hitTest(layout: MapLayout, x: number, y: number): Hit | null {
+  const slack = 1;
+  for (const box of layout.boxes) {
+    const dx = x - box.x;
+    const dy = y - box.y;
+    if (dx < -slack || dy < -slack || dx > layout.nodeWidth + slack || dy > layout.nodeHeight + slack) continue;
+    const column = Math.floor(dx / (layout.tile + layout.gap));
+    const row = Math.floor(dy / (layout.tile + layout.gap));
+    const gpu = row * layout.gpuColumns + column;
+    return { box, gpu: gpu >= 0 && gpu < box.node.gpus ? gpu : -1 };
+  }
+  return null;
+}

@@ -1,0 +1,185 @@
+import { useMemo } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { useAttempts, useJob, useJobEvents, useNode } from '../api/queries';
+import type { Job } from '../api/types';
+import { Badge } from '../components/Badge';
+import { EventFeed } from '../components/EventFeed';
+import { JobActions } from '../components/JobActions';
+import { Panel } from '../components/Panel';
+import { Await, Empty } from '../components/states';
+import { Timeline } from '../components/Timeline';
+import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatTime, formatWord } from '../lib/format';
+import { buildTimeline } from '../lib/timeline';
+import { useNow } from '../lib/useNow';
+import { Attempts, Ranks } from './job/Attempts';
+import { LogView } from './job/LogView';
+import { WhyCard } from './job/WhyCard';
+import { stateWord } from './jobs/columns';
+
+export default function JobPage({ id }: { id: string }) {
+  const job = useJob(id);
+  return (
+    <Await answer={job} lines={8}>
+      {(data) => <Loaded job={data} />}
+    </Await>
+  );
+}
+
+function Loaded({ job }: { job: Job }) {
+  const id = String(job.id);
+  const attempts = useAttempts(id);
+  const events = useJobEvents(id);
+  const [, go] = useLocation();
+  const query = new URLSearchParams(useSearch());
+  const list = attempts.data ?? [];
+  const shown = Number(query.get('attempt') ?? list[0]?.attempt ?? 0);
+  const rank = Number(query.get('rank') ?? 0);
+  const pick = (attempt: number, nextRank: number): void =>
+    go(`/jobs/${id}?attempt=${attempt}&rank=${nextRank}`, { replace: true });
+  const isWaiting = job.state === 'queued' || job.state === 'suspended';
+  return (
+    <>
+      <Head job={job} />
+      <div className="job-page">
+        <div className="stack">
+          <Life job={job} attempts={list} events={events.data ?? []} />
+          <Ranks attempt={list.find((each) => each.attempt === shown)} onLog={(next) => pick(shown, next)} />
+          {list.length > 0 && <LogView job={id} attempts={list} attempt={shown} rank={rank} onPick={pick} />}
+        </div>
+        <div className="stack">
+          {isWaiting && <WhyCard job={job} />}
+          <CheckpointCard job={job} />
+          <Resources job={job} />
+          <Panel title="Events" aside="newest first">
+            <Await answer={events}>
+              {(all) => (
+                <div className="scroll">
+                  <EventFeed events={all} />
+                </div>
+              )}
+            </Await>
+          </Panel>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Head({ job }: { job: Job }) {
+  return (
+    <div className="page-head">
+      <h1>
+        <span className="dim mono">{job.id}</span> {job.name}
+      </h1>
+      <Badge word={stateWord(job)} boxed />
+      {job.held && <Badge word="held" boxed />}
+      <span className="dim">
+        <Link href={`/jobs?state=all&user=${encodeURIComponent(job.user)}`}>{job.user}</Link> · {formatWord(job.priority)} ·{' '}
+        {formatCount(job.node_count)} {job.node_count === 1 ? 'node' : 'nodes'} of {job.group}
+        {job.zone && `#${job.zone}`}
+      </span>
+      {job.tags.map((tag) => (
+        <Link key={tag} href={`/jobs?state=all&tag=${encodeURIComponent(tag)}`} className="tag">
+          {tag}
+        </Link>
+      ))}
+      <span className="grow" />
+      <JobActions jobs={[job]} />
+      <Link href={`/submit?from=${job.id}`} className="button">
+        Run again
+      </Link>
+    </div>
+  );
+}
+
+type Parts = Parameters<typeof buildTimeline>;
+function Life({ job, attempts, events }: { job: Job; attempts: Parts[1]; events: Parts[2] }) {
+  const now = useNow();
+  const segments = useMemo(() => buildTimeline(job, attempts, events, now), [job, attempts, events, now]);
+  const end = job.end_reason && !['running', 'queued'].includes(job.state) ? job.end_reason : null;
+  return (
+    <Panel
+      title="Life"
+      aside={`submitted ${formatAgo(job.submitted_at, now)}${job.ended_at ? `, ended ${formatAgo(job.ended_at, now)}` : ''}`}
+    >
+      <div className="stack">
+        <Timeline segments={segments} now={now} />
+        {end && (
+          <p className={job.state === 'failed' ? 'failure' : 'note'}>
+            {end}
+            {job.exit_code !== null && ` (exit code ${job.exit_code})`}
+          </p>
+        )}
+        <Attempts attempts={attempts} />
+      </div>
+    </Panel>
+  );
+}
+
+function CheckpointCard({ job }: { job: Job }) {
+  const now = useNow();
+  return (
+    <Panel title="Checkpoint" aside={job.progress_step !== null && `at step ${formatCount(job.progress_step)}`}>
+      {job.checkpoint ? (
+        <dl className="facts">
+          <dt>step</dt>
+          <dd>{formatCount(job.checkpoint.step)}</dd>
+          <dt>saved</dt>
+          <dd>
+            {formatAgo(job.checkpoint.at, now)}, in {formatDuration(job.checkpoint.save_seconds)}
+          </dd>
+          <dt>path</dt>
+          <dd className="mono">{job.checkpoint.path}</dd>
+        </dl>
+      ) : (
+        <Empty title="None reported">
+          <span>hai.report_checkpoint() tells hai where the job can go on from.</span>
+        </Empty>
+      )}
+    </Panel>
+  );
+}
+
+function Resources({ job }: { job: Job }) {
+  const now = useNow(10_000);
+  return (
+    <Panel title="Asked for">
+      <dl className="facts">
+        <dt>nodes</dt>
+        <dd>
+          {formatCount(job.node_count)} × {job.gpus_per_node === 0 ? 'whole' : `${job.gpus_per_node} GPUs`}
+        </dd>
+        <dt>program</dt>
+        <dd className="mono">
+          {job.entrypoint} {job.parameters}
+        </dd>
+        <dt>in</dt>
+        <dd className="mono">{job.workspace}</dd>
+        <dt>submitted</dt>
+        <dd>{formatTime(job.submitted_at, now)}</dd>
+        <dt>first start</dt>
+        <dd>{formatTime(job.started_at, now)}</dd>
+        <dt>suspended</dt>
+        <dd>{job.suspend_count} times</dd>
+        <dt>requeued</dt>
+        <dd>{job.requeue_count} times</dd>
+        <dt>lost work</dt>
+        <dd>{formatGpuHours(job.lost_gpu_seconds)} GPU-hours</dd>
+        {job.nodes[0] && <NodeFacts name={job.nodes[0]} />}
+      </dl>
+    </Panel>
+  );
+}
+
+function NodeFacts({ name }: { name: string }) {
+  const node = useNode(name).data;
+  if (!node) return null;
+  return (
+    <>
+      <dt>kind of node</dt>
+      <dd>
+        {node.gpus} × {node.gpu_model}, {node.cpus} CPUs, {formatBytes(node.memory_bytes)}
+      </dd>
+    </>
+  );
+}

@@ -1,0 +1,152 @@
+import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { useCluster, useJobList, useUsers } from '../api/queries';
+import type { Job } from '../api/types';
+import { GridTable } from '../components/GridTable';
+import { JobActions } from '../components/JobActions';
+import { Empty, Failure, Loading } from '../components/states';
+import { formatCount } from '../lib/format';
+import { formatJobFilter, type JobFilter, parseJobFilter, serverQuery, type SortKey } from '../lib/jobFilter';
+import { groupRows, type Row, selectJobs } from '../lib/jobRows';
+import { useNow } from '../lib/useNow';
+import { FilterBar } from './jobs/FilterBar';
+import { jobColumns } from './jobs/columns';
+import { Views } from './jobs/Views';
+
+const everything = 1_000_000;
+const noneClosed: ReadonlySet<string> = new Set();
+
+export default function JobsPage() {
+  const search = useSearch();
+  const [, go] = useLocation();
+  const filter = useMemo(() => parseJobFilter(search), [search]);
+  const change = useCallback(
+    (part: Partial<JobFilter>) => {
+      const next = formatJobFilter({ ...filter, ...part });
+      go(next === '' ? '/jobs' : `/jobs?${next}`, { replace: true });
+    },
+    [filter, go],
+  );
+  const [wantsAll, setWantsAll] = useState(false);
+  const list = useJobList(serverQuery(filter), wantsAll ? everything : 0);
+  const rows = useRows(list.jobs, filter);
+  const [active, setActive] = useState(0);
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const toggle = useCallback((id: number) => {
+    setSelected((old) => {
+      const next = new Set(old);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+  const now = useNow();
+  const columns = useMemo(() => jobColumns(now, (id) => selected.has(id), toggle), [now, selected, toggle]);
+  const chosen = useMemo(() => list.jobs.filter((job) => selected.has(job.id)), [list.jobs, selected]);
+  const loadMore = list.loadMore;
+  const onSort = (key: string): void =>
+    change(filter.sort === key ? { descending: !filter.descending } : { sort: key as SortKey, descending: key !== 'name' && key !== 'user' });
+
+  return (
+    <>
+      <div className="page-head">
+        <h1>Jobs</h1>
+        <Views search={formatJobFilter(filter)} onPick={(next) => go(next === '' ? '/jobs' : `/jobs?${next}`)} />
+        {chosen.length > 0 ? (
+          <>
+            <span className="dim">{formatCount(chosen.length)} selected</span>
+            <JobActions jobs={chosen} onDone={() => setSelected(new Set())} />
+            <button className="button quiet" onClick={() => setSelected(new Set())}>
+              Clear
+            </button>
+          </>
+        ) : (
+          <Filters list={list.jobs} filter={filter} change={change} />
+        )}
+        <span className="grow" />
+        <Loaded list={list} shown={rows.count} filter={filter} onAll={() => setWantsAll(true)} />
+        {chosen.length === 0 && rows.count > 0 && filter.text + filter.user + filter.reason !== '' && (
+          <button className="button quiet small" onClick={() => setSelected(new Set(rows.ids()))}>
+            Select all shown
+          </button>
+        )}
+      </div>
+      {list.error && <Failure error={list.error} />}
+      {list.isLoading ? (
+        <Loading lines={12} />
+      ) : (
+        <GridTable<Row>
+          label="jobs"
+          columns={columns}
+          rows={rows.rows}
+          rowKey={(row) => (row.kind === 'job' ? row.job.id : `group ${row.value}`)}
+          renderGroup={(row) => (row.kind === 'group' ? <GroupHead row={row} /> : null)}
+          sort={{ key: filter.sort, descending: filter.descending }}
+          onSort={onSort}
+          active={active}
+          onActive={setActive}
+          onOpen={(row) => (row.kind === 'job' ? go(`/jobs/${row.job.id}`) : rows.toggleGroup(row.value))}
+          isSelected={(row) => row.kind === 'job' && selected.has(row.job.id)}
+          onToggle={(row) => row.kind === 'job' && toggle(row.job.id)}
+          onEnd={loadMore}
+          empty={<Empty title="No job matches">Other states or users may have some.</Empty>}
+        />
+      )}
+    </>
+  );
+}
+
+function useRows(jobs: Job[], filter: JobFilter) {
+  // Typing stays ahead of filtering 100,000 rows.
+  const deferred = useDeferredValue(filter);
+  const [closed, setClosed] = useState(noneClosed);
+  const selected = useMemo(() => selectJobs(jobs, deferred), [jobs, deferred]);
+  const rows = useMemo(() => groupRows(selected, deferred.groupBy, closed), [selected, deferred.groupBy, closed]);
+  return {
+    rows,
+    count: selected.length,
+    ids: () => selected.map((job) => job.id),
+    toggleGroup: (value: string) =>
+      setClosed((old) => {
+        const next = new Set(old);
+        if (!next.delete(value)) next.add(value);
+        return next;
+      }),
+  };
+}
+
+function GroupHead({ row }: { row: Extract<Row, { kind: 'group' }> }) {
+  return (
+    <>
+      <span aria-hidden="true">{row.isOpen ? '▾' : '▸'}</span>
+      <span>{row.value.replaceAll('_', ' ')}</span>
+      <span className="dim">
+        {formatCount(row.count)} jobs{row.gpus > 0 && `, ${formatCount(row.gpus)} GPUs in use`}
+      </span>
+    </>
+  );
+}
+
+function Filters({ list, filter, change }: { list: Job[]; filter: JobFilter; change: (part: Partial<JobFilter>) => void }) {
+  const known = useUsers().data;
+  const names = (values: string[]): string[] => [...new Set(values)].sort();
+  const users = useMemo(() => known?.map((user) => user.name) ?? names(list.map((job) => job.user)), [known, list]);
+  const groups = useMemo(() => names(list.map((job) => job.group)), [list]);
+  return <FilterBar filter={filter} users={users} groups={groups} onChange={change} />;
+}
+
+// How much of the answer is here: sorting and filtering by text cover only that.
+function Loaded({ list, shown, filter, onAll }: { list: ReturnType<typeof useJobList>; shown: number; filter: JobFilter; onAll: () => void }) {
+  const counts = useCluster().data?.jobs;
+  const isPlain = filter.user === '' && filter.group === '' && filter.tag === '';
+  const total = counts && isPlain && filter.states.length > 0 ? filter.states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) : null;
+  if (list.isComplete) return <span className="dim">{formatCount(shown)} jobs</span>;
+  return (
+    <span className="row dim">
+      {formatCount(shown)} of the newest {formatCount(list.jobs.length)}
+      {total !== null && total > list.jobs.length && ` (${formatCount(total)} in all)`}
+      <button className="button quiet small" disabled={list.isLoadingMore} onClick={onAll}>
+        {list.isLoadingMore ? 'Loading…' : 'Load all'}
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,159 @@
+import { useMemo, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { useJobList, useNodes } from '../api/queries';
+import type { Node } from '../api/types';
+import { Badge } from '../components/Badge';
+import { Panel } from '../components/Panel';
+import { Empty, Failure, Loading } from '../components/states';
+import { formatCount, formatWord } from '../lib/format';
+import { gpusOf, tally } from '../lib/jobRows';
+import { type ColorMode, colorModes, hashOf, heatColor, hueColor } from '../lib/mapColors';
+import { useTheme } from '../app/theme';
+import { MapCanvas, type Spot } from './map/MapCanvas';
+
+const jobsMax = 10_000;
+
+const isMeasured = (mode: ColorMode, nodes: readonly Node[]): boolean =>
+  mode === 'utilisation'
+    ? nodes.some((node) => node.gpu_utilization)
+    : mode === 'temperature'
+      ? nodes.some((node) => node.gpu_temperature)
+      : true;
+
+export default function MapPage() {
+  const [, go] = useLocation();
+  const query = new URLSearchParams(useSearch());
+  const mode = colorModes.find((each) => each === query.get('color')) ?? 'job';
+  const pinned = Number(query.get('job')) || null;
+  const nodes = useNodes();
+  const list = useJobList('state=running', jobsMax);
+  const jobs = useMemo(() => new Map(list.jobs.map((job) => [job.id, job])), [list.jobs]);
+  const [spot, setSpot] = useState<Spot | null>(null);
+  const setMode = (next: ColorMode): void => go(next === 'job' ? '/map' : `/map?color=${next}`, { replace: true });
+  const all = nodes.data ?? [];
+  return (
+    <>
+      <div className="page-head">
+        <h1>Map</h1>
+        <span className="row" role="group" aria-label="colour by" style={{ gap: 2 }}>
+          {colorModes.map((each) => (
+            <button
+              key={each}
+              className="button small"
+              aria-pressed={mode === each}
+              disabled={!isMeasured(each, all)}
+              title={isMeasured(each, all) ? '' : 'The nodes do not report this yet'}
+              onClick={() => setMode(each)}
+            >
+              {each}
+            </button>
+          ))}
+        </span>
+        <span className="grow" />
+        <span className="dim">
+          {formatCount(all.length)} nodes, {formatCount(all.reduce((sum, node) => sum + node.gpus, 0))} GPUs
+        </span>
+      </div>
+      {nodes.error && <Failure error={nodes.error} />}
+      {!nodes.data ? (
+        <Loading lines={10} />
+      ) : all.length === 0 ? (
+        <Empty title="No node has registered yet" />
+      ) : (
+        <div className="map-page">
+          <MapCanvas
+            nodes={all}
+            jobs={jobs}
+            mode={mode}
+            lit={spot?.job?.id ?? pinned}
+            spot={spot}
+            onSpot={setSpot}
+            onOpen={(found) => go(found.job ? `/jobs/${found.job.id}` : `/nodes/${encodeURIComponent(found.node.name)}`)}
+          />
+          <div className="map-side stack" aria-live="polite">
+            <SpotCard spot={spot} />
+            <Key mode={mode} jobs={list.jobs} />
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+function SpotCard({ spot }: { spot: Spot | null }) {
+  return (
+    <Panel title={spot ? spot.node.name : 'Point at a GPU'} className="">
+      <div style={{ minHeight: '13.5rem' }}>
+        {!spot ? (
+          <p className="dim">All ranks of its job light up. Click for the job, or for the node if the GPU is free.</p>
+        ) : (
+          <dl className="facts">
+            <dt>place</dt>
+            <dd>
+              zone {spot.node.zone}, {spot.node.leaf}
+            </dd>
+            <dt>node</dt>
+            <dd className="row wrap">
+              <Badge word={spot.node.liveness} /> <Badge word={spot.node.scheduling} />
+            </dd>
+            {spot.node.reason && (
+              <>
+                <dt>why</dt>
+                <dd>{spot.node.reason}</dd>
+              </>
+            )}
+            <dt>GPU {spot.gpu}</dt>
+            <dd>
+              {spot.job ? 'in use' : 'free'}
+              {spot.node.gpu_utilization && `, ${spot.node.gpu_utilization[spot.gpu]} %, ${spot.node.gpu_temperature?.[spot.gpu]} °C`}
+            </dd>
+            {spot.job && (
+              <>
+                <dt>job</dt>
+                <dd>
+                  <Link href={`/jobs/${spot.job.id}`}>
+                    {spot.job.id} {spot.job.name}
+                  </Link>
+                </dd>
+                <dt>of</dt>
+                <dd>
+                  {spot.job.user}, {formatWord(spot.job.priority)}
+                </dd>
+                <dt>size</dt>
+                <dd>
+                  {formatCount(spot.job.node_count)} nodes, {formatCount(gpusOf(spot.job, spot.node.gpus))} GPUs
+                </dd>
+              </>
+            )}
+          </dl>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Key({ mode, jobs }: { mode: ColorMode; jobs: Parameters<typeof tally>[0] }) {
+  const isDark = useTheme() === 'dark';
+  const users = useMemo(() => tally(jobs, (job) => job.user).slice(0, 14), [jobs]);
+  const swatch = (color: string, text: React.ReactNode, key: string) => (
+    <li key={key} className="row" style={{ fontSize: 'var(--text-s)' }}>
+      <span className="swatch" style={{ background: color }} />
+      {text}
+    </li>
+  );
+  return (
+    <Panel title="Key">
+      <ul className="stack" style={{ gap: '0.2rem' }}>
+        {mode === 'job' && swatch(hueColor(3, isDark), 'one colour per job', 'job')}
+        {mode === 'user' && users.map((user) => swatch(hueColor(hashOf(user.value), isDark), <>{user.value} <span className="dim">{formatCount(user.gpus)} GPUs</span></>, user.value))}
+        {mode === 'priority' && [1, 0.75, 0.45, 0.1].map((part, i) => swatch(heatColor(part, isDark), ['extreme high', 'high', 'normal', 'low'][i], `${part}`))}
+        {(mode === 'utilisation' || mode === 'temperature') &&
+          [0, 0.25, 0.5, 0.75, 1].map((part) => swatch(heatColor(part, isDark), mode === 'utilisation' ? `${100 * part} %` : `${30 + 55 * part} °C`, `${part}`))}
+        {mode === 'health' && swatch('var(--gpu-used)', 'healthy, in use', 'used')}
+        {swatch('var(--gpu-free)', 'free', 'free')}
+        {swatch('var(--gpu-draining)', mode === 'health' ? 'warning or closed' : 'closed', 'closed')}
+        {swatch('var(--gpu-broken)', 'down', 'down')}
+      </ul>
+    </Panel>
+  );
+}

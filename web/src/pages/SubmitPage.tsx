@@ -1,0 +1,124 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { parse, stringify } from 'yaml';
+import { submitJob } from '../api/actions';
+import { useJob, useJobEvents, useNodes } from '../api/queries';
+import type { Job } from '../api/types';
+import { Differences } from '../components/Differences';
+import { Panel } from '../components/Panel';
+import { Empty, Failure, Loading } from '../components/states';
+import { toast } from '../components/Toasts';
+import { emptyForm, type JobForm, formToTree, treeToForm } from '../lib/jobSpec';
+import { Answer } from './job/WhyCard';
+import { SpecForm } from './submit/SpecForm';
+import { useValidation } from './submit/useValidation';
+
+type Tree = Record<string, unknown>;
+const toYaml = (tree: Tree): string => stringify(tree, { lineWidth: 0 });
+
+export default function SubmitPage() {
+  const from = new URLSearchParams(useSearch()).get('from');
+  return from ? <Again key={from} id={from} /> : <Editor key="new" start={toYaml(formToTree(emptyForm))} />;
+}
+
+// The submitted file of another job: its event tells all of it, the job's own fields the rest.
+function Again({ id }: { id: string }) {
+  const job = useJob(id);
+  const events = useJobEvents(id);
+  if (job.error) return <Failure error={job.error} />;
+  if (!job.data || events.isPending) return <Loading />;
+  const submitted = events.data?.find((event) => event.kind === 'job_submitted');
+  return <Editor start={toYaml(treeOf(job.data, submitted?.body.spec as Tree | undefined))} from={job.data} />;
+}
+
+function treeOf(job: Job, spec: Tree | undefined): Tree {
+  return formToTree({
+    ...emptyForm,
+    name: job.name,
+    priority: job.priority,
+    workspace: job.workspace,
+    entrypoint: job.entrypoint,
+    parameters: job.parameters,
+    group: job.zone ? `${job.group}#${job.zone}` : job.group,
+    nodeCount: job.node_count,
+    gpusPerNode: job.gpus_per_node,
+    launch: String(spec?.launch ?? emptyForm.launch),
+    envStyle: String(spec?.env_style ?? emptyForm.envStyle),
+    tags: job.tags.join(', '),
+  });
+}
+
+function readTree(yaml: string): Tree | null {
+  try {
+    const tree: unknown = parse(yaml);
+    return typeof tree === 'object' && tree !== null && !Array.isArray(tree) ? (tree as Tree) : null;
+  } catch {
+    return null;
+  }
+}
+
+function Editor({ start, from }: { start: string; from?: Job }) {
+  const [yaml, setYaml] = useState(start);
+  const [, go] = useLocation();
+  const tree = useMemo(() => readTree(yaml), [yaml]);
+  const form = tree ? treeToForm(tree) : null;
+  const nodes = useNodes().data ?? [];
+  const groups = [...new Set(nodes.map((node) => node.group))].sort();
+  const validation = useValidation(yaml, form === null || (form.name !== '' && form.entrypoint !== ''));
+  const requestId = useRef(crypto.randomUUID());
+  useEffect(() => {
+    requestId.current = crypto.randomUUID();
+  }, [yaml]);
+  const [error, setError] = useState<Error | null>(null);
+  const change = (part: Partial<JobForm>): void => {
+    if (tree && form) setYaml(toYaml(formToTree({ ...form, ...part }, tree)));
+  };
+  const submit = async (): Promise<void> => {
+    try {
+      const job = await submitJob(yaml, requestId.current);
+      toast(`Job ${job.id} submitted: ${job.name}`);
+      go(`/jobs/${job.id}`);
+    } catch (failure) {
+      setError(failure as Error);
+    }
+  };
+  return (
+    <>
+      <div className="page-head">
+        <h1>{from ? `Run ${from.name} again` : 'Submit a job'}</h1>
+        <span className="grow" />
+        <button className="button primary" disabled={validation.state === 'invalid' || validation.state === 'idle'} onClick={() => void submit()}>
+          Submit
+        </button>
+      </div>
+      <div className="submit-page">
+        <div className="stack">
+          <Panel title="Job">{form ? <SpecForm form={form} groups={groups} onChange={change} /> : <Empty title="The YAML on the right can't be read yet" />}</Panel>
+          <Panel title="What would happen" aside="asked of the planner, nothing is changed">
+            {error && <Failure error={error} />}
+            {validation.state === 'idle' && <Empty title="Give it a name and an entrypoint" />}
+            {validation.state === 'asking' && <Loading />}
+            {validation.state === 'invalid' && <Failure error={validation.error} />}
+            {validation.state === 'valid' && (
+              <div className="stack">
+                <p>{validation.answer.change}</p>
+                {validation.answer.job && <Answer why={validation.answer.job} />}
+                <Differences answer={validation.answer} />
+              </div>
+            )}
+          </Panel>
+        </div>
+        <Panel title="Job file" aside={validation.state === 'valid' ? 'valid' : validation.state === 'invalid' ? 'not valid' : ''}>
+          <textarea
+            className="area mono"
+            aria-label="job file (YAML)"
+            rows={26}
+            spellCheck={false}
+            value={yaml}
+            onChange={(event) => setYaml(event.target.value)}
+          />
+        </Panel>
+      </div>
+    </>
+  );
+}

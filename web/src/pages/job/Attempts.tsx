@@ -1,0 +1,91 @@
+import { Link } from 'wouter';
+import type { Attempt } from '../../api/types';
+import { Badge } from '../../components/Badge';
+import { Panel } from '../../components/Panel';
+import { Empty } from '../../components/states';
+import { formatDuration, formatHosts, formatTime, secondsBetween } from '../../lib/format';
+import { useNow } from '../../lib/useNow';
+
+export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
+  const now = useNow();
+  if (attempts.length === 0) return null;
+  return (
+    <table className="plain">
+      <thead>
+        <tr>
+          <th className="num">attempt</th>
+          <th>state</th>
+          <th>from</th>
+          <th className="num">ran</th>
+          <th>nodes</th>
+          <th>why it ended</th>
+        </tr>
+      </thead>
+      <tbody>
+        {attempts.map((attempt) => (
+          <tr key={attempt.attempt}>
+            <td className="num">{attempt.attempt}</td>
+            <td>
+              <Badge word={attempt.state} />
+            </td>
+            <td>{formatTime(attempt.placed_at, now)}</td>
+            <td className="num">{attempt.running_at ? formatDuration(secondsBetween(attempt.running_at, attempt.ended_at ?? now)) : '–'}</td>
+            <td className="mono">{formatHosts(attempt.ranks.map((rank) => rank.node))}</td>
+            <td>
+              {attempt.end_reason ?? ''}
+              {attempt.exit_code !== null && <span className="dim"> exit code {attempt.exit_code}</span>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const ranksShown = 200;
+
+export function Ranks({ attempt, onLog }: { attempt: Attempt | undefined; onLog: (rank: number) => void }) {
+  return (
+    <Panel title="Ranks" aside={attempt && `attempt ${attempt.attempt}, ${attempt.ranks.length} ranks`}>
+      {!attempt ? (
+        <Empty title="It has not run yet" />
+      ) : (
+        <div className="scroll">
+          <table className="plain">
+            <thead>
+              <tr>
+                <th className="num">rank</th>
+                <th>node</th>
+                <th>GPUs</th>
+                <th>phase</th>
+                <th>end</th>
+                <th />
+              </tr>
+            </thead>
+            <tbody>
+              {attempt.ranks.slice(0, ranksShown).map((rank) => (
+                <tr key={rank.rank}>
+                  <td className="num">{rank.rank}</td>
+                  <td>
+                    <Link href={`/nodes/${encodeURIComponent(rank.node)}`}>{rank.node}</Link>
+                  </td>
+                  <td className="mono">{formatHosts(rank.gpus.map((gpu) => `${gpu}`)).replace(/[[\]]/g, '')}</td>
+                  <td>{rank.phase || 'not launched'}</td>
+                  <td>
+                    {[rank.cause, rank.exit_code === null ? '' : `exit code ${rank.exit_code}`, rank.message].filter(Boolean).join(', ')}
+                  </td>
+                  <td className="num">
+                    <button className="button quiet small" onClick={() => onLog(rank.rank)}>
+                      log
+                    </button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {attempt.ranks.length > ranksShown && <p className="dim">and {attempt.ranks.length - ranksShown} more</p>}
+        </div>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,58 @@
+import { Link } from 'wouter';
+import type { Job } from '../../api/types';
+import { Badge } from '../../components/Badge';
+import type { Column } from '../../components/GridTable';
+import { formatAgo, formatCount, formatDuration, formatHosts, formatWord, secondsBetween } from '../../lib/format';
+import type { Row } from '../../lib/jobRows';
+
+type JobColumn = Omit<Column<Row>, 'render'> & { render: (job: Job) => React.ReactNode };
+
+function where(job: Job): string {
+  if (job.pending_reason) return job.pending_reason.text;
+  if (job.nodes.length > 0) return formatHosts(job.nodes);
+  return job.end_reason ?? '';
+}
+
+function age(job: Job, now: number): string {
+  if (job.state === 'running' && job.started_at) return formatDuration(secondsBetween(job.started_at, now));
+  if (job.ended_at) return formatAgo(job.ended_at, now);
+  return formatDuration(secondsBetween(job.submitted_at, now));
+}
+
+export function jobColumns(now: number, isSelected: (id: number) => boolean, toggle: (id: number) => void): Column<Row>[] {
+  const columns: JobColumn[] = [
+    {
+      key: 'select',
+      title: '',
+      width: '1.1rem',
+      render: (job) => (
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-label={`select job ${job.id}`}
+          checked={isSelected(job.id)}
+          onChange={() => toggle(job.id)}
+        />
+      ),
+    },
+    { key: 'id', title: 'id', width: '4.2rem', isNumber: true, isSortable: true, render: (job) => <span className="mono dim">{job.id}</span> },
+    { key: 'name', title: 'name', width: 'minmax(9rem, 1.2fr)', isSortable: true, render: (job) => <Link href={`/jobs/${job.id}`} title={job.name}>{job.name}</Link> },
+    { key: 'user', title: 'user', width: 'minmax(5rem, 0.5fr)', isSortable: true, render: (job) => job.user },
+    { key: 'group', title: 'group', width: '5.5rem', isSortable: true, render: (job) => job.group },
+    { key: 'priority', title: 'priority', width: '6.5rem', isSortable: true, render: (job) => formatWord(job.priority) },
+    { key: 'state', title: 'state', width: '7rem', isSortable: true, render: (job) => <Badge word={job.held ? 'held' : stateWord(job)} /> },
+    { key: 'node_count', title: 'nodes', width: '4.2rem', isNumber: true, isSortable: true, render: (job) => <>{formatCount(job.node_count)}{job.gpus_per_node > 0 && <span className="dim">×{job.gpus_per_node}</span>}</> },
+    { key: 'submitted_at', title: 'for', width: '5.2rem', isNumber: true, isSortable: true, render: (job) => age(job, now) },
+    { key: 'suspend_count', title: 'susp.', width: '3.4rem', isNumber: true, isSortable: true, render: (job) => (job.suspend_count > 0 ? job.suspend_count : '') },
+    { key: 'where', title: 'where, or why not', width: 'minmax(10rem, 2fr)', render: (job) => <span className="dim" title={where(job)}>{where(job)}</span> },
+  ];
+  return columns.map((column) => ({ ...column, render: (row) => (row.kind === 'job' ? column.render(row.job) : null) }));
+}
+
+// While an attempt is on its way, its own word says more than the job's.
+export function stateWord(job: Job): string {
+  if (job.state === 'running' && job.attempt_state && job.attempt_state !== 'running') {
+    if (['placed', 'starting', 'suspending'].includes(job.attempt_state)) return job.attempt_state;
+  }
+  return job.state;
+}

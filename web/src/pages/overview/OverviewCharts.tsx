@@ -1,0 +1,58 @@
+import { useMemo } from 'react';
+import { recentEvents } from '../../api/live';
+import { useEvents } from '../../api/queries';
+import type { Cluster } from '../../api/types';
+import { Chart } from '../../components/Chart';
+import { Panel } from '../../components/Panel';
+import { Failure, Loading } from '../../components/states';
+import { formatCount, formatDuration, formatGpuHours } from '../../lib/format';
+import { rebuildHistory, thinOut } from '../../lib/history';
+import { useStore } from '../../lib/store';
+import { useNow } from '../../lib/useNow';
+
+const kinds = ['job_submitted', 'attempt_placed', 'attempt_suspending', 'attempt_ended'];
+const pagesMax = 5;
+const pointsMax = 600;
+
+export default function OverviewCharts({ cluster }: { cluster: Cluster | undefined }) {
+  const past = useEvents(kinds, pagesMax);
+  const recent = useStore(recentEvents);
+  const now = useNow(5_000);
+  const history = useMemo(() => {
+    if (!cluster || !past.data) return null;
+    const loaded = past.data[0]?.seq ?? 0;
+    const events = recent.filter((event) => event.seq > loaded && kinds.includes(event.kind)).concat(past.data);
+    const waiting = (cluster.jobs.queued ?? 0) + (cluster.jobs.suspended ?? 0);
+    return rebuildHistory(events, { now, gpusUsed: cluster.gpus.used, waiting });
+    // `recent` moves with each event; the present figures come with the next answer of the cluster.
+  }, [cluster, past.data, recent, now]);
+
+  const plot = useMemo(() => {
+    const samples = thinOut(history?.samples ?? [], pointsMax);
+    return {
+      times: samples.map((sample) => sample.time),
+      used: [{ label: 'used', color: '--gpu-used', isFilled: true, values: samples.map((sample) => sample.gpusUsed) }],
+      waiting: [{ label: 'waiting', color: '--queued', isFilled: true, values: samples.map((sample) => sample.waiting) }],
+    };
+  }, [history]);
+
+  const span = history ? formatDuration(now / 1000 - (history.samples[0]?.time ?? now / 1000)) : '';
+  const body = (content: React.ReactNode) =>
+    past.error ? <Failure error={past.error} /> : history ? content : <Loading height="9.2rem" />;
+  return (
+    <>
+      <Panel className="span4" title="GPUs used" aside={history && `last ${span}, from the event log`}>
+        {body(<Chart label="GPUs used over time" times={plot.times} series={plot.used} top={cluster?.gpus.total ?? 0} />)}
+      </Panel>
+      <Panel
+        className="span4"
+        title="Jobs waiting"
+        aside={
+          history && `${formatCount(history.suspensions)} suspensions, ${formatGpuHours(history.lostGpuSeconds)} GPU-hours lost`
+        }
+      >
+        {body(<Chart label="jobs waiting over time" times={plot.times} series={plot.waiting} />)}
+      </Panel>
+    </>
+  );
+}

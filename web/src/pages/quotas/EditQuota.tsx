@@ -1,0 +1,91 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { setQuota, whatIfQuota } from '../../api/actions';
+import { ApiError } from '../../api/client';
+import { priorities, type Quota, type WhatIf } from '../../api/types';
+import { Dialog } from '../../components/Dialog';
+import { Differences } from '../../components/Differences';
+import { Failure } from '../../components/states';
+import { toast } from '../../components/Toasts';
+import { formatWord } from '../../lib/format';
+
+const command = (quota: Quota): string =>
+  `hai quota set ${quota.owner || 'OWNER'} ${quota.group} ${quota.priority} ${quota.nodes ?? 'unlimited'}`;
+
+export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => void }) {
+  const client = useQueryClient();
+  const [draft, setDraft] = useState(quota);
+  const [preview, setPreview] = useState<WhatIf | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const isNew = quota.owner === '';
+  const set = (part: Partial<Quota>): void => {
+    setDraft({ ...draft, ...part });
+    setPreview(null);
+  };
+  const ask = (): void => {
+    const { owner, group, priority, nodes } = draft;
+    whatIfQuota({ owner, group, priority, nodes }).then(
+      (answer) => {
+        setPreview(answer);
+        setError(null);
+      },
+      (failure: Error) => setError(failure),
+    );
+  };
+  const save = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      await setQuota(draft);
+      toast(`Quota of ${draft.owner} set`);
+      void client.invalidateQueries({ queryKey: ['quotas'] });
+      onClose();
+    } catch (failure) {
+      // A server without this route: say how it is done instead.
+      const isMissing = failure instanceof ApiError && (failure.status === 404 || failure.status === 405);
+      setError(isMissing ? new Error(`This server takes quotas only from the command line:\n${command(draft)}`) : (failure as Error));
+    }
+  };
+  return (
+    <Dialog title={isNew ? 'New quota' : `Quota of ${quota.owner}`} isOpen onClose={onClose}>
+      <form className="stack" onSubmit={(event) => void save(event)}>
+        <div className="form-grid">
+          <label className="field w2">
+            Owner: a user, a user group, or public
+            <input className="input" value={draft.owner} disabled={!isNew} required onChange={(event) => set({ owner: event.target.value })} />
+          </label>
+          <label className="field">
+            Group of nodes
+            <input className="input" value={draft.group} disabled={!isNew} required onChange={(event) => set({ group: event.target.value })} />
+          </label>
+          <label className="field">
+            Priority
+            <select className="select" value={draft.priority} disabled={!isNew} onChange={(event) => set({ priority: event.target.value as Quota['priority'] })}>
+              {priorities.filter((each) => each !== 'auto').map((each) => (
+                <option key={each} value={each}>{formatWord(each)}</option>
+              ))}
+            </select>
+          </label>
+          <label className="field">
+            Nodes
+            <input className="input" type="number" min={0} disabled={draft.nodes === null} value={draft.nodes ?? ''} onChange={(event) => set({ nodes: Number(event.target.value) })} />
+          </label>
+          <label className="row w2" style={{ alignSelf: 'end', height: '2rem' }}>
+            <input type="checkbox" checked={draft.nodes === null} onChange={(event) => set({ nodes: event.target.checked ? null : 8 })} /> no limit
+          </label>
+        </div>
+        {preview && <Differences answer={preview} />}
+        {error && <Failure error={error} />}
+        <footer>
+          <button type="button" className="button quiet" onClick={ask} disabled={draft.owner === ''}>
+            What would happen?
+          </button>
+          <span className="grow" />
+          <button type="button" className="button quiet" onClick={onClose}>
+            Cancel
+          </button>
+          <button className="button primary">Save</button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

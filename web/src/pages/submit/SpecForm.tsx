@@ -1,0 +1,62 @@
+import { priorities } from '../../api/types';
+import { formatWord } from '../../lib/format';
+import type { JobForm } from '../../lib/jobSpec';
+
+interface Props {
+  form: JobForm;
+  groups: string[];
+  onChange: (part: Partial<JobForm>) => void;
+}
+
+export function SpecForm({ form, groups, onChange }: Props) {
+  const text = (key: keyof JobForm, title: string, width = '', hint = '', isMono = false) => (
+    <label className={`field ${width}`}>
+      {title}
+      <input
+        className={isMono ? 'input mono' : 'input'}
+        value={String(form[key])}
+        placeholder={hint}
+        onChange={(event) => onChange({ [key]: event.target.value })}
+      />
+    </label>
+  );
+  const choice = (key: keyof JobForm, title: string, options: [value: string | number, label: string][]) => (
+    <label className="field">
+      {title}
+      <select
+        className="select"
+        value={String(form[key])}
+        onChange={(event) => onChange({ [key]: typeof form[key] === 'number' ? Number(event.target.value) : event.target.value })}
+      >
+        {options.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const groupList = [...new Set([...groups, form.group])];
+  return (
+    <div className="form-grid">
+      {text('name', 'Name', 'w2', 'unique among your unfinished jobs')}
+      {choice('priority', 'Priority', priorities.map((each) => [each, formatWord(each)]))}
+      {choice('group', 'Group of nodes', groupList.map((each) => [each, each]))}
+      {text('workspace', 'Workspace', 'w4', '/data/ann/llm: the working directory', true)}
+      {text('entrypoint', 'Entrypoint', 'w2', 'train.py, run.sh or a program', true)}
+      {text('parameters', 'Parameters', 'w2', '--config 7b.yaml', true)}
+      <label className="field">
+        Nodes
+        <input className="input" type="number" min={1} value={form.nodeCount} onChange={(event) => onChange({ nodeCount: Number(event.target.value) })} />
+      </label>
+      {choice('gpusPerNode', 'GPUs of each', [[0, 'whole node'], [1, '1'], [2, '2'], [4, '4'], [8, '8']])}
+      {choice('launch', 'Start once per', [['per_node', 'node'], ['per_gpu', 'GPU']])}
+      {choice('envStyle', 'Environment', [['hai', 'hai'], ['torch', 'torch'], ['slurm', 'slurm']])}
+      {text('grace', 'Time to save', '', '60s')}
+      {text('signal', 'Suspend signal', '', 'none: the SDK asks')}
+      {text('watchdog', 'Hang after', '', '30m')}
+      {text('tags', 'Tags', '', 'paper, nightly')}
+      {text('dependsOn', 'Starts after', 'w4', 'names or ids of jobs that must succeed')}
+    </div>
+  );
+}
