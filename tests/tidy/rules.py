@@ -22,6 +22,7 @@ MAY_INCLUDE = {
     "server": ["common", "proto"],  # main and what it is composed of
     "agent/core": ["common"],
     "agent/os": ["common", "agent/core"],
+    "agent/health": ["common", "agent/os"],
     "agent/rpc": ["common", "agent/core", "proto"],
     "agent/shim": ["common", "agent/core", "agent/os"],
     "agent": ["common", "proto"],  # main

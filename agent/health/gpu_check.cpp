@@ -1,0 +1,92 @@
+#include "agent/health/gpu_check.h"
+
+#include <algorithm>
+
+#include "agent/health/file_values.h"
+#include "agent/health/results.h"
+
+namespace hai {
+
+namespace {
+
+// Processes of no rank on a GPU that no rank uses.
+std::vector<pid_t> find_strays(const GpuSample& gpu, const NodeUse& use) {
+  std::vector<pid_t> strays;
+  if (!gpu.compute_pids || use.gpus_in_use.contains(gpu.index)) return strays;
+  for (const pid_t pid : *gpu.compute_pids) {
+    if (std::find(use.rank_pids.begin(), use.rank_pids.end(), pid) == use.rank_pids.end())
+      strays.push_back(pid);
+  }
+  return strays;
+}
+
+bool needs_reset(const GpuSample& gpu) {
+  return gpu.trouble != nvml::kSuccess || gpu.recovery_action.value_or(0) != 0 ||
+         (gpu.remapped_rows && gpu.remapped_rows->is_pending);
+}
+
+}  // namespace
+
+GpuCheck::GpuCheck(GpuCheckOptions options)
+    : Check("gpu", {.period = 15s, .deadline = 10s}), options_(std::move(options)) {}
+
+std::vector<CheckResult> GpuCheck::run(const CheckInput& input) {
+  if (options_.expected_gpus < 0) {
+    is_expectation_guessed_ = true;
+    options_.expected_gpus =
+        static_cast<int>(list_folder(options_.proc_root + "/driver/nvidia/gpus").size());
+  }
+  if (nvml_ == nullptr) {
+    Result<std::unique_ptr<NvmlLibrary>> opened = NvmlLibrary::open(options_.nvml_library);
+    if (!opened.is_ok()) return judge_absence(opened.status());
+    nvml_ = std::move(opened).value();
+  }
+  std::vector<CheckResult> results = look(input);
+  // A GPU cannot be reset while somebody holds NVML open, and one that comes back is seen only by
+  // who opens it anew.
+  const bool holds_up = std::any_of(gpus_.begin(), gpus_.end(), [](const auto& entry) {
+    return needs_reset(entry.second.last());
+  });
+  if (holds_up || static_cast<int>(gpus_.size()) < options_.expected_gpus) nvml_.reset();
+  return results;
+}
+
+std::vector<CheckResult> GpuCheck::judge_absence(const Status& status) const {
+  const CheckSubject about{.name = "gpu_count", .subject = {}, .gpus = {}};
+  // A library that is there but does not work, where there should be GPUs: no program can use them
+  // either.
+  if (status.code() != Code::not_found && options_.expected_gpus > 0) {
+    return {make_fail(
+        about, HealthTier::evict,
+        fmt::format("{} GPUs expected, and {}", options_.expected_gpus, status.message()))};
+  }
+  return {make_unknown(about, options_.expected_gpus == 0 ? "no GPUs here" : status.message())};
+}
+
+std::vector<CheckResult> GpuCheck::look(const CheckInput& input) {
+  unsigned count = 0;
+  const nvml::Return code = nvml_->count(&count);
+  if (code != nvml::kSuccess) {
+    const Status status = unavailable("NVML: {}", nvml_->error_text(code));
+    nvml_.reset();
+    gpus_.clear();
+    return judge_absence(status);
+  }
+  const int found = std::min(static_cast<int>(count), GpuSet::kMax);
+  if (options_.expected_gpus == 0 && is_expectation_guessed_) options_.expected_gpus = found;
+  std::vector<CheckResult> results = {judge_gpu_count(found, options_.expected_gpus)};
+  const GpuExpectation expected{
+      .pcie_width = options_.expected_pcie_width,
+      .has_nvswitch = !list_folder(options_.proc_root + "/driver/nvidia-nvswitch/devices").empty()};
+  std::erase_if(gpus_, [&](const auto& entry) { return entry.first >= found; });
+  for (int index = 0; index < found; ++index) {
+    GpuHistory& history = gpus_[index];
+    history.add(input.now, read_gpu(*nvml_, index), options_.limits);
+    history.set_strays(input.now, find_strays(history.last(), input.use));
+    std::vector<CheckResult> judged = judge_gpu(history, expected, options_.limits, input.now);
+    results.insert(results.end(), judged.begin(), judged.end());
+  }
+  return results;
+}
+
+}  // namespace hai

@@ -1,0 +1,179 @@
+#include "agent/health/health_monitor.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "agent/health/merge_results.h"
+#include "agent/health/results.h"
+#include "common/check.h"
+
+namespace hai {
+
+namespace {
+
+constexpr Duration kStartSpread = 100ms;
+constexpr Duration kPatienceAtEnd = 1s;
+constexpr size_t kClearedMax = 256;
+
+}  // namespace
+
+struct HealthMonitor::Slot {
+  std::shared_ptr<Check> check;
+  std::vector<CheckResult> results;
+  std::vector<ClearedFault> cleared;
+  bool is_running = false;
+  bool is_hanging = false;  // running, and past its deadline
+  bool is_wanted_again = false;
+  TimerId next = 0;
+  TimerId deadline = 0;
+};
+
+// What the threads of checks know of the monitor: a way in that is shut when it goes.
+struct HealthMonitor::Door {
+  std::mutex mutex;
+  std::condition_variable left;
+  Loop* loop = nullptr;  // null = shut
+  int working = 0;       // without those that hang
+  bool is_open = true;   // on the loop's thread: the monitor is still there
+};
+
+void HealthMonitor::start_thread(std::function<void()> work) {
+  std::thread(std::move(work)).detach();
+}
+
+HealthMonitor::HealthMonitor(Loop& loop, std::vector<std::unique_ptr<Check>> checks,
+                             StartWork start_work)
+    : loop_(loop), start_work_(std::move(start_work)), door_(std::make_shared<Door>()) {
+  door_->loop = &loop;
+  for (std::unique_ptr<Check>& check : checks) {
+    slots_.push_back(std::make_unique<Slot>());
+    slots_.back()->check = std::move(check);
+  }
+}
+
+HealthMonitor::~HealthMonitor() {
+  for (const auto& slot : slots_) {
+    loop_.cancel(slot->next);
+    loop_.cancel(slot->deadline);
+  }
+  door_->is_open = false;
+  std::unique_lock lock(door_->mutex);
+  door_->loop = nullptr;
+  door_->left.wait_for(lock, kPatienceAtEnd, [this] { return door_->working <= 0; });
+}
+
+void HealthMonitor::start() {
+  is_started_ = true;
+  Duration delay{0};
+  for (const auto& slot : slots_) {
+    schedule(*slot, delay);
+    delay += kStartSpread;
+  }
+}
+
+void HealthMonitor::run_once(std::function<void()> done) {
+  on_round_end_ = std::move(done);
+  for (const auto& slot : slots_) begin(*slot);
+  finish_round();
+}
+
+void HealthMonitor::clear(const std::string& name, const std::string& subject, UnixTime at) {
+  for (const auto& slot : slots_) {
+    const bool said_it =
+        std::any_of(slot->results.begin(), slot->results.end(),
+                    [&](const CheckResult& r) { return r.name == name && r.subject == subject; });
+    if (!said_it || slot->cleared.size() >= kClearedMax) continue;
+    slot->cleared.push_back({name, subject, at});
+    begin(*slot);
+  }
+}
+
+void HealthMonitor::schedule(Slot& slot, Duration delay) {
+  loop_.cancel(slot.next);
+  slot.next = loop_.call_after(delay, [this, &slot] { begin(slot); });
+}
+
+void HealthMonitor::begin(Slot& slot) {
+  if (slot.is_running) {
+    slot.is_wanted_again = true;
+    return;
+  }
+  slot.is_running = true;
+  slot.is_wanted_again = false;
+  if (is_started_) schedule(slot, slot.check->period());
+  slot.deadline =
+      loop_.call_after(slot.check->deadline(), [this, &slot] { give_up_waiting(slot); });
+  {
+    const std::lock_guard lock(door_->mutex);
+    ++door_->working;
+  }
+  CheckInput input{.now = loop_.now(),
+                   .wall_now = loop_.wall_now(),
+                   .use = use_,
+                   .cleared = std::exchange(slot.cleared, {})};
+  start_work_([this, &slot, door = door_, check = slot.check, input = std::move(input)] {
+    std::vector<CheckResult> found = check->run(input);
+    const std::lock_guard lock(door->mutex);
+    --door->working;
+    door->left.notify_all();
+    if (door->loop == nullptr) return;
+    door->loop->post([this, &slot, door, found = std::move(found)]() mutable {
+      if (door->is_open) end(slot, std::move(found));
+    });
+  });
+}
+
+void HealthMonitor::end(Slot& slot, std::vector<CheckResult> results) {
+  loop_.cancel(slot.deadline);
+  const bool was_hanging = std::exchange(slot.is_hanging, false);
+  slot.is_running = false;
+  if (was_hanging) {
+    // It is over, but tells of some past time; it is counted as working again by nobody.
+    const std::lock_guard lock(door_->mutex);
+    ++door_->working;
+  } else {
+    slot.results = std::move(results);
+    merge();
+  }
+  if (was_hanging || slot.is_wanted_again) begin(slot);
+  finish_round();
+}
+
+void HealthMonitor::give_up_waiting(Slot& slot) {
+  slot.is_hanging = true;
+  {
+    const std::lock_guard lock(door_->mutex);
+    --door_->working;
+  }
+  const std::string summary =
+      fmt::format("did not end within {}", format_duration(slot.check->deadline()));
+  for (CheckResult& result : slot.results) {
+    if (result.verdict == CheckVerdict::fail) continue;
+    result = make_unknown({result.name, result.subject, result.gpus}, summary);
+  }
+  const bool is_silent = slot.results.empty();
+  if (is_silent) slot.results.push_back(make_unknown({slot.check->name(), "", {}}, summary));
+  merge();
+  finish_round();
+}
+
+void HealthMonitor::merge() {
+  std::vector<CheckResult> all;
+  for (const auto& slot : slots_) {
+    all.insert(all.end(), slot->results.begin(), slot->results.end());
+  }
+  results_ = merge_results(std::move(all), results_, loop_.wall_now());
+  const uint64_t digest = digest_of(results_);
+  if (std::exchange(digest_, digest) != digest && on_change_) on_change_();
+}
+
+void HealthMonitor::finish_round() {
+  const bool is_over = std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) {
+    return !slot->is_running || slot->is_hanging;
+  });
+  if (is_over && on_round_end_) std::exchange(on_round_end_, nullptr)();
+}
+
+}  // namespace hai

@@ -1,0 +1,72 @@
+#pragma once
+// Runs the checks of a node and keeps what they say as one list. Owned and used by the loop's
+// thread; each run of a check is a thread of its own, because any of them may block. A check that
+// is past its deadline is `unknown`, is not started again before it ends, and delays nobody:
+// neither the loop nor another check. A failure it had found stands meanwhile, so that a driver
+// that hangs cannot hide a GPU that is lost.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/health/check.h"
+#include "common/loop.h"
+
+namespace hai {
+
+class HealthMonitor {
+ public:
+  // Runs the work somewhere that may block. The default is a new thread.
+  using StartWork = std::function<void(std::function<void()> work)>;
+  static void start_thread(std::function<void()> work);
+
+  HealthMonitor(Loop& loop, std::vector<std::unique_ptr<Check>> checks,
+                StartWork start_work = start_thread);
+  // Waits a moment for what runs; what hangs is left behind and touches nothing of the monitor.
+  ~HealthMonitor();
+  HealthMonitor(const HealthMonitor&) = delete;
+  HealthMonitor& operator=(const HealthMonitor&) = delete;
+
+  // Every check once in its period, from now on. Their first runs are spread a little.
+  void start();
+  // Every check once, now; `done` when each has ended or is past its deadline.
+  void run_once(std::function<void()> done);
+
+  void set_use(NodeUse use) { use_ = std::move(use); }
+  void set_on_change(std::function<void()> callback) { on_change_ = std::move(callback); }
+  // Forgets what was seen of it up to `at`, and looks again at once.
+  void clear(const std::string& name, const std::string& subject, UnixTime at);
+
+  // Sorted by name and subject, each pair once, at most kResultsMax.
+  const std::vector<CheckResult>& results() const { return results_; }
+  // The same as long as nothing but readings changes.
+  uint64_t digest() const { return digest_; }
+
+  static constexpr size_t kResultsMax = 512;
+  static constexpr size_t kSummaryBytesMax = 512;
+
+ private:
+  struct Slot;
+  struct Door;
+  void begin(Slot& slot);
+  void end(Slot& slot, std::vector<CheckResult> results);
+  void give_up_waiting(Slot& slot);
+  void schedule(Slot& slot, Duration delay);
+  void merge();
+  void finish_round();
+
+  Loop& loop_;
+  StartWork start_work_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::shared_ptr<Door> door_;
+  NodeUse use_;
+  std::vector<CheckResult> results_;
+  uint64_t digest_ = 0;
+  bool is_started_ = false;
+  std::function<void()> on_change_;
+  std::function<void()> on_round_end_;
+};
+
+}  // namespace hai

@@ -1,0 +1,67 @@
+#include "agent/health/ib_check.h"
+
+#include <algorithm>
+
+#include "agent/health/results.h"
+
+namespace hai {
+
+namespace {
+constexpr size_t kPortsMax = 128;  // with those that are gone
+}  // namespace
+
+IbCheck::IbCheck(IbCheckOptions options)
+    : Check("ib", {.period = 5s, .deadline = 5s}), options_(std::move(options)) {}
+
+void IbCheck::sample(MonoTime now) {
+  const Duration window = options_.limits.ib_flap_minutes * 1min;
+  std::map<std::string, IbPort> seen;
+  for (IbPort& port : read_ib_ports(options_.sys_root, options_.excluded)) {
+    std::string name = port.name;
+    if (ports_.size() < kPortsMax) ports_.try_emplace(name);
+    seen.emplace(std::move(name), std::move(port));
+  }
+  for (const auto& [name, rate] : options_.expected_gigabits) ports_.try_emplace(name);
+  for (auto& [name, history] : ports_) {
+    const auto port = seen.find(name);
+    history.add(now, port == seen.end() ? std::nullopt : std::optional(port->second), window);
+  }
+}
+
+CheckResult IbCheck::judge_traffic(const CheckInput& input) {
+  const CheckSubject about{.name = "ib_traffic", .subject = {}, .gpus = {}};
+  if (!input.use.has_distributed_rank) {
+    distributed_since_.reset();
+    return make_ok(about, "no job of several nodes runs here");
+  }
+  if (!distributed_since_) distributed_since_ = input.now;
+  Duration idle = input.now - *distributed_since_;
+  for (const auto& [name, history] : ports_) idle = std::min(idle, history.idle_for(input.now));
+  const Duration limit = options_.limits.ib_idle_minutes * 1min;
+  if (idle < limit) return make_ok(about, "data comes in");
+  return make_warn(about, fmt::format("no data received for {} min under a job of several nodes, "
+                                      "limit {} min: it may hang",
+                                      idle / 1min, limit / 1min));
+}
+
+std::vector<CheckResult> IbCheck::run(const CheckInput& input) {
+  sample(input.now);
+  if (ports_.empty()) {
+    return {make_unknown({.name = "ib_link", .subject = {}, .gpus = {}}, "no such hardware")};
+  }
+  std::vector<CheckResult> results;
+  for (const auto& [name, history] : ports_) {
+    const auto expected = options_.expected_gigabits.find(name);
+    const bool is_required = expected != options_.expected_gigabits.end();
+    results.push_back(judge_ib_link(
+        name, history,
+        {.is_required = is_required, .rate_gigabits = is_required ? expected->second : 0},
+        options_.limits, input.now));
+    results.push_back(judge_ib_flaps(name, history, options_.limits));
+    results.push_back(judge_ib_errors(name, history, options_.limits));
+  }
+  results.push_back(judge_traffic(input));
+  return results;
+}
+
+}  // namespace hai

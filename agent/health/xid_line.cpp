@@ -1,0 +1,54 @@
+#include "agent/health/xid_line.h"
+
+#include <charconv>
+
+namespace hai {
+
+namespace {
+
+constexpr size_t kBusIdBytesMax = 20;  // "00000000:3b:00.0"
+constexpr int64_t kCodeMax = 1'000'000;
+
+bool is_bus_id(std::string_view text) {
+  return !text.empty() && text.size() <= kBusIdBytesMax &&
+         text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<XidLine> parse_xid_line(std::string_view text) {
+  XidLine line;
+  size_t start = text.find("NVRM: Xid (PCI:");
+  if (start != std::string_view::npos) {
+    text.remove_prefix(start + 15);
+  } else {
+    start = text.find("SXid (PCI:");
+    if (start == std::string_view::npos || !text.substr(0, start).ends_with(": ") ||
+        text.substr(0, start).find("nvidia-nvswitch") == std::string_view::npos)
+      return std::nullopt;
+    line.kind = XidKind::sxid;
+    text.remove_prefix(start + 10);
+  }
+  const size_t close = text.find("): ");
+  if (close == std::string_view::npos || !is_bus_id(text.substr(0, close))) return std::nullopt;
+  line.bus_id = std::string(text.substr(0, close));
+  text.remove_prefix(close + 3);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), line.code);
+  if (error != std::errc() || line.code < 0 || line.code > kCodeMax) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  if (line.kind == XidKind::sxid && text.starts_with(", Fatal")) line.severity = XidSeverity::fatal;
+  if (line.kind == XidKind::sxid && text.starts_with(", Non-fatal"))
+    line.severity = XidSeverity::nonfatal;
+  return line;
+}
+
+std::string plain_bus_id(std::string_view bus_id) {
+  bus_id = bus_id.substr(0, bus_id.find('.'));
+  std::string plain;
+  for (const char c : bus_id) plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const size_t colon = plain.find(':');
+  if (colon == 8 && plain.starts_with("0000")) plain.erase(0, 4);
+  return plain;
+}
+
+}  // namespace hai

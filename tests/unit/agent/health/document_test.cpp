@@ -1,0 +1,57 @@
+// The tables of docs/operations/health.md are the code's own, and no check says a name that they do
+// not have.
+
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "agent/health/catalogue.h"
+#include "agent/health/gpu_check.h"
+#include "agent/health/kernel_table.h"
+#include "agent/health/node_checks.h"
+#include "tests/unit/agent/health/health_testing.h"
+
+namespace hai {
+namespace {
+
+std::string document() {
+  std::ifstream file(HAI_HEALTH_DOCUMENT);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(HealthDocument, holds_the_table_of_checks) {
+  EXPECT_TRUE(document().find(format_check_infos()) != std::string::npos)
+      << "put this into docs/operations/health.md:\n"
+      << format_check_infos();
+}
+
+TEST(HealthDocument, holds_the_table_of_limits) {
+  EXPECT_TRUE(document().find(format_limit_infos()) != std::string::npos)
+      << "put this into docs/operations/health.md:\n"
+      << format_limit_infos();
+}
+
+TEST(HealthDocument, has_every_name_that_a_check_says_and_no_other) {
+  TempFolder folder;
+  folder.write("gpus", "count 2\n");
+  ::setenv("HAI_STUB_NVML", folder.path("gpus").c_str(), 1);
+  NodeChecksOptions options;
+  options.config.sys_root = kHealthData + "/node/sys";
+  options.config.proc_root = kHealthData + "/node/proc";
+  options.config.kmsg = kHealthData + "/kmsg";
+  options.config.nvml_library = HAI_STUB_NVML_LIBRARY;
+  const auto checks = make_node_checks(options);
+  std::set<std::pair<std::string, std::string>> said;
+  for (const auto& check : checks.value()) {
+    for (const CheckResult& result : check->run(input_at(0s)))
+      said.emplace(result.name, check->name());
+  }
+  std::set<std::pair<std::string, std::string>> known;
+  for (const CheckInfo& info : check_infos()) known.emplace(info.name, info.check);
+  EXPECT_EQ(said, known);
+}
+
+}  // namespace
+}  // namespace hai

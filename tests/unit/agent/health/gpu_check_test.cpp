@@ -1,0 +1,159 @@
+// The check as in production, on a library with NVML's ABI that answers from a file
+// (tests/support/stub_nvml).
+
+#include "agent/health/gpu_check.h"
+
+#include <cstdlib>
+
+#include "agent/health/health_monitor.h"
+#include "common/asio_loop.h"
+#include "tests/unit/agent/health/health_testing.h"
+
+namespace hai {
+namespace {
+
+struct GpuCheckTest : testing::Test {
+  GpuCheckTest() {
+    ::setenv("HAI_STUB_NVML", folder.path("gpus").c_str(), 1);
+    say("count 2\n");
+  }
+  ~GpuCheckTest() override { ::unsetenv("HAI_STUB_NVML"); }
+  // Replaced at once, because the library may be reading it.
+  void say(const std::string& text) const {
+    folder.write("new", text);
+    std::filesystem::rename(folder.path("new"), folder.path("gpus"));
+  }
+  GpuCheckOptions options(const std::string& library = HAI_STUB_NVML_LIBRARY, int expected = 2) {
+    return {.nvml_library = library, .proc_root = folder.path("proc"), .expected_gpus = expected};
+  }
+  std::vector<CheckResult> look(GpuCheck& check) { return check.run(input_at(at += 15s)); }
+
+  TempFolder folder;
+  Duration at{0};
+};
+
+TEST_F(GpuCheckTest, healthy_gpus_are_ok) {
+  GpuCheck check(options());
+  const std::vector<CheckResult> results = look(check);
+  EXPECT_EQ(results.size(), 1u + 2 * 10);
+  for (const CheckResult& result : results) {
+    const auto want = result.name == "gpu_nvlink" ? CheckVerdict::unknown : CheckVerdict::ok;
+    EXPECT_EQ(result.verdict, want) << result.name << " " << result.subject;
+  }
+}
+
+TEST_F(GpuCheckTest, a_gpu_is_lost_while_we_look_and_comes_back) {
+  GpuCheck check(options());
+  EXPECT_EQ(verdict_of(look(check), "gpu_state", "gpu 1"), "ok");
+  say("count 2\ngpu 1 result 15\n");
+  const std::vector<CheckResult> lost = look(check);
+  EXPECT_EQ(verdict_of(lost, "gpu_state", "gpu 1"), "fail evict");
+  EXPECT_EQ(result_of(lost, "gpu_state", "gpu 1").summary, "NVML: GPU is lost (15)");
+  EXPECT_EQ(verdict_of(lost, "gpu_state", "gpu 0"), "ok");
+  say("count 1\n");
+  EXPECT_EQ(verdict_of(look(check), "gpu_count"), "fail evict");
+  say("count 2\n");
+  EXPECT_EQ(verdict_of(look(check), "gpu_count"), "ok");
+  EXPECT_EQ(verdict_of(look(check), "gpu_state", "gpu 1"), "ok");
+}
+
+TEST_F(GpuCheckTest, every_reading_comes_through_the_library) {
+  say("count 2\n"
+      "gpu * nvlinks 4\n"
+      "gpu 0 recovery 1\ngpu 0 remapped_pending 1\ngpu 0 ecc_uncorrected 3\n"
+      "gpu 0 temperature 97\ngpu 0 pcie_width 8\ngpu 0 pid 4711\n"
+      "gpu 1 remapped_failed 1\ngpu 1 sram_corrected 10001\n");
+  GpuCheck check(options());
+  const std::vector<CheckResult> results = look(check);
+  EXPECT_EQ(verdict_of(results, "gpu_recovery_action", "gpu 0"), "fail drain");
+  EXPECT_EQ(verdict_of(results, "gpu_remapped_rows", "gpu 0"), "fail drain");
+  EXPECT_EQ(verdict_of(results, "gpu_remapped_rows", "gpu 1"), "fail evict");
+  EXPECT_EQ(verdict_of(results, "gpu_ecc", "gpu 0"), "fail evict");
+  EXPECT_EQ(verdict_of(results, "gpu_ecc", "gpu 1"), "warn");
+  EXPECT_EQ(verdict_of(results, "gpu_temperature", "gpu 0"), "warn");
+  EXPECT_EQ(verdict_of(results, "gpu_pcie_link", "gpu 0"), "fail evict");
+  EXPECT_EQ(verdict_of(results, "gpu_stray_process", "gpu 0"), "warn");
+  EXPECT_EQ(result_of(results, "gpu_nvlink", "gpu 1").summary, "4 NVLinks");
+}
+
+TEST_F(GpuCheckTest, an_nvlink_goes_down_and_counts_errors) {
+  say("count 1\ngpu 0 nvlinks 2\n");
+  GpuCheck check(options(HAI_STUB_NVML_LIBRARY, 1));
+  look(check);
+  say("count 1\ngpu 0 nvlinks 2\ngpu 0 nvlink_1_crc 15000\n");
+  EXPECT_EQ(verdict_of(look(check), "gpu_nvlink", "gpu 0"), "warn");
+  say("count 1\ngpu 0 nvlinks 2\ngpu 0 nvlink_1_state 0\n");
+  EXPECT_EQ(verdict_of(look(check), "gpu_nvlink", "gpu 0"), "fail drain");
+}
+
+TEST_F(GpuCheckTest, processes_of_our_ranks_and_on_gpus_in_use_are_no_strays) {
+  say("count 2\ngpu * pid 4711\n");
+  GpuCheck check(options());
+  CheckInput input = input_at(0s);
+  input.use = {.gpus_in_use = GpuSet{1}, .rank_pids = {}};
+  const std::vector<CheckResult> results = check.run(input);
+  EXPECT_EQ(verdict_of(results, "gpu_stray_process", "gpu 0"), "ok");
+  EXPECT_EQ(verdict_of(results, "gpu_stray_process", "gpu 1"), "warn");
+  input.use.rank_pids = {4711};
+  EXPECT_EQ(verdict_of(check.run(input), "gpu_stray_process", "gpu 1"), "ok");
+}
+
+TEST_F(GpuCheckTest, an_older_driver_lacks_functions_and_that_is_no_failure) {
+  say("count 1\ngpu 0 reasons 64\n");
+  GpuCheck check(options(HAI_STUB_NVML_OLD_LIBRARY, 1));
+  std::vector<CheckResult> results;
+  for (int i = 0; i < 6; ++i) results = look(check);
+  EXPECT_EQ(verdict_of(results, "gpu_recovery_action", "gpu 0"), "unknown");
+  EXPECT_EQ(verdict_of(results, "gpu_remapped_rows", "gpu 0"), "unknown");
+  EXPECT_EQ(verdict_of(results, "gpu_clocks", "gpu 0"), "fail drain");  // By its older name.
+  EXPECT_EQ(verdict_of(results, "gpu_state", "gpu 0"), "ok");
+}
+
+TEST_F(GpuCheckTest, without_library_or_driver_the_expectation_decides) {
+  GpuCheck none(options("libnone-such.so.1", 0));
+  EXPECT_EQ(verdict_of(look(none), "gpu_count"), "unknown");
+  GpuCheck missing(options("libnone-such.so.1", 8));
+  EXPECT_EQ(verdict_of(look(missing), "gpu_count"), "unknown");
+  say("count 2\ninit 9\n");
+  GpuCheck broken(options());
+  const CheckResult result = result_of(look(broken), "gpu_count");
+  EXPECT_EQ(verdict_of(result), "fail evict");
+  EXPECT_EQ(result.summary, "2 GPUs expected, and NVML: Driver Not Loaded (9)");
+}
+
+TEST_F(GpuCheckTest, expects_what_the_driver_listed_at_first) {
+  folder.copy(kHealthData + "/node/proc", "proc");
+  GpuCheck check(options(HAI_STUB_NVML_LIBRARY, -1));
+  EXPECT_EQ(verdict_of(look(check), "gpu_count"), "ok");
+  say("count 1\n");
+  EXPECT_EQ(result_of(look(check), "gpu_count").summary, "1 GPUs, expected 2");
+}
+
+// A driver that hangs holds a thread, and nothing else: the loop and other checks go on.
+TEST_F(GpuCheckTest, a_driver_that_hangs_makes_the_check_unknown) {
+  struct HastyCheck final : Check {
+    HastyCheck(GpuCheckOptions options)
+        : Check("gpu", {.period = 1h, .deadline = 100ms}), inner(std::move(options)) {}
+    std::vector<CheckResult> run(const CheckInput& input) override { return inner.run(input); }
+    GpuCheck inner;
+  };
+  say("count 2\nhang nvmlDeviceGetTemperature\n");
+  AsioLoop loop;
+  {
+    std::vector<std::unique_ptr<Check>> checks;
+    checks.push_back(std::make_unique<HastyCheck>(options()));
+    HealthMonitor monitor(loop, std::move(checks));
+    monitor.run_once([&] { loop.stop(); });
+    loop.run();
+    EXPECT_EQ(verdict_of(monitor.results(), "gpu"), "unknown");
+    say("count 2\n");
+    monitor.set_on_change([&] {
+      if (verdict_of(monitor.results(), "gpu_state", "gpu 0") == "ok") loop.stop();
+    });
+    loop.run();
+    EXPECT_EQ(verdict_of(monitor.results(), "gpu"), "none");
+  }
+}
+
+}  // namespace
+}  // namespace hai

@@ -1,0 +1,170 @@
+// InfiniBand ports: a recorded tree, of which single files are changed.
+
+#include "agent/health/ib_check.h"
+#include "tests/unit/agent/health/health_testing.h"
+
+namespace hai {
+namespace {
+
+struct IbTest : testing::Test {
+  IbTest() { folder.copy(kHealthData + "/node/sys", "sys"); }
+  IbCheck make(IbCheckOptions options = {}) {
+    options.sys_root = folder.path("sys");
+    return IbCheck(std::move(options));
+  }
+  void set(const std::string& file, const std::string& text) {
+    folder.write("sys/class/infiniband/mlx5_0/ports/1/" + file, text + "\n");
+  }
+  void go_down() {
+    set("state", "1: DOWN");
+    set("phys_state", "2: Polling");
+  }
+  void come_up() {
+    set("state", "4: ACTIVE");
+    set("phys_state", "5: LinkUp");
+  }
+  TempFolder folder;
+};
+
+TEST_F(IbTest, reads_a_recorded_port) {
+  const std::vector<IbPort> ports = read_ib_ports(folder.path("sys"), {});
+  ASSERT_EQ(ports.size(), 2u);
+  EXPECT_EQ(ports[0], (IbPort{.name = "mlx5_0/1",
+                              .state = "ACTIVE",
+                              .phys_state = "LinkUp",
+                              .link_layer = "InfiniBand",
+                              .rate_gigabits = 200,
+                              .link_downed = 1,
+                              .link_error_recovery = 0,
+                              .symbol_errors = 3,
+                              .receive_errors = 0,
+                              .received_words = 81'234'567}));
+  EXPECT_EQ(read_ib_ports(folder.path("sys"), {"mlx5_0"}).size(), 1u);
+}
+
+TEST_F(IbTest, a_healthy_node_is_ok_and_an_unwired_port_is_no_fault) {
+  IbCheck check = make();
+  for (const CheckResult& result : check.run(input_at(0s))) {
+    EXPECT_EQ(result.verdict, CheckVerdict::ok) << result.name << " " << result.subject;
+  }
+}
+
+TEST_F(IbTest, no_adapter_is_unknown) {
+  IbCheck check(IbCheckOptions{.sys_root = folder.path("none")});
+  EXPECT_EQ(verdict_of(check.run(input_at(0s)), "ib_link"), "unknown");
+}
+
+TEST_F(IbTest, an_expected_port_that_never_was_there_fails) {
+  IbCheck check = make({.expected_gigabits = {{"mlx5_1/1", 200}, {"mlx5_9/1", 200}}});
+  check.run(input_at(0s));
+  const std::vector<CheckResult> results = check.run(input_at(30s));
+  EXPECT_EQ(verdict_of(results, "ib_link", "mlx5_1/1"), "fail evict");
+  EXPECT_EQ(verdict_of(results, "ib_link", "mlx5_9/1"), "fail evict");
+  EXPECT_EQ(verdict_of(results, "ib_link", "mlx5_0/1"), "ok");
+}
+
+TEST_F(IbTest, a_port_that_is_down_warns_and_at_thirty_seconds_fails) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  go_down();
+  EXPECT_EQ(verdict_of(check.run(input_at(5s)), "ib_link", "mlx5_0/1"), "warn");
+  EXPECT_EQ(verdict_of(check.run(input_at(30s)), "ib_link", "mlx5_0/1"), "warn");
+  EXPECT_EQ(verdict_of(check.run(input_at(35s)), "ib_link", "mlx5_0/1"), "fail evict");
+  come_up();
+  EXPECT_EQ(verdict_of(check.run(input_at(40s)), "ib_link", "mlx5_0/1"), "ok");
+}
+
+TEST_F(IbTest, an_adapter_that_is_gone_fails_and_may_come_back) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  std::filesystem::rename(folder.path("sys/class/infiniband/mlx5_0"), folder.path("away"));
+  check.run(input_at(5s));
+  const CheckResult gone = result_of(check.run(input_at(40s)), "ib_link", "mlx5_0/1");
+  EXPECT_EQ(verdict_of(gone), "fail evict");
+  EXPECT_EQ(gone.summary, "port is not up (gone) since 35 s, limit 30 s");
+  std::filesystem::rename(folder.path("away"), folder.path("sys/class/infiniband/mlx5_0"));
+  EXPECT_EQ(verdict_of(check.run(input_at(45s)), "ib_link", "mlx5_0/1"), "ok");
+}
+
+TEST_F(IbTest, a_lower_rate_than_it_had_or_should_have_fails) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  set("rate", "100 Gb/sec (4X EDR)");
+  const CheckResult slow = result_of(check.run(input_at(5s)), "ib_link", "mlx5_0/1");
+  EXPECT_EQ(verdict_of(slow), "fail validate");
+  EXPECT_EQ(slow.summary, "rate is 100 Gb/s, expected 200 Gb/s");
+  IbCheck other = make({.expected_gigabits = {{"mlx5_0/1", 200}}});
+  EXPECT_EQ(verdict_of(other.run(input_at(0s)), "ib_link", "mlx5_0/1"), "fail validate");
+}
+
+TEST_F(IbTest, one_flash_cut_warns_three_in_three_hours_drain_and_heal) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  set("counters/link_downed", "2");
+  EXPECT_EQ(verdict_of(check.run(input_at(1h)), "ib_flaps", "mlx5_0/1"), "warn");
+  set("counters/link_downed", "3");
+  EXPECT_EQ(verdict_of(check.run(input_at(2h)), "ib_flaps", "mlx5_0/1"), "warn");
+  set("counters/link_downed", "4");
+  EXPECT_EQ(verdict_of(check.run(input_at(3h)), "ib_flaps", "mlx5_0/1"), "fail drain");
+  EXPECT_EQ(verdict_of(check.run(input_at(4h + 1s)), "ib_flaps", "mlx5_0/1"), "warn");
+  EXPECT_EQ(verdict_of(check.run(input_at(6h + 1s)), "ib_flaps", "mlx5_0/1"), "ok");
+}
+
+TEST_F(IbTest, a_counter_that_begins_anew_is_no_flap_storm) {
+  set("counters/link_downed", "900");
+  IbCheck check = make();
+  check.run(input_at(0s));
+  set("counters/link_downed", "1");
+  EXPECT_EQ(verdict_of(check.run(input_at(5s)), "ib_flaps", "mlx5_0/1"), "warn");
+}
+
+TEST_F(IbTest, flaps_of_a_port_without_counters_are_seen_in_its_state) {
+  std::filesystem::remove_all(folder.path("sys/class/infiniband/mlx5_0/ports/1/counters"));
+  IbCheck check = make();
+  Duration at{0};
+  for (int i = 0; i < 3; ++i) {
+    come_up();
+    check.run(input_at(at += 5s));
+    go_down();
+    check.run(input_at(at += 5s));
+  }
+  come_up();
+  EXPECT_EQ(verdict_of(check.run(input_at(at + 5s)), "ib_flaps", "mlx5_0/1"), "fail drain");
+}
+
+TEST_F(IbTest, many_recoveries_and_many_symbol_errors_warn) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  set("counters/link_error_recovery", "4");
+  set("counters/symbol_error", "203");
+  const std::vector<CheckResult> results = check.run(input_at(1min));
+  EXPECT_EQ(verdict_of(results, "ib_flaps", "mlx5_0/1"), "warn");
+  EXPECT_EQ(verdict_of(results, "ib_errors", "mlx5_0/1"), "warn");
+  set("counters/symbol_error", "323");
+  EXPECT_EQ(verdict_of(check.run(input_at(2min)), "ib_errors", "mlx5_0/1"), "ok");
+}
+
+TEST_F(IbTest, silence_under_a_job_of_several_nodes_warns_after_ten_minutes) {
+  IbCheck check = make();
+  CheckInput input = input_at(0s);
+  check.run(input);
+  EXPECT_EQ(verdict_of(check.run(input_at(1h)), "ib_traffic"), "ok");
+  const auto under_job = [&](Duration at) {
+    CheckInput under = input_at(at);
+    under.use.has_distributed_rank = true;
+    return verdict_of(check.run(under), "ib_traffic");
+  };
+  EXPECT_EQ(under_job(1h), "ok");  // It has only begun.
+  EXPECT_EQ(under_job(1h + 9min), "ok");
+  EXPECT_EQ(under_job(1h + 10min), "warn");
+  set("counters/port_rcv_data", "81234568");
+  EXPECT_EQ(under_job(1h + 11min), "ok");
+}
+
+TEST(CountedSince, survives_a_counter_that_begins_anew) {
+  EXPECT_EQ(counted_since(5, 8), 3);
+  EXPECT_EQ(counted_since(900, 2), 2);
+}
+
+}  // namespace
+}  // namespace hai

@@ -1,0 +1,117 @@
+#include "agent/health/mount_check.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "tests/unit/agent/health/health_testing.h"
+
+namespace hai {
+namespace {
+
+// Stand-ins for file systems: a path that begins with "/hung" never answers.
+void ask_fake(const char* path, FileSystemAnswer* answer) {
+  const std::string_view name(path);
+  while (name.starts_with("/hung")) ::pause();
+  if (name.starts_with("/stale")) answer->error = ESTALE;
+  *answer = {.error = answer->error,
+             .size_bytes = 100'000'000'000,
+             .free_bytes = name == "/full" ? 400'000'000 : 50'000'000'000,
+             .inodes = 1'000,
+             .free_inodes = 900,
+             .is_read_only = name == "/frozen"};
+}
+
+MountCheckOptions options_with(const TempFolder& folder, std::vector<std::string> mounts) {
+  std::string text;
+  for (const std::string& mount : mounts) {
+    if (mount != "/absent") text += "server:/x " + mount + " nfs4 rw,relatime 0 0\n";
+  }
+  folder.write("proc/mounts", text);
+  MountCheckOptions options;
+  options.proc_root = folder.path("proc");
+  options.mounts = std::move(mounts);
+  options.patience = 50ms;
+  return options;
+}
+
+TEST(MountCheck, looks_at_each_mount) {
+  TempFolder folder;
+  MountCheckOptions options = options_with(folder, {"/data", "/absent", "/stale", "/frozen"});
+  options.file_systems = {"/full", "/data"};
+  MountCheck check(options, ask_fake);
+  const std::vector<CheckResult> results = check.run(input_at(0s));
+  EXPECT_EQ(verdict_of(results, "mount", "/data"), "ok");
+  EXPECT_EQ(verdict_of(results, "mount", "/absent"), "fail drain");
+  EXPECT_EQ(result_of(results, "mount", "/stale").summary, "cannot be used: Stale file handle");
+  EXPECT_EQ(verdict_of(results, "mount", "/frozen"), "fail drain");
+  EXPECT_EQ(verdict_of(results, "disk_space", "/full"), "fail drain");
+  EXPECT_EQ(verdict_of(results, "disk_space", "/data"), "ok");
+}
+
+TEST(MountCheck, a_hung_mount_delays_no_other_and_fails_after_five_silences) {
+  TempFolder folder;
+  MountCheck check(options_with(folder, {"/hung", "/data"}), ask_fake);
+  for (int i = 1; i <= 4; ++i) {
+    const std::vector<CheckResult> results = check.run(input_at(i * 10s));
+    EXPECT_EQ(verdict_of(results, "mount", "/hung"), "unknown") << i;
+    EXPECT_EQ(verdict_of(results, "mount", "/data"), "ok") << i;
+  }
+  EXPECT_EQ(verdict_of(check.run(input_at(50s)), "mount", "/hung"), "fail drain");
+}
+
+TEST(MountCheck, this_machine_answers) {
+  TempFolder folder;
+  MountCheckOptions options = options_with(folder, {"/proc"});
+  options.file_systems = {"/"};
+  options.patience = 10s;
+  MountCheck check(options);
+  const std::vector<CheckResult> results = check.run(input_at(0s));
+  EXPECT_EQ(verdict_of(results, "mount", "/proc"), "ok");
+  EXPECT_NE(verdict_of(results, "disk_space", "/"), "unknown");
+}
+
+TEST(MountProbe, asks_all_at_once_and_leaves_no_child_that_can_end) {
+  MountProbe probe(50ms, ask_fake);
+  std::vector<std::string> paths;
+  for (int i = 0; i < 20; ++i) paths.push_back(fmt::format("/hung/{}", i));
+  paths.push_back("/data");
+  const auto answers = probe.probe(paths);
+  EXPECT_FALSE(answers[0].is_answered);
+  EXPECT_TRUE(answers[20].is_answered);
+  // These can be killed; what cannot is remembered until it is gone.
+  EXPECT_LE(probe.stuck_children(), 20u);
+  probe.probe({"/data"});
+  EXPECT_LE(probe.stuck_children(), 20u);
+}
+
+TEST(ParseMounts, knows_escapes_read_only_and_the_last_of_two) {
+  const auto mounts = parse_mounts(
+      "a /one ext4 ro 0 0\nb /with\\040space nfs ro,relatime 0 0\nc /one ext4 rw 0 0\ntorn /x\n");
+  EXPECT_EQ(mounts, (std::map<std::string, bool>{{"/one", true}, {"/with space", false}}));
+}
+
+TEST(JudgeRoom, limits) {
+  const HealthLimits limits;
+  MountReading reading{.path = "/",
+                       .answer = {.size_bytes = 10'000'000'000,
+                                  .free_bytes = 1'000'000'000,
+                                  .inodes = 100,
+                                  .free_inodes = 5}};
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "ok");
+  reading.answer.free_inodes = 4;
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "warn");
+  reading.answer.free_inodes = 0;
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "fail drain");
+  reading.answer.inodes = 0;  // btrfs has none to run out of
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "ok");
+  reading.answer.free_bytes = 900'000'000;
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "warn");
+  reading.answer.free_bytes = 499'999'999;
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "fail drain");
+  reading.silences = 1;
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "unknown");
+}
+
+}  // namespace
+}  // namespace hai
