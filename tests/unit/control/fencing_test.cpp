@@ -100,6 +100,21 @@ TEST(Fencing, ListsNotYetConfirmedCountToo) {
   EXPECT_TRUE(t.is_fenced());
 }
 
+TEST(Fencing, AListIsConfirmedByItsOwnVersionOnly) {
+  Fenced t;
+  const NodeId id = t.c.node_id("node-1");
+  t.c.emit(NodePeersNamed{id, 2, t.ids({3, 4, 5, 6, 7})});
+  const auto report = [&](int64_t version) {
+    t.c.decide_with([&](Decision& decision) {
+      decide_report(decision, *t.sessions.find(id), {.node = "node-1", .peers_version = version});
+    });
+    return t.c.state().find(id)->peers;
+  };
+  EXPECT_TRUE(report(1).named) << "it goes by the old one still";
+  EXPECT_FALSE(report(2).named);
+  EXPECT_EQ(t.c.state().find(id)->peers.confirmed, t.ids({3, 4, 5, 6, 7}));
+}
+
 TEST(Fencing, WithoutPeersANodeCannotHoldOn) {
   Fenced t;
   const NodeId other = t.c.node_id("node-7");

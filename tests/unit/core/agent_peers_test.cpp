@@ -70,19 +70,19 @@ TEST(Peers, WhoseMajorityIsDeadTooLetTheRanksLiveOnForHours) {
 
 TEST(Peers, OneWithALiveLeaseEndsTheRanksAtTheFence) {
   Asking w;
-  w.answer_for(10s, {dead, dead, dead, dead, alive});
+  w.answer_for(40s, {dead, dead, dead, dead, alive});
   EXPECT_EQ(w.host.lease_until, MonoTime(37s));
 }
 
 TEST(Peers, NoMajorityEndsTheRanksAtTheFence) {
   Asking w;
-  w.answer_for(10s, {dead, dead, unknown});
+  w.answer_for(40s, {dead, dead, unknown});
   EXPECT_EQ(w.host.lease_until, MonoTime(37s));
 }
 
 TEST(Peers, TwoMustAgreeOfTwo) {
   Asking w(2);
-  w.answer_for(10s, {dead});
+  w.answer_for(40s, {dead});
   EXPECT_EQ(w.host.lease_until, MonoTime(37s));
 }
 
