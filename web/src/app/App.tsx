@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { Route, Switch } from 'wouter';
 import { isLoginNeeded, token } from '../api/client';
 import { startLive } from '../api/live';
@@ -23,10 +23,12 @@ export function App({ isDemo }: { isDemo: boolean }) {
   const client = useQueryClient();
   const secret = useStore(token);
   const needsLogin = useStore(isLoginNeeded);
+  const lastSecret = useRef(secret);
   useEffect(() => {
     if (needsLogin) return;
-    // Another token may see another cluster: nothing of the last one stays.
-    client.clear();
+    // Another token may see other jobs: nothing of the last one's stays.
+    if (lastSecret.current !== secret) void client.resetQueries();
+    lastSecret.current = secret;
     return startLive(client);
   }, [client, secret, needsLogin]);
 

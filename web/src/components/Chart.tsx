@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { cssColor } from '../lib/css';
 import { useTheme } from '../app/theme';
+import { formatAxisTime } from '../lib/format';
 
 export interface Series {
   label: string;
@@ -47,8 +48,8 @@ function options(element: HTMLElement, series: Series[], top?: number): uPlot.Op
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, top ?? 0, max * 1.08)] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 1.9 * rem },
-      { ...axis, size: 3.4 * rem, splits: undefined, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 2500, 5000, 10000, 50000, 100000] },
+      { ...axis, grid: { show: false }, size: 1.9 * rem, space: 4.5 * rem, values: (_, splits) => splits.map((at) => formatAxisTime(at, splits)) },
+      { ...axis, size: 3.4 * rem, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 2500, 5000, 10000, 50000, 100000] },
     ],
     series: [
       {},

@@ -15,14 +15,18 @@ export function EventFeed({ events, withSubject = false }: { events: readonly Cl
   const now = useNow(60_000);
   if (events.length === 0) return <Empty title="Nothing has happened yet" />;
   return (
-    <ul className="feed">
+    <ul className={withSubject ? 'feed with-subject' : 'feed'}>
       {events.map((event) => (
         <li key={event.seq} title={`event ${event.seq}, by ${event.actor}`}>
           <time className="dim" dateTime={event.time}>
             {formatTime(event.time, now).slice(-8)}
           </time>
-          <span>{withSubject ? <Subject subject={event.subject} /> : formatWord(event.kind)}</span>
-          <span className="clip" title={event.text}>
+          {withSubject && (
+            <span className="clip">
+              <Subject subject={event.subject} />
+            </span>
+          )}
+          <span className={withSubject ? 'clip' : ''} title={`${formatWord(event.kind)}: ${event.text}`}>
             {event.text || formatWord(event.kind)} <span className="dim">{event.actor}</span>
           </span>
         </li>

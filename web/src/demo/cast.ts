@@ -6,7 +6,7 @@ export const users = ['ann', 'ben', 'chen', 'dora', 'emil', 'fatou', 'goran', 'h
 const models = ['llm-7b', 'llm-67b', 'moe-16b', 'vision-l', 'rl-math', 'ablation', 'tokenizer', 'eval', 'distill', 'reward'];
 const steps = ['pretrain', 'sft', 'sweep', 'probe', 'resume', 'bench'];
 const levels: Priority[] = ['normal', 'auto', 'low', 'above_normal', 'below_normal', 'high', 'under_normal', 'very_high'];
-const sizes = [1, 1, 1, 2, 1, 4, 2, 8, 4, 16, 8, 32, 16, 64, 128];
+const sizes = [1, 1, 1, 1, 1, 2, 2, 2, 4, 4, 8, 8, 16, 32, 64];
 
 export const nodeCount = 1_250;
 const nodesPerLeaf = 20;
@@ -51,7 +51,7 @@ export function makeJob(random: Random, id: number, at: string): Job {
     priority: random.pickSkewed(levels),
     state: 'queued',
     held: random.chance(0.01),
-    node_count: isShare ? 1 : random.pick(sizes),
+    node_count: isShare ? 1 : random.pickSkewed(sizes),
     gpus_per_node: isShare ? random.pick([1, 2, 4]) : 0,
     submitted_at: at,
     started_at: null,

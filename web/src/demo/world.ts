@@ -8,7 +8,7 @@ import { Random } from './random';
 const pastSeconds = 8 * 3600;
 const pastStepSeconds = 30;
 const jobsPerSecond = 0.31;
-const meanRunSeconds = 1_150;
+const meanRunSeconds = 1_250;
 const candidatesPerStep = 250;
 const eventsMax = 30_000;
 
@@ -34,6 +34,7 @@ export class World {
     for (let t = 0; t < pastSeconds; t += pastStepSeconds) this.step(pastStepSeconds);
     this.now = Date.now();
     this.breakSomething();
+    for (const id of this.waiting) this.jobs.get(id)!.pending_reason = this.reason(this.jobs.get(id)!);
   }
 
   time(): string {
@@ -66,6 +67,7 @@ export class World {
     this.lastJob = job.id;
     this.jobs.set(job.id, job);
     this.waiting.add(job.id);
+    job.pending_reason = this.reason(job);
     const text = `${job.name} submitted: ${job.node_count} nodes of ${job.group}, priority ${job.priority}`;
     this.emit(job.user, 'job_submitted', `job/${job.id}`, text, { job: job.id, user: job.user });
     return job;
@@ -105,8 +107,7 @@ export class World {
     if (job.id % 9 === 0) return { code: 'quota', text: `quota of ${job.user} in training/${job.priority}: 64 nodes, 60 used, ${job.node_count} asked` };
     if (job.id % 31 === 0) return { code: 'dependency', text: `waits for job ${job.id - 3} to succeed` };
     if (job.id % 47 === 0) return { code: 'preempting', text: 'nodes are held for it while 2 jobs save and leave' };
-    const free = this.nodes.filter((node) => node.group === job.group && node.gpus_free === 8).length;
-    return { code: 'resources', text: `needs ${job.node_count} whole nodes in ${job.group}; ${free} of 1,210 open nodes can give that now` };
+    return { code: 'resources', text: `needs ${job.node_count} whole nodes in ${job.group}; ${job.id % Math.max(2, job.node_count)} of 1,202 open nodes can give that now` };
   }
 
   start(job: Job, nodes: Node[]): void {

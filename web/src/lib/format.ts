@@ -52,6 +52,15 @@ export function formatTime(time: string | null, now: number): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
 }
 
+// Under a chart: minutes within a day, days beyond.
+export function formatAxisTime(seconds: number, all: readonly number[]): string {
+  const at = new Date(seconds * 1000);
+  const span = (all[all.length - 1] ?? 0) - (all[0] ?? 0);
+  if (span > 2 * 86_400) return `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  return span < 240 ? `${clock}:${two(at.getSeconds())}` : clock;
+}
+
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let value = bytes;

@@ -28,8 +28,24 @@ function gpusPlaced(event: ClusterEvent): number {
   return (placement ?? []).reduce((sum, rank) => sum + (rank.gpus?.length ?? 0), 0);
 }
 
-// An attempt that ended within the log but was placed before it has an unknown size; before its end
-// nothing is known for sure, so the history begins there.
+// The GPUs of a job, if it is known: for attempts placed before the loaded events begin.
+export type SizeOfJob = (id: number) => number | undefined;
+
+function sizesOf(newestFirst: readonly ClusterEvent[], sizeOfJob: SizeOfJob): Map<string, number> {
+  const sizes = new Map<string, number>();
+  for (const event of newestFirst) {
+    if (event.kind === 'attempt_placed') sizes.set(attemptKey(event), gpusPlaced(event));
+  }
+  for (const event of newestFirst) {
+    const key = attemptKey(event);
+    if (event.kind !== 'attempt_ended' || sizes.has(key)) continue;
+    const size = sizeOfJob(Number(event.body.job));
+    if (size !== undefined) sizes.set(key, size);
+  }
+  return sizes;
+}
+
+// Before the end of an attempt of unknown size nothing is known for sure: the history begins there.
 function firstKnown(newestFirst: readonly ClusterEvent[], sizes: Map<string, number>): number {
   const index = newestFirst.findIndex(
     (event) => event.kind === 'attempt_ended' && !sizes.has(attemptKey(event)),
@@ -48,11 +64,12 @@ function change(event: ClusterEvent, sizes: Map<string, number>): { gpus: number
   return { gpus: 0, waiting: 0 };
 }
 
-export function rebuildHistory(newestFirst: readonly ClusterEvent[], present: Present): History {
-  const sizes = new Map<string, number>();
-  for (const event of newestFirst) {
-    if (event.kind === 'attempt_placed') sizes.set(attemptKey(event), gpusPlaced(event));
-  }
+export function rebuildHistory(
+  newestFirst: readonly ClusterEvent[],
+  present: Present,
+  sizeOfJob: SizeOfJob = () => undefined,
+): History {
+  const sizes = sizesOf(newestFirst, sizeOfJob);
   const known = newestFirst.slice(0, firstKnown(newestFirst, sizes));
   let { gpusUsed, waiting } = present;
   const samples: Sample[] = [{ time: present.now / 1000, gpusUsed, waiting }];

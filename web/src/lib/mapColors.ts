@@ -28,11 +28,11 @@ export function hashOf(text: string): number {
   return hash;
 }
 
-// Cold to hot, readable without telling red from green.
+// Blue over magenta to orange, and ever lighter or darker: readable without telling red from green.
 export function heatColor(part: number, isDark: boolean): string {
   const x = Math.max(0, Math.min(1, part));
   const light = isDark ? 0.3 + 0.5 * x : 0.9 - 0.45 * x;
-  return `oklch(${light.toFixed(3)} ${(0.04 + 0.12 * x).toFixed(3)} ${(250 - 205 * x).toFixed(0)})`;
+  return `oklch(${light.toFixed(3)} ${(0.04 + 0.12 * x).toFixed(3)} ${(255 + 155 * x).toFixed(0)})`;
 }
 
 const priorityRank: Record<string, number> = {

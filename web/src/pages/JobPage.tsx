@@ -43,11 +43,11 @@ function Loaded({ job }: { job: Job }) {
       <div className="job-page">
         <div className="stack">
           <Life job={job} attempts={list} events={events.data ?? []} />
-          <Ranks attempt={list.find((each) => each.attempt === shown)} onLog={(next) => pick(shown, next)} />
+          {isWaiting && <WhyCard job={job} />}
+          {list.length > 0 && <Ranks attempt={list.find((each) => each.attempt === shown)} onLog={(next) => pick(shown, next)} />}
           {list.length > 0 && <LogView job={id} attempts={list} attempt={shown} rank={rank} onPick={pick} />}
         </div>
         <div className="stack">
-          {isWaiting && <WhyCard job={job} />}
           <CheckpointCard job={job} />
           <Resources job={job} />
           <Panel title="Events" aside="newest first">

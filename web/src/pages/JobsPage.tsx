@@ -30,7 +30,7 @@ export default function JobsPage() {
   const [wantsAll, setWantsAll] = useState(false);
   const list = useJobList(serverQuery(filter), wantsAll ? everything : 0);
   const rows = useRows(list.jobs, filter);
-  const [active, setActive] = useState(0);
+  const [active, setActive] = useState(-1);
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const toggle = useCallback((id: number) => {
     setSelected((old) => {
@@ -140,10 +140,12 @@ function Loaded({ list, shown, filter, onAll }: { list: ReturnType<typeof useJob
   const isPlain = filter.user === '' && filter.group === '' && filter.tag === '';
   const total = counts && isPlain && filter.states.length > 0 ? filter.states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) : null;
   if (list.isComplete) return <span className="dim">{formatCount(shown)} jobs</span>;
+  const loaded = formatCount(list.jobs.length);
   return (
-    <span className="row dim">
-      {formatCount(shown)} of the newest {formatCount(list.jobs.length)}
-      {total !== null && total > list.jobs.length && ` (${formatCount(total)} in all)`}
+    <span className="row dim" title="Sorting, grouping and the text filter cover what is loaded">
+      {shown < list.jobs.length && `${formatCount(shown)} shown, `}
+      newest {loaded}
+      {total !== null && total > list.jobs.length && ` of ${formatCount(total)}`}
       <button className="button quiet small" disabled={list.isLoadingMore} onClick={onAll}>
         {list.isLoadingMore ? 'Loading…' : 'Load all'}
       </button>

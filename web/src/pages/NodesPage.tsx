@@ -44,7 +44,7 @@ export default function NodesPage() {
   const filter = useMemo(() => parseNodeFilter(search), [search]);
   const nodes = useNodes();
   const rows = useMemo(() => selectNodes(nodes.data ?? [], filter), [nodes.data, filter]);
-  const [active, setActive] = useState(0);
+  const [active, setActive] = useState(-1);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const change = (part: Partial<NodeFilter>): void => {
     const next = formatNodeFilter({ ...filter, ...part });

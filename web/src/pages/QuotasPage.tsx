@@ -61,7 +61,7 @@ function QuotaTable({ quotas, text, onEdit }: { quotas: readonly Quota[]; text: 
   const shown = useMemo(() => quotas.filter((quota) => `${quota.owner} ${quota.group} ${quota.priority}`.includes(text.trim())), [quotas, text]);
   if (shown.length === 0) return <Empty title="No quota matches" />;
   return (
-    <table className="plain">
+    <table className="plain middle">
       <thead>
         <tr>
           <th>owner</th>

@@ -28,7 +28,7 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
             <td>
               <Badge word={attempt.state} />
             </td>
-            <td>{formatTime(attempt.placed_at, now)}</td>
+            <td className="now">{formatTime(attempt.placed_at, now)}</td>
             <td className="num">{attempt.running_at ? formatDuration(secondsBetween(attempt.running_at, attempt.ended_at ?? now)) : '–'}</td>
             <td className="mono">{formatHosts(attempt.ranks.map((rank) => rank.node))}</td>
             <td>

@@ -1,12 +1,13 @@
 import { useMemo } from 'react';
 import { recentEvents } from '../../api/live';
-import { useEvents } from '../../api/queries';
+import { useEvents, useJobList, useNodes } from '../../api/queries';
 import type { Cluster } from '../../api/types';
 import { Chart } from '../../components/Chart';
 import { Panel } from '../../components/Panel';
 import { Failure, Loading } from '../../components/states';
 import { formatCount, formatDuration, formatGpuHours } from '../../lib/format';
 import { rebuildHistory, thinOut } from '../../lib/history';
+import { gpusOf } from '../../lib/jobRows';
 import { useStore } from '../../lib/store';
 import { useNow } from '../../lib/useNow';
 
@@ -14,18 +15,31 @@ const kinds = ['job_submitted', 'attempt_placed', 'attempt_suspending', 'attempt
 const pagesMax = 5;
 const pointsMax = 600;
 
+// The lists the overview shows anyway, and the newest jobs of all.
+function useSizes(): (id: number) => number | undefined {
+  const lists = [useJobList('finished=true', 0), useJobList('state=queued&state=suspended', 0), useJobList('state=running', 0)];
+  const gpusOfNode = useNodes().data?.[0]?.gpus ?? 8;
+  const [ended, waiting, running] = lists.map((list) => list.jobs);
+  return useMemo(() => {
+    const sizes = new Map<number, number>();
+    for (const jobs of [ended, waiting, running]) for (const job of jobs ?? []) sizes.set(job.id, gpusOf(job, gpusOfNode));
+    return (id) => sizes.get(id);
+  }, [ended, waiting, running, gpusOfNode]);
+}
+
 export default function OverviewCharts({ cluster }: { cluster: Cluster | undefined }) {
   const past = useEvents(kinds, pagesMax);
   const recent = useStore(recentEvents);
   const now = useNow(5_000);
+  const sizeOf = useSizes();
   const history = useMemo(() => {
     if (!cluster || !past.data) return null;
     const loaded = past.data[0]?.seq ?? 0;
     const events = recent.filter((event) => event.seq > loaded && kinds.includes(event.kind)).concat(past.data);
     const waiting = (cluster.jobs.queued ?? 0) + (cluster.jobs.suspended ?? 0);
-    return rebuildHistory(events, { now, gpusUsed: cluster.gpus.used, waiting });
+    return rebuildHistory(events, { now, gpusUsed: cluster.gpus.used, waiting }, sizeOf);
     // `recent` moves with each event; the present figures come with the next answer of the cluster.
-  }, [cluster, past.data, recent, now]);
+  }, [cluster, past.data, recent, now, sizeOf]);
 
   const plot = useMemo(() => {
     const samples = thinOut(history?.samples ?? [], pointsMax);

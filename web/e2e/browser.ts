@@ -1,0 +1,38 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+// Debian's Chromium, without the background connections that a closed network would refuse.
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+export interface Look {
+  width: number;
+  height: number;
+  scheme: 'light' | 'dark';
+  token?: string;
+}
+
+export async function openPage(browser: Browser, url: string, look: Look): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width: look.width, height: look.height },
+    colorScheme: look.scheme,
+    timezoneId: 'UTC',
+    locale: 'en-GB',
+  });
+  if (look.token) await context.addInitScript((token) => localStorage.setItem('hai.token', token), look.token);
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(url);
+  return page;
+}

@@ -1,0 +1,36 @@
+import type { Attempt, ClusterEvent, Job, Node } from '../src/api/types';
+
+// Whole values with what a test does not care about filled in.
+export const t0 = Date.parse('2026-11-20T12:00:00.000Z');
+export const at = (seconds: number): string => new Date(t0 + seconds * 1000).toISOString();
+
+export function job(part: Partial<Job> = {}): Job {
+  return {
+    id: 1, name: 'j1', user: 'ann', group: 'training', priority: 'normal', state: 'queued', held: false, node_count: 1,
+    gpus_per_node: 0, submitted_at: at(0), started_at: null, ended_at: null, attempt: 0, pending_reason: null, exit_code: null,
+    nodes: [], suspend_count: 0, requeue_count: 0, lost_gpu_seconds: 0, attempt_state: null, end_reason: null, zone: null,
+    tags: [], checkpoint: null, progress_step: null, whole_life_state: null, workspace: '/w', entrypoint: 'a.py', parameters: '',
+    ...part,
+  };
+}
+
+export function node(part: Partial<Node> = {}): Node {
+  return {
+    name: 'n1', group: 'training', zone: 'A', leaf: 'leaf-1', liveness: 'up', scheduling: 'open', reason: null, reason_by: null,
+    gpus: 8, gpus_free: 8, jobs: [], health: 'ok', checks: [], address: '', cpus: 1, memory_bytes: 1, gpu_model: 'x',
+    agent_version: '1', ...part,
+  };
+}
+
+export function attempt(part: Partial<Attempt> = {}): Attempt {
+  return {
+    job_id: 1, attempt: 1, state: 'running', placed_at: at(0), running_at: at(1), ended_at: null, end_reason: null,
+    exit_code: null, ranks: [], ...part,
+  };
+}
+
+let seq = 0;
+export function event(kind: string, subject: string, seconds: number, body: Record<string, unknown> = {}): ClusterEvent {
+  seq += 1;
+  return { seq, time: at(seconds), actor: 'scheduler', kind, subject, text: '', body };
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { formatAgo, formatBytes, formatDuration, formatHosts, formatPercent } from '../src/lib/format';
+import { at, t0 } from './builders';
+
+describe('formatDuration', () => {
+  it.each([
+    [0, '0s'], [8, '8s'], [59.6, '1m'], [61, '1m 1s'], [3600, '1h'], [7_500, '2h 5m'], [90_000, '1d 1h'], [-5, '0s'],
+  ])('%s seconds are %s', (seconds, text) => expect(formatDuration(seconds)).toBe(text));
+});
+
+describe('formatPercent', () => {
+  it.each([
+    [0, 10, '0 %'], [10, 10, '100 %'], [9_999, 10_000, '99.9 %'], [1, 100_000, '0.1 %'], [1, 3, '33.3 %'], [1, 0, '–'],
+  ])('%s of %s is %s', (part, whole, text) => expect(formatPercent(part, whole)).toBe(text));
+});
+
+describe('formatHosts', () => {
+  it('joins runs, keeps leading zeros and sorts', () => {
+    expect(formatHosts(['n-03', 'n-01', 'n-02', 'n-09', 'login'])).toBe('n-[01-03,09],login');
+    expect(formatHosts(['node-7'])).toBe('node-7');
+    expect(formatHosts([])).toBe('');
+  });
+});
+
+it('tells past and future', () => {
+  expect(formatAgo(at(-90), t0)).toBe('1m 30s ago');
+  expect(formatAgo(at(30), t0)).toBe('in 30s');
+  expect(formatAgo(null, t0)).toBe('–');
+});
+
+it('shows bytes in powers of 1024', () => {
+  expect(formatBytes(25_276_510_208)).toBe('23.5 GiB');
+  expect(formatBytes(512)).toBe('512 B');
+});

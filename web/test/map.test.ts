@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { gpuOwners } from '../src/lib/gpuOwners';
+import { hitTest, layoutMap } from '../src/lib/mapLayout';
+import { job, node } from './builders';
+
+const cluster = (count: number) =>
+  Array.from({ length: count }, (_, i) =>
+    node({ name: `n${i}`, zone: i < count / 2 ? 'A' : 'B', leaf: `leaf-${Math.floor(i / 20)}` }));
+
+describe('layoutMap', () => {
+  it('shows 10,000 GPUs at once on a laptop', () => {
+    const layout = layoutMap(cluster(1250), 1050, 640);
+    expect(layout.boxes).toHaveLength(1250);
+    expect(layout.height).toBeLessThanOrEqual(640);
+    expect(layout.tile).toBeGreaterThanOrEqual(3);
+  });
+
+  it('uses larger tiles on a wall', () => {
+    expect(layoutMap(cluster(1250), 3400, 1900).tile).toBeGreaterThan(layoutMap(cluster(1250), 1050, 640).tile);
+  });
+
+  it('lets no two nodes overlap', () => {
+    const layout = layoutMap(cluster(300), 900, 500);
+    const seen = new Set(layout.boxes.map((box) => `${box.x},${box.y}`));
+    expect(seen.size).toBe(300);
+  });
+
+  it('finds each GPU where it is drawn', () => {
+    const layout = layoutMap(cluster(45), 900, 500);
+    for (const box of layout.boxes) {
+      for (let gpu = 0; gpu < 8; gpu += 1) {
+        const pitch = layout.tile + layout.gap;
+        const x = box.x + (gpu % layout.gpuColumns) * pitch + layout.tile / 2;
+        const y = box.y + Math.floor(gpu / layout.gpuColumns) * pitch + layout.tile / 2;
+        expect(hitTest(layout, x, y)).toEqual({ box, gpu });
+      }
+    }
+    expect(hitTest(layout, -50, -50)).toBeNull();
+  });
+
+  it('has room for a cluster of one node, and of none', () => {
+    expect(layoutMap([node()], 400, 300).boxes).toHaveLength(1);
+    expect(layoutMap([], 400, 300).boxes).toHaveLength(0);
+  });
+});
+
+it('lays shares out in order of job id and leaves the free GPUs last', () => {
+  const jobs = new Map([[5, job({ id: 5, gpus_per_node: 2 })], [3, job({ id: 3, gpus_per_node: 4 })]]);
+  const owners = gpuOwners(node({ gpus_free: 2, jobs: [5, 3] }), jobs);
+  expect(owners.map((owner) => (typeof owner === 'object' ? owner?.id : owner))).toEqual([3, 3, 3, 3, 5, 5, undefined, undefined]);
+});
+
+it('gives a node with one unknown job all its used GPUs', () => {
+  expect(gpuOwners(node({ gpus_free: 0, jobs: [9] }), new Map())).toEqual(new Array(8).fill(9));
+});
