@@ -69,6 +69,7 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   reader.boolean("unknown_user_runs_as_self", &config.unknown_user_runs_as_self);
   reader.boolean("cgroups", &config.cgroups);
   read_log(reader, &config);
+  read_health_config(reader, &config.health);
   RETURN_IF_ERROR(to_status(reader.finish(), source));
   return config;
 }

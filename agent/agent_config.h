@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/health/health_config.h"
 #include "common/log.h"
 #include "common/status.h"
 
@@ -26,6 +27,7 @@ struct AgentConfig {
   bool cgroups = true;
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // "" = stderr
+  HealthConfig health;
 };
 
 // invalid_argument with one line per error, each with its line number.

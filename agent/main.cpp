@@ -9,6 +9,7 @@
 #include <random>
 
 #include "agent/agent_config.h"
+#include "agent/check_health.h"
 #include "agent/core/agent.h"
 #include "agent/fleet.h"
 #include "agent/gpu_inventory.h"
@@ -134,6 +135,38 @@ int start(const AgentConfig& config, int fleet_nodes) {
   return run_agent(config, token.value());
 }
 
+struct HealthOptions {
+  bool is_asked = false;
+  std::string format = "table";
+  HealthOverrides overrides;
+};
+
+void add_health_options(CLI::App& app, HealthOptions& options) {
+  app.add_flag("--check-health", options.is_asked,
+               "look at this node once, print what is found, and exit: 1 if something fails");
+  app.add_option("-o,--output", options.format, "of --check-health")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  app.add_option("--sys-root", options.overrides.sys_root, "stands for /sys in health checks");
+  app.add_option("--proc-root", options.overrides.proc_root, "stands for /proc in health checks");
+  app.add_option("--kmsg", options.overrides.kmsg, "stands for /dev/kmsg in health checks");
+  app.add_option("--nvml-library", options.overrides.nvml_library,
+                 "stands for libnvidia-ml.so.1 in health checks");
+}
+
+int show_health(const AgentConfig& config, bool as_json) {
+  const Result<bool> is_well = check_health(config, as_json);
+  if (!is_well.is_ok()) return fail(is_well.status());
+  return is_well.value() ? kOk : kError;
+}
+
+// A node is looked at before it is set up, too.
+Result<AgentConfig> read_agent_config_if_any(const std::string& path) {
+  Result<AgentConfig> config = read_agent_config(path);
+  if (!config.is_ok() && config.status().code() == Code::not_found) return AgentConfig{};
+  return config;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"hai-agent: runs the ranks of one node of a hai cluster"};
   app.set_version_flag("--version", "hai-agent " + std::string(version()));
@@ -148,18 +181,24 @@ int run(int argc, char** argv) {
   app.add_option("--fleet", fleet_nodes,
                  "be so many nodes at once, whose ranks are timers: for scale tests")
       ->check(CLI::Range(1, kFleetMax));
+  HealthOptions health;
+  add_health_options(app, health);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
   }
-  Result<AgentConfig> config = read_agent_config(path);
+  const bool needs_config = !health.is_asked || app.count("--config") > 0;
+  Result<AgentConfig> config =
+      needs_config ? read_agent_config(path) : read_agent_config_if_any(path);
   if (!config.is_ok()) return fail(config.status());
   if (check_only) {
     fmt::print("{}: ok\n", path);
     return kOk;
   }
   if (simulate_gpus > 0) config.value().simulate_gpus = simulate_gpus;
+  apply(health.overrides, config.value().health);
+  if (health.is_asked) return show_health(config.value(), health.format == "json");
   return start(config.value(), fleet_nodes);
 }
 

@@ -74,7 +74,8 @@ constexpr CheckInfo kChecks[] = {
      "unknown",
      "mount it again; the file server"},
     {"disk_space", "mounts", "statfs in a child process",
-     "less free than disk_free_megabytes or no inode: fail drain; less than disk_free_percent or "
+     "less free than disk_free_megabytes, no inode, or become read-only: fail drain; less than "
+     "disk_free_percent or "
      "disk_free_inodes_percent: warn",
      "make room"},
     {"disk_stuck", "disks", "/proc/diskstats",

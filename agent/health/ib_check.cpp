@@ -22,9 +22,9 @@ void IbCheck::sample(MonoTime now) {
     seen.emplace(std::move(name), std::move(port));
   }
   for (const auto& [name, rate] : options_.expected_gigabits) ports_.try_emplace(name);
-  for (auto& [name, history] : ports_) {
+  for (auto& [name, known] : ports_) {
     const auto port = seen.find(name);
-    history.add(now, port == seen.end() ? std::nullopt : std::optional(port->second), window);
+    known.history.add(now, port == seen.end() ? std::nullopt : std::optional(port->second), window);
   }
 }
 
@@ -36,12 +36,21 @@ CheckResult IbCheck::judge_traffic(const CheckInput& input) {
   }
   if (!distributed_since_) distributed_since_ = input.now;
   Duration idle = input.now - *distributed_since_;
-  for (const auto& [name, history] : ports_) idle = std::min(idle, history.idle_for(input.now));
+  for (const auto& [name, port] : ports_) idle = std::min(idle, port.history.idle_for(input.now));
   const Duration limit = options_.limits.ib_idle_minutes * 1min;
   if (idle < limit) return make_ok(about, "data comes in");
   return make_warn(about, fmt::format("no data received for {} min under a job of several nodes, "
                                       "limit {} min: it may hang",
                                       idle / 1min, limit / 1min));
+}
+
+CheckResult IbCheck::judge_flaps(const std::string& name, Port& port, UnixTime wall_now) const {
+  CheckResult result = judge_ib_flaps(name, port.history, options_.limits);
+  const int64_t flaps = port.history.flaps();
+  if (flaps > port.flaps) port.flapped_at = wall_now;
+  port.flaps = flaps;
+  if (flaps > 0) result.at = port.flapped_at;
+  return result;
 }
 
 std::vector<CheckResult> IbCheck::run(const CheckInput& input) {
@@ -50,15 +59,15 @@ std::vector<CheckResult> IbCheck::run(const CheckInput& input) {
     return {make_unknown({.name = "ib_link", .subject = {}, .gpus = {}}, "no such hardware")};
   }
   std::vector<CheckResult> results;
-  for (const auto& [name, history] : ports_) {
+  for (auto& [name, port] : ports_) {
     const auto expected = options_.expected_gigabits.find(name);
     const bool is_required = expected != options_.expected_gigabits.end();
     results.push_back(judge_ib_link(
-        name, history,
+        name, port.history,
         {.is_required = is_required, .rate_gigabits = is_required ? expected->second : 0},
         options_.limits, input.now));
-    results.push_back(judge_ib_flaps(name, history, options_.limits));
-    results.push_back(judge_ib_errors(name, history, options_.limits));
+    results.push_back(judge_flaps(name, port, input.wall_now));
+    results.push_back(judge_ib_errors(name, port.history, options_.limits));
   }
   results.push_back(judge_traffic(input));
   return results;

@@ -28,7 +28,14 @@ class IbCheck final : public Check {
   CheckResult judge_traffic(const CheckInput& input);
 
   IbCheckOptions options_;
-  std::map<std::string, IbPortHistory> ports_;
+  // When its flaps last grew in number: each is news, though the sentence stays the same.
+  struct Port {
+    IbPortHistory history;
+    int64_t flaps = 0;
+    UnixTime flapped_at{};
+  };
+  CheckResult judge_flaps(const std::string& name, Port& port, UnixTime wall_now) const;
+  std::map<std::string, Port> ports_;
   std::optional<MonoTime> distributed_since_;
 };
 

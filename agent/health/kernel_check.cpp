@@ -34,6 +34,7 @@ void KernelCheck::restore() {
 
 void KernelCheck::keep() {
   if (!std::exchange(is_changed_, false) || options_.fault_file.empty()) return;
+  if (!options_.writes_fault_file) return;
   const Status status = write_fault_file(options_.fault_file, {.boot_id = options_.boot_id,
                                                                .last_sequence = last_sequence_,
                                                                .faults = ledger_.faults(),

@@ -19,6 +19,7 @@ struct KernelCheckOptions {
   std::string proc_root = "/proc";
   std::string fault_file;  // keeps what stands for the agent's successor; "" = nowhere
   std::string boot_id;
+  bool writes_fault_file = true;  // false = only reads what the agent keeps there
   XidTable xids = XidTable::built_in();
   KernelTable kernel = KernelTable::built_in();
 };

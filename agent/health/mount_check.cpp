@@ -72,6 +72,10 @@ CheckResult judge_room(const MountReading& reading, const HealthLimits& limits) 
   if (reading.silences > 0) return make_unknown(about, "did not answer");
   const FileSystemAnswer& answer = reading.answer;
   if (answer.error != 0) return make_unknown(about, errno_text(answer.error));
+  // A root that is read-only by design is no fault; one that becomes so is the kernel's answer to
+  // an error.
+  if (reading.was_writable && answer.is_read_only)
+    return make_fail(about, HealthTier::drain, "became read-only");
   const int64_t megabytes = answer.free_bytes / kMegabyte;
   const int64_t percent = percent_of(answer.free_bytes, answer.size_bytes);
   const int64_t inodes_percent = percent_of(answer.free_inodes, answer.inodes);
@@ -109,7 +113,13 @@ std::vector<CheckResult> MountCheck::run(const CheckInput&) {
   for (const MountProbe::Answer& answer : probe_.probe({paths.begin(), paths.end()})) {
     int64_t& silences = silences_[answer.path];
     silences = answer.is_answered ? 0 : silences + 1;
-    readings[answer.path] = {.path = answer.path, .silences = silences, .answer = answer.answer};
+    const bool is_writable =
+        answer.is_answered && answer.answer.error == 0 && !answer.answer.is_read_only;
+    if (is_writable) writable_.insert(answer.path);
+    readings[answer.path] = {.path = answer.path,
+                             .was_writable = writable_.contains(answer.path),
+                             .silences = silences,
+                             .answer = answer.answer};
   }
   std::vector<CheckResult> results;
   for (const std::string& path : needed) {

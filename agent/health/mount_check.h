@@ -24,6 +24,7 @@ struct MountCheckOptions {
 struct MountReading {
   std::string path;
   bool is_mounted = true;
+  bool was_writable = false;      // when it was asked before
   bool is_writable_mount = true;  // as the list of mounts says
   int64_t silences = 0;
   FileSystemAnswer answer;
@@ -44,6 +45,7 @@ class MountCheck final : public Check {
   MountCheckOptions options_;
   MountProbe probe_;
   std::map<std::string, int64_t> silences_;
+  std::set<std::string> writable_;  // have been
 };
 
 }  // namespace hai

@@ -32,6 +32,7 @@ Result<KernelCheckOptions> kernel_options(const NodeChecksOptions& options) {
   out.proc_root = options.config.proc_root;
   if (!options.data_dir.empty()) out.fault_file = options.data_dir + "/faults.json";
   out.boot_id = options.boot_id;
+  out.writes_fault_file = options.is_agent;
   RETURN_IF_ERROR(read_table(options.config.xid_table, out.xids));
   RETURN_IF_ERROR(read_table(options.config.kernel_table, out.kernel));
   return out;

@@ -16,6 +16,7 @@ struct NodeChecksOptions {
                          // there. "" = nowhere
   std::string boot_id;
   std::string agent_version;
+  bool is_agent = true;    // false = somebody else looks beside it, and keeps nothing
   int simulated_gpus = 0;  // have no driver: looked at only if the config names an NVML library
 };
 

@@ -110,6 +110,20 @@ TEST_F(IbTest, one_flash_cut_warns_three_in_three_hours_drain_and_heal) {
   EXPECT_EQ(verdict_of(check.run(input_at(6h + 1s)), "ib_flaps", "mlx5_0/1"), "ok");
 }
 
+TEST_F(IbTest, each_flash_cut_has_its_time) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  const auto flapped_at = [&](Duration at) {
+    return result_of(check.run(input_at(at)), "ib_flaps", "mlx5_0/1").at - kWall;
+  };
+  set("counters/link_downed", "2");
+  EXPECT_EQ(flapped_at(5s), 5s);
+  EXPECT_EQ(flapped_at(10s), 5s);
+  set("counters/link_downed", "3");
+  EXPECT_EQ(flapped_at(15s), 15s);
+  EXPECT_EQ(flapped_at(20s), 15s);
+}
+
 TEST_F(IbTest, a_counter_that_begins_anew_is_no_flap_storm) {
   set("counters/link_downed", "900");
   IbCheck check = make();

@@ -109,6 +109,11 @@ TEST(JudgeRoom, limits) {
   EXPECT_EQ(verdict_of(judge_room(reading, limits)), "warn");
   reading.answer.free_bytes = 499'999'999;
   EXPECT_EQ(verdict_of(judge_room(reading, limits)), "fail drain");
+  reading.answer.free_bytes = 9'000'000'000;
+  reading.answer.is_read_only = true;
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "ok");  // As it always was.
+  reading.was_writable = true;
+  EXPECT_EQ(verdict_of(judge_room(reading, limits)), "fail drain");
   reading.silences = 1;
   EXPECT_EQ(verdict_of(judge_room(reading, limits)), "unknown");
 }
