@@ -77,7 +77,7 @@ def plan_faults(seed, seconds, nodes, leaves, small_disk, pace):
     """Nothing but the arguments decides. `pace`: mean seconds between two faults."""
     rng = random.Random(f"faults {seed}")
     kinds, weights = list(KINDS), [row[0] for row in KINDS.values()]
-    scale = min(1.0, seconds / 300)
+    scale = min(1.0, seconds / 120)
     busy = {}  # resource -> free from
     faults, at = [], FIRST_AT
     while at < seconds:
