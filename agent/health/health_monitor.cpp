@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "agent/health/merge_results.h"
@@ -16,6 +18,15 @@ namespace {
 constexpr Duration kStartSpread = 100ms;
 constexpr Duration kPatienceAtEnd = 1s;
 constexpr size_t kClearedMax = 256;
+
+// Nothing that a library throws ends the agent.
+std::vector<CheckResult> run_checked(Check& check, const CheckInput& input) {
+  try {
+    return check.run(input);
+  } catch (const std::exception& error) {
+    return {make_unknown({check.name(), "", {}}, fmt::format("broke off: {}", error.what()))};
+  }
+}
 
 }  // namespace
 
@@ -39,8 +50,13 @@ struct HealthMonitor::Door {
   bool is_open = true;   // on the loop's thread: the monitor is still there
 };
 
-void HealthMonitor::start_thread(std::function<void()> work) {
-  std::thread(std::move(work)).detach();
+bool HealthMonitor::start_thread(std::function<void()> work) {
+  try {
+    std::thread(std::move(work)).detach();
+    return true;
+  } catch (const std::system_error&) {  // As many threads as the system allows.
+    return false;
+  }
 }
 
 HealthMonitor::HealthMonitor(Loop& loop, std::vector<std::unique_ptr<Check>> checks,
@@ -113,16 +129,25 @@ void HealthMonitor::begin(Slot& slot) {
                    .wall_now = loop_.wall_now(),
                    .use = use_,
                    .cleared = std::exchange(slot.cleared, {})};
-  start_work_([this, &slot, door = door_, check = slot.check, input = std::move(input)] {
-    std::vector<CheckResult> found = check->run(input);
-    const std::lock_guard lock(door->mutex);
-    --door->working;
-    door->left.notify_all();
-    if (door->loop == nullptr) return;
-    door->loop->post([this, &slot, door, found = std::move(found)]() mutable {
-      if (door->is_open) end(slot, std::move(found));
-    });
-  });
+  const bool is_begun =
+      start_work_([this, &slot, door = door_, check = slot.check, input = std::move(input)] {
+        std::vector<CheckResult> found = run_checked(*check, input);
+        const std::lock_guard lock(door->mutex);
+        --door->working;
+        door->left.notify_all();
+        if (door->loop == nullptr) return;
+        door->loop->post([this, &slot, door, found = std::move(found)]() mutable {
+          if (door->is_open) end(slot, std::move(found));
+        });
+      });
+  if (is_begun) return;
+  loop_.cancel(slot.deadline);
+  slot.is_running = false;
+  {
+    const std::lock_guard lock(door_->mutex);
+    --door_->working;
+  }
+  say_unknown(slot, "could not be started");
 }
 
 void HealthMonitor::end(Slot& slot, std::vector<CheckResult> results) {
@@ -147,8 +172,11 @@ void HealthMonitor::give_up_waiting(Slot& slot) {
     const std::lock_guard lock(door_->mutex);
     --door_->working;
   }
-  const std::string summary =
-      fmt::format("did not end within {}", format_duration(slot.check->deadline()));
+  say_unknown(slot, fmt::format("did not end within {}", format_duration(slot.check->deadline())));
+  finish_round();
+}
+
+void HealthMonitor::say_unknown(Slot& slot, const std::string& summary) {
   for (CheckResult& result : slot.results) {
     if (result.verdict == CheckVerdict::fail) continue;
     result = make_unknown({result.name, result.subject, result.gpus}, summary);
@@ -156,7 +184,6 @@ void HealthMonitor::give_up_waiting(Slot& slot) {
   const bool is_silent = slot.results.empty();
   if (is_silent) slot.results.push_back(make_unknown({slot.check->name(), "", {}}, summary));
   merge();
-  finish_round();
 }
 
 void HealthMonitor::merge() {

@@ -18,9 +18,9 @@ namespace hai {
 
 class HealthMonitor {
  public:
-  // Runs the work somewhere that may block. The default is a new thread.
-  using StartWork = std::function<void(std::function<void()> work)>;
-  static void start_thread(std::function<void()> work);
+  // Runs the work somewhere that may block; false = cannot now. The default is a new thread.
+  using StartWork = std::function<bool(std::function<void()> work)>;
+  static bool start_thread(std::function<void()> work);
 
   HealthMonitor(Loop& loop, std::vector<std::unique_ptr<Check>> checks,
                 StartWork start_work = start_thread);
@@ -53,6 +53,7 @@ class HealthMonitor {
   void begin(Slot& slot);
   void end(Slot& slot, std::vector<CheckResult> results);
   void give_up_waiting(Slot& slot);
+  void say_unknown(Slot& slot, const std::string& summary);
   void schedule(Slot& slot, Duration delay);
   void merge();
   void finish_round();

@@ -16,6 +16,15 @@ namespace {
 
 constexpr long kReadOnly = 0x0001;  // ST_RDONLY, as statfs(2) has it
 
+// A child that is stuck outlives the agent: it must not hold its connections, ports and locks, nor
+// take signals for it.
+void let_go_of_parent(int kept) {
+  ::signal(SIGTERM, SIG_DFL);
+  ::signal(SIGINT, SIG_DFL);
+  if (kept > 0) ::close_range(0, static_cast<unsigned>(kept) - 1, 0);
+  ::close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);
+}
+
 pid_t wait_without_block(pid_t pid) {
   pid_t ended;
   do {
@@ -56,6 +65,7 @@ MountProbe::Child MountProbe::start(const std::string& path) const {
   // Not fork(): its handlers take locks that another thread may hold.
   child.pid = ::_Fork();
   if (child.pid == 0) {
+    let_go_of_parent(ends[1]);
     FileSystemAnswer answer;
     ask_(name, &answer);
     const ssize_t written = ::write(ends[1], &answer, sizeof answer);

@@ -2,6 +2,8 @@
 
 #include "agent/health/health_monitor.h"
 
+#include <stdexcept>
+
 #include "agent/health/merge_results.h"
 #include "agent/health/results.h"
 #include "common/asio_loop.h"
@@ -15,12 +17,14 @@ struct FakeCheck final : Check {
   FakeCheck(std::string name, CheckPace pace) : Check(std::move(name), pace) {}
   std::vector<CheckResult> run(const CheckInput& input) override {
     ++runs;
+    if (throws) throw std::runtime_error("out of paper");
     cleared = input.cleared;
     return says;
   }
   std::vector<CheckResult> says;
   std::vector<ClearedFault> cleared;
   int runs = 0;
+  bool throws = false;
 };
 
 struct HealthMonitorTest : testing::Test {
@@ -34,8 +38,11 @@ struct HealthMonitorTest : testing::Test {
     }
     disk->says = {make_ok({"disk", "sda", {}}, "works")};
     gpu->says = {make_ok(about_gpu("gpu", 0), "40 C")};
-    monitor.emplace(loop, std::move(checks),
-                    [this](std::function<void()> work) { started.push_back(std::move(work)); });
+    monitor.emplace(loop, std::move(checks), [this](std::function<void()> work) {
+      if (is_out_of_threads) return false;
+      started.push_back(std::move(work));
+      return true;
+    });
     monitor->set_on_change([this] { ++changes; });
   }
 
@@ -60,6 +67,7 @@ struct HealthMonitorTest : testing::Test {
   std::vector<std::function<void()>> started;
   std::optional<HealthMonitor> monitor;
   int changes = 0;
+  bool is_out_of_threads = false;
 };
 
 TEST_F(HealthMonitorTest, runs_each_check_once_a_period_and_lists_results_by_name) {
@@ -105,6 +113,27 @@ TEST_F(HealthMonitorTest, a_check_that_never_said_anything_is_unknown_by_its_own
   advance(6s);
   EXPECT_EQ(verdict("disk", ""), "unknown");
   EXPECT_EQ(verdict("gpu", ""), "unknown");
+}
+
+TEST_F(HealthMonitorTest, a_check_that_cannot_be_started_is_unknown_and_tried_again) {
+  monitor->start();
+  advance(1s);
+  work_off();
+  is_out_of_threads = true;
+  advance(10s);
+  EXPECT_EQ(result_of(monitor->results(), "disk", "sda").summary, "could not be started");
+  is_out_of_threads = false;
+  advance(10s);
+  work_off();
+  EXPECT_EQ(verdict("disk", "sda"), "ok");
+}
+
+TEST_F(HealthMonitorTest, a_check_that_throws_is_unknown) {
+  disk->throws = true;
+  monitor->start();
+  advance(1s);
+  work_off();
+  EXPECT_EQ(result_of(monitor->results(), "disk").summary, "broke off: out of paper");
 }
 
 TEST_F(HealthMonitorTest, a_failure_stands_while_its_check_hangs) {

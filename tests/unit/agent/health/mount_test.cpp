@@ -1,5 +1,6 @@
 #include "agent/health/mount_check.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -83,6 +84,23 @@ TEST(MountProbe, asks_all_at_once_and_leaves_no_child_that_can_end) {
   EXPECT_LE(probe.stuck_children(), 20u);
   probe.probe({"/data"});
   EXPECT_LE(probe.stuck_children(), 20u);
+}
+
+int held_by_agent = -1;
+void ask_what_is_held(const char*, FileSystemAnswer* answer) {
+  answer->error = ::fcntl(held_by_agent, F_GETFD) < 0 ? 0 : EBUSY;
+}
+
+// A child that is stuck for ever kept the agent's connections open, and its port: nobody noticed
+// that the agent died.
+TEST(MountProbe, a_child_holds_nothing_of_the_agent) {
+  held_by_agent = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(held_by_agent, 0);
+  MountProbe probe(10s, ask_what_is_held);
+  const auto answers = probe.probe({"/x"});
+  ::close(held_by_agent);
+  ASSERT_TRUE(answers[0].is_answered);
+  EXPECT_EQ(answers[0].answer.error, 0);
 }
 
 TEST(ParseMounts, knows_escapes_read_only_and_the_last_of_two) {
