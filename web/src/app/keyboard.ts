@@ -19,12 +19,12 @@ export function isTyping(target: EventTarget | null): boolean {
 
 export function useShortcuts(go: (path: string) => void, onSearch: () => void, onHelp: () => void): void {
   useEffect(() => {
-    let lastG = 0;
+    let lastG = Number.NEGATIVE_INFINITY; // time stamps count from the load of the page
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const target = goKeys[event.key];
       if (event.timeStamp - lastG < sequenceMs && target) {
-        lastG = 0;
+        lastG = Number.NEGATIVE_INFINITY;
         go(target[0]);
       } else if (event.key === 'g') {
         lastG = event.timeStamp;
@@ -40,8 +40,10 @@ export function useShortcuts(go: (path: string) => void, onSearch: () => void, o
   }, [go, onSearch, onHelp]);
 }
 
-// The first j or k on a page takes the focus into its table.
+// The first j or k on a page takes the focus into its table, and counts there.
 function focusRows(event: KeyboardEvent): void {
   const rows = document.querySelector<HTMLElement>('[data-rows]');
-  if (rows && !rows.contains(event.target as globalThis.Node)) rows.focus();
+  if (!rows || rows.contains(event.target as globalThis.Node)) return;
+  rows.focus();
+  rows.dispatchEvent(new KeyboardEvent('keydown', { key: event.key, bubbles: true }));
 }

@@ -130,7 +130,7 @@ function Pick({ title, value, options, onPick }: { title: string; value: number;
   return (
     <label className="row dim" style={{ fontSize: 'var(--text-s)' }}>
       {title}
-      <select className="select" style={{ width: 'auto', height: '1.65rem' }} value={value} onChange={(event) => onPick(Number(event.target.value))}>
+      <select className="select" aria-label={title} style={{ width: 'auto', height: '1.65rem' }} value={value} onChange={(event) => onPick(Number(event.target.value))}>
         {options.map((option) => (
           <option key={option}>{option}</option>
         ))}

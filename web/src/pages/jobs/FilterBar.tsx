@@ -44,6 +44,7 @@ export function FilterBar({ filter, users, groups, onChange }: Props) {
         group by
         <select
           className="select"
+          aria-label="group by"
           style={{ width: 'auto', height: '1.65rem' }}
           value={filter.groupBy ?? ''}
           onChange={(event) => onChange({ groupBy: (event.target.value || null) as GroupKey | null })}

@@ -1,0 +1,138 @@
+import { afterAll, expect, it } from 'vitest';
+import { open, stopAll, submit, tell } from './story';
+
+const story = tell();
+afterAll(stopAll);
+
+const state = (word: string) => story.page.locator('.page-head .badge', { hasText: word });
+const confirm = async (verb: string): Promise<void> => {
+  const { page } = story;
+  await page.getByRole('group', { name: 'actions' }).getByRole('button', { name: verb, exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Reason').fill('a test');
+  await dialog.getByRole('button', { name: verb, exact: true }).click();
+};
+
+it('shows on the overview, without a reload, that a job runs', async () => {
+  const { page } = story;
+  await open(page, '/');
+  await page.getByText('0 %').first().waitFor();
+  const job = await submit({ nodes: 2 });
+  await page.getByText('50.0 %').first().waitFor();
+  await page.getByText('in 1 job').first().waitFor();
+  await open(page, `/jobs/${job.id}`);
+  await confirm('Stop');
+  await state('stopped').waitFor();
+});
+
+it('follows the log of each rank and finds words in it', async () => {
+  const { page } = story;
+  const job = await submit({ nodes: 2 });
+  await open(page, `/jobs/${job.id}`);
+  await page.getByRole('log').getByText('line 3 of 0').waitFor();
+  await page.getByLabel('rank', { exact: true }).selectOption('1');
+  await page.getByRole('log').getByText(/line \d+ of 1/).first().waitFor();
+  expect(page.url()).toContain('rank=1');
+  await page.getByLabel('search the log').fill('LINE 12 ');
+  await page.getByText('1 of 1', { exact: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.log-line[data-hit]', { hasText: 'line 12 of 1' }).waitFor();
+  expect(await page.locator('mark').first().innerText()).toBe('line 12 ');
+});
+
+it('suspends, resumes, changes the priority of and stops a job', async () => {
+  const { page } = story;
+  const job = await submit();
+  await open(page, `/jobs/${job.id}`);
+  await state('running').waitFor();
+  await confirm('Suspend');
+  await state('suspended').waitFor();
+  await page.getByRole('heading', { name: 'Why it waits' }).waitFor();
+  await page.getByRole('group', { name: 'actions' }).getByRole('button', { name: /Resume|Release/ }).first().waitFor();
+  await confirm((await page.getByRole('button', { name: 'Resume', exact: true }).isVisible()) ? 'Resume' : 'Release');
+  await state('running').waitFor();
+  await page.getByRole('button', { name: /Priority/ }).click();
+  await page.getByRole('menuitem', { name: 'high', exact: true }).click();
+  await page.getByText(/· high ·/).waitFor();
+  await page.locator('.timeline i[data-phase=suspending]').waitFor();
+  await confirm('Stop');
+  await state('stopped').waitFor();
+});
+
+it('holds and releases a waiting job and says why it waits', async () => {
+  const { page } = story;
+  await stopAll();
+  const wide = await submit({ nodes: 4 });
+  const waiting = await submit({ nodes: 4 });
+  await open(page, `/jobs/${waiting.id}`);
+  await page.getByText(/needs 4 whole nodes/).first().waitFor();
+  await page.locator('a.tag', { hasText: `job ${wide.id}` }).first().waitFor();
+  await confirm('Hold');
+  await state('held').waitFor();
+  await confirm('Release');
+  await state('held').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: /Order/ }).click();
+  await page.getByRole('menuitem', { name: /^first/ }).click();
+  await page.getByText(/moved first/).waitFor();
+});
+
+it('stops several at once from the list, by keyboard', async () => {
+  const { page } = story;
+  await stopAll();
+  const jobs = [await submit(), await submit(), await submit()];
+  await open(page, '/jobs');
+  await page.getByRole('row', { name: jobs[2]!.name }).waitFor();
+  for (const key of ['j', 'x', 'j', 'x', 'j', 'x']) await page.keyboard.press(key);
+  await page.getByText('3 selected').waitFor();
+  await page.getByRole('group', { name: 'actions' }).getByRole('button', { name: /^Stop/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('Stop: 3 jobs').waitFor();
+  await page.getByText('No job matches').waitFor();
+});
+
+it('adds a new job to the list by itself, and opens it with Enter', async () => {
+  const { page } = story;
+  await open(page, '/jobs');
+  await page.getByText('No job matches').waitFor();
+  const job = await submit();
+  await page.getByRole('row', { name: job.name }).getByText('running').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: job.name }).waitFor();
+});
+
+it('keeps a view under a name', async () => {
+  const { page } = story;
+  await open(page, '/jobs?state=failed&sort=node_count');
+  page.once('dialog', (dialog) => void dialog.accept('Big failures'));
+  await page.getByRole('button', { name: /Own filter/ }).click();
+  await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+  await page.reload();
+  await page.getByRole('button', { name: /Big failures/ }).waitFor();
+});
+
+it('checks a job before it is sent, sends it, and runs it again', async () => {
+  const { page } = story;
+  await open(page, '/submit');
+  await page.getByLabel('Name', { exact: true }).fill('from the form');
+  await page.getByLabel('Workspace').fill('/tmp');
+  await page.getByLabel('Entrypoint').fill('/bin/sleep');
+  await page.getByLabel('Parameters').fill('300');
+  await page.getByRole('alert').waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('from-the-form');
+  await page.getByText('valid', { exact: true }).waitFor();
+  await page.getByText('even odds').waitFor();
+  const file = page.getByLabel('job file (YAML)');
+  await file.fill(`${await file.inputValue()}colour: red\n`);
+  await page.getByRole('alert').getByText(/colour/).waitFor();
+  await file.fill((await file.inputValue()).replace('colour: red\n', ''));
+  await page.getByText('valid', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Submit', exact: true }).click();
+  await page.getByRole('heading', { name: 'from-the-form' }).waitFor();
+  await state('running').waitFor();
+  await page.getByRole('link', { name: 'Run again' }).click();
+  await page.getByRole('heading', { name: 'Run from-the-form again' }).waitFor();
+  expect(await page.getByLabel('Parameters').inputValue()).toBe('300');
+});
+
+it('has thrown nothing on any page', () => expect(story.errors).toEqual([]));

@@ -1,0 +1,72 @@
+import { expect, inject, it } from 'vitest';
+import { base, dev, look, open, openPage, tell } from './story';
+
+const story = tell();
+
+it('lets nobody in without a token, and says so of a wrong one', async () => {
+  const page = await openPage(story.browser, base, { ...look, token: '' });
+  await page.getByLabel('Token').fill('wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('does not know this token').waitFor();
+  await page.getByLabel('Token').fill(inject('token'));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('healthy GPUs').waitFor();
+  await page.context().close();
+});
+
+it('goes everywhere by keyboard', async () => {
+  const { page } = story;
+  await open(page, '/');
+  await page.getByText('healthy GPUs').waitFor();
+  for (const [key, title] of [['j', 'Jobs'], ['n', 'Nodes'], ['m', 'Map'], ['i', 'Incidents'], ['u', 'Users and quotas'], ['s', 'Submit a job']]) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(key!);
+    await page.getByRole('heading', { name: title!, level: 1 }).waitFor();
+  }
+  await page.keyboard.press('g');
+  await page.keyboard.press('j');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('filter the loaded jobs');
+});
+
+it('keeps what is filtered in the address, through a reload', async () => {
+  const { page } = story;
+  await open(page, '/jobs?state=failed&by=user');
+  await page.reload();
+  await page.getByRole('button', { name: 'failed', pressed: true }).waitFor();
+  expect(await page.getByLabel('group by').inputValue()).toBe('user');
+});
+
+it('says that there is no such page, job or node', async () => {
+  const { page } = story;
+  await open(page, '/nothing');
+  await page.getByText('There is no such page').waitFor();
+  await open(page, '/jobs/999999');
+  await page.getByRole('alert').waitFor();
+  await open(page, '/nodes/nobody');
+  await page.getByRole('alert').waitFor();
+});
+
+it('keeps the chosen colours', async () => {
+  const { page } = story;
+  await open(page, '/');
+  await page.getByRole('button', { name: 'use dark colours' }).click();
+  await page.reload();
+  expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark');
+  await page.getByRole('button', { name: 'use light colours' }).click();
+});
+
+it('finds its way back when the server was killed', async () => {
+  const { page } = story;
+  await open(page, '/');
+  await page.getByText('live', { exact: true }).waitFor();
+  dev('kill', 'server');
+  await page.getByText('offline').waitFor();
+  dev('start', 'server');
+  await page.getByText('live', { exact: true }).waitFor({ timeout: 40_000 });
+});
+
+it('has thrown nothing on any page', () => expect(story.errors).toEqual([]));
