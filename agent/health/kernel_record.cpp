@@ -57,6 +57,18 @@ std::optional<Duration> take_bracketed_time(std::string_view& text) {
   return time;
 }
 
+// "[ T4711]" or "[   C12]", the thread or CPU that some kernels add.
+void drop_caller(std::string_view& text) {
+  const size_t close = text.find(']');
+  if (!text.starts_with('[') || close == std::string_view::npos || close > 12) return;
+  const size_t letter = text.find_first_not_of(' ', 1);
+  if (text[letter] != 'T' && text[letter] != 'C') return;
+  const std::string_view number = text.substr(letter + 1, close - letter - 1);
+  if (number.empty() || number.find_first_not_of("0123456789") != std::string_view::npos) return;
+  text.remove_prefix(close + 1);
+  take(text, ' ');
+}
+
 // The kernel writes bytes that do not print as \x1b.
 std::string printable(std::string_view text) {
   std::string out;
@@ -82,6 +94,7 @@ std::optional<KernelRecord> parse_kernel_record(std::string_view record) {
       if (take_number(rest) && take(rest, '>')) record = rest;
     }
     parsed->since_boot = take_bracketed_time(record);
+    drop_caller(record);
     parsed->text = std::string(record);
   }
   parsed->text = printable(parsed->text);

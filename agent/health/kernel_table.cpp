@@ -8,6 +8,7 @@ namespace hai {
 
 namespace {
 enum Column { kCheck, kTier, kRemedy, kPattern, kMeaning, kColumns };
+constexpr const char* kNone = "-";  // a line that looks like others and tells of nothing
 }  // namespace
 
 Result<KernelTable> KernelTable::parse(std::string_view text) {
@@ -27,7 +28,7 @@ Result<KernelTable> KernelTable::parse(std::string_view text) {
                                     .meaning = row.fields[kMeaning],
                                     .follows = false,
                                     .repeats = {}}});
-    table.checks_.push_back(row.fields[kCheck]);
+    if (row.fields[kCheck] != kNone) table.checks_.push_back(row.fields[kCheck]);
   }
   std::sort(table.checks_.begin(), table.checks_.end());
   table.checks_.erase(std::unique(table.checks_.begin(), table.checks_.end()), table.checks_.end());
@@ -40,6 +41,7 @@ std::optional<KernelTable::Match> KernelTable::match(std::string_view line) cons
   for (const Row& row : rows_) {
     std::optional<std::string> word = row.pattern.match(line);
     if (!word) continue;
+    if (row.check == kNone) return std::nullopt;
     while (!word->empty() && std::string_view(",:;.").find(word->back()) != std::string::npos)
       word->pop_back();
     return Match{.check = row.check, .subject = std::move(*word), .rule = &row.rule};

@@ -6,6 +6,7 @@
 #include "agent/health/health_monitor.h"
 #include "agent/health/results.h"
 #include "common/digest.h"
+#include "common/text_check.h"
 
 namespace hai {
 
@@ -49,10 +50,16 @@ void shorten(std::string& text, size_t bytes_max) {
   text.resize(size);
 }
 
+// Names and versions come from files; what is no text could not be sent.
+void make_text(std::string& text) {
+  if (find_bad_text(text)) text = printable(text);
+}
+
 void bound(CheckResult& result) {
   shorten(result.subject, kSubjectBytesMax);
   shorten(result.summary, HealthMonitor::kSummaryBytesMax);
   shorten(result.evidence, kEvidenceBytesMax);
+  for (std::string* text : {&result.subject, &result.summary, &result.evidence}) make_text(*text);
 }
 
 }  // namespace

@@ -17,17 +17,20 @@ bool is_bus_id(std::string_view text) {
 }  // namespace
 
 std::optional<XidLine> parse_xid_line(std::string_view text) {
+  // Only at the beginning: users name their processes, and the kernel prints these names.
+  static constexpr std::string_view kGpu = "NVRM: Xid (PCI:";
+  static constexpr std::string_view kSwitch = "SXid (PCI:";
   XidLine line;
-  size_t start = text.find("NVRM: Xid (PCI:");
-  if (start != std::string_view::npos) {
-    text.remove_prefix(start + 15);
+  if (text.starts_with(kGpu)) {
+    text.remove_prefix(kGpu.size());
   } else {
-    start = text.find("SXid (PCI:");
-    if (start == std::string_view::npos || !text.substr(0, start).ends_with(": ") ||
-        text.substr(0, start).find("nvidia-nvswitch") == std::string_view::npos)
+    const size_t start = text.find(": ");
+    if (!text.starts_with("nvidia-nvswitch") || start == std::string_view::npos)
       return std::nullopt;
+    text.remove_prefix(start + 2);
+    if (!text.starts_with(kSwitch)) return std::nullopt;
     line.kind = XidKind::sxid;
-    text.remove_prefix(start + 10);
+    text.remove_prefix(kSwitch.size());
   }
   const size_t close = text.find("): ");
   if (close == std::string_view::npos || !is_bus_id(text.substr(0, close))) return std::nullopt;

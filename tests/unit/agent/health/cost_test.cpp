@@ -46,7 +46,10 @@ TEST(Cost, all_checks_of_a_node_take_less_than_a_five_hundredth_of_a_core) {
                period, 100 * each / period);
   }
   fmt::print("{:12} {:.4f} % of a core\n", "all", 100 * share);
+#if !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)  // They cost more than what they watch.
   EXPECT_LT(share, 0.002);
+#endif
 }
 
 }  // namespace

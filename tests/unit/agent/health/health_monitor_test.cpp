@@ -235,6 +235,16 @@ TEST(MergeResults, of_two_with_one_name_and_subject_the_worse_stays) {
   EXPECT_EQ(merged[0].summary, "worse");
 }
 
+TEST(MergeResults, says_nothing_that_is_no_text) {
+  std::string cut(HealthMonitor::kSummaryBytesMax - 1, 'x');
+  cut += "…";  // Three bytes, of which one would fit.
+  const std::vector<CheckResult> merged = merge_results(
+      {make_warn({"a", "\xff\x01", {}}, cut, std::string("one\ntwo\0", 8))}, {}, kWall);
+  EXPECT_EQ(merged[0].subject, "??");
+  EXPECT_EQ(merged[0].summary, cut.substr(0, HealthMonitor::kSummaryBytesMax - 1));
+  EXPECT_EQ(merged[0].evidence, "one two?");
+}
+
 TEST(SummaryKind, stands_for_every_number_alike) {
   EXPECT_EQ(summary_kind("95 C, limit 93 C"), "# C, limit # C");
   EXPECT_EQ(summary_kind("0.5 of 1,024"), "# of #");

@@ -19,6 +19,7 @@ TEST(KernelRecord, reads_the_forms_of_dmesg) {
   EXPECT_EQ(parse_kernel_record("<6>[   12.000034] usb 1-1: new"), timed);
   EXPECT_EQ(parse_kernel_record("[Fri Nov 20 14:39:02 2026] usb 1-1: new"),
             (KernelRecord{.sequence = {}, .since_boot = {}, .text = "usb 1-1: new"}));
+  EXPECT_EQ(parse_kernel_record("[   12.000034] [ T4711] usb 1-1: new"), timed);
   EXPECT_EQ(parse_kernel_record("[Hardware Error]: fatal")->text, "[Hardware Error]: fatal");
 }
 
@@ -48,7 +49,8 @@ TEST(XidLine, tells_gpu_and_code) {
 TEST(XidLine, is_nothing_else) {
   for (const char* text :
        {"NVRM: GPU at PCI:0000:3b:00: GPU-6f2ac8bd", "NVRM: Xid (PCI:0000:3b:00): x",
-        "NVRM: Xid (PCI:../../etc): 79", "NVRM: Xid (PCI:0000:3b:00)", "SXid (PCI:0000:c1:00.0): 1",
+        "NVRM: Xid (PCI:../../etc): 79", "NVRM: Xid (PCI:0000:3b:00)",
+        "x (NVRM: Xid (PCI:0000:3b:00): 79, y", "SXid (PCI:0000:c1:00.0): 1",
         "NVRM: Xid (PCI:0000:3b:00): 99999999999999999999", "NVRM: Xid (PCI:"}) {
     EXPECT_FALSE(parse_xid_line(text)) << text;
   }

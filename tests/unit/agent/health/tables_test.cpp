@@ -77,7 +77,25 @@ TEST(KernelTable, finds_check_subject_and_tier) {
   EXPECT_EQ(seen("{1}[Hardware Error]: event severity: fatal"), "machine_check  evict");
   EXPECT_EQ(seen("BUG: unable to handle kernel NULL pointer dereference at 0"),
             "kernel_bug  drain");
+  EXPECT_EQ(seen("EDAC MC0: 1 UE memory read error on CPU_SrcID#0"), "machine_check  drain");
+  EXPECT_EQ(seen("Kernel panic - not syncing: Fatal exception"), "kernel_bug  evict");
   EXPECT_EQ(seen("usb 1-1: new high-speed USB device"), "none");
+}
+
+// Naming a process "Kernel panic" and letting it crash would otherwise end every job of the node.
+TEST(KernelTable, users_cannot_make_a_node_look_broken) {
+  const KernelTable table = KernelTable::built_in();
+  for (const char* line : {
+           "Kernel panic[4711]: segfault at 0 ip 00007f sp 00007ffd error 4 in x[7f+1000]",
+           "kernel BUG at [4711]: segfault at 0 ip 00007f sp 00007ffd error 4 in a!",
+           "x[4711]: segfault at 0 ip 0 sp 0 error 4 in attempt to access beyond end of device",
+           "I/O error dev a[1]: segfault at 0 ip 0 sp 0 error 4 in x sector 1[7f+1000]",
+           "traps: Kernel panic[4711] general protection fault ip:7f sp:7ff error:0 in x",
+           "process '/tmp/BUG: soft lockup - CPU#1 stuck for' started with executable stack",
+           "CPU: 3 PID: 4711 Comm: Kernel panic Not tainted 5.15.0",
+       }) {
+    EXPECT_FALSE(table.match(line)) << line;
+  }
 }
 
 }  // namespace
