@@ -14,8 +14,9 @@ describe('selectJobs', () => {
   it('sorts by level, not by the alphabet', () => {
     expect(ids(selectJobs(three, { ...defaultFilter, sort: 'priority' }))).toEqual([2, 1, 3]);
   });
-  it('breaks ties by the newest', () => {
-    expect(ids(selectJobs(three, { ...defaultFilter, sort: 'node_count', descending: false }))).toEqual([3, 2, 1]);
+  it('breaks ties by id, in the same direction', () => {
+    expect(ids(selectJobs(three, { ...defaultFilter, sort: 'node_count', descending: false }))).toEqual([2, 3, 1]);
+    expect(ids(selectJobs(three, { ...defaultFilter, sort: 'node_count' }))).toEqual([1, 3, 2]);
   });
   it('finds by name, user and the start of the id', () => {
     expect(ids(selectJobs(three, { ...defaultFilter, text: 'BEN' }))).toEqual([2]);

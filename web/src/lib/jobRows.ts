@@ -21,9 +21,11 @@ export function gpusOf(job: Job, gpusOfNode = 8): number {
   return job.node_count * (job.gpus_per_node > 0 ? job.gpus_per_node : gpusOfNode);
 }
 
+// Filtered after sorting, so that typing into the filter sorts nothing again.
 export function selectJobs(jobs: readonly Job[], filter: JobFilter): Job[] {
   const text = filter.text.toLowerCase();
-  const selected = jobs.filter(
+  const ordered = ascending(jobs, filter.sort);
+  const selected = ordered.filter(
     (job) =>
       (filter.reason === '' || job.pending_reason?.code === filter.reason) &&
       (text === '' ||
@@ -31,20 +33,28 @@ export function selectJobs(jobs: readonly Job[], filter: JobFilter): Job[] {
         job.user.toLowerCase().includes(text) ||
         String(job.id).startsWith(text)),
   );
-  return sortJobs(selected, filter.sort, filter.descending);
+  return filter.descending ? selected.reverse() : selected;
 }
 
-function sortJobs(jobs: Job[], sort: SortKey, descending: boolean): Job[] {
-  // As they come: newest first.
-  if (sort === 'id' || sort === 'submitted_at') return descending ? jobs : jobs.reverse();
+// Kept per list and key: turning the order round, or the filter, costs no second sort.
+const orders = new WeakMap<readonly Job[], Map<SortKey, readonly Job[]>>();
+
+function ascending(jobs: readonly Job[], sort: SortKey): readonly Job[] {
+  const known = orders.get(jobs) ?? new Map<SortKey, readonly Job[]>();
+  orders.set(jobs, known);
+  const ordered = known.get(sort) ?? sortJobs(jobs, sort);
+  known.set(sort, ordered);
+  return ordered;
+}
+
+// Ties by id. Jobs come newest first.
+function sortJobs(jobs: readonly Job[], sort: SortKey): readonly Job[] {
+  const oldestFirst = [...jobs].reverse();
+  if (sort === 'id' || sort === 'submitted_at') return oldestFirst;
   const key = keyOf(sort);
-  const keyed = jobs.map((job) => ({ job, key: key(job) }));
-  const sign = descending ? -1 : 1;
-  keyed.sort((a, b) => {
-    if (a.key < b.key) return -sign;
-    if (a.key > b.key) return sign;
-    return b.job.id - a.job.id;
-  });
+  const keyed = oldestFirst.map((job) => ({ job, key: key(job) }));
+  // Stable, so jobs of one key stay in order of id.
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   return keyed.map((each) => each.job);
 }
 

@@ -98,8 +98,9 @@ export default function JobsPage() {
 function useRows(jobs: Job[], filter: JobFilter) {
   // Typing stays ahead of filtering 100,000 rows.
   const deferred = useDeferredValue(filter);
+  const loaded = useDeferredValue(jobs);
   const [closed, setClosed] = useState(noneClosed);
-  const selected = useMemo(() => selectJobs(jobs, deferred), [jobs, deferred]);
+  const selected = useMemo(() => selectJobs(loaded, deferred), [loaded, deferred]);
   const rows = useMemo(() => groupRows(selected, deferred.groupBy, closed), [selected, deferred.groupBy, closed]);
   return {
     rows,
