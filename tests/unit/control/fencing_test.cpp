@@ -100,6 +100,14 @@ TEST(Fencing, ListsNotYetConfirmedCountToo) {
   EXPECT_TRUE(t.is_fenced());
 }
 
+TEST(Fencing, TheOldListCountsUntilTheNewOneIsConfirmed) {
+  Fenced t;
+  t.pass(60s, {1, 2, 3, 4, 5, 6, 7});
+  t.c.emit(NodePeersNamed{t.c.node_id("node-1"), 2, t.ids({6, 7})});
+  t.pass(2min, {6, 7});
+  EXPECT_FALSE(t.is_fenced()) << "of the old list four may say that nobody leads";
+}
+
 TEST(Fencing, AListIsConfirmedByItsOwnVersionOnly) {
   Fenced t;
   const NodeId id = t.c.node_id("node-1");

@@ -68,6 +68,15 @@ TEST(Peers, WhoseMajorityIsDeadTooLetTheRanksLiveOnForHours) {
   EXPECT_EQ(w.agent->lease_until(), MonoTime(30s)) << "nothing may be launched";
 }
 
+TEST(Peers, LetTheRanksLiveFromWhenTheyWereAskedNotFromTheirAnswers) {
+  Asking w;
+  w.run(30s);
+  for (const char* node : {"p0", "p1", "p2"})
+    w.peers.listener.answered(w.peers.last_round, node, dead);
+  w.run(1s);
+  EXPECT_EQ(w.host.lease_until, MonoTime(30s + 37s));
+}
+
 TEST(Peers, OneWithALiveLeaseEndsTheRanksAtTheFence) {
   Asking w;
   w.answer_for(40s, {dead, dead, dead, dead, alive});
