@@ -33,6 +33,28 @@ TEST(HealthDocument, holds_the_table_of_limits) {
       << format_limit_infos();
 }
 
+TEST(HealthDocument, tells_how_often_each_check_looks) {
+  const auto checks = make_node_checks({});
+  for (const auto& check : checks.value()) {
+    const std::string row =
+        fmt::format("| {} | {} | {} |\n", check->name(), format_duration(check->period()),
+                    format_duration(check->deadline()));
+    EXPECT_TRUE(document().find(row) != std::string::npos) << row;
+  }
+}
+
+TEST(HealthDocument, shows_a_config_that_is_one) {
+  static constexpr std::string_view kBegin = "```yaml\n";
+  const std::string text = document();
+  const size_t begin = text.find(kBegin) + kBegin.size();
+  YamlReader reader(text.substr(begin, text.find("```", begin) - begin));
+  HealthConfig config;
+  read_health_config(reader, &config);
+  const Status status = to_status(reader.finish(), "health.md");
+  EXPECT_TRUE(status.is_ok()) << status.message();
+  EXPECT_EQ(config.gpus, 8);
+}
+
 TEST(HealthDocument, has_every_name_that_a_check_says_and_no_other) {
   TempFolder folder;
   folder.write("gpus", "count 2\n");
