@@ -16,7 +16,7 @@ describe('layoutMap', () => {
   });
 
   it('uses larger tiles on a wall', () => {
-    expect(layoutMap(cluster(1250), 3400, 1900).tile).toBeGreaterThan(layoutMap(cluster(1250), 1050, 640).tile);
+    expect(layoutMap(cluster(1250), 3400, 1900, 1.8).tile).toBeGreaterThan(layoutMap(cluster(1250), 1050, 640).tile);
   });
 
   it('lets no two nodes overlap', () => {

@@ -44,7 +44,7 @@ function options(element: HTMLElement, series: Series[], top?: number): uPlot.Op
   return {
     width: element.clientWidth,
     height: element.clientHeight,
-    padding: [8, 4, 0, 0],
+    padding: [8, 20, 0, 0],
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, top ?? 0, max * 1.08)] } },
     axes: [

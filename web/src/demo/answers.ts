@@ -74,7 +74,7 @@ export function whyOf(world: World, job: Job): Why {
   const holders = [...world.running.keys()].slice(job.id % 50, (job.id % 50) + 2);
   const facts = holders.map((id) => {
     const holder = world.jobs.get(id)!;
-    return { code: 'job', text: `job ${id} (${holder.name}) of ${holder.user} runs on ${holder.node_count} nodes; its quantum lasts 12 more minutes`, holders: [`job/${id}`] };
+    return { code: 'job', text: `job ${id} (${holder.name}) of ${holder.user} runs on ${holder.nodes.length > 1 ? `${holder.node_count} nodes` : holder.nodes[0]}; its quantum lasts 12 more minutes`, holders: [`job/${id}`] };
   });
   const waits = job.state === 'queued' || job.state === 'suspended';
   return {

@@ -8,7 +8,7 @@ import { Random } from './random';
 const pastSeconds = 8 * 3600;
 const pastStepSeconds = 30;
 const jobsPerSecond = 0.31;
-const meanRunSeconds = 1_250;
+const meanRunSeconds = 900;
 const candidatesPerStep = 250;
 const eventsMax = 30_000;
 
@@ -34,6 +34,7 @@ export class World {
     for (let t = 0; t < pastSeconds; t += pastStepSeconds) this.step(pastStepSeconds);
     this.now = Date.now();
     this.breakSomething();
+    this.place(this.waiting.size);
     for (const id of this.waiting) this.jobs.get(id)!.pending_reason = this.reason(this.jobs.get(id)!);
   }
 
@@ -78,11 +79,11 @@ export class World {
   }
 
   // First fit in order of waiting, small jobs into the holes.
-  private place(): void {
+  private place(candidates = candidatesPerStep): void {
     let seen = 0;
     for (const id of this.waiting) {
       seen += 1;
-      if (seen > candidatesPerStep) break;
+      if (seen > candidates) break;
       const job = this.jobs.get(id)!;
       if (job.held) continue;
       const nodes = this.fit(job);
@@ -192,7 +193,7 @@ export class World {
   private breakSomething(): void {
     const reasons = ['Xid 79: GPU has fallen off the bus', 'InfiniBand port flaps', 'replace DIMM B2', 'validate after Xid 48'];
     for (let i = 0; i < 14; i += 1) {
-      const node = this.random.pick(this.nodes);
+      const node = this.random.pick(this.nodes.filter((each) => each.jobs.every((id) => this.jobs.get(id)!.node_count <= 4)));
       for (const id of [...node.jobs]) this.end(id, 'lost', `node ${node.name} was lost`);
       if (i < 4) Object.assign(node, { liveness: i < 3 ? 'down' : 'suspect', reason: 'no report for 2m', health: 'unknown' });
       else Object.assign(node, { scheduling: this.random.pick(['drained', 'cordoned', 'draining']), reason: this.random.pick(reasons), reason_by: 'ops', health: i < 9 ? 'fail' : 'warn' });

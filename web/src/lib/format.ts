@@ -77,6 +77,9 @@ export function formatGpuHours(gpuSeconds: number): string {
   return hours >= 100 ? formatCount(Math.round(hours)) : hours.toFixed(hours >= 10 ? 1 : 2);
 }
 
+export const formatTimes = (count: number): string =>
+  count === 0 ? 'never' : count === 1 ? 'once' : `${formatCount(count)} times`;
+
 // above_normal → above normal
 export const formatWord = (word: string): string => word.replaceAll('_', ' ');
 

@@ -25,6 +25,7 @@ export interface MapLayout {
   leafBoxes: { x: number; y: number; width: number; height: number }[];
   width: number;
   height: number;
+  scale: number; // of labels and gaps: 1 on a laptop
 }
 
 interface Leaf {
@@ -62,18 +63,21 @@ export function groupByPlace(nodes: readonly Node[]): Zone[] {
 
 const zoneGap = 28;
 const zoneTitle = 24;
+const leafGap = 6;
+const leafGapMax = 40;
 const tileMax = 18;
+const leafPadding = 5;
+const leafTitle = 15;
 
-export function layoutMap(nodes: readonly Node[], width: number, height: number): MapLayout {
+export function layoutMap(nodes: readonly Node[], width: number, height: number, scale = 1): MapLayout {
   const zones = groupByPlace(nodes);
-  for (let tile = tileMax; tile > 2; tile -= 1) {
-    const layout = layoutWith(zones, width, tile);
-    if (layout.height <= height || tile === 3) return layout;
+  for (let tile = Math.round(tileMax * scale); ; tile -= 1) {
+    const layout = layoutWith(zones, width, tile, scale);
+    if (layout.height <= height || tile <= 3) return layout;
   }
-  return layoutWith(zones, width, 2);
 }
 
-function layoutWith(zones: Zone[], width: number, tile: number): MapLayout {
+function layoutWith(zones: Zone[], width: number, tile: number, scale: number): MapLayout {
   const gap = tile >= 6 ? 1.5 : 1;
   const gpus = Math.max(1, ...zones.flatMap((zone) => zone.leaves.flatMap((leaf) => leaf.nodes.map((n) => n.gpus))));
   const gpuColumns = gpus <= 4 ? gpus : Math.ceil(gpus / 2);
@@ -81,40 +85,54 @@ function layoutWith(zones: Zone[], width: number, tile: number): MapLayout {
   const nodeWidth = gpuColumns * (tile + gap) - gap;
   const nodeHeight = gpuRows * (tile + gap) - gap;
   const layout: MapLayout = {
-    tile, gap, gpuColumns, nodeWidth, nodeHeight, boxes: [], labels: [], leafBoxes: [], width, height: 0,
+    tile, gap, gpuColumns, nodeWidth, nodeHeight, boxes: [], labels: [], leafBoxes: [], width, height: 0, scale,
   };
   const total = zones.reduce((sum, zone) => sum + zone.leaves.length, 0);
   let x = 0;
   for (const zone of zones) {
     // In proportion to the leaves, so that zones of different size end at the same height.
-    const room = (width - zoneGap * (zones.length - 1)) * (zone.leaves.length / Math.max(1, total));
+    const room = (width - scale * zoneGap * (zones.length - 1)) * (zone.leaves.length / Math.max(1, total));
     const bottom = layoutZone(layout, zone, x, room);
     layout.height = Math.max(layout.height, bottom);
-    x += room + zoneGap;
+    x += room + scale * zoneGap;
   }
   return layout;
 }
 
+const columnsOf = (leaf: Leaf): number =>
+  Math.min(leaf.nodes.length, Math.max(1, Math.ceil(Math.sqrt(leaf.nodes.length * 1.2))));
+
+// Leaves of one row share what is left of its width, so that zones end where they should.
+function leafGapFor(layout: MapLayout, zone: Zone, room: number, spacing: number, padding: number): number {
+  const widest = Math.max(1, ...zone.leaves.map(columnsOf)) * (layout.nodeWidth + spacing) - spacing + 2 * padding;
+  const least = leafGap * layout.scale;
+  const perRow = Math.max(1, Math.floor((room + least) / (widest + least)));
+  if (perRow < 2 || zone.leaves.length < perRow) return least;
+  return Math.min(leafGapMax * layout.scale, (room - perRow * widest) / (perRow - 1));
+}
+
 function layoutZone(layout: MapLayout, zone: Zone, left: number, room: number): number {
-  layout.labels.push({ text: `zone ${zone.name}`, x: left, y: 13, kind: 'zone' });
+  layout.labels.push({ text: `zone ${zone.name}`, x: left, y: 13 * layout.scale, kind: 'zone' });
   const spacing = Math.max(3, Math.round(layout.tile / 2));
-  const padding = 5;
-  const title = layout.tile >= 4 ? 15 : 4;
+  const padding = leafPadding * layout.scale;
+  const hasTitles = layout.tile >= 4 * layout.scale;
+  const title = hasTitles ? leafTitle * layout.scale : padding;
+  const gap = leafGapFor(layout, zone, room, spacing, padding);
   let x = left;
-  let y = zoneTitle;
+  let y = zoneTitle * layout.scale;
   let rowHeight = 0;
   for (const leaf of zone.leaves) {
-    const columns = Math.min(leaf.nodes.length, Math.max(1, Math.ceil(Math.sqrt(leaf.nodes.length * 1.2))));
+    const columns = columnsOf(leaf);
     const rows = Math.ceil(leaf.nodes.length / columns);
     const boxWidth = columns * (layout.nodeWidth + spacing) - spacing + 2 * padding;
     const boxHeight = rows * (layout.nodeHeight + spacing) - spacing + 2 * padding + title;
-    if (x > left && x + boxWidth > left + room) {
+    if (x > left && x + boxWidth > left + room + 0.5) {
       x = left;
-      y += rowHeight + 6;
+      y += rowHeight + leafGap * layout.scale;
       rowHeight = 0;
     }
     layout.leafBoxes.push({ x, y, width: boxWidth, height: boxHeight });
-    if (title > 4) layout.labels.push({ text: leaf.name, x: x + padding, y: y + 13, kind: 'leaf' });
+    if (hasTitles) layout.labels.push({ text: leaf.name, x: x + padding, y: y + 13 * layout.scale, kind: 'leaf' });
     leaf.nodes.forEach((node, i) => {
       layout.boxes.push({
         node,
@@ -122,7 +140,7 @@ function layoutZone(layout: MapLayout, zone: Zone, left: number, room: number): 
         y: y + title + padding + Math.floor(i / columns) * (layout.nodeHeight + spacing),
       });
     });
-    x += boxWidth + 6;
+    x += boxWidth + gap;
     rowHeight = Math.max(rowHeight, boxHeight);
   }
   return y + rowHeight;

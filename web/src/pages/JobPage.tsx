@@ -8,7 +8,7 @@ import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
 import { Timeline } from '../components/Timeline';
-import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatTime, formatWord } from '../lib/format';
+import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatTime, formatTimes, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
 import { useNow } from '../lib/useNow';
 import { Attempts, Ranks } from './job/Attempts';
@@ -160,9 +160,9 @@ function Resources({ job }: { job: Job }) {
         <dt>first start</dt>
         <dd>{formatTime(job.started_at, now)}</dd>
         <dt>suspended</dt>
-        <dd>{job.suspend_count} times</dd>
+        <dd>{formatTimes(job.suspend_count)}</dd>
         <dt>requeued</dt>
-        <dd>{job.requeue_count} times</dd>
+        <dd>{formatTimes(job.requeue_count)}</dd>
         <dt>lost work</dt>
         <dd>{formatGpuHours(job.lost_gpu_seconds)} GPU-hours</dd>
         {job.nodes[0] && <NodeFacts name={job.nodes[0]} />}

@@ -50,7 +50,7 @@ export function MapCanvas({ nodes, jobs, mode, lit, spot, onSpot, onOpen }: Prop
     return () => observer.disconnect();
   }, []);
   const layout = useMemo(
-    () => (size.width > 0 ? layoutMap(nodes, size.width, size.height) : null),
+    () => (size.width > 0 ? layoutMap(nodes, size.width, size.height, rem() / 14) : null),
     [nodes, size.width, size.height],
   );
   useEffect(() => {
@@ -96,6 +96,8 @@ export function MapCanvas({ nodes, jobs, mode, lit, spot, onSpot, onOpen }: Prop
     </div>
   );
 }
+
+const rem = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
 interface Look {
   jobs: ReadonlyMap<number, Job>;
@@ -149,7 +151,7 @@ function drawFrame(context: CanvasRenderingContext2D, layout: MapLayout): void {
   const strong = cssColor('--ink');
   for (const label of layout.labels) {
     context.fillStyle = label.kind === 'zone' ? strong : ink;
-    context.font = label.kind === 'zone' ? "600 13px 'Geist Variable', sans-serif" : "10px 'Geist Variable', sans-serif";
+    context.font = label.kind === 'zone' ? `600 ${13 * layout.scale}px 'Geist Variable', sans-serif` : `${10 * layout.scale}px 'Geist Variable', sans-serif`;
     context.fillText(label.text, label.x, label.y);
   }
 }
