@@ -133,6 +133,9 @@ it('checks a job before it is sent, sends it, and runs it again', async () => {
   await page.getByRole('link', { name: 'Run again' }).click();
   await page.getByRole('heading', { name: 'Run from-the-form again' }).waitFor();
   expect(await page.getByLabel('Parameters').inputValue()).toBe('300');
+  await page.getByRole('alert').getByText(/from-the-form/).waitFor(); // the name is taken while it runs
+  await page.getByLabel('Name', { exact: true }).fill('once-more');
+  await page.getByText('valid', { exact: true }).waitFor();
 });
 
 it('has thrown nothing on any page', () => expect(story.errors).toEqual([]));

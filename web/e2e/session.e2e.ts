@@ -69,4 +69,14 @@ it('finds its way back when the server was killed', async () => {
   await page.getByText('live', { exact: true }).waitFor({ timeout: 40_000 });
 });
 
+it('says that it shows what was known before, while the store is away', async () => {
+  const { page } = story;
+  await open(page, '/');
+  await page.getByText('live', { exact: true }).waitFor();
+  dev('kill', 'postgres');
+  await page.getByText('The server can decide nothing now').waitFor({ timeout: 40_000 });
+  dev('start', 'postgres');
+  await page.getByText('The server can decide nothing now').waitFor({ state: 'detached', timeout: 40_000 });
+});
+
 it('has thrown nothing on any page', () => expect(story.errors).toEqual([]));

@@ -66,6 +66,18 @@ export const useJobEvents = (id: string) =>
       (await get<EventPage>(`/jobs/${encodeURIComponent(id)}/events?limit=${eventPageMax}`, signal)).events,
   });
 
+// How the job was submitted; null when the event is no longer kept.
+export const useRecordedSpec = (id: string) =>
+  useQuery({
+    queryKey: ['recorded-spec', id],
+    queryFn: async ({ signal }) => {
+      const path = `/jobs/${encodeURIComponent(id)}/events?limit=1&kind=job_submitted`;
+      const { events } = await get<EventPage>(path, signal);
+      return (events[0]?.body.spec as Record<string, unknown> | undefined) ?? null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
 export const useWhy = (id: string, isOn: boolean) =>
   useQuery({
     queryKey: ['why', id],

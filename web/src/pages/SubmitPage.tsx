@@ -2,12 +2,13 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { parse, stringify } from 'yaml';
 import { submitJob } from '../api/actions';
-import { useJob, useJobEvents, useNodes } from '../api/queries';
+import { useJob, useNodes, useRecordedSpec } from '../api/queries';
 import type { Job } from '../api/types';
 import { Differences } from '../components/Differences';
 import { Panel } from '../components/Panel';
 import { Empty, Failure, Loading } from '../components/states';
 import { toast } from '../components/Toasts';
+import { recordedSpecToTree } from '../lib/recordedSpec';
 import { emptyForm, type JobForm, formToTree, treeToForm } from '../lib/jobSpec';
 import { Answer } from './job/WhyCard';
 import { SpecForm } from './submit/SpecForm';
@@ -21,31 +22,13 @@ export default function SubmitPage() {
   return from ? <Again key={from} id={from} /> : <Editor key="new" start={toYaml(formToTree(emptyForm))} />;
 }
 
-// The submitted file of another job: its event tells all of it, the job's own fields the rest.
+// The job file of another job, as the log recorded it.
 function Again({ id }: { id: string }) {
   const job = useJob(id);
-  const events = useJobEvents(id);
+  const spec = useRecordedSpec(id);
   if (job.error) return <Failure error={job.error} />;
-  if (!job.data || events.isPending) return <Loading />;
-  const submitted = events.data?.find((event) => event.kind === 'job_submitted');
-  return <Editor start={toYaml(treeOf(job.data, submitted?.body.spec as Tree | undefined))} from={job.data} />;
-}
-
-function treeOf(job: Job, spec: Tree | undefined): Tree {
-  return formToTree({
-    ...emptyForm,
-    name: job.name,
-    priority: job.priority,
-    workspace: job.workspace,
-    entrypoint: job.entrypoint,
-    parameters: job.parameters,
-    group: job.zone ? `${job.group}#${job.zone}` : job.group,
-    nodeCount: job.node_count,
-    gpusPerNode: job.gpus_per_node,
-    launch: String(spec?.launch ?? emptyForm.launch),
-    envStyle: String(spec?.env_style ?? emptyForm.envStyle),
-    tags: job.tags.join(', '),
-  });
+  if (!job.data || spec.isPending) return <Loading />;
+  return <Editor start={toYaml(recordedSpecToTree(job.data, spec.data ?? {}))} from={job.data} />;
 }
 
 function readTree(yaml: string): Tree | null {
@@ -91,6 +74,11 @@ function Editor({ start, from }: { start: string; from?: Job }) {
           Submit
         </button>
       </div>
+      {from && (
+        <p className="note" style={{ marginBottom: 'var(--s3)' }}>
+          As job {from.id} was submitted, without its environment variables, which are not in the log, and without what it waited for.
+        </p>
+      )}
       <div className="submit-page">
         <div className="stack">
           <Panel title="Job">{form ? <SpecForm form={form} groups={groups} onChange={change} /> : <Empty title="The YAML on the right can't be read yet" />}</Panel>
