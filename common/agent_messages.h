@@ -81,6 +81,13 @@ struct RankStatus {
   bool operator==(const RankStatus&) const = default;
 };
 
+// How far a leader's log was durable: what came later in an epoch has a higher seq.
+struct LogPosition {
+  Epoch epoch;
+  int64_t seq = 0;
+  auto operator<=>(const LogPosition&) const = default;
+};
+
 // The first report of a connection carries `facts`; later ones need not.
 struct AgentReport {
   std::string node;
@@ -90,6 +97,7 @@ struct AgentReport {
   // server that the lease was alive, which having sent a grant does not.
   int64_t granted_sequence = 0;
   int64_t peers_version = 0;      // of the NamePeers it goes by, 0 = none
+  LogPosition seen;               // the newest any leader's order named
   std::vector<RankStatus> ranks;  // all the agent has, sorted by key
   bool operator==(const AgentReport&) const = default;
 };
@@ -230,6 +238,7 @@ using OrderBody = std::variant<LaunchRank, SuspendRank, ContinueRank, KillRank, 
 struct AgentOrder {
   Epoch epoch;
   OrderBody body;
+  int64_t seq = 0;  // the leader's log was durable up to here
   bool operator==(const AgentOrder&) const = default;
 };
 

@@ -35,6 +35,11 @@ Knobs random_knobs(Rng& rng) {
   return knobs;
 }
 
+bool went_back(const Controller& leader) {
+  return std::ranges::any_of(leader.state().incidents(),
+                             [](const auto& entry) { return entry.second.kind == kStoreWentBack; });
+}
+
 class Run {
  public:
   Run(uint64_t seed, const ChaosOptions& options)
@@ -112,7 +117,9 @@ class Run {
   void explain_again() {
     loop_.call_after(15s, [this] {
       Controller* leader = world_.leader();
-      if (leader != nullptr && leader == explained_by_ && leader->stats().passes > passes_then_) {
+      // Nothing is planned until what a store has lost is settled.
+      const bool plans = leader != nullptr && !went_back(*leader);
+      if (plans && leader == explained_by_ && leader->stats().passes > passes_then_) {
         world_.checkers().check_explained(leader->state(), leader->soft_facts());
       } else {
         world_.checkers().explain_anew();
@@ -165,6 +172,7 @@ class Run {
   void check_end() {
     const auto& rows = world_.database().jobs();
     for (const auto& [id, name] : workload_.acknowledged()) {
+      if (world_.database().lost_jobs().contains(JobId{id})) continue;  // not by a server's doing
       auto it = rows.find(JobId{id});
       if (it == rows.end())
         return world_.checkers().fail(fmt::format("durability: acknowledged job {} is gone", id));

@@ -17,7 +17,7 @@ struct ChaosOptions {
   int nodes = 0;                 // 0 = drawn from the seed, 3..9
   Duration chaos = 15min;        // virtual time with faults
   Duration liveness = 3h;        // virtual time for everything to end after healing
-  bool store_goes_back = false;  // a fault that is not survived yet (docs/design/0006)
+  bool store_goes_back = false;  // a fault that loses what was acknowledged (docs/design/0006)
   bool verbose = false;
   std::function<void(const std::vector<Event>&)> on_log;  // gets the whole event log at the end
 };

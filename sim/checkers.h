@@ -35,7 +35,7 @@ class Checkers final : public ProcessWatcher {
   std::function<std::optional<std::string>(const std::string& node)> judge_fenced;
   void explain_anew() { unexplained_.clear(); }  // another leader
   // fence: a server speaks only for the term that leads.
-  void check_order(const AgentOrder& order, Epoch leading);
+  void check_order(const AgentOrder& order, const MemDatabase& database);
   // ledger: events replayed from zero = stored rows. fence: epochs in the log only grow. purpose: a
   // victim leaves only for a beneficiary that may interrupt it, whose nodes it stands on, and that
   // then started, ended or gave up. gang: running means that every rank has run. once: one request,

@@ -35,7 +35,7 @@ World::World(const WorldOptions& options)
   servers_.resize(options.servers);
   network_.servers.resize(options.servers);
   network_.on_order = [this](const AgentOrder& order) {
-    checkers_.check_order(order, database_.epoch());
+    checkers_.check_order(order, database_);
   };
   for (Server& server : servers_) server.clock = random_clock();
   for (const NodeFacts& facts : options.facts.empty() ? alike_nodes(options) : options.facts) {

@@ -66,8 +66,8 @@ void Agent::disconnected() {
 }
 
 void Agent::order(const AgentOrder& order) {
-  if (order.epoch < epoch_) return;  // An older leader that doesn't know it yet.
-  epoch_ = order.epoch;
+  if (order.epoch < seen_.epoch) return;  // An older leader that doesn't know it yet.
+  seen_ = std::max(seen_, LogPosition{order.epoch, order.seq});
   std::visit([this](const auto& body) { on(body); }, order.body);
 }
 
@@ -77,16 +77,13 @@ bool Agent::is_forgotten(const RankKey& key) const {
 }
 
 void Agent::on(const LaunchRank& order) {
-  if (ranks_.contains(order.key) || is_forgotten(order.key)) return;
-  RankStatus& status = ranks_[order.key];
-  status.key = order.key;
-  if (loop_.now() >= record_.lease_until) {
-    status.phase = RankPhase::exited;
-    status.cause = ExitCause::fenced;
-    status.message = "the launch came after the node's lease had ended";
-    report_soon();
-    return;
-  }
+  if (ranks_.contains(order.key)) return;
+  // A late one, or that of a leader whose store has forgotten the attempt: either way it must hear.
+  if (is_forgotten(order.key))
+    return refuse(order.key, ExitCause::lost, "this attempt has ended here before");
+  if (loop_.now() >= record_.lease_until)
+    return refuse(order.key, ExitCause::fenced, "the launch came after the node's lease had ended");
+  ranks_[order.key].key = order.key;
   host_.launch(order, ranks_until_);
   report_soon();
 }
@@ -104,14 +101,16 @@ void Agent::on(const ContinueRank& order) {
 
 void Agent::on(const KillRank& order) {
   auto it = ranks_.find(order.key);
-  if (it == ranks_.end()) {
-    // Never launched here: say that it is gone, and keep a late launch of it from running.
-    if (is_forgotten(order.key)) return;
-    ranks_[order.key] = {.key = order.key, .phase = RankPhase::exited, .cause = ExitCause::killed};
-    report_soon();
-    return;
-  }
+  // Not here, or not any more: say that it is gone, which also keeps a late launch of it from
+  // running.
+  if (it == ranks_.end()) return refuse(order.key, ExitCause::killed, "");
   if (it->second.phase != RankPhase::exited) host_.kill(order.key);
+}
+
+void Agent::refuse(const RankKey& key, ExitCause cause, std::string message) {
+  ranks_[key] = {.key = key, .phase = RankPhase::exited, .cause = cause};
+  ranks_[key].message = std::move(message);
+  report_soon();
 }
 
 void Agent::on(const ForgetRank& order) {
@@ -213,6 +212,7 @@ void Agent::report_now() {
   AgentReport report{.node = facts_.name, .sequence = ++sequence_};
   report.granted_sequence = granted_sequence_;
   report.peers_version = record_.peers.version;
+  report.seen = seen_;
   if (std::exchange(send_facts_, false)) report.facts = facts_;
   for (const auto& [key, status] : ranks_) report.ranks.push_back(status);
   sent_at_.emplace(sequence_, loop_.now());

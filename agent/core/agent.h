@@ -36,7 +36,7 @@ class Agent {
   // Adopts the ranks an earlier agent left, then dials the servers.
   void start();
 
-  Epoch epoch() const { return epoch_; }
+  Epoch epoch() const { return seen_.epoch; }
   MonoTime lease_until() const { return record_.lease_until; }
   MonoTime ranks_until() const { return ranks_until_; }
   const std::map<RankKey, RankStatus>& ranks() const { return ranks_; }
@@ -55,6 +55,7 @@ class Agent {
   void on(const RefuseAgent& order);
 
   void rank_changed(const RankStatus& status);
+  void refuse(const RankKey& key, ExitCause cause, std::string message);
   void let_ranks_live(MonoTime until);
   LeaseAnswer lease_answer() const;
   bool has_live_ranks() const;
@@ -76,7 +77,7 @@ class Agent {
   // Highest attempt forgotten per job: a launch that comes late must not run an attempt that is
   // over.
   std::map<JobId, int> forgotten_;
-  Epoch epoch_;
+  LogPosition seen_;
   AgentRecord record_;
   MonoTime ranks_until_{};        // the shims end them then
   int64_t granted_sequence_ = 0;  // see AgentReport

@@ -217,12 +217,15 @@ Status read_body(const v1::AgentOrder& message, PlacesCodec& codec, OrderBody& o
 
 void to_proto(const AgentOrder& order, PlacesCodec& codec, v1::AgentOrder& out) {
   out.set_epoch(order.epoch.value);
+  out.set_seq(order.seq);
   std::visit(BodyToProto{codec, out}, order.body);
 }
 
 Result<AgentOrder> from_proto(const v1::AgentOrder& message, PlacesCodec& codec) {
   RETURN_IF_ERROR(check_range("epoch", message.epoch(), 0, std::numeric_limits<int64_t>::max()));
+  RETURN_IF_ERROR(check_range("seq", message.seq(), 0, std::numeric_limits<int64_t>::max()));
   AgentOrder order{.epoch = Epoch{message.epoch()}};
+  order.seq = message.seq();
   RETURN_IF_ERROR(read_body(message, codec, order.body));
   return order;
 }

@@ -153,6 +153,8 @@ void to_proto(const AgentReport& report, v1::AgentReport& out) {
   for (const RankStatus& rank : report.ranks) to_proto(rank, *out.add_ranks());
   out.set_granted_sequence(report.granted_sequence);
   out.set_peers_version(report.peers_version);
+  out.set_seen_epoch(report.seen.epoch.value);
+  out.set_seen_seq(report.seen.seq);
 }
 
 Result<AgentReport> from_proto(const v1::AgentReport& message) {
@@ -167,6 +169,9 @@ Result<AgentReport> from_proto(const v1::AgentReport& message) {
   AgentReport report{.node = message.node(), .sequence = message.sequence()};
   report.granted_sequence = message.granted_sequence();
   report.peers_version = message.peers_version();
+  RETURN_IF_ERROR(check_range("seen_epoch", message.seen_epoch(), 0, kMax / 2));
+  RETURN_IF_ERROR(check_range("seen_seq", message.seen_seq(), 0, kMax));
+  report.seen = {Epoch{message.seen_epoch()}, message.seen_seq()};
   if (message.has_facts()) {
     RETURN_IF_ERROR(from_proto(message.facts(), report.facts.emplace()));
     if (report.facts->name != report.node) {

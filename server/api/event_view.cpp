@@ -118,6 +118,9 @@ struct Sentence {
   std::string operator()(const JobRequeued& event) const {
     return "back in the queue" + because(event.reason);
   }
+  std::string operator()(const AttemptsSkipped& event) const {
+    return fmt::format("attempts up to {} were lost with the database's last events", event.last);
+  }
   std::string operator()(const CheckpointReported& event) const {
     return fmt::format("checkpoint of step {} at {}", event.checkpoint.step, event.checkpoint.path);
   }

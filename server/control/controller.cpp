@@ -65,6 +65,11 @@ void Controller::agent_connected(ConnectionId connection, const std::string& nod
 }
 
 void Controller::agent_report(ConnectionId connection, AgentReport report) {
+  if (is_leading() && !history_.heard(report.seen)) {
+    return step_down("its epoch is not the highest",
+                     aborted("{} has seen epoch {}, this is {}", report.node,
+                             report.seen.epoch.value, term_.epoch.value));
+  }
   post_input({[this, connection, report = std::move(report)](Decision& decision) {
                 take_report(decision, connection, report);
               },
@@ -103,6 +108,7 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
     }
   }
   decide_report(decision, *session, report);
+  if (history_.lost()) skip_attempts_of_strays(decision, *session);
   note_progress(report);
   nodes_to_reconcile_.insert(session->node);
   sessions_.report_confirms(*session, report.sequence, report.granted_sequence,
@@ -196,6 +202,10 @@ Duration Controller::pass_gap() const { return std::max(knobs_.plan_gap, 4 * sta
 void Controller::run_pass(Decision& decision) {
   plan_wanted_ = false;
   last_pass_at_ = loop_.now();
+  if (history_.lost()) {
+    if (!are_all_nodes_known(*state_, sessions_)) return;
+    history_.settle();
+  }
   ++stats_.passes;
   planner_->update(*state_, state_->take_changes());
   Plan plan = planner_->pass(*state_, knobs_, decision.now());
@@ -262,12 +272,15 @@ AppendBatch Controller::make_batch() {
 }
 
 void Controller::append(AppendBatch batch, MonoTime started) {
-  store_.append(std::move(batch), [self = self_, term = incarnation_, started](Status status) {
+  const int64_t last_seq = batch.events.back().seq;
+  store_.append(std::move(batch), [self = self_, term = incarnation_, started,
+                                   last_seq](Status status) {
     if (*self == nullptr || (*self)->incarnation_ != term) return;
     Controller& controller = **self;
     controller.note_append(started);
     if (!status.is_ok()) return controller.step_down("an append failed", status);
     controller.state_->mark_durable();
+    controller.history_.appended({controller.term_.epoch, last_seq});
     controller.release_when_sure();
   });
 }
@@ -297,7 +310,7 @@ void Controller::release() {
     if (auto* grant = std::get_if<GrantLease>(&order.body))
       sessions_.grant_leaves(*session, grant->report_sequence, loop_.now());
     ++stats_.orders;
-    agents_.send(order.connection, {term_.epoch, order.body});
+    agents_.send(order.connection, {term_.epoch, order.body, history_.durable_seq()});
     if (auto* refusal = std::get_if<RefuseAgent>(&order.body))
       agents_.close(order.connection, refusal->reason);
   }
@@ -324,7 +337,8 @@ void Controller::arm_plan_timer() {
 void Controller::tick() {
   post_input({[this](Decision& decision) {
                 decision.set_actor("server");
-                decide_tick(decision, sessions_, loop_.now());
+                decide_tick(decision, sessions_, loop_.now(), !history_.lost());
+                decide_lost_history(decision, history_);
                 plan_wanted_ = true;  // Time alone can make a job eligible.
                 for (const auto& [id, node] : state_->nodes()) {
                   const Session* session = sessions_.find(id);

@@ -21,6 +21,7 @@
 #include "common/loop.h"
 #include "server/control/command.h"
 #include "server/control/decision.h"
+#include "server/control/lost_history.h"
 #include "server/control/ports.h"
 #include "server/control/sessions.h"
 #include "server/control/steady_time.h"
@@ -179,6 +180,7 @@ class Controller {
   std::optional<UnixTime> stale_since_;
   Standing told_standing_;
   Term term_;
+  LostHistory history_;
   SteadyTime time_;
   std::unique_ptr<ClusterState> state_ = std::make_unique<ClusterState>();
   Sessions sessions_;

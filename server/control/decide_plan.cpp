@@ -32,7 +32,7 @@ void start(Decision& decision, const StartItem& item) {
   const Job* job = decision.state().find(item.job);
   if (job == nullptr || !job->is_waiting() || job->held) return;
   if (!is_free_for(decision.state(), *job, item.placement)) return;
-  int attempt = job->attempt_number() + 1;
+  int attempt = job->next_attempt();
   decision.emit(AttemptPlaced{item.job, attempt, item.placement, item.priority,
                               master_port(item.job, attempt),
                               is_exclusive(decision.state(), *job, item.placement),

@@ -21,7 +21,7 @@ std::string silent_for(Duration silence) {
 
 // Suspect after two missed heartbeats; down when it must have fenced itself. A node without ranks
 // has nothing to fence.
-void watch_silence(Decision& decision, const Sessions& sessions, MonoTime now) {
+void watch_silence(Decision& decision, const Sessions& sessions, MonoTime now, bool may_give_up) {
   const ClusterState& state = decision.state();
   const Knobs& knobs = decision.knobs();
   std::vector<NodeId> ids;
@@ -34,7 +34,9 @@ void watch_silence(Decision& decision, const Sessions& sessions, MonoTime now) {
     const Node& node = *state.find(id);
     const Duration silence = now - sessions.contact(id);
     if (silence > knobs.down_after) {
-      if (node.occupants.empty() || is_surely_fenced(state, sessions, knobs, id, now)) {
+      const bool is_over =
+          node.occupants.empty() || is_surely_fenced(state, sessions, knobs, id, now);
+      if (may_give_up && is_over) {
         decide_node_down(decision, id, silent_for(silence));
       } else if (node.liveness_reason != kMayStillRun) {
         decision.emit(NodeLivenessChanged{id, Liveness::suspect, std::string(kMayStillRun)});
@@ -95,9 +97,9 @@ void close_drains(Decision& decision) {
 
 Duration silence_limit(const Knobs& knobs) { return 2 * knobs.heartbeat + 1s; }
 
-void decide_tick(Decision& decision, const Sessions& sessions, MonoTime now) {
+void decide_tick(Decision& decision, const Sessions& sessions, MonoTime now, bool may_give_up) {
   decide_mass_loss(decision, sessions, now);
-  watch_silence(decision, sessions, now);
+  watch_silence(decision, sessions, now, may_give_up);
   decide_peers(decision, sessions);
   watch_attempts(decision);
   close_drains(decision);

@@ -10,6 +10,8 @@ namespace hai {
 // A node that has said nothing for longer is silent: two heartbeats are missing.
 Duration silence_limit(const Knobs& knobs);
 
-void decide_tick(Decision& decision, const Sessions& sessions, MonoTime now);
+// `may_give_up`: what the state says of silent nodes can be relied on.
+void decide_tick(Decision& decision, const Sessions& sessions, MonoTime now,
+                 bool may_give_up = true);
 
 }  // namespace hai

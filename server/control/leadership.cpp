@@ -36,7 +36,7 @@ void Controller::stop(std::function<void()> done) {
 
 void Controller::try_acquire() {
   acquire_timer_ = 0;
-  store_.acquire(knobs_.server_lease, [self = self_](Result<Term> term) {
+  store_.acquire(knobs_.server_lease, history_.floor(), [self = self_](Result<Term> term) {
     if (*self == nullptr || (*self)->mode_ != Mode::standby) return;
     if (term.is_ok()) return (*self)->acquired(term.value());
     (*self)->not_acquired(term.status());
@@ -63,6 +63,7 @@ void Controller::not_acquired(const Status& why) {
   if (why.code() == Code::failed_precondition) {  // Another one leads, and knows better.
     store_away_since_.reset();
     leader_ = store_.leader();
+    history_.leads_elsewhere(store_.leader_position());
     // A lease that nobody renews is taken over when it ends, not a pause later.
     constexpr Duration kShortest = 5ms;
     if (auto left = store_.lease_left()) pause = std::min(pause, *left + kShortest);
@@ -83,6 +84,7 @@ void Controller::loaded(Result<StoredState> stored) {
     return step_down("its term is over", aborted("epoch {} has begun, this one is {}",
                                                  stored.value().epoch.value, term_.epoch.value));
   }
+  history_.term_began({term_.epoch, stored.value().last_seq});
   state_ = std::make_unique<ClusterState>(std::move(stored).value());
   state_->take_touched();
   state_->mark_durable();

@@ -44,9 +44,13 @@ class Store {
 
   // Becomes leader with a new epoch if nobody else's lease is valid: `failed_precondition` naming
   // the leader otherwise, `unavailable` if the store can't be reached. Tries once.
-  virtual void acquire(Duration lease, std::function<void(Result<Term>)> done) = 0;
+  // The new epoch is higher than `floor`: of those that others have seen, the store may have lost
+  // some.
+  virtual void acquire(Duration lease, Epoch floor, std::function<void(Result<Term>)> done) = 0;
   // Where whoever led at the last acquire that told so is reached.
   virtual ServerAddresses leader() const { return {}; }
+  // How far that leader's log was then.
+  virtual LogPosition leader_position() const { return {}; }
   // How much of its lease was left then; nullopt = not told.
   virtual std::optional<Duration> lease_left() const { return std::nullopt; }
   // Extends the lease; `aborted` if another epoch has taken over.

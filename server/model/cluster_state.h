@@ -157,6 +157,7 @@ class ClusterState {
                                                       HAI_APPLY(IncidentOpened)
                                                           HAI_APPLY(IncidentChanged)
                                                               HAI_APPLY(IncidentClosed)
+                                                                  HAI_APPLY(AttemptsSkipped)
 #undef HAI_APPLY
 
                                               Job& job(JobId id);

@@ -173,7 +173,7 @@ void ClusterState::on(const ReservationDropped& event, const Event&) {
 
 void ClusterState::on(const AttemptPlaced& event, const Event& meta) {
   Job& placed = job(event.job);
-  CHECK(placed.is_waiting() && event.attempt == placed.attempt_number() + 1);
+  CHECK(placed.is_waiting() && event.attempt == placed.next_attempt());
   for (const RankPlacement& place : event.placement) {
     CHECK(without(place.gpus, node(place.node).free_gpus(event.job)).is_empty());
   }
@@ -383,6 +383,11 @@ void ClusterState::on(const IncidentClosed& event, const Event& meta) {
   closed.close_reason = event.reason;
   touched_.incidents.erase(event.incident);
   touched_.closed_incidents.push_back(std::move(closed));
+}
+
+void ClusterState::on(const AttemptsSkipped& event, const Event&) {
+  Job& skipping = job(event.job);
+  skipping.skipped_to = std::max(skipping.skipped_to, event.last);
 }
 
 }  // namespace hai

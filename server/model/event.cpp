@@ -38,7 +38,8 @@ std::string_view kind_of(const EventBody& body) {
                                                 "node_peers_confirmed",
                                                 "incident_opened",
                                                 "incident_changed",
-                                                "incident_closed"};
+                                                "incident_closed",
+                                                "attempts_skipped"};
   static_assert(std::size(kKinds) == std::variant_size_v<EventBody>);
   return kKinds[body.index()];
 }

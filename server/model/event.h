@@ -184,6 +184,13 @@ struct JobRequeued {
   std::string reason;
   HAI_FIELDS(F(job) F(infrastructure) F(launch_failed) F(reason))
 };
+// Attempts up to `last` were given by a leader whose events the store has lost; none gets such a
+// number again.
+struct AttemptsSkipped {
+  JobId job;
+  int last = 0;
+  HAI_FIELDS(F(job) F(last))
+};
 struct CheckpointReported {
   JobId job;
   int attempt = 0;
@@ -259,7 +266,8 @@ using EventBody =
                  RankRunning, RankEnded, AttemptRunning, AttemptSuspending, AttemptContinued,
                  AttemptEnding, AttemptEnded, JobRequeued, CheckpointReported, LifeStateSet,
                  NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged, NodePeersNamed,
-                 NodePeersConfirmed, IncidentOpened, IncidentChanged, IncidentClosed>;
+                 NodePeersConfirmed, IncidentOpened, IncidentChanged, IncidentClosed,
+                 AttemptsSkipped>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

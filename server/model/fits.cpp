@@ -76,7 +76,7 @@ struct Fitting {
   }
   Status needs(const AttemptPlaced& body, const Job* job) const {
     if (!job->is_waiting()) return misfit("job {} does not wait", body.job.value);
-    if (body.attempt != job->attempt_number() + 1) {
+    if (body.attempt != job->next_attempt()) {
       return misfit("attempt {} of job {} follows attempt {}", body.attempt, body.job.value,
                     job->attempt_number());
     }

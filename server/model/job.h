@@ -2,6 +2,7 @@
 // A job, its latest attempt and that attempt's ranks. Plain values; ClusterState::apply alone
 // changes them. A job waits when it is not terminal and has no live attempt.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -154,6 +155,7 @@ struct Job {
   int failure_restarts = 0;
   int64_t lost_gpu_seconds = 0;
   int64_t gpu_seconds = 0;  // GPU time of its ended attempts
+  int skipped_to = 0;       // attempts up to here were given once and are forgotten (design/0006)
 
   static constexpr size_t kAvoidMax = 32;
 
@@ -161,6 +163,7 @@ struct Job {
   bool has_live_attempt() const { return attempt && attempt->is_live(); }
   bool is_waiting() const { return !is_terminal() && !has_live_attempt(); }
   int attempt_number() const { return attempt ? attempt->number : 0; }
+  int next_attempt() const { return std::max(attempt_number(), skipped_to) + 1; }
   // Equal in all that is stored; specs are compared by value.
   bool operator==(const Job& other) const;
 };

@@ -15,7 +15,7 @@ struct ExternalFields<Job> {
            submitted_at, waiting_since, custom_rank, started_at, ended_at, unmet_dependencies,
            failed_dependency, attempt, reservation, checkpoint, checkpoint_gap, whole_life_state,
            avoid, exit_code, end_reason, suspend_count, requeue_count, launch_failures,
-           failure_restarts, lost_gpu_seconds, gpu_seconds] = self;
+           failure_restarts, lost_gpu_seconds, gpu_seconds, skipped_to] = self;
     visit("id", id);
     visit("user", user);
     visit("request_id", request_id);
@@ -46,6 +46,7 @@ struct ExternalFields<Job> {
     visit("failure_restarts", failure_restarts);
     visit("lost_gpu_seconds", lost_gpu_seconds);
     visit("gpu_seconds", gpu_seconds);
+    visit("skipped_to", skipped_to);
   }
 };
 

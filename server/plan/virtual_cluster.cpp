@@ -58,7 +58,7 @@ void VirtualCluster::start(const StartItem& item, Moves& moves) {
     are_whole = are_whole && place.gpus == node->all_gpus();
   }
   exclusive = exclusive || are_whole;
-  const int attempt = job->attempt_number() + 1;
+  const int attempt = job->next_attempt();
   emit(AttemptPlaced{item.job, attempt, item.placement, item.priority, 0, exclusive,
                      item.is_jumper});
   emit(AttemptRunning{item.job, attempt});

@@ -282,6 +282,7 @@ struct JobRest {
     visit("custom_rank", self.job.custom_rank);
     visit("gpu_seconds", self.job.gpu_seconds);
     visit("checkpoint_gap", self.job.checkpoint_gap);
+    visit("skipped_to", self.job.skipped_to);
   }
 };
 

@@ -10,7 +10,8 @@ namespace {
 // `process` of a holder who is surely dead need not be waited for; '' = wait for everybody.
 constexpr PgStatement kAcquire{
     "lease_acquire",
-    "UPDATE cluster_epoch SET epoch = epoch + 1, holder = $1, holder_process = $2,"
+    "UPDATE cluster_epoch SET epoch = greatest(epoch, $7::bigint) + 1, holder = $1, holder_process "
+    "= $2,"
     " holder_grpc = $5, holder_http = $6,"
     " expires_at = clock_timestamp() + $3::bigint * interval '1 microsecond'"
     " WHERE expires_at < clock_timestamp() OR holder = '' OR holder_process = $2"
@@ -33,7 +34,7 @@ constexpr PgStatement kRead{
     "lease_read",
     "SELECT epoch, holder, holder_process, CASE WHEN expires_at < clock_timestamp() THEN 0 ELSE"
     " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint END,"
-    " holder_grpc, holder_http"
+    " holder_grpc, holder_http, last_seq"
     " FROM cluster_epoch"};
 
 }  // namespace
@@ -46,24 +47,27 @@ LeaderLease::LeaderLease(ServerAddresses own) : own_(std::move(own)) {
   process_ = fmt::format("{}/{:08x}{:08x}", self.process, random(), random());
 }
 
-bool LeaderLease::try_acquire(PgSession& session, const std::string& dead_process, Epoch& epoch) {
-  PgResult result = session.call(kAcquire, {holder_, process_, std::to_string(length_.count()),
-                                            dead_process, own_.grpc, own_.http});
+bool LeaderLease::try_acquire(PgSession& session, const std::string& dead_process, Epoch floor,
+                              Epoch& epoch) {
+  PgResult result =
+      session.call(kAcquire, {holder_, process_, std::to_string(length_.count()), dead_process,
+                              own_.grpc, own_.http, std::to_string(floor.value)});
   if (result.size() == 0) return false;
   epoch.value = result.integer(0, 0);
   return true;
 }
 
-Result<Epoch> LeaderLease::acquire(PgSession& session, Duration lease) {
+Result<Epoch> LeaderLease::acquire(PgSession& session, Duration lease, Epoch floor) {
   length_ = lease;
   Epoch epoch;
-  if (try_acquire(session, "", epoch)) return epoch;
+  if (try_acquire(session, "", floor, epoch)) return epoch;
   PgResult row = session.call(kRead);
   if (row.size() == 0) return unavailable("table cluster_epoch is empty: the schema is damaged");
   const std::string process(row.text(0, 2));
   lease_left_ = row.integer(0, 3) * 1ms;
+  leader_position_ = {Epoch{row.integer(0, 0)}, row.integer(0, 6)};
   leader_ = {.grpc = std::string(row.text(0, 4)), .http = std::string(row.text(0, 5))};
-  if (is_surely_dead(process) && try_acquire(session, process, epoch)) return epoch;
+  if (is_surely_dead(process) && try_acquire(session, process, floor, epoch)) return epoch;
   return failed_precondition("{} leads with epoch {}, its lease ends in {} ms", row.text(0, 1),
                              row.integer(0, 0), row.integer(0, 3));
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "common/agent_messages.h"
 #include "common/id.h"
 #include "common/status.h"
 #include "common/time.h"
@@ -17,9 +18,10 @@ class LeaderLease {
   explicit LeaderLease(ServerAddresses own);  // of this process
 
   // See Store for what they answer.
-  Result<Epoch> acquire(PgSession& session, Duration lease);
+  Result<Epoch> acquire(PgSession& session, Duration lease, Epoch floor = {});
   // Where the leader that refused the last acquire is reached.
   const ServerAddresses& leader() const { return leader_; }
+  LogPosition leader_position() const { return leader_position_; }
   Duration lease_left() const { return lease_left_; }
   Status renew(PgSession& session, Epoch epoch, Duration lease);
   void release(PgSession& session, Epoch epoch);
@@ -28,10 +30,11 @@ class LeaderLease {
   Duration length() const { return length_; }
 
  private:
-  bool try_acquire(PgSession& session, const std::string& dead_process, Epoch& epoch);
+  bool try_acquire(PgSession& session, const std::string& dead_process, Epoch floor, Epoch& epoch);
 
   const ServerAddresses own_;
   ServerAddresses leader_;
+  LogPosition leader_position_;
   Duration lease_left_{0};
   std::string holder_;
   std::string process_;

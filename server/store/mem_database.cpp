@@ -8,12 +8,12 @@
 
 namespace hai {
 
-Result<Epoch> MemDatabase::acquire(const std::string& holder, Duration lease) {
+Result<Epoch> MemDatabase::acquire(const std::string& holder, Duration lease, Epoch floor) {
   if (has_valid_lease() && holder_ != holder) {
     return failed_precondition("{} leads with epoch {}", holder_, epoch_.value);
   }
   remember();
-  ++epoch_.value;
+  epoch_.value = std::max(epoch_, floor).value + 1;
   holder_ = holder;
   lease_expires_ = clock_.now() + lease;
   return epoch_;
@@ -66,6 +66,11 @@ void MemDatabase::go_back(size_t transactions) {
   contents() = std::move(past_[left]);
   went_back_ = true;
   past_.resize(left);
+  for (auto event = events_.begin() + last_seq_; event != events_.end(); ++event) {
+    if (const auto* submitted = std::get_if<JobSubmitted>(&event->body)) {
+      lost_jobs_.insert(submitted->job);
+    }
+  }
   events_.resize(static_cast<size_t>(last_seq_));
   break_sessions();
 }

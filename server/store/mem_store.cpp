@@ -23,6 +23,7 @@ struct MemStore::Core {
   bool executed = false;
   bool alive = true;
   bool append_under_way = false;
+  LogPosition leader_position = {};
 };
 
 namespace {
@@ -104,11 +105,12 @@ void MemStore::execute(const std::shared_ptr<Core>& core, Duration way_back) {
   });
 }
 
-void MemStore::acquire(Duration lease, std::function<void(Result<Term>)> done) {
+void MemStore::acquire(Duration lease, Epoch floor, std::function<void(Result<Term>)> done) {
   auto term = std::make_shared<Term>();
   term->valid_until = core_->loop.now() + lease;
-  submit({.run = [core = core_.get(), term, lease]() -> Status {
-            Result<Epoch> epoch = core->database.acquire(core->holder, lease);
+  submit({.run = [core = core_.get(), term, lease, floor]() -> Status {
+            Result<Epoch> epoch = core->database.acquire(core->holder, lease, floor);
+            core->leader_position = {core->database.epoch(), core->database.last_seq()};
             if (!epoch.is_ok()) return epoch.status();
             term->epoch = epoch.value();
             return ok();
@@ -118,6 +120,8 @@ void MemStore::acquire(Duration lease, std::function<void(Result<Term>)> done) {
                 done(status.is_ok() ? Result<Term>(*term) : Result<Term>(status));
               }});
 }
+
+LogPosition MemStore::leader_position() const { return core_->leader_position; }
 
 void MemStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) {
   const Term term{.epoch = epoch, .valid_until = core_->loop.now() + lease};

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -55,15 +56,18 @@ class MemDatabase {
   StoredState stored_state() const;
   const std::vector<Event>& events() const { return events_; }
   const std::map<JobId, Job>& jobs() const { return jobs_; }  // finished ones too
+  bool went_back() const { return went_back_; }
+  const std::set<JobId>& lost_jobs() const { return lost_jobs_; }  // submitted in what is gone
   const std::map<IncidentId, Incident>& incidents() const { return incidents_; }  // closed ones too
   Epoch epoch() const { return epoch_; }                      // of the last acquire
+  int64_t last_seq() const { return last_seq_; }
   const std::string& holder() const { return holder_; }       // "" = nobody
   bool has_valid_lease() const { return !holder_.empty() && clock_.now() < lease_expires_; }
 
  private:
   friend class MemStore;
 
-  Result<Epoch> acquire(const std::string& holder, Duration lease);
+  Result<Epoch> acquire(const std::string& holder, Duration lease, Epoch floor);
   Status renew(Epoch epoch, Duration lease);
   void release(Epoch epoch);
   Status append(AppendBatch& batch);
@@ -80,6 +84,7 @@ class MemDatabase {
   Epoch started_epoch_;  // of the last epoch_started event
   int64_t sessions_broken_ = 0;
   bool went_back_ = false;
+  std::set<JobId> lost_jobs_;
   std::string holder_;
   MonoTime lease_expires_{};
   int64_t last_seq_ = 0;
@@ -105,7 +110,8 @@ class MemStore final : public Store {
   MemStore(Loop& loop, MemDatabase& database, std::string holder);
   ~MemStore() override;
 
-  void acquire(Duration lease, std::function<void(Result<Term>)> done) override;
+  void acquire(Duration lease, Epoch floor, std::function<void(Result<Term>)> done) override;
+  LogPosition leader_position() const override;
   void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) override;
   void release(Epoch epoch, std::function<void()> done) override;
   void load(std::function<void(Result<StoredState>)> done) override;

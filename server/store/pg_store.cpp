@@ -20,6 +20,7 @@ struct PgStore::Impl {
   Duration limit;  // of one request: connect, execute, and something over
   ServerAddresses leader;
   std::optional<Duration> lease_left;
+  LogPosition leader_position;
   // Used on the worker's thread only; before `worker`, so that they outlive it.
   LeaderLease lease;
   PgAppender appender;
@@ -41,20 +42,21 @@ PgStore::PgStore(Loop& loop, PgStoreOptions options)
 
 PgStore::~PgStore() = default;
 
-void PgStore::acquire(Duration lease, std::function<void(Result<Term>)> done) {
+void PgStore::acquire(Duration lease, Epoch floor, std::function<void(Result<Term>)> done) {
   // Counted from before it is sent, see Term.
   auto term = std::make_shared<Term>();
   struct Other {
     ServerAddresses leader;
     Duration lease_left{0};
+    LogPosition position;
   };
   auto other = std::make_shared<Other>();
   term->valid_until = impl_->loop.now() + lease;
   impl_->worker.submit(
-      [impl = impl_.get(), term, other, lease](PgSession& session) -> Status {
+      [impl = impl_.get(), term, other, lease, floor](PgSession& session) -> Status {
         impl->appender.forget_written();
-        Result<Epoch> epoch = impl->lease.acquire(session, lease);
-        *other = {impl->lease.leader(), impl->lease.lease_left()};
+        Result<Epoch> epoch = impl->lease.acquire(session, lease, floor);
+        *other = {impl->lease.leader(), impl->lease.lease_left(), impl->lease.leader_position()};
         if (!epoch.is_ok()) return epoch.status();
         term->epoch = epoch.value();
         return ok();
@@ -62,12 +64,14 @@ void PgStore::acquire(Duration lease, std::function<void(Result<Term>)> done) {
       [impl = impl_.get(), term, other, done = std::move(done)](Status status) {
         impl->leader = other->leader;
         impl->lease_left = other->lease_left;
+        impl->leader_position = other->position;
         done(status.is_ok() ? Result<Term>(*term) : Result<Term>(std::move(status)));
       },
       impl_->limit);
 }
 
 ServerAddresses PgStore::leader() const { return impl_->leader; }
+LogPosition PgStore::leader_position() const { return impl_->leader_position; }
 std::optional<Duration> PgStore::lease_left() const { return impl_->lease_left; }
 
 void PgStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) {

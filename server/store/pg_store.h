@@ -22,8 +22,9 @@ class PgStore final : public Store {
   PgStore(Loop& loop, PgStoreOptions options);
   ~PgStore() override;
 
-  void acquire(Duration lease, std::function<void(Result<Term>)> done) override;
+  void acquire(Duration lease, Epoch floor, std::function<void(Result<Term>)> done) override;
   ServerAddresses leader() const override;
+  LogPosition leader_position() const override;
   std::optional<Duration> lease_left() const override;
   void renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) override;
   void release(Epoch epoch, std::function<void()> done) override;

@@ -12,7 +12,7 @@ class AckStore final : public Store {
  public:
   explicit AckStore(Loop& loop) : loop_(loop) {}
 
-  void acquire(Duration lease, std::function<void(Result<Term>)> done) override {
+  void acquire(Duration lease, Epoch, std::function<void(Result<Term>)> done) override {
     answer_term(lease, std::move(done));
   }
   void renew(Epoch, Duration lease, std::function<void(Result<Term>)> done) override {

@@ -131,7 +131,7 @@ TEST(LeaseHolder, DISABLED_AcquireAndDie) {
   if (conninfo == nullptr) GTEST_SKIP();
   AsioLoop loop;
   PgStore store(loop, {conninfo});
-  store.acquire(10min, [&](const Result<Term>& term) {
+  store.acquire(10min, {}, [&](const Result<Term>& term) {
     if (term.is_ok()) ::kill(::getpid(), SIGKILL);
     loop.stop();
   });

@@ -53,7 +53,7 @@ class StoreFixture : public testing::Test {
     return got;
   }
   Result<Term> acquire(Store& store, Duration lease = 30s) {
-    return *wait<Result<Term>>([&](auto done) { store.acquire(lease, done); });
+    return *wait<Result<Term>>([&](auto done) { store.acquire(lease, {}, done); });
   }
   Result<Term> renew(Store& store, Epoch epoch, Duration lease) {
     return *wait<Result<Term>>([&](auto done) { store.renew(epoch, lease, done); });

@@ -74,9 +74,12 @@ TEST(Forget, LeavesATombstoneAgainstLateOrders) {
   w.order(ForgetRank{kRank});
   EXPECT_THAT(w.agent->ranks(), IsEmpty());
   w.order(launch());
+  EXPECT_EQ(w.status(kRank).phase, RankPhase::exited) << "does not run again, and says so";
+  EXPECT_EQ(w.status(kRank).cause, ExitCause::lost);
+  w.order(ForgetRank{kRank});
   w.order(KillRank{kRank});
-  EXPECT_THAT(w.agent->ranks(), IsEmpty()) << "neither runs nor is reported again";
-  EXPECT_THAT(w.host.calls, ElementsAre("launch 1.1.0", "forget 1.1.0"));
+  EXPECT_EQ(w.status(kRank).cause, ExitCause::killed);
+  EXPECT_THAT(w.host.calls, ElementsAre("launch 1.1.0", "forget 1.1.0", "forget 1.1.0"));
 }
 
 TEST(Forget, OfOneAttemptForgetsEarlierOnesAndNoLaterOne) {
@@ -87,6 +90,8 @@ TEST(Forget, OfOneAttemptForgetsEarlierOnesAndNoLaterOne) {
   w.host.listener(in_phase(second, RankPhase::exited));
   w.order(ForgetRank{second});
   w.order(launch(kRank));
+  EXPECT_EQ(w.status(kRank).cause, ExitCause::lost);
+  w.order(ForgetRank{kRank});
   EXPECT_THAT(w.agent->ranks(), IsEmpty());
   RankKey third{JobId{1}, 3, 0};
   w.order(launch(third));

@@ -41,7 +41,7 @@ class MemStoreTest : public testing::Test {
  protected:
   Result<Term> acquire(MemStore& store, Duration lease = 2s) {
     std::optional<Result<Term>> got;
-    store.acquire(lease, [&](Result<Term> term) { got = std::move(term); });
+    store.acquire(lease, {}, [&](Result<Term> term) { got = std::move(term); });
     EXPECT_FALSE(got.has_value()) << "never from inside";
     loop_.run_for(100ms);
     return got.value_or(Status(Code::unknown, "no answer"));
