@@ -1,6 +1,7 @@
 // The functions of NVML's C interface that hai calls, under their real names, answering from a
 // file.
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -11,6 +12,9 @@
 namespace {
 
 using hai::nvml::Device;
+
+// As in the real one, a GPU that comes or goes later is seen only by who initialises anew.
+std::atomic<int64_t> count_at_init{0};
 
 // Handles are index + 1, as pointers that nobody follows.
 unsigned index_of(Device device) {
@@ -52,7 +56,9 @@ int copy(const std::string& text, char* out, unsigned length) {
 
 NVML nvmlInit_v2() {
   hang_if_told("nvmlInit_v2");
-  return static_cast<int>(read_stub_state().init);
+  const StubState state = read_stub_state();
+  count_at_init = state.count;
+  return static_cast<int>(state.init);
 }
 NVML nvmlShutdown() { return hai::nvml::kSuccess; }
 
@@ -77,12 +83,12 @@ NVML nvmlSystemGetDriverVersion(char* version, unsigned length) {
 
 NVML nvmlDeviceGetCount_v2(unsigned* count) {
   hang_if_told("nvmlDeviceGetCount_v2");
-  *count = static_cast<unsigned>(read_stub_state().count);
+  *count = static_cast<unsigned>(count_at_init);
   return hai::nvml::kSuccess;
 }
 
 NVML nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
-  if (index >= read_stub_state().count) return hai::nvml::kInvalidArgument;
+  if (index >= count_at_init) return hai::nvml::kInvalidArgument;
   *device = reinterpret_cast<Device>(static_cast<uintptr_t>(index) + 1);
   return Call("nvmlDeviceGetHandleByIndex_v2", *device).result;
 }

@@ -3,7 +3,7 @@
 // is read anew at each call, so a test makes a GPU fail while the agent runs. Lines; # begins a
 // comment; the last line on a thing counts:
 //
-//   count 8                            GPUs
+//   count 8                            GPUs, as nvmlInit_v2 finds them
 //   driver 550.54.15
 //   init 9                             what nvmlInit_v2 returns (nvmlReturn_t)
 //   hang nvmlDeviceGetTemperature      the call ends only when the line is gone

@@ -31,6 +31,15 @@ TEST(DiskCheck, a_disk_that_finishes_nothing_for_a_minute_fails_and_an_idle_one_
   EXPECT_EQ(verdict_of(look(120s, 11), "disk_stuck", "sda"), "ok");
 }
 
+TEST(DiskCheck, a_disk_that_was_given_nothing_more_is_not_stuck) {
+  TempFolder folder;
+  DiskCheck check(DiskCheckOptions{.proc_root = folder.path("")});
+  folder.write("diskstats", line("sda", 10, 2));
+  check.run(input_at(0s));
+  folder.write("diskstats", line("sda", 10, 0));
+  EXPECT_EQ(verdict_of(check.run(input_at(90s)), "disk_stuck", "sda"), "ok");
+}
+
 TEST(DiskCheck, a_disk_that_is_named_and_gone_fails) {
   DiskCheck check(
       DiskCheckOptions{.proc_root = kHealthData + "/node/proc", .disks = {"nvme0n1", "nvme7n1"}});

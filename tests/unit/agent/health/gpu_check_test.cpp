@@ -124,9 +124,10 @@ TEST_F(GpuCheckTest, without_library_or_driver_the_expectation_decides) {
 TEST_F(GpuCheckTest, expects_what_the_driver_listed_at_first) {
   folder.copy(kHealthData + "/node/proc", "proc");
   GpuCheck check(options(HAI_STUB_NVML_LIBRARY, -1));
-  EXPECT_EQ(verdict_of(look(check), "gpu_count"), "ok");
   say("count 1\n");
   EXPECT_EQ(result_of(look(check), "gpu_count").summary, "1 GPUs, expected 2");
+  say("count 2\n");
+  EXPECT_EQ(verdict_of(look(check), "gpu_count"), "ok");
 }
 
 // A driver that hangs holds a thread, and nothing else: the loop and other checks go on.

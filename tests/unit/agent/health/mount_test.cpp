@@ -1,6 +1,7 @@
 #include "agent/health/mount_check.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,7 +33,7 @@ MountCheckOptions options_with(const TempFolder& folder, std::vector<std::string
   MountCheckOptions options;
   options.proc_root = folder.path("proc");
   options.mounts = std::move(mounts);
-  options.patience = 50ms;
+  options.patience = 10s;
   return options;
 }
 
@@ -50,14 +51,23 @@ TEST(MountCheck, looks_at_each_mount) {
   EXPECT_EQ(verdict_of(results, "disk_space", "/data"), "ok");
 }
 
-TEST(MountCheck, a_hung_mount_delays_no_other_and_fails_after_five_silences) {
+TEST(MountCheck, a_hung_mount_delays_no_other) {
   TempFolder folder;
-  MountCheck check(options_with(folder, {"/hung", "/data"}), ask_fake);
-  for (int i = 1; i <= 4; ++i) {
-    const std::vector<CheckResult> results = check.run(input_at(i * 10s));
-    EXPECT_EQ(verdict_of(results, "mount", "/hung"), "unknown") << i;
-    EXPECT_EQ(verdict_of(results, "mount", "/data"), "ok") << i;
-  }
+  MountCheckOptions options = options_with(folder, {"/hung", "/data"});
+  options.patience = 3s;  // Long enough for the other on a busy machine.
+  MountCheck check(options, ask_fake);
+  const std::vector<CheckResult> results = check.run(input_at(0s));
+  EXPECT_EQ(verdict_of(results, "mount", "/hung"), "unknown");
+  EXPECT_EQ(verdict_of(results, "mount", "/data"), "ok");
+}
+
+TEST(MountCheck, a_mount_fails_after_five_silences) {
+  TempFolder folder;
+  MountCheckOptions options = options_with(folder, {"/hung"});
+  options.patience = 10ms;
+  MountCheck check(options, ask_fake);
+  for (int i = 1; i <= 4; ++i)
+    EXPECT_EQ(verdict_of(check.run(input_at(i * 10s)), "mount", "/hung"), "unknown") << i;
   EXPECT_EQ(verdict_of(check.run(input_at(50s)), "mount", "/hung"), "fail drain");
 }
 
@@ -73,17 +83,16 @@ TEST(MountCheck, this_machine_answers) {
 }
 
 TEST(MountProbe, asks_all_at_once_and_leaves_no_child_that_can_end) {
-  MountProbe probe(50ms, ask_fake);
+  MountProbe probe(10ms, ask_fake);
   std::vector<std::string> paths;
   for (int i = 0; i < 20; ++i) paths.push_back(fmt::format("/hung/{}", i));
-  paths.push_back("/data");
-  const auto answers = probe.probe(paths);
-  EXPECT_FALSE(answers[0].is_answered);
-  EXPECT_TRUE(answers[20].is_answered);
-  // These can be killed; what cannot is remembered until it is gone.
-  EXPECT_LE(probe.stuck_children(), 20u);
-  probe.probe({"/data"});
-  EXPECT_LE(probe.stuck_children(), 20u);
+  for (const MountProbe::Answer& answer : probe.probe(paths)) EXPECT_FALSE(answer.is_answered);
+  // These can be killed, and are asked again when they are gone.
+  while (probe.stuck_children() > 0) {
+    siginfo_t info{};
+    ASSERT_EQ(::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);  // Until one of them has ended.
+    probe.probe({});
+  }
 }
 
 int held_by_agent = -1;
