@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import type { Node } from '../src/api/types';
+import type { Job, Node } from '../src/api/types';
 import { api, dev, open, stopAll, submit, tell, until } from './story';
 
 const story = tell();
@@ -8,8 +8,9 @@ afterAll(stopAll);
 it('drains a node with a reason, shows its job move, and opens it again', async () => {
   const { page } = story;
   const job = await submit();
-  await until(async () => (await api<Node>('GET', '/nodes/node-1')).jobs.includes(job.id));
-  await open(page, '/nodes/node-1');
+  const where = async (): Promise<string> => (await api<Job>('GET', `/jobs/${job.id}`)).nodes[0] ?? '';
+  await until(async () => (await where()) !== '');
+  await open(page, `/nodes/${await where()}`);
   await page.getByRole('cell', { name: job.name }).waitFor();
   await page.getByRole('button', { name: 'Drain', exact: true }).click();
   const dialog = page.getByRole('dialog');

@@ -1,115 +1,86 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { matchesServerFilter, parseJobFilter } from '../lib/jobFilter';
 import { get } from './client';
-import { collectPatches, patchJob, patchNode, type Patches } from './eventPatch';
-import type { JobPages } from './queries';
-import type { ClusterEvent, Job, Node } from './types';
+import { collectPatches, patchJob, patchNode } from './eventPatch';
+import { mergeJobs, patchJobLists } from './jobLists';
+import type { ClusterEvent, Job, JobPage, Node } from './types';
 
-// Events change what is shown at once; what they don't say is asked for again, at most once per
-// `refetchMs` and kind of answer, however many events come.
+// Events change what is shown at once; what they don't say is asked for again, each kind of answer at
+// most once per its interval, however many events come.
 const refetchMs = 1_000;
-// More changed jobs than this: the lists are asked for again as a whole.
+const nodesRefetchMs = 3_000; // every node of the cluster in one answer
+// More changed jobs than this at once: the newest page of each list instead of job by job.
 const singleFetchesMax = 40;
+const pageMax = 1_000;
 
 const dirtyJobs = new Set<number>();
 const dirtyKeys = new Map<string, readonly unknown[]>();
+const lastFetched = new Map<string, number>();
 let timer: ReturnType<typeof setTimeout> | null = null;
 
 export function applyEvents(client: QueryClient, events: readonly ClusterEvent[]): void {
   const patches = collectPatches(events);
-  patchLists(client, patches);
+  patchJobLists(client, patches.jobs);
   for (const [id, list] of patches.jobs) {
     client.setQueryData<Job>(['job', String(id)], (job) => job && list.reduce(patchJob, job));
     dirtyJobs.add(id);
-    for (const kind of ['job', 'attempts', 'job-events', 'why']) mark([kind, String(id)]);
+    for (const kind of ['job', 'attempts', 'job-events', 'why']) mark(client, [kind, String(id)]);
   }
-  for (const [name, list] of patches.nodes) {
-    client.setQueryData<Node>(['node', name], (node) => node && list.reduce(patchNode, node));
-    mark(['node', name]);
-    mark(['node-events', name]);
-  }
-  if (patches.touches.has('cluster')) mark(['nodes']);
-  for (const key of patches.touches) mark([key]);
-  timer ??= setTimeout(() => void refetch(client), refetchMs);
-}
-
-function mark(key: readonly unknown[]): void {
-  dirtyKeys.set(key.join('/'), key);
-}
-
-function patchLists(client: QueryClient, patches: Patches): void {
   if (patches.nodes.size > 0) {
     client.setQueryData<Node[]>(['nodes'], (nodes) =>
       nodes?.map((node) => patches.nodes.get(node.name)?.reduce(patchNode, node) ?? node),
     );
   }
-  if (patches.jobs.size === 0) return;
-  client.setQueriesData<JobPages>({ queryKey: ['jobs'] }, (data) =>
-    mapJobs(data, (job) => patches.jobs.get(job.id)?.reduce(patchJob, job) ?? job),
-  );
+  for (const [name, list] of patches.nodes) {
+    client.setQueryData<Node>(['node', name], (node) => node && list.reduce(patchNode, node));
+    mark(client, ['node', name]);
+    mark(client, ['node-events', name]);
+  }
+  if (patches.touches.has('cluster')) mark(client, ['nodes']);
+  for (const key of patches.touches) mark(client, [key]);
+  arm(client);
 }
 
-function mapJobs(data: JobPages | undefined, change: (job: Job) => Job | null): JobPages | undefined {
-  if (!data) return data;
-  const pages = data.pages.map((page) => {
-    const jobs = page.jobs.flatMap((job) => change(job) ?? []);
-    const isSame = jobs.length === page.jobs.length && jobs.every((job, i) => job === page.jobs[i]);
-    return isSame ? page : { ...page, jobs };
-  });
-  return pages.every((page, i) => page === data.pages[i]) ? data : { ...data, pages };
+function mark(client: QueryClient, key: readonly unknown[]): void {
+  if (key.length === 1 || client.getQueryState(key)) dirtyKeys.set(key.join('/'), key);
+}
+
+function arm(client: QueryClient): void {
+  if (dirtyKeys.size === 0 && dirtyJobs.size === 0) return;
+  timer ??= setTimeout(() => void refetch(client), refetchMs);
 }
 
 async function refetch(client: QueryClient): Promise<void> {
-  timer = null;
-  const keys = [...dirtyKeys.values()];
+  const now = performance.now();
+  for (const [name, queryKey] of dirtyKeys) {
+    if (name === 'nodes' && now - (lastFetched.get(name) ?? 0) < nodesRefetchMs) continue;
+    lastFetched.set(name, now);
+    dirtyKeys.delete(name);
+    // Quotas are kept per owner, so a prefix.
+    void client.invalidateQueries({ queryKey, exact: queryKey.length > 1 });
+  }
   const ids = [...dirtyJobs];
-  dirtyKeys.clear();
   dirtyJobs.clear();
-  for (const queryKey of keys) void client.invalidateQueries({ queryKey, exact: true });
-  if (ids.length > singleFetchesMax) {
-    void client.invalidateQueries({ queryKey: ['jobs'] });
-    return;
+  try {
+    await (ids.length > singleFetchesMax ? fetchNewest(client) : fetchJobs(client, ids));
+  } catch {
+    // The server is away: the stream will break too, and the lists refresh when it is back.
   }
-  const hasLists = client.getQueryCache().findAll({ queryKey: ['jobs'], type: 'active' }).length > 0;
-  if (!hasLists) return;
-  for (const id of ids) {
-    try {
-      upsertJob(client, await get<Job>(`/jobs/${id}`));
-    } catch {
-      // Another's job, or the server is away: the lists' own refresh will tell.
-    }
-  }
+  timer = null;
+  arm(client);
 }
 
-// Into each list whose filter it passes, at its place by id; out of the others.
-export function upsertJob(client: QueryClient, job: Job): void {
-  for (const query of client.getQueryCache().findAll({ queryKey: ['jobs'] })) {
-    const search = String(query.queryKey[1]);
-    const isAll = new URLSearchParams(search).get('finished') === 'true';
-    const filter = { ...parseJobFilter(search), ...(isAll ? { states: [] } : {}) };
-    client.setQueryData<JobPages>(query.queryKey, (data) => {
-      if (!data) return data;
-      const fits = matchesServerFilter(job, filter);
-      let isKnown = false;
-      const mapped = mapJobs(data, (other) => {
-        if (other.id !== job.id) return other;
-        isKnown = true;
-        return fits ? job : null;
-      });
-      if (isKnown || !fits || !mapped) return mapped;
-      return insertJob(mapped, job);
-    });
-  }
+const activeLists = (client: QueryClient) => client.getQueryCache().findAll({ queryKey: ['jobs'], type: 'active' });
+
+async function fetchJobs(client: QueryClient, ids: readonly number[]): Promise<void> {
+  if (activeLists(client).length === 0) return;
+  const answers = await Promise.allSettled(ids.map((id) => get<Job>(`/jobs/${id}`)));
+  const jobs = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  mergeJobs(client, new Map(jobs.map((job) => [job.id, job])));
 }
 
-function insertJob(data: JobPages, job: Job): JobPages {
-  const at = data.pages.findIndex((page) => page.jobs.length === 0 || page.jobs.at(-1)!.id < job.id);
-  // Older than all that is loaded: it comes with its page.
-  if (at < 0 && data.pages.at(-1)?.next_cursor !== null) return data;
-  const index = at < 0 ? data.pages.length - 1 : at;
-  const pages = data.pages.map((page, i) => {
-    if (i !== index) return page;
-    return { ...page, jobs: [...page.jobs, job].sort((a, b) => b.id - a.id) };
-  });
-  return { ...data, pages };
+async function fetchNewest(client: QueryClient): Promise<void> {
+  for (const query of activeLists(client)) {
+    const page = await get<JobPage>(`/jobs?limit=${pageMax}&${String(query.queryKey[1])}`);
+    mergeJobs(client, new Map(page.jobs.map((job) => [job.id, job])));
+  }
 }

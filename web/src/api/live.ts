@@ -11,8 +11,13 @@ import type { Cluster, ClusterEvent } from './types';
 export type Connection = 'connecting' | 'live' | 'lost';
 export const connection = createStore<Connection>('connecting');
 
-const recentMax = 300;
-export const recentEvents = createStore<readonly ClusterEvent[]>([]);
+// Newest first; `isCut`: older ones were let go.
+export interface Recent {
+  events: readonly ClusterEvent[];
+  isCut: boolean;
+}
+const recentMax = 3_000;
+export const recentEvents = createStore<Recent>({ events: [], isCut: false });
 
 const flushMs = 200;
 const retryMsMax = 10_000;
@@ -83,7 +88,9 @@ class Batch {
     this.timer = null;
     const events = this.events;
     this.events = [];
-    recentEvents.set([...events].reverse().concat(recentEvents.get()).slice(0, recentMax));
+    const before = recentEvents.get();
+    const all = [...events].reverse().concat(before.events);
+    recentEvents.set({ events: all.slice(0, recentMax), isCut: before.isCut || all.length > recentMax });
     applyEvents(this.client, events);
   }
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { controlJob, moveJob, setPriority } from '../api/actions';
-import { upsertJob } from '../api/applyEvents';
+import { upsertJob } from '../api/jobLists';
 import { type Job, type JobVerb, type Priority, priorities } from '../api/types';
 import { formatCount, formatWord } from '../lib/format';
 import { Dialog } from './Dialog';

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { controlNode, whatIfDrain } from '../api/actions';
+import { useWhoAmI } from '../api/queries';
 import type { Node, NodeVerb, WhatIf } from '../api/types';
 import { formatHosts } from '../lib/format';
 import { Dialog } from './Dialog';
@@ -14,8 +15,11 @@ const verbs: { verb: NodeVerb; title: string; effect: string; fits: (node: Node)
   { verb: 'fence', title: 'Fence', effect: 'You vouch that it is off: its jobs run elsewhere at once.', fits: (node) => node.liveness !== 'up' },
 ];
 
+// For operators; others see the nodes without buttons that would only be refused.
 export function NodeActions({ nodes, onDone }: { nodes: readonly Node[]; onDone?: () => void }) {
+  const role = useWhoAmI().data?.role;
   const [asked, setAsked] = useState<(typeof verbs)[number] | null>(null);
+  if (role !== 'admin' && role !== 'operator') return null;
   return (
     <span className="row wrap" role="group" aria-label="actions">
       {verbs.map((each) => {

@@ -1,10 +1,7 @@
-import { useMemo } from 'react';
-import { recentEvents } from '../../api/live';
-import { useEvents } from '../../api/queries';
+import { useEventLog } from '../../api/eventLog';
 import { EventFeed } from '../../components/EventFeed';
 import { Panel } from '../../components/Panel';
 import { Await } from '../../components/states';
-import { useStore } from '../../lib/store';
 
 // What an operator wants to see go by: not each rank's start.
 const kinds = [
@@ -14,15 +11,12 @@ const kinds = [
 const shown = 12;
 
 export function Activity() {
-  const past = useEvents(kinds, 1);
-  const recent = useStore(recentEvents);
-  const events = useMemo(() => {
-    const loaded = past.data?.[0]?.seq ?? 0;
-    return recent.filter((event) => event.seq > loaded && kinds.includes(event.kind)).concat(past.data ?? []);
-  }, [past.data, recent]);
+  const { events, error, isPending } = useEventLog(kinds, 1);
   return (
     <Panel className="span8" title="Lately" aside="suspensions, ends, nodes">
-      <Await answer={past}>{() => <EventFeed events={events.slice(0, shown)} withSubject />}</Await>
+      <Await answer={{ data: events, error, isPending }}>
+        {(list) => <EventFeed events={list.slice(0, shown)} withSubject />}
+      </Await>
     </Panel>
   );
 }

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
-import { recentEvents } from '../../api/live';
-import { useEvents, useJobList, useNodes } from '../../api/queries';
+import { useEventLog } from '../../api/eventLog';
+import { useJobList, useNodes } from '../../api/queries';
 import type { Cluster } from '../../api/types';
 import { Chart } from '../../components/Chart';
 import { Panel } from '../../components/Panel';
@@ -8,7 +8,6 @@ import { Failure, Loading } from '../../components/states';
 import { formatCount, formatDuration, formatGpuHours } from '../../lib/format';
 import { rebuildHistory, thinOut } from '../../lib/history';
 import { gpusOf } from '../../lib/jobRows';
-import { useStore } from '../../lib/store';
 import { useNow } from '../../lib/useNow';
 
 const kinds = ['job_submitted', 'attempt_placed', 'attempt_suspending', 'attempt_ended'];
@@ -28,18 +27,14 @@ function useSizes(): (id: number) => number | undefined {
 }
 
 export default function OverviewCharts({ cluster }: { cluster: Cluster | undefined }) {
-  const past = useEvents(kinds, pagesMax);
-  const recent = useStore(recentEvents);
+  const { events, error } = useEventLog(kinds, pagesMax);
   const now = useNow(5_000);
   const sizeOf = useSizes();
   const history = useMemo(() => {
-    if (!cluster || !past.data) return null;
-    const loaded = past.data[0]?.seq ?? 0;
-    const events = recent.filter((event) => event.seq > loaded && kinds.includes(event.kind)).concat(past.data);
+    if (!cluster || !events) return null;
     const waiting = (cluster.jobs.queued ?? 0) + (cluster.jobs.suspended ?? 0);
     return rebuildHistory(events, { now, gpusUsed: cluster.gpus.used, waiting }, sizeOf);
-    // `recent` moves with each event; the present figures come with the next answer of the cluster.
-  }, [cluster, past.data, recent, now, sizeOf]);
+  }, [cluster, events, now, sizeOf]);
 
   const plot = useMemo(() => {
     const samples = thinOut(history?.samples ?? [], pointsMax);
@@ -52,7 +47,7 @@ export default function OverviewCharts({ cluster }: { cluster: Cluster | undefin
 
   const span = history ? formatDuration(now / 1000 - (history.samples[0]?.time ?? now / 1000)) : '';
   const body = (content: React.ReactNode) =>
-    past.error ? <Failure error={past.error} /> : history ? content : <Loading height="9.2rem" />;
+    error ? <Failure error={error} /> : history ? content : <Loading height="9.2rem" />;
   return (
     <>
       <Panel className="span4" title="GPUs used" aside={history && `last ${span}, from the event log`}>

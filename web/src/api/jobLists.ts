@@ -1,0 +1,64 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { type JobFilter, matchesServerFilter, parseJobFilter } from '../lib/jobFilter';
+import { patchJob } from './eventPatch';
+import type { JobPages } from './queries';
+import type { ClusterEvent, Job } from './types';
+
+// The cached lists of jobs, each with its own filter, kept true while jobs change: a job leaves the lists
+// it no longer fits and enters those it does. One pass over each list, however many jobs changed.
+
+export function filterOfList(query: string): JobFilter {
+  const wantsFinished = new URLSearchParams(query).get('finished') === 'true';
+  const filter = parseJobFilter(query);
+  return wantsFinished ? { ...filter, states: [] } : filter;
+}
+
+export function patchJobLists(client: QueryClient, events: ReadonlyMap<number, ClusterEvent[]>): void {
+  if (events.size === 0) return;
+  const changed = new Map<number, Job>();
+  for (const [, data] of client.getQueriesData<JobPages>({ queryKey: ['jobs'] })) {
+    for (const page of data?.pages ?? []) {
+      for (const job of page.jobs) {
+        const list = events.get(job.id);
+        if (list && !changed.has(job.id)) changed.set(job.id, list.reduce(patchJob, job));
+      }
+    }
+  }
+  mergeJobs(client, changed);
+}
+
+export function mergeJobs(client: QueryClient, jobs: ReadonlyMap<number, Job>): void {
+  if (jobs.size === 0) return;
+  for (const [key] of client.getQueriesData<JobPages>({ queryKey: ['jobs'] })) {
+    const filter = filterOfList(String(key[1]));
+    client.setQueryData<JobPages>(key, (data) => data && mergeInto(data, jobs, filter));
+  }
+}
+
+export const upsertJob = (client: QueryClient, job: Job): void => mergeJobs(client, new Map([[job.id, job]]));
+
+function mergeInto(data: JobPages, jobs: ReadonlyMap<number, Job>, filter: JobFilter): JobPages {
+  const missing = new Map(jobs);
+  let pages = data.pages.map((page) => {
+    if (!page.jobs.some((job) => jobs.has(job.id))) return page;
+    const kept = page.jobs.flatMap((job) => {
+      const now = jobs.get(job.id);
+      if (!now) return job;
+      missing.delete(job.id);
+      return matchesServerFilter(now, filter) ? now : [];
+    });
+    return { ...page, jobs: kept };
+  });
+  for (const job of missing.values()) {
+    if (matchesServerFilter(job, filter)) pages = insert(pages, job);
+  }
+  return pages.every((page, i) => page === data.pages[i]) ? data : { ...data, pages };
+}
+
+function insert(pages: JobPages['pages'], job: Job): JobPages['pages'] {
+  const at = pages.findIndex((page) => page.jobs.length > 0 && page.jobs[page.jobs.length - 1]!.id < job.id);
+  // Older than all that is loaded: it comes with its own page.
+  if (at < 0 && pages[pages.length - 1]?.next_cursor !== null) return pages;
+  const index = at < 0 ? pages.length - 1 : at;
+  return pages.map((page, i) => (i === index ? { ...page, jobs: [...page.jobs, job].sort((a, b) => b.id - a.id) } : page));
+}
