@@ -1,5 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { base, dev, look, open, openPage, tell } from './story';
+import { base, dev, look, open, openPage, stopAll, submit, tell } from './story';
 
 const story = tell();
 
@@ -67,6 +67,24 @@ it('finds its way back when the server was killed', async () => {
   await page.getByText('offline').waitFor();
   dev('start', 'server');
   await page.getByText('live', { exact: true }).waitFor({ timeout: 40_000 });
+});
+
+it('lets go of its stream while nobody looks, and is up to date afterwards', async () => {
+  const { page } = story;
+  await open(page, '/jobs');
+  await page.getByText('live', { exact: true }).waitFor();
+  const become = (state: string): Promise<void> =>
+    page.evaluate((to) => {
+      Object.defineProperty(document, 'visibilityState', { value: to, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, state);
+  await become('hidden');
+  await page.getByText('paused').waitFor();
+  const job = await submit();
+  await become('visible');
+  await page.getByText('live', { exact: true }).waitFor();
+  await page.getByRole('row', { name: job.name }).waitFor();
+  await stopAll();
 });
 
 it('says that it shows what was known before, while the store is away', async () => {

@@ -8,7 +8,7 @@ import type { Cluster, ClusterEvent } from './types';
 // One stream of events for the whole page. It resumes after the last event seen, so nothing is missed
 // while a laptop sleeps; the server cuts off a reader that is too slow, which is the same case.
 
-export type Connection = 'connecting' | 'live' | 'lost';
+export type Connection = 'connecting' | 'live' | 'lost' | 'paused';
 export const connection = createStore<Connection>('connecting');
 
 // Newest first; `isCut`: older ones were let go.
@@ -35,9 +35,17 @@ async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
   let after: number | null = null;
   let retryMs = 500;
   while (!signal.aborted) {
+    if (document.visibilityState === 'hidden') {
+      await untilVisible(signal);
+      // A day may have passed: begin anew instead of catching up event by event.
+      after = null;
+      recentEvents.set({ events: [], isCut: true });
+      void client.invalidateQueries();
+    }
+    const watch = new HiddenWatch(signal);
     try {
       after ??= (await get<Cluster>('/cluster', signal)).last_seq;
-      await readStream(after, signal, (event) => {
+      await readStream(after, watch.signal, (event) => {
         after = event.seq;
         retryMs = 500;
         batch.add(event);
@@ -45,11 +53,54 @@ async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.status === 401) return;
+    } finally {
+      watch.end();
+    }
+    if (watch.signal.aborted) {
+      connection.set('paused');
+      continue;
     }
     connection.set('lost');
     await pause(retryMs, signal);
     retryMs = Math.min(retryMs * 2, retryMsMax);
   }
+}
+
+// A browser opens six connections to a server and no more: pages that nobody sees must not hold theirs.
+const hiddenMs = 5_000;
+
+class HiddenWatch {
+  private readonly abort = new AbortController();
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  readonly signal: AbortSignal;
+
+  constructor(outer: AbortSignal) {
+    this.signal = AbortSignal.any([outer, this.abort.signal]);
+    document.addEventListener('visibilitychange', this.onChange);
+  }
+
+  end(): void {
+    document.removeEventListener('visibilitychange', this.onChange);
+    if (this.timer) clearTimeout(this.timer);
+  }
+
+  private readonly onChange = (): void => {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = document.visibilityState === 'hidden' ? setTimeout(() => this.abort.abort(), hiddenMs) : null;
+  };
+}
+
+function untilVisible(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const check = (): void => {
+      if (document.visibilityState === 'hidden' && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', check);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', check);
+    signal.addEventListener('abort', check);
+    check();
+  });
 }
 
 async function readStream(

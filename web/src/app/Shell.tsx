@@ -105,7 +105,7 @@ function Find({ inputRef, go }: { inputRef: React.RefObject<HTMLInputElement | n
 
 function Live() {
   const state = useStore(connection);
-  const words = { live: 'live', connecting: 'joining', lost: 'offline' };
+  const words = { live: 'live', connecting: 'joining', lost: 'offline', paused: 'paused' };
   const title = state === 'lost' ? 'The stream of events is broken; trying again' : 'Changes arrive as they happen';
   return (
     <span className="live" data-state={state} title={title} role="status">

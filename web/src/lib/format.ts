@@ -77,6 +77,10 @@ export function formatGpuHours(gpuSeconds: number): string {
   return hours >= 100 ? formatCount(Math.round(hours)) : hours.toFixed(hours >= 10 ? 1 : 2);
 }
 
+// 1 rank, 2 ranks
+export const formatPlural = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+
 export const formatTimes = (count: number): string =>
   count === 0 ? 'never' : count === 1 ? 'once' : `${formatCount(count)} times`;
 

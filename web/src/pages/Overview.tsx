@@ -7,7 +7,7 @@ import { type Bar, BarList } from '../components/BarList';
 import { CapacityBar } from '../components/CapacityBar';
 import { Panel } from '../components/Panel';
 import { Await, Empty, Loading } from '../components/states';
-import { formatAgo, formatCount, formatPercent, formatWord } from '../lib/format';
+import { formatAgo, formatCount, formatPercent, formatPlural, formatWord } from '../lib/format';
 import { tally } from '../lib/jobRows';
 import { useNow } from '../lib/useNow';
 import { Activity } from './overview/Activity';
@@ -93,7 +93,7 @@ function Waiting({ cluster }: { cluster: Cluster | undefined }) {
             key: sum.value,
             label: formatWord(sum.value),
             value: sum.jobs,
-            note: `jobs, ${formatCount(sum.nodes)} nodes`,
+            note: `${sum.jobs === 1 ? 'job' : 'jobs'}, ${formatPlural(sum.nodes, 'node')}`,
             tone: 'var(--queued)',
             href: `/jobs?state=queued&state=suspended&reason=${sum.value}`,
             title: example?.pending_reason?.text ?? '',

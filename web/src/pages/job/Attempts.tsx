@@ -3,7 +3,7 @@ import type { Attempt } from '../../api/types';
 import { Badge } from '../../components/Badge';
 import { Panel } from '../../components/Panel';
 import { Empty } from '../../components/states';
-import { formatDuration, formatHosts, formatTime, secondsBetween } from '../../lib/format';
+import { formatDuration, formatHosts, formatPlural, formatTime, secondsBetween } from '../../lib/format';
 import { useNow } from '../../lib/useNow';
 
 export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
@@ -46,7 +46,7 @@ const ranksShown = 200;
 
 export function Ranks({ attempt, onLog }: { attempt: Attempt | undefined; onLog: (rank: number) => void }) {
   return (
-    <Panel title="Ranks" aside={attempt && `attempt ${attempt.attempt}, ${attempt.ranks.length} ranks`}>
+    <Panel title="Ranks" aside={attempt && `attempt ${attempt.attempt}, ${formatPlural(attempt.ranks.length, 'rank')}`}>
       {!attempt ? (
         <Empty title="It has not run yet" />
       ) : (

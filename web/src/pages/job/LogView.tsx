@@ -3,7 +3,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import type { Attempt } from '../../api/types';
 import { Panel } from '../../components/Panel';
 import { Empty, Failure } from '../../components/states';
-import { formatCount } from '../../lib/format';
+import { formatCount, formatPlural } from '../../lib/format';
 import { findLines, splitStamp } from '../../lib/logBuffer';
 import { useLog } from './useLog';
 
@@ -49,7 +49,7 @@ export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
     <Panel
       className="flush"
       title="Log"
-      aside={log.state === 'following' ? 'live' : log.state === 'ended' ? `complete, ${formatCount(log.lines.length)} lines` : 'loading'}
+      aside={log.state === 'following' ? 'live' : log.state === 'ended' ? `complete, ${formatPlural(log.lines.length, 'line')}` : 'no line yet'}
     >
       <div className="row wrap" style={{ padding: '0 var(--s3) var(--s2)' }}>
         <Pick title="attempt" value={attempt} options={attempts.map((each) => each.attempt)} onPick={(value) => onPick(value, 0)} />
@@ -88,7 +88,7 @@ export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
         aria-label={`log of rank ${rank}`}
         onWheel={(event) => event.deltaY < 0 && setFollowing(false)}
       >
-        {log.lines.length === 0 && !log.error && <Empty title={log.state === 'loading' ? 'Loading…' : 'This rank has written nothing yet'} />}
+        {log.lines.length === 0 && !log.error && <Empty title={log.state === 'ended' ? 'This rank has written nothing' : 'This rank has written nothing yet'} />}
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => (
             <Line key={item.key} top={item.start} line={log.lines[item.index] ?? ''} text={text} isHit={hits[hit] === item.index && text !== ''} />
