@@ -42,6 +42,8 @@ void add_identity(const LaunchRank& order, const Numbers& numbers, Environment& 
   out["HAI_LEAF"] = here.leaf;
   out["HAI_CHECKPOINT"] = order.checkpoint;
   out["CUDA_VISIBLE_DEVICES"] = to_string(order.gpus);
+  // CUDA's own order is the fastest first; ours, NVML's and the kernel's is the bus's.
+  out["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   out["USER"] = order.user;
   out["LOGNAME"] = order.user;
 }

@@ -49,6 +49,7 @@ TEST(Environment, TellsEveryProgramWhoItIs) {
                                 {"MASTER_ADDR", "10.0.0.1"},
                                 {"MASTER_IP", "10.0.0.1"},
                                 {"MASTER_PORT", "29510"},
+                                {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"},
                                 {"CUDA_VISIBLE_DEVICES", "0,1,2,3"},
                                 {"TMPDIR", "/r/tmp"},
                                 {"RANK", "1"},
