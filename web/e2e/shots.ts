@@ -40,7 +40,7 @@ for (const [suffix, look] of looks) {
     } else await go(page, path);
     await page.waitForSelector(ready);
     if (name === 'submit') await fillSubmit(page);
-    if (name === 'map') await page.mouse.move(330, 330);
+    await (name === 'map' ? page.mouse.move(330, 330) : page.mouse.move(640, 2));
     await page.waitForLoadState('networkidle');
     await page.screenshot({ path: `${folder}/${name}-${suffix}.png` });
   }

@@ -29,7 +29,7 @@ export function nodeOf(node: Node, now: number): Node {
   const load = (gpu: number): number => {
     const id = node.jobs[Math.min(node.jobs.length - 1, Math.floor((gpu * node.jobs.length) / node.gpus))];
     if (id === undefined || gpu >= node.gpus - node.gpus_free) return 0;
-    return Math.max(5, Math.min(100, 62 + ((id * 37) % 37) + Math.round(4 * Math.sin(now / 4000 + gpu + id))));
+    return Math.max(3, Math.min(100, 28 + ((id * 37) % 71) + Math.round(4 * Math.sin(now / 4000 + gpu + id))));
   };
   const gpus = Array.from({ length: node.gpus }, (_, gpu) => load(gpu));
   return { ...node, gpu_utilization: gpus, gpu_temperature: gpus.map((percent) => 31 + Math.round(percent * 0.42)) };
