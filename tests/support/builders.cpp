@@ -114,7 +114,7 @@ void Cluster::place(JobId id, Placement placement) {
   const Job& placed = job(id);
   Priority level = placed.priority == Priority::automatic ? Priority::low : placed.priority;
   bool exclusive = placement.front().gpus == state_.find(placement.front().node)->all_gpus();
-  emit(AttemptPlaced{id, placed.attempt_number() + 1, std::move(placement), level, 10'000,
+  emit(AttemptPlaced{id, placed.next_attempt(), std::move(placement), level, 10'000,
                      exclusive});
 }
 

@@ -244,6 +244,8 @@ void RandomCluster::change_job(const Job& job) {
   switch (rng_.below(16)) {
     case 4:
       return emit(JobRankChanged{job.id, rng_.between(-5, 1'000)});
+    case 5:
+      return emit(AttemptsSkipped{job.id, static_cast<int>(rng_.between(1, 9))});
     case 0:
       return emit(JobHeld{job.id, text()});
     case 1:
@@ -293,7 +295,7 @@ void RandomCluster::change_waiting(const Job& job) {
     return emit(NodesReserved{
         job.id, {std::move(placement), priority, {JobId{1}}, time(), rng_.chance(0.2)}});
   }
-  emit(AttemptPlaced{job.id, job.attempt_number() + 1, std::move(placement), priority, 29'500,
+  emit(AttemptPlaced{job.id, job.next_attempt(), std::move(placement), priority, 29'500,
                      job.spec->gpus_per_node == 0, rng_.chance(0.3)});
 }
 

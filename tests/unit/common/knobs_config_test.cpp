@@ -29,7 +29,8 @@ TEST(KnobsConfig, ReportsAllErrors) {
                                    "line 4: knobs.hartbeat: unknown key, did you mean heartbeat?"));
   EXPECT_THAT(
       read("knobs: {down_after: 30s}\n", &knobs),
-      testing::ElementsAre("line 1: knobs: down_after (30s) must exceed agent_lease (30s)"));
+      testing::ElementsAre("line 1: knobs: down_after (30s) must be at least agent_lease (30s) + "
+                           "heartbeat (5s) + 4s"));
 }
 
 }  // namespace

@@ -88,10 +88,14 @@ TEST(Knobs, TextsAreReadBack) {
 
 TEST(Knobs, RelationsAreChecked) {
   Knobs knobs;
-  knobs.down_after = knobs.agent_lease;
-  EXPECT_EQ(check_knobs(knobs).message(), "down_after (30s) must exceed agent_lease (30s)");
+  knobs.down_after = 39s;
+  EXPECT_TRUE(check_knobs(knobs).is_ok());
+  knobs.down_after = 38s;
+  EXPECT_EQ(check_knobs(knobs).message(),
+            "down_after (38s) must be at least agent_lease (30s) + heartbeat (5s) + 4s");
   knobs = Knobs();
   knobs.heartbeat = 11s;
+  knobs.down_after = 1min;
   EXPECT_EQ(check_knobs(knobs).message(),
             "agent_lease (30s) must be at least three heartbeats (11s each)");
   knobs = Knobs();
