@@ -335,6 +335,11 @@ void Controller::arm_plan_timer() {
 }
 
 void Controller::tick() {
+  const MonoTime now = loop_.now();
+  if (last_tick_at_ && now - *last_tick_at_ > 2 * knobs_.plan_period + 1s) {
+    sessions_.was_deaf_until(now);
+  }
+  last_tick_at_ = now;
   post_input({[this](Decision& decision) {
                 decision.set_actor("server");
                 decide_tick(decision, sessions_, loop_.now(), !history_.lost());

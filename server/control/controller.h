@@ -195,6 +195,7 @@ class Controller {
   bool bootstrapped_ = false;
   bool plan_wanted_ = false;
   std::optional<MonoTime> last_pass_at_;
+  std::optional<MonoTime> last_tick_at_;
   std::set<NodeId> nodes_to_reconcile_;
   Effects effects_;
   ControllerStats stats_;

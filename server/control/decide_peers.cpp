@@ -77,7 +77,8 @@ void decide_peers(Decision& decision, const Sessions& sessions) {
     if (node.peers.named || !can_answer(node, sessions)) continue;
     if (!is_poor(state, node.peers.confirmed, choice.best_size())) continue;
     std::vector<NodeId> peers = choice.for_node(id);
-    if (peers == node.peers.confirmed) continue;
+    // Nobody to ask is worse than somebody who may come back.
+    if (peers == node.peers.confirmed || (peers.empty() && node.peers.version > 0)) continue;
     const int64_t known = sessions.find(id)->peers_version;
     decision.emit(NodePeersNamed{id, std::max(node.peers.version, known) + 1, std::move(peers)});
     if (++named == kPeerListsPerTick) return;

@@ -93,6 +93,7 @@ void Controller::loaded(Result<StoredState> stored) {
   progress_.clear();
   bootstrapped_ = false;
   last_pass_at_.reset();
+  last_tick_at_.reset();
   hung_ticks_ = 0;
   mode_ = Mode::leading;
   ++stats_.terms;

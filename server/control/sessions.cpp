@@ -51,7 +51,7 @@ void Sessions::bind(Session& session, NodeId node) {
 
 MonoTime Sessions::contact(NodeId node) const {
   auto it = contact_.find(node);
-  return it == contact_.end() ? term_start_ : it->second;
+  return std::max(deaf_until_, it == contact_.end() ? term_start_ : it->second);
 }
 
 void Sessions::grant_leaves(Session& session, int64_t report_sequence, MonoTime now) {

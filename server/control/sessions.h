@@ -63,6 +63,8 @@ class Sessions {
   void set_contact(NodeId node, MonoTime at) { contact_[node] = at; }
   void set_term_start(MonoTime at) { contact_.clear(), proven_.clear(), term_start_ = at; }
   MonoTime term_start() const { return term_start_; }
+  // This server has heard nobody until now (it was paused): the silence was its own.
+  void was_deaf_until(MonoTime now) { deaf_until_ = now; }
 
   // A grant leaves now; a report has come that confirms an earlier one. Both keep the proof of the
   // node's lease going (design/0005): that a grant was sent does not prove that it arrived.
@@ -78,6 +80,7 @@ class Sessions {
   std::map<NodeId, MonoTime> contact_;
   std::map<NodeId, ProvenLease> proven_;
   MonoTime term_start_{};
+  MonoTime deaf_until_{};
 };
 
 }  // namespace hai

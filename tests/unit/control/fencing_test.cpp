@@ -174,6 +174,17 @@ TEST(Silence, WithoutProofMakesSuspectAndKeepsTheJob) {
   EXPECT_EQ(t.c.node("node-2").liveness, Liveness::down) << "nothing runs there";
 }
 
+TEST(Silence, OfAPausedServerIsItsOwn) {
+  Fenced t;
+  t.pass(60s, {1, 2, 3, 4, 5, 6, 7});
+  t.mono += 5min;
+  t.sessions.was_deaf_until(t.mono);
+  t.c.decide_with([&](Decision& decision) { decide_tick(decision, t.sessions, t.mono); });
+  for (int i = 1; i <= 7; ++i) {
+    EXPECT_EQ(t.c.node("node-" + std::to_string(i)).liveness, Liveness::up);
+  }
+}
+
 TEST(Fence, OfAnOperatorGivesTheJobsUp) {
   Fenced t;
   const JobId job_id = t.c.run(job("j"), {"node-1"});
