@@ -20,10 +20,10 @@ class VerifyTest : public StoreFixture {
   void SetUp() override {
     StoreFixture::SetUp();
     PgStore store(loop_, {conninfo_});
-    test::RandomCluster cluster(31);
+    test::RandomCluster cluster(32);
     const Epoch epoch = acquire(store).value().epoch;
     ASSERT_EQ(append(store, cluster.start_epoch(epoch)), ok());
-    for (int i = 0; i < 10; ++i) ASSERT_EQ(append(store, cluster.next_batch(epoch, 50)), ok());
+    for (int i = 0; i < 30; ++i) ASSERT_EQ(append(store, cluster.next_batch(epoch, 50)), ok());
     ASSERT_THAT(verify_ledger(conninfo_).value().differences, IsEmpty());
   }
   std::vector<std::string> differences_after(const char* sql) {
