@@ -65,6 +65,10 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   reader.string("token_file", &config.token_file);
   reader.integer("simulate_gpus", &config.simulate_gpus, {.low = 0, .high = GpuSet::kMax});
   reader.string("shim", &config.shim);
+  reader.string("validator.program", &config.validator);
+  reader.string("validator.options", &config.validator_options);
+  reader.string("repair.reset_gpus", &config.hooks.reset_gpus);
+  reader.string("repair.reboot", &config.hooks.reboot);
   reader.string("python_dir", &config.python_dir);
   reader.boolean("unknown_user_runs_as_self", &config.unknown_user_runs_as_self);
   reader.boolean("cgroups", &config.cgroups);

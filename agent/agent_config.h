@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/health/health_config.h"
+#include "agent/site_hook.h"
 #include "common/log.h"
 #include "common/status.h"
 
@@ -20,8 +21,11 @@ struct AgentConfig {
   std::string data_dir;
   std::vector<std::string> servers;  // host:port
   std::string token_file;
-  int simulate_gpus = 0;   // 0 = the real ones
-  std::string shim;        // "" = hai-shim beside hai-agent
+  int simulate_gpus = 0;          // 0 = the real ones
+  std::string shim;               // "" = hai-shim beside hai-agent
+  std::string validator;          // "" = hai-validator beside hai-agent
+  std::string validator_options;  // such as "--quick"; what the site wants of it
+  SiteHooks hooks;
   std::string python_dir;  // where the Python modules hai and hfai are; "" = installed system-wide
   bool unknown_user_runs_as_self = false;
   bool cgroups = true;

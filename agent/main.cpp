@@ -8,18 +8,23 @@
 #include <cstdio>
 #include <random>
 
+#include "agent/activity_sampler.h"
 #include "agent/agent_config.h"
 #include "agent/check_health.h"
 #include "agent/core/agent.h"
-#include "agent/fleet.h"
+#include "agent/evidence_taker.h"
 #include "agent/gpu_inventory.h"
+#include "agent/health/node_checks.h"
+#include "agent/node_health.h"
 #include "agent/os/agent_record_file.h"
 #include "agent/os/host_facts.h"
 #include "agent/os/log_source.h"
 #include "agent/os/os_rank_host.h"
+#include "agent/os/process_table.h"
 #include "agent/os/sdk_path.h"
 #include "agent/rpc/server_link.h"
 #include "agent/rpc/udp_peers.h"
+#include "agent/run_fleet.h"
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
 #include "common/log.h"
@@ -31,7 +36,6 @@ namespace {
 constexpr int kOk = 0;
 constexpr int kError = 1;
 constexpr int kUsage = 2;
-constexpr int kFleetMax = 15'000;  // each is a connection, so a file descriptor
 
 int fail(const Status& status) {
   fmt::print(stderr, "hai-agent: {}\n", status.message());
@@ -46,6 +50,9 @@ NodeFacts make_facts(const AgentConfig& config) {
   facts.zone = config.zone;
   facts.leaf = config.leaf;
   facts.agent_version = version();
+  // A node whose /proc is recorded starts anew when the record says so.
+  const std::string boot_id = read_boot_id(config.health.proc_root);
+  if (!boot_id.empty()) facts.boot_id = boot_id;
   const GpuInventory gpus =
       config.simulate_gpus > 0 ? GpuInventory{config.simulate_gpus, "simulated"} : find_gpus();
   facts.gpus = gpus.count;
@@ -59,17 +66,6 @@ void stop_on_signals(AsioLoop& loop) {
     log_info("agent_stopping", {{"signal", signal}});
     loop.stop();
   });
-}
-
-int run_fleet(const AgentConfig& config, const std::string& token, int nodes) {
-  AsioLoop loop;
-  Fleet fleet(loop, config, token, {.nodes = nodes}, std::random_device()());
-  stop_on_signals(loop);
-  log_info("fleet_started", {{"version", version()}, {"nodes", nodes}});
-  fleet.start();
-  loop.run();
-  log_info("agent_stopped");
-  return kOk;
 }
 
 // At the port it had last, if the config leaves it open: that is the one the other agents know.
@@ -89,14 +85,53 @@ Result<std::unique_ptr<UdpPeers>> open_peers(const AgentConfig& config, const No
   return peers;
 }
 
+NodeUse use_of(const OsRankHost& host) {
+  NodeUse use;
+  for (const RankInUse& rank : host.ranks_in_use()) {
+    use.gpus_in_use = use.gpus_in_use | rank.gpus;
+    use.has_distributed_rank |= rank.is_distributed;
+    if (rank.shim <= 0) continue;
+    for (const pid_t pid : descendants_of(rank.shim)) use.rank_pids.push_back(pid);
+  }
+  return use;
+}
+
+// Null if the config wants no checks.
+Result<std::unique_ptr<LocalHealth>> open_health(const AgentConfig& config, const NodeFacts& facts,
+                                                 const OsRankHost& host, AsioLoop& loop) {
+  if (!config.health.is_on) return std::unique_ptr<LocalHealth>();
+  auto gpus = std::make_shared<GpuReadingBoard>();
+  Result<std::vector<std::unique_ptr<Check>>> checks =
+      make_node_checks({.config = config.health,
+                        .data_dir = config.data_dir,
+                        .boot_id = facts.boot_id,
+                        .agent_version = facts.agent_version,
+                        .gpu_board = gpus,
+                        .simulated_gpus = config.simulate_gpus});
+  if (!checks.is_ok()) return checks.status();
+  return std::make_unique<LocalHealth>(
+      loop, std::move(checks).value(), config.hooks, facts.name, [&host] { return use_of(host); },
+      gpus);
+}
+
 int run_agent(const AgentConfig& config, const std::string& token) {
   AsioLoop loop;
+  ActivitySampler sampler(loop, config.health,
+                          config.simulate_gpus == 0 || !config.health.nvml_library.empty());
+  EvidenceTaker evidence(loop, config.health);
   OsRankHostOptions host_options{
       .data_dir = config.data_dir,
       .shim_path = config.shim,
       .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
       .use_cgroups = config.cgroups,
-      .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir};
+      .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir,
+      .validator_path = config.validator,
+      .validator_options = config.validator_options,
+      .sample_activity = [&sampler](const RankInUse& rank) { return sampler.sample(rank); },
+      .take_evidence =
+          [&evidence](const RankInUse& rank, OsRankHostOptions::EvidenceDone done) {
+            evidence.take(rank, std::move(done));
+          }};
   Result<std::unique_ptr<OsRankHost>> host =
       OsRankHost::open(std::move(host_options), loop, loop.io_context());
   if (!host.is_ok()) return fail(host.status());
@@ -112,7 +147,9 @@ int run_agent(const AgentConfig& config, const std::string& token) {
                        .agent_token = token,
                        .node = facts.name,
                        .seed = std::random_device()()});
-  Agent agent(loop, {*host.value(), link, *peers.value(), keeper}, facts);
+  Result<std::unique_ptr<LocalHealth>> health = open_health(config, facts, *host.value(), loop);
+  if (!health.is_ok()) return fail(health.status());
+  Agent agent(loop, {*host.value(), link, *peers.value(), keeper, health.value().get()}, facts);
 
   stop_on_signals(loop);
   log_info("agent_started", {{"version", version()},
@@ -125,13 +162,16 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   return kOk;
 }
 
-int start(const AgentConfig& config, int fleet_nodes) {
+int start(const AgentConfig& config, const FleetArguments& fleet) {
   set_log_level(config.log_level);
   if (Status status = set_log_file(config.log_file); !status.is_ok()) return fail(status);
   std::signal(SIGPIPE, SIG_IGN);
   Result<std::string> token = read_token_file(config.token_file);
   if (!token.is_ok()) return fail(token.status());
-  if (fleet_nodes > 0) return run_fleet(config, token.value(), fleet_nodes);
+  if (fleet.nodes > 0) {
+    const Status status = run_fleet(config, token.value(), fleet);
+    return status.is_ok() ? kOk : fail(status);
+  }
   return run_agent(config, token.value());
 }
 
@@ -148,7 +188,8 @@ void add_health_options(CLI::App& app, HealthOptions& options) {
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   app.add_option("--sys-root", options.overrides.sys_root, "stands for /sys in health checks");
-  app.add_option("--proc-root", options.overrides.proc_root, "stands for /proc in health checks");
+  app.add_option("--proc-root", options.overrides.proc_root,
+                 "stands for /proc in health checks, and says when the node was started");
   app.add_option("--kmsg", options.overrides.kmsg, "stands for /dev/kmsg in health checks");
   app.add_option("--nvml-library", options.overrides.nvml_library,
                  "stands for libnvidia-ml.so.1 in health checks");
@@ -173,14 +214,12 @@ int run(int argc, char** argv) {
   std::string path = "/etc/hai/agent.yaml";
   bool check_only = false;
   int simulate_gpus = 0;
-  int fleet_nodes = 0;
+  FleetArguments fleet;
   app.add_option("--config", path, "config file")->capture_default_str();
   app.add_flag("--check-config", check_only, "read the config, say what is wrong, and exit");
   app.add_option("--simulate-gpus", simulate_gpus, "pretend to have so many GPUs")
       ->check(CLI::Range(1, GpuSet::kMax));
-  app.add_option("--fleet", fleet_nodes,
-                 "be so many nodes at once, whose ranks are timers: for scale tests")
-      ->check(CLI::Range(1, kFleetMax));
+  add_fleet_options(app, fleet);
   HealthOptions health;
   add_health_options(app, health);
   try {
@@ -199,7 +238,7 @@ int run(int argc, char** argv) {
   if (simulate_gpus > 0) config.value().simulate_gpus = simulate_gpus;
   apply(health.overrides, config.value().health);
   if (health.is_asked) return show_health(config.value(), health.format == "json");
-  return start(config.value(), fleet_nodes);
+  return start(config.value(), fleet);
 }
 
 }  // namespace

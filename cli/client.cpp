@@ -23,6 +23,10 @@ std::unique_ptr<Client> Client::clone() const {
 
 void Client::set_notice(Notice notice) { wire_->set_notice(std::move(notice)); }
 
+void Client::hurry(Duration limit) { wire_->hurry(limit); }
+
+void Client::stop() { wire_->stop(); }
+
 #define HAI_CALL(method, Rpc, Request, Reply)                                    \
   Result<v1::Reply> Client::method(const v1::Request& request) {                 \
     return wire_->call<v1::Request, v1::Reply>(&ClientWire::Stub::Rpc, request); \
@@ -37,6 +41,7 @@ HAI_CALL(move_job, MoveJob, MoveJobRequest, MoveJobReply)
 HAI_CALL(what_if, WhatIf, WhatIfRequest, WhatIfReply)
 HAI_CALL(why_job, WhyJob, WhyJobRequest, WhyJobReply)
 HAI_CALL(list_events, ListEvents, ListEventsRequest, ListEventsReply)
+HAI_CALL(close_incident, CloseIncident, CloseIncidentRequest, CloseIncidentReply)
 HAI_CALL(list_incidents, ListIncidents, ListIncidentsRequest, ListIncidentsReply)
 HAI_CALL(list_nodes, ListNodes, ListNodesRequest, ListNodesReply)
 HAI_CALL(get_node, GetNode, GetNodeRequest, Node)

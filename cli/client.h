@@ -32,6 +32,12 @@ class Client {
   // old. From the thread that calls.
   using Notice = std::function<void(const std::string&)>;
   void set_notice(Notice notice);
+  // From any thread: the call under way and all later ones end with `cancelled` at once.
+  void stop();
+
+  // From now on each call ends within `limit`, and nothing is tried again: for what is better left
+  // out than waited for.
+  void hurry(Duration limit);
 
   Result<v1::SubmitJobReply> submit_job(const v1::SubmitJobRequest& request);
   Result<v1::Job> get_job(const v1::GetJobRequest& request);
@@ -43,6 +49,7 @@ class Client {
   Result<v1::WhatIfReply> what_if(const v1::WhatIfRequest& request);
   Result<v1::WhyJobReply> why_job(const v1::WhyJobRequest& request);
   Result<v1::ListEventsReply> list_events(const v1::ListEventsRequest& request);
+  Result<v1::CloseIncidentReply> close_incident(const v1::CloseIncidentRequest& request);
   Result<v1::ListIncidentsReply> list_incidents(const v1::ListIncidentsRequest& request);
   Result<v1::ListNodesReply> list_nodes(const v1::ListNodesRequest& request);
   Result<v1::Node> get_node(const v1::GetNodeRequest& request);

@@ -12,6 +12,7 @@
 #include "cli/client.h"
 #include "cli/patience.h"
 #include "cli/server_list.h"
+#include "cli/stopper.h"
 #include "hai/v1/api.grpc.pb.h"
 
 namespace hai::cli {
@@ -32,6 +33,11 @@ class ClientWire {
   const std::string& token() const { return token_; }
   const Client::Notice& notice() const { return notice_; }
   void set_notice(Client::Notice notice) { notice_ = std::move(notice); }
+  void hurry(Duration limit) {
+    call_timeout_ = limit;
+    is_hurried_ = true;
+  }
+  void stop() { stopper_.stop(); }
 
   template <typename Request, typename Reply>
   Result<Reply> call(Method<Request, Reply> method, const Request& request) {
@@ -41,9 +47,11 @@ class ClientWire {
     std::string stale_since;
     for (;;) {
       grpc::ClientContext context;
-      prepare(context, kCallTimeout);
+      prepare(context, call_timeout_);
+      const Stopper::Call under_way(stopper_, context);
       Reply reply;
       const grpc::Status status = (stub().*method)(&context, request, &reply);
+      if (stopper_.is_stopped()) return Status(Code::cancelled, "stopped");
       if (status.ok() && stale_since_of(context).empty()) return reply;
       if (!status.ok() && status.error_code() != grpc::StatusCode::UNAVAILABLE) {
         return to_status(status, context);
@@ -56,6 +64,7 @@ class ClientWire {
         tell_stale(stale_since);
         return *std::move(stale);
       }
+      if (is_hurried_ && !status.ok()) return to_status(status, context);
       if (!search.go_on(status.ok() ? FailedTry{} : failed_try(status, context), mono_now())) {
         return to_status(status, context);
       }
@@ -69,6 +78,7 @@ class ClientWire {
                 const OnMessage<Message>& on_message, std::optional<Duration> limit) {
     grpc::ClientContext context;
     prepare(context, limit);
+    const Stopper::Call under_way(stopper_, context);
     auto reader = (stub().*method)(&context, request);
     Message message;
     bool wanted = true;
@@ -91,8 +101,6 @@ class ClientWire {
   }
 
  private:
-  static constexpr Duration kCallTimeout = 30s;
-
   Stub& stub();
   void prepare(grpc::ClientContext& context, std::optional<Duration> limit) const;
   Status to_status(const grpc::Status& status, const grpc::ClientContext& context) const;
@@ -104,8 +112,11 @@ class ClientWire {
   ServerList list_;
   const std::string token_;
   Client::Notice notice_;
+  Stopper stopper_;
   std::map<std::string, std::unique_ptr<Stub>> stubs_;
   bool told_stale_ = false;
+  Duration call_timeout_ = 30s;
+  bool is_hurried_ = false;
 };
 
 }  // namespace hai::cli

@@ -5,12 +5,16 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/file.h"
+#include "common/nearest.h"
 
 namespace hai::cli {
 namespace {
@@ -29,6 +33,12 @@ Context context_from_json(const ordered_json& item) {
   context.token = item.value("token", "");
   context.dev_data = item.value("dev_data", "");
   return context;
+}
+
+std::vector<std::string> names_of(const ContextConfig& config) {
+  std::vector<std::string> names;
+  for (const Context& context : config.contexts) names.push_back(context.name);
+  return names;
 }
 
 }  // namespace
@@ -84,6 +94,13 @@ Result<ContextConfig> load_contexts(const std::string& path) {
 }
 
 Status update_contexts(const std::string& path, const std::function<void(ContextConfig&)>& change) {
+  return edit_contexts(path, [&](ContextConfig& config) {
+    change(config);
+    return ok();
+  });
+}
+
+Status edit_contexts(const std::string& path, const std::function<Status(ContextConfig&)>& change) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   if (!folder.empty()) RETURN_IF_ERROR(make_directories(folder, 0700));
   const std::string lock_path = path + ".lock";
@@ -92,10 +109,8 @@ Status update_contexts(const std::string& path, const std::function<void(Context
   flock(lock, LOCK_EX);
   Result<ContextConfig> config = load_contexts(path);
   Status status = config.status();
-  if (status.is_ok()) {
-    change(config.value());
-    status = write_file(path, format_contexts(config.value()), 0600);
-  }
+  if (status.is_ok()) status = change(config.value());
+  if (status.is_ok()) status = write_file(path, format_contexts(config.value()), 0600);
   close(lock);
   return status;
 }
@@ -124,15 +139,33 @@ Result<Context> choose_context(const ContextConfig& config, std::string_view nam
         "no cluster is known yet: `hai dev up` starts one on this machine, "
         "`hai init TOKEN --url grpc://HOST:PORT` joins one");
   }
-  std::string known;
-  for (const Context& context : config.contexts) {
-    if (context.name == wanted) return context;
-    known += (known.empty() ? "" : ", ") + context.name;
-  }
   if (wanted.empty()) {
-    return failed_precondition("no cluster is the current one: choose with --context: {}", known);
+    return failed_precondition("no cluster is the current one: choose with --context: {}",
+                               fmt::join(names_of(config), ", "));
   }
-  return not_found("no context {}: known are {}", wanted, known.empty() ? "none" : known);
+  return named_context(config, wanted);
+}
+
+Result<Context> named_context(const ContextConfig& config, std::string_view name) {
+  for (const Context& context : config.contexts) {
+    if (context.name == name) return context;
+  }
+  const std::vector<std::string> known = names_of(config);
+  if (known.empty()) return not_found("no context {}: none is known yet", name);
+  const std::string near = nearest(name, known);
+  return not_found("no context {}: {}known are {}", name,
+                   near.empty() ? "" : fmt::format("did you mean {}? ", near),
+                   fmt::join(known, ", "));
+}
+
+Status check_context_name(std::string_view name) {
+  constexpr size_t kLengthMax = 64;
+  const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+  if (is_plain && !name.empty() && name.front() != '-' && name.size() <= kLengthMax) return ok();
+  return invalid_argument("'{}' is no name of a context: 1 to {} letters, digits, - _ .",
+                          name.substr(0, kLengthMax), kLengthMax);
 }
 
 Result<std::string> parse_server_address(std::string_view text) {

@@ -36,11 +36,18 @@ std::string format_contexts(const ContextConfig& config);
 // A file that does not exist is an empty config.
 Result<ContextConfig> load_contexts(const std::string& path);
 Status update_contexts(const std::string& path, const std::function<void(ContextConfig&)>& change);
+// The same for a change that may be refused: then the file stays as it was.
+Status edit_contexts(const std::string& path, const std::function<Status(ContextConfig&)>& change);
 
 void put_context(ContextConfig& config, Context context);  // replaces one of the same name
 bool remove_context(ContextConfig& config, std::string_view name);
 // `name` or, if "", the current one.
 Result<Context> choose_context(const ContextConfig& config, std::string_view name);
+
+// The one of that name; not_found says which are known and which was probably meant.
+Result<Context> named_context(const ContextConfig& config, std::string_view name);
+// Words that need no quoting in a shell.
+Status check_context_name(std::string_view name);
 
 // "grpc://host:port", "host:port" -> "host:port".
 Result<std::string> parse_server_address(std::string_view text);

@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/patience.h"
 #include "cli/session.h"
+#include "cli/waiting_line.h"
 
 namespace hai::cli {
 namespace {
@@ -43,7 +44,11 @@ Status read_log_once(Client& client, const LogOptions& options, LogPosition& pos
       say(fmt::format("{} bytes of the log are gone: it was rotated",
                       chunk.offset() - position.offset));
     }
-    write_out(chunk.data());
+    if (options.sink) {
+      options.sink(chunk.data());
+    } else {
+      write_out(chunk.data());
+    }
     if (!chunk.data().empty() || position.started) {
       position.started = true;
       position.offset = chunk.offset() + static_cast<int64_t>(chunk.data().size());
@@ -78,35 +83,28 @@ Status follow_attempt(Client& client, const LogOptions& options) {
   }
 }
 
-// What the job waits for, in one line; "" when it does not wait.
-std::string waiting_line(const v1::Job& job) {
-  if (job.state() != "queued" && job.state() != "suspended") return "";
-  std::string line = fmt::format("job {} is {}", job.id(), job.state());
-  if (job.held()) return line + " and held: `hai release` lets it run";
-  if (job.has_pending_reason()) line += ": " + job.pending_reason().text();
-  return line;
-}
-
 // Until the job has an attempt above `attempt` that has begun, or has ended.
 Result<v1::Job> wait_for_attempt(Client& client, const std::string& name, int attempt) {
   Patience patience;
+  WaitingLine line(client);
   v1::WatchJobRequest request;
   request.set_job(name);
-  std::string last_line;
   for (;;) {
     v1::Job latest;
     const Status status = client.watch_job(request, [&](const v1::Job& job) {
       patience.heard();
       latest = job;
-      if (const std::string line = waiting_line(job); !line.empty() && line != last_line) {
-        say(line);
-        last_line = line;
-      }
       const bool begun = job.attempt() > attempt && job.attempt_state() != "placed";
+      if (begun && !is_terminal(job)) {
+        line.tell_start(job);
+      } else {
+        line.update(job);
+      }
       return !begun && !is_terminal(job);
     });
     const bool begun = latest.attempt() > attempt && latest.attempt_state() != "placed";
     if (latest.id() != 0 && (begun || is_terminal(latest))) return latest;
+    line.wipe();
     if (!patience.retry(status)) {
       return status.is_ok() ? unavailable("job {}: the server stopped telling about it", name)
                             : status;

@@ -3,8 +3,10 @@
 // that goes away for a while is waited for; the log goes on at the byte where it stopped.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/status.h"
 #include "common/time.h"
@@ -20,6 +22,7 @@ struct LogOptions {
   int attempt = 0;         // 0 = the latest
   int64_t tail_bytes = 0;  // 0 = all
   bool follow = false;
+  std::function<void(std::string_view)> sink = {};  // where the bytes go; default: standard output
 };
 
 bool is_terminal(const v1::Job& job);

@@ -35,6 +35,13 @@ std::string note(const v1::Job& job) {
   return nodes_text(job);
 }
 
+// "0-7": GPUs as a host list without names.
+std::string numbers_text(const std::vector<std::string>& numbers) {
+  std::string text = format_hostlist(numbers);
+  std::erase_if(text, [](char c) { return c == '[' || c == ']'; });
+  return text;
+}
+
 std::string time_text(bool known, int64_t micros) { return known ? local_time(micros) : "-"; }
 
 struct Card {
@@ -47,15 +54,21 @@ struct Card {
   }
 };
 
+// One that was ended for its node's sake has failed without an exit code of its own.
+std::string exit_text(const v1::Attempt& attempt) {
+  const bool has_none = attempt.state() == "failed" && attempt.exit_code() == 0;
+  return attempt.has_exit_code() && !has_none ? std::to_string(attempt.exit_code()) : "";
+}
+
 std::string attempts_table(const std::vector<v1::Attempt>& attempts, UnixTime now,
                            const Terminal& terminal) {
   Table table({{"ATTEMPT", true},
                {"STATE"},
-               {"PLACED"},
+               {.title = "PLACED", .spare = 1},
                {"TIME", true},
                {"EXIT", true},
-               {"NODES", false, true},
-               {"END", false, true}});
+               {"NODES", false, true, 10},
+               {"END", false, true, 20}});
   for (const v1::Attempt& attempt : attempts) {
     std::vector<std::string> nodes;
     for (const v1::RankInfo& rank : attempt.ranks()) nodes.push_back(rank.node());
@@ -64,7 +77,7 @@ std::string attempts_table(const std::vector<v1::Attempt>& attempts, UnixTime no
                    {attempt.state(), colour_of(attempt.state())},
                    local_time(attempt.placed_at_us()),
                    short_duration(end - unix_micros(attempt.placed_at_us())),
-                   attempt.has_exit_code() ? std::to_string(attempt.exit_code()) : "",
+                   exit_text(attempt),
                    format_hostlist(nodes),
                    attempt.end_reason()});
   }
@@ -81,25 +94,45 @@ void add_progress(const v1::Job& job, UnixTime now, Card& card) {
   }
   if (job.has_whole_life_state()) card.add("life state", job.whole_life_state());
   if (job.suspend_count() + job.requeue_count() > 0 || job.lost_gpu_seconds() > 0) {
-    card.add("interrupted",
-             fmt::format("{} times suspended, {} times requeued, {} GPU seconds lost",
-                         job.suspend_count(), job.requeue_count(), job.lost_gpu_seconds()));
+    card.add("interrupted", fmt::format("{} suspended, {} requeued, {} lost",
+                                        count_of(job.suspend_count(), "time"),
+                                        count_of(job.requeue_count(), "time"),
+                                        count_of(job.lost_gpu_seconds(), "GPU second")));
   }
+}
+
+// Why an earlier attempt of one that goes on came to its end; the table may have to cut it.
+void add_last_end(const v1::Job& job, const std::vector<v1::Attempt>& attempts, Card& card) {
+  if (job.has_ended_at_us() || !job.end_reason().empty()) return;
+  const v1::Attempt* last = nullptr;
+  for (const v1::Attempt& attempt : attempts) {
+    if (!attempt.has_ended_at_us() || attempt.end_reason().empty()) continue;
+    if (last == nullptr || attempt.number() > last->number()) last = &attempt;
+  }
+  if (last == nullptr) return;
+  card.add("before",
+           fmt::format("attempt {} {}: {}", last->number(), last->state(), last->end_reason()));
 }
 
 }  // namespace
 
 std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& options,
                       const Terminal& terminal) {
-  std::vector<Column> columns = {
-      {"ID", true},    {"NAME", false, true}, {"USER"},      {"PRIORITY"},  {"STATE"},
-      {"NODES", true}, {"GPUS", true},        {"SUBMITTED"}, {"TIME", true}};
+  std::vector<Column> columns = {{"ID", true},
+                                 {"NAME", false, true, 10},
+                                 {.title = "USER", .spare = 1},
+                                 {"PRIORITY"},
+                                 {"STATE"},
+                                 {"NODES", true},
+                                 {.title = "GPUS", .right = true, .spare = 2},
+                                 {.title = "SUBMITTED", .spare = 3},
+                                 {"TIME", true}};
   if (options.wide) {
     const std::vector<Column> more = {{"GROUP"},          {"ATTEMPT", true}, {"SUSPENDS", true},
                                       {"REQUEUES", true}, {"EXIT", true},    {"TAGS", false, true}};
     columns.insert(columns.end(), more.begin(), more.end());
   }
-  columns.push_back({"NOTE", false, true});
+  columns.push_back({"NOTE", false, true, 16});
   Table table(columns);
   for (const v1::Job& job : jobs) {
     std::vector<Cell> row = {std::to_string(job.id()),
@@ -122,7 +155,10 @@ std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& o
     row.emplace_back(note(job));
     table.add_row(std::move(row));
   }
-  return table.render(terminal);
+  // Whoever asks for all columns wants to read them.
+  Terminal paper = terminal;
+  if (options.wide) paper.width = 0;
+  return table.render(paper);
 }
 
 std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempts, UnixTime now,
@@ -152,10 +188,31 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
   }
   card.add("nodes", nodes_text(job));
   add_progress(job, now, card);
+  add_last_end(job, attempts, card);
   card.add("workspace", job.workspace());
   card.add("runs", job.entrypoint() + (job.parameters().empty() ? "" : " " + job.parameters()));
   card.add("tags", join({job.tags().begin(), job.tags().end()}, ", "));
   return card.text + attempts_table(attempts, now, terminal);
+}
+
+std::string gpus_text(const v1::RankInfo& rank) {
+  std::vector<std::string> gpus;
+  for (const int gpu : rank.gpus()) gpus.push_back(std::to_string(gpu));
+  return numbers_text(gpus);
+}
+
+std::string ranks_table(const v1::Attempt& attempt, const Terminal& terminal) {
+  Table table(
+      {{"RANK", true}, {"NODE"}, {"GPUS"}, {"PHASE"}, {"EXIT", true}, {"MESSAGE", false, true}});
+  for (const v1::RankInfo& rank : attempt.ranks()) {
+    table.add_row({std::to_string(rank.rank()),
+                   rank.node(),
+                   gpus_text(rank),
+                   {rank.phase().empty() ? "placed" : rank.phase(), colour_of(rank.phase())},
+                   rank.has_exit_code() ? std::to_string(rank.exit_code()) : "",
+                   rank.message()});
+  }
+  return table.is_empty() ? "" : table.render(terminal);
 }
 
 }  // namespace hai::cli

@@ -19,5 +19,9 @@ std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& o
                       const Terminal& terminal);
 std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempts, UnixTime now,
                      const Terminal& terminal);
+// "0-3,6": the GPUs of a rank on its node.
+std::string gpus_text(const v1::RankInfo& rank);
+// The ranks of one attempt: where each runs and how far it is.
+std::string ranks_table(const v1::Attempt& attempt, const Terminal& terminal);
 
 }  // namespace hai::cli

@@ -84,14 +84,18 @@ Json rank_json(const v1::RankInfo& rank) {
           {"message", rank.message()}};
 }
 
+Json string_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json check_json(const v1::NodeCheck& check) {
   return {{"name", check.name()},
+          {"subject", check.subject()},
           {"state", check.state()},
+          {"tier", check.tier()},
           {"text", check.text()},
+          {"evidence", string_or_null(check.evidence())},
+          {"done", string_or_null(check.done())},
           {"at", time_or_null(check.at_us())}};
 }
-
-Json string_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 }  // namespace
 
@@ -167,8 +171,29 @@ Json to_json(const v1::Event& event) {
           {"body", body}};
 }
 
+namespace {
+
+Json repair_json(const v1::NodeRepair& repair) {
+  return {{"step", repair.step()},
+          {"reason", repair.reason()},
+          {"since", time_or_null(repair.since_us())},
+          {"round", repair.round()},
+          {"job", repair.job() == 0 ? Json() : Json(repair.job())},
+          {"incident", repair.incident() == 0 ? Json() : Json(repair.incident())}};
+}
+
+}  // namespace
+
+static Json gpu_json(const v1::NodeGpu& gpu) {
+  return {
+      {"utilization", gpu.has_utilization_percent() ? Json(gpu.utilization_percent()) : Json()},
+      {"temperature", gpu.has_temperature_celsius() ? Json(gpu.temperature_celsius()) : Json()}};
+}
+
 Json to_json(const v1::Node& node) {
   Json checks = Json::array();
+  Json gpu_readings = Json::array();
+  for (const v1::NodeGpu& gpu : node.gpu_readings()) gpu_readings.push_back(gpu_json(gpu));
   for (const v1::NodeCheck& check : node.checks()) checks.push_back(check_json(check));
   return {{"name", node.name()},
           {"group", node.group()},
@@ -188,7 +213,14 @@ Json to_json(const v1::Node& node) {
           {"memory_bytes", node.memory_bytes()},
           {"gpu_model", node.gpu_model()},
           {"agent_version", node.agent_version()},
-          {"seen_at", OPTIONAL_JSON(node, seen_at_us, time_json)}};
+          {"gpu_readings", gpu_readings},
+          {"drain_at", OPTIONAL_JSON(node, drain_at_us, time_json)},
+          {"seen_at", OPTIONAL_JSON(node, seen_at_us, time_json)},
+          {"repair", node.has_repair() ? repair_json(node.repair()) : Json()},
+          {"validated_at", time_or_null(node.validated_at_us())},
+          {"judgement", string_or_null(node.judgement())},
+          {"lemon_score", node.lemon_score()},
+          {"lemon_text", string_or_null(node.lemon_text())}};
 }
 
 Json to_json(const v1::Cluster& cluster) {
@@ -201,7 +233,8 @@ Json to_json(const v1::Cluster& cluster) {
            {{"total", cluster.gpus_total()},
             {"used", cluster.gpus_used()},
             {"free", cluster.gpus_free()},
-            {"draining", cluster.gpus_draining()},
+            {"reserved", cluster.gpus_reserved()},
+            {"draining", cluster.gpus_draining() - cluster.gpus_reserved()},
             {"broken", cluster.gpus_broken()}}},
           {"nodes",
            {{"liveness", map_json(cluster.nodes_by_liveness())},

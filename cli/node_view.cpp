@@ -4,6 +4,7 @@
 
 #include "cli/format.h"
 #include "cli/table.h"
+#include "common/hostlist.h"
 
 namespace hai::cli {
 namespace {
@@ -13,8 +14,11 @@ std::string jobs_text(const v1::Node& node) {
 }
 
 std::string reason_text(const v1::Node& node) {
-  if (node.reason().empty() || node.reason_by().empty()) return node.reason();
-  return fmt::format("{} (by {})", node.reason(), node.reason_by());
+  std::string text = node.reason();
+  if (!text.empty() && !node.reason_by().empty()) text += fmt::format(" (by {})", node.reason_by());
+  if (!node.has_drain_at_us()) return text;
+  return fmt::format("{}{}to be drained by {}", text, text.empty() ? "" : ", ",
+                     local_time(node.drain_at_us()));
 }
 
 // "12 running, 3 queued" in the words' alphabetical order; "none" when all are zero.
@@ -29,17 +33,31 @@ std::string counts_text(const Map& counts) {
 
 }  // namespace
 
-std::string node_table(const std::vector<v1::Node>& nodes, bool wide, const Terminal& terminal) {
-  std::vector<Column> columns = {{"NAME"},       {"GROUP"},      {"ZONE"},
-                                 {"LEAF"},       {"LIVENESS"},   {"SCHEDULING"},
-                                 {"GPUS", true}, {"FREE", true}, {"JOBS", false, true},
+namespace {
+
+struct NodeColumns {
+  bool wide = false;
+  bool reason = true;
+};
+
+std::string render_nodes(const std::vector<v1::Node>& nodes, NodeColumns shown,
+                         const Terminal& terminal) {
+  std::vector<Column> columns = {{"NAME"},
+                                 {.title = "GROUP", .spare = 2},
+                                 {.title = "ZONE", .spare = 4},
+                                 {.title = "LEAF", .spare = 3},
+                                 {"LIVENESS"},
+                                 {"SCHEDULING"},
+                                 {.title = "GPUS", .right = true, .spare = 1},
+                                 {"FREE", true},
+                                 {"JOBS", false, true},
                                  {"HEALTH"}};
-  if (wide) {
+  if (shown.wide) {
     const std::vector<Column> more = {
         {"ADDRESS"}, {"CPUS", true}, {"MEMORY", true}, {"GPU MODEL"}, {"AGENT"}};
     columns.insert(columns.end(), more.begin(), more.end());
   }
-  columns.push_back({"REASON", false, true});
+  if (shown.reason) columns.push_back({"REASON", false, true, 12});
   Table table(columns);
   for (const v1::Node& node : nodes) {
     std::vector<Cell> row = {node.name(),
@@ -52,32 +70,124 @@ std::string node_table(const std::vector<v1::Node>& nodes, bool wide, const Term
                              std::to_string(node.gpus_free()),
                              jobs_text(node),
                              {node.health(), colour_of(node.health())}};
-    if (wide) {
+    if (shown.wide) {
       row.emplace_back(node.address());
       row.emplace_back(std::to_string(node.cpus()));
       row.emplace_back(short_bytes(node.memory_bytes()));
       row.emplace_back(node.gpu_model());
       row.emplace_back(node.agent_version());
     }
-    row.emplace_back(reason_text(node));
+    if (shown.reason) row.emplace_back(reason_text(node));
     table.add_row(std::move(row));
   }
-  return table.render(terminal);
+  // Whoever asks for all columns wants to read them; on a card there is no place for that.
+  Terminal paper = terminal;
+  if (shown.wide && shown.reason) paper.width = 0;
+  return table.render(paper);
 }
 
-std::string node_card(const v1::Node& node, const Terminal& terminal) {
-  std::string text = node_table({node}, true, terminal);
-  if (node.has_seen_at_us())
-    text += fmt::format("\nlast report {}\n", local_time(node.seen_at_us()));
+// How far its repair is, what was measured last, and what speaks against it.
+std::string history_text(const v1::Node& node) {
+  std::string text;
+  if (node.has_repair()) {
+    const v1::NodeRepair& repair = node.repair();
+    text += fmt::format("repair      {} since {}: {}\n", repair.step(),
+                        local_time(repair.since_us()), printable(repair.reason()));
+    if (repair.incident() != 0) {
+      text +=
+          fmt::format("            `hai incidents show {}` tells its story\n", repair.incident());
+    }
+  }
+  if (!node.judgement().empty()) {
+    text += fmt::format("validation  {}; last passed {}\n", printable(node.judgement()),
+                        local_time(node.validated_at_us()));
+  }
+  if (node.lemon_score() > 0) {
+    text += fmt::format("record      {} points: {}\n", node.lemon_score(), node.lemon_text());
+  }
+  return text;
+}
+
+// "87 % 65 °C, 0 % 41 °C, …", by index.
+std::string gpus_text(const v1::Node& node) {
+  std::vector<std::string> gpus;
+  for (const v1::NodeGpu& gpu : node.gpu_readings()) {
+    std::string text = gpu.has_utilization_percent()
+                           ? fmt::format("{} %", gpu.utilization_percent())
+                           : std::string("-");
+    if (gpu.has_temperature_celsius()) text += fmt::format(" {} °C", gpu.temperature_celsius());
+    gpus.push_back(std::move(text));
+  }
+  return gpus.empty() ? "" : fmt::format("GPUs        {}\n", fmt::join(gpus, ", "));
+}
+
+// Says nothing that one would have to read.
+bool is_quiet(const v1::NodeCheck& check) {
+  return check.state() == "ok" || check.state() == "unknown";
+}
+
+std::string checks_text(const v1::Node& node, bool wide) {
+  if (wide || node.checks().empty()) return "";
+  std::map<std::string, int> counts;
+  for (const v1::NodeCheck& check : node.checks()) ++counts[check.state()];
+  return fmt::format("checks      {}; -o wide lists all\n", counts_text(counts));
+}
+
+}  // namespace
+
+std::string node_table(const std::vector<v1::Node>& nodes, bool wide, const Terminal& terminal) {
+  return render_nodes(nodes, {.wide = wide}, terminal);
+}
+
+std::string node_tree(const std::vector<v1::Node>& nodes, const Terminal& terminal) {
+  struct Leaf {
+    std::vector<std::string> names;
+    int gpus = 0;
+    int free = 0;
+  };
+  std::map<std::string, std::map<std::string, std::map<std::string, Leaf>>> groups;
+  for (const v1::Node& node : nodes) {
+    Leaf& leaf = groups[node.group()][node.zone()][node.leaf()];
+    leaf.names.push_back(node.name());
+    leaf.gpus += node.gpus();
+    leaf.free += node.gpus_free();
+  }
+  std::string text;
+  for (const auto& [group, zones] : groups) {
+    text += paint(printable(group), Colour::bold, terminal) + "\n";
+    for (const auto& [zone, leaves] : zones) {
+      text += fmt::format("  zone {}\n", printable(zone));
+      for (const auto& [name, leaf] : leaves) {
+        text += fmt::format("    {}: {}, {} of {} GPUs free\n", printable(name),
+                            format_hostlist(leaf.names), leaf.free, leaf.gpus);
+      }
+    }
+  }
+  return text;
+}
+
+std::string node_card(const v1::Node& node, bool wide, const Terminal& terminal) {
+  std::string text = render_nodes({node}, {.wide = true, .reason = false}, terminal) + "\n";
+  const bool is_repairs = node.has_repair() && node.repair().reason() == node.reason();
+  if (!reason_text(node).empty() && !is_repairs)
+    text += "reason      " + printable(reason_text(node)) + "\n";
+  if (node.has_seen_at_us()) text += "last report " + local_time(node.seen_at_us()) + "\n";
+  text += gpus_text(node) + history_text(node) + checks_text(node, wide);
   if (node.checks().empty()) return text;
-  Table checks({{"CHECK"}, {"STATE"}, {"SINCE"}, {"TEXT", false, true}});
+  Table checks(
+      {{"CHECK"}, {"OF"}, {"STATE"}, {"TIER"}, {"DONE"}, {"SINCE"}, {"TEXT", false, true}});
   for (const v1::NodeCheck& check : node.checks()) {
+    if (!wide && is_quiet(check)) continue;
+    const bool fails = check.state() == "fail";
     checks.add_row({check.name(),
+                    check.subject(),
                     {check.state(), colour_of(check.state())},
+                    fails ? check.tier() : "",
+                    check.done(),
                     check.at_us() == 0 ? "-" : local_time(check.at_us()),
                     check.text()});
   }
-  return text + "\n" + checks.render(terminal);
+  return checks.is_empty() ? text : text + "\n" + checks.render(terminal);
 }
 
 std::string cluster_card(const v1::Cluster& cluster, const Terminal& terminal) {
@@ -89,9 +199,11 @@ std::string cluster_card(const v1::Cluster& cluster, const Terminal& terminal) {
                       paint(printable(cluster.name()), Colour::bold, terminal));
   add("server", fmt::format("{}, version {}, epoch {}", cluster.leader(), cluster.version(),
                             cluster.epoch()));
-  add("gpus", fmt::format("{} in all: {} used, {} free, {} draining, {} broken",
-                          cluster.gpus_total(), cluster.gpus_used(), cluster.gpus_free(),
-                          cluster.gpus_draining(), cluster.gpus_broken()));
+  add("gpus",
+      fmt::format("{} in all: {} used, {} free, {} reserved, {} draining, {} broken",
+                  cluster.gpus_total(), cluster.gpus_used(), cluster.gpus_free(),
+                  cluster.gpus_reserved(), cluster.gpus_draining() - cluster.gpus_reserved(),
+                  cluster.gpus_broken()));
   add("nodes",
       counts_text(cluster.nodes_by_liveness()) + "; " + counts_text(cluster.nodes_by_scheduling()));
   add("jobs", counts_text(cluster.jobs_by_state()));

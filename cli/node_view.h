@@ -10,7 +10,10 @@
 namespace hai::cli {
 
 std::string node_table(const std::vector<v1::Node>& nodes, bool wide, const Terminal& terminal);
-std::string node_card(const v1::Node& node, const Terminal& terminal);
+// Groups, zones and leaves with their nodes as host lists.
+std::string node_tree(const std::vector<v1::Node>& nodes, const Terminal& terminal);
+// With the checks that are not well; `wide` = with all of them.
+std::string node_card(const v1::Node& node, bool wide, const Terminal& terminal);
 std::string cluster_card(const v1::Cluster& cluster, const Terminal& terminal);
 
 }  // namespace hai::cli

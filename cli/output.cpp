@@ -21,7 +21,7 @@ void add_output_option(CLI::App& verb, OutputFormat& format) {
                                                      {"jsonl", OutputFormat::jsonl}};
   verb.add_option_function<std::string>(
           "-o,--output", [&format, words](const std::string& word) { format = words.at(word); },
-          "table, wide, json or jsonl")
+          "form of what is printed")
       ->check(CLI::IsMember({"table", "wide", "json", "jsonl"}));
 }
 

@@ -5,6 +5,7 @@
 #include "cli/client.h"
 #include "cli/context_config.h"
 #include "cli/exit_code.h"
+#include "cli/suggest.h"
 #include "cli/table.h"
 
 namespace hai::cli {
@@ -50,6 +51,12 @@ int Session::fail(const Status& status) const {
     text +=
         fmt::format("; `hai dev up --name {0}` starts it, `hai dev status --name {0}` tells more",
                     dev_cluster_);
+  }
+  if (status.code() == Code::not_found && client_ != nullptr && suggestions_left_ > 0) {
+    --suggestions_left_;
+    const std::string meant = suggestion(*client_, text);
+    const bool has_colon = text.find(": ") != std::string::npos;
+    if (!meant.empty()) text += (has_colon ? "; " : ": ") + meant;
   }
   say(text);
   return exit_code_of(status);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/terminal.h"
+#include "cli/verb_help.h"
 #include "common/status.h"
 
 namespace hai::cli {
@@ -29,8 +30,10 @@ class Session {
   std::string context;               // --context or $HAI_CONTEXT; "" = the current one
   std::vector<std::string> program;  // hai python|bash|exec: what stands before the last "--"
   bool is_submission = false;        // there was a "--"
+  bool is_simulation = false;        // there was a "++"
   int exit_code = 0;
   Terminal terminal;
+  HelpBook help;  // filled by the verbs
 
   // Connects to the chosen context; not_found or failed_precondition without one.
   Result<Client*> client();
@@ -41,6 +44,7 @@ class Session {
 
  private:
   std::unique_ptr<Client> client_;
+  mutable int suggestions_left_ = 3;  // of a long list of wrong names the first ones tell enough
   std::string dev_cluster_;  // its name, if the context is one on this machine
 };
 

@@ -84,22 +84,29 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option("-n,--nodes", options.nodes, "nodes to run on")->check(CLI::Range(1, 100'000));
   verb.add_option("-g,--group", options.group, "node group; GROUP#ZONE pins a zone");
   verb.add_option("-p,--priority", options.priority, "auto, low ... extreme_high, or its number");
+  verb.add_option("-i,--image", options.image, "container image");
   verb.add_option("--name", options.name, "unique among your unfinished jobs");
   verb.add_option("--gpus", options.gpus, "GPUs per node; default: the whole node")
       ->check(CLI::Range(0, 64));
   verb.add_option("-e,--env,--environments", options.environments, "K=V, or K to pass yours on")
+      ->type_name("K=V")
       ->allow_extra_args(false);
   verb.add_option("--tag", options.tags, "a tag; may be repeated")->allow_extra_args(false);
   verb.add_option("--depends-on", options.depends_on, "start after this job has succeeded")
+      ->type_name("JOB")
       ->allow_extra_args(false);
   verb.add_option("--suspend-signal", options.suspend_signal, "ask to save with it, e.g. SIGUSR1");
-  verb.add_option("--grace", options.grace, "longest time to save when suspended, e.g. 60s");
-  verb.add_option("--timeout", options.timeout, "longest time of one attempt, e.g. 12h");
-  verb.add_option("--watchdog", options.watchdog, "no log line for so long is a hang, e.g. 30m");
-  verb.add_option("--begin-at", options.begin_at, "not before, e.g. 2026-11-20T08:00:00Z");
-  verb.add_option("--launch", options.launch, "per_node or per_gpu")
+  verb.add_option("--grace", options.grace, "longest time to save when suspended, e.g. 60s")
+      ->type_name("DURATION");
+  verb.add_option("--timeout", options.timeout, "longest time of one attempt, e.g. 12h")
+      ->type_name("DURATION");
+  verb.add_option("--watchdog", options.watchdog, "no log line for so long is a hang, e.g. 30m")
+      ->type_name("DURATION");
+  verb.add_option("--begin-at", options.begin_at, "not before, e.g. 2026-11-20T08:00:00Z")
+      ->type_name("TIME");
+  verb.add_option("--launch", options.launch, "how often it is started on a node")
       ->check(CLI::IsMember({"per_node", "per_gpu"}));
-  verb.add_option("--env-style", options.env_style, "hai, torch or slurm")
+  verb.add_option("--env-style", options.env_style, "whose environment variables it is given")
       ->check(CLI::IsMember({"hai", "torch", "slurm"}));
   verb.add_flag("--restart-on-failure", options.restart_on_failure, "run again when it fails");
   verb.add_flag("-f,--follow", options.follow, "show its log and end with its exit code");
@@ -112,6 +119,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
   if (options.nodes) spec.node_count = *options.nodes;
   if (options.gpus) spec.gpus_per_node = *options.gpus;
   if (!options.group.empty()) set_group(options.group, spec);
+  if (!options.image.empty()) spec.image = options.image;
   if (!options.priority.empty()) {
     const Result<Priority> priority = parse_priority(options.priority);
     RETURN_IF_ERROR(priority.status());

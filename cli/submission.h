@@ -24,6 +24,7 @@ struct SubmissionOptions {
   std::optional<int> gpus;
   std::string name;
   std::string group;
+  std::string image;
   std::string priority;
   std::vector<std::string> environments;  // K=V, or K: its value here
   std::vector<std::string> tags;

@@ -8,9 +8,6 @@ namespace hai::cli {
 namespace {
 
 constexpr size_t kGap = 2;
-constexpr size_t kNarrowest = 8;  // a column shrinks no further
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 std::string_view escape_of(Colour colour) {
   switch (colour) {
@@ -32,28 +29,36 @@ std::string_view escape_of(Colour colour) {
   return "";
 }
 
+// With the gaps between the columns that are shown.
+size_t total_of(const std::vector<size_t>& widths) {
+  size_t total = 0;
+  for (const size_t width : widths) total += width == 0 ? 0 : width + (total == 0 ? 0 : kGap);
+  return total;
+}
+
+size_t narrowest_total(const std::vector<Column>& columns, std::vector<size_t> widths) {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].may_shrink) widths[i] = std::min(widths[i], columns[i].narrowest);
+  }
+  return total_of(widths);
+}
+
 }  // namespace
 
-size_t display_width(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
-}
-
-std::string cut(std::string_view text, size_t width) {
-  if (display_width(text) <= width) return std::string(text);
-  if (width == 0) return "";
-  size_t columns = 0;
-  size_t end = 0;
-  for (; end < text.size(); ++end) {
-    if (!is_continuation(text[end]) && ++columns == width) break;
-  }
-  return std::string(text.substr(0, end)) + "…";
-}
-
 std::string printable(std::string_view text) {
-  std::string clean(text);
-  for (char& c : clean) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = c == '\n' || c == '\t' ? ' ' : '?';
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const std::string_view letter = take_letter(text);
+    const auto first = static_cast<unsigned char>(letter.front());
+    const bool is_control =
+        first < 0x20 || first == 0x7F ||
+        (letter.size() == 2 && first == 0xC2 && static_cast<unsigned char>(letter[1]) < 0xA0);
+    if (!is_control) {
+      clean += letter;
+    } else {
+      clean += letter == "\n" || letter == "\t" ? ' ' : '?';
+    }
   }
   return clean;
 }
@@ -82,23 +87,30 @@ void Table::add_row(std::vector<Cell> cells) {
 
 std::vector<size_t> Table::widths(const Terminal& terminal) const {
   std::vector<size_t> widths;
-  size_t total = 0;
   for (size_t i = 0; i < columns_.size(); ++i) {
     size_t width = display_width(columns_[i].title);
     for (const auto& row : rows_) width = std::max(width, display_width(row[i].text));
     widths.push_back(width);
-    total += width + (i == 0 ? 0 : kGap);
   }
   if (terminal.width <= 0) return widths;
-  while (total > static_cast<size_t>(terminal.width)) {
+  const auto room = static_cast<size_t>(terminal.width);
+  while (narrowest_total(columns_, widths) > room) {
+    size_t spare = columns_.size();
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (widths[i] == 0 || columns_[i].spare == 0) continue;
+      if (spare == columns_.size() || columns_[i].spare > columns_[spare].spare) spare = i;
+    }
+    if (spare == columns_.size()) break;
+    widths[spare] = 0;
+  }
+  while (total_of(widths) > room) {
     size_t widest = columns_.size();
     for (size_t i = 0; i < columns_.size(); ++i) {
-      if (!columns_[i].may_shrink || widths[i] <= kNarrowest) continue;
+      if (!columns_[i].may_shrink || widths[i] <= columns_[i].narrowest) continue;
       if (widest == columns_.size() || widths[i] > widths[widest]) widest = i;
     }
     if (widest == columns_.size()) break;
     --widths[widest];
-    --total;
   }
   return widths;
 }
@@ -107,7 +119,8 @@ std::string Table::render(const Terminal& terminal) const {
   const std::vector<size_t> widths = this->widths(terminal);
   std::string out;
   const auto put = [&](size_t column, std::string_view text, Colour colour) {
-    if (column > 0) out.append(kGap, ' ');
+    if (widths[column] == 0) return;
+    if (!out.empty() && out.back() != '\n') out.append(kGap, ' ');
     const std::string shown = cut(text, widths[column]);
     const size_t padding = widths[column] - display_width(shown);
     if (columns_[column].right) out.append(padding, ' ');

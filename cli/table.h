@@ -1,12 +1,14 @@
 #pragma once
 // Rows and columns for people. Columns take the width of their widest cell; when the terminal is
-// narrower, the columns that may shrink give way, widest first, and cut cells end in "…". Nothing
-// is cut when the output is no terminal.
+// narrower, the columns that may shrink give way, widest first, and cut cells end in "…"; when that
+// is not enough, columns one can do without are left out. Nothing is cut or left out when the
+// output is no terminal.
 
 #include <string>
 #include <vector>
 
 #include "cli/terminal.h"
+#include "cli/text_width.h"
 
 namespace hai::cli {
 
@@ -25,6 +27,8 @@ struct Column {
   std::string title;
   bool right = false;  // numbers
   bool may_shrink = false;
+  size_t narrowest = 8;  // it shrinks no further
+  int spare = 0;         // > 0: may be left out, the highest first
 };
 
 class Table {
@@ -35,6 +39,7 @@ class Table {
   std::string render(const Terminal& terminal) const;
 
  private:
+  // Of each column; 0 = left out.
   std::vector<size_t> widths(const Terminal& terminal) const;
 
   std::vector<Column> columns_;
@@ -44,10 +49,6 @@ class Table {
 std::string paint(std::string_view text, Colour colour, const Terminal& terminal);
 // The colour of a state word of jobs, attempts, nodes and checks.
 Colour colour_of(std::string_view word);
-// Columns on screen, counting UTF-8 sequences as one each.
-size_t display_width(std::string_view text);
-// At most `width` columns, the last one "…" when something was cut.
-std::string cut(std::string_view text, size_t width);
 // Control characters of foreign text must not reach a terminal: each becomes "?".
 std::string printable(std::string_view text);
 

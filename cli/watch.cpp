@@ -1,5 +1,8 @@
 #include "cli/watch.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -59,8 +62,26 @@ void read_events(Client& client, v1::WatchEventsRequest request, Dirty& dirty) {
 
 }  // namespace
 
+std::string in_place(std::string_view text, int height) {
+  std::string out = "\033[H";
+  const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  // The cursor stands below the last line, so one line stays free.
+  const size_t room = static_cast<size_t>(std::max(height, 3)) - 1;
+  const size_t shown = lines > room ? room - 1 : lines;
+  for (size_t i = 0; i < shown; ++i) {
+    const size_t end = text.find('\n');
+    out += "\033[2K";
+    out += text.substr(0, end);
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+  if (shown < lines) out += fmt::format("\033[2K… and {} more lines\n", lines - shown);
+  return out + "\033[J";
+}
+
 void show_in_place(const Session& session, const std::string& text) {
-  print(session.terminal.is_tty ? "\033[H\033[2J" + text : text);
+  const Terminal& terminal = session.terminal;
+  print(terminal.is_tty && terminal.moves_cursor ? in_place(text, terminal.height) : text);
 }
 
 Status watch(Session& session, Client& client, const v1::WatchEventsRequest& filter,
@@ -74,6 +95,7 @@ Status watch(Session& session, Client& client, const v1::WatchEventsRequest& fil
   Patience patience;
   std::string shown;
   for (;;) {
+    session.terminal = stdout_terminal();  // it may have been resized
     const Result<std::string> text = render();
     if (text.is_ok()) {
       patience.heard();

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "common/status.h"
 #include "hai/v1/api.pb.h"
@@ -18,6 +19,9 @@ class Session;
 Status watch(Session& session, Client& client, const v1::WatchEventsRequest& filter,
              const std::function<Result<std::string>()>& render);
 
+// Instead of what was shown before, if the terminal can; as much of it as fits.
 void show_in_place(const Session& session, const std::string& text);
+// The same as bytes: each line wiped and written, so that nothing flickers.
+std::string in_place(std::string_view text, int height);
 
 }  // namespace hai::cli

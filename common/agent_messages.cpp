@@ -36,6 +36,16 @@ std::string_view to_string(ExitCause cause) {
   return "unknown";
 }
 
+std::string_view to_string(HookAction action) {
+  switch (action) {
+    case HookAction::reset_gpus:
+      return "reset_gpus";
+    case HookAction::reboot:
+      return "reboot";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(LeaseAnswer answer) {
   switch (answer) {
     case LeaseAnswer::unknown:

@@ -16,9 +16,12 @@
 #include <vector>
 
 #include "common/gpu_set.h"
+#include "common/hang_signs.h"
+#include "common/health.h"
 #include "common/id.h"
 #include "common/job_spec.h"
 #include "common/time.h"
+#include "common/validation.h"
 
 namespace hai {
 
@@ -66,6 +69,13 @@ struct CheckpointInfo {
   bool operator==(const CheckpointInfo&) const = default;
 };
 
+// Why the agent thinks that a rank may hang (common/hang_signs.h).
+struct RankSign {
+  HangSignKind kind = HangSignKind::silent_log;
+  UnixTime since{};
+  bool operator==(const RankSign&) const = default;
+};
+
 struct RankStatus {
   RankKey key;
   RankPhase phase = RankPhase::starting;
@@ -78,6 +88,10 @@ struct RankStatus {
   std::optional<CheckpointInfo> checkpoint;  // the latest it reported
   std::optional<int64_t> progress_step;
   std::optional<std::string> whole_life_state;  // the latest it set in this attempt
+  std::vector<RankSign> signs;                  // of a hang; one of each kind at most
+  std::optional<UnixTime> word_at;  // its last progress or log line; known while there are signs
+  std::optional<int> gpu_percent;   // utilisation of the busiest of its GPUs; likewise
+  std::vector<Measurement> measurements;  // of a validation that has ended
   bool operator==(const RankStatus&) const = default;
 };
 
@@ -88,11 +102,32 @@ struct LogPosition {
   auto operator<=>(const LogPosition&) const = default;
 };
 
+// What the site's command for a repair said.
+struct HookResult {
+  int64_t id = 0;  // of the RunHook it answers
+  int exit_code = 0;
+  std::string message;
+  bool operator==(const HookResult&) const = default;
+};
+
+// What a GPU shows at this moment; absent = its driver does not say.
+struct GpuReading {
+  std::optional<int> utilization_percent;
+  std::optional<int> temperature_celsius;
+  bool operator==(const GpuReading&) const = default;
+};
+
 // The first report of a connection carries `facts`; later ones need not.
 struct AgentReport {
   std::string node;
   int64_t sequence = 0;  // grows within a connection; a lease grant names the report it answers
   std::optional<NodeFacts> facts;
+  // All results, sorted by name and subject; in the first report of a connection in which they are
+  // known, and again whenever one has changed.
+  std::optional<std::vector<CheckResult>> checks;
+  // Of all GPUs, by index; when they have changed, with a report that is sent anyway.
+  std::optional<std::vector<GpuReading>> gpu_readings;
+  std::optional<HookResult> hook;  // of the last hook, until the next one
   // The latest report of this connection whose grant had arrived; 0 = none yet. It proves to the
   // server that the lease was alive, which having sent a grant does not.
   int64_t granted_sequence = 0;
@@ -177,6 +212,7 @@ struct LaunchRank {
   Duration watchdog{0};
   std::string checkpoint;        // path of the last one reported, "" if none
   std::string whole_life_state;  // "" if never set
+  bool is_validation = false;    // run the node's own validator with `parameters`, as the agent
   bool operator==(const LaunchRank&) const = default;
 };
 
@@ -194,6 +230,7 @@ struct ContinueRank {
 // End it: SIGTERM, 5 s, SIGKILL to the whole process tree.
 struct KillRank {
   RankKey key;
+  bool take_evidence = false;  // first write down where its processes stand, into its log
   bool operator==(const KillRank&) const = default;
 };
 // Its end is durable on the server: the agent need not report it any more.
@@ -208,7 +245,8 @@ struct GrantLease {
   int64_t report_sequence = 0;
   Duration lease{0};
   Duration heartbeat{0};
-  Duration fence{0};  // at least `lease`
+  Duration fence{0};       // at least `lease`
+  UnixTime server_time{};  // the leader's wall clock, to find clocks that are wrong
   bool operator==(const GrantLease&) const = default;
 };
 // Where another agent answers.
@@ -225,6 +263,24 @@ struct NamePeers {
   std::vector<Peer> peers;
   bool operator==(const NamePeers&) const = default;
 };
+// What the site does to mend a node: its own commands, named in the agent's config.
+enum class HookAction { reset_gpus, reboot };
+std::string_view to_string(HookAction action);
+
+// Runs once per id; an agent that has run it says so in its reports.
+struct RunHook {
+  int64_t id = 0;
+  HookAction action = HookAction::reset_gpus;
+  std::string reason;
+  bool operator==(const RunHook&) const = default;
+};
+// What was seen of a fault up to `at` is mended, by somebody's word or by a validation.
+struct ClearFault {
+  std::string name;
+  std::string subject;
+  UnixTime at{};
+  bool operator==(const ClearFault&) const = default;
+};
 // The server will not work with this agent; it should log the reason and try again later.
 struct RefuseAgent {
   std::string reason;
@@ -232,7 +288,7 @@ struct RefuseAgent {
 };
 
 using OrderBody = std::variant<LaunchRank, SuspendRank, ContinueRank, KillRank, ForgetRank,
-                               GrantLease, NamePeers, RefuseAgent>;
+                               GrantLease, NamePeers, RunHook, ClearFault, RefuseAgent>;
 
 // An agent ignores orders of an epoch lower than the highest it has seen.
 struct AgentOrder {

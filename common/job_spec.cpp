@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
+#include <vector>
+
+#include "common/nearest.h"
 
 namespace hai {
 
@@ -42,12 +46,15 @@ Result<Priority> parse_priority(std::string_view text) {
   };
   if (matches(Priority::automatic)) return Priority::automatic;
   std::string allowed;
+  std::vector<std::string> words = {"auto"};
   for (const Priority priority : kPriorities) {
     if (matches(priority)) return priority;
+    words.emplace_back(to_string(priority));
     allowed += fmt::format("{} ({}), ", to_string(priority), static_cast<int>(priority));
   }
-  return invalid_argument("unknown priority '{}', must be one of {}auto (-1)", text.substr(0, 64),
-                          allowed);
+  const std::string near = is_number ? "" : nearest(word, words);
+  return invalid_argument("unknown priority '{}'{}, must be one of {}auto (-1)", text.substr(0, 64),
+                          near.empty() ? "" : fmt::format(": did you mean {}?", near), allowed);
 }
 
 std::string_view to_string(LaunchMode mode) {

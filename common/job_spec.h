@@ -84,6 +84,7 @@ struct JobSpec {
   std::vector<std::string> tags;
   std::vector<std::string> depends_on;  // job names or ids
   std::optional<UnixTime> begin_at;
+  bool is_validation = false;  // the platform's own: runs the node's validator where it is put
 
   bool operator==(const JobSpec&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "common/check.h"
+#include "common/nearest.h"
 
 namespace hai {
 namespace {
@@ -40,10 +41,22 @@ constexpr auto kDurations = std::to_array<DurationKnob>({
     {"reserve_after", &Knobs::reserve_after, 0s, 168h},
     {"checkpoint_patience", &Knobs::checkpoint_patience, 0s, 1h},
     {"usage_half_life", &Knobs::usage_half_life, 1min, 10'000h},
+    {"attribution_before", &Knobs::attribution_before, 0s, 24h},
+    {"attribution_after", &Knobs::attribution_after, 0s, 1h},
+    {"early_failure", &Knobs::early_failure, 0s, 24h},
+    {"fault_patience", &Knobs::fault_patience, 0s, 10min},
+    {"validate_period", &Knobs::validate_period, 0s, 10'000h},
+    {"validate_deadline", &Knobs::validate_deadline, 0s, 10'000h},
+    {"validation_timeout", &Knobs::validation_timeout, 1s, 24h},
+    {"hook_timeout", &Knobs::hook_timeout, 1s, 24h},
     {"above_normal_lasts", &Knobs::above_normal_lasts, 0s, 10'000h},
 });
 constexpr auto kCounts = std::to_array<CountKnob>({
     {"interrupt_percent", &Knobs::interrupt_percent, 1, 100'000},
+    {"mass_fault_nodes", &Knobs::mass_fault_nodes, 2, 10'000},
+    {"lemon_score", &Knobs::lemon_score, 0, 10'000},
+    {"repair_rounds", &Knobs::repair_rounds, 0, 100},
+    {"max_validations", &Knobs::max_validations, 0, 10'000},
     {"max_cross_zone_jobs", &Knobs::max_cross_zone_jobs, 0, 1'000},
     {"defrag_moves_per_hour", &Knobs::defrag_moves_per_hour, 0, 100'000},
     {"max_requeues", &Knobs::max_requeues, 0, 1'000},
@@ -155,8 +168,14 @@ Status set_knob(Knobs& knobs, const std::string& name, const std::string& value)
   }
   if (name == "policy") return set_policy(knobs, value);
   std::string known;
-  for (const KnobRange& range : knob_ranges()) known += (known.empty() ? "" : ", ") + range.name;
-  return invalid_argument("unknown knob '{}', known are: {}", name.substr(0, 64), known);
+  std::vector<std::string> names;
+  for (const KnobRange& range : knob_ranges()) {
+    known += (known.empty() ? "" : ", ") + range.name;
+    names.push_back(range.name);
+  }
+  const std::string near = nearest(name, names);
+  return invalid_argument("unknown knob '{}'{}, known are: {}", name.substr(0, 64),
+                          near.empty() ? "" : fmt::format(": did you mean {}?", near), known);
 }
 
 std::string get_knob(const Knobs& knobs, const std::string& name) {

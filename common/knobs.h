@@ -36,10 +36,22 @@ struct Knobs {
   Duration checkpoint_patience = 60s;       // a victim that saves within it is waited for
   Duration assumed_checkpoint_age = 30min;  // charged to jobs that report no checkpoints
   Duration above_normal_lasts = 30min;      // of running; then above_normal counts as normal
+  Duration attribution_before = 10min;  // a fault explains what fails on its node so long after it
+  Duration attribution_after = 5min;    // and what failed there so long before it was seen
+  Duration early_failure = 10min;       // an attempt that ends sooner says something of its job
+  Duration fault_patience = 10s;  // faults of what nodes share are acted upon after it, if few have them
+  Duration validate_period = 168h;       // each node is validated so often; 0 = never
+  Duration validate_deadline = 72h;      // so late, a node that is never free is taken out for it
+  Duration validation_timeout = 30min;
+  Duration hook_timeout = 20min;         // a reset or reboot that has not brought the node back
   Policy policy = Policy::feedback;
   int mass_loss_permille = 50;     // so many of the nodes silent at once: the network is suspected
   int switch_share_permille = 20;  // a quantum is so long that save and restart take no more of it
   int interrupt_percent = 5;       // GPU time a job may cost its own level, of what it has waited
+  int mass_fault_nodes = 3;    // so many of a leaf with the same fault in a minute: not the nodes' own
+  int lemon_score = 10;        // a node with so much against it in 28 days goes to service; 0 = never
+  int repair_rounds = 2;       // hooks tried before a node goes to service
+  int max_validations = 20;    // at a time, of nodes that take jobs
   int max_cross_zone_jobs = 1;
   int defrag_moves_per_hour = 240;  // running jobs moved to make whole nodes; 0 = never
   int max_requeues = 10;

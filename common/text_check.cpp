@@ -35,8 +35,8 @@ std::optional<BadText> find_bad_text(std::string_view text, ControlCharacters co
   while (!text.empty()) {
     const char c = text.front();
     if (c == '\0') return BadText{line, "a NUL byte"};
-    const bool is_fine =
-        controls == ControlCharacters::allow || c == '\t' || c == '\n' || c == '\r';
+    const bool is_fine = controls == ControlCharacters::allow || c == '\t' || c == '\n' ||
+                         c == '\r' || (c == 0x7f && controls == ControlCharacters::delete_only);
     if ((static_cast<unsigned char>(c) < ' ' || c == 0x7f) && !is_fine) {
       return BadText{line, fmt::format("the control character {:#04x}", static_cast<unsigned>(c))};
     }

@@ -14,7 +14,8 @@ struct BadText {
 };
 // The first thing that no text has. Tabs and line ends are fine, other control characters only if
 // the caller says so.
-enum class ControlCharacters { refuse, allow };
+// delete_only: 0x7f, which JSON takes as it is.
+enum class ControlCharacters { refuse, delete_only, allow };
 std::optional<BadText> find_bad_text(std::string_view text,
                                      ControlCharacters controls = ControlCharacters::refuse);
 

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of packages.txt that are missing. Needs root or sudo only if any is.
+# Installs the Debian packages of packages.txt that are missing, with --tests also those of
+# packages-tests.txt. Needs root or sudo only if any is.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-mapfile -t wanted < <(grep -v -E '^\s*(#|$)' "$here/packages.txt")
+lists=("$here/packages.txt")
+[ "${1:-}" != --tests ] || lists+=("$here/packages-tests.txt")
+mapfile -t wanted < <(grep -h -v -E '^\s*(#|$)' "${lists[@]}")
 missing=()
 for package in "${wanted[@]}"; do
   [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | cut -c1-2)" = ii ] || missing+=("$package")

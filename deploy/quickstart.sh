@@ -146,7 +146,9 @@ prepare_programs() {
   cd "$repository"  # presets are looked for in the current folder
   export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=1
   cmake --preset release --log-level=WARNING >/dev/null
-  ninja -C build/release hai hai-server hai-agent hai-shim |
+  local targets=(hai hai-server hai-agent hai-shim hai-slurm)
+  ! grep -q '^build web:' build/release/build.ninja || targets+=(web)  # the dashboard: needs Node.js
+  ninja -C build/release "${targets[@]}" |
     awk '!/^\[/ || NR % 25 == 1 { print; fflush() }'
 }
 

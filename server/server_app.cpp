@@ -8,6 +8,7 @@
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
 #include "common/log.h"
+#include "common/open_files.h"
 #include "common/version.h"
 #include "server/auth/token.h"
 #include "server/serving.h"
@@ -66,7 +67,7 @@ struct ServerApp::Impl {
       : config(used_config),
         store(loop, {.conninfo = config.conninfo, .advertise = config.advertise}),
         history(loop, config.conninfo),
-        serving(loop, store, &history, config, std::move(secrets)) {}
+        serving(loop, store, &history, &history, config, std::move(secrets)) {}
 
   void run() {
     loop.on_signals({SIGINT, SIGTERM}, [this](int signal) { stop(signal); });
@@ -74,7 +75,8 @@ struct ServerApp::Impl {
     log_info("server_started", {{"version", version()},
                                 {"cluster", config.cluster},
                                 {"grpc", config.grpc_address},
-                                {"http", config.http_address}});
+                                {"http", config.http_address},
+                                {"open_files_max", allow_many_open_files()}});
     loop.run();
     log_info("server_stopped");
   }

@@ -78,6 +78,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
                       .http = reachable(config.http_address)};
   read_address(reader, "advertise.grpc", &config.advertise.grpc);
   read_address(reader, "advertise.http", &config.advertise.http);
+  reader.string("web_root", &config.web_root);
   reader.boolean("status_page", &config.status_page);
   reader.require("store.conninfo");
   reader.string("store.conninfo", &config.conninfo);

@@ -17,7 +17,10 @@ struct ServerConfig {
   std::string grpc_address = "0.0.0.0:7700";
   std::string http_address = "0.0.0.0:7780";
   ServerAddresses advertise;  // where others reach this server; "" = they are not told
-  bool status_page = true;  // "/" shows totals, nodes and jobs to anybody who reaches the port
+  // The dashboard's folder; "" = the one beside the program if it is there, "none" = no dashboard.
+  std::string web_root;
+  // Without a dashboard, "/" shows totals, nodes and jobs to anybody who reaches the port.
+  bool status_page = true;
   std::string conninfo;
   bool migrate_on_start = false;
   std::string admin_user;

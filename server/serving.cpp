@@ -5,11 +5,16 @@
 #include "server/api/advisor.h"
 #include "server/api/event_feed.h"
 #include "server/api/log_router.h"
+#include "server/api/observatory.h"
 #include "server/api/queries.h"
+#include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
 #include "server/auth/token.h"
+#include "server/http/event_hub.h"
+#include "server/http/event_stream.h"
 #include "server/http/http_server.h"
 #include "server/http/routes.h"
+#include "server/http/web_files.h"
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_service.h"
 #include "server/rpc/api_service.h"
@@ -18,8 +23,8 @@
 namespace hai {
 
 struct Serving::Impl {
-  Impl(Loop& used_loop, Store& store, History* history, const ServerConfig& used_config,
-       ServingSecrets used_secrets)
+  Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples,
+       const ServerConfig& used_config, ServingSecrets used_secrets)
       : loop(used_loop),
         config(used_config),
         secrets(std::move(used_secrets)),
@@ -31,17 +36,36 @@ struct Serving::Impl {
         actions(controller),
         queries(controller, history, feed),
         advisor(loop, controller, queries, feed, history),
+        observatory(loop, controller, samples),
         logs(loop, gateway),
         agent_service(loop, gateway),
-        api_service({loop, board, queries, actions, advisor, logs, config.grpc_address}),
+        api_service(
+            {loop, board, queries, actions, advisor, logs, admission, calls, config.grpc_address}),
         routes({.loop = loop,
                 .standing = board,
+                .controller = controller,
+                .observatory = observatory,
+                .events = events,
+                .requests = requests,
+                .calls = calls,
+                .admission = admission,
                 .queries = queries,
                 .actions = actions,
                 .advisor = advisor,
                 .logs = logs,
                 .agent_count = [this] { return gateway.connection_count(); },
+                .web = web,
                 .status_page_user = config.status_page ? config.admin_user : ""}) {
+    feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
+      observatory.events().count(durable, state);
+    });
+    feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
+      if (!events.is_wanted()) return;
+      std::vector<EventHub::Frame> frames;
+      for (const Event& event : durable)
+        frames.push_back({event, event_frame(view_event(state, event))});
+      events.push(std::move(frames));
+    });
     feed.set_standing_callback([this] { standing_changed(); });
     gateway.set_events(
         {.admit = [this](const AgentHello& hello) { return admit(hello); },
@@ -63,6 +87,8 @@ struct Serving::Impl {
     const Standing now = controller.standing();
     const Standing before = board.get();
     board.set(now);
+    observatory.standing_changed();
+    if (!now.is_leading() && !now.stale_since) events.cut_all("this server does not lead any more");
     if (now.mode != ServerMode::loading) loop.post([this] { gateway.decide_waiting(); });
     // The reason alone changes with each look at another's lease.
     if (now.mode == before.mode && now.leader == before.leader &&
@@ -84,8 +110,22 @@ struct Serving::Impl {
     return ok();
   }
 
+  Status load_web() {
+    if (config.web_root == "none") return ok();
+    const std::string folder = config.web_root.empty() ? find_web_folder() : config.web_root;
+    if (folder.empty()) {
+      log_warning("dashboard_missing", {{"web_root", "../share/hai/web of the program"}});
+      return ok();
+    }
+    Result<WebFiles> loaded = WebFiles::load(folder);
+    if (!loaded.is_ok()) return invalid_argument("web_root: {}", loaded.status().message());
+    web = std::move(loaded).value();
+    return ok();
+  }
+
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.
   Status listen() {
+    RETURN_IF_ERROR(load_web());
     Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
         config.http_address, {}, [this](const HttpRequest& request, HttpRespond respond) {
           routes.handle(request, std::move(respond));
@@ -114,6 +154,8 @@ struct Serving::Impl {
   Loop& loop;
   const ServerConfig config;
   const ServingSecrets secrets;
+  Admission admission;
+  RequestMeter calls;  // of gRPC
   AgentGateway gateway;
   EventFeed feed;
   StandingBoard board;
@@ -121,17 +163,21 @@ struct Serving::Impl {
   Actions actions;
   Queries queries;
   Advisor advisor;
+  Observatory observatory;
   LogRouter logs;
   AgentService agent_service;
   ApiService api_service;
+  EventHub events;
+  RequestMeter requests;
+  WebFiles web;
   HttpRoutes routes;
   std::unique_ptr<GrpcServer> grpc;
   std::unique_ptr<HttpServer> http;  // first to go: its thread uses all above
 };
 
-Serving::Serving(Loop& loop, Store& store, History* history, const ServerConfig& config,
-                 ServingSecrets secrets)
-    : impl_(std::make_unique<Impl>(loop, store, history, config, std::move(secrets))) {}
+Serving::Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
+                 const ServerConfig& config, ServingSecrets secrets)
+    : impl_(std::make_unique<Impl>(loop, store, history, samples, config, std::move(secrets))) {}
 Serving::~Serving() = default;
 
 Status Serving::listen() { return impl_->listen(); }

@@ -11,6 +11,7 @@
 #include "common/status.h"
 #include "server/control/controller.h"
 #include "server/control/history_port.h"
+#include "server/control/sample_port.h"
 #include "server/server_config.h"
 
 namespace hai {
@@ -22,9 +23,9 @@ struct ServingSecrets {
 
 class Serving {
  public:
-  // `history` may be null.
-  Serving(Loop& loop, Store& store, History* history, const ServerConfig& config,
-          ServingSecrets secrets);
+  // `history` and `samples` may be null.
+  Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
+          const ServerConfig& config, ServingSecrets secrets);
   ~Serving();  // after stop(), or of one that never listened
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/control/decide_mass_loss.h"
 #include "sim/faults.h"
 #include "sim/loss_watch.h"
 #include "sim/workload.h"
@@ -31,6 +32,15 @@ Knobs random_knobs(Rng& rng) {
   knobs.usage_half_life = Duration(rng.between(60, 36'000) * 1'000'000);
   knobs.above_normal_lasts = Duration(rng.between(0, 600) * 1'000'000);
   knobs.defrag_moves_per_hour = static_cast<int>(rng.between(0, 200));
+  knobs.fault_patience = Duration(rng.between(0, 20) * 1'000'000);
+  knobs.validate_period = Duration(rng.between(20, 120) * 60'000'000);
+  knobs.validate_deadline = Duration(rng.between(0, 30) * 60'000'000);
+  knobs.validation_timeout = Duration(rng.between(30, 600) * 1'000'000);
+  knobs.hook_timeout = Duration(rng.between(30, 600) * 1'000'000);
+  knobs.mass_fault_nodes = static_cast<int>(rng.between(2, 5));
+  knobs.lemon_score = static_cast<int>(rng.between(0, 40));
+  knobs.repair_rounds = static_cast<int>(rng.between(0, 3));
+  knobs.max_validations = static_cast<int>(rng.between(0, 5));
   knobs.max_requeues = 1'000;  // Faults come far more often than anywhere real.
   return knobs;
 }
@@ -155,8 +165,9 @@ class Run {
       workload_.settle();
       if (all_ended()) {
         world_.timeline().run_until(world_.timeline().now() + 2min, failed);
-        if (!failed()) check_end();
-        return;
+        if (failed()) return;
+        if (!all_ended()) continue;  // a node is validated
+        return check_end();
       }
     }
     world_.checkers().fail("liveness: " + stuck());
@@ -165,8 +176,9 @@ class Run {
   bool all_ended() {
     Controller* leader = world_.leader();
     return leader != nullptr && workload_.all_answered() &&
-           std::ranges::all_of(leader->state().jobs(),
-                               [](const auto& entry) { return entry.second.is_terminal(); });
+           std::ranges::all_of(leader->state().jobs(), [](const auto& entry) {
+             return entry.second.is_terminal() || entry.second.spec->is_validation;
+           });
   }
 
   void check_end() {
@@ -179,15 +191,26 @@ class Run {
       if (!it->second.is_terminal())
         return world_.checkers().fail(fmt::format("liveness: job {} has not ended", id));
     }
-    if (world_.checkers().live_processes() != 0) {
+    // Idle nodes are validated for ever.
+    if (world_.checkers().live_processes() != 0 && !is_validating()) {
       return world_.checkers().fail(fmt::format("single run: {} processes outlive their jobs",
                                                 world_.checkers().live_processes()));
     }
     Controller* leader = world_.leader();
     if (leader == nullptr) return;
     world_.checkers().check_live(leader->state(), world_.database());
-    if (!leader->state().incidents().empty())
+    // Hardware that stays broken keeps its own open.
+    for (const auto& [id, incident] : leader->state().incidents()) {
+      if (incident.kind != kMassLoss) continue;
       world_.checkers().fail("incident: one is still open though all nodes are back");
+    }
+  }
+
+  bool is_validating() {
+    Controller* leader = world_.leader();
+    return leader != nullptr && std::ranges::any_of(leader->state().live(), [&](JobId id) {
+             return leader->state().find(id)->spec->is_validation;
+           });
   }
 
   std::string stuck() {

@@ -54,6 +54,7 @@ void Checkers::check_state(const std::vector<Event>& events, const ClusterState&
     const auto* placed = std::get_if<AttemptPlaced>(&event.body);
     const Job* job = placed == nullptr ? nullptr : state.find(placed->job);
     if (job == nullptr || !job->has_live_attempt()) continue;
+    if (job->spec->is_validation) continue;  // the platform's own: no account, no quota
     const User& user = *state.find_user(job->user);
     int64_t nodes = state.quota_nodes(user, job->spec->group, placed->priority).value_or(0);
     int64_t used = state.used_node_units(job->user, job->spec->group, placed->priority);

@@ -26,6 +26,8 @@ const std::vector<Faults::Kind>& Faults::all_kinds() {
       {"store_slow", 4, &Faults::slow_store},
       {"store_failover", 3, &Faults::fail_over_store},
       {"clock_jump", 4, &Faults::jump_clock},
+      {"check_fails", 10, &Faults::fail_check},
+      {"leaf_check_fails", 3, &Faults::fail_check_of_leaf},
   };
   return kinds;
 }
@@ -76,6 +78,7 @@ void Faults::heal() {
   for (int i = 0; i < world_.node_count(); ++i) {
     world_.node(i).launch_failure_rate = 0;
     world_.node(i).record_is_writable = true;
+    world_.node(i).hardware().mend_all();
     if (!world_.agent_runs(i)) world_.start_agent(i);
   }
   for (int i = 0; i < world_.server_count(); ++i) {

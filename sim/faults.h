@@ -46,6 +46,9 @@ class Faults {
   void make_record_unwritable();
   void lose_record();
   void start_agent_after(Duration delay, int index);
+  // Hardware.
+  void fail_check();
+  void fail_check_of_leaf();
   // Network.
   void cut_node();
   void cut_leaf();

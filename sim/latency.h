@@ -1,6 +1,7 @@
 #pragma once
 // latency: no input waits longer than the append under way and its own turn, however many wait with
-// it: only a full batch before it makes it wait for one turn more.
+// it: only as many before it as a turn takes of commands, when reports fill the rest, make it wait
+// for one turn more.
 
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ class InputWait {
         step_downs_(controller.stats().step_downs),
         turns_(controller.stats().turns),
         turns_needed_(1 + static_cast<int64_t>(controller.waiting_inputs()) /
-                              controller.knobs().append_batch_max) {}
+                              Controller::share_of_people(controller.knobs().append_batch_max)) {}
 
   // Its answer comes now, from the same controller. What is wrong with that, if anything.
   std::optional<std::string> answered() const;

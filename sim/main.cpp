@@ -9,6 +9,7 @@
 #include "sim/replay/replay_command.h"
 #include "sim/replay/write_log.h"
 #include "sim/trace/trace_command.h"
+#include "sim/year/year_command.h"
 
 namespace {
 
@@ -105,11 +106,13 @@ int main(int argc, char** argv) {
   command->add_flag("-v,--verbose", chaos.options.verbose, "a line for every seed");
   std::function<int()> run_trace = hai::add_trace_command(app);
   std::function<int()> run_replay = hai::add_replay_command(app);
+  std::function<int()> run_year = hai::add_year_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
   if (command->parsed()) return run_chaos_command(chaos);
+  if (app.got_subcommand("year")) return run_year();
   return app.got_subcommand("replay") ? run_replay() : run_trace();
 }

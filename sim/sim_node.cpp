@@ -36,7 +36,11 @@ ProgramModel ProgramModel::from_environment(const std::map<std::string, std::str
 
 SimNode::SimNode(Timeline& timeline, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher,
                  const MachineClock* clock)
-    : loop_(timeline, clock), facts_(std::move(facts)), rng_(seed), watcher_(watcher) {}
+    : loop_(timeline, clock),
+      facts_(std::move(facts)),
+      rng_(seed),
+      hardware_(timeline, clock, rng_.next()),
+      watcher_(watcher) {}
 
 SimNode::Process* SimNode::find_live(const RankKey& key) {
   auto it = processes_.find(key);
@@ -83,6 +87,11 @@ void SimNode::run(const RankKey& key) {
   process->status.phase = RankPhase::running;
   process->status.started_at = loop_.wall_now();
   process->running_since = loop_.now();
+  if (process->order.is_validation) {
+    process->finish_timer = loop_.call_after(Duration(rng_.between(1'000'000, 60'000'000)),
+                                             [this, key] { finish_validation(key); });
+    return tell(process->status);
+  }
   const ProgramModel& model = process->model;
   bool fails = model.fails_after > 0s && key.rank == 0;
   Duration until = fails ? std::min(model.fails_after, model.work) : model.work;
@@ -91,6 +100,19 @@ void SimNode::run(const RankKey& key) {
       loop_.call_after(left, [this, key, fails] { end(key, ExitCause::program, fails ? 1 : 0); });
   if (model.period > 0s && key.rank == 0) arm_checkpoint(key);
   tell(process->status);
+}
+
+void SimNode::finish_validation(const RankKey& key) {
+  Process* process = find_live(key);
+  if (process == nullptr) return;
+  const bool fails = rng_.chance(0.2);
+  process->status.measurements = {{.test = "gemm",
+                                   .metric = "fp16",
+                                   .unit = "TFLOPS",
+                                   .value = static_cast<double>(rng_.between(95, 105)),
+                                   .verdict = fails ? CheckVerdict::fail : CheckVerdict::ok,
+                                   .detail = fails ? "simulated" : ""}};
+  end(key, ExitCause::program, fails ? 1 : 0);
 }
 
 Duration SimNode::work_done(const Process& process) const {
@@ -196,6 +218,8 @@ void SimNode::crash() {
   for (const auto& [key, process] : processes_) keys.push_back(key);
   listener = nullptr;
   record.reset();
+  facts_.boot_id = "boot-" + std::to_string(++boots_);
+  hardware_.restarted();
   for (const RankKey& key : keys) end(key, ExitCause::lost, 0, "the node went down");
 }
 

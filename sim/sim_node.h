@@ -11,6 +11,7 @@
 #include "agent/core/peer_port.h"
 #include "agent/core/ports.h"
 #include "common/rng.h"
+#include "sim/sim_health.h"
 #include "sim/virtual_loop.h"
 
 namespace hai {
@@ -42,6 +43,7 @@ class SimNode {
           const MachineClock* clock);
 
   const NodeFacts& facts() const { return facts_; }
+  SimHardware& hardware() { return hardware_; }
   // Power loss: every process is gone; what was on disk stays.
   void crash();
   // kill -9 of one shim, its program with it (parent-death signal).
@@ -81,13 +83,16 @@ class SimNode {
   void checkpoint(Process& process);
   void arm_checkpoint(const RankKey& key);
   void arm_lease(const RankKey& key);
+  void finish_validation(const RankKey& key);
   void end(const RankKey& key, ExitCause cause, int exit_code, const std::string& message = "");
   void tell(const RankStatus& status);
   Duration work_done(const Process& process) const;
 
   VirtualLoop loop_;
-  const NodeFacts facts_;
+  NodeFacts facts_;
   Rng rng_;
+  SimHardware hardware_;
+  int boots_ = 1;
   ProcessWatcher& watcher_;
   std::map<RankKey, Process> processes_;
 };

@@ -34,15 +34,15 @@ World::World(const WorldOptions& options)
       network_(timeline_, rng_.next()) {
   servers_.resize(options.servers);
   network_.servers.resize(options.servers);
-  network_.on_order = [this](const AgentOrder& order) {
-    checkers_.check_order(order, database_);
-  };
+  network_.on_order = [this](const AgentOrder& order) { checkers_.check_order(order, database_); };
   for (Server& server : servers_) server.clock = random_clock();
   for (const NodeFacts& facts : options.facts.empty() ? alike_nodes(options) : options.facts) {
     auto slot = std::make_unique<NodeSlot>();
     slot->clock = random_clock();
     slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_, &slot->clock);
-    index_of_[facts.name] = static_cast<int>(nodes_.size());
+    const int index = static_cast<int>(nodes_.size());
+    slot->node->hardware().reboot = [this, index] { reboot(index); };
+    index_of_[facts.name] = index;
     nodes_.push_back(std::move(slot));
   }
   checkers_.judge_fenced = [this](const std::string& node) {
@@ -132,8 +132,10 @@ void World::start_agent(int index) {
   slot.link = std::make_unique<SimLink>(network_, *slot.loop, node_name(index), rng_.next());
   slot.peers = std::make_unique<SimPeers>(network_, *slot.loop, node_name(index));
   slot.keeper = std::make_unique<SimRecordKeeper>(*slot.node);
+  slot.health = std::make_unique<SimHealth>(slot.node->hardware(), *slot.loop);
   slot.agent = std::make_unique<Agent>(
-      *slot.loop, Agent::Ports{*slot.host, *slot.link, *slot.peers, *slot.keeper},
+      *slot.loop,
+      Agent::Ports{*slot.host, *slot.link, *slot.peers, *slot.keeper, slot.health.get()},
       slot.node->facts());
   slot.agent->start();
 }
@@ -142,6 +144,7 @@ void World::crash_agent(int index) {
   NodeSlot& slot = *nodes_[index];
   network_.agent_died(node_name(index));
   slot.agent.reset();
+  slot.health.reset();
   slot.keeper.reset();
   slot.peers.reset();
   slot.link.reset();
@@ -156,6 +159,15 @@ void World::pause_agent(int index, Duration duration) {
 void World::crash_node(int index) {
   if (agent_runs(index)) crash_agent(index);
   nodes_[index]->node->crash();
+}
+
+// As the site's hook does it.
+void World::reboot(int index) {
+  constexpr Duration kTakes = 20s;
+  crash_node(index);
+  world_loop_.call_after(kTakes, [this, index] {
+    if (!agent_runs(index)) start_agent(index);
+  });
 }
 
 void World::durable(const std::vector<Event>& events, const ClusterState& state) {

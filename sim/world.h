@@ -81,6 +81,7 @@ class World final : public EventSink {
 
  private:
   MachineClock random_clock();
+  void reboot(int index);
   void watch();
 
   struct Server {
@@ -99,6 +100,7 @@ class World final : public EventSink {
     std::unique_ptr<SimLink> link;
     std::unique_ptr<SimPeers> peers;
     std::unique_ptr<SimRecordKeeper> keeper;
+    std::unique_ptr<SimHealth> health;
     std::unique_ptr<Agent> agent;
   };
 

@@ -22,7 +22,7 @@ finish() {  # The result is one line and the last, whatever happened.
 stage="installing packages"
 trap 'finish 1 "none ran, $stage failed"' EXIT
 step "$stage"
-deploy/install_packages.sh
+deploy/install_packages.sh --tests
 
 stage="configuring"
 step "$stage: preset $preset in $build"

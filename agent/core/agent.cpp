@@ -10,12 +10,14 @@ Agent::Agent(Loop& loop, Ports ports, NodeFacts facts)
       link_(ports.link),
       peers_(ports.peers),
       keeper_(ports.keeper),
+      health_(ports.health),
       facts_(std::move(facts)),
       vote_(loop, ports.peers,
             [this](MonoTime asked_at) { let_ranks_live(asked_at + record_.fence); }) {}
 
 Agent::~Agent() {
   *self_ = nullptr;
+  loop_.cancel(launch_report_timer_);
   loop_.cancel(heartbeat_timer_);
   loop_.cancel(lease_timer_);
 }
@@ -48,6 +50,13 @@ void Agent::start() {
                       if (*self != nullptr) (*self)->vote_.answered(round, node, answer);
                     }});
   peers_.prepare(record_.peers.peers);
+  if (health_ != nullptr) {
+    health_->start([self = self_] {
+      if (*self == nullptr) return;
+      (*self)->send_checks_ = true;
+      (*self)->report_soon();
+    });
+  }
   arm_heartbeat();
   watch_lease();
 }
@@ -56,6 +65,8 @@ void Agent::connected() {
   is_connected_ = true;
   granted_sequence_ = 0;
   send_facts_ = true;
+  send_checks_ = true;
+  gpu_readings_.clear();
   sent_at_.clear();  // Answers to an earlier stream's reports don't come on this one.
   report_now();
 }
@@ -85,7 +96,7 @@ void Agent::on(const LaunchRank& order) {
     return refuse(order.key, ExitCause::fenced, "the launch came after the node's lease had ended");
   ranks_[order.key].key = order.key;
   host_.launch(order, ranks_until_);
-  report_soon();
+  report_launch();
 }
 
 void Agent::on(const SuspendRank& order) {
@@ -104,7 +115,12 @@ void Agent::on(const KillRank& order) {
   // Not here, or not any more: say that it is gone, which also keeps a late launch of it from
   // running.
   if (it == ranks_.end()) return refuse(order.key, ExitCause::killed, "");
-  if (it->second.phase != RankPhase::exited) host_.kill(order.key);
+  if (it->second.phase == RankPhase::exited) return;
+  if (order.take_evidence) {
+    host_.kill_with_evidence(order.key);
+  } else {
+    host_.kill(order.key);
+  }
 }
 
 void Agent::refuse(const RankKey& key, ExitCause cause, std::string message) {
@@ -129,6 +145,10 @@ void Agent::on(const GrantLease& order) {
   if (it == sent_at_.end()) return;
   const MonoTime sent_at = it->second;
   sent_at_.erase(sent_at_.begin(), std::next(it));
+  // The server read its clock somewhere between our report and its answer.
+  if (health_ != nullptr && order.server_time != UnixTime{}) {
+    health_->set_server_skew(order.server_time - loop_.wall_now() + (loop_.now() - sent_at) / 2);
+  }
   record_.fence = std::max(order.fence, order.lease);
   record_.lease_until = std::max(record_.lease_until, sent_at + order.lease);
   let_ranks_live(sent_at + record_.fence);
@@ -185,13 +205,47 @@ void Agent::watch_lease() {
       });
 }
 
+void Agent::on(const RunHook& order) {
+  if (order.id == hook_begun_ || health_ == nullptr) return;
+  hook_begun_ = order.id;
+  hook_.reset();
+  health_->run_hook(order, [self = self_](HookResult result) {
+    if (*self == nullptr || result.id != (*self)->hook_begun_) return;
+    (*self)->hook_ = std::move(result);
+    (*self)->report_soon();
+  });
+}
+
+void Agent::on(const ClearFault& order) {
+  if (health_ != nullptr) health_->clear(order);
+}
+
 void Agent::on(const RefuseAgent&) {
   send_facts_ = true;  // The link drops the stream and tries again later.
 }
 
 void Agent::rank_changed(const RankStatus& status) {
   auto it = ranks_.find(status.key);
-  if (it == ranks_.end() || it->second == status) return;
+  if (it == ranks_.end() || it->second == status || looked_at_.contains(status.key)) return;
+  if (!is_worth_a_look(it->second, status)) return take_rank(status);
+  looked_at_.insert(status.key);
+  health_->look([self = self_, status] {
+    if (*self == nullptr) return;
+    (*self)->looked_at_.erase(status.key);
+    (*self)->take_rank(status);
+  });
+}
+
+// A program that fails may have failed by its machine: what that shows now goes out with the news.
+bool Agent::is_worth_a_look(const RankStatus& before, const RankStatus& status) const {
+  return health_ != nullptr && before.phase != RankPhase::exited &&
+         status.phase == RankPhase::exited && status.cause == ExitCause::program &&
+         status.exit_code != 0;
+}
+
+void Agent::take_rank(const RankStatus& status) {
+  auto it = ranks_.find(status.key);
+  if (it == ranks_.end()) return;
   it->second = status;
   report_soon();
 }
@@ -207,17 +261,40 @@ void Agent::report_soon() {
   });
 }
 
+// At full size a launch is mostly messages: one of them is spared where programs start at once.
+void Agent::report_launch() {
+  if (report_posted_ || launch_report_timer_ != 0) return;
+  launch_report_timer_ = loop_.call_after(kLaunchPause, [self = self_] {
+    if (*self != nullptr) (*self)->report_now();
+  });
+}
+
 void Agent::report_now() {
+  loop_.cancel(std::exchange(launch_report_timer_, 0));
   if (!is_connected_) return;
   AgentReport report{.node = facts_.name, .sequence = ++sequence_};
   report.granted_sequence = granted_sequence_;
   report.peers_version = record_.peers.version;
   report.seen = seen_;
   if (std::exchange(send_facts_, false)) report.facts = facts_;
+  if (send_checks_ && health_ != nullptr && health_->results() != nullptr) {
+    report.checks = *health_->results();
+    send_checks_ = false;
+  }
+  add_gpu_readings(report);
+  report.hook = hook_;
   for (const auto& [key, status] : ranks_) report.ranks.push_back(status);
   sent_at_.emplace(sequence_, loop_.now());
   if (sent_at_.size() > kUnansweredMax) sent_at_.erase(sent_at_.begin());
   link_.send(report);
+}
+
+void Agent::add_gpu_readings(AgentReport& report) {
+  if (health_ == nullptr) return;
+  std::vector<GpuReading> readings = health_->gpu_readings();
+  if (readings == gpu_readings_) return;
+  gpu_readings_ = readings;
+  report.gpu_readings = std::move(readings);
 }
 
 // At once: a server that expects a report each second would find a node suspect whose timer still

@@ -8,9 +8,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "agent/core/health_port.h"
 #include "agent/core/peer_port.h"
 #include "agent/core/peer_vote.h"
 #include "agent/core/ports.h"
@@ -27,6 +29,7 @@ class Agent {
     ServerLink& link;
     PeerPort& peers;
     AgentRecordKeeper& keeper;
+    HealthPort* health = nullptr;  // none = nothing is known of the node's health
   };
   Agent(Loop& loop, Ports ports, NodeFacts facts);
   ~Agent();
@@ -52,15 +55,21 @@ class Agent {
   void on(const ForgetRank& order);
   void on(const GrantLease& order);
   void on(const NamePeers& order);
+  void on(const RunHook& order);
+  void on(const ClearFault& order);
   void on(const RefuseAgent& order);
 
   void rank_changed(const RankStatus& status);
+  bool is_worth_a_look(const RankStatus& before, const RankStatus& status) const;
+  void take_rank(const RankStatus& status);
   void refuse(const RankKey& key, ExitCause cause, std::string message);
   void let_ranks_live(MonoTime until);
   LeaseAnswer lease_answer() const;
   bool has_live_ranks() const;
   void watch_lease();
   void report_soon();
+  void report_launch();
+  void add_gpu_readings(AgentReport& report);
   void report_now();
   void set_heartbeat(Duration heartbeat);
   void arm_heartbeat();
@@ -71,6 +80,7 @@ class Agent {
   ServerLink& link_;
   PeerPort& peers_;
   AgentRecordKeeper& keeper_;
+  HealthPort* const health_;
   const NodeFacts facts_;
 
   std::map<RankKey, RankStatus> ranks_;
@@ -85,13 +95,21 @@ class Agent {
   Duration heartbeat_ = 5s;
   bool is_connected_ = false;
   bool send_facts_ = true;
+  bool send_checks_ = true;
+  std::set<RankKey> looked_at_;  // ranks that failed, until it is known what the machine says to it
+  std::vector<GpuReading> gpu_readings_;  // as last sent on this stream
+  std::optional<HookResult> hook_;
+  int64_t hook_begun_ = 0;
   bool report_posted_ = false;
+  TimerId launch_report_timer_ = 0;
   int64_t sequence_ = 0;
   std::map<int64_t, MonoTime> sent_at_;  // reports not yet answered
   TimerId heartbeat_timer_ = 0;
   TimerId lease_timer_ = 0;
   std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);  // emptied when destroyed
 
+  // A program mostly runs or has failed by then, which is worth a report more than its start is.
+  static constexpr Duration kLaunchPause = 5ms;
   static constexpr size_t kForgottenMax = 10'000;
   static constexpr size_t kUnansweredMax = 100;
 };

@@ -32,6 +32,8 @@ class RankHost {
   virtual void resume(const RankKey& key) = 0;
   // SIGTERM, 5 s, SIGKILL to every process of the rank; cause `killed`. Repeating it does nothing.
   virtual void kill(const RankKey& key) = 0;
+  // The same, but first writes into the rank's log where each of its processes stands.
+  virtual void kill_with_evidence(const RankKey& key) { kill(key); }
   // Drops what is kept of an exited rank, but not its logs.
   virtual void forget(const RankKey& key) = 0;
   // Ranks may live until then.

@@ -94,6 +94,8 @@ constexpr CheckInfo kChecks[] = {
     {"clock_skew", "host", "the server's answers", "more than clock_skew_ms: warn", "NTP"},
     {"version", "host", "the manifest; /sys/module/nvidia/version; /proc/sys/kernel/osrelease",
      "differs: fail validate; the agent's own: warn", "install what the manifest says"},
+    {"check_stuck", "any", "whether the check itself ends",
+     "has not ended for 5 minutes: fail validate", "reboot: a driver or the kernel is stuck"},
 };
 
 }  // namespace

@@ -38,7 +38,10 @@ std::vector<CheckResult> GpuCheck::run(const CheckInput& input) {
   }
   if (nvml_ == nullptr) {
     Result<std::unique_ptr<NvmlLibrary>> opened = NvmlLibrary::open(options_.nvml_library);
-    if (!opened.is_ok()) return judge_absence(opened.status());
+    if (!opened.is_ok()) {
+      show({});
+      return judge_absence(opened.status());
+    }
     nvml_ = std::move(opened).value();
   }
   std::vector<CheckResult> results = look(input);
@@ -47,8 +50,24 @@ std::vector<CheckResult> GpuCheck::run(const CheckInput& input) {
   const bool holds_up = std::any_of(gpus_.begin(), gpus_.end(), [](const auto& entry) {
     return needs_reset(entry.second.last());
   });
+  show(gpus_);
   if (holds_up || static_cast<int>(gpus_.size()) < options_.expected_gpus) nvml_.reset();
   return results;
+}
+
+void GpuCheck::show(const std::map<int, GpuHistory>& gpus) const {
+  if (options_.board == nullptr) return;
+  const auto to_int = [](const std::optional<int64_t>& value, int64_t max) -> std::optional<int> {
+    if (!value) return std::nullopt;
+    return static_cast<int>(std::clamp<int64_t>(*value, 0, max));
+  };
+  std::vector<GpuReading> readings;
+  for (const auto& [index, history] : gpus) {  // from 0 on, without gaps
+    const GpuSample& gpu = history.last();
+    readings.push_back(
+        {to_int(gpu.utilization_percent, 100), to_int(gpu.temperature_celsius, 1'000)});
+  }
+  options_.board->set(std::move(readings));
 }
 
 std::vector<CheckResult> GpuCheck::judge_absence(const Status& status) const {
@@ -70,6 +89,7 @@ std::vector<CheckResult> GpuCheck::look(const CheckInput& input) {
     const Status status = unavailable("NVML: {}", nvml_->error_text(code));
     nvml_.reset();
     gpus_.clear();
+    show({});
     return judge_absence(status);
   }
   const int found = std::min(static_cast<int>(count), GpuSet::kMax);

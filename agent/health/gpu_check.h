@@ -8,6 +8,7 @@
 
 #include "agent/health/check.h"
 #include "agent/health/gpu_judge.h"
+#include "agent/health/gpu_reading_board.h"
 #include "agent/health/nvml_library.h"
 
 namespace hai {
@@ -18,6 +19,7 @@ struct GpuCheckOptions {
   int expected_gpus = -1;  // −1 = as many as /proc/driver/nvidia/gpus had at first
   int64_t expected_pcie_width = 0;
   HealthLimits limits;
+  std::shared_ptr<GpuReadingBoard> board;  // null = nobody reads it
 };
 
 class GpuCheck final : public Check {
@@ -28,6 +30,7 @@ class GpuCheck final : public Check {
  private:
   std::vector<CheckResult> judge_absence(const Status& status) const;
   std::vector<CheckResult> look(const CheckInput& input);
+  void show(const std::map<int, GpuHistory>& gpus) const;
 
   GpuCheckOptions options_;
   std::unique_ptr<NvmlLibrary> nvml_;

@@ -37,6 +37,7 @@ struct HealthMonitor::Slot {
   bool is_running = false;
   bool is_hanging = false;  // running, and past its deadline
   bool is_wanted_again = false;
+  Duration silence{0};  // how long it hangs, by the loop's timers
   TimerId next = 0;
   TimerId deadline = 0;
 };
@@ -155,6 +156,8 @@ void HealthMonitor::end(Slot& slot, std::vector<CheckResult> results) {
   const bool was_hanging = std::exchange(slot.is_hanging, false);
   slot.is_running = false;
   if (was_hanging) {
+    // What it had found stands until it is asked anew, but not that it is stuck.
+    std::erase_if(slot.results, [](const CheckResult& r) { return r.name == "check_stuck"; });
     // It is over, but tells of some past time; it is counted as working again by nobody.
     const std::lock_guard lock(door_->mutex);
     ++door_->working;
@@ -172,8 +175,30 @@ void HealthMonitor::give_up_waiting(Slot& slot) {
     const std::lock_guard lock(door_->mutex);
     --door_->working;
   }
+  slot.silence = slot.check->deadline();
   say_unknown(slot, fmt::format("did not end within {}", format_duration(slot.check->deadline())));
+  wait_on(slot);
   finish_round();
+}
+
+// Counted in steps rather than by the clock: a machine that slept for an hour has not waited for
+// it.
+void HealthMonitor::wait_on(Slot& slot) {
+  slot.deadline = loop_.call_after(slot.check->deadline(), [this, &slot] {
+    slot.silence += slot.check->deadline();
+    if (slot.silence < kStuckAfter) {
+      wait_on(slot);
+    } else {
+      say_stuck(slot);
+    }
+  });
+}
+
+void HealthMonitor::say_stuck(Slot& slot) {
+  slot.results.push_back(make_fail(
+      {.name = "check_stuck", .subject = slot.check->name(), .gpus = {}}, HealthTier::validate,
+      fmt::format("has not ended for {}: what it asks is stuck", format_duration(kStuckAfter))));
+  merge();
 }
 
 void HealthMonitor::say_unknown(Slot& slot, const std::string& summary) {

@@ -3,7 +3,8 @@
 // thread; each run of a check is a thread of its own, because any of them may block. A check that
 // is past its deadline is `unknown`, is not started again before it ends, and delays nobody:
 // neither the loop nor another check. A failure it had found stands meanwhile, so that a driver
-// that hangs cannot hide a GPU that is lost.
+// that hangs cannot hide a GPU that is lost. One that hangs for kStuckAfter is a failure itself
+// (check_stuck): a driver that answers nobody serves no job either.
 
 #include <cstdint>
 #include <functional>
@@ -45,6 +46,7 @@ class HealthMonitor {
   uint64_t digest() const { return digest_; }
 
   static constexpr size_t kResultsMax = 512;
+  static constexpr Duration kStuckAfter{5min};
   static constexpr size_t kSummaryBytesMax = 512;
 
  private:
@@ -53,6 +55,8 @@ class HealthMonitor {
   void begin(Slot& slot);
   void end(Slot& slot, std::vector<CheckResult> results);
   void give_up_waiting(Slot& slot);
+  void wait_on(Slot& slot);
+  void say_stuck(Slot& slot);
   void say_unknown(Slot& slot, const std::string& summary);
   void schedule(Slot& slot, Duration delay);
   void merge();

@@ -47,6 +47,7 @@ GpuCheckOptions gpu_options(const NodeChecksOptions& options) {
       config.gpus < 0 && options.simulated_gpus > 0 ? options.simulated_gpus : config.gpus;
   out.expected_pcie_width = config.gpu_pcie_width;
   out.limits = config.limits;
+  out.board = options.gpu_board;
   return out;
 }
 

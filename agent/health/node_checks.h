@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/health/check.h"
+#include "agent/health/gpu_reading_board.h"
 #include "agent/health/health_config.h"
 
 namespace hai {
@@ -17,6 +18,7 @@ struct NodeChecksOptions {
   std::string boot_id;
   std::string agent_version;
   bool is_agent = true;    // false = somebody else looks beside it, and keeps nothing
+  std::shared_ptr<GpuReadingBoard> gpu_board;  // null = nobody wants the readings
   int simulated_gpus = 0;  // have no driver: looked at only if the config names an NVML library
 };
 

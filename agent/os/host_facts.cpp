@@ -54,15 +54,15 @@ int count_numa_nodes(const std::string& sys_root) {
   return std::max(1, count);
 }
 
-std::string boot_id(const std::string& proc_root) {
+}  // namespace
+
+std::string read_boot_id(const std::string& proc_root) {
   Result<std::string> text = read_file(proc_root + "/sys/kernel/random/boot_id", kFileBytesMax);
   if (!text.is_ok()) return "";
   std::string id = std::move(text).value();
   while (!id.empty() && std::isspace(static_cast<unsigned char>(id.back())) != 0) id.pop_back();
   return id;
 }
-
-}  // namespace
 
 NodeFacts gather_host_facts(const std::string& sys_root, const std::string& proc_root) {
   NodeFacts facts;
@@ -71,7 +71,7 @@ NodeFacts gather_host_facts(const std::string& sys_root, const std::string& proc
   facts.cpus = usable_cpus();
   facts.memory_bytes = total_memory_bytes(proc_root);
   facts.numa_nodes = count_numa_nodes(sys_root);
-  facts.boot_id = boot_id(proc_root);
+  facts.boot_id = read_boot_id(proc_root);
   return facts;
 }
 

@@ -9,9 +9,10 @@
 namespace hai {
 
 // Fills name, address (both the host's name), cpus, memory_bytes, numa_nodes and boot_id.
-// `sys_root` and `proc_root` are
-// "/sys" and "/proc", or stand-ins in tests.
+// `sys_root` and `proc_root` are "/sys" and "/proc", or stand-ins in tests.
 NodeFacts gather_host_facts(const std::string& sys_root = "/sys",
                             const std::string& proc_root = "/proc");
+// Unlike after each start of the machine; "" if it is not told.
+std::string read_boot_id(const std::string& proc_root);
 
 }  // namespace hai

@@ -1,4 +1,5 @@
 #include "agent/os/os_rank_host.h"
+#include "agent/os/os_rank.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -50,22 +51,6 @@ std::string cgroup_prefix(const std::string& data_dir) { return Digest().add(dat
 
 }  // namespace
 
-struct OsRankHost::Rank {
-  enum class Wish { none, suspended, resumed };
-
-  RankDirectory directory;
-  std::string socket_dir;
-  std::vector<std::string> cgroups;
-  RankStatus status;
-  std::unique_ptr<ShimLink> link;
-  pid_t shim = 0;  // our child, to be reaped; 0 if another agent process started it
-  bool kill_wished = false;
-  Wish wish = Wish::none;
-  MonoTime suspend_deadline{};  // boot time
-
-  bool is_exited() const { return status.phase == RankPhase::exited; }
-};
-
 Result<std::unique_ptr<OsRankHost>> OsRankHost::open(OsRankHostOptions options, Loop& loop,
                                                      boost::asio::io_context& context) {
   if (!options.data_dir.starts_with('/')) {
@@ -94,7 +79,21 @@ OsRankHost::OsRankHost(OsRankHostOptions options, UniqueFd lock, Loop& loop,
       loop_(loop),
       context_(context),
       cgroups_(options_.use_cgroups ? find_cgroup_mounts() : CgroupMounts{}, options_.cgroup_parent,
-               cgroup_prefix(options_.data_dir)) {}
+               cgroup_prefix(options_.data_dir)) {
+  hang_watch_ = std::make_unique<HangWatch>(
+      loop_,
+      [this](const RankKey& key) {
+        const auto found = ranks_.find(key);
+        if (found == ranks_.end() || !options_.sample_activity) {
+          return ActivitySample{.at = loop_.now()};
+        }
+        return options_.sample_activity(in_use(*found->second));
+      },
+      [this](const RankKey& key) {
+        const auto found = ranks_.find(key);
+        if (found != ranks_.end()) notify(found->second->status);
+      });
+}
 
 OsRankHost::~OsRankHost() = default;
 
@@ -138,12 +137,14 @@ void OsRankHost::adopt_one(const RankKey& key) {
     return remove_files(rank->directory.path, "", 1);
   }
   rank->socket_dir = launch.value().socket_dir;
+  remember_use(*rank, launch.value());
   rank->cgroups = launch.value().cgroups;
   if (const Result<std::string> json =
           read_file(rank->directory.status_file(), kStatusLineBytesMax);
       json.is_ok()) {
     if (const Result<RankStatus> status = status_from_json(json.value()); status.is_ok()) {
       rank->status = status.value();
+      if (rank->is_exited()) take_measurements(*rank);
     }
   }
   Rank& adopted = *ranks_.emplace(key, std::move(rank)).first->second;
@@ -175,7 +176,11 @@ void OsRankHost::launch(const LaunchRank& order, MonoTime lease_until) {
   after(0s, [this, status = rank.status] { notify(status); });
 }
 
-Status OsRankHost::prepare(const LaunchRank& order, MonoTime lease_until, Rank& rank) {
+Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& rank) {
+  Result<LaunchRank> wanted =
+      asked.is_validation ? as_validation(asked, rank.directory) : Result<LaunchRank>(asked);
+  if (!wanted.is_ok()) return wanted.status();
+  const LaunchRank& order = wanted.value();
   LocalPaths paths;
   RETURN_IF_ERROR(make_directories(rank, paths));
   paths.python_dir = options_.python_dir;
@@ -185,6 +190,7 @@ Status OsRankHost::prepare(const LaunchRank& order, MonoTime lease_until, Rank& 
   Result<LaunchFile> made = make_launch_file(order, paths);
   if (!made.is_ok()) return made.status();
   LaunchFile& launch = made.value();
+  remember_use(rank, launch);
   rank.cgroups = cgroups_.create(to_string(order.key),
                                  {.cpus = order.cpus, .memory_bytes = order.memory_bytes});
   launch.cgroups = rank.cgroups;
@@ -292,10 +298,14 @@ void OsRankHost::take_status(const RankKey& key, const RankStatus& status) {
   if (rank.is_exited() || status.key != key || status == rank.status) return;
   rank.status = status;
   if (rank.is_exited()) {
+    take_measurements(rank);
+    if (!rank.evidence.empty()) {
+      rank.status.message += (rank.status.message.empty() ? "" : "; ") + rank.evidence;
+    }
     rank.link.reset();
     reap(rank.shim, kRetryMin);
   }
-  notify(status);
+  notify(rank.status);
 }
 
 void OsRankHost::shim_gone(const RankKey& key) {
@@ -345,7 +355,10 @@ void OsRankHost::exit_without_shim(Rank& rank, ExitCause cause, std::string mess
       {{"rank", rank.status.key}, {"cause", to_string(cause)}, {"message", rank.status.message}});
 }
 
-void OsRankHost::notify(const RankStatus& status) {
+void OsRankHost::notify(RankStatus status) {
+  const auto found = ranks_.find(status.key);
+  hang_watch_->follow(status, found == ranks_.end() ? Duration(0) : found->second->watchdog);
+  hang_watch_->complete(status);
   if (listener_) listener_(status);
 }
 

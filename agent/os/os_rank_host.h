@@ -6,15 +6,18 @@
 //   launch ──▶ shim starts ──status──▶ … ──status(exited)──▶ kept until forget()
 //                   └──dies──▶ leftovers are killed ──▶ exited, lost
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/core/environment.h"
 #include "agent/core/ports.h"
 #include "agent/os/cgroup.h"
 #include "agent/os/files.h"
+#include "agent/os/hang_watch.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/log_janitor.h"
 #include "agent/os/rank_leftovers.h"
@@ -22,6 +25,14 @@
 #include "common/loop.h"
 
 namespace hai {
+
+// A live rank as the machine sees it.
+struct RankInUse {
+  pid_t shim = 0;  // all its processes are below it; 0 = not known yet
+  GpuSet gpus;
+  bool is_distributed = false;  // its job has several nodes
+  std::vector<std::string> cgroups;
+};
 
 struct OsRankHostOptions {
   std::string data_dir;   // absolute; ours alone
@@ -31,7 +42,14 @@ struct OsRankHostOptions {
   std::string cgroup_parent = "hai";
   LogLimits log_limits;
   LogKeepLimits log_keep_limits;
-  std::string python_dir;        // see LocalPaths
+  std::string python_dir;         // see LocalPaths
+  std::string validator_path;     // "" = hai-validator beside the shim
+  std::string validator_options;  // after what the server asks for
+  // Looks at what a rank does now; without it only silence tells of a hang.
+  std::function<ActivitySample(const RankInUse&)> sample_activity;
+  // Looks where its processes are; `done` gets a sentence and all of it, at most after a minute.
+  using EvidenceDone = std::function<void(const std::string& summary, const std::string& text)>;
+  std::function<void(const RankInUse&, EvidenceDone done)> take_evidence;
   Environment base_environment;  // over a default PATH and LANG
 };
 
@@ -47,9 +65,12 @@ class OsRankHost final : public RankHost {
   void suspend(const RankKey& key, Duration grace) override;
   void resume(const RankKey& key) override;
   void kill(const RankKey& key) override;
+  void kill_with_evidence(const RankKey& key) override;
   void forget(const RankKey& key) override;
   void extend_leases(MonoTime until) override;
   void set_listener(Listener listener) override;
+
+  std::vector<RankInUse> ranks_in_use() const;
 
   // Whether it may still write to its log.
   bool is_live(const RankKey& key) const;
@@ -59,16 +80,21 @@ class OsRankHost final : public RankHost {
 
   OsRankHost(OsRankHostOptions options, UniqueFd lock, Loop& loop,
              boost::asio::io_context& context);
-  Status prepare(const LaunchRank& order, MonoTime lease_until, Rank& rank);
+  static void remember_use(Rank& rank, const LaunchFile& launch);
+  static void take_measurements(Rank& rank);
+  static void write_log(Rank& rank, std::string_view text);
+  Status prepare(const LaunchRank& asked, MonoTime lease_until, Rank& rank);
   Status make_directories(Rank& rank, LocalPaths& paths);
   void adopt_one(const RankKey& key);
+  Result<LaunchRank> as_validation(LaunchRank order, const RankDirectory& directory) const;
+  RankInUse in_use(const Rank& rank) const;
   void connect(Rank& rank);
   void say_what_shall_be(Rank& rank);
   void take_status(const RankKey& key, const RankStatus& status);
   void shim_gone(const RankKey& key);
   void end_leftovers(const RankKey& key, Duration retry_after);
   void exit_without_shim(Rank& rank, ExitCause cause, std::string message);
-  void notify(const RankStatus& status);
+  void notify(RankStatus status);
   void reap(pid_t pid, Duration retry_after);
   void remove_files(const std::string& path, const std::string& socket_dir, int attempts_left);
   void tidy_logs();
@@ -82,6 +108,7 @@ class OsRankHost final : public RankHost {
   CgroupHost cgroups_;
   std::map<RankKey, std::unique_ptr<Rank>> ranks_;
   Listener listener_;
+  std::unique_ptr<HangWatch> hang_watch_;
   std::optional<MonoTime> lease_until_;  // boot time
   std::optional<MonoTime> logs_tidied_at_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // expires with us: guards callbacks

@@ -18,6 +18,7 @@ struct RankDirectory {
   // Locked exclusively by the shim from its birth to its death: the proof that it lives.
   std::string lock_file() const { return path + "/lock"; }
   std::string shim_log() const { return path + "/shim.log"; }
+  std::string validation_file() const { return path + "/validation.json"; }  // of a validation
 };
 
 std::string ranks_root(const std::string& data_dir);

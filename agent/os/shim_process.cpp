@@ -140,10 +140,17 @@ std::string shim_complaint(const RankDirectory& directory) {
   return last;
 }
 
-std::string default_shim_path() {
+namespace {
+
+std::string beside_us(const char* program) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / "hai-shim").string();
+  return (self.parent_path() / program).string();
 }
+
+}  // namespace
+
+std::string default_shim_path() { return beside_us("hai-shim"); }
+std::string default_validator_path() { return beside_us("hai-validator"); }
 
 }  // namespace hai

@@ -34,5 +34,6 @@ std::string shim_complaint(const RankDirectory& directory);
 
 // Beside the program that asks: hai-shim is installed where hai-agent is.
 std::string default_shim_path();
+std::string default_validator_path();
 
 }  // namespace hai

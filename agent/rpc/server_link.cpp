@@ -6,6 +6,7 @@
 #include "agent/rpc/server_stream.h"
 #include "common/check.h"
 #include "common/log.h"
+#include "proto/convert/grpc_locks.h"
 
 namespace hai {
 
@@ -15,6 +16,7 @@ GrpcServerLink::GrpcServerLink(Loop& loop, LogSource& logs, ServerLinkOptions op
       rng_(options_.seed),
       log_waiter_(std::make_unique<LogWaiter>(loop, logs)) {
   CHECK(!options_.servers.empty());
+  leave_grpc_locks_unchecked();
   if (!options_.codec) options_.codec = std::make_shared<PlacesCodec>();
   // So that the agents of a cluster spread over its servers while nobody leads yet.
   next_server_ = static_cast<size_t>(rng_.below(options_.servers.size()));

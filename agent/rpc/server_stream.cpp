@@ -146,9 +146,10 @@ class GrpcServerStream final : public ServerStream,
   void handle(const v1::ServerMessage& message) {
     switch (message.body_case()) {
       case v1::ServerMessage::kOrder: {
-        Result<AgentOrder> order = from_proto(message.order(), *codec_);
-        if (!order.is_ok()) return reject(order.status());
-        events_.order(order.value());
+        handle(message.order());
+        for (const v1::AgentOrder& order : message.more_orders()) {
+          if (!released_) handle(order);
+        }
         return;
       }
       case v1::ServerMessage::kReadLog: {
@@ -160,6 +161,12 @@ class GrpcServerStream final : public ServerStream,
       case v1::ServerMessage::BODY_NOT_SET:
         return;  // Of a newer server: not for us.
     }
+  }
+
+  void handle(const v1::AgentOrder& message) {
+    Result<AgentOrder> order = from_proto(message, *codec_);
+    if (!order.is_ok()) return reject(order.status());
+    events_.order(order.value());
   }
 
   void reject(const Status& status) {

@@ -41,6 +41,12 @@ Status handle(const Json& request, ControlPort& port) {
     port.resume();
     return ok();
   }
+  if (op == "note") {
+    const auto text = request.find("text");
+    if (text == request.end() || !text->is_string()) return invalid_argument("text must be text");
+    port.write_log(text->get<std::string>());
+    return ok();
+  }
   if (op == "kill") {
     port.kill();
     return ok();

@@ -1,7 +1,8 @@
 #pragma once
 // What the agent asks of a shim, one line of JSON each: {"op":"suspend","grace_us":N},
 // {"op":"continue"}, {"op":"kill"},
-// {"op":"lease","until_boottime_us":N}. All may be repeated. The answer is {"ok":true} or
+// {"op":"lease","until_boottime_us":N}, {"op":"note","text":"…"}. All but the last may be repeated.
+// The answer is {"ok":true} or
 // {"ok":false,"error":"…"}; statuses are pushed apart from it.
 
 #include <string>
@@ -18,6 +19,8 @@ class ControlPort {
   virtual void resume() = 0;
   virtual void kill() = 0;
   virtual void extend_lease(MonoTime until) = 0;
+  // Adds lines of the agent's to the rank's log.
+  virtual void write_log(const std::string& text) = 0;
 };
 
 std::string answer_control_request(std::string_view line, ControlPort& port);

@@ -244,6 +244,8 @@ void Shim::extend_lease(MonoTime until) {
   arm_timer();
 }
 
+void Shim::write_log(const std::string& text) { spool_.append(agents_lines_, text, system_now()); }
+
 void Shim::carry_out(LifeOrders orders) {
   if (orders.signal_program) signal_programs();
   if (orders.terminate_tree) terminate_tree(launch_.cgroups);
@@ -282,6 +284,7 @@ void Shim::saw_activity() {
   if (!hang_suspected_) return;
   hang_suspected_ = false;
   status_.message.clear();
+  status_.word_at.reset();
   publish();
   arm_timer();
 }
@@ -293,6 +296,7 @@ void Shim::check_watchdog(MonoTime now) {
     return;
   if (now < last_activity_ + launch_.watchdog) return;
   hang_suspected_ = true;
+  status_.word_at = system_now() - (now - last_activity_);
   status_.message =
       fmt::format("no progress report and no log line for {}", format_duration(launch_.watchdog));
   publish();
@@ -313,6 +317,7 @@ void Shim::finish() {
   const int64_t killed_for_memory = memory_kills(launch_.cgroups);
   remove_cgroups(launch_.cgroups);
   status_.phase = RankPhase::exited;
+  status_.word_at.reset();
   status_.cause = life_.cause();
   status_.exit_code = life_.exit_code();
   status_.message = life_.message();

@@ -51,6 +51,7 @@ class Shim final : private JobPort, private ControlPort {
   void resume() override;
   void kill() override;
   void extend_lease(MonoTime until) override;
+  void write_log(const std::string& text) override;
 
   Status open_sockets();
   Status prepare_temp_dir();
@@ -77,6 +78,7 @@ class Shim final : private JobPort, private ControlPort {
   LaunchFile launch_;
   const Result<UserIdentity> user_;
   LogSpool spool_;
+  LogSpool::Source agents_lines_;
   RankLife life_;
   RankStatus status_;
   BootTimer timer_;

@@ -6,7 +6,7 @@ namespace hai::cli {
 void add_bash(CLI::App& app, Session& session) {
   add_launcher(app, session,
                {.verb = "bash",
-                .description = "Submit a shell script: hai bash FILE ARGS -- OPTIONS",
+                .description = "Submit a shell script",
                 .interpreter = {"bash"},
                 .suffix = ".sh"});
 }

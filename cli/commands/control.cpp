@@ -3,14 +3,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
+#include "cli/format.h"
+#include "cli/node_names.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "common/hostlist.h"
 
 namespace hai::cli {
 namespace {
@@ -19,6 +23,8 @@ struct Options {
   std::vector<std::string> names;
   std::string reason;
   bool yes = false;
+  bool together = false;
+  std::string deadline;
   OutputFormat output = OutputFormat::table;
 };
 
@@ -28,27 +34,65 @@ std::string subject(const v1::ControlResult& result) {
   return fmt::format("{} ({})", result.name(), id);
 }
 
+struct Outcome {
+  std::string subject;
+  Status status;
+  std::string message;
+};
+
+// Nodes that fared alike share a line.
+std::vector<Outcome> folded(const std::vector<Outcome>& outcomes) {
+  std::vector<Outcome> lines;
+  std::vector<std::vector<std::string>> names;
+  for (const Outcome& outcome : outcomes) {
+    const auto same = std::find_if(lines.begin(), lines.end(), [&](const Outcome& line) {
+      return line.status == outcome.status && line.message == outcome.message;
+    });
+    const auto at = static_cast<size_t>(same - lines.begin());
+    if (same == lines.end()) {
+      lines.push_back(outcome);
+      names.emplace_back();
+    }
+    names[at].push_back(outcome.subject);
+  }
+  for (size_t i = 0; i < lines.size(); ++i) lines[i].subject = format_hostlist(names[i]);
+  return lines;
+}
+
 // One line for each; the exit code of the first that was refused.
-template <typename Results>
-int report(Session& session, const ControlVerb& verb, const Results& results, OutputFormat output) {
+int tell(Session& session, const std::vector<Outcome>& outcomes, bool quiet) {
   int exit_code = kOk;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.status.is_ok()) {
+      const int code = session.fail(outcome.status);
+      if (exit_code == kOk) exit_code = code;
+    } else if (!quiet) {
+      print(outcome.subject + outcome.message + "\n");
+    }
+  }
+  return exit_code;
+}
+
+enum class Fold { no, yes };
+
+template <typename Results>
+int report(Session& session, const ControlVerb& verb, const Results& results, OutputFormat output,
+           Fold fold) {
   std::vector<Json> items;
+  std::vector<Outcome> outcomes;
   for (const v1::ControlResult& result : results) {
     const Status status(static_cast<Code>(result.code()), result.message());
     items.push_back({{"name", result.name()},
                      {"id", result.job_id() == 0 ? Json() : Json(result.job_id())},
                      {"code", to_string(status.code())},
                      {"message", result.message()}});
-    if (!status.is_ok()) {
-      const int code = session.fail(status);
-      if (exit_code == kOk) exit_code = code;
-    } else if (!is_json(output)) {
-      // The server knows best what it did; the verb's own words are for one that says nothing.
-      const std::string& message = result.message();
-      print(fmt::format("{}{} {}\n", subject(result), message.empty() ? "" : ":",
-                        message.empty() ? verb.done : message));
-    }
+    // The server knows best what it did; the verb's own words are for one that says nothing.
+    const std::string& message = result.message();
+    outcomes.push_back(
+        {subject(result), status, message.empty() ? " " + verb.done : ": " + message});
   }
+  const int exit_code =
+      tell(session, fold == Fold::yes ? folded(outcomes) : outcomes, is_json(output));
   if (is_json(output)) print(format_json_list(items, output));
   return exit_code;
 }
@@ -62,7 +106,7 @@ int control_jobs(Session& session, const ControlVerb& verb, const Options& optio
   request.set_reason(options.reason);
   const Result<v1::ControlJobReply> reply = client.value()->control_job(request);
   if (!reply.is_ok()) return session.fail(reply.status());
-  return report(session, verb, reply.value().results(), options.output);
+  return report(session, verb, reply.value().results(), options.output, Fold::no);
 }
 
 // On a terminal by answering, in a script by --yes.
@@ -75,20 +119,38 @@ bool is_confirmed(const ControlVerb& verb, const Options& options) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+// A time, or how long from now.
+Result<UnixTime> deadline_of(const std::string& text) {
+  const Result<Duration> duration = parse_duration(text);
+  if (duration.is_ok()) return wall_now() + duration.value();
+  const Result<UnixTime> time = parse_rfc3339(text);
+  if (time.is_ok()) return time.value();
+  return invalid_argument("--deadline {}: write it like 2h or 2026-11-20T08:00:00Z", text);
+}
+
 int control_nodes(Session& session, const ControlVerb& verb, const Options& options) {
   if (!is_confirmed(verb, options)) {
     return session.usage_error(
         fmt::format("{}: not done: {} Say --yes if so", verb.verb, verb.danger));
   }
+  if (const auto names = parse_node_names(options.names); !names.is_ok()) {
+    return session.usage_error(names.status().message());
+  }
+  v1::ControlNodeRequest request;
+  if (!options.deadline.empty()) {
+    const Result<UnixTime> deadline = deadline_of(options.deadline);
+    if (!deadline.is_ok()) return session.usage_error(deadline.status().message());
+    request.set_deadline_us(to_micros(deadline.value()));
+  }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
-  v1::ControlNodeRequest request;
   request.mutable_nodes()->Assign(options.names.begin(), options.names.end());
   request.set_action(static_cast<v1::NodeAction>(verb.action));
   request.set_reason(options.reason);
+  request.set_together(options.together);
   const Result<v1::ControlNodeReply> reply = client.value()->control_node(request);
   if (!reply.is_ok()) return session.fail(reply.status());
-  return report(session, verb, reply.value().results(), options.output);
+  return report(session, verb, reply.value().results(), options.output, Fold::yes);
 }
 
 CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& operand,
@@ -97,6 +159,10 @@ CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& op
   subcommand->add_option(operand, options.names, operand_text)->required();
   subcommand->add_option("--reason", options.reason, "shown to everybody who asks why");
   if (!verb.danger.empty()) subcommand->add_flag("-y,--yes", options.yes, "do not ask");
+  if (!verb.together.empty()) subcommand->add_flag("--together", options.together, verb.together);
+  if (!verb.deadline.empty()) {
+    subcommand->add_option("--deadline", options.deadline, verb.deadline);
+  }
   add_output_option(*subcommand, options.output);
   return subcommand;
 }
@@ -106,6 +172,7 @@ CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& op
 void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb) {
   const auto options = std::make_shared<Options>();
   CLI::App* subcommand = add_verb(app, verb, "JOB", "ids or names", *options);
+  session.help[subcommand] = verb.help;
   subcommand->group("Jobs")->callback(
       [&session, verb, options] { session.exit_code = control_jobs(session, verb, *options); });
 }
@@ -113,6 +180,7 @@ void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb) {
 void add_node_control(CLI::App& app, Session& session, const ControlVerb& verb) {
   const auto options = std::make_shared<Options>();
   CLI::App* subcommand = add_verb(app, verb, "NODE", "names or lists: node-[1-4,7]", *options);
+  session.help[subcommand] = verb.help;
   subcommand->group("Cluster")->callback(
       [&session, verb, options] { session.exit_code = control_nodes(session, verb, *options); });
 }

@@ -9,6 +9,8 @@ void add_cordon(CLI::App& app, Session& session) {
                    {.verb = "cordon",
                     .description = "Place nothing new on nodes",
                     .done = "is cordoned",
+                    .help = {.examples = {{"hai cordon node-3 --reason \"new cable tomorrow\"",
+                                           "running jobs stay"}}},
                     .action = v1::NODE_ACTION_CORDON});
 }
 

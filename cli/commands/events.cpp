@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/exit_code.h"
 #include "cli/format.h"
+#include "cli/node_names.h"
 #include "cli/output.h"
 #include "cli/patience.h"
 #include "cli/session.h"
@@ -16,7 +17,7 @@ namespace {
 
 struct Options {
   std::string job;
-  std::string node;
+  std::vector<std::string> nodes;  // or host lists
   std::vector<std::string> kinds;
   std::optional<int64_t> after;
   int count = 100;
@@ -26,12 +27,18 @@ struct Options {
 
 constexpr int kPageSize = 1000;
 
+template <typename Request>
+Request request_of(const Options& options) {
+  Request request;
+  request.set_job(options.job);
+  request.set_node(join(options.nodes, ","));
+  request.mutable_kinds()->Assign(options.kinds.begin(), options.kinds.end());
+  return request;
+}
+
 // The last `count`, oldest first; or with --after, the first `count` after it.
 Result<std::vector<v1::Event>> history(Client& client, const Options& options) {
-  v1::ListEventsRequest request;
-  request.set_job(options.job);
-  request.set_node(options.node);
-  request.mutable_kinds()->Assign(options.kinds.begin(), options.kinds.end());
+  auto request = request_of<v1::ListEventsRequest>(options);
   request.set_newest_first(!options.after.has_value());
   request.set_after_seq(options.after.value_or(0));
   std::vector<v1::Event> events;
@@ -42,7 +49,8 @@ Result<std::vector<v1::Event>> history(Client& client, const Options& options) {
     const Result<v1::ListEventsReply> page = client.list_events(request);
     RETURN_IF_ERROR(page.status());
     events.insert(events.end(), page.value().events().begin(), page.value().events().end());
-    if (page.value().next_seq() == 0 || page.value().events().empty()) break;
+    // A page may have none of what is asked for, and the next one some.
+    if (page.value().next_seq() == 0) break;
     request.set_after_seq(page.value().next_seq());
   }
   if (request.newest_first()) std::reverse(events.begin(), events.end());
@@ -50,7 +58,12 @@ Result<std::vector<v1::Event>> history(Client& client, const Options& options) {
 }
 
 std::string table_of(const std::vector<v1::Event>& events, const Terminal& terminal) {
-  Table table({{"SEQ", true}, {"TIME"}, {"ACTOR"}, {"KIND"}, {"SUBJECT"}, {"TEXT", false, true}});
+  Table table({{.title = "SEQ", .right = true, .spare = 3},
+               {"TIME"},
+               {.title = "ACTOR", .spare = 2},
+               {.title = "KIND", .spare = 1},
+               {"SUBJECT"},
+               {"TEXT", false, true, 24}});
   for (const v1::Event& event : events) {
     table.add_row({std::to_string(event.seq()), local_time(event.at_us()), event.actor(),
                    event.kind(), event.subject(), event.text()});
@@ -67,11 +80,8 @@ std::string line_of(const v1::Event& event, const Terminal& terminal) {
 }
 
 int follow(Session& session, Client& client, const Options& options, int64_t after) {
-  v1::WatchEventsRequest request;
+  auto request = request_of<v1::WatchEventsRequest>(options);
   request.set_after_seq(after);
-  request.set_job(options.job);
-  request.set_node(options.node);
-  request.mutable_kinds()->Assign(options.kinds.begin(), options.kinds.end());
   Patience patience;
   for (;;) {
     const Status status = client.watch_events(request, [&](const v1::Event& event) {
@@ -88,6 +98,9 @@ int follow(Session& session, Client& client, const Options& options, int64_t aft
 }
 
 int events(Session& session, const Options& options) {
+  if (const auto names = parse_node_names(options.nodes); !names.is_ok()) {
+    return session.usage_error("--node: " + names.status().message());
+  }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   const Result<std::vector<v1::Event>> past = history(*client.value(), options);
@@ -114,15 +127,21 @@ void add_events(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("events", "Show what happened, oldest first")->group("Jobs");
   const auto options = std::make_shared<Options>();
   verb->add_option("JOB", options->job, "only about this job");
-  verb->add_option("--node", options->node, "only about this node");
+  verb->add_option("--node", options->nodes, "only about these nodes: names or lists")
+      ->allow_extra_args(false);
   verb->add_option("--kind", options->kinds, "only these kinds, e.g. job_submitted")
       ->delimiter(',');
   verb->add_option("--after", options->after, "after this sequence number")
+      ->type_name("SEQ")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 62));
   verb->add_option("-n,--count", options->count, "at most so many, 100 by default")
       ->check(CLI::Range(1, 100'000));
   verb->add_flag("-w,--watch", options->watch, "go on with events as they happen");
   add_output_option(*verb, options->output);
+  session.help[verb] = {
+      .examples = {{"hai events train", "what has happened to a job"},
+                   {"hai events --node node-3 -n 20", "the last 20 about a node"},
+                   {"hai events -w -o jsonl", "everything as it happens, a line each"}}};
   verb->callback([&session, options] { session.exit_code = events(session, *options); });
 }
 

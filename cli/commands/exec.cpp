@@ -4,11 +4,9 @@
 namespace hai::cli {
 
 void add_exec(CLI::App& app, Session& session) {
-  add_launcher(app, session,
-               {.verb = "exec",
-                .description = "Submit any program: hai exec PROGRAM ARGS -- OPTIONS",
-                .interpreter = {},
-                .suffix = ""});
+  add_launcher(
+      app, session,
+      {.verb = "exec", .description = "Submit any program", .interpreter = {}, .suffix = ""});
 }
 
 }  // namespace hai::cli

@@ -5,11 +5,13 @@
 namespace hai::cli {
 
 void add_hold(CLI::App& app, Session& session) {
-  add_job_control(app, session,
-                  {.verb = "hold",
-                   .description = "Do not start waiting jobs until released",
-                   .done = "is held",
-                   .action = v1::JOB_ACTION_HOLD});
+  add_job_control(
+      app, session,
+      {.verb = "hold",
+       .description = "Do not start waiting jobs until released",
+       .done = "is held",
+       .help = {.examples = {{"hai hold sweep-1 sweep-2", "they wait until hai release"}}},
+       .action = v1::JOB_ACTION_HOLD});
 }
 
 }  // namespace hai::cli

@@ -19,6 +19,10 @@ struct Options {
 };
 
 int init(Session& session, const Options& options) {
+  if (!options.name.empty()) {
+    const Status status = check_context_name(options.name);
+    if (!status.is_ok()) return session.usage_error("--name: " + std::string(status.message()));
+  }
   Context context{.name = options.name, .servers = {}, .token = options.token};
   for (const std::string& url : options.urls) {
     const Result<std::string> address = parse_server_address(url);
@@ -55,6 +59,11 @@ void add_init(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   verb->add_option("--name", options->name, "of the context; the cluster's name by default");
   verb->add_flag("--offline", options->offline, "do not try it out");
+  session.help[verb] = {.examples = {{"hai init TOKEN --url grpc://gpu.example.org:7777",
+                                      "join a cluster and make it the current one"},
+                                     {"hai init TOKEN --url grpc://a:7777 --url grpc://b:7777",
+                                      "two servers, one leads"},
+                                     {"hai context use other", "go to another cluster you know"}}};
   verb->callback([&session, options] { session.exit_code = init(session, *options); });
 }
 

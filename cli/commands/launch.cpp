@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -19,10 +21,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// HAI's rehearsal of a job on this machine: hai.client believes these.
+struct Simulation {
+  int suspend_seconds = -1;  // after so long the program is asked to save; -1 = never
+  int life_state = 0;
+};
+
+void set_simulation(const Simulation& simulation) {
+  const std::pair<const char*, std::string> variables[] = {
+      {"HFAI_SIMULATE", "1"},
+      {"WORLD_SIZE", "1"},
+      {"RANK", "0"},
+      {"MASTER_IP", "127.0.0.1"},
+      {"MASTER_PORT", "29510"},
+      {"MARSV2_WHOLE_LIFE_STATE", std::to_string(simulation.life_state)},
+      {"SIMULATE_SUSPEND", std::to_string(simulation.suspend_seconds)}};
+  for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
+}
+
 int run_here(Session& session, const Launcher& launcher) {
   std::vector<std::string> words = launcher.interpreter;
   words.insert(words.end(), session.program.begin(), session.program.end());
-  say("running here; end the line with `-- -n NODES` to submit it as a job");
+  if (!session.is_simulation) {
+    say("running here; end the line with `-- -n NODES` to submit it as a job");
+  }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -32,11 +54,20 @@ int run_here(Session& session, const Launcher& launcher) {
   return error == ENOENT ? 127 : 126;
 }
 
-int launch(Session& session, const Launcher& launcher, const SubmissionOptions& options) {
+int launch(Session& session, const Launcher& launcher, const SubmissionOptions& options,
+           const Simulation& simulation) {
   if (session.program.empty()) {
     return session.usage_error(
         fmt::format("hai {0}: nothing to run: write hai {0} FILE ARGS -- -n 1", launcher.verb));
   }
+  const auto has = [&](const char* word) {
+    return std::find(session.program.begin(), session.program.end(), word) != session.program.end();
+  };
+  if ((session.is_submission && has("++")) || (session.is_simulation && has("--"))) {
+    return session.usage_error(
+        "either -- to submit the program or ++ to rehearse it here, not both");
+  }
+  if (session.is_simulation) set_simulation(simulation);
   if (!session.is_submission) return run_here(session, launcher);
   JobSpec spec;
   std::error_code error;
@@ -85,15 +116,36 @@ Status spec_of_program(const Launcher& launcher, const std::vector<std::string>&
 
 void add_launcher(CLI::App& app, Session& session, const Launcher& launcher) {
   CLI::App* verb = app.add_subcommand(launcher.verb, launcher.description)->group("Submit");
-  verb->footer(fmt::format(
-      "What stands before the last -- belongs to the program, what follows to hai:\n"
-      "  hai {0} {1} ARGS -- -n 4 -p high -f\n"
-      "Without a -- the program runs here and now. A job runs in the current directory.",
-      launcher.verb, launcher.suffix.empty() ? "./PROGRAM" : "FILE" + launcher.suffix));
+  const std::string file = launcher.suffix.empty() ? "./train" : "train" + launcher.suffix;
+  session.help[verb] = {
+      .details =
+          "What stands before the last -- belongs to the program, what follows to hai. "
+          "Without a -- the program runs here and now; with ++ -ss SECONDS in its place it "
+          "rehearses "
+          "a job here: it is asked to save after so long. A job runs in the current directory.",
+      .examples = {{fmt::format("hai {} {} --config 7b.yaml -- -n 4 -p high -f", launcher.verb,
+                                file),
+                    "on 4 nodes; follow its log"},
+                   {fmt::format("hai {} {} --config 7b.yaml", launcher.verb, file),
+                    "the same program here and now"},
+                   {fmt::format("hai {} {} --config 7b.yaml ++ -ss 60", launcher.verb, file),
+                    "and as if it were a job, asked to save after a minute"}},
+      .exit_codes =
+          "With -f the code of the job itself, or 130 if it was stopped without one; without a -- "
+          "that of the program; otherwise those of hai --help.",
+      .usage =
+          (launcher.suffix.empty() ? "PROGRAM" : "FILE") + std::string(" ARGS... -- [OPTIONS]")};
   const auto options = std::make_shared<SubmissionOptions>();
   add_submission_options(*verb, *options);
-  verb->callback(
-      [&session, launcher, options] { session.exit_code = launch(session, launcher, *options); });
+  const auto simulation = std::make_shared<Simulation>();
+  verb->add_option("--suspend-seconds", simulation->suspend_seconds,
+                   "after ++: be asked to save after so long (also -ss)")
+      ->check(CLI::Range(0, 1'000'000));
+  verb->add_option("--life-state", simulation->life_state,
+                   "after ++: the whole life state to begin with (also -ls)");
+  verb->callback([&session, launcher, options, simulation] {
+    session.exit_code = launch(session, launcher, *options, *simulation);
+  });
 }
 
 }  // namespace hai::cli

@@ -144,11 +144,17 @@ void add_list(CLI::App& app, Session& session) {
   verb->add_option("--tag", options->tags, "jobs with this tag")->allow_extra_args(false);
   verb->add_flag("--finished", options->all_finished, "all finished jobs too, however old");
   verb->add_option("-p,--page", options->page, "this page of all jobs, 1 = the newest")
+      ->type_name("PAGE")
       ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--page-size", options->page_size, "jobs on a page, 12 by default (also -ps)")
       ->check(CLI::Range(1, kPageSize));
   verb->add_flag("-w,--watch", options->watch, "show changes as they happen");
   add_output_option(*verb, options->output);
+  session.help[verb] = {
+      .examples = {{"hai list", "your jobs that wait or run, and those of the last day"},
+                   {"hai list -a -s running -g training", "who runs in this group"},
+                   {"hai list -p 2 -ps 20", "the second page of all your jobs, as in HAI"},
+                   {"hai list -w", "stay, and show changes as they happen"}}};
   verb->callback([&session, options] { session.exit_code = list(session, *options); });
 }
 

@@ -11,7 +11,8 @@ namespace hai::cli {
 namespace {
 
 int follow(Session& session, Client& client, const LogOptions& options) {
-  detach_on_interrupt(fmt::format("no longer following, job {} goes on", options.job));
+  detach_on_interrupt(fmt::format(
+      "no longer following, job {0} goes on: `hai logs -f {0}` follows it again", options.job));
   if (options.attempt > 0) {
     // One attempt was asked for: its end is the end.
     const Status status = print_log(client, options);
@@ -53,7 +54,12 @@ void add_logs(CLI::App& app, Session& session) {
   verb->add_option("--attempt", options->attempt, "of this attempt, the latest by default")
       ->check(CLI::Range(1, 1'000'000'000));
   verb->add_option("--tail", options->tail_bytes, "only about so many last bytes")
+      ->type_name("BYTES")
       ->check(CLI::Range(1, 1'000'000'000));
+  session.help[verb] = {
+      .examples = {{"hai logs train --tail 4000", "the end of rank 0"},
+                   {"hai logs -f train -r 1", "rank 1, until the job has ended"},
+                   {"hai logs train --attempt 1", "what an earlier attempt wrote"}}};
   verb->callback([&session, options] { session.exit_code = logs(session, *options); });
 }
 

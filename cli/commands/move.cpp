@@ -42,17 +42,21 @@ int move(Session& session, const Options& options) {
 void add_move(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("move", "Reorder your own waiting jobs of one node group")->group("Jobs");
-  verb->footer(
-      "Priority, quota and the GPU time a job has had still come first; nobody else's place\n"
-      "changes.");
   const auto options = std::make_shared<Options>();
   verb->add_option("JOB", options->job, "id or name")->required();
   CLI::Option_group* where = verb->add_option_group("where");
-  where->add_option("--before", options->before, "another of your waiting jobs of the same group");
+  where->add_option("--before", options->before, "another of your waiting jobs of the same group")
+      ->type_name("JOB");
   where->add_flag("--first", options->is_first, "before all of them");
   where->add_flag("--last", options->is_last, "after all of them");
   where->require_option(1);
   add_output_option(*verb, options->output);
+  session.help[verb] = {
+      .details =
+          "Priority, quota and the GPU time a job has had still come first; nobody else's place "
+          "changes.",
+      .examples = {{"hai move train --first", "before all your other waiting jobs of the group"},
+                   {"hai move train --before sweep-3", "just before another of your jobs"}}};
   verb->callback([&session, options] { session.exit_code = move(session, *options); });
 }
 

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "common/job_spec.h"
 
 namespace hai::cli {
 namespace {
@@ -19,6 +20,8 @@ struct Options {
 };
 
 int set_priority(Session& session, const Options& options) {
+  const Result<Priority> priority = parse_priority(options.priority);
+  if (!priority.is_ok()) return session.usage_error(priority.status().message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::SetJobPriorityRequest request;
@@ -45,6 +48,9 @@ void add_priority(CLI::App& app, Session& session) {
   verb->add_option("PRIORITY", options->priority, "a word such as high, or HAI's number")
       ->required();
   add_output_option(*verb, options->output);
+  session.help[verb] = {
+      .examples = {{"hai priority train high", "a word: auto, low, below_normal ... extreme_high"},
+                   {"hai priority train 30", "HAI's number for the same"}}};
   verb->callback([&session, options] { session.exit_code = set_priority(session, *options); });
 }
 

@@ -6,7 +6,7 @@ namespace hai::cli {
 void add_python(CLI::App& app, Session& session) {
   add_launcher(app, session,
                {.verb = "python",
-                .description = "Submit a Python program: hai python FILE ARGS -- OPTIONS",
+                .description = "Submit a Python program",
                 .interpreter = {"python3", "-u"},
                 .suffix = ".py"});
 }

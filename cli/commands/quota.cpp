@@ -41,6 +41,8 @@ int list(Session& session, const Options& options) {
 int set(Session& session, const Options& options) {
   const Result<int> nodes = parse_quota_nodes(options.nodes);
   if (!nodes.is_ok()) return session.usage_error(nodes.status().message());
+  const Status status = check_quota_priority(options.priority);
+  if (!status.is_ok()) return session.usage_error(status.message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::SetQuotaRequest request;
@@ -54,6 +56,8 @@ int set(Session& session, const Options& options) {
 }
 
 int remove(Session& session, const Options& options) {
+  const Status status = check_quota_priority(options.priority);
+  if (!status.is_ok()) return session.usage_error(status.message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::DeleteQuotaRequest request;
@@ -79,6 +83,11 @@ void add_quota(CLI::App& app, Session& session) {
                         ->group("Administration");
   const auto options = std::make_shared<Options>();
   quota->require_subcommand(1);
+  session.help[quota] = {
+      .examples = {{"hai quota set ann 16 -g training -p high", "16 nodes at this priority"},
+                   {"hai quota set public unlimited", "whoever has no row of his own"},
+                   {"hai quota list ann", "the rows of one owner"},
+                   {"hai quota remove ann -g training -p high", ""}}};
   CLI::App* list_verb = quota->add_subcommand("list", "Show quotas");
   list_verb->add_option("OWNER", options->owner, "only of this owner");
   add_output_option(*list_verb, options->output);

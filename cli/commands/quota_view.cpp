@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "cli/table.h"
+#include "common/job_spec.h"
 
 namespace hai::cli {
 
@@ -24,6 +25,10 @@ Result<int> parse_quota_nodes(const std::string& text) {
     return invalid_argument("'{}' is no number of nodes: write 0, 1, 2 ... or unlimited", text);
   }
   return nodes;
+}
+
+Status check_quota_priority(const std::string& text) {
+  return text == "*" ? ok() : parse_priority(text).status();
 }
 
 }  // namespace hai::cli

@@ -9,6 +9,7 @@ void add_release(CLI::App& app, Session& session) {
                   {.verb = "release",
                    .description = "Let held jobs start",
                    .done = "is released",
+                   .help = {.examples = {{"hai release sweep-1", "it may start again"}}},
                    .action = v1::JOB_ACTION_RELEASE});
 }
 

@@ -49,6 +49,14 @@ void add_run(CLI::App& app, Session& session) {
   verb->add_flag("--files-elsewhere", options->files_are_elsewhere,
                  "do not look here whether workspace and entrypoint are there");
   add_submission_options(*verb, options->submission);
+  session.help[verb] = {
+      .examples = {{"hai run train.yaml", "submit a job file"},
+                   {"hai run train.yaml -n 4 -p high -f",
+                    "other than the file says; follow its log"},
+                   {"hai run train.yaml --dry-run", "show what would be submitted"}},
+      .exit_codes =
+          "With -f the code of the job itself, or 130 if it was stopped without one; otherwise "
+          "those of hai --help."};
   verb->callback([&session, options] { session.exit_code = run(session, *options); });
 }
 

@@ -31,8 +31,9 @@ Result<v1::Job> get_job(Client& client, const std::string& name) {
   return client.get_job(request);
 }
 
-// The card with its latest attempts. A server that cannot tell those makes the card no worse.
-std::string card(const Session& session, Client& client, const v1::Job& job) {
+// The card with its latest attempts; `wide` with the ranks of the last one, too. A server that
+// cannot tell those makes the card no worse.
+std::string card(const Session& session, Client& client, const v1::Job& job, bool wide) {
   v1::ListAttemptsRequest request;
   request.set_job(std::to_string(job.id()));
   request.set_page_size(kAttemptsShown);
@@ -41,7 +42,9 @@ std::string card(const Session& session, Client& client, const v1::Job& job) {
   if (reply.is_ok()) {
     attempts.assign(reply.value().attempts().begin(), reply.value().attempts().end());
   }
-  return job_card(job, attempts, wall_now(), session.terminal);
+  std::string text = job_card(job, attempts, wall_now(), session.terminal);
+  if (wide && !attempts.empty()) text += "\n" + ranks_table(attempts.front(), session.terminal);
+  return text;
 }
 
 int show_cluster(Session& session, Client& client, const Options& options) {
@@ -71,7 +74,7 @@ int watch_one(Session& session, Client& client, const Options& options) {
       if (is_json(options.output)) {
         print(format_json(to_json(job), options.output));
       } else {
-        show_in_place(session, card(session, client, job));
+        show_in_place(session, card(session, client, job, options.output == OutputFormat::wide));
       }
       ended = is_terminal(job);
       return !ended;
@@ -95,7 +98,8 @@ int show_jobs(Session& session, Client& client, const Options& options) {
     } else if (is_json(options.output)) {
       items.push_back(to_json(job.value()));
     } else {
-      print((first ? "" : "\n") + card(session, client, job.value()));
+      print((first ? "" : "\n") +
+            card(session, client, job.value(), options.output == OutputFormat::wide));
       first = false;
     }
   }
@@ -127,6 +131,12 @@ void add_status(CLI::App& app, Session& session) {
   verb->add_option("JOB", options->jobs, "ids or names");
   verb->add_flag("-w,--watch", options->watch, "show changes as they happen");
   add_output_option(*verb, options->output);
+  verb->add_flag_callback(
+      "-j,--json", [options] { options->output = OutputFormat::json; }, "as -o json");
+  session.help[verb] = {
+      .examples = {{"hai status train", "one job, its attempts and what it waits for"},
+                   {"hai status", "the cluster: GPUs, nodes and jobs"},
+                   {"hai status train -o json", "for scripts"}}};
   verb->callback([&session, options] { session.exit_code = status(session, *options); });
 }
 

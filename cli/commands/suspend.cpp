@@ -9,6 +9,8 @@ void add_suspend(CLI::App& app, Session& session) {
                   {.verb = "suspend",
                    .description = "Let jobs save and give their nodes away until resumed",
                    .done = "is being suspended",
+                   .help = {.examples = {{"hai suspend train",
+                                          "save, give the nodes away, wait for hai resume"}}},
                    .action = v1::JOB_ACTION_SUSPEND});
 }
 

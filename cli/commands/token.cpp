@@ -73,6 +73,10 @@ void add_token(CLI::App& app, Session& session) {
   CLI::App* token = app.add_subcommand("token", "Create, show and revoke tokens")->group("You");
   const auto options = std::make_shared<Options>();
   token->require_subcommand(1);
+  session.help[token] = {
+      .examples = {{"hai token create --label laptop", "prints the secret, this once"},
+                   {"hai token list", "those you have"},
+                   {"hai token revoke ID", "a lost one becomes useless"}}};
   CLI::App* create_verb = token->add_subcommand("create", "Create a token and print its secret");
   create_verb->add_option("--user", options->user, "for this user; you by default");
   create_verb->add_option("--label", options->label, "what it is for");

@@ -9,6 +9,7 @@ void add_undrain(CLI::App& app, Session& session) {
                    {.verb = "undrain",
                     .description = "Open nodes again, drained or cordoned",
                     .done = "is open",
+                    .help = {.examples = {{"hai undrain node-[1-4]", "they take jobs again"}}},
                     .action = v1::NODE_ACTION_UNDRAIN});
 }
 

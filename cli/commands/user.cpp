@@ -67,15 +67,20 @@ void add_user(CLI::App& app, Session& session) {
       app.add_subcommand("user", "Show, add and change users")->group("Administration");
   const auto options = std::make_shared<Options>();
   user->require_subcommand(1);
+  session.help[user] = {
+      .examples = {
+          {"hai user set ann --role user --groups vision,nlp", "add a user, or change one"},
+          {"hai user set ann --active no", "what waits of hers starts no more"},
+          {"hai user list", "everybody"}}};
   CLI::App* list_verb = user->add_subcommand("list", "Show users");
   add_output_option(*list_verb, options->output);
   list_verb->callback([&session, options] { session.exit_code = list(session, *options); });
   CLI::App* set_verb = user->add_subcommand("set", "Add a user or change one");
   set_verb->alias("add");
-  set_verb->add_option("NAME", options->name)->required();
-  set_verb->add_option("--role", options->role, "user, operator or admin")
+  set_verb->add_option("USER", options->name, "the user's name")->required();
+  set_verb->add_option("--role", options->role, "what the user may do")
       ->check(CLI::IsMember({"user", "operator", "admin"}));
-  set_verb->add_option("--active", options->active, "yes or no")
+  set_verb->add_option("--active", options->active, "whether jobs of the user may start")
       ->check(CLI::IsMember({"yes", "no"}));
   set_verb->add_option("--groups", options->groups, "all groups of the user: a,b");
   add_output_option(*set_verb, options->output);

@@ -56,7 +56,14 @@ void add_wait(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   verb->add_option("JOB", options->jobs, "ids or names; the first exit code that is not 0 counts")
       ->required();
-  verb->add_option("--timeout", options->timeout, "wait no longer, e.g. 90s; exit code 124");
+  verb->add_option("--timeout", options->timeout, "wait no longer, e.g. 90s; exit code 124")
+      ->type_name("DURATION");
+  session.help[verb] = {
+      .examples = {{"hai wait train && hai run evaluate.yaml", "only if it has succeeded"},
+                   {"hai wait 17 18 --timeout 2h", "124 if one has not ended by then"}},
+      .exit_codes =
+          "The job's own code; 1 if it failed and 130 if it was stopped without one; 124 after "
+          "--timeout; 3 not found; 5 server not reached."};
   verb->callback([&session, options] { session.exit_code = wait(session, *options); });
 }
 

@@ -8,13 +8,14 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/job_file_input.h"
 #include "cli/commands/quota_view.h"
-#include "cli/commands/why_view.h"
 #include "cli/exit_code.h"
 #include "cli/format.h"
+#include "cli/node_names.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/submission.h"
 #include "cli/table.h"
+#include "cli/why_view.h"
 #include "common/spec/job_spec_yaml.h"
 #include "proto/convert/spec_convert.h"
 
@@ -89,6 +90,9 @@ int submit_job(Session& session, const Options& options) {
 }
 
 int drain(Session& session, const Options& options) {
+  if (const auto names = parse_node_names(options.drained); !names.is_ok()) {
+    return session.usage_error(names.status().message());
+  }
   v1::WhatIfRequest request;
   request.mutable_drain()->mutable_nodes()->Assign(options.drained.begin(), options.drained.end());
   return ask(session, request, options.output);
@@ -97,6 +101,8 @@ int drain(Session& session, const Options& options) {
 int quota(Session& session, const Options& options) {
   const Result<int> nodes = parse_quota_nodes(options.nodes);
   if (!nodes.is_ok()) return session.usage_error(nodes.status().message());
+  const Status status = check_quota_priority(options.priority);
+  if (!status.is_ok()) return session.usage_error(status.message());
   v1::WhatIfRequest request;
   request.mutable_quota()->set_owner(options.owner);
   request.mutable_quota()->set_group(options.group);
@@ -106,6 +112,8 @@ int quota(Session& session, const Options& options) {
 }
 
 int priority(Session& session, const Options& options) {
+  const Result<Priority> wanted = parse_priority(options.priority);
+  if (!wanted.is_ok()) return session.usage_error(wanted.status().message());
   v1::WhatIfRequest request;
   request.mutable_priority()->set_job(options.job);
   request.mutable_priority()->set_priority(options.priority);
@@ -129,6 +137,12 @@ void add_whatif(CLI::App& app, Session& session) {
                          "Say who would start, stop or wait after a change; change nothing")
           ->group("Jobs");
   whatif->require_subcommand(1);
+  session.help[whatif] = {
+      .examples = {
+          {"hai whatif submit train.yaml -n 64", "when would it start, whom would it interrupt"},
+          {"hai whatif drain node-[1-4]", "whose jobs would have to go"},
+          {"hai whatif quota ann training high 8", ""},
+          {"hai whatif priority train very_high", ""}}};
   const auto options = std::make_shared<Options>();
   CLI::App* verb =
       add_change(*whatif, session, options, "submit", "What if I submit this job", submit_job);

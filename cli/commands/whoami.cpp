@@ -43,6 +43,7 @@ void add_whoami(CLI::App& app, Session& session) {
       app.add_subcommand("whoami", "Show who you are and what you may use")->group("You");
   const auto output = std::make_shared<OutputFormat>(OutputFormat::table);
   add_output_option(*verb, *output);
+  session.help[verb] = {.examples = {{"hai whoami", "your role, groups and quotas"}}};
   verb->callback([&session, output] { session.exit_code = whoami(session, *output); });
 }
 

@@ -4,7 +4,7 @@
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/why_view.h"
+#include "cli/why_view.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -41,6 +41,9 @@ void add_why(CLI::App& app, Session& session) {
   verb->add_option("JOB", options->job, "id or name")->required();
   verb->add_flag("--no-estimate", options->without_estimate, "do not ask when it will start");
   add_output_option(*verb, options->output);
+  session.help[verb] = {
+      .examples = {{"hai why train", "what holds it up, and when it is likely to start"},
+                   {"hai why train --no-estimate", "faster: only the reason"}}};
   verb->callback([&session, options] { session.exit_code = why(session, *options); });
 }
 

@@ -19,6 +19,8 @@ struct ClusterFiles {
   std::string admin_token() const { return data + "/admin.token"; }
   std::string agent_token() const { return data + "/agent.token"; }
   std::string node(const std::string& name) const { return data + "/nodes/" + name; }
+  std::string fleet_config() const { return data + "/fleet.yaml"; }
+  std::string fleet_socket() const { return data + "/fleet.sock"; }
   std::string agent_config(const std::string& name) const { return node(name) + "/agent.yaml"; }
 };
 

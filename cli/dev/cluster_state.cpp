@@ -18,6 +18,14 @@ DevNode node_from_json(const ordered_json& item) {
           .gpus = item.at("gpus").get<int>()};
 }
 
+void read_fleet(const ordered_json& item, DevCluster& cluster) {
+  const Result<FabricShape> shape = parse_fabric_shape(item.at("topology").get<std::string>());
+  cluster.fleet = DevFleet{.shape = shape.is_ok() ? shape.value() : FabricShape::two_zone,
+                           .rank_seconds = item.at("rank_seconds").get<double>()};
+  cluster.nodes =
+      fleet_topology(item.at("nodes").get<int>(), item.at("gpus").get<int>(), cluster.fleet->shape);
+}
+
 }  // namespace
 
 std::string format_cluster(const DevCluster& cluster) {
@@ -29,7 +37,16 @@ std::string format_cluster(const DevCluster& cluster) {
                        {"postgres_socket", cluster.postgres_socket},
                        {"postgres_user", cluster.postgres_user},
                        {"knobs", cluster.knobs},
+                       {"health_roots", cluster.health_roots},
+                       {"agent_settings", cluster.agent_settings},
                        {"nodes", ordered_json::array()}};
+  if (cluster.fleet) {
+    root["fleet"] = {{"nodes", cluster.nodes.size()},
+                     {"gpus", cluster.nodes.empty() ? 0 : cluster.nodes.front().gpus},
+                     {"topology", to_string(cluster.fleet->shape)},
+                     {"rank_seconds", cluster.fleet->rank_seconds}};
+    return root.dump(2) + "\n";  // the nodes follow from it
+  }
   for (const DevNode& node : cluster.nodes) {
     root["nodes"].push_back({{"name", node.name},
                              {"group", node.group},
@@ -52,6 +69,9 @@ Result<DevCluster> parse_cluster(std::string_view json) {
     cluster.postgres_socket = root.at("postgres_socket").get<std::string>();
     cluster.postgres_user = root.at("postgres_user").get<std::string>();
     if (root.contains("knobs")) root.at("knobs").get_to(cluster.knobs);
+    if (root.contains("health_roots")) root.at("health_roots").get_to(cluster.health_roots);
+    if (root.contains("agent_settings")) root.at("agent_settings").get_to(cluster.agent_settings);
+    if (root.contains("fleet")) read_fleet(root.at("fleet"), cluster);
     for (const ordered_json& item : root.at("nodes")) cluster.nodes.push_back(node_from_json(item));
     return cluster;
   } catch (const nlohmann::json::exception& error) {

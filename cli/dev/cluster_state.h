@@ -3,6 +3,7 @@
 // ports, names and addresses. Processes are found by their pid files, not from here.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,13 @@
 #include "common/status.h"
 
 namespace hai::cli {
+
+// All nodes in one process, their ranks timers.
+struct DevFleet {
+  FabricShape shape = FabricShape::two_zone;
+  double rank_seconds = 0;  // 0 = programs other than sleep run until told to end
+  bool operator==(const DevFleet&) const = default;
+};
 
 struct DevCluster {
   std::string name;
@@ -20,7 +28,12 @@ struct DevCluster {
   std::string postgres_socket;  // a directory
   std::string postgres_user;    // PostgreSQL runs as this user; "" = as we are
   std::vector<DevNode> nodes;
+  std::optional<DevFleet> fleet;
   std::map<std::string, std::string> knobs;  // of the server, where they differ from its defaults
+  // Where agents look instead of at this machine, by option and node: "kmsg", "kmsg node-2".
+  std::map<std::string, std::string> health_roots;
+  // YAML that an agent's config ends with, by node; "" = of all that have none of their own.
+  std::map<std::string, std::string> agent_settings;
   bool operator==(const DevCluster&) const = default;
 
   std::string grpc() const { return fmt::format("127.0.0.1:{}", grpc_port); }

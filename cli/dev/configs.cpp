@@ -17,10 +17,18 @@ std::string quoted(const std::string& text) {
 
 std::string knobs_text(const DevCluster& cluster) {
   std::map<std::string, std::string> knobs = cluster.knobs;
-  knobs.try_emplace("heartbeat", format_duration(kDevHeartbeat));
+  knobs.try_emplace("heartbeat", format_duration(cluster.fleet ? kFleetHeartbeat : kDevHeartbeat));
   std::string text;
   for (const auto& [name, value] : knobs) text += fmt::format("  {}: {}\n", name, quoted(value));
   return text;
+}
+
+std::string settings_of(const DevCluster& cluster, const std::string& node) {
+  for (const std::string& key : {node, std::string()}) {
+    const auto found = cluster.agent_settings.find(key);
+    if (found != cluster.agent_settings.end()) return found->second + "\n";
+  }
+  return "";
 }
 
 }  // namespace
@@ -51,6 +59,10 @@ knobs:
 
 std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,
                          const std::string& address) {
+  // A validation of a node that is no machine of its own shows how it works, and is soon over.
+  const std::string settings = settings_of(cluster, node.name);
+  const bool has_own = settings.find("validator:") != std::string::npos;
+  const std::string validator = has_own ? "" : "validator:\n  options: --quick\n";
   return fmt::format(R"(# Written anew by each `hai dev up` and `hai dev start agent:{}`.
 name: {}
 group: {}
@@ -62,12 +74,29 @@ servers: [{}]
 token_file: {}
 simulate_gpus: {}
 unknown_user_runs_as_self: true
-log:
+{}{}log:
   level: info
 )",
                      node.name, quoted(node.name), quoted(node.group), quoted(node.zone),
                      quoted(node.leaf), address, quoted(files.node(node.name)),
-                     quoted(cluster.grpc()), quoted(files.agent_token()), node.gpus);
+                     quoted(cluster.grpc()), quoted(files.agent_token()), node.gpus, validator,
+                     settings);
+}
+
+std::string fleet_config(const ClusterFiles& files, const DevCluster& cluster) {
+  return fmt::format(R"(# Written anew by each `hai dev up` and `hai dev start fleet`.
+name: node
+group: {}
+data_dir: {}
+servers: [{}]
+token_file: {}
+simulate_gpus: {}
+log:
+  level: warning
+)",
+                     quoted(cluster.nodes.front().group), quoted(files.data),
+                     quoted(cluster.grpc()), quoted(files.agent_token()),
+                     cluster.nodes.front().gpus);
 }
 
 }  // namespace hai::cli

@@ -11,10 +11,13 @@ namespace hai::cli {
 
 // A person who kills a node wants to see it: faster than in production.
 inline constexpr Duration kDevHeartbeat = 1s;
+// A fleet is looked at for what a cluster of its size does, so at production's pace.
+inline constexpr Duration kFleetHeartbeat = 5s;
 
 std::string server_config(const ClusterFiles& files, const DevCluster& cluster,
                           const std::string& conninfo);
 std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,
                          const std::string& address);
+std::string fleet_config(const ClusterFiles& files, const DevCluster& cluster);
 
 }  // namespace hai::cli

@@ -8,6 +8,7 @@
 #include "cli/dev/node_processes.h"
 #include "cli/dev/ports.h"
 #include "cli/dev/programs.h"
+#include "cli/dev/say_to_socket.h"
 #include "cli/file.h"
 #include "cli/patience.h"
 
@@ -36,7 +37,12 @@ std::optional<ProcessId> DevClusterProcesses::server() const {
   return read_pid_file(files_.pid_of("server"));
 }
 
+std::optional<ProcessId> DevClusterProcesses::fleet() const {
+  return read_pid_file(files_.pid_of("fleet"));
+}
+
 std::optional<ProcessId> DevClusterProcesses::agent(const std::string& node) const {
+  if (cluster_.fleet) return fleet();
   return read_pid_file(files_.pid_of(agent_key(node)));
 }
 
@@ -66,7 +72,57 @@ Status DevClusterProcesses::start_server() {
   return ok();
 }
 
+Status DevClusterProcesses::start_nodes() {
+  if (cluster_.fleet) return start_fleet();
+  for (const DevNode& node : cluster_.nodes) RETURN_IF_ERROR(start_agent(node));
+  return ok();
+}
+
+Status DevClusterProcesses::start_fleet() {
+  if (!cluster_.fleet) return failed_precondition("cluster {} has no fleet", cluster_.name);
+  if (fleet()) return ok();
+  const Result<std::string> program = find_program("hai-agent");
+  RETURN_IF_ERROR(program.status());
+  RETURN_IF_ERROR(write_file(files_.fleet_config(), fleet_config(files_, cluster_), 0644));
+  const Result<ProcessId> started =
+      start_daemon({.words = {program.value(), "--config", files_.fleet_config(), "--fleet",
+                              std::to_string(cluster_.nodes.size()), "--topology",
+                              std::string(to_string(cluster_.fleet->shape)), "--rank-seconds",
+                              fmt::format("{}", cluster_.fleet->rank_seconds), "--control",
+                              files_.fleet_socket()},
+                    .log_file = files_.log_of("fleet")});
+  RETURN_IF_ERROR(started.status());
+  return write_pid_file(files_.pid_of("fleet"), started.value());
+}
+
+// The kernel's log of this machine says nothing of a node that is only pretended: each has a file of
+// its own, into which one may write what its kernel should have said.
+std::vector<std::string> DevClusterProcesses::agent_words(const std::string& program,
+                                                          const DevNode& node) const {
+  std::map<std::string, std::string> roots{{"kmsg", files_.node(node.name) + "/kmsg"}};
+  for (const auto& [key, path] : cluster_.health_roots) {
+    const size_t space = key.find(' ');
+    if (space == std::string::npos) roots[key] = path;
+  }
+  for (const auto& [key, path] : cluster_.health_roots) {
+    const size_t space = key.find(' ');
+    if (space != std::string::npos && key.substr(space + 1) == node.name) {
+      roots[key.substr(0, space)] = path;
+    }
+  }
+  std::vector<std::string> words{program, "--config", files_.agent_config(node.name)};
+  for (const auto& [option, path] : roots) {
+    words.push_back("--" + option);
+    words.push_back(path);
+  }
+  return words;
+}
+
 Status DevClusterProcesses::start_agent(const DevNode& node) {
+  if (cluster_.fleet) {
+    RETURN_IF_ERROR(start_fleet());
+    return tell_fleet("restore " + node.name).status();
+  }
   if (agent(node.name)) return ok();
   const Result<std::string> program = find_program("hai-agent");
   RETURN_IF_ERROR(program.status());
@@ -75,8 +131,10 @@ Status DevClusterProcesses::start_agent(const DevNode& node) {
   RETURN_IF_ERROR(write_file(files_.agent_config(node.name),
                              agent_config(files_, cluster_, node, node_address(files_.data, index)),
                              0644));
+  const std::string kmsg = files_.node(node.name) + "/kmsg";
+  if (::access(kmsg.c_str(), F_OK) != 0) RETURN_IF_ERROR(write_file(kmsg, "", 0644));
   const Result<ProcessId> started =
-      start_daemon({.words = {program.value(), "--config", files_.agent_config(node.name)},
+      start_daemon({.words = agent_words(program.value(), node),
                     .log_file = files_.log_of(agent_key(node.name))});
   RETURN_IF_ERROR(started.status());
   return write_pid_file(files_.pid_of(agent_key(node.name)), started.value());
@@ -89,29 +147,58 @@ void DevClusterProcesses::kill_server() {
   }
 }
 
-void DevClusterProcesses::kill_agent(const std::string& node) {
-  if (const auto process = agent(node)) {
+void DevClusterProcesses::kill_fleet() {
+  if (const auto process = fleet()) {
     kill_processes({*process});
     wait_until_gone({*process}, 5s);
   }
 }
 
-bool DevClusterProcesses::kill_node(const std::string& node) {
-  return kill_node_processes(files_.node(node), agent(node), kKillLimit);
+Status DevClusterProcesses::kill_agent(const std::string& node) {
+  if (cluster_.fleet) {
+    return failed_precondition(
+        "{} is one of a fleet, its agent is no process: kill node:{} or fleet", node, node);
+  }
+  if (const auto process = agent(node)) {
+    kill_processes({*process});
+    wait_until_gone({*process}, 5s);
+  }
+  return ok();
 }
 
-Status DevClusterProcesses::stop() {
-  // The server first, so that it sees no node fail and requeues nothing.
-  if (const auto process = server()) stop_processes({*process}, kServerStopGrace);
+Status DevClusterProcesses::kill_node(const std::string& node) {
+  if (cluster_.fleet) return tell_fleet("kill " + node).status();
+  if (kill_node_processes(files_.node(node), agent(node), kKillLimit)) return ok();
+  return internal("some processes of {} cannot be killed", node);
+}
+
+Result<std::string> DevClusterProcesses::tell_fleet(const std::string& command) const {
+  if (!cluster_.fleet) return failed_precondition("cluster {} has no fleet", cluster_.name);
+  return say_to_socket(files_.fleet_socket(), command);
+}
+
+Status DevClusterProcesses::stop_nodes() {
+  if (cluster_.fleet) {
+    if (const auto process = fleet()) stop_processes({*process}, kAgentStopGrace);
+    unlink(files_.pid_of("fleet").c_str());
+    return ok();
+  }
   std::vector<ProcessId> agents;
   for (const DevNode& node : cluster_.nodes) {
     if (const auto process = agent(node.name)) agents.push_back(*process);
   }
   stop_processes(agents, kAgentStopGrace);
   for (const DevNode& node : cluster_.nodes) {
-    if (!kill_node(node.name)) return internal("processes of {} cannot be killed", node.name);
+    RETURN_IF_ERROR(kill_node(node.name));
     unlink(files_.pid_of(agent_key(node.name)).c_str());
   }
+  return ok();
+}
+
+Status DevClusterProcesses::stop() {
+  // The server first, so that it sees no node fail and requeues nothing.
+  if (const auto process = server()) stop_processes({*process}, kServerStopGrace);
+  RETURN_IF_ERROR(stop_nodes());
   unlink(files_.pid_of("server").c_str());
   return postgres_.stop();
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The processes of one dev cluster: PostgreSQL, hai-server, one hai-agent per node; started, found,
+// The processes of one dev cluster: PostgreSQL, hai-server, one hai-agent per node or one for a
+// fleet of them; started, found,
 // stopped and killed. Every step is idempotent: what runs is left alone.
 
 #include <optional>
@@ -28,16 +29,24 @@ class DevClusterProcesses {
   Status start_postgres();
   // Returns when it leads: what is asked next is answered.
   Status start_server();
+  Status start_nodes();  // all of them
+  // Of a fleet: the node is whole again.
   Status start_agent(const DevNode& node);
+  Status start_fleet();
 
   std::optional<ProcessId> postgres() const { return postgres_.process(); }
   std::optional<ProcessId> server() const;
+  std::optional<ProcessId> fleet() const;
+  // Of a fleet: the one process of all.
   std::optional<ProcessId> agent(const std::string& node) const;
   // SIGKILL. Returns once they are gone.
   void kill_postgres() { postgres_.kill_now(); }
   void kill_server();
-  void kill_agent(const std::string& node);
-  bool kill_node(const std::string& node);  // false if some process cannot be killed
+  void kill_fleet();
+  Status kill_agent(const std::string& node);
+  Status kill_node(const std::string& node);
+  // What a fleet answers to a command of agent/fleet/fleet_control.h.
+  Result<std::string> tell_fleet(const std::string& command) const;
 
   // All of it; the data stays. Ranks are killed: their jobs are lost attempts and run again.
   Status stop();
@@ -45,6 +54,9 @@ class DevClusterProcesses {
   const DevNode* find_node(std::string_view name) const;
 
  private:
+  Status stop_nodes();
+  std::vector<std::string> agent_words(const std::string& program, const DevNode& node) const;
+
   ClusterFiles files_;
   DevCluster cluster_;
   Postgres postgres_;

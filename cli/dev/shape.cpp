@@ -1,5 +1,8 @@
 #include "cli/dev/shape.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "cli/dev/configs.h"
 #include "cli/dev/ports.h"
 #include "cli/dev/topology.h"
@@ -15,17 +18,57 @@ constexpr int kDefaultGpus = 8;
 
 Result<std::vector<DevNode>> wanted_nodes(const DevUpOptions& options) {
   const int gpus = options.gpus.value_or(kDefaultGpus);
-  if (options.topology_file.empty()) {
+  if (options.topology.empty()) {
     return default_topology(options.nodes.value_or(kDefaultNodes), gpus);
   }
+  if (const Result<FabricShape> shape = parse_fabric_shape(options.topology); shape.is_ok()) {
+    return default_topology(options.nodes.value_or(kDefaultNodes), gpus, shape.value());
+  }
   if (options.nodes) return invalid_argument("--nodes and --topology: the file names the nodes");
-  const Result<std::string> text = read_file(options.topology_file);
+  const Result<std::string> text = read_file(options.topology);
   RETURN_IF_ERROR(text.status());
   Result<std::vector<DevNode>> nodes = parse_topology(text.value(), gpus);
   if (!nodes.is_ok()) {
-    return invalid_argument("{}: {}", options.topology_file, nodes.status().message());
+    return invalid_argument("{}: {}", options.topology, nodes.status().message());
   }
   return nodes;
+}
+
+Result<DevFleet> wanted_fleet(const DevUpOptions& options) {
+  if (options.nodes) return invalid_argument("--fleet and --nodes: a cluster has one or the other");
+  DevFleet fleet{.rank_seconds = options.rank_seconds.value_or(0)};
+  if (options.topology.empty()) return fleet;
+  const Result<FabricShape> shape = parse_fabric_shape(options.topology);
+  if (!shape.is_ok()) return invalid_argument("--fleet: {}", shape.status().message());
+  fleet.shape = shape.value();
+  return fleet;
+}
+
+Status set_nodes(const DevUpOptions& options, bool running, DevCluster& cluster) {
+  const bool asks = options.nodes || options.gpus || options.fleet || !options.topology.empty();
+  if (options.rank_seconds && !options.fleet) {
+    return invalid_argument("--rank-seconds is for --fleet: other nodes run real programs");
+  }
+  if (!asks && !cluster.nodes.empty()) return ok();
+  DevCluster wanted = cluster;
+  wanted.fleet.reset();
+  if (options.fleet) {
+    const Result<DevFleet> fleet = wanted_fleet(options);
+    RETURN_IF_ERROR(fleet.status());
+    wanted.fleet = fleet.value();
+    wanted.nodes =
+        fleet_topology(*options.fleet, options.gpus.value_or(kDefaultGpus), wanted.fleet->shape);
+  } else {
+    const Result<std::vector<DevNode>> nodes = wanted_nodes(options);
+    RETURN_IF_ERROR(nodes.status());
+    wanted.nodes = nodes.value();
+  }
+  if (running && wanted != cluster) {
+    return failed_precondition("cluster {} runs with {} other nodes: `hai dev down` first",
+                               cluster.name, cluster.nodes.size());
+  }
+  cluster = std::move(wanted);
+  return ok();
 }
 
 // The given port, else the one used before, else any; one that others have taken meanwhile only
@@ -42,7 +85,8 @@ Status choose_port(const char* option, int given, int other, int& port) {
 }
 
 // Checked as the server would, before anything is started.
-Status set_knobs(const std::vector<std::string>& given, std::map<std::string, std::string>& knobs) {
+Status set_knobs(const std::vector<std::string>& given, bool is_fleet,
+                 std::map<std::string, std::string>& knobs) {
   for (const std::string& each : given) {
     const size_t equals = each.find('=');
     if (equals == std::string::npos) {
@@ -51,35 +95,82 @@ Status set_knobs(const std::vector<std::string>& given, std::map<std::string, st
     knobs[each.substr(0, equals)] = each.substr(equals + 1);
   }
   Knobs all;
-  all.heartbeat = kDevHeartbeat;
+  all.heartbeat = is_fleet ? kFleetHeartbeat : kDevHeartbeat;
   for (const auto& [name, value] : knobs) {
     if (Status status = set_knob(all, name, value); !status.is_ok()) {
-      return invalid_argument("--knob {}", status.message());
+      return invalid_argument("--knob: {}", status.message());
     }
   }
   return check_knobs(all);
 }
 
+struct NodePath {
+  std::string node;  // "" = all
+  std::string path;
+};
+
+// "PATH" or "NODE=PATH".
+Result<NodePath> parse_node_path(const DevCluster& cluster, const std::string& option,
+                                 const std::string& value) {
+  const size_t equals = value.find('=');
+  if (equals == 0) return invalid_argument("--{} {}: names no node", option, value);
+  NodePath result{.path = value};
+  if (equals != std::string::npos) result = {value.substr(0, equals), value.substr(equals + 1)};
+  const bool is_known =
+      result.node.empty() || std::ranges::any_of(cluster.nodes, [&](const DevNode& each) {
+        return each.name == result.node;
+      });
+  if (!is_known) {
+    return invalid_argument("--{} {}: there is no node {}", option, value, result.node);
+  }
+  if (result.path.empty()) return invalid_argument("--{} {}: names no path", option, value);
+  return result;
+}
+
+// Paths as the agents see them: absolute.
+Status set_health_roots(const DevUpOptions& options, DevCluster& cluster) {
+  for (const auto& [option, values] : options.health_roots) {
+    for (const std::string& value : values) {
+      const Result<NodePath> given = parse_node_path(cluster, option, value);
+      RETURN_IF_ERROR(given.status());
+      const std::string& node = given.value().node;
+      cluster.health_roots[node.empty() ? option : option + ' ' + node] =
+          std::filesystem::absolute(given.value().path).string();
+    }
+  }
+  return ok();
+}
+
+Status set_agent_settings(const DevUpOptions& options, DevCluster& cluster) {
+  for (const std::string& value : options.agent_settings) {
+    const Result<NodePath> given = parse_node_path(cluster, "agent-config", value);
+    RETURN_IF_ERROR(given.status());
+    Result<std::string> text = read_file(given.value().path);
+    RETURN_IF_ERROR(text.status());
+    cluster.agent_settings[given.value().node] = std::move(text).value();
+  }
+  return ok();
+}
+
 }  // namespace
 
 Status reshape(const DevUpOptions& options, bool running, DevCluster& cluster) {
-  const bool asks_nodes = options.nodes || options.gpus || !options.topology_file.empty();
-  if (asks_nodes || cluster.nodes.empty()) {
-    const Result<std::vector<DevNode>> nodes = wanted_nodes(options);
-    RETURN_IF_ERROR(nodes.status());
-    if (running && nodes.value() != cluster.nodes) {
-      return failed_precondition("cluster {} runs with {} other nodes: `hai dev down` first",
-                                 cluster.name, cluster.nodes.size());
-    }
-    cluster.nodes = nodes.value();
-  }
+  RETURN_IF_ERROR(set_nodes(options, running, cluster));
   std::map<std::string, std::string> knobs = cluster.knobs;
-  RETURN_IF_ERROR(set_knobs(options.knobs, knobs));
+  RETURN_IF_ERROR(set_knobs(options.knobs, cluster.fleet.has_value(), knobs));
   if (running && knobs != cluster.knobs) {
     return failed_precondition("cluster {} runs with other knobs: `hai dev down` first",
                                cluster.name);
   }
   cluster.knobs = std::move(knobs);
+  DevCluster watched = cluster;
+  RETURN_IF_ERROR(set_health_roots(options, watched));
+  RETURN_IF_ERROR(set_agent_settings(options, watched));
+  if (running && watched != cluster) {
+    return failed_precondition(
+        "the agents of cluster {} run with other settings: `hai dev down` first", cluster.name);
+  }
+  cluster = std::move(watched);
   const bool other_grpc = options.grpc_port != 0 && options.grpc_port != cluster.grpc_port;
   const bool other_http = options.http_port != 0 && options.http_port != cluster.http_port;
   if (running && (other_grpc || other_http)) {

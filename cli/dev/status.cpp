@@ -15,9 +15,11 @@ Json pid_json(const std::optional<ProcessId>& process) {
 
 Json to_json(const DevClusterProcesses& processes, const std::string& conninfo) {
   const DevCluster& cluster = processes.cluster();
+  const std::optional<ProcessId> fleet = processes.fleet();
   Json nodes = Json::array();
   for (const DevNode& node : cluster.nodes) {
-    nodes.push_back({{"name", node.name}, {"agent_pid", pid_json(processes.agent(node.name))}});
+    const auto agent = cluster.fleet ? fleet : processes.agent(node.name);
+    nodes.push_back({{"name", node.name}, {"agent_pid", pid_json(agent)}});
   }
   return {{"name", cluster.name},
           {"http", cluster.http()},
@@ -40,7 +42,13 @@ std::string to_table(const DevClusterProcesses& processes, const Terminal& termi
   const DevCluster& cluster = processes.cluster();
   add("postgres", processes.postgres(), cluster.postgres_socket);
   add("server", processes.server(), cluster.http() + "/, gRPC " + cluster.grpc());
+  if (cluster.fleet) {
+    add("fleet", processes.fleet(),
+        fmt::format("{} nodes of {} GPUs, {}, {}", cluster.nodes.size(), cluster.nodes[0].gpus,
+                    to_string(cluster.fleet->shape), processes.files().fleet_socket()));
+  }
   for (const DevNode& node : cluster.nodes) {
+    if (cluster.fleet) break;
     add("agent:" + node.name, processes.agent(node.name),
         fmt::format("{} zone {} {}", node.group, node.zone, node.leaf));
   }

@@ -6,6 +6,7 @@
 #include "cli/dev/verbs.h"
 #include "cli/exit_code.h"
 #include "cli/session.h"
+#include "common/hostlist.h"
 
 namespace hai::cli {
 namespace {
@@ -21,12 +22,12 @@ Status kill_target(DevClusterProcesses& processes, const DevTarget& target) {
       processes.kill_postgres();
       return ok();
     case DevTarget::Kind::agent:
-      processes.kill_agent(target.node);
-      return ok();
+      return processes.kill_agent(target.node);
     case DevTarget::Kind::node:
-      return processes.kill_node(target.node)
-                 ? ok()
-                 : internal("some processes of {} cannot be killed", target.node);
+      return processes.kill_node(target.node);
+    case DevTarget::Kind::fleet:
+      processes.kill_fleet();
+      return ok();
   }
   return ok();
 }
@@ -37,6 +38,8 @@ Status start_target(DevClusterProcesses& processes, const DevTarget& target) {
       return processes.start_server();
     case DevTarget::Kind::postgres:
       return processes.start_postgres();
+    case DevTarget::Kind::fleet:
+      return processes.start_fleet();
     case DevTarget::Kind::agent:
     case DevTarget::Kind::node:  // its ranks are gone; the agent says so to the server
       return processes.start_agent(*processes.find_node(target.node));
@@ -47,9 +50,9 @@ Status start_target(DevClusterProcesses& processes, const DevTarget& target) {
 Result<std::vector<DevTarget>> parse_targets(const std::vector<std::string>& texts) {
   std::vector<DevTarget> targets;
   for (const std::string& text : texts) {
-    Result<DevTarget> target = parse_target(text);
-    RETURN_IF_ERROR(target.status());
-    targets.push_back(std::move(target).value());
+    const Result<std::vector<DevTarget>> part = parse_target(text);
+    RETURN_IF_ERROR(part.status());
+    targets.insert(targets.end(), part.value().begin(), part.value().end());
   }
   return targets;
 }
@@ -65,10 +68,15 @@ int act(Session& session, const DevPlace& place, const std::vector<std::string>&
   const Result<int> lock = lock_cluster(found.value().data);
   if (!lock.is_ok()) return session.fail(lock.status());
   DevClusterProcesses processes(found.value().data, cluster.value());
+  std::vector<std::string> unknown;
   for (const DevTarget& target : targets.value()) {
     if (!target.node.empty() && processes.find_node(target.node) == nullptr) {
-      return session.fail(not_found("no node {} in cluster {}", target.node, cluster.value().name));
+      unknown.push_back(target.node);
     }
+  }
+  if (!unknown.empty()) {
+    return session.fail(
+        not_found("no node {} in cluster {}", format_hostlist(unknown), cluster.value().name));
   }
   for (const DevTarget& target : targets.value()) {
     const Status status = action(processes, target);
@@ -82,16 +90,25 @@ int act(Session& session, const DevPlace& place, const std::vector<std::string>&
 
 }  // namespace
 
-Result<DevTarget> parse_target(std::string_view text) {
+Result<std::vector<DevTarget>> parse_target(std::string_view text) {
+  using Kind = DevTarget::Kind;
+  if (text == "server") return std::vector{DevTarget{Kind::server, ""}};
+  if (text == "postgres") return std::vector{DevTarget{Kind::postgres, ""}};
+  if (text == "fleet") return std::vector{DevTarget{Kind::fleet, ""}};
   const size_t colon = text.find(':');
   const std::string_view kind = text.substr(0, colon);
-  const std::string name(colon == std::string_view::npos ? "" : text.substr(colon + 1));
-  const bool has_name = !name.empty();
-  if (text == "server") return DevTarget{DevTarget::Kind::server, ""};
-  if (text == "postgres") return DevTarget{DevTarget::Kind::postgres, ""};
-  if (kind == "agent" && has_name) return DevTarget{DevTarget::Kind::agent, name};
-  if (kind == "node" && has_name) return DevTarget{DevTarget::Kind::node, name};
-  return invalid_argument("'{}' is none of server, postgres, agent:NAME, node:NAME", text);
+  const std::string_view list = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if ((kind != "agent" && kind != "node") || list.empty()) {
+    return invalid_argument("'{}' is none of server, postgres, fleet, agent:NODES, node:NODES",
+                            text);
+  }
+  const Result<std::vector<std::string>> names = parse_hostlist(list);
+  RETURN_IF_ERROR(names.status());
+  std::vector<DevTarget> targets;
+  for (const std::string& name : names.value()) {
+    targets.push_back({kind == "agent" ? Kind::agent : Kind::node, name});
+  }
+  return targets;
 }
 
 int dev_kill(Session& session, const DevPlace& place, const std::vector<std::string>& targets) {

@@ -9,8 +9,6 @@
 namespace hai::cli {
 namespace {
 
-constexpr int kLeafNodesMax = 20;
-
 bool is_name(const std::string& text) {
   return !text.empty() && text.size() <= 63 &&
          std::all_of(text.begin(), text.end(),
@@ -55,13 +53,22 @@ Status read_node(const YamlNode& item, DevNode& node) {
 
 }  // namespace
 
-std::vector<DevNode> default_topology(int nodes, int gpus) {
-  const int leaves = (nodes + kLeafNodesMax - 1) / kLeafNodesMax;
+std::vector<DevNode> default_topology(int nodes, int gpus, FabricShape shape) {
   std::vector<DevNode> topology;
   for (int i = 0; i < nodes; ++i) {
+    const FabricPlace place = place_in(shape, i, nodes);
     topology.push_back({.name = fmt::format("node-{}", i + 1),
-                        .leaf = fmt::format("leaf-{}", i * leaves / nodes + 1),
+                        .zone = place.zone,
+                        .leaf = place.leaf,
                         .gpus = gpus});
+  }
+  return topology;
+}
+
+std::vector<DevNode> fleet_topology(int nodes, int gpus, FabricShape shape) {
+  std::vector<DevNode> topology = default_topology(nodes, gpus, shape);
+  for (int i = 0; i < nodes; ++i) {
+    topology[static_cast<size_t>(i)].name = numbered_node_name("node", i, nodes);
   }
   return topology;
 }

@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "common/fabric_shape.h"
 #include "common/status.h"
 
 namespace hai::cli {
 
 inline constexpr int kDevNodesMax = 200;
+inline constexpr int kDevFleetMax = 15'000;
 
 struct DevNode {
   std::string name;
@@ -21,8 +23,11 @@ struct DevNode {
   bool operator==(const DevNode&) const = default;
 };
 
-// Up to 20 nodes on one leaf; more go evenly on leaves of at most 20.
-std::vector<DevNode> default_topology(int nodes, int gpus);
+// node-1 ... node-N, evenly on leaves of at most 20.
+std::vector<DevNode> default_topology(int nodes, int gpus,
+                                      FabricShape shape = FabricShape::one_zone);
+// What `hai-agent --fleet N --topology SHAPE` is.
+std::vector<DevNode> fleet_topology(int nodes, int gpus, FabricShape shape);
 
 // A YAML list of {name, zone, leaf, group, gpus}, or a mapping with that list under `nodes`; only
 // the name is required.

@@ -15,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/file.h"
 #include "cli/format.h"
+#include "cli/node_list.h"
 #include "cli/patience.h"
 #include "cli/session.h"
 #include "cli/table.h"
@@ -49,7 +50,8 @@ Status make_token_file(const std::string& path) {
 }
 
 bool has_living_processes(const DevClusterProcesses& processes) {
-  if (processes.postgres() || processes.server()) return true;
+  if (processes.postgres() || processes.server() || processes.fleet()) return true;
+  if (processes.cluster().fleet) return false;
   for (const DevNode& node : processes.cluster().nodes) {
     if (processes.agent(node.name)) return true;
   }
@@ -84,34 +86,37 @@ Result<DevCluster> prepare(const DevUpOptions& options, const DevPlace& place) {
 Status start_all(DevClusterProcesses& processes) {
   RETURN_IF_ERROR(processes.start_postgres());
   RETURN_IF_ERROR(processes.start_server());
-  for (const DevNode& node : processes.cluster().nodes) {
-    RETURN_IF_ERROR(processes.start_agent(node));
-  }
-  return ok();
+  return processes.start_nodes();
+}
+
+std::string log_of(const DevClusterProcesses& processes, const std::string& node) {
+  return processes.files().log_of(processes.cluster().fleet ? "fleet" : "agent-" + node);
 }
 
 // Names of the nodes that are not up yet; an error if one never will be.
 Result<std::set<std::string>> missing_nodes(const DevClusterProcesses& processes, Client& client) {
   std::set<std::string> missing;
+  const std::optional<ProcessId> fleet = processes.fleet();
   for (const DevNode& node : processes.cluster().nodes) {
-    if (!processes.agent(node.name)) {
-      const std::string log = processes.files().log_of("agent-" + node.name);
+    if (!fleet && !processes.agent(node.name)) {
+      const std::string log = log_of(processes, node.name);
       return internal("hai-agent of {} has ended; its log {} ends with:\n{}", node.name, log,
                       tail_of(log, 12));
     }
     missing.insert(node.name);
   }
-  const Result<v1::ListNodesReply> reply = client.list_nodes({});
-  RETURN_IF_ERROR(reply.status());
-  for (const v1::Node& node : reply.value().nodes()) {
-    if (node.liveness() == "up") missing.erase(node.name());
-  }
+  v1::ListNodesRequest request;
+  request.set_liveness("up");
+  const Result<std::vector<v1::Node>> up = all_nodes(client, std::move(request));
+  RETURN_IF_ERROR(up.status());
+  for (const v1::Node& node : up.value()) missing.erase(node.name());
   return missing;
 }
 
 Status wait_for_nodes(const DevClusterProcesses& processes, Client& client) {
   const MonoTime end = mono_now() + kNodesLimit;
   for (;;) {
+    const MonoTime asked_at = mono_now();
     const Result<std::set<std::string>> missing = missing_nodes(processes, client);
     if (missing.is_ok() && missing.value().empty()) return ok();
     const bool may_pass = missing.is_ok() || missing.status().code() == Code::unavailable;
@@ -119,12 +124,13 @@ Status wait_for_nodes(const DevClusterProcesses& processes, Client& client) {
     if (mono_now() > end) {
       if (!missing.is_ok()) return missing.status();
       const std::string& first = *missing.value().begin();
-      const std::string log = processes.files().log_of("agent-" + first);
+      const std::string log = log_of(processes, first);
       return unavailable("{} of {} nodes are not up after {}; the log of {} ends with:\n{}",
                          missing.value().size(), processes.cluster().nodes.size(),
                          format_duration(kNodesLimit), first, tail_of(log, 12));
     }
-    std::this_thread::sleep_for(kPollPause);
+    // Asking after 12,500 nodes takes the server's time: at most a tenth of it.
+    std::this_thread::sleep_for(std::max(kPollPause, 9 * (mono_now() - asked_at)));
   }
 }
 
@@ -159,11 +165,12 @@ Result<std::string> make_tokens(const ClusterFiles& files) {
   return text.value().substr(0, text.value().find('\n'));
 }
 
-void say_up(const DevClusterProcesses& processes, Duration took) {
+// The token stands behind '#', so the browser signs in by itself and never sends it as an address.
+void say_up(const DevClusterProcesses& processes, const std::string& token, Duration took) {
   const DevCluster& cluster = processes.cluster();
   print(
       fmt::format("cluster {} is up: {}, in {:.1f} s\n\n"
-                  "  dashboard   {}/\n"
+                  "  dashboard   {}/#token={}\n"
                   "  gRPC        {}\n"
                   "  data, logs  {}\n\n"
                   "try     hai nodes\n"
@@ -171,7 +178,7 @@ void say_up(const DevClusterProcesses& processes, Duration took) {
                   "        hai list\n"
                   "stop    hai dev down\n",
                   cluster.name, count_of(static_cast<int64_t>(cluster.nodes.size()), "node"),
-                  static_cast<double>(took.count()) / 1e6, cluster.http(), cluster.grpc(),
+                  static_cast<double>(took.count()) / 1e6, cluster.http(), token, cluster.grpc(),
                   processes.files().data));
 }
 
@@ -192,7 +199,7 @@ Status up(const DevUpOptions& options, const DevPlace& place, MonoTime began) {
   Client client({cluster.value().grpc()}, token.value());
   RETURN_IF_ERROR(wait_for_nodes(processes, client));
   RETURN_IF_ERROR(save_context(processes, token.value(), /*make_current=*/true));
-  say_up(processes, mono_now() - began);
+  say_up(processes, token.value(), mono_now() - began);
   return ok();
 }
 

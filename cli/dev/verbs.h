@@ -1,6 +1,7 @@
 #pragma once
 // hai dev up|down|status|kill|start. Each returns the exit code.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,18 +23,25 @@ struct DevUpOptions {
   DevPlace place;
   std::optional<int> nodes;
   std::optional<int> gpus;
-  std::string topology_file;
-  int grpc_port = 0;  // 0 = as before, or any free one
+  std::optional<int> fleet;  // so many nodes in one process, instead of `nodes`
+  std::optional<double> rank_seconds;
+  std::string topology;  // a file, or the name of a shape
+  int grpc_port = 0;     // 0 = as before, or any free one
   int http_port = 0;
-  std::vector<std::string> knobs;  // "agent_lease=10s", kept for the next start
+  // "PATH" for all nodes, "NODE=PATH" for one; options of hai-agent without their dashes.
+  std::map<std::string, std::vector<std::string>> health_roots;
+  std::vector<std::string> agent_settings;  // YAML files in the same form
+  std::vector<std::string> knobs;           // "agent_lease=10s", kept for the next start
 };
 
 int dev_up(Session& session, const DevUpOptions& options);
 int dev_down(Session& session, const DevPlace& place, bool purge);
 int dev_status(Session& session, const DevPlace& place, OutputFormat output);
-// Targets: server, postgres, agent:NAME, node:NAME.
+// Targets: server, postgres, fleet, agent:NODES, node:NODES.
 int dev_kill(Session& session, const DevPlace& place, const std::vector<std::string>& targets);
 int dev_start(Session& session, const DevPlace& place, const std::vector<std::string>& targets);
+// Faults for a fleet: the words of one command (agent/fleet/fleet_control.h).
+int dev_fleet(Session& session, const DevPlace& place, const std::vector<std::string>& words);
 
 // The name and the absolute data directory that `place` means; it need not exist yet.
 Result<DevPlace> resolve_place(const Session& session, const DevPlace& place, bool for_up);

@@ -17,6 +17,7 @@ namespace hai {
 namespace {
 
 constexpr size_t kYamlCopiedBytesMax = 4 * kYamlBytesMax;
+constexpr size_t kMessageBytesMax = 200;
 
 int line_of(const YAML::Mark& mark) { return mark.line + 1; }
 
@@ -35,7 +36,8 @@ std::string explain(const std::string& message) {
   if (message == "illegal map value") return "a value with ': ' in it needs quotes";
   if (message == "end of map flow not found") return "a { is not closed";
   if (message == "end of sequence flow not found") return "a [ is not closed";
-  return message;
+  // It quotes single bytes of longer characters, and whole lines.
+  return printable(std::string_view(message).substr(0, kMessageBytesMax));
 }
 
 // Builds the tree from yaml-cpp's events. Its own node type would keep the first of two equal keys
@@ -219,7 +221,7 @@ std::optional<FieldError> parse_yaml(std::string_view text, YamlNode* root) {
     return FieldError{0, "",
                       fmt::format("{} bytes, at most {} are read", text.size(), kYamlBytesMax)};
   }
-  if (const auto bad = find_bad_text(text)) {
+  if (const auto bad = find_bad_text(text, ControlCharacters::delete_only)) {
     return FieldError{bad->line, "", fmt::format("{}: this is not a YAML text", bad->what)};
   }
   try {
@@ -237,7 +239,7 @@ std::optional<FieldError> parse_yaml(std::string_view text, YamlNode* root) {
     return FieldError{line_of(error.mark), "",
                       fmt::format("not valid YAML: {}", explain(error.msg))};
   } catch (const YAML::Exception& error) {
-    return FieldError{0, "", fmt::format("not valid YAML: {}", error.what())};
+    return FieldError{0, "", fmt::format("not valid YAML: {}", explain(error.what()))};
   }
   return std::nullopt;
 }

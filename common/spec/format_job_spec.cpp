@@ -48,6 +48,18 @@ std::string list(const std::vector<std::string>& items) {
   return text + "]";
 }
 
+// To the microsecond, as a spec by gRPC may have it: format_rfc3339 drops what is below a
+// millisecond, and such a spec came back changed.
+std::string exact_time(UnixTime time) {
+  std::string text = format_rfc3339(time);
+  const auto below = (time.time_since_epoch() -
+                      std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch())) /
+                     1us;
+  if (below == 0) return text;
+  text.pop_back();  // the Z
+  return text + fmt::format("{:03}Z", below);
+}
+
 }  // namespace
 
 std::string format_job_spec_yaml(const JobSpec& spec) {
@@ -93,7 +105,7 @@ std::string format_job_spec_yaml(const JobSpec& spec) {
   line(1, "cross_zone", to_string(spec.cross_zone));
   if (!spec.tags.empty()) line(1, "tags", list(spec.tags));
   if (!spec.depends_on.empty()) line(1, "depends_on", list(spec.depends_on));
-  if (spec.begin_at) line(1, "begin_at", format_rfc3339(*spec.begin_at));
+  if (spec.begin_at) line(1, "begin_at", exact_time(*spec.begin_at));
   return text;
 }
 

@@ -29,6 +29,10 @@ void for_each_duration(Spec& spec, const Visitor& visit) {
   visit("options.watchdog", spec.watchdog, Duration(0s), Duration(30 * 24h));
 }
 
+// What has a text of four digits for the year.
+inline constexpr UnixTime kBeginAtLow{Duration(0)};
+inline constexpr UnixTime kBeginAtHigh{Duration(253'402'300'799s)};  // 9999-12-31T23:59:59Z
+
 inline constexpr int64_t kMemoryPerNodeBytesMax = int64_t{1} << 50;
 
 }  // namespace hai

@@ -174,6 +174,9 @@ class Validator {
              format_duration(value));
       }
     });
+    if (spec_.begin_at && (*spec_.begin_at < kBeginAtLow || *spec_.begin_at > kBeginAtHigh)) {
+      fail("options.begin_at", "must be in the years 1970 to 9999");
+    }
     const std::string& name = spec_.suspend.signal;
     if (name.empty()) return;
     const Result<int> signal = parse_signal(name);

@@ -40,6 +40,7 @@ void to_proto(const LaunchRank& launch, PlacesCodec& codec, v1::LaunchRank& out)
   out.set_watchdog_us(launch.watchdog.count());
   out.set_checkpoint(launch.checkpoint);
   out.set_whole_life_state(launch.whole_life_state);
+  out.set_is_validation(launch.is_validation);
 }
 
 Status check_texts(const v1::LaunchRank& message) {
@@ -105,6 +106,7 @@ Status from_proto(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank&
   out.watchdog = Duration(message.watchdog_us());
   out.checkpoint = message.checkpoint();
   out.whole_life_state = message.whole_life_state();
+  out.is_validation = message.is_validation();
   return ok();
 }
 
@@ -124,6 +126,7 @@ struct BodyToProto {
   }
   void operator()(const KillRank& order) const {
     to_proto(order.key, *out.mutable_kill_rank()->mutable_key());
+    out.mutable_kill_rank()->set_take_evidence(order.take_evidence);
   }
   void operator()(const ForgetRank& order) const {
     to_proto(order.key, *out.mutable_forget_rank()->mutable_key());
@@ -134,6 +137,7 @@ struct BodyToProto {
     message.set_lease_us(grant.lease.count());
     message.set_heartbeat_us(grant.heartbeat.count());
     message.set_fence_us(grant.fence.count());
+    message.set_server_time_us(to_micros(grant.server_time));
   }
   void operator()(const NamePeers& order) const {
     v1::NamePeers& message = *out.mutable_name_peers();
@@ -144,6 +148,18 @@ struct BodyToProto {
       added.set_address(peer.address);
       added.set_port(peer.port);
     }
+  }
+  void operator()(const RunHook& order) const {
+    v1::RunHook& message = *out.mutable_run_hook();
+    message.set_id(order.id);
+    message.set_action(kHookActions.to_proto(order.action));
+    message.set_reason(order.reason);
+  }
+  void operator()(const ClearFault& order) const {
+    v1::ClearFault& message = *out.mutable_clear_fault();
+    message.set_name(order.name);
+    message.set_subject(order.subject);
+    message.set_at_us(to_micros(order.at));
   }
   void operator()(const RefuseAgent& refuse) const {
     out.mutable_refuse_agent()->set_reason(refuse.reason);
@@ -162,8 +178,9 @@ Status from_proto(const v1::GrantLease& message, GrantLease& out) {
   RETURN_IF_ERROR(check_duration("lease_us", message.lease_us()));
   RETURN_IF_ERROR(check_duration("heartbeat_us", message.heartbeat_us()));
   RETURN_IF_ERROR(check_duration("fence_us", message.fence_us()));
+  RETURN_IF_ERROR(check_unix_time("server_time_us", message.server_time_us()));
   out = {message.report_sequence(), Duration(message.lease_us()), Duration(message.heartbeat_us()),
-         Duration(message.fence_us())};
+         Duration(message.fence_us()), unix_micros(message.server_time_us())};
   return ok();
 }
 
@@ -182,6 +199,27 @@ Status from_proto(const v1::NamePeers& message, NamePeers& out) {
   return ok();
 }
 
+Status from_proto(const v1::KillRank& message, KillRank& out) {
+  out.take_evidence = message.take_evidence();
+  return from_proto(message.key(), out.key);
+}
+
+Status from_proto(const v1::RunHook& message, RunHook& out) {
+  RETURN_IF_ERROR(check_size("reason", message.reason().size(), AgentLimits::kTextBytes));
+  RETURN_IF_ERROR(kHookActions.from_proto(message.action(), out.action));
+  out.id = message.id();
+  out.reason = message.reason();
+  return ok();
+}
+
+Status from_proto(const v1::ClearFault& message, ClearFault& out) {
+  RETURN_IF_ERROR(check_size("check name", message.name().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_size("check subject", message.subject().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_unix_time("at_us", message.at_us()));
+  out = {message.name(), message.subject(), unix_micros(message.at_us())};
+  return ok();
+}
+
 Status from_proto(const v1::RefuseAgent& message, RefuseAgent& out) {
   RETURN_IF_ERROR(check_size("reason", message.reason().size(), AgentLimits::kTextBytes));
   out.reason = message.reason();
@@ -197,13 +235,17 @@ Status read_body(const v1::AgentOrder& message, PlacesCodec& codec, OrderBody& o
     case v1::AgentOrder::kContinueRank:
       return from_proto(message.continue_rank().key(), out.emplace<ContinueRank>().key);
     case v1::AgentOrder::kKillRank:
-      return from_proto(message.kill_rank().key(), out.emplace<KillRank>().key);
+      return from_proto(message.kill_rank(), out.emplace<KillRank>());
     case v1::AgentOrder::kForgetRank:
       return from_proto(message.forget_rank().key(), out.emplace<ForgetRank>().key);
     case v1::AgentOrder::kGrantLease:
       return from_proto(message.grant_lease(), out.emplace<GrantLease>());
     case v1::AgentOrder::kNamePeers:
       return from_proto(message.name_peers(), out.emplace<NamePeers>());
+    case v1::AgentOrder::kRunHook:
+      return from_proto(message.run_hook(), out.emplace<RunHook>());
+    case v1::AgentOrder::kClearFault:
+      return from_proto(message.clear_fault(), out.emplace<ClearFault>());
     case v1::AgentOrder::kRefuseAgent:
       return from_proto(message.refuse_agent(), out.emplace<RefuseAgent>());
     case v1::AgentOrder::BODY_NOT_SET:

@@ -6,6 +6,7 @@
 #include "hai/v1/agent.pb.h"
 #include "proto/convert/agent_convert.h"
 #include "proto/convert/agent_enums.h"
+#include "proto/convert/health_convert.h"
 #include "proto/convert/limits.h"
 #include "proto/convert/rank_key_convert.h"
 
@@ -94,6 +95,10 @@ void to_proto(const RankStatus& rank, v1::RankStatus& out) {
   if (rank.checkpoint) to_proto(*rank.checkpoint, *out.mutable_checkpoint());
   if (rank.progress_step) out.set_progress_step(*rank.progress_step);
   if (rank.whole_life_state) out.set_whole_life_state(*rank.whole_life_state);
+  to_proto(rank.signs, out);
+  if (rank.word_at) out.set_word_at_us(to_micros(*rank.word_at));
+  if (rank.gpu_percent) out.set_gpu_percent(*rank.gpu_percent);
+  to_proto(rank.measurements, out);
 }
 
 Status from_proto(const v1::RankStatus& message, RankStatus& out) {
@@ -115,7 +120,7 @@ Status from_proto(const v1::RankStatus& message, RankStatus& out) {
   }
   if (message.has_progress_step()) out.progress_step = message.progress_step();
   if (message.has_whole_life_state()) out.whole_life_state = message.whole_life_state();
-  return ok();
+  return health_from_proto(message, out);
 }
 
 // The order on the wire is not trusted; two statuses of one rank contradict each other.
@@ -155,6 +160,9 @@ void to_proto(const AgentReport& report, v1::AgentReport& out) {
   out.set_peers_version(report.peers_version);
   out.set_seen_epoch(report.seen.epoch.value);
   out.set_seen_seq(report.seen.seq);
+  if (report.checks) to_proto(*report.checks, *out.mutable_checks());
+  if (report.gpu_readings) to_proto(*report.gpu_readings, *out.mutable_gpu_readings());
+  if (report.hook) to_proto(*report.hook, *out.mutable_hook());
 }
 
 Result<AgentReport> from_proto(const v1::AgentReport& message) {
@@ -179,6 +187,13 @@ Result<AgentReport> from_proto(const v1::AgentReport& message) {
                               report.facts->name);
     }
   }
+  if (message.has_checks()) {
+    RETURN_IF_ERROR(from_proto(message.checks(), report.checks.emplace()));
+  }
+  if (message.has_gpu_readings()) {
+    RETURN_IF_ERROR(from_proto(message.gpu_readings(), report.gpu_readings.emplace()));
+  }
+  if (message.has_hook()) RETURN_IF_ERROR(from_proto(message.hook(), report.hook.emplace()));
   report.ranks.resize(static_cast<size_t>(message.ranks_size()));
   for (int i = 0; i < message.ranks_size(); ++i) {
     RETURN_IF_ERROR(from_proto(message.ranks(i), report.ranks[static_cast<size_t>(i)]));

@@ -5,6 +5,7 @@
 #include "common/hostlist.h"
 #include "common/spec/validate_job_spec.h"
 #include "server/api/text_limits.h"
+#include "server/api/unknown_nodes.h"
 
 namespace hai {
 
@@ -26,18 +27,20 @@ Command command_of(JobVerb verb, const std::string& job, const std::string& reas
   return StopJob{job, reason};
 }
 
-Command command_of(NodeVerb verb, const std::string& node, const std::string& reason) {
-  switch (verb) {
+Command command_of(const NodeChange& change, const std::string& node) {
+  switch (change.verb) {
     case NodeVerb::cordon:
-      return CordonNode{node, reason};
+      return CordonNode{node, change.reason};
     case NodeVerb::drain:
-      return DrainNode{node, reason};
+      return DrainNode{node, change.reason, change.deadline};
     case NodeVerb::undrain:
       return UndrainNode{node};
     case NodeVerb::fence:
-      return FenceNode{node, reason};
+      return FenceNode{node, change.reason};
+    case NodeVerb::validate:
+      return ValidateNode{node};
   }
-  return CordonNode{node, reason};
+  return CordonNode{node, change.reason};
 }
 
 // Answers when every one of several has been answered.
@@ -64,6 +67,15 @@ struct Gathering {
 Status check_count(size_t count, std::string_view what) {
   if (count >= 1 && count <= kActionsMax) return ok();
   return invalid_argument("1 to {} {} at once, {} given", kActionsMax, what, count);
+}
+
+Status check_known(const ClusterState& state, const std::vector<std::string>& nodes) {
+  std::vector<std::string> unknown;
+  for (const std::string& name : nodes) {
+    if (state.find_node(name) == nullptr) unknown.push_back(name);
+  }
+  if (unknown.empty()) return ok();
+  return unknown_nodes(std::move(unknown), nodes.size() == 1 ? "" : "nothing was changed");
 }
 
 std::vector<Quota> each_level(Quota quota, std::optional<Priority> priority) {
@@ -119,24 +131,80 @@ void Actions::set_priority(const Caller& caller, const std::string& job, Priorit
   controller_.submit(caller, SetJobPriority{job, priority}, std::move(done));
 }
 
+void Actions::validate_together(const Caller& caller, const std::vector<std::string>& nodes,
+                                Done<std::vector<ActionResult>> done) {
+  BisectNodes command;
+  for (const std::string& text : nodes) {
+    Result<std::vector<std::string>> names = parse_hostlist(text);
+    if (!names.is_ok()) return done(names.status());
+    command.nodes.insert(command.nodes.end(), names.value().begin(), names.value().end());
+    if (command.nodes.size() > kActionsMax) break;
+  }
+  if (Status status = check_count(command.nodes.size(), "nodes"); !status.is_ok()) {
+    return done(status);
+  }
+  const std::vector<std::string> names = command.nodes;
+  when_known(
+      caller, names,
+      [this, caller, command = std::move(command), done] {
+        const std::string name = format_hostlist(command.nodes);
+        controller_.submit(caller, command, [name, done](Result<CommandReply> reply) {
+          ActionResult result{.name = name};
+          if (reply.is_ok()) {
+            result.message = reply.value().message;
+          } else {
+            result.status = reply.status();
+          }
+          done(std::vector{std::move(result)});
+        });
+      },
+      done);
+}
+
+void Actions::close_incident(const Caller& caller, CloseIncident close, Done<CommandReply> done) {
+  if (Status status = check_sentence("reason", close.reason); !status.is_ok()) return done(status);
+  controller_.submit(caller, std::move(close), std::move(done));
+}
+
 void Actions::move_job(const Caller& caller, MoveJob move, Done<CommandReply> done) {
   controller_.submit(caller, std::move(move), std::move(done));
 }
 
 void Actions::control_nodes(const Caller& caller, const std::vector<std::string>& nodes,
-                            NodeVerb verb, const std::string& reason,
-                            Done<std::vector<ActionResult>> done) {
+                            const NodeChange& change, Done<std::vector<ActionResult>> done) {
+  if (change.deadline && change.verb != NodeVerb::drain) {
+    return done(invalid_argument("deadline: only drain takes one"));
+  }
   std::vector<Item> items;
   for (const std::string& text : nodes) {
     Result<std::vector<std::string>> names = parse_hostlist(text);
     if (!names.is_ok()) return done(names.status());
     for (const std::string& name : names.value()) {
-      items.push_back({name, command_of(verb, name, reason)});
+      items.push_back({name, command_of(change, name)});
     }
     if (items.size() > kActionsMax) break;
   }
   if (Status status = check_count(items.size(), "nodes"); !status.is_ok()) return done(status);
-  run_all(caller, std::move(items), std::move(done));
+  std::vector<std::string> names;
+  for (const Item& item : items) names.push_back(item.name);
+  when_known(
+      caller, std::move(names), [this, caller, items, done] { run_all(caller, items, done); },
+      done);
+}
+
+void Actions::when_known(const Caller& caller, std::vector<std::string> nodes,
+                         std::function<void()> go, Done<std::vector<ActionResult>> done) {
+  controller_.read(
+      caller,
+      [nodes = std::move(nodes), go = std::move(go), done](const Controller::ReadContext& context,
+                                                           const Actor& actor) {
+        // Whoever may change no node is told so; and old facts may lack a new node.
+        const bool is_judged = actor.is_operator() && !context.stale_since;
+        const Status status = is_judged ? check_known(context.state, nodes) : ok();
+        if (!status.is_ok()) return done(status);
+        go();
+      },
+      done);
 }
 
 void Actions::set_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,

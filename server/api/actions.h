@@ -3,7 +3,11 @@
 // shorthand the controller does not know ("*", host lists). On the loop's thread; `done` is called
 // once, later.
 
+#include <array>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "server/api/source.h"
@@ -15,7 +19,26 @@ inline constexpr size_t kActionsMax = 1'000;
 inline constexpr size_t kUserGroupsMax = 64;
 
 enum class JobVerb { stop, suspend, resume, hold, release };
-enum class NodeVerb { cordon, drain, undrain, fence };
+enum class NodeVerb { cordon, drain, undrain, fence, validate };
+
+inline constexpr std::array<std::pair<std::string_view, JobVerb>, 5> kJobVerbs{
+    {{"stop", JobVerb::stop},
+     {"suspend", JobVerb::suspend},
+     {"resume", JobVerb::resume},
+     {"hold", JobVerb::hold},
+     {"release", JobVerb::release}}};
+inline constexpr std::array<std::pair<std::string_view, NodeVerb>, 5> kNodeVerbs{
+    {{"cordon", NodeVerb::cordon},
+     {"drain", NodeVerb::drain},
+     {"undrain", NodeVerb::undrain},
+     {"fence", NodeVerb::fence},
+     {"validate", NodeVerb::validate}}};
+
+struct NodeChange {
+  NodeVerb verb = NodeVerb::cordon;
+  std::string reason;
+  std::optional<UnixTime> deadline = {};  // of drain only
+};
 
 struct ActionResult {
   std::string name;  // as asked
@@ -42,11 +65,15 @@ class Actions {
                     const std::string& reason, Done<std::vector<ActionResult>> done);
   void set_priority(const Caller& caller, const std::string& job, Priority priority,
                     Done<CommandReply> done);
+  // In groups, to find the bad one among them; host lists as for control_nodes.
+  void validate_together(const Caller& caller, const std::vector<std::string>& nodes,
+                         Done<std::vector<ActionResult>> done);
+  void close_incident(const Caller& caller, CloseIncident close, Done<CommandReply> done);
   void move_job(const Caller& caller, MoveJob move, Done<CommandReply> done);
 
   // Names or host lists.
-  void control_nodes(const Caller& caller, const std::vector<std::string>& nodes, NodeVerb verb,
-                     const std::string& reason, Done<std::vector<ActionResult>> done);
+  void control_nodes(const Caller& caller, const std::vector<std::string>& nodes,
+                     const NodeChange& change, Done<std::vector<ActionResult>> done);
 
   void set_user(const Caller& caller, const User& user, Done<CommandReply> done);
   void add_token(const Caller& caller, const Token& token, Done<CommandReply> done);
@@ -63,6 +90,10 @@ class Actions {
     Command command;
   };
   void run_all(const Caller& caller, std::vector<Item> items, Done<std::vector<ActionResult>> done);
+  // `go` if there are nodes of all these names: a list with a slip of the pen must not drain half
+  // of what was meant.
+  void when_known(const Caller& caller, std::vector<std::string> nodes, std::function<void()> go,
+                  Done<std::vector<ActionResult>> done);
   void run_until_error(const Caller& caller, std::vector<Item> items, Done<CommandReply> done);
 
   Controller& controller_;

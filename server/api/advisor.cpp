@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/plan/queue_place.h"
 #include "server/plan/snapshot.h"
 
 namespace hai {
@@ -36,10 +37,12 @@ struct Advisor::Question {
 
   std::vector<BlockingFact> facts;
   std::optional<StartForecast> forecast;
+  std::optional<int> before;
 
   void answer() {
     const ClusterState state(std::move(stored));
     facts = blocking_set(state, knobs, now, job);
+    before = jobs_before(state, knobs, now, job);
     if (!with_estimate || waits_for_somebody(facts, *state.find(job))) return;
     forecast = forecast_start(state, knobs, now, job, run_times, timed_forecast());
   }
@@ -94,6 +97,7 @@ void Advisor::think(const Controller::ReadContext& context, JobId job, bool with
   auto deliver_later = [this, alive = is_alive_, question, view = std::move(view), done] {
     if (!*alive) return;
     WhyView why{.job = view, .facts = merge_facts(question->facts)};
+    why.jobs_before = question->before;
     if (question->forecast) {
       deliver(question->job, question->now, *question->forecast, why);
     } else if (question->with_estimate) {

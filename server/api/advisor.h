@@ -24,6 +24,7 @@ struct WhyView {
   std::optional<UnixTime> start_p50;
   std::optional<UnixTime> start_p90;
   std::string estimate_note;  // how it came about, or why there is none
+  std::optional<int> jobs_before;  // plan/queue_place.h
 };
 
 struct SubmitChange {
@@ -68,6 +69,8 @@ class Advisor {
   // `job` as for Queries::get_job. Facts and estimate only if it waits.
   void why(const Caller& caller, const std::string& job, bool with_estimate, Done<WhyView> done);
   void what_if(const Caller& caller, Change change, Done<WhatIfView> done);
+  // Whether the job would be taken if it were submitted now; with the error a submit would give.
+  void validate(const Caller& caller, JobSpec spec, Done<CommandReply> done);
 
   const StartEstimates& estimates() const { return estimates_; }
 

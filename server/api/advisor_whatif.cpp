@@ -7,6 +7,7 @@
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/text_limits.h"
+#include "server/api/unknown_nodes.h"
 #include "server/control/decision.h"
 #include "server/plan/snapshot.h"
 
@@ -34,6 +35,11 @@ class Deciding {
     return Decided{reply.value().job, fmt::format("submit {}", change.spec.name)};
   }
   Result<Decided> operator()(const DrainChange& change) {
+    std::vector<std::string> unknown;
+    for (const std::string& node : change.nodes) {
+      if (decision_.state().find_node(node) == nullptr) unknown.push_back(node);
+    }
+    if (!unknown.empty()) return unknown_nodes(std::move(unknown));
     for (const std::string& node : change.nodes) {
       Result<CommandReply> reply = decide(decision_, DrainNode{node, "what if"}, as_admin(actor_));
       if (!reply.is_ok()) return reply.status();
@@ -165,6 +171,24 @@ struct Thought {
 };
 
 }  // namespace
+
+// Decided like a submit, on a copy without the jobs that wait: it does not take long.
+void Advisor::validate(const Caller& caller, JobSpec spec, Done<CommandReply> done) {
+  Change change = SubmitChange{std::move(spec)};
+  if (Status status = prepare(change); !status.is_ok()) return done(status);
+  controller_.read(
+      caller,
+      [this, change = std::move(change), done](const Controller::ReadContext& context,
+                                               const Actor& actor) {
+        const UnixTime now = loop_.wall_now();
+        ClusterState copy(copy_for_planning(
+            context.state, controller_.knobs(), now,
+            {.waiting_max = 0, .also = named_jobs(context.state, actor, change)}));
+        Decision decision(copy, controller_.knobs(), now);
+        done(decide(decision, SubmitJob{std::get<SubmitChange>(change).spec, ""}, actor));
+      },
+      done);
+}
 
 void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done) {
   if (Status status = prepare(change); !status.is_ok()) return done(status);

@@ -5,7 +5,6 @@
 namespace hai {
 
 void EventFeed::durable(const std::vector<Event>& events, const ClusterState& state) {
-  (void)state;
   std::set<JobId> jobs = {JobId{}};  // the key of those who watch everything
   for (const Event& event : events) {
     // After a change of leader the numbers may go on elsewhere: what is kept has no gaps.
@@ -16,6 +15,7 @@ void EventFeed::durable(const std::vector<Event>& events, const ClusterState& st
     if (events_.size() > kept_max_) events_.pop_front();
     if (JobId job = job_of(event.body)) jobs.insert(job);
   }
+  for (const Observer& observer : observers_) observer(events, state);
   std::vector<WatchId> told;
   for (JobId job : jobs) {
     auto [first, last] = by_job_.equal_range(job);

@@ -17,6 +17,9 @@ class EventFeed final : public EventSink {
 
   void durable(const std::vector<Event>& events, const ClusterState& state) override;
   void standing_changed() override;
+  // Told of all events too, before whoever watches; for as long as the feed lives.
+  using Observer = std::function<void(const std::vector<Event>&, const ClusterState&)>;
+  void add_observer(Observer observer) { observers_.push_back(std::move(observer)); }
   // Called first when the server's standing changes.
   void set_standing_callback(std::function<void()> callback) { on_standing_ = std::move(callback); }
 
@@ -44,6 +47,7 @@ class EventFeed final : public EventSink {
 
   const size_t kept_max_;
   std::function<void()> on_standing_;
+  std::vector<Observer> observers_;
   std::deque<Event> events_;
   int64_t last_seq_ = 0;
   UnixTime epoch_started_at_{};

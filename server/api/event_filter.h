@@ -11,13 +11,13 @@ namespace hai {
 
 struct EventFilter {
   JobId job;                                 // none = any
-  NodeId node;                               // none = any
+  std::set<NodeId> nodes;                    // empty = any
   std::set<std::string, std::less<>> kinds;  // empty = any
   bool sees_people = false;                  // users and tokens are operators' business
 
-  // not_found for an unknown node.
+  // `nodes` is a host list; not_found for one with unknown nodes.
   static Result<EventFilter> make(const ClusterState& state, const Actor& actor, JobId job,
-                                  const std::string& node, const std::vector<std::string>& kinds);
+                                  const std::string& nodes, const std::vector<std::string>& kinds);
   bool passes(const Event& event) const;
 };
 

@@ -21,15 +21,12 @@ struct Sentence {
     return node == nullptr ? fmt::format("node {}", id.value) : node->facts.name;
   }
   std::string nodes_of(const Placement& placement) const {
-    static constexpr size_t kNamesMax = 8;
+    static constexpr size_t kTextMax = 200;
     std::vector<std::string> names;
-    for (size_t i = 0; i < placement.size() && i < kNamesMax; ++i) {
-      names.push_back(name_of(placement[i].node));
-    }
-    const std::string more = placement.size() > kNamesMax
-                                 ? fmt::format(" and {} more", placement.size() - kNamesMax)
-                                 : "";
-    return fmt::format("{}{}", fmt::join(names, ", "), more);
+    for (const auto& rank : placement) names.push_back(name_of(rank.node));
+    std::string text = format_hostlist(std::move(names));
+    if (text.size() > kTextMax) text = text.substr(0, kTextMax) + "…";
+    return text;
   }
 
   std::string operator()(const EpochStarted& event) const {
@@ -134,7 +131,9 @@ struct Sentence {
     return std::string(to_string(event.liveness)) + because(event.reason);
   }
   std::string operator()(const NodeSchedulingChanged& event) const {
-    return std::string(to_string(event.scheduling)) + because(event.reason);
+    std::string what(to_string(event.scheduling));
+    if (event.drain_at) what += ", to be drained by " + format_rfc3339(*event.drain_at);
+    return what + because(event.reason);
   }
   std::string operator()(const NodePeersNamed& event) const {
     std::vector<std::string> names;
@@ -146,6 +145,35 @@ struct Sentence {
   std::string operator()(const IncidentOpened& event) const { return event.summary; }
   std::string operator()(const IncidentChanged& event) const { return event.summary; }
   std::string operator()(const IncidentClosed& event) const { return "closed: " + event.reason; }
+  std::string operator()(const IncidentNoted& event) const { return event.text; }
+  std::string operator()(const NodeCheckChanged& event) const {
+    const CheckResult& check = event.check;
+    return fmt::format("{}{}{} is {}{}", check.name, check.subject.empty() ? "" : " ",
+                       check.subject, to_string(check.verdict), because(check.summary));
+  }
+  std::string operator()(const NodeCheckHandled& event) const {
+    return fmt::format("{}{}{}: {}", event.name, event.subject.empty() ? "" : " ", event.subject,
+                       event.done);
+  }
+  std::string operator()(const NodeMarked& event) const {
+    const std::string job = event.cause ? fmt::format(" (job {})", event.cause.value) : "";
+    return fmt::format("counts against it: {}{}", event.kind, job);
+  }
+  std::string operator()(const NodeRepairChanged& event) const {
+    if (event.repair.step == RepairStep::none) {
+      return event.repair.incident
+                 ? fmt::format("incident {} is about it", event.repair.incident.value)
+                 : "its repair is over";
+    }
+    return fmt::format("repair: {}{}", to_string(event.repair.step), because(event.repair.reason));
+  }
+  std::string operator()(const NodeValidated& event) const {
+    return fmt::format("validation {}{}", event.passed ? "passed" : "failed",
+                       because(event.summary));
+  }
+  std::string operator()(const JobReopened& event) const {
+    return "back in the queue" + because(event.reason);
+  }
 };
 
 std::string subject_of(const ClusterState& state, const EventBody& body) {

@@ -39,6 +39,7 @@ void LogRouter::answered(ConnectionId connection, int64_t request_id, const LogC
   if (!chunk.error.empty()) {
     finish(request_id, not_found("node {}: {}", found->second.node, chunk.error));
   } else {
+    bytes_ += static_cast<int64_t>(chunk.data.size());
     finish(request_id, chunk);
   }
 }

@@ -37,6 +37,7 @@ class LogRouter {
   // From the agents' streams; unknown ids are late answers and ignored.
   void answered(ConnectionId connection, int64_t request_id, const LogChunk& chunk);
   void disconnected(ConnectionId connection);
+  int64_t bytes() const { return bytes_; }  // of logs, ever
 
  private:
   struct Pending {
@@ -51,6 +52,7 @@ class LogRouter {
   LogPort& port_;
   std::map<int64_t, Pending> pending_;
   int64_t last_id_ = 0;
+  int64_t bytes_ = 0;
 };
 
 }  // namespace hai

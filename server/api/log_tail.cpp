@@ -62,6 +62,10 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
                                     job.id.value, job.user));
     }
     request_.job = std::to_string(job.id.value);
+    if (std::exchange(request_.announce, false)) {
+      if (Status status = check_rank(job); !status.is_ok()) return fail(status);
+      return give(LogPiece{.attempt = request_.attempt, .rank = request_.rank});
+    }
     key_ = {job.id, request_.attempt == 0 ? job.attempt_number() : request_.attempt, request_.rank};
     if (key_.attempt > job.attempt_number() || !job.attempt) {
       if (request_.follow && !job.is_terminal()) return wait_for_change();
@@ -77,6 +81,22 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
       return fail(not_found("attempt {} of job {} is not kept", key_.attempt, job.id.value));
     }
     queries_.history()->attempts(job.id, later(&LogTail::got_attempts));
+  }
+
+  // What an answer that has begun could not say any more.
+  Status check_rank(const Job& job) const {
+    const int ranks = job.spec->node_count;
+    if (request_.rank < 0 || request_.rank >= ranks) {
+      return not_found("job {} has ranks 0 to {}, not {}", job.id.value, ranks - 1, request_.rank);
+    }
+    if (job.is_terminal() && job.attempt_number() == 0) {
+      return failed_precondition("job {} has not started, so it has no log", job.id.value);
+    }
+    if (job.is_terminal() && request_.attempt > job.attempt_number()) {
+      return not_found("job {} has {} attempts, not {}", job.id.value, job.attempt_number(),
+                       request_.attempt);
+    }
+    return ok();
   }
 
   void got_attempts(Result<std::vector<Attempt>> attempts) {

@@ -17,6 +17,7 @@ struct LogTailRequest {
   int64_t offset = 0;      // negative = from the start of what is kept
   int64_t tail_bytes = 0;  // > 0: so many before the end instead of `offset`
   bool follow = false;
+  bool announce = false;  // the first piece comes at once, empty, when the job is found
 };
 
 struct LogPiece {

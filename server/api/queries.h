@@ -10,6 +10,7 @@
 
 #include "server/api/attempt_view.h"
 #include "server/api/event_view.h"
+#include "server/api/job_list.h"
 #include "server/api/source.h"
 #include "server/control/controller.h"
 #include "server/control/history_port.h"
@@ -19,24 +20,7 @@ namespace hai {
 class EventFeed;
 struct EventFilter;
 
-inline constexpr int kPageDefault = 100;
-inline constexpr int kPageMax = 1'000;
 inline constexpr int kNodePageMax = 5'000;
-
-struct JobListRequest {
-  std::vector<JobState> states;  // empty = any
-  std::string user;              // "" = everybody's
-  bool only_mine = false;        // the caller's; not `user`
-  std::string group;
-  std::vector<std::string> tags;  // all of them
-  bool include_finished = false;  // without it, finished ones only as far as `states` names them
-  JobId before;                   // only older ones; none = from the newest
-  int limit = kPageDefault;       // 1 .. kPageMax
-};
-struct JobPage {
-  std::vector<JobView> jobs;  // newest first
-  JobId next;                 // `before` of the next page; none = the last page
-};
 
 struct EventListRequest {
   std::string job;   // id or name; "" = any
@@ -67,6 +51,16 @@ struct IncidentView {
   std::vector<std::string> nodes;  // names
 };
 
+struct IncidentListRequest {
+  bool closed = false;  // those that are over, newest first; else the open ones
+  IncidentId before;    // of closed ones: only older ones
+  int limit = kPageDefault;
+};
+struct IncidentPage {
+  std::vector<IncidentView> incidents;
+  IncidentId next;  // `before` of the next page; none = the last page
+};
+
 struct QuotaView {
   Quota quota;
   int64_t nodes_used = 0;  // rounded up
@@ -85,7 +79,8 @@ struct DigestView {
 
 struct ClusterSummary {
   ClusterView view;
-  int gpus_draining = 0;  // unused, but promised to a job or on a closed node that is up
+  int gpus_reserved = 0;  // unused, but promised to a job whose victims are leaving
+  int gpus_draining = 0;  // unused otherwise, on a closed node that is up
   int gpus_broken = 0;    // unused, on nodes that are not up
   int64_t last_seq = 0;
   std::string version;
@@ -108,7 +103,11 @@ class Queries {
 
   void get_node(const Caller& caller, const std::string& name, Done<NodeView> done);
   void list_nodes(const Caller& caller, const NodeListRequest& request, Done<NodePage> done);
-  void list_incidents(const Caller& caller, Done<std::vector<IncidentView>> done);
+  // Attempts that are or were there, latest start first; only as far as the history reaches.
+  void list_node_jobs(const Caller& caller, const std::string& name, int limit,
+                      Done<std::vector<NodeStay>> done);
+  void list_incidents(const Caller& caller, const IncidentListRequest& request,
+                      Done<IncidentPage> done);
   void get_cluster(const Caller& caller, Done<ClusterSummary> done);
 
   // For admins only.
@@ -137,6 +136,8 @@ class Queries {
 
  private:
   void jobs_of_history(const Caller& caller, const JobListRequest& request, Done<JobPage> done);
+  void closed_incidents(const Caller& caller, const IncidentListRequest& request,
+                        Done<IncidentPage> done);
   void events_of_history(const Caller& caller, const EventQuery& query, const EventFilter& filter,
                          Done<EventPage> done);
 

@@ -48,6 +48,11 @@ std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterStat
   return page;
 }
 
+// What the history can look for; of several nodes it gives all and the filter takes its part.
+NodeId the_only(const std::set<NodeId>& nodes) {
+  return nodes.size() == 1 ? *nodes.begin() : NodeId{};
+}
+
 }  // namespace
 
 void Queries::list_events(const Caller& caller, const EventListRequest& request,
@@ -79,7 +84,9 @@ void Queries::list_events(const Caller& caller, const EventListRequest& request,
                             {.after_seq = request.after_seq,
                              .before_seq = request.before_seq,
                              .job = job,
-                             .node = filter.value().node,
+                             .node = the_only(filter.value().nodes),
+                             // Without an index it pays only among the events of one thing.
+                             .kinds = job ? request.kinds : std::vector<std::string>{},
                              .limit = request.limit},
                             filter.value(), done);
         },

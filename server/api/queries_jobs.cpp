@@ -9,16 +9,6 @@ namespace hai {
 
 namespace {
 
-// Other people's environments may hold passwords.
-JobView visible_view(JobView view, const Actor& actor) {
-  if (view.user == actor.user || actor.is_operator() || view.spec->environments.empty())
-    return view;
-  auto spec = std::make_shared<JobSpec>(*view.spec);
-  spec->environments.clear();
-  view.spec = std::move(spec);
-  return view;
-}
-
 std::optional<JobId> parse_job_id(const std::string& text) {
   int64_t id = 0;
   const char* end = text.data() + text.size();
@@ -34,40 +24,6 @@ const Job* newest_of_name(const ClusterState& state, const std::string& user,
     if (it->second.user == user && it->second.spec->name == name) return &it->second;
   }
   return nullptr;
-}
-
-bool matches(const Job& job, const JobListRequest& request, const std::string& user) {
-  if (!user.empty() && job.user != user) return false;
-  if (!request.group.empty() && job.spec->group != request.group) return false;
-  for (const std::string& tag : request.tags) {
-    if (std::ranges::find(job.spec->tags, tag) == job.spec->tags.end()) return false;
-  }
-  if (!request.states.empty()) {
-    return std::ranges::find(request.states, job.state) != request.states.end();
-  }
-  return request.include_finished || !job.is_terminal();
-}
-
-bool wants_finished(const JobListRequest& request) {
-  if (request.states.empty()) return request.include_finished;
-  return std::ranges::any_of(request.states, [](JobState state) { return is_terminal(state); });
-}
-
-JobPage page_from_memory(const Controller::ReadContext& context, const Actor& actor,
-                         const JobListRequest& request, const std::string& user) {
-  JobPage page;
-  const auto& jobs = context.state.jobs();
-  auto it = request.before ? jobs.lower_bound(request.before) : jobs.end();
-  while (it != jobs.begin()) {
-    --it;
-    if (!matches(it->second, request, user)) continue;
-    if (page.jobs.size() == static_cast<size_t>(request.limit)) {
-      page.next = JobId{page.jobs.back().id};
-      break;
-    }
-    page.jobs.push_back(visible_view(view_job(context.state, it->second, context.soft), actor));
-  }
-  return page;
 }
 
 }  // namespace
@@ -125,20 +81,20 @@ void Queries::list_jobs(const Caller& caller, const JobListRequest& request, Don
     return done(invalid_argument("a page has 1 to {} jobs, {} asked", kPageMax, request.limit));
   }
   if (wants_finished(request) && history_ != nullptr) {
+    if (!request.order.is_newest_first() || request.count_all) {
+      return done(invalid_argument(
+          "finished jobs are listed newest first and not counted: leave out sort and total, or ask "
+          "for unfinished ones"));
+    }
     return jobs_of_history(caller, request, std::move(done));
   }
-  controller_.read(
-      caller,
-      [request, done](const Controller::ReadContext& context, const Actor& actor) {
-        const std::string& user = request.only_mine ? actor.user : request.user;
-        done(page_from_memory(context, actor, request, user));
-      },
-      done);
+  scan_jobs(controller_, caller, request, std::move(done));
 }
 
 void Queries::jobs_of_history(const Caller& caller, const JobListRequest& request,
                               Done<JobPage> done) {
-  // Tags beyond the first are matched here, so a page may come out short; `next` is right anyway.
+  // What the history cannot filter is matched here, so a page may come out short; `next` is right
+  // anyway.
   auto answer = [this, caller, request, done](Result<std::vector<Job>> jobs, std::string user) {
     if (!jobs.is_ok()) return done(jobs.status());
     controller_.read(
@@ -159,10 +115,11 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
   };
   controller_.read(
       caller,
-      [this, request, answer, done](const Controller::ReadContext& context, const Actor& actor) {
+      [this, caller, request, answer, done](const Controller::ReadContext& context,
+                                            const Actor& actor) {
         const std::string user = request.only_mine ? actor.user : request.user;
         // The history is as far away as the rest of the database: what is in memory has to do.
-        if (context.stale_since) return done(page_from_memory(context, actor, request, user));
+        if (context.stale_since) return scan_jobs(controller_, caller, request, done);
         JobQuery query{.states = request.states,
                        .user = user,
                        .group = request.group,

@@ -1,5 +1,7 @@
 // Nodes and the cluster as a whole.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "common/version.h"
@@ -40,11 +42,14 @@ ClusterSummary summarize(const Controller::ReadContext& context) {
                          .last_seq = context.state.last_seq(),
                          .version = std::string(version())};
   for (const auto& [id, node] : context.state.nodes()) {
-    if (node.liveness == Liveness::up) continue;
-    summary.gpus_broken += without(node.all_gpus(), node.used_gpus()).count();
+    if (node.liveness == Liveness::up) {
+      summary.gpus_reserved += without(node.held_gpus(), node.used_gpus()).count();
+    } else {
+      summary.gpus_broken += without(node.all_gpus(), node.used_gpus()).count();
+    }
   }
   summary.gpus_draining = summary.view.gpus_total - summary.view.gpus_used -
-                          summary.view.gpus_free - summary.gpus_broken;
+                          summary.view.gpus_free - summary.gpus_reserved - summary.gpus_broken;
   return summary;
 }
 
@@ -54,7 +59,7 @@ void Queries::get_node(const Caller& caller, const std::string& name, Done<NodeV
       [name, done](const Controller::ReadContext& context, const Actor&) {
         const Node* node = context.state.find_node(name);
         if (node == nullptr) return done(not_found("node {} does not exist", name));
-        done(view_node(*node));
+        done(view_node(*node, context.soft));
       },
       done);
 }
@@ -71,14 +76,32 @@ void Queries::list_nodes(const Caller& caller, const NodeListRequest& request,
         }
         std::ranges::sort(found, {}, [](const Node* node) { return node->facts.name; });
         NodePage page;
+        SoftFacts soft = context.soft;
+        soft.sessions = nullptr;  // of many nodes only the checks that are not well
         for (const Node* node : found) {
           if (page.nodes.size() == static_cast<size_t>(request.limit)) {
             page.next = page.nodes.back().node.facts.name;
             break;
           }
-          page.nodes.push_back(view_node(*node));
+          page.nodes.push_back(view_node(*node, soft));
         }
         done(std::move(page));
+      },
+      done);
+}
+
+void Queries::list_node_jobs(const Caller& caller, const std::string& name, int limit,
+                             Done<std::vector<NodeStay>> done) {
+  controller_.read(
+      caller,
+      [this, name, limit, done](const Controller::ReadContext& context, const Actor&) {
+        const Node* node = context.state.find_node(name);
+        if (node == nullptr) return done(not_found("node {} does not exist", name));
+        if (history_ == nullptr) return done(std::vector<NodeStay>{});
+        if (context.stale_since) {
+          return done(unavailable("who was on a node is in the database, which cannot be reached"));
+        }
+        history_->stays(node->id, limit, done);
       },
       done);
 }
@@ -94,18 +117,61 @@ void Queries::get_cluster(const Caller& caller, Done<ClusterSummary> done) {
       done);
 }
 
-void Queries::list_incidents(const Caller& caller, Done<std::vector<IncidentView>> done) {
+namespace {
+
+IncidentView view_incident(const ClusterState& state, const Incident& incident) {
+  IncidentView view{incident, {}};
+  for (NodeId id : incident.nodes) {
+    const Node* node = state.find(id);
+    view.nodes.push_back(node == nullptr ? fmt::format("#{}", id.value) : node->facts.name);
+  }
+  return view;
+}
+
+}  // namespace
+
+void Queries::list_incidents(const Caller& caller, const IncidentListRequest& request,
+                             Done<IncidentPage> done) {
+  if (request.closed) return closed_incidents(caller, request, std::move(done));
   controller_.read(
       caller,
       [done](const Controller::ReadContext& context, const Actor&) {
-        std::vector<IncidentView> views;
+        IncidentPage page;
         for (const auto& [id, incident] : context.state.incidents()) {
-          IncidentView& view = views.emplace_back(IncidentView{incident, {}});
-          for (NodeId node : incident.nodes) {
-            view.nodes.push_back(context.state.find(node)->facts.name);
-          }
+          page.incidents.push_back(view_incident(context.state, incident));
         }
-        done(std::move(views));
+        done(std::move(page));
+      },
+      done);
+}
+
+void Queries::closed_incidents(const Caller& caller, const IncidentListRequest& request,
+                               Done<IncidentPage> done) {
+  auto show = [this, caller, request, done](Result<std::vector<Incident>> incidents) {
+    if (!incidents.is_ok()) return done(incidents.status());
+    controller_.read(
+        caller,
+        [request, done, incidents = std::move(incidents).value()](
+            const Controller::ReadContext& context, const Actor&) {
+          IncidentPage page;
+          for (const Incident& incident : incidents) {
+            page.incidents.push_back(view_incident(context.state, incident));
+          }
+          const bool is_full = incidents.size() == static_cast<size_t>(request.limit);
+          if (is_full) page.next = incidents.back().id;
+          done(std::move(page));
+        },
+        done);
+  };
+  // Who may ask is known only here; the history does not know people.
+  controller_.read(
+      caller,
+      [this, request, show, done](const Controller::ReadContext& context, const Actor&) {
+        if (history_ == nullptr) return done(IncidentPage{});
+        if (context.stale_since) {
+          return done(unavailable("closed incidents are in the database, which cannot be reached"));
+        }
+        history_->incidents({.before = request.before, .limit = request.limit}, show);
       },
       done);
 }

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "common/hostlist.h"
+#include "server/control/attribution.h"
+#include "server/control/decide_mass_loss.h"
+#include "server/model/lemon_score.h"
 #include "server/plan/cost.h"
 #include "server/plan/order.h"
 
@@ -17,9 +21,21 @@ std::string node_name(const ClusterState& state, NodeId node) {
   return found == nullptr ? fmt::format("#{}", node.value) : found->facts.name;
 }
 
+// A program that fails on a broken machine is not to blame.
+AttemptEnd unless_by_fault(const Decision& decision, const Job& job, size_t rank, AttemptEnd end) {
+  if (job.spec->is_validation) return end;
+  std::optional<NodeFault> fault = fault_behind(decision, *job.attempt, rank);
+  if (!fault) return end;
+  end.reason += "; " + fault->text;
+  end.infrastructure = true;
+  end.suspects = {fault->node};
+  return end;
+}
+
 // What one ended rank means for its attempt; nullopt if it means nothing yet (it ended well, others
 // still run).
-std::optional<AttemptEnd> verdict(const ClusterState& state, const Job& job, size_t index) {
+std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size_t index) {
+  const ClusterState& state = decision.state();
   const Attempt& attempt = *job.attempt;
   const Rank& rank = attempt.ranks[index];
   const SuspendOptions& suspend = job.spec->suspend;
@@ -60,13 +76,17 @@ std::optional<AttemptEnd> verdict(const ClusterState& state, const Job& job, siz
   }
   if (suspending && !suspend.signal.empty())
     return with(AttemptState::suspended, attempt.suspend_reason);
-  if (rank.exit_code != 0)
-    return with(AttemptState::failed, fmt::format("{} exited with code {}", where, rank.exit_code));
+  if (rank.exit_code != 0) {
+    return unless_by_fault(
+        decision, job, index,
+        with(AttemptState::failed, fmt::format("{} exited with code {}", where, rank.exit_code)));
+  }
   return std::nullopt;
 }
 
 std::vector<NodeId> nodes_to_avoid(const Attempt& attempt) {
   std::vector<NodeId> nodes;
+  if (attempt.end) nodes = attempt.end->suspects;
   for (const Rank& rank : attempt.ranks) {
     if (rank.cause == ExitCause::launch_failed || rank.cause == ExitCause::lost)
       nodes.push_back(rank.place.node);
@@ -79,24 +99,40 @@ void finish(Decision& decision, JobId id, JobState state, int exit_code,
   decision.emit(JobFinished{id, state, exit_code, reason});
 }
 
+std::string early_failures_text(const Decision& decision, const Job& job) {
+  std::string text = fmt::format(
+      "its own fault: it failed within {} on {} sets of nodes that have "
+      "none in common",
+      format_duration(decision.knobs().early_failure), job.early_failures.size());
+  for (const EarlyFailure& failure : job.early_failures) {
+    std::vector<std::string> names;
+    for (NodeId node : failure.nodes) names.push_back(node_name(decision.state(), node));
+    text += fmt::format("; {}: {}", format_hostlist(std::move(names)), failure.reason);
+  }
+  return text;
+}
+
 // The attempt did not succeed and was not asked to leave: the job runs again, or has failed for
 // good.
 void requeue_or_fail(Decision& decision, JobId id, const AttemptEnd& end, bool launch_failed) {
   const Job& job = *decision.state().find(id);
-  if (end.infrastructure) {
-    if (launch_failed && job.launch_failures + 1 >= kMaxLaunchFailures) {
+  const bool is_launch_hopeless = launch_failed && job.launch_failures + 1 >= kMaxLaunchFailures;
+  if (job.early_failures.size() >= Job::kEarlyFailuresMax && !is_launch_hopeless) {
+    finish(decision, id, JobState::failed, end.exit_code == 0 ? 1 : end.exit_code,
+           early_failures_text(decision, job));
+  } else if (end.infrastructure) {
+    if (is_launch_hopeless) {
       finish(decision, id, JobState::failed, 1,
              fmt::format("{} (could not start {} times)", end.reason, kMaxLaunchFailures));
-    } else if (job.requeue_count >= decision.knobs().max_requeues) {
+    } else if (job.vain_requeues >= decision.knobs().max_requeues) {
       finish(decision, id, JobState::failed, end.exit_code == 0 ? 1 : end.exit_code,
-             fmt::format("{} (requeued {} times already)", end.reason, job.requeue_count));
+             fmt::format("{} (requeued {} times already and got nowhere)", end.reason,
+                         job.vain_requeues));
     } else {
       decision.emit(JobRequeued{id, true, launch_failed, end.reason});
     }
-    return;
-  }
-  const RestartOptions& restart = job.spec->restart;
-  if (restart.on_failure && job.failure_restarts < restart.max) {
+  } else if (const RestartOptions& restart = job.spec->restart;
+             restart.on_failure && job.failure_restarts < restart.max) {
     decision.emit(JobRequeued{id, false, false, end.reason});
   } else {
     finish(decision, id, JobState::failed, end.exit_code, end.reason);
@@ -106,7 +142,9 @@ void requeue_or_fail(Decision& decision, JobId id, const AttemptEnd& end, bool l
 // When a node dies, the ranks elsewhere fail on their broken connections long before the silence is
 // noticed. An attempt ends only when every rank is accounted for, so by now it is known whether one
 // was lost: then that was the reason.
-AttemptEnd blame(const ClusterState& state, const Attempt& attempt) {
+AttemptEnd blame(const Decision& decision, const Job& job) {
+  const ClusterState& state = decision.state();
+  const Attempt& attempt = *job.attempt;
   if (attempt.end->outcome != AttemptState::failed || attempt.end->infrastructure)
     return *attempt.end;
   for (size_t index = 0; index < attempt.ranks.size(); ++index) {
@@ -118,7 +156,7 @@ AttemptEnd blame(const ClusterState& state, const Attempt& attempt) {
                 rank.message.empty() ? to_string(rank.cause) : rank.message, attempt.end->reason),
             true};
   }
-  return *attempt.end;
+  return unless_by_fault(decision, job, 0, *attempt.end);
 }
 
 // The decayed GPU time of the job's user with `had` more.
@@ -128,16 +166,66 @@ int64_t usage_with(const Decision& decision, const Job& job, int64_t had) {
   return had + decayed(user->usage, decision.now(), decision.knobs().usage_half_life);
 }
 
+bool has_ended_by(const Attempt& attempt, ExitCause cause) {
+  return std::ranges::any_of(attempt.ranks,
+                             [cause](const Rank& rank) { return rank.cause == cause; });
+}
+
+// Ends that say nothing of the job are those that the cluster made: orders, leases.
+bool failed_early(const Decision& decision, const Job& job, const AttemptEnd& end) {
+  const Attempt& attempt = *job.attempt;
+  if (end.outcome != AttemptState::failed && end.outcome != AttemptState::lost) return false;
+  if (has_ended_by(attempt, ExitCause::fenced) || job.stop_requested) return false;
+  if (end.outcome == AttemptState::lost && has_mass_loss(decision.state())) return false;
+  return !attempt.running_at ||
+         decision.now() - *attempt.running_at < decision.knobs().early_failure;
+}
+
+bool ran_long(const Decision& decision, const Attempt& attempt) {
+  return attempt.running_at &&
+         decision.now() - *attempt.running_at >= decision.knobs().early_failure;
+}
+
+// Nodes that cost a job an attempt; faults and hangs have left their own marks.
+void mark_nodes(Decision& decision, const Job& job) {
+  if (has_mass_loss(decision.state())) return;
+  const bool is_gang = job.attempt->ranks.size() > 1;
+  std::vector<std::pair<NodeId, ExitCause>> bad;
+  for (const Rank& rank : job.attempt->ranks) {
+    if (rank.cause == ExitCause::lost || rank.cause == ExitCause::launch_failed) {
+      bad.emplace_back(rank.place.node, rank.cause);
+    }
+  }
+  for (const auto& [node, cause] : bad) {
+    decision.emit(NodeMarked{
+        node, fmt::format("{} {}", is_gang ? kMarkGang : kMarkSingle, to_string(cause)), job.id});
+  }
+}
+
+// It is made anew when it is due, and never waits.
+void finish_validation(Decision& decision, JobId id, const AttemptEnd& end) {
+  const bool was_cut_short =
+      end.outcome != AttemptState::succeeded && end.outcome != AttemptState::failed;
+  finish(decision, id,
+         was_cut_short                            ? JobState::stopped
+         : end.outcome == AttemptState::succeeded ? JobState::succeeded
+                                                  : JobState::failed,
+         end.outcome == AttemptState::failed && end.exit_code == 0 ? 1 : end.exit_code, end.reason);
+}
+
 void close_attempt(Decision& decision, JobId id) {
   const Job& job = *decision.state().find(id);
-  const AttemptEnd end = blame(decision.state(), *job.attempt);
+  const AttemptEnd end = blame(decision, job);
   bool redo = end.outcome == AttemptState::suspended || end.outcome == AttemptState::lost;
   bool launch_failed = std::ranges::any_of(
       job.attempt->ranks, [](const Rank& rank) { return rank.cause == ExitCause::launch_failed; });
   const int64_t had = gpu_seconds_had(job, decision.now()) - job.gpu_seconds;
   decision.emit(AttemptEnded{id, job.attempt->number, end.outcome, end.reason,
                              redo ? lost_gpu_seconds(job, decision.now()) : 0,
-                             nodes_to_avoid(*job.attempt), had, usage_with(decision, job, had)});
+                             nodes_to_avoid(*job.attempt), had, usage_with(decision, job, had),
+                             failed_early(decision, job, end), ran_long(decision, *job.attempt)});
+  if (job.spec->is_validation) return finish_validation(decision, id, end);
+  mark_nodes(decision, job);
   if (job.stop_requested) {
     finish(decision, id, JobState::stopped, end.exit_code, end.reason);
     return;
@@ -199,7 +287,7 @@ void settle_attempt(Decision& decision, JobId id) {
       all_gone = false;
       continue;
     }
-    if (auto end = verdict(decision.state(), job, rank)) {
+    if (auto end = verdict(decision, job, rank)) {
       end_attempt(decision, id, std::move(*end));
       return;
     }

@@ -1,6 +1,7 @@
 #pragma once
 // What people ask for. Imperative, one struct per verb; decide_<verb>.cpp says what happens.
 
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -66,6 +67,7 @@ struct CordonNode {
 struct DrainNode {
   std::string node;
   std::string reason;
+  std::optional<UnixTime> deadline = {};  // until then its jobs may end by themselves
 };
 struct UndrainNode {
   std::string node;
@@ -74,6 +76,19 @@ struct UndrainNode {
 // The operator vouches that a silent node has ended its ranks, so that they may run elsewhere.
 struct FenceNode {
   std::string node;
+  std::string reason;
+};
+
+// It takes no new jobs until it has been validated, and is open again if it passes.
+struct ValidateNode {
+  std::string node;
+};
+// Tests them in groups, to find which of them is bad.
+struct BisectNodes {
+  std::vector<std::string> nodes;
+};
+struct CloseIncident {
+  int64_t incident = 0;
   std::string reason;
 };
 
@@ -93,9 +108,10 @@ struct RevokeToken {
   std::string hash;
 };
 
-using Command = std::variant<SubmitJob, StopJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob,
-                             SetJobPriority, MoveJob, CordonNode, DrainNode, UndrainNode, FenceNode,
-                             SetUser, SetQuota, RemoveQuota, AddToken, RevokeToken>;
+using Command =
+    std::variant<SubmitJob, StopJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob, SetJobPriority,
+                 MoveJob, CordonNode, DrainNode, UndrainNode, FenceNode, ValidateNode, BisectNodes,
+                 CloseIncident, SetUser, SetQuota, RemoveQuota, AddToken, RevokeToken>;
 
 struct CommandReply {
   JobId job;  // the job submitted or acted on

@@ -2,6 +2,7 @@
 
 #include "server/control/decide_peers.h"
 #include "server/control/decide_plan.h"
+#include "server/control/decide_repair.h"
 #include "server/control/decide_report.h"
 #include "server/control/decide_tick.h"
 #include "server/control/fencing.h"
@@ -21,7 +22,12 @@ bool matters_to_plan(const EventBody& body) {
       std::holds_alternative<TokenRevoked>(body) || std::holds_alternative<NodePeersNamed>(body) ||
       std::holds_alternative<NodePeersConfirmed>(body) ||
       std::holds_alternative<IncidentOpened>(body) ||
-      std::holds_alternative<IncidentChanged>(body) || std::holds_alternative<IncidentClosed>(body));
+      std::holds_alternative<IncidentChanged>(body) ||
+      std::holds_alternative<IncidentClosed>(body) || std::holds_alternative<IncidentNoted>(body) ||
+      std::holds_alternative<NodeCheckChanged>(body) ||
+      std::holds_alternative<NodeCheckHandled>(body) || std::holds_alternative<NodeMarked>(body) ||
+      std::holds_alternative<NodeRepairChanged>(body) ||
+      std::holds_alternative<NodeValidated>(body));
 }
 
 // Whether an event changes what the nodes of its job should do.
@@ -46,6 +52,9 @@ void Controller::submit(Caller caller, Command command, Reply reply) {
                                                              : [&]() -> Result<CommandReply> {
                   decision.set_actor(actor.value().user);
                   size_t before = decision.events().size();
+                  if (Status status = check_contact(command, actor.value()); !status.is_ok()) {
+                    return status;
+                  }
                   auto decided = std::visit(
                       [&](const auto& body) { return decide(decision, body, actor.value()); },
                       command);
@@ -56,6 +65,14 @@ void Controller::submit(Caller caller, Command command, Reply reply) {
                                             [shared](Status why) { (*shared)(why); }});
               },
               [shared](Status why) { (*shared)(why); }});
+}
+
+// What no decide() can know: whether the agents are in contact. Who may not fence hears that first.
+Status Controller::check_contact(const Command& command, const Actor& actor) const {
+  const auto* fence = std::get_if<FenceNode>(&command);
+  const Node* node = fence == nullptr || !actor.is_operator() ? nullptr
+                                                              : state_->find_node(fence->node);
+  return node == nullptr ? ok() : check_silent(sessions_, knobs_, *node, loop_.now());
 }
 
 void Controller::agent_connected(ConnectionId connection, const std::string& node_name) {
@@ -70,10 +87,9 @@ void Controller::agent_report(ConnectionId connection, AgentReport report) {
                      aborted("{} has seen epoch {}, this is {}", report.node,
                              report.seen.epoch.value, term_.epoch.value));
   }
-  post_input({[this, connection, report = std::move(report)](Decision& decision) {
-                take_report(decision, connection, report);
-              },
-              nullptr});
+  post_urgent([this, connection, report = std::move(report)](Decision& decision) {
+    take_report(decision, connection, report);
+  });
 }
 
 void Controller::agent_disconnected(ConnectionId connection) {
@@ -82,15 +98,13 @@ void Controller::agent_disconnected(ConnectionId connection) {
   NodeId node = session->node;
   sessions_.close(connection);
   if (!node) return;
-  post_input({[this, node](Decision& decision) {
-                const Node* found = decision.state().find(node);
-                if (found == nullptr || found->liveness != Liveness::up ||
-                    sessions_.find(node) != nullptr)
-                  return;
-                decision.set_actor("server");
-                decision.emit(NodeLivenessChanged{node, Liveness::suspect, "its stream broke"});
-              },
-              nullptr});
+  post_urgent([this, node](Decision& decision) {
+    const Node* found = decision.state().find(node);
+    if (found == nullptr || found->liveness != Liveness::up || sessions_.find(node) != nullptr)
+      return;
+    decision.set_actor("server");
+    decision.emit(NodeLivenessChanged{node, Liveness::suspect, "its stream broke"});
+  });
 }
 
 void Controller::take_report(Decision& decision, ConnectionId connection,
@@ -108,15 +122,19 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
     }
   }
   decide_report(decision, *session, report);
+  if (report.gpu_readings) session->gpu_readings = *report.gpu_readings;
   if (history_.lost()) skip_attempts_of_strays(decision, *session);
   note_progress(report);
   nodes_to_reconcile_.insert(session->node);
-  sessions_.report_confirms(*session, report.sequence, report.granted_sequence,
-                            knobs_.agent_lease, loop_.now());
+  sessions_.report_confirms(*session, report.sequence, report.granted_sequence, knobs_.agent_lease,
+                            loop_.now());
   effects_.orders.push_back({session->node, connection,
                              GrantLease{report.sequence, knobs_.agent_lease, knobs_.heartbeat,
-                                        fence_after(knobs_)}});
+                                        fence_after(knobs_), loop_.wall_now()}});
   tell_peers(*session);
+  for (OrderBody& order : repair_orders(*state_, knobs_, *session, decision.now(), loop_.now())) {
+    effects_.orders.push_back({session->node, connection, std::move(order)});
+  }
 }
 
 // Until the node says that it goes by the latest list, and when a peer's address has changed.
@@ -153,6 +171,23 @@ void Controller::post_input(Input input) {
   pump();
 }
 
+void Controller::post_urgent(std::function<void(Decision&)> decide) {
+  if (!is_leading() || urgent_.size() >= kInboxMax) return;  // the next report says it again
+  urgent_.push_back({std::move(decide), nullptr});
+  pump();
+}
+
+// What people ask for gets its share of each turn even if reports alone fill it.
+int Controller::share_of_people(int batch_max) { return std::max(1, batch_max / 4); }
+
+Controller::Input Controller::take_input(int taken) {
+  const bool is_turn_of_people = urgent_.empty() || taken >= knobs_.append_batch_max;
+  std::deque<Input>& line = is_turn_of_people ? inbox_ : urgent_;
+  Input input = std::move(line.front());
+  line.pop_front();
+  return input;
+}
+
 // ---- turns
 // ----------------------------------------------------------------------------------------------------
 
@@ -169,16 +204,16 @@ void Controller::pump() {
 }
 
 void Controller::run_turn() {
-  if (inbox_.empty() && !pass_is_due()) return;
+  if (waiting_inputs() == 0 && !pass_is_due()) return;
   ++stats_.turns;
   Decision decision(*state_, knobs_, decision_time());
   if (!bootstrapped_) apply_bootstrap(decision);
-  for (int taken = 0; !inbox_.empty() && taken < knobs_.append_batch_max; ++taken) {
-    Input input = std::move(inbox_.front());
-    inbox_.pop_front();
-    ++stats_.inputs;
-    input.decide(decision);
-  }
+  const int max = knobs_.append_batch_max;
+  int taken = 0;
+  for (; taken < max && !urgent_.empty(); ++taken) take_input(taken).decide(decision);
+  const int end = std::max(taken + share_of_people(max), max);
+  for (; taken < end && !inbox_.empty(); ++taken) take_input(max).decide(decision);
+  stats_.inputs += taken;
   note_events(decision.events());
   if (pass_is_due()) run_pass(decision);
   collect_orders();
@@ -210,6 +245,7 @@ void Controller::run_pass(Decision& decision) {
   planner_->update(*state_, state_->take_changes());
   Plan plan = planner_->pass(*state_, knobs_, decision.now());
   stats_.last_pass = loop_.now() - *last_pass_at_;
+  note_pass();
   size_t before = decision.events().size();
   decide_plan(decision, plan);
   planner_->update(*state_, state_->take_changes());
@@ -273,16 +309,16 @@ AppendBatch Controller::make_batch() {
 
 void Controller::append(AppendBatch batch, MonoTime started) {
   const int64_t last_seq = batch.events.back().seq;
-  store_.append(std::move(batch), [self = self_, term = incarnation_, started,
-                                   last_seq](Status status) {
-    if (*self == nullptr || (*self)->incarnation_ != term) return;
-    Controller& controller = **self;
-    controller.note_append(started);
-    if (!status.is_ok()) return controller.step_down("an append failed", status);
-    controller.state_->mark_durable();
-    controller.history_.appended({controller.term_.epoch, last_seq});
-    controller.release_when_sure();
-  });
+  store_.append(std::move(batch),
+                [self = self_, term = incarnation_, started, last_seq](Status status) {
+                  if (*self == nullptr || (*self)->incarnation_ != term) return;
+                  Controller& controller = **self;
+                  controller.note_append(started);
+                  if (!status.is_ok()) return controller.step_down("an append failed", status);
+                  controller.state_->mark_durable();
+                  controller.history_.appended({controller.term_.epoch, last_seq});
+                  controller.release_when_sure();
+                });
 }
 
 // Nothing leaves a server that can't be sure to lead still: a paused process must not speak for its
@@ -317,7 +353,7 @@ void Controller::release() {
   for (const PendingReply& reply : effects.replies) reply.deliver();
   state_->evict_finished(static_cast<size_t>(knobs_.finished_jobs_kept));
   append_in_flight_ = false;
-  if (!inbox_.empty() || pass_is_due()) {
+  if (waiting_inputs() > 0 || pass_is_due()) {
     pump();
   } else if (plan_wanted_) {
     arm_plan_timer();
@@ -340,17 +376,15 @@ void Controller::tick() {
     sessions_.was_deaf_until(now);
   }
   last_tick_at_ = now;
-  post_input({[this](Decision& decision) {
-                decision.set_actor("server");
-                decide_tick(decision, sessions_, loop_.now(), !history_.lost());
-                decide_lost_history(decision, history_);
-                plan_wanted_ = true;  // Time alone can make a job eligible.
-                for (const auto& [id, node] : state_->nodes()) {
-                  const Session* session = sessions_.find(id);
-                  if (session != nullptr && !session->sent.empty()) nodes_to_reconcile_.insert(id);
-                }
-              },
-              nullptr});
+  post_urgent([this](Decision& decision) {
+    decision.set_actor("server");
+    decide_tick(decision, sessions_, loop_.now(), !history_.lost());
+    decide_lost_history(decision, history_);
+    plan_wanted_ = true;  // Time alone can make a job eligible.
+    for (const auto& [connection, session] : sessions_.all()) {
+      if (session.node && !session.sent.empty()) nodes_to_reconcile_.insert(session.node);
+    }
+  });
 }
 
 }  // namespace hai

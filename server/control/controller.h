@@ -53,6 +53,11 @@ struct ControllerStats {
   static constexpr std::array kAppendBounds{1ms, 2ms, 5ms, 10ms, 20ms, 50ms, 100ms, 500ms, 2'000ms};
   std::array<int64_t, kAppendBounds.size() + 1> appends{};
   Duration appends_total{0};
+  // Planning passes in the same way.
+  static constexpr std::array kPassBounds{100us, 200us, 500us, 1'000us, 2'000us, 5'000us,
+                                          10'000us, 20'000us, 50'000us, 100'000us, 500'000us};
+  std::array<int64_t, kPassBounds.size() + 1> pass_lengths{};
+  Duration passes_total{0};
 };
 
 class Controller {
@@ -90,6 +95,9 @@ class Controller {
   void agent_connected(ConnectionId connection, const std::string& node_name);
   void agent_report(ConnectionId connection, AgentReport report);
   void agent_disconnected(ConnectionId connection);
+  // Stands for a heartbeat of every connected agent that says nothing new, without its cost: for
+  // simulations of a year, in which that would be most of the work. Renews no lease.
+  void agents_are_well() { sessions_.heard_connected(loop_.now()); }
 
   Mode mode() const { return mode_; }
   bool is_leading() const { return mode_ == Mode::leading; }
@@ -99,9 +107,13 @@ class Controller {
   Duration store_unavailable() const;
   // The live state, for metrics, tests and checkers: may be ahead of what is durable.
   const ClusterState& state() const { return *state_; }
-  SoftFacts soft_facts() const { return {planner_.get(), &progress_}; }
+  SoftFacts soft_facts() const {
+    return {planner_.get(), &progress_, &sessions_, loop_.wall_now()};
+  }
   const ControllerStats& stats() const { return stats_; }
-  size_t waiting_inputs() const { return inbox_.size(); }
+  // Of a full turn, what is taken of commands at the least.
+  static int share_of_people(int batch_max);
+  size_t waiting_inputs() const { return urgent_.size() + inbox_.size(); }
   const Knobs& knobs() const { return knobs_; }
 
  private:
@@ -109,7 +121,7 @@ class Controller {
     std::function<void(Decision&)> decide;
     std::function<void(Status)> refuse;  // may be empty
   };
-  static constexpr size_t kInboxMax = 200'000;
+  static constexpr size_t kInboxMax = 200'000;  // of either kind
   struct Order {
     NodeId node;
     ConnectionId connection;
@@ -136,9 +148,12 @@ class Controller {
   Duration patience_with_store() const { return 2 * knobs_.server_lease; }
   bool store_hangs();
   void note_append(MonoTime started);
+  void note_pass();
   void tick();
 
   void post_input(Input input);
+  void post_urgent(std::function<void(Decision&)> decide);
+  Input take_input(int taken);
   void pump();
   void run_turn();
   UnixTime decision_time() { return time_.at(loop_.wall_now(), loop_.now()); }
@@ -161,6 +176,7 @@ class Controller {
   void tell_standing();
   Status why_not_leading() const;
   void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
+  Status check_contact(const Command& command, const Actor& actor) const;
   void tell_peers(Session& session);
   void note_progress(const AgentReport& report);
 
@@ -187,6 +203,9 @@ class Controller {
   std::unique_ptr<Planner> planner_;
   std::map<JobId, int64_t> progress_;
 
+  // Reports, broken streams and ticks; taken in before all that people ask for, however much that
+  // is: a node whose heartbeat waits in a line of submits looks silent.
+  std::deque<Input> urgent_;
   std::deque<Input> inbox_;
   bool append_in_flight_ = false;
   int64_t turn_of_last_tick_ = 0;

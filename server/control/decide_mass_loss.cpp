@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <set>
 
-#include "common/hostlist.h"
 #include "server/control/decide_tick.h"
+#include "server/control/node_names.h"
 
 namespace hai {
 namespace {
 
 // In a small cluster one node is already more than any share of it.
 constexpr int kNodesMin = 3;
-constexpr size_t kNamesMax = 20;
-
-std::string leaf_of(const Node& node) { return node.facts.zone + '/' + node.facts.leaf; }
 
 bool is_silent(const Knobs& knobs, const Sessions& sessions, const Node& node, MonoTime now) {
   return node.liveness == Liveness::suspect &&
@@ -53,13 +50,6 @@ std::optional<Loss> find_loss(const Decision& decision, const std::vector<NodeId
   return Loss{"cluster", leaves.empty() ? nodes
                                         : fmt::format("{}, among them all of {} leaves", nodes,
                                                       leaves.size())};
-}
-
-std::string names_of(const ClusterState& state, const std::vector<NodeId>& nodes) {
-  std::vector<std::string> names;
-  for (NodeId id : nodes) names.push_back(state.find(id)->facts.name);
-  std::string text = format_hostlist(names);
-  return names.size() > kNamesMax && text.size() > 200 ? text.substr(0, 200) + "…" : text;
 }
 
 const Incident* open_incident(const ClusterState& state) {
@@ -107,6 +97,8 @@ void follow(Decision& decision, const Incident& incident, const std::vector<Node
 }
 
 }  // namespace
+
+bool has_mass_loss(const ClusterState& state) { return open_incident(state) != nullptr; }
 
 void decide_mass_loss(Decision& decision, const Sessions& sessions, MonoTime now) {
   const Knobs& knobs = decision.knobs();

@@ -9,6 +9,9 @@ namespace hai {
 
 inline constexpr std::string_view kMassLoss = "mass_loss";
 
+// An incident about it is open.
+bool has_mass_loss(const ClusterState& state);
+
 void decide_mass_loss(Decision& decision, const Sessions& sessions, MonoTime now);
 
 }  // namespace hai

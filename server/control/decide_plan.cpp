@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/control/attempt_flow.h"
+#include "server/control/master_port.h"
 
 namespace hai {
 namespace {
@@ -13,11 +14,6 @@ bool is_free_for(const ClusterState& state, const Job& job, const Placement& pla
     return node != nullptr && node->takes_jobs() &&
            without(place.gpus, node->free_gpus(job.id)).is_empty();
   });
-}
-
-// A port for the gang's rendezvous, below the ephemeral range and different for neighbours in time.
-int master_port(JobId job, int attempt) {
-  return static_cast<int>(10'000 + (job.value * 131 + attempt * 17) % 20'000);
 }
 
 // In a group of mixed nodes the same demand may be a whole node here and a share there.
@@ -33,10 +29,9 @@ void start(Decision& decision, const StartItem& item) {
   if (job == nullptr || !job->is_waiting() || job->held) return;
   if (!is_free_for(decision.state(), *job, item.placement)) return;
   int attempt = job->next_attempt();
-  decision.emit(AttemptPlaced{item.job, attempt, item.placement, item.priority,
-                              master_port(item.job, attempt),
-                              is_exclusive(decision.state(), *job, item.placement),
-                              item.is_jumper});
+  decision.emit(AttemptPlaced{
+      item.job, attempt, item.placement, item.priority, master_port(item.job, attempt),
+      is_exclusive(decision.state(), *job, item.placement), item.is_jumper});
 }
 
 void reserve(Decision& decision, const ReserveItem& item) {
@@ -51,17 +46,16 @@ void reserve(Decision& decision, const ReserveItem& item) {
       if (!(occupant.gpus & place.gpus).is_empty() && !victims.contains(occupant.job)) return;
     }
   }
-  decision.emit(
-      NodesReserved{item.job,
-                    {item.placement, item.priority, item.victims, decision.now(), item.is_move}});
+  decision.emit(NodesReserved{
+      item.job, {item.placement, item.priority, item.victims, decision.now(), item.is_move}});
   for (JobId victim : item.victims) {
-    suspend_attempt(decision, victim, item.job,
-                    item.is_move
-                        ? fmt::format("moves to other GPUs, so that job {} ({}) of {} gets whole nodes",
-                                      item.job.value, job->spec->name, job->user)
-                        : fmt::format("makes room for job {} ({}) of {}, priority {}",
-                                      item.job.value, job->spec->name, job->user,
-                                      to_string(item.priority)));
+    suspend_attempt(
+        decision, victim, item.job,
+        item.is_move
+            ? fmt::format("moves to other GPUs, so that job {} ({}) of {} gets whole nodes",
+                          item.job.value, job->spec->name, job->user)
+            : fmt::format("makes room for job {} ({}) of {}, priority {}", item.job.value,
+                          job->spec->name, job->user, to_string(item.priority)));
   }
 }
 

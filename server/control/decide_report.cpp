@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "server/control/attempt_flow.h"
+#include "server/control/decide_health.h"
+#include "server/control/decide_validate.h"
 
 namespace hai {
 namespace {
@@ -56,6 +58,11 @@ bool ended_unseen(const Attempt& attempt, const RankStatus& status) {
          !status.suspend_notified;
 }
 
+// Its group is judged as a whole.
+bool is_bisected(const Decision& decision, NodeId node) {
+  return decision.state().find(node)->health.repair.step == RepairStep::bisecting;
+}
+
 void take_status(Decision& decision, Session& session, const RankStatus& status) {
   const RankKey& key = status.key;
   const Rank* rank = live_rank(decision.state(), session.node, key);
@@ -76,6 +83,11 @@ void take_status(Decision& decision, Session& session, const RankStatus& status)
     decision.emit(AttemptContinued{key.job, key.attempt, "it ended before it saw the request"});
   }
   if (status.phase == RankPhase::exited) {
+    const Job& job = *decision.state().find(key.job);
+    if (job.spec->is_validation && status.cause == ExitCause::program &&
+        !is_bisected(decision, session.node)) {
+      judge_validation(decision, job, static_cast<size_t>(key.rank), status);
+    }
     decision.emit(RankEnded{key.job, key.attempt, key.rank, RankState::exited, status.cause,
                             status.exit_code, status.message});
   }
@@ -176,6 +188,10 @@ void decide_report(Decision& decision, Session& session, const AgentReport& repo
   if (peers.named && peers.version == report.peers_version) {
     decision.emit(NodePeersConfirmed{session.node});
   }
+  // Before the ranks: a fault that is reported together with a failure may explain it.
+  if (report.checks) take_checks(decision, session, *report.checks);
+  if (report.hook) session.hook = report.hook;
+  if (report.checks) decide_faults(decision, session.node);
   session.ranks.clear();
   for (const RankStatus& status : report.ranks) session.ranks.insert_or_assign(status.key, status);
   for (const RankStatus& status : report.ranks) take_status(decision, session, status);

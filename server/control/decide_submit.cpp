@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "server/control/decision.h"
@@ -30,22 +31,22 @@ int most_nodes_together(const JobSpec& spec, const std::map<std::string, int>& n
 }
 
 Status check_group(const ClusterState& state, const JobSpec& spec) {
-  std::set<std::string> groups;
+  const NodeCensus& census = state.node_census();
   std::map<std::string, int> nodes_by_zone;
   std::set<int> gpu_counts;
   int fitting = 0;
-  for (const auto& [id, node] : state.nodes()) {
-    groups.insert(node.facts.group);
-    if (node.facts.group != spec.group) continue;
-    gpu_counts.insert(node.facts.gpus);
-    if (node.facts.gpus == 0 || spec.gpus_per_node > node.facts.gpus) continue;
-    ++fitting;
-    ++nodes_by_zone[node.facts.zone];
+  for (const auto& [size, count] : census.sizes_of(spec.group)) {
+    const auto& [zone, gpus] = size;
+    gpu_counts.insert(gpus);
+    if (gpus == 0 || spec.gpus_per_node > gpus) continue;
+    fitting += count;
+    nodes_by_zone[zone] += count;
   }
-  if (!groups.contains(spec.group)) {
+  if (gpu_counts.empty()) {
+    const auto groups = std::views::keys(census.groups());
     return invalid_argument("resource.group: there is no node group '{}'; there is: {}", spec.group,
-                            groups.empty() ? "none yet, no node has registered"
-                                           : fmt::format("{}", fmt::join(groups, ", ")));
+                            census.groups().empty() ? "none yet, no node has registered"
+                                                    : fmt::format("{}", fmt::join(groups, ", ")));
   }
   if (!spec.zone.empty() && !nodes_by_zone.contains(spec.zone)) {
     return invalid_argument("resource.group: group {} has no zone '{}'", spec.group, spec.zone);

@@ -3,8 +3,11 @@
 #include <fmt/core.h>
 
 #include "server/control/attempt_flow.h"
+#include "server/control/decide_hang.h"
+#include "server/control/decide_health.h"
 #include "server/control/decide_mass_loss.h"
 #include "server/control/decide_peers.h"
+#include "server/control/decide_repair.h"
 #include "server/control/decide_report.h"
 #include "server/control/fencing.h"
 
@@ -85,11 +88,32 @@ void watch_attempts(Decision& decision) {
   }
 }
 
-void close_drains(Decision& decision) {
+// Whose faults nothing was done about yet: they wait for their neighbours.
+std::vector<NodeId> nodes_with_faults(const ClusterState& state) {
+  std::vector<NodeId> ids;
+  for (const auto& [id, node] : state.nodes()) {
+    for (const NodeCheck& check : node.health.checks) {
+      if (check.result.verdict != CheckVerdict::fail || !check.done.empty()) continue;
+      ids.push_back(id);
+      break;
+    }
+  }
+  return ids;
+}
+
+// A node that is to be drained by a deadline is empty before it, or its jobs leave then.
+std::optional<Scheduling> next_of_drain(const Node& node, UnixTime now) {
+  const bool is_wanted = node.scheduling == Scheduling::draining || node.drain_at.has_value();
+  if (is_wanted && node.occupants.empty()) return Scheduling::drained;
+  if (node.drain_at && now >= *node.drain_at) return Scheduling::draining;
+  return std::nullopt;
+}
+
+void advance_drains(Decision& decision) {
   for (const auto& [id, node] : decision.state().nodes()) {
-    if (node.scheduling != Scheduling::draining || !node.occupants.empty()) continue;
-    decision.emit(
-        NodeSchedulingChanged{id, Scheduling::drained, node.scheduling_reason, node.scheduling_by});
+    const std::optional<Scheduling> next = next_of_drain(node, decision.now());
+    if (!next) continue;
+    decision.emit(NodeSchedulingChanged{id, *next, node.scheduling_reason, node.scheduling_by});
   }
 }
 
@@ -97,12 +121,15 @@ void close_drains(Decision& decision) {
 
 Duration silence_limit(const Knobs& knobs) { return 2 * knobs.heartbeat + 1s; }
 
-void decide_tick(Decision& decision, const Sessions& sessions, MonoTime now, bool may_give_up) {
+void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool may_give_up) {
   decide_mass_loss(decision, sessions, now);
   watch_silence(decision, sessions, now, may_give_up);
   decide_peers(decision, sessions);
   watch_attempts(decision);
-  close_drains(decision);
+  advance_drains(decision);
+  decide_hangs(decision, sessions);
+  for (NodeId id : nodes_with_faults(decision.state())) decide_faults(decision, id);
+  decide_repairs(decision, sessions);
 }
 
 }  // namespace hai

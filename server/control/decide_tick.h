@@ -11,7 +11,6 @@ namespace hai {
 Duration silence_limit(const Knobs& knobs);
 
 // `may_give_up`: what the state says of silent nodes can be relied on.
-void decide_tick(Decision& decision, const Sessions& sessions, MonoTime now,
-                 bool may_give_up = true);
+void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool may_give_up = true);
 
 }  // namespace hai

@@ -53,6 +53,9 @@ Result<CommandReply> decide(Decision& decision, const CordonNode& command, const
 Result<CommandReply> decide(Decision& decision, const DrainNode& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const UndrainNode& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const FenceNode& command, const Actor& actor);
+Result<CommandReply> decide(Decision& decision, const ValidateNode& command, const Actor& actor);
+Result<CommandReply> decide(Decision& decision, const BisectNodes& command, const Actor& actor);
+Result<CommandReply> decide(Decision& decision, const CloseIncident& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const SetUser& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const SetQuota& command, const Actor& actor);
 Result<CommandReply> decide(Decision& decision, const RemoveQuota& command, const Actor& actor);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/control/decide_tick.h"
+
 namespace hai {
 namespace {
 
@@ -27,6 +29,15 @@ bool is_surely_fenced(const ClusterState& state, const Sessions& sessions, const
   const NodePeers& peers = state.find(id)->peers;
   return was_in_the_way(sessions, peers.confirmed, knobs.down_after, now) &&
          (!peers.named || was_in_the_way(sessions, *peers.named, knobs.down_after, now));
+}
+
+Status check_silent(const Sessions& sessions, const Knobs& knobs, const Node& node, MonoTime now) {
+  const Duration limit = silence_limit(knobs);
+  if (node.liveness == Liveness::down || now - sessions.contact(node.id) > limit) return ok();
+  return failed_precondition(
+      "node {} has answered within the last {}, so it is not off: drain it, or switch it off and "
+      "try again",
+      node.facts.name, format_duration(limit));
 }
 
 }  // namespace hai

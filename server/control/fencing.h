@@ -27,4 +27,7 @@ Duration fence_after(const Knobs& knobs);
 bool is_surely_fenced(const ClusterState& state, const Sessions& sessions, const Knobs& knobs,
                       NodeId node, MonoTime now);
 
+// An operator may vouch that a node is off only if it is silent: one that answers runs its ranks.
+Status check_silent(const Sessions& sessions, const Knobs& knobs, const Node& node, MonoTime now);
+
 }  // namespace hai

@@ -41,7 +41,28 @@ struct EventQuery {
   std::optional<int64_t> before_seq;
   JobId job;
   NodeId node;
-  int limit = 100;  // 1 .. kHistoryPageMax
+  std::vector<std::string> kinds;  // words of kind_of(); empty = any
+  int limit = 100;                 // 1 .. kHistoryPageMax
+};
+
+// Those that are over, newest first.
+struct IncidentQuery {
+  IncidentId before;  // only older ones; none = from the newest
+  int limit = 100;    // 1 .. kHistoryPageMax
+};
+
+// An attempt that was, or is, on a node.
+struct NodeStay {
+  JobId job;
+  std::string name;
+  std::string user;
+  int attempt = 0;
+  int rank = 0;
+  AttemptState state = AttemptState::placed;
+  UnixTime placed_at{};
+  std::optional<UnixTime> ended_at;
+  std::string end_reason;
+  bool operator==(const NodeStay&) const = default;
 };
 
 class History {
@@ -56,6 +77,11 @@ class History {
   // All attempts of a job, oldest first; empty for a job that never started or does not exist.
   virtual void attempts(JobId job, std::function<void(Result<std::vector<Attempt>>)> done) = 0;
   virtual void events(EventQuery query, std::function<void(Result<std::vector<Event>>)> done) = 0;
+  virtual void incidents(IncidentQuery query,
+                         std::function<void(Result<std::vector<Incident>>)> done) = 0;
+  // Of the jobs with the highest ids, latest start first.
+  virtual void stays(NodeId node, int limit,
+                     std::function<void(Result<std::vector<NodeStay>>)> done) = 0;
 };
 
 }  // namespace hai

@@ -195,6 +195,7 @@ void Controller::step_down(const std::string& what, const Status& cause) {
 // What was decided may be in the store or not; what still waited was not begun.
 void Controller::refuse_all(const std::string& why) {
   Effects effects = std::exchange(effects_, {});
+  urgent_.clear();
   std::deque<Input> inbox = std::exchange(inbox_, {});
   const Status unknown = unavailable(
       "this server has stopped leading: {}; it may or may not have been done, and asking again "

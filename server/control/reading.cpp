@@ -80,15 +80,23 @@ bool Controller::store_hangs() {
   return hung_ticks_ * knobs_.plan_period >= patience_with_store();
 }
 
+// The first bound that is not exceeded; behind the last one if all are.
+template <typename Bounds>
+static size_t bucket_of(const Bounds& bounds, Duration length) {
+  size_t bucket = 0;
+  while (bucket < bounds.size() && length > Duration(bounds[bucket])) ++bucket;
+  return bucket;
+}
+
+void Controller::note_pass() {
+  stats_.passes_total += stats_.last_pass;
+  ++stats_.pass_lengths[bucket_of(ControllerStats::kPassBounds, stats_.last_pass)];
+}
+
 void Controller::note_append(MonoTime started) {
   stats_.last_append = loop_.now() - started;
   stats_.appends_total += stats_.last_append;
-  size_t bucket = 0;
-  while (bucket < ControllerStats::kAppendBounds.size() &&
-         stats_.last_append > ControllerStats::kAppendBounds[bucket]) {
-    ++bucket;
-  }
-  ++stats_.appends[bucket];
+  ++stats_.appends[bucket_of(ControllerStats::kAppendBounds, stats_.last_append)];
 }
 
 }  // namespace hai

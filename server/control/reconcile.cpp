@@ -32,7 +32,7 @@ std::optional<OrderBody> wanted_for(const ClusterState& state, const Job& job, i
         key};  // Given up for lost, and here it is: it must not run beside its successor.
   }
   if (exited) return std::nullopt;  // Its end is being made durable in this turn.
-  if (attempt.end) return KillRank{key};
+  if (attempt.end) return KillRank{key, attempt.end->take_evidence};
   if (attempt.state == AttemptState::suspending) {
     if (status == nullptr || now > *attempt.suspend_deadline + kDeadlineSlack) return KillRank{key};
     if (status->suspend_notified) return std::nullopt;
@@ -87,6 +87,7 @@ LaunchRank launch_order(const ClusterState& state, const Job& job, int index,
   order.watchdog = spec.watchdog;
   if (job.checkpoint) order.checkpoint = job.checkpoint->path;
   order.whole_life_state = job.whole_life_state;
+  order.is_validation = spec.is_validation;
   return order;
 }
 
@@ -94,7 +95,9 @@ std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, 
                                  UnixTime now, MonoTime mono_now, PlacesOfTurn& places) {
   std::vector<OrderBody> orders;
   std::set<RankKey> seen;
+  std::set<RankKey> wanted;
   auto add = [&](const RankKey& key, OrderBody body) {
+    wanted.insert(key);
     OrderKind kind = kind_of(body);
     auto it = session.sent.find(key);
     if (it != session.sent.end() && it->second.kind == kind &&
@@ -120,7 +123,8 @@ std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, 
       add(key, KillRank{key});
     }
   }
-  std::erase_if(session.sent, [&](const auto& entry) { return !seen.contains(entry.first); });
+  // What has shown its effect is waited for no more: nodes that wait for nothing cost a tick nothing.
+  std::erase_if(session.sent, [&](const auto& entry) { return !wanted.contains(entry.first); });
   return orders;
 }
 

@@ -19,7 +19,10 @@ void Sessions::close(ConnectionId connection) {
   auto it = sessions_.find(connection);
   if (it == sessions_.end()) return;
   by_name_.erase(it->second.node_name);
-  if (it->second.node) by_node_.erase(it->second.node);
+  if (const NodeId node = it->second.node) {
+    set_contact(node, contact(node));
+    by_node_.erase(node);
+  }
   sessions_.erase(it);
 }
 
@@ -51,7 +54,8 @@ void Sessions::bind(Session& session, NodeId node) {
 
 MonoTime Sessions::contact(NodeId node) const {
   auto it = contact_.find(node);
-  return std::max(deaf_until_, it == contact_.end() ? term_start_ : it->second);
+  const MonoTime own = std::max(deaf_until_, it == contact_.end() ? term_start_ : it->second);
+  return heard_connected_at_ > own && by_node_.contains(node) ? heard_connected_at_ : own;
 }
 
 void Sessions::grant_leaves(Session& session, int64_t report_sequence, MonoTime now) {

@@ -4,12 +4,15 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/agent_messages.h"
+#include "common/bisection.h"
 #include "common/id.h"
 #include "common/time.h"
+#include "server/model/incident.h"
 
 namespace hai {
 
@@ -31,8 +34,12 @@ struct Session {
   std::map<RankKey, SentOrder> sent;
   UnixTime no_launches_until{};  // a rank could not start there, by the node's fault
   std::string launch_trouble;
-  int64_t peers_version = 0;  // of the list the node goes by, as it reported
-  NamePeers peers_told;       // as last sent
+  int64_t peers_version = 0;        // of the list the node goes by, as it reported
+  NamePeers peers_told;             // as last sent
+  std::vector<CheckResult> checks;  // all, as last reported
+  std::vector<GpuReading> gpu_readings;
+  std::optional<HookResult> hook;  // of the last hook it ran
+  MonoTime repair_ordered_at{};    // a hook, or faults to forget
   // By report sequence: when its grant left, and a moment before which the report was surely not
   // sent. Both only for what a later report can still confirm.
   std::map<int64_t, MonoTime> granted_at;
@@ -45,8 +52,20 @@ struct ProvenLease {
   MonoTime until{};
 };
 
+// Nodes of a job that failed without anybody to blame, tested in groups (common/bisection.h). Soft:
+// a new leader validates its nodes one by one instead.
+struct Bisection {
+  BisectionQuestion question;
+  std::vector<std::pair<JobId, std::vector<std::string>>> running;  // this round's groups
+  std::string why;
+  IncidentId incident;
+  std::set<std::string> decided;
+};
+
 class Sessions {
  public:
+  std::vector<Bisection> bisections;
+
   // Returns the connection this one replaces, if the node had another.
   ConnectionId open(ConnectionId connection, const std::string& node_name);
   void close(ConnectionId connection);
@@ -57,11 +76,16 @@ class Sessions {
   Session* find(NodeId node);
   const Session* find(NodeId node) const;
   void bind(Session& session, NodeId node);
+  const std::map<ConnectionId, Session>& all() const { return sessions_; }
 
   // When the node last got a lease grant from this term, or the term's start.
   MonoTime contact(NodeId node) const;
   void set_contact(NodeId node, MonoTime at) { contact_[node] = at; }
-  void set_term_start(MonoTime at) { contact_.clear(), proven_.clear(), term_start_ = at; }
+  // As if each connected node had just got a grant.
+  void heard_connected(MonoTime now) { heard_connected_at_ = now; }
+  void set_term_start(MonoTime at) {
+    contact_.clear(), proven_.clear(), bisections.clear(), term_start_ = at;
+  }
   MonoTime term_start() const { return term_start_; }
   // This server has heard nobody until now (it was paused): the silence was its own.
   void was_deaf_until(MonoTime now) { deaf_until_ = now; }
@@ -81,6 +105,7 @@ class Sessions {
   std::map<NodeId, ProvenLease> proven_;
   MonoTime term_start_{};
   MonoTime deaf_until_{};
+  MonoTime heard_connected_at_{};
 };
 
 }  // namespace hai

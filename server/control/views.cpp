@@ -2,14 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <tuple>
+
+#include "server/model/lemon_score.h"
+
 namespace hai {
 namespace {
-
-PendingReason pending_reason(const ClusterState& state, const Job& job, const SoftFacts& soft) {
-  if (job.held) return {PendingCode::held, job.hold_reason.empty() ? "held" : job.hold_reason};
-  if (soft.planner != nullptr) return soft.planner->pending_reason(state, job);
-  return {PendingCode::not_considered, "the next planning pass will look at it"};
-}
 
 // Why the attempt ends or is asked to leave, and whom its end waits for: a silent node's ranks
 // count as gone only when the node must have fenced itself.
@@ -29,6 +28,12 @@ std::string attempt_note(const ClusterState& state, const Attempt& attempt) {
 
 }  // namespace
 
+PendingReason waiting_reason(const ClusterState& state, const Job& job, const SoftFacts& soft) {
+  if (job.held) return {PendingCode::held, job.hold_reason.empty() ? "held" : job.hold_reason};
+  if (soft.planner != nullptr) return soft.planner->pending_reason(state, job);
+  return {PendingCode::not_considered, "the next planning pass will look at it"};
+}
+
 JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& soft) {
   JobView view;
   view.id = job.id.value;
@@ -44,7 +49,7 @@ JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& sof
   view.started_at = job.started_at;
   view.ended_at = job.ended_at;
   view.attempt = job.attempt_number();
-  if (job.is_waiting()) view.pending_reason = pending_reason(state, job, soft);
+  if (job.is_waiting()) view.pending_reason = waiting_reason(state, job, soft);
   if (job.is_terminal()) view.exit_code = job.exit_code;
   view.end_reason = job.end_reason;
   view.suspend_count = job.suspend_count;
@@ -77,11 +82,50 @@ JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& sof
   return view;
 }
 
-NodeView view_node(const Node& node) {
+namespace {
+
+// The worst that stands.
+std::string health_of(const Node& node) {
+  if (node.liveness != Liveness::up) return "unknown";
+  std::string health = "ok";
+  for (const NodeCheck& check : node.health.checks) {
+    if (check.is_settled()) continue;
+    if (check.result.verdict == CheckVerdict::fail) return "fail";
+    health = "warn";
+  }
+  return health;
+}
+
+std::vector<NodeCheck> all_checks(const Node& node, const SoftFacts& soft) {
+  std::vector<NodeCheck> checks = node.health.checks;
+  const Session* session = soft.sessions == nullptr ? nullptr : soft.sessions->find(node.id);
+  if (session == nullptr) return checks;
+  for (const CheckResult& result : session->checks) {
+    if (node.health.find(result.name, result.subject) != nullptr) continue;
+    checks.push_back({result, result.at, ""});
+  }
+  std::ranges::sort(checks, {}, [](const NodeCheck& check) {
+    return std::tie(check.result.name, check.result.subject);
+  });
+  return checks;
+}
+
+}  // namespace
+
+NodeView view_node(const Node& node, const SoftFacts& soft) {
   NodeView view{.node = node};
   for (const Occupant& occupant : node.occupants) view.jobs.push_back(occupant.job.value);
   if (node.takes_jobs()) view.gpus_free = node.free_gpus().count();
-  view.health = node.liveness == Liveness::up ? "ok" : "unknown";
+  view.health = health_of(node);
+  const LemonScore lemon = lemon_score(node.health, soft.now);
+  view.lemon_score = lemon.score;
+  view.lemon_text = lemon.explanation;
+  view.checks = all_checks(node, soft);
+  if (soft.sessions != nullptr) {
+    if (const Session* session = soft.sessions->find(node.id)) {
+      view.gpu_readings = session->gpu_readings;
+    }
+  }
   return view;
 }
 
@@ -97,8 +141,10 @@ ClusterView view_cluster(const ClusterState& state, const std::string& name) {
     ++view.nodes_by_liveness[std::string(to_string(node.liveness))];
     ++view.nodes_by_scheduling[std::string(to_string(node.scheduling))];
   }
-  for (const auto& [id, job] : state.jobs())
-    ++view.jobs_by_state[std::string(to_string(job.state))];
+  // Counted as numbers first: there may be a million.
+  std::map<JobState, int64_t> jobs;
+  for (const auto& [id, job] : state.jobs()) ++jobs[job.state];
+  for (const auto& [word, count] : jobs) view.jobs_by_state[std::string(to_string(word))] = count;
   return view;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "server/control/sessions.h"
 #include "server/model/cluster_state.h"
 #include "server/model/reason.h"
 #include "server/plan/planner.h"
@@ -31,7 +32,8 @@ struct JobView {
   std::optional<PendingReason> pending_reason;  // exactly for waiting jobs
   std::optional<int> exit_code;                 // exactly for finished jobs
   std::string end_reason;
-  std::vector<std::string> nodes;  // of the live attempt, or of the last one of a finished job; by rank
+  std::vector<std::string>
+      nodes;  // of the live attempt, or of the last one of a finished job; by rank
   int suspend_count = 0;
   int requeue_count = 0;
   int64_t lost_gpu_seconds = 0;
@@ -48,6 +50,11 @@ struct NodeView {
   std::vector<int64_t> jobs;
   int gpus_free = 0;   // of an open node that is up; held ones are not free
   std::string health;  // "ok" while no check says otherwise
+  int lemon_score = 0;
+  std::string lemon_text;
+  // Also those that are well, if asked for and known; sorted by name and subject.
+  std::vector<NodeCheck> checks;
+  std::vector<GpuReading> gpu_readings;  // by index, while its agent is connected
 };
 
 struct ClusterView {
@@ -67,10 +74,14 @@ struct ClusterView {
 struct SoftFacts {
   const Planner* planner = nullptr;
   const std::map<JobId, int64_t>* progress = nullptr;
+  const Sessions* sessions = nullptr;
+  UnixTime now{};
 };
 
+// Of a job that waits.
+PendingReason waiting_reason(const ClusterState& state, const Job& job, const SoftFacts& soft);
 JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& soft);
-NodeView view_node(const Node& node);
+NodeView view_node(const Node& node, const SoftFacts& soft);
 ClusterView view_cluster(const ClusterState& state, const std::string& name);
 
 }  // namespace hai

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,9 +28,30 @@ struct HttpRequest {
   std::string_view header(const std::string& name) const;  // `name` in lower case
 };
 
-// Gives the next piece of a streamed body, nullopt at its end. Called again only after the piece
+// A piece of a streamed body, or its end. Copies share the text: one piece may go to thousands.
+class HttpChunk {
+ public:
+  HttpChunk(std::nullopt_t) {}  // NOLINT: the end
+  HttpChunk(std::string text)   // NOLINT: a text is one
+      : text_(std::make_shared<const std::string>(std::move(text))) {}
+  HttpChunk(const char* text) : HttpChunk(std::string(text)) {}  // NOLINT
+  HttpChunk(std::shared_ptr<const std::string> text)             // NOLINT
+      : text_(std::move(text)) {}
+  HttpChunk(std::optional<std::string> text) {  // NOLINT
+    if (text) text_ = std::make_shared<const std::string>(std::move(*text));
+  }
+  bool has_value() const { return text_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  const std::string& operator*() const { return *text_; }
+  const std::string* operator->() const { return text_.get(); }
+
+ private:
+  std::shared_ptr<const std::string> text_;
+};
+
+// Gives the next piece of a streamed body, or its end. Called again only after the piece
 // was written, so a slow reader holds back its source. May be answered from any thread.
-using HttpChunkDone = std::function<void(std::optional<std::string>)>;
+using HttpChunkDone = std::function<void(HttpChunk)>;
 using HttpStream = std::function<void(HttpChunkDone)>;
 
 struct HttpResponse {

@@ -14,7 +14,7 @@
 namespace hai {
 
 struct HttpLimits {
-  size_t connections = 2'000;
+  size_t connections = 12'000;  // ten thousand who watch, and whoever asks something
   size_t header_bytes = 16 << 10;
   size_t body_bytes = 2 << 20;
   Duration read_timeout = 30s;    // for a whole request, and between requests

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "common/log.h"
+#include "server/http/negotiation.h"
 #include "server/http/problem.h"
 
 namespace hai {
@@ -82,6 +83,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     version_ = message.version();
     const std::string target(view(message.target()));
     HttpRequest request = to_request(std::move(message), peer_);
+    asked_ = negotiation_of(request);
     if (!parse_target(target, request)) {
       return respond(problem(invalid_argument("the request's address is malformed")));
     }
@@ -102,6 +104,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   }
 
   void read_failed(beast::error_code error) {
+    asked_ = {};
     keep_alive_ = false;
     version_ = 11;
     if (error == http::error::header_limit) {
@@ -153,6 +156,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     answered_number_ = number;
     answer_timer_.cancel();
     if (response.render) response = rendered(response.render);
+    negotiate(asked_, response);
     respond(std::move(response));
   }
 
@@ -183,10 +187,17 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
       message_->keep_alive(keep_alive_);
       message_->prepare_payload();
     }
+    if (asked_.is_head) leave_out_body();
     stream_.expires_after(limits_.write_timeout);
     http::async_write(
         stream_, *message_,
         [self = shared_from_this()](beast::error_code error, size_t) { self->was_written(error); });
+  }
+
+  // The length stays: it is that of what GET would give.
+  void leave_out_body() {
+    message_->body().clear();
+    stream_source_ = nullptr;
   }
 
   void was_written(beast::error_code error) {
@@ -200,19 +211,19 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   void stream_next() {
     stream_.expires_never();
     HttpStream source = stream_source_;
-    source([weak = weak_from_this()](std::optional<std::string> chunk) {
+    source([weak = weak_from_this()](HttpChunk chunk) {
       post(weak, [chunk = std::move(chunk)](BeastSession& self) mutable {
         self.stream_chunk(std::move(chunk));
       });
     });
   }
 
-  void stream_chunk(std::optional<std::string> chunk) {
+  void stream_chunk(HttpChunk chunk) {
     if (is_ended_) return;
     if (!chunk) return finish();
-    chunk_ = std::move(*chunk);
+    chunk_ = std::move(chunk);
     stream_.expires_after(limits_.write_timeout);
-    asio::async_write(stream_, asio::buffer(chunk_),
+    asio::async_write(stream_, asio::buffer(*chunk_),
                       [self = shared_from_this()](beast::error_code error, size_t) {
                         if (error) return self->close();
                         self->stream_next();
@@ -244,7 +255,8 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::string_body>> message_;
   HttpStream stream_source_;
-  std::string chunk_;
+  HttpChunk chunk_{std::nullopt};
+  Negotiation asked_;  // of the request being answered
   int64_t request_number_ = 0;
   int64_t answered_number_ = 0;
   unsigned version_ = 11;

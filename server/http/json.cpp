@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "server/auth/token.h"
+
 namespace hai {
 
 namespace {
@@ -34,6 +36,25 @@ Json rank_json(const RankView& rank) {
   return {{"rank", rank.rank},      {"node", rank.node},   {"gpus", rank.gpus},
           {"phase", rank.state},    {"cause", rank.cause}, {"exit_code", or_null(rank.exit_code)},
           {"message", rank.message}};
+}
+
+// One entry per GPU: the job that has it, or null.
+Json gpu_jobs_json(const Node& node) {
+  std::vector<Json> jobs(static_cast<size_t>(node.facts.gpus));
+  for (const Occupant& occupant : node.occupants) {
+    for (int gpu = 0; gpu < node.facts.gpus; ++gpu) {
+      if (occupant.gpus.contains(gpu)) jobs[static_cast<size_t>(gpu)] = occupant.job.value;
+    }
+  }
+  return jobs;
+}
+
+Json sums_json(const SumsByWord& sums) {
+  Json json = Json::object();
+  for (const auto& [word, sum] : sums) {
+    json[word] = {{"jobs", sum.jobs}, {"nodes", sum.nodes}, {"gpus", sum.gpus}};
+  }
+  return json;
 }
 
 }  // namespace
@@ -85,8 +106,55 @@ Json to_json(const AttemptView& view) {
           {"ranks", std::move(ranks)}};
 }
 
-Json to_json(const NodeView& view) {
+namespace {
+
+Json check_json(const NodeCheck& check) {
+  return {{"name", check.result.name},
+          {"subject", check.result.subject},
+          {"state", to_string(check.result.verdict)},
+          {"tier", to_string(check.result.tier)},
+          {"text", check.result.summary},
+          {"evidence", or_null(check.result.evidence)},
+          {"at", format_rfc3339(check.result.at)},
+          {"done", or_null(check.done)}};
+}
+
+Json repair_json(const NodeRepair& repair) {
+  if (repair.step == RepairStep::none) return nullptr;
+  return {{"step", to_string(repair.step)},
+          {"reason", repair.reason},
+          {"since", format_rfc3339(repair.since)},
+          {"round", repair.round},
+          {"job", repair.job ? Json(repair.job.value) : Json()},
+          {"incident", repair.incident ? Json(repair.incident.value) : Json()}};
+}
+
+Json validation_json(const NodeHealth& health) {
+  Json measured = Json::array();
+  for (const NodeMeasure& measure : health.measured) {
+    measured.push_back({{"name", measure.name}, {"unit", measure.unit}, {"value", measure.value}});
+  }
+  return {{"passed_at", format_rfc3339(health.validated_at)},
+          {"judged_at",
+           health.judged_at == UnixTime{} ? Json() : Json(format_rfc3339(health.judged_at))},
+          {"passed", health.is_passed},
+          {"text", or_null(health.judgement)},
+          {"measured", std::move(measured)}};
+}
+
+}  // namespace
+
+static Json gpu_readings_json(const std::vector<GpuReading>& readings,
+                              std::optional<int> GpuReading::*value) {
+  Json values = Json::array();
+  for (const GpuReading& reading : readings) values.push_back(or_null(reading.*value));
+  return values;
+}
+
+static Json node_json(const NodeView& view) {
   const Node& node = view.node;
+  Json checks = Json::array();
+  for (const NodeCheck& check : view.checks) checks.push_back(check_json(check));
   return {{"name", node.facts.name},
           {"group", node.facts.group},
           {"zone", node.facts.zone},
@@ -96,16 +164,32 @@ Json to_json(const NodeView& view) {
           {"reason",
            or_null(node.scheduling_reason.empty() ? node.liveness_reason : node.scheduling_reason)},
           {"reason_by", or_null(node.scheduling_by)},
+          {"drain_at", optional_time(node.drain_at)},
           {"gpus", node.facts.gpus},
           {"gpus_free", view.gpus_free},
           {"jobs", view.jobs},
+          {"gpu_jobs", gpu_jobs_json(node)},
           {"health", view.health},
-          {"checks", Json::array()},
+          {"checks", std::move(checks)},
+          {"repair", repair_json(node.health.repair)},
+          {"validation", validation_json(node.health)},
+          {"lemon_score", view.lemon_score},
+          {"lemon_text", or_null(view.lemon_text)},
           {"address", node.facts.address},
           {"cpus", node.facts.cpus},
           {"memory_bytes", node.facts.memory_bytes},
           {"gpu_model", node.facts.gpu_model},
           {"agent_version", node.facts.agent_version}};
+}
+
+Json to_json(const NodeView& view) {
+  Json node = node_json(view);
+  if (!view.gpu_readings.empty()) {
+    const std::vector<GpuReading>& readings = view.gpu_readings;
+    node["gpu_utilization"] = gpu_readings_json(readings, &GpuReading::utilization_percent);
+    node["gpu_temperature"] = gpu_readings_json(readings, &GpuReading::temperature_celsius);
+  }
+  return node;
 }
 
 Json to_json(const ClusterSummary& summary) {
@@ -118,11 +202,32 @@ Json to_json(const ClusterSummary& summary) {
        {{"total", view.gpus_total},
         {"used", view.gpus_used},
         {"free", view.gpus_free},
+        {"reserved", summary.gpus_reserved},
         {"draining", summary.gpus_draining},
         {"broken", summary.gpus_broken}}},
       {"nodes", {{"liveness", view.nodes_by_liveness}, {"scheduling", view.nodes_by_scheduling}}},
       {"jobs", view.jobs_by_state},
       {"last_seq", summary.last_seq}};
+}
+
+Json to_json(const CensusView& census) {
+  return {{"running",
+           {{"by_user", sums_json(census.running_by_user)},
+            {"by_group", sums_json(census.running_by_group)},
+            {"by_priority", sums_json(census.running_by_priority)}}},
+          {"waiting",
+           {{"by_reason", sums_json(census.waiting_by_reason)},
+            {"by_user", sums_json(census.waiting_by_user)},
+            {"by_group", sums_json(census.waiting_by_group)},
+            {"by_priority", sums_json(census.waiting_by_priority)}}},
+          {"counted_at", format_rfc3339(census.at)}};
+}
+
+Json to_json(const Token& token) {
+  return {{"id", token_id(token.hash)},
+          {"user", token.user},
+          {"label", token.label},
+          {"created_at", format_rfc3339(token.created_at)}};
 }
 
 Json to_json(const EventView& view) {
@@ -200,12 +305,19 @@ std::string to_text(const Json& json) {
 
 Json to_json(const IncidentView& view) {
   const Incident& incident = view.incident;
+  Json notes = Json::array();
+  for (const IncidentNote& note : incident.notes) {
+    notes.push_back({{"at", format_rfc3339(note.at)}, {"text", note.text}});
+  }
   return {{"id", incident.id.value},
           {"kind", incident.kind},
           {"subject", incident.subject},
           {"summary", incident.summary},
           {"opened_at", format_rfc3339(incident.opened_at)},
-          {"nodes", view.nodes}};
+          {"closed_at", optional_time(incident.closed_at)},
+          {"close_reason", or_null(incident.close_reason)},
+          {"nodes", view.nodes},
+          {"notes", std::move(notes)}};
 }
 
 }  // namespace hai

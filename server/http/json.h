@@ -6,6 +6,7 @@
 #include <string>
 
 #include "server/api/advisor.h"
+#include "server/api/job_census.h"
 #include "server/api/queries.h"
 
 namespace hai {
@@ -16,6 +17,8 @@ Json to_json(const JobView& view);
 Json to_json(const AttemptView& view);
 Json to_json(const NodeView& view);
 Json to_json(const ClusterSummary& summary);
+Json to_json(const CensusView& census);
+Json to_json(const Token& token);
 Json to_json(const IncidentView& view);
 Json to_json(const EventView& view);
 Json to_json(const QuotaView& view);

@@ -1,12 +1,14 @@
 #pragma once
-// What Prometheus scrapes. On the loop's thread: numbers of one moment.
+// What Prometheus scrapes. No series is named after a job or a user: their number stays small,
+// however much is submitted.
 
 #include <string>
 
-#include "server/api/queries.h"
+#include "server/http/routes.h"
 
 namespace hai {
 
-std::string metrics_text(Queries& queries, size_t agent_count);
+// On the loop's thread. The standbys have only what is theirs.
+std::string metrics_text(const HttpParts& parts);
 
 }  // namespace hai

@@ -45,7 +45,7 @@ HttpResponse problem(int http_status, std::string_view code, std::string_view de
   HttpResponse response{.status = http_status, .content_type = "application/problem+json"};
   response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (http_status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
-  if (http_status == 503) response.headers.emplace_back("Retry-After", "1");
+  if (http_status == 503 || http_status == 429) response.headers.emplace_back("Retry-After", "1");
   return response;
 }
 

@@ -1,5 +1,6 @@
 #include "server/http/route_help.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -49,6 +50,57 @@ Result<int64_t> query_integer(const HttpRequest& request, std::string_view key, 
     return invalid_argument("{}: {} is no whole number", key, text);
   }
   return value;
+}
+
+Result<int> query_limit(const HttpRequest& request, int standard, int max) {
+  Result<int64_t> limit = query_integer(request, "limit", standard);
+  if (!limit.is_ok()) return limit.status();
+  if (limit.value() < 1 || limit.value() > max) {
+    return invalid_argument("limit: must be 1 to {}, is {}", max, limit.value());
+  }
+  return static_cast<int>(limit.value());
+}
+
+Result<std::vector<std::string>> fields_of(const HttpRequest& request) {
+  constexpr size_t kFieldsMax = 64;
+  std::vector<std::string> fields;
+  std::string_view text = request.query_value("fields");
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    if (end > 0) fields.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (fields.size() > kFieldsMax) return invalid_argument("fields: at most {}", kFieldsMax);
+  }
+  return fields;
+}
+
+Json only(Json item, const std::vector<std::string>& fields) {
+  if (fields.empty()) return item;
+  Json part = Json::object();
+  for (const std::string& field : fields) {
+    if (item.contains(field)) part[field] = std::move(item[field]);
+  }
+  return part;
+}
+
+HttpResponse spec_problem(const std::vector<FieldError>& errors) {
+  HttpResponse response = problem(to_status(errors));
+  Json body = Json::parse(response.body);
+  Json list = Json::array();
+  for (size_t i = 0; i < errors.size() && i < kFieldErrorsMax; ++i) {
+    list.push_back({{"line", errors[i].line == 0 ? Json() : Json(errors[i].line)},
+                    {"path", errors[i].path},
+                    {"message", errors[i].message}});
+  }
+  body["errors"] = std::move(list);
+  response.body = to_text(body);
+  return response;
+}
+
+Done<CommandReply> respond_empty(HttpRespond respond) {
+  return [respond](Result<CommandReply> reply) {
+    respond(reply.is_ok() ? HttpResponse{.status = 204} : problem(reply.status()));
+  };
 }
 
 Result<bool> query_boolean(const HttpRequest& request, std::string_view key) {

@@ -39,7 +39,21 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
 }  // namespace
 
 void HttpRouter::add(std::string_view method, std::string_view pattern, Handler handler) {
-  routes_.push_back({std::string(method), split_path(pattern), std::move(handler)});
+  routes_.push_back({std::string(method), std::string(pattern), split_path(pattern),
+                     std::move(handler), nullptr});
+}
+
+void HttpRouter::add_checks(const CheckOf& check_of) {
+  for (Route& route : routes_) route.check = check_of(route.method, route.pattern);
+}
+
+std::string HttpRouter::pattern_of(const HttpRequest& request) const {
+  const std::vector<std::string> path = split_path(request.path);
+  for (const Route& route : routes_) {
+    Parameters ignored;
+    if (matches(route.segments, path, ignored)) return route.pattern;
+  }
+  return "";
 }
 
 void HttpRouter::route(const HttpRequest& request, HttpRespond respond) const {
@@ -48,7 +62,12 @@ void HttpRouter::route(const HttpRequest& request, HttpRespond respond) const {
   for (const Route& route : routes_) {
     Parameters parameters;
     if (!matches(route.segments, path, parameters)) continue;
-    if (route.method == request.method) return route.handler(request, parameters, respond);
+    const bool is_meant =
+        route.method == request.method || (route.method == "GET" && request.method == "HEAD");
+    if (is_meant && route.check) {
+      if (Status status = route.check(request); !status.is_ok()) return respond(problem(status));
+    }
+    if (is_meant) return route.handler(request, parameters, respond);
     methods.insert(route.method);
   }
   if (methods.empty()) {

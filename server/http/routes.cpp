@@ -1,28 +1,89 @@
 #include "server/http/routes.h"
 
+#include <chrono>
+
+#include "common/check.h"
+#include "server/api/admission.h"
+#include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
+#include "server/http/problem.h"
 #include "server/http/standing_answers.h"
+#include "server/http/web_files.h"
 
 namespace hai {
 
 HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)) {
   add_health_routes(router_, parts_);
   add_job_routes(router_, parts_);
+  add_job_detail_routes(router_, parts_);
+  add_bulk_routes(router_, parts_);
   add_advice_routes(router_, parts_);
   add_node_routes(router_, parts_);
+  add_cluster_routes(router_, parts_);
+  add_quota_routes(router_, parts_);
   add_event_routes(router_, parts_);
   add_people_routes(router_, parts_);
   add_admin_routes(router_, parts_);
+  router_.add("GET", "/api/v1/openapi.json",
+              [text = openapi_.json()](const HttpRequest&, const HttpRouter::Parameters&,
+                                       HttpRespond respond) { respond({.body = text}); });
+  router_.add_checks([this](const std::string& method, const std::string& pattern) {
+    const Openapi::Rules* rules = openapi_.find(method, pattern);
+    CHECK(rules != nullptr);  // a route that is not in schemas/openapi.yaml
+    return [rules](const HttpRequest& request) { return check_query(*rules, request); };
+  });
   if (!parts_.status_page_user.empty()) add_status_page(router_, parts_);
 }
 
-void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
-  if (auto answer = redirect_or_refuse(parts_.standing.get(), request)) {
-    return respond(std::move(*answer));
+// A page belongs where the leader is, because its requests may not go to another address; without a
+// leader it is shown all the same and says so itself.
+HttpResponse HttpRoutes::show(const HttpRequest& request) const {
+  const Standing standing = parts_.standing.get();
+  if (parts_.web.is_page(request.path) && !standing.is_leading() && !standing.leader.http.empty()) {
+    return redirect_to_leader(standing, request);
   }
-  router_.route(request, [this, respond = std::move(respond)](HttpResponse response) {
-    mark_stale(parts_.standing.get(), response);
+  return parts_.web.answer(request);
+}
+
+// Methods that are made up are counted as one.
+static std::string known_method(const std::string& method) {
+  for (const char* known : {"GET", "HEAD", "POST", "PUT", "DELETE"}) {
+    if (method == known) return method;
+  }
+  return "other";
+}
+
+// What a client asks of the API, but for documents and what tells whether the server lives. An
+// answer that goes on, such as a stream of events, is under way only until it begins.
+static Admission::Kind kind_of(const HttpRequest& request) {
+  const bool is_submit = request.method == "POST" && request.path == "/api/v1/jobs";
+  return is_submit ? Admission::Kind::submit : Admission::Kind::other;
+}
+
+void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
+  const bool is_web = !parts_.web.is_empty() && WebFiles::is_page_or_file(request.path);
+  const std::string route = is_web ? "dashboard" : router_.pattern_of(request);
+  const auto began = std::chrono::steady_clock::now();
+  auto answer = [this, method = known_method(request.method), route, began,
+                 respond = std::move(respond)](HttpResponse response) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    parts_.requests.note(method, route.empty() ? "none" : route,
+                         std::to_string(response.status / 100) + "xx", took.count());
     respond(std::move(response));
+  };
+  if (is_web) return answer(show(request));
+  if (auto elsewhere = redirect_or_refuse(parts_.standing.get(), request)) {
+    return answer(std::move(*elsewhere));
+  }
+  if (!request.path.starts_with("/api/")) return router_.route(request, std::move(answer));
+  if (!parts_.admission.enter(kind_of(request), 1)) {
+    return answer(problem(resource_exhausted("{}", parts_.admission.refusal())));
+  }
+  auto admitted = std::make_shared<Admitted>(parts_.admission, 1);
+  router_.route(request, [this, admitted, answer = std::move(answer)](HttpResponse response) {
+    admitted->release();
+    mark_stale(parts_.standing.get(), response);
+    answer(std::move(response));
   });
 }
 

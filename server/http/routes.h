@@ -8,33 +8,52 @@
 
 #include "common/loop.h"
 #include "server/http/http_message.h"
+#include "server/http/openapi.h"
 #include "server/http/router.h"
 
 namespace hai {
 
 class Actions;
+class Admission;
 class Advisor;
+class Controller;
 class LogRouter;
+class RequestMeter;
+class EventHub;
+class Observatory;
 class Queries;
 class StandingBoard;
+class WebFiles;
 
 struct HttpParts {
   Loop& loop;
   const StandingBoard& standing;
+  Controller& controller;
+  Observatory& observatory;
+  EventHub& events;
+  RequestMeter& requests;
+  const RequestMeter& calls;  // those of gRPC
+  Admission& admission;
   Queries& queries;
   Actions& actions;
   Advisor& advisor;
   LogRouter& logs;
   std::function<size_t()> agent_count;  // called on the loop's thread
-  // Whose view "/" shows to anybody who reaches the port; "" = no such page.
+  const WebFiles& web;                  // the dashboard; empty = not built or not wanted
+  // Whose view "/" shows to anybody who reaches the port where there is no dashboard; "" = no such
+  // page.
   std::string status_page_user;
 };
 
 // Each adds its routes. `parts` outlives the router.
 void add_health_routes(HttpRouter& router, const HttpParts& parts);
 void add_job_routes(HttpRouter& router, const HttpParts& parts);
+void add_job_detail_routes(HttpRouter& router, const HttpParts& parts);
+void add_bulk_routes(HttpRouter& router, const HttpParts& parts);
 void add_advice_routes(HttpRouter& router, const HttpParts& parts);
 void add_node_routes(HttpRouter& router, const HttpParts& parts);
+void add_cluster_routes(HttpRouter& router, const HttpParts& parts);
+void add_quota_routes(HttpRouter& router, const HttpParts& parts);
 void add_event_routes(HttpRouter& router, const HttpParts& parts);
 void add_admin_routes(HttpRouter& router, const HttpParts& parts);
 void add_people_routes(HttpRouter& router, const HttpParts& parts);
@@ -46,7 +65,10 @@ class HttpRoutes {
   void handle(const HttpRequest& request, HttpRespond respond) const;
 
  private:
+  HttpResponse show(const HttpRequest& request) const;
+
   const HttpParts parts_;
+  const Openapi openapi_;
   HttpRouter router_;
 };
 

@@ -1,11 +1,11 @@
 // /api/v1/jobs/{id}/{why,move,priority} and /api/v1/whatif
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/spec/job_spec_yaml.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
+#include "server/http/json_body.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
 
@@ -14,32 +14,6 @@ namespace hai {
 namespace {
 
 using Parameters = HttpRouter::Parameters;
-
-Result<Json> object_of(const std::string& body) {
-  Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return invalid_argument("the body must be a JSON object");
-  return json;
-}
-
-Result<std::string> string_at(const Json& object, const std::string& key) {
-  const auto it = object.find(key);
-  if (it == object.end()) return invalid_argument("{}: is missing", key);
-  if (!it->is_string()) return invalid_argument("{}: must be a string", key);
-  return it->get<std::string>();
-}
-
-Status check_keys(const Json& object, std::initializer_list<std::string_view> known) {
-  for (const auto& [key, value] : object.items()) {
-    if (std::ranges::find(known, key) != known.end()) continue;
-    std::string list;
-    for (std::string_view each : known) {
-      if (!list.empty()) list += ", ";
-      list += each;
-    }
-    return invalid_argument("{}: unknown key; known is: {}", key, list);
-  }
-  return ok();
-}
 
 // {"before": "OTHER"} | {"first": true} | {"last": true}
 Result<MoveJob> move_of(const HttpRequest& request, const std::string& job) {
@@ -61,12 +35,6 @@ Result<MoveJob> move_of(const HttpRequest& request, const std::string& job) {
   const Json& value = json.begin().value();
   if (value != true) return invalid_argument("{}: must be true", key);
   return MoveJob{job, key == "first" ? MoveJob::To::first : MoveJob::To::last, ""};
-}
-
-Result<Priority> priority_at(const Json& object) {
-  Result<std::string> word = string_at(object, "priority");
-  if (!word.is_ok()) return word.status();
-  return parse_priority(word.value());
 }
 
 Result<Change> submit_of(const Json& value) {
@@ -105,12 +73,9 @@ Result<Change> quota_of(const Json& value) {
     if (!priority.is_ok()) return priority.status();
     change.priority = priority.value();
   }
-  const auto nodes = value.find("nodes");
-  if (nodes == value.end()) return invalid_argument("nodes: is missing");
-  if (!nodes->is_null() && !nodes->is_number_unsigned()) {
-    return invalid_argument("nodes: must be a number, or null for no limit");
-  }
-  change.quota.nodes = nodes->is_null() ? -1 : nodes->get<int64_t>();
+  Result<int64_t> nodes = quota_nodes_at(value);
+  if (!nodes.is_ok()) return nodes.status();
+  change.quota.nodes = nodes.value();
   return Change{std::move(change)};
 }
 

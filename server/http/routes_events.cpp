@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "server/api/event_tail.h"
+#include "server/http/event_stream.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
 
@@ -16,12 +16,9 @@ Result<EventListRequest> list_request(const HttpRequest& request, const std::str
   EventListRequest list{.job = job,
                         .node = std::string(request.query_value("node")),
                         .kinds = request.query_values("kind")};
-  Result<int64_t> limit = query_integer(request, "limit", kPageDefault);
+  Result<int> limit = query_limit(request, kPageDefault, kPageMax);
   if (!limit.is_ok()) return limit.status();
-  if (limit.value() < 1 || limit.value() > kPageMax) {
-    return invalid_argument("limit: must be 1 to {}, is {}", kPageMax, limit.value());
-  }
-  list.limit = static_cast<int>(limit.value());
+  list.limit = limit.value();
   for (auto [key, out] : {std::pair("after", &list.after_seq), {"before", &list.before_seq}}) {
     Result<int64_t> seq = query_integer(request, key, -1);
     if (!seq.is_ok()) return seq.status();
@@ -45,19 +42,9 @@ void list_events(const HttpParts& parts, const HttpRequest& request, const std::
   });
 }
 
-std::string format_sse(const std::vector<EventView>& events) {
-  if (events.empty()) return ": alive\n\n";  // Keeps proxies from closing a silent connection.
-  std::string text;
-  for (const EventView& event : events) {
-    text += fmt::format("id: {}\nevent: {}\ndata: {}\n", event.seq, event.kind,
-                        to_text(to_json(event)));  // ends with a line end
-  }
-  return text;
-}
-
 // A browser that reconnects says where it was in Last-Event-ID.
-Result<EventTailRequest> tail_request(const HttpRequest& request) {
-  EventTailRequest tail{.job = std::string(request.query_value("job")),
+Result<EventListRequest> stream_request(const HttpRequest& request) {
+  EventListRequest tail{.job = std::string(request.query_value("job")),
                         .node = std::string(request.query_value("node")),
                         .kinds = request.query_values("kind")};
   HttpRequest resumed;
@@ -70,24 +57,18 @@ Result<EventTailRequest> tail_request(const HttpRequest& request) {
 }
 
 void stream_events(const HttpParts& parts, const HttpRequest& request, HttpRespond respond) {
-  Result<EventTailRequest> tail = tail_request(request);
-  if (!tail.is_ok()) return respond(problem(tail.status()));
-  parts.loop.post([&parts, caller = caller_of(request), tail = tail.value(), respond] {
-    // Whether he may look is known only after a question; the stream itself may stay silent long.
-    parts.queries.who_am_i(caller, [&parts, caller, tail, respond](Result<WhoAmIView> me) {
-      if (!me.is_ok()) return respond(problem(me.status()));
-      auto source = tail_events(parts.loop, parts.queries, caller, tail);
-      HttpResponse response{.content_type = "text/event-stream"};
-      response.body = "retry: 1000\n\n";
-      response.stream = stream_of(parts.loop, [source](Done<std::optional<std::string>> done) {
-        source([done](Result<std::optional<std::vector<EventView>>> events) {
-          if (!events.is_ok()) return done(events.status());
-          if (!events.value()) return done(std::optional<std::string>());
-          done(std::optional(format_sse(*events.value())));
-        });
-      });
-      respond(std::move(response));
-    });
+  Result<EventListRequest> list = stream_request(request);
+  if (!list.is_ok()) return respond(problem(list.status()));
+  parts.loop.post([&parts, caller = caller_of(request), list = list.value(), respond] {
+    open_event_stream({parts.loop, parts.queries, parts.events}, caller, list,
+                      [respond](Result<HttpStream> stream) {
+                        if (!stream.is_ok()) return respond(problem(stream.status()));
+                        HttpResponse response{.content_type = "text/event-stream"};
+                        response.body = "retry: 1000\n\n";
+                        response.headers.emplace_back("X-Accel-Buffering", "no");
+                        response.stream = std::move(stream).value();
+                        respond(std::move(response));
+                      });
   });
 }
 

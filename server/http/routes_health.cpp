@@ -32,8 +32,7 @@ void add_health_routes(HttpRouter& router, const HttpParts& parts) {
   router.add("GET", "/metrics",
              [&parts](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
                parts.loop.post([&parts, respond] {
-                 respond(text_response(metrics_text(parts.queries, parts.agent_count()),
-                                       "text/plain; version=0.0.4"));
+                 respond(text_response(metrics_text(parts), "text/plain; version=0.0.4"));
                });
              });
 }

@@ -15,6 +15,37 @@ namespace {
 using Parameters = HttpRouter::Parameters;
 
 constexpr size_t kRequestIdBytesMax = 128;
+constexpr size_t kSearchBytesMax = 200;
+
+Status check_reason(const std::string& text) {
+  std::string known;
+  for (int i = 0; i <= static_cast<int>(PendingCode::not_considered); ++i) {
+    const std::string_view word = to_string(static_cast<PendingCode>(i));
+    if (word == text) return ok();
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  return invalid_argument("reason: {} is none of {}", text.substr(0, 100), known);
+}
+
+// A cursor belongs to the order it came with.
+Status read_order(const HttpRequest& request, JobListRequest& list) {
+  if (const std::string_view sort = request.query_value("sort"); !sort.empty()) {
+    Result<JobOrder> order = parse_job_order(sort);
+    if (!order.is_ok()) return order.status();
+    list.order = order.value();
+  }
+  const std::string_view cursor = request.query_value("cursor");
+  if (list.order.is_newest_first()) {
+    Result<int64_t> before = query_integer(request, "cursor", 0);
+    if (!before.is_ok()) return before.status();
+    list.before = JobId{std::max<int64_t>(before.value(), 0)};
+  } else if (!cursor.empty()) {
+    Result<JobPlace> place = parse_place(cursor);
+    if (!place.is_ok()) return place.status();
+    list.after = place.value();
+  }
+  return ok();
+}
 
 Result<JobListRequest> list_request(const HttpRequest& request) {
   JobListRequest list{.user = std::string(request.query_value("user")),
@@ -28,34 +59,56 @@ Result<JobListRequest> list_request(const HttpRequest& request) {
     }
     list.states.push_back(*state);
   }
-  Result<int64_t> cursor = query_integer(request, "cursor", 0);
-  if (!cursor.is_ok()) return cursor.status();
-  Result<int64_t> limit = query_integer(request, "limit", kPageDefault);
-  if (!limit.is_ok()) return limit.status();
-  if (limit.value() < 1 || limit.value() > kPageMax) {
-    return invalid_argument("limit: must be 1 to {}, is {}", kPageMax, limit.value());
+  for (const std::string& text : request.query_values("priority")) {
+    Result<Priority> priority = parse_priority(text);
+    if (!priority.is_ok()) return priority.status();
+    list.priorities.push_back(priority.value());
   }
+  list.reasons = request.query_values("reason");
+  for (const std::string& reason : list.reasons) RETURN_IF_ERROR(check_reason(reason));
+  list.text = request.query_value("q");
+  if (list.text.size() > kSearchBytesMax) {
+    return invalid_argument("q: has {} bytes, allowed is {}", list.text.size(), kSearchBytesMax);
+  }
+  Result<bool> total = query_boolean(request, "total");
+  if (!total.is_ok()) return total.status();
+  Result<int> limit = query_limit(request, kPageDefault, kPageMax);
+  if (!limit.is_ok()) return limit.status();
   Result<bool> finished = query_boolean(request, "finished");
   if (!finished.is_ok()) return finished.status();
-  list.before = JobId{std::max<int64_t>(cursor.value(), 0)};
-  list.limit = static_cast<int>(limit.value());
+  list.count_all = total.value();
+  list.limit = limit.value();
   list.include_finished = finished.value();
+  RETURN_IF_ERROR(read_order(request, list));
   return list;
 }
 
-HttpResponse format_page(const JobPage& page) {
+HttpResponse format_page(const JobPage& page, const std::vector<std::string>& fields) {
   Json jobs = Json::array();
-  for (const JobView& job : page.jobs) jobs.push_back(to_json(job));
-  return list_response("jobs", std::move(jobs),
-                       page.next ? Json(std::to_string(page.next.value)) : Json());
+  for (const JobView& job : page.jobs) jobs.push_back(only(to_json(job), fields));
+  Json cursor;
+  if (page.next) {
+    cursor = std::to_string(page.next.value);
+  } else if (page.after) {
+    cursor = format_place(*page.after);
+  }
+  Json body = {{"jobs", std::move(jobs)}, {"next_cursor", std::move(cursor)}};
+  if (page.total) body["total"] = *page.total;
+  return json_response(body);
 }
 
 void list_jobs(const HttpParts& parts, const HttpRequest& request, HttpRespond respond) {
   Result<JobListRequest> list = list_request(request);
   if (!list.is_ok()) return respond(problem(list.status()));
-  parts.loop.post([&parts, caller = caller_of(request), list = list.value(), respond] {
-    parts.queries.list_jobs(caller, list, respond_with<JobPage>(respond, format_page));
-  });
+  Result<std::vector<std::string>> fields = fields_of(request);
+  if (!fields.is_ok()) return respond(problem(fields.status()));
+  parts.loop.post(
+      [&parts, caller = caller_of(request), list = list.value(), fields = fields.value(), respond] {
+        parts.queries.list_jobs(caller, list,
+                                respond_with<JobPage>(respond, [fields](const JobPage& page) {
+                                  return format_page(page, fields);
+                                }));
+      });
 }
 
 void respond_with_job(const HttpParts& parts, const Caller& caller, const std::string& job,
@@ -79,7 +132,7 @@ void submit_job(const HttpParts& parts, const HttpRequest& request, HttpRespond 
   }
   std::vector<SpecError> errors;
   if (!parse_job_spec(request.body, &submission.spec, &errors)) {
-    return respond(problem(to_status(errors)));
+    return respond(spec_problem(errors));
   }
   parts.loop.post([&parts, caller = caller_of(request), submission, respond] {
     parts.actions.submit_job(
@@ -130,6 +183,8 @@ Result<LogTailRequest> log_request(const HttpRequest& request, const std::string
   tail.offset = offset.value();
   tail.tail_bytes = tail_bytes.value();
   tail.follow = follow.value();
+  // A reader who follows a log that is still empty is to know at once that it is there.
+  tail.announce = follow.value();
   return tail;
 }
 
@@ -191,12 +246,7 @@ void add_job_routes(HttpRouter& router, const HttpParts& parts) {
            });
          });
   on_job("GET", "/api/v1/jobs/{id}/logs", read_log);
-  static constexpr std::pair<std::string_view, JobVerb> kVerbs[] = {{"stop", JobVerb::stop},
-                                                                    {"suspend", JobVerb::suspend},
-                                                                    {"resume", JobVerb::resume},
-                                                                    {"hold", JobVerb::hold},
-                                                                    {"release", JobVerb::release}};
-  for (const auto& [word, verb] : kVerbs) {
+  for (const auto& [word, verb] : kJobVerbs) {
     on_job("POST", fmt::format("/api/v1/jobs/{{id}}/{}", word),
            [verb = verb](const HttpParts& parts, const HttpRequest& request, const std::string& job,
                          HttpRespond respond) { control_job(parts, verb, request, job, respond); });

@@ -1,8 +1,9 @@
-// /api/v1/nodes and /api/v1/cluster
+// /api/v1/nodes
 
 #include <nlohmann/json.hpp>
 
 #include "server/api/actions.h"
+#include "server/http/json_body.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
 
@@ -12,12 +13,11 @@ namespace {
 
 using Parameters = HttpRouter::Parameters;
 
+constexpr int kStaysDefault = 100;
+
 Result<NodeListRequest> list_request(const HttpRequest& request) {
-  Result<int64_t> limit = query_integer(request, "limit", kPageMax);
+  Result<int> limit = query_limit(request, kPageMax, kNodePageMax);
   if (!limit.is_ok()) return limit.status();
-  if (limit.value() < 1 || limit.value() > kNodePageMax) {
-    return invalid_argument("limit: must be 1 to {}, is {}", kNodePageMax, limit.value());
-  }
   auto text = [&request](std::string_view key) { return std::string(request.query_value(key)); };
   return NodeListRequest{.group = text("group"),
                          .zone = text("zone"),
@@ -25,7 +25,7 @@ Result<NodeListRequest> list_request(const HttpRequest& request) {
                          .liveness = text("liveness"),
                          .scheduling = text("scheduling"),
                          .after = text("cursor"),
-                         .limit = static_cast<int>(limit.value())};
+                         .limit = limit.value()};
 }
 
 HttpResponse format_page(const NodePage& page) {
@@ -49,25 +49,67 @@ void respond_with_node(const HttpParts& parts, const Caller& caller, const std::
                          }));
 }
 
+Result<NodeChange> change_of(const HttpRequest& request, NodeVerb verb) {
+  if (verb != NodeVerb::drain || request.body.empty()) {
+    Result<std::string> reason = reason_of(request);
+    if (!reason.is_ok()) return reason.status();
+    return NodeChange{verb, reason.value()};
+  }
+  Result<Json> body = object_of(request.body);
+  if (!body.is_ok()) return body.status();
+  RETURN_IF_ERROR(check_keys(body.value(), {"reason", "deadline"}));
+  Result<std::string> reason = optional_string_at(body.value(), "reason");
+  if (!reason.is_ok()) return reason.status();
+  Result<std::optional<UnixTime>> deadline = optional_time_at(body.value(), "deadline");
+  if (!deadline.is_ok()) return deadline.status();
+  return NodeChange{verb, reason.value(), deadline.value()};
+}
+
+Json stay_json(const NodeStay& stay) {
+  return {{"id", stay.job.value},
+          {"name", stay.name},
+          {"user", stay.user},
+          {"attempt", stay.attempt},
+          {"rank", stay.rank},
+          {"state", to_string(stay.state)},
+          {"placed_at", format_rfc3339(stay.placed_at)},
+          {"ended_at", stay.ended_at ? Json(format_rfc3339(*stay.ended_at)) : Json()},
+          {"end_reason", stay.end_reason.empty() ? Json() : Json(stay.end_reason)}};
+}
+
+void list_node_jobs(const HttpParts& parts, const HttpRequest& request, const std::string& name,
+                    HttpRespond respond) {
+  Result<int> limit = query_limit(request, kStaysDefault, kHistoryPageMax);
+  if (!limit.is_ok()) return respond(problem(limit.status()));
+  parts.loop.post([&parts, caller = caller_of(request), name, limit = limit.value(), respond] {
+    parts.queries.list_node_jobs(
+        caller, name, limit,
+        respond_with<std::vector<NodeStay>>(respond, [](const std::vector<NodeStay>& stays) {
+          Json items = Json::array();
+          for (const NodeStay& stay : stays) items.push_back(stay_json(stay));
+          return json_response({{"jobs", std::move(items)}});
+        }));
+  });
+}
+
 void control_node(const HttpParts& parts, NodeVerb verb, const HttpRequest& request,
                   const std::string& name, HttpRespond respond) {
-  Result<std::string> reason = reason_of(request);
-  if (!reason.is_ok()) return respond(problem(reason.status()));
-  parts.loop.post(
-      [&parts, caller = caller_of(request), verb, name, reason = reason.value(), respond] {
-        parts.actions.control_nodes(
-            caller, {name}, verb, reason,
-            [&parts, caller, respond](Result<std::vector<ActionResult>> results) {
-              if (!results.is_ok()) return respond(problem(results.status()));
-              // The path names one node; a host list would have more.
-              if (results.value().size() != 1) {
-                return respond(problem(invalid_argument("name one node, not a list")));
-              }
-              const ActionResult& result = results.value().front();
-              if (!result.status.is_ok()) return respond(problem(result.status));
-              respond_with_node(parts, caller, result.name, respond);
-            });
-      });
+  Result<NodeChange> change = change_of(request, verb);
+  if (!change.is_ok()) return respond(problem(change.status()));
+  parts.loop.post([&parts, caller = caller_of(request), name, change = change.value(), respond] {
+    parts.actions.control_nodes(
+        caller, {name}, change,
+        [&parts, caller, respond](Result<std::vector<ActionResult>> results) {
+          if (!results.is_ok()) return respond(problem(results.status()));
+          // The path names one node; a host list would have more.
+          if (results.value().size() != 1) {
+            return respond(problem(invalid_argument("name one node, not a list")));
+          }
+          const ActionResult& result = results.value().front();
+          if (!result.status.is_ok()) return respond(problem(result.status));
+          respond_with_node(parts, caller, result.name, respond);
+        });
+  });
 }
 
 }  // namespace
@@ -83,38 +125,18 @@ void add_node_routes(HttpRouter& router, const HttpParts& parts) {
         parts.loop.post([&parts, caller = caller_of(request), name = parameters.at("name"),
                          respond] { respond_with_node(parts, caller, name, respond); });
       });
-  static constexpr std::pair<std::string_view, NodeVerb> kVerbs[] = {
-      {"cordon", NodeVerb::cordon}, {"drain", NodeVerb::drain}, {"undrain", NodeVerb::undrain},
-      {"fence", NodeVerb::fence}};
-  for (const auto& [word, verb] : kVerbs) {
+  router.add(
+      "GET", "/api/v1/nodes/{name}/jobs",
+      [&parts](const HttpRequest& request, const Parameters& parameters, HttpRespond respond) {
+        list_node_jobs(parts, request, parameters.at("name"), std::move(respond));
+      });
+  for (const auto& [word, verb] : kNodeVerbs) {
     router.add("POST", fmt::format("/api/v1/nodes/{{name}}/{}", word),
                [&parts, verb = verb](const HttpRequest& request, const Parameters& parameters,
                                      HttpRespond respond) {
                  control_node(parts, verb, request, parameters.at("name"), std::move(respond));
                });
   }
-  router.add("GET", "/api/v1/incidents",
-             [&parts](const HttpRequest& request, const Parameters&, HttpRespond respond) {
-               parts.loop.post([&parts, caller = caller_of(request), respond] {
-                 parts.queries.list_incidents(
-                     caller, respond_with<std::vector<IncidentView>>(
-                                 respond, [](const std::vector<IncidentView>& views) {
-                                   Json incidents = Json::array();
-                                   for (const IncidentView& view : views)
-                                     incidents.push_back(to_json(view));
-                                   return json_response({{"incidents", incidents}});
-                                 }));
-               });
-             });
-  router.add("GET", "/api/v1/cluster",
-             [&parts](const HttpRequest& request, const Parameters&, HttpRespond respond) {
-               parts.loop.post([&parts, caller = caller_of(request), respond] {
-                 parts.queries.get_cluster(
-                     caller, respond_with<ClusterSummary>(respond, [](const ClusterSummary& view) {
-                       return json_response(to_json(view));
-                     }));
-               });
-             });
 }
 
 }  // namespace hai

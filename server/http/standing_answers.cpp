@@ -26,19 +26,21 @@ std::optional<HttpResponse> redirect_or_refuse(const Standing& standing,
   const bool is_for_leaders = request.path == "/" || request.path.starts_with("/api/");
   if (!is_for_leaders || standing.is_leading()) return std::nullopt;
   if (standing.stale_since && only_reads(request)) return std::nullopt;
-  if (!standing.leader.http.empty()) {
-    HttpResponse response = problem(307, "standby", fmt::format("{} leads", standing.leader.http));
-    response.headers.emplace_back(
-        "Location", fmt::format("http://{}{}", standing.leader.http,
-                                request.target.starts_with('/') ? request.target : "/"));
-    return response;
-  }
+  if (!standing.leader.http.empty()) return redirect_to_leader(standing, request);
   const std::string what =
       standing.store_is_away
           ? fmt::format("the database cannot be reached: {}; nothing was changed, retry",
                         standing.reason)
           : fmt::format("this server does not lead: {}; retry", standing.reason);
   return problem(503, "unavailable", what);
+}
+
+HttpResponse redirect_to_leader(const Standing& standing, const HttpRequest& request) {
+  HttpResponse response = problem(307, "standby", fmt::format("{} leads", standing.leader.http));
+  response.headers.emplace_back(
+      "Location", fmt::format("http://{}{}", standing.leader.http,
+                              request.target.starts_with('/') ? request.target : "/"));
+  return response;
 }
 
 void mark_stale(const Standing& standing, HttpResponse& response) {

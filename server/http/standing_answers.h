@@ -14,6 +14,9 @@ namespace hai {
 std::optional<HttpResponse> redirect_or_refuse(const Standing& standing,
                                                const HttpRequest& request);
 
+// 307 to the leader, whose HTTP address is known.
+HttpResponse redirect_to_leader(const Standing& standing, const HttpRequest& request);
+
 // Marks what was read from a state that is not of now.
 void mark_stale(const Standing& standing, HttpResponse& response);
 

@@ -37,7 +37,7 @@ PageData gather(const Controller::ReadContext& context) {
     if (data.nodes.size() == kNodesShown) {
       ++data.nodes_left_out;
     } else {
-      data.nodes.push_back(view_node(node));
+      data.nodes.push_back(view_node(node, context.soft));
     }
   }
   std::ranges::sort(data.nodes, {}, [](const NodeView& view) { return view.node.facts.name; });
@@ -83,7 +83,7 @@ void add_totals(Html& html, const ClusterSummary& cluster) {
   const int total = cluster.view.gpus_total;
   html.raw("<div class=\"bar\">");
   add_bar(html, "used", cluster.view.gpus_used, total);
-  add_bar(html, "held", cluster.gpus_draining, total);
+  add_bar(html, "held", cluster.gpus_draining + cluster.gpus_reserved, total);
   add_bar(html, "broken", cluster.gpus_broken, total);
   html.raw("</div><p>")
       .text(fmt::format("{} GPUs: {} used, {} free, {} draining, {} broken", total,

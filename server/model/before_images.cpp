@@ -53,9 +53,7 @@ void ClusterState::keep_before(const Event& event) {
   if (JobId id = job_of(body)) keep_job_before(id);
   if (NodeId id = node_of(body)) keep(nodes_, id, before_->nodes);
   if (const auto* finished = std::get_if<JobFinished>(&body)) {
-    auto it = dependents_.find(finished->job);
-    if (it == dependents_.end()) return;
-    for (JobId dependent : it->second) keep_job_before(dependent);
+    keep_dependents_before(finished->job);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&body)) {
     if (const Job* job = find(ended->job)) keep(users_, job->user, before_->users);
   } else if (std::holds_alternative<EpochStarted>(body)) {
@@ -74,9 +72,19 @@ void ClusterState::keep_before(const Event& event) {
     keep(incidents_, opened->incident, before_->incidents);
   } else if (const auto* changed = std::get_if<IncidentChanged>(&body)) {
     keep(incidents_, changed->incident, before_->incidents);
+  } else if (const auto* noted = std::get_if<IncidentNoted>(&body)) {
+    keep(incidents_, noted->incident, before_->incidents);
+  } else if (const auto* reopened = std::get_if<JobReopened>(&body)) {
+    keep_dependents_before(reopened->job);
   } else if (const auto* closed = std::get_if<IncidentClosed>(&body)) {
     keep(incidents_, closed->incident, before_->incidents);
   }
+}
+
+void ClusterState::keep_dependents_before(JobId id) {
+  auto it = dependents_.find(id);
+  if (it == dependents_.end()) return;
+  for (JobId dependent : it->second) keep_job_before(dependent);
 }
 
 // A job that is new since then needs no image: its number tells. Most turns are about such jobs.

@@ -20,6 +20,7 @@ ClusterState::ClusterState(StoredState stored)
   for (Node& node : stored.nodes) {
     node_names_.emplace(node.facts.name, node.id);
     note_node_size(node);
+    node_census_.add(node.facts);
     nodes_.emplace(node.id, std::move(node));
   }
   for (Job& loaded : stored.jobs) {

@@ -15,6 +15,7 @@
 #include "server/model/event.h"
 #include "server/model/job.h"
 #include "server/model/node.h"
+#include "server/model/node_census.h"
 #include "server/model/user.h"
 
 namespace hai {
@@ -110,6 +111,8 @@ class ClusterState {
 
   const std::map<JobId, Job>& jobs() const { return jobs_; }
   const std::map<NodeId, Node>& nodes() const { return nodes_; }
+  // Finished jobs in memory, in the order they ended.
+  const std::set<std::pair<UnixTime, JobId>>& finished() const { return finished_; }
   const std::map<std::string, User>& users() const { return users_; }
   const std::map<QuotaKey, Quota>& quotas() const { return quotas_; }
   const std::map<std::string, Token>& tokens() const { return tokens_; }
@@ -132,6 +135,7 @@ class ClusterState {
   static constexpr int64_t kNodeUnit = 1000;
   // Units one job takes of its quota: whole nodes count 1000 each, shares in proportion.
   static int64_t node_units(int node_count, int gpus_per_node, int gpus_of_node);
+  const NodeCensus& node_census() const { return node_census_; }
   // GPUs of the group's largest node; 0 if it has none.
   int gpus_of_largest_node(const std::string& group) const;
 
@@ -141,26 +145,29 @@ class ClusterState {
  private:
 #define HAI_APPLY(Type) void on(const Type& event, const Event& meta);
   HAI_APPLY(EpochStarted)
-  HAI_APPLY(UserSet) HAI_APPLY(QuotaSet) HAI_APPLY(QuotaRemoved) HAI_APPLY(TokenSet)
-      HAI_APPLY(TokenRevoked) HAI_APPLY(JobSubmitted) HAI_APPLY(JobHeld) HAI_APPLY(JobReleased)
-          HAI_APPLY(JobPriorityChanged) HAI_APPLY(JobRankChanged) HAI_APPLY(JobStopRequested) HAI_APPLY(JobFinished)
-              HAI_APPLY(NodesReserved) HAI_APPLY(ReservationDropped) HAI_APPLY(AttemptPlaced)
-                  HAI_APPLY(AttemptStarting) HAI_APPLY(RankRunning) HAI_APPLY(RankEnded)
-                      HAI_APPLY(AttemptRunning) HAI_APPLY(AttemptSuspending)
-                          HAI_APPLY(AttemptContinued) HAI_APPLY(AttemptEnding)
-                              HAI_APPLY(AttemptEnded) HAI_APPLY(JobRequeued)
-                                  HAI_APPLY(CheckpointReported) HAI_APPLY(LifeStateSet)
-                                      HAI_APPLY(NodeRegistered) HAI_APPLY(NodeLivenessChanged)
-                                          HAI_APPLY(NodeSchedulingChanged)
-                                              HAI_APPLY(NodePeersNamed)
-                                                  HAI_APPLY(NodePeersConfirmed)
-                                                      HAI_APPLY(IncidentOpened)
-                                                          HAI_APPLY(IncidentChanged)
-                                                              HAI_APPLY(IncidentClosed)
-                                                                  HAI_APPLY(AttemptsSkipped)
+  HAI_APPLY(UserSet)
+  HAI_APPLY(QuotaSet)
+  HAI_APPLY(QuotaRemoved)
+  HAI_APPLY(TokenSet) HAI_APPLY(TokenRevoked) HAI_APPLY(JobSubmitted) HAI_APPLY(JobHeld)
+      HAI_APPLY(JobReleased) HAI_APPLY(JobPriorityChanged) HAI_APPLY(JobRankChanged)
+          HAI_APPLY(JobStopRequested) HAI_APPLY(JobFinished) HAI_APPLY(NodesReserved)
+              HAI_APPLY(ReservationDropped) HAI_APPLY(AttemptPlaced) HAI_APPLY(AttemptStarting)
+                  HAI_APPLY(RankRunning) HAI_APPLY(RankEnded) HAI_APPLY(AttemptRunning) HAI_APPLY(
+                      AttemptSuspending) HAI_APPLY(AttemptContinued) HAI_APPLY(AttemptEnding)
+                      HAI_APPLY(AttemptEnded) HAI_APPLY(JobRequeued) HAI_APPLY(CheckpointReported)
+                          HAI_APPLY(LifeStateSet) HAI_APPLY(NodeRegistered)
+                              HAI_APPLY(NodeLivenessChanged) HAI_APPLY(NodeSchedulingChanged)
+                                  HAI_APPLY(NodePeersNamed) HAI_APPLY(NodePeersConfirmed)
+                                      HAI_APPLY(IncidentOpened) HAI_APPLY(IncidentChanged)
+                                          HAI_APPLY(IncidentClosed) HAI_APPLY(AttemptsSkipped)
+                                              HAI_APPLY(IncidentNoted) HAI_APPLY(NodeCheckChanged)
+                                                  HAI_APPLY(NodeCheckHandled) HAI_APPLY(NodeMarked)
+                                                      HAI_APPLY(NodeRepairChanged)
+                                                          HAI_APPLY(NodeValidated)
+                                                              HAI_APPLY(JobReopened)
 #undef HAI_APPLY
 
-                                              Job& job(JobId id);
+                                                                  Job& job(JobId id);
   Attempt& live_attempt(JobId id, int attempt);
   Node& node(NodeId id);
   void note_change(JobId id);
@@ -176,6 +183,7 @@ class ClusterState {
   void add_usage(const Job& job, int sign);
   void keep_before(const Event& event);
   void keep_job_before(JobId id);
+  void keep_dependents_before(JobId id);
 
   Epoch epoch_;
   UnixTime epoch_began_at_{};
@@ -199,7 +207,8 @@ class ClusterState {
   std::set<JobId> live_;
   std::set<JobId> reserved_;
   std::set<std::pair<UnixTime, JobId>> finished_;  // in the order they ended
-  std::map<std::string, int> largest_nodes_;        // group → GPUs
+  std::map<std::string, int> largest_nodes_;       // group → GPUs
+  NodeCensus node_census_;
   static constexpr size_t kMovesMax = 10'000;
   std::deque<std::pair<UnixTime, size_t>> moves_;  // not stored
   Touched touched_;

@@ -9,6 +9,13 @@
 namespace hai {
 namespace {
 
+// Its work is not lost with it. A job that tells of no checkpoints is believed after a day.
+bool got_anywhere(const Job& job, const Attempt& attempt) {
+  if (!attempt.running_at) return false;
+  if (job.checkpoint && job.checkpoint->at > *attempt.running_at) return true;
+  return attempt.ended_at && *attempt.ended_at - *attempt.running_at >= 24h;
+}
+
 void set_state(Attempt& attempt, AttemptState next) {
   CHECK(may_follow(attempt.state, next));
   attempt.state = next;
@@ -25,6 +32,21 @@ AttemptState unsuspended_state(const Attempt& attempt) {
   bool any = std::ranges::any_of(attempt.ranks,
                                  [](const Rank& r) { return r.state != RankState::pending; });
   return any ? AttemptState::starting : AttemptState::placed;
+}
+
+// Only if none of its nodes is in an earlier one: a job that fails twice on a node says something
+// of the node.
+void note_early_failure(Job& job, const std::string& reason) {
+  EarlyFailure failure{{}, reason};
+  for (const Rank& rank : job.attempt->ranks) failure.nodes.push_back(rank.place.node);
+  std::ranges::sort(failure.nodes);
+  if (job.early_failures.size() >= Job::kEarlyFailuresMax) return;
+  for (const EarlyFailure& other : job.early_failures) {
+    for (NodeId node : failure.nodes) {
+      if (std::ranges::binary_search(other.nodes, node)) return;
+    }
+  }
+  job.early_failures.push_back(std::move(failure));
 }
 
 }  // namespace
@@ -274,6 +296,9 @@ void ClusterState::on(const AttemptEnded& event, const Event& meta) {
   if (owner.avoid.size() > Job::kAvoidMax) {
     owner.avoid.erase(owner.avoid.begin(), owner.avoid.end() - Job::kAvoidMax);
   }
+  if (event.ran_long) owner.early_failures.clear();
+  if (got_anywhere(owner, attempt)) owner.vain_requeues = 0;
+  if (event.failed_early) note_early_failure(owner, event.reason);
   if (event.outcome == AttemptState::suspended) ++owner.suspend_count;
   // Whoever ran waits again as suspended; whoever never did stays queued.
   if (owner.state == JobState::running) set_state(owner, JobState::suspended);
@@ -285,6 +310,7 @@ void ClusterState::on(const JobRequeued& event, const Event&) {
   CHECK(requeued.is_waiting());
   if (event.infrastructure) {
     ++requeued.requeue_count;
+    ++requeued.vain_requeues;
   } else {
     ++requeued.failure_restarts;
   }
@@ -306,7 +332,7 @@ void ClusterState::on(const LifeStateSet& event, const Event&) {
   job(event.job).whole_life_state = event.value;
 }
 
-void ClusterState::on(const NodeRegistered& event, const Event&) {
+void ClusterState::on(const NodeRegistered& event, const Event& meta) {
   auto it = nodes_.find(event.node);
   if (it == nodes_.end()) {
     CHECK(!node_names_.contains(event.facts.name));
@@ -314,10 +340,14 @@ void ClusterState::on(const NodeRegistered& event, const Event&) {
     fresh.id = event.node;
     fresh.liveness = Liveness::suspect;
     fresh.liveness_reason = "registered just now";
+    fresh.health.validated_at = meta.time;
     it = nodes_.emplace(event.node, std::move(fresh)).first;
     node_names_.emplace(event.facts.name, event.node);
+  } else {
+    node_census_.remove(it->second.facts);
   }
   it->second.facts = event.facts;
+  node_census_.add(event.facts);
   note_node_size(it->second);
   changes_ = {.everything = true};
   touched_.nodes.insert(event.node);
@@ -335,6 +365,7 @@ void ClusterState::on(const NodeSchedulingChanged& event, const Event&) {
   changed.scheduling = event.scheduling;
   changed.scheduling_reason = event.reason;
   changed.scheduling_by = event.by;
+  changed.drain_at = event.drain_at;
   touched_.nodes.insert(event.node);
 }
 

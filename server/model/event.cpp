@@ -39,7 +39,14 @@ std::string_view kind_of(const EventBody& body) {
                                                 "incident_opened",
                                                 "incident_changed",
                                                 "incident_closed",
-                                                "attempts_skipped"};
+                                                "attempts_skipped",
+                                                "incident_noted",
+                                                "node_check_changed",
+                                                "node_check_handled",
+                                                "node_marked",
+                                                "node_repair_changed",
+                                                "node_validated",
+                                                "job_reopened"};
   static_assert(std::size(kKinds) == std::variant_size_v<EventBody>);
   return kKinds[body.index()];
 }

@@ -162,8 +162,8 @@ struct AttemptEnding {
   HAI_FIELDS(F(job) F(attempt) F(end))
 };
 // All ranks are gone: the nodes are free. `lost_gpu_seconds` is work since the last checkpoint that
-// must be redone, `gpu_seconds` what the attempt had, `user_gpu_seconds` the decayed sum of its user
-// with it.
+// must be redone, `gpu_seconds` what the attempt had, `user_gpu_seconds` the decayed sum of its
+// user with it.
 struct AttemptEnded {
   JobId job;
   int attempt = 0;
@@ -173,8 +173,10 @@ struct AttemptEnded {
   std::vector<NodeId> avoid;  // nodes the next attempt should not use
   int64_t gpu_seconds = 0;
   int64_t user_gpu_seconds = 0;
+  bool failed_early = false;  // says something of the job, if it happens on other nodes too
+  bool ran_long = false;      // what failed early before says nothing any more
   HAI_FIELDS(F(job) F(attempt) F(outcome) F(reason) F(lost_gpu_seconds) F(avoid) F(gpu_seconds)
-                 F(user_gpu_seconds))
+                 F(user_gpu_seconds) F(failed_early) F(ran_long))
 };
 // The job goes back to the queue after an attempt that ended for a reason other than a suspension.
 struct JobRequeued {
@@ -220,7 +222,8 @@ struct NodeSchedulingChanged {
   Scheduling scheduling = Scheduling::open;
   std::string reason;
   std::string by;
-  HAI_FIELDS(F(node) F(scheduling) F(reason) F(by))
+  std::optional<UnixTime> drain_at = {};  // of cordoned: then its jobs have to leave
+  HAI_FIELDS(F(node) F(scheduling) F(reason) F(by) F(drain_at))
 };
 
 // Durable before the node hears of it: whoever leads must know which lists it may go by.
@@ -256,18 +259,69 @@ struct IncidentClosed {
   HAI_FIELDS(F(incident) F(reason))
 };
 
+// Something to know of an incident: what was seen, decided or done.
+struct IncidentNoted {
+  IncidentId incident;
+  std::string text;
+  HAI_FIELDS(F(incident) F(text))
+};
+
+// A check became so; `ok` and `unknown` end what was known of it.
+struct NodeCheckChanged {
+  NodeId node;
+  CheckResult check;
+  HAI_FIELDS(F(node) F(check))
+};
+// What was done about a check that fails (NodeCheck::done).
+struct NodeCheckHandled {
+  NodeId node;
+  std::string name;
+  std::string subject;
+  std::string done;
+  HAI_FIELDS(F(node) F(name) F(subject) F(done))
+};
+struct NodeMarked {
+  NodeId node;
+  std::string kind;
+  JobId cause;  // NodeMark::job
+  HAI_FIELDS(F(node) F(kind) F(cause))
+};
+struct NodeRepairChanged {
+  NodeId node;
+  NodeRepair repair;
+  HAI_FIELDS(F(node) F(repair))
+};
+struct NodeValidated {
+  NodeId node;
+  bool passed = false;
+  std::string summary;
+  std::vector<NodeMeasure> measured;
+  bool is_light = false;  // a full one is due as before
+  HAI_FIELDS(F(node) F(passed) F(summary) F(measured) F(is_light))
+};
+
+// A failure that was taken for the program's own was not: its node's fault was seen later. The job
+// goes back to the queue.
+struct JobReopened {
+  JobId job;
+  std::vector<NodeId> avoid;
+  std::string reason;
+  HAI_FIELDS(F(job) F(avoid) F(reason))
+};
+
 #undef F
 #undef HAI_FIELDS
 
 using EventBody =
     std::variant<EpochStarted, UserSet, QuotaSet, QuotaRemoved, TokenSet, TokenRevoked,
-                 JobSubmitted, JobHeld, JobReleased, JobPriorityChanged, JobRankChanged, JobStopRequested,
-                 JobFinished, NodesReserved, ReservationDropped, AttemptPlaced, AttemptStarting,
-                 RankRunning, RankEnded, AttemptRunning, AttemptSuspending, AttemptContinued,
-                 AttemptEnding, AttemptEnded, JobRequeued, CheckpointReported, LifeStateSet,
-                 NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged, NodePeersNamed,
-                 NodePeersConfirmed, IncidentOpened, IncidentChanged, IncidentClosed,
-                 AttemptsSkipped>;
+                 JobSubmitted, JobHeld, JobReleased, JobPriorityChanged, JobRankChanged,
+                 JobStopRequested, JobFinished, NodesReserved, ReservationDropped, AttemptPlaced,
+                 AttemptStarting, RankRunning, RankEnded, AttemptRunning, AttemptSuspending,
+                 AttemptContinued, AttemptEnding, AttemptEnded, JobRequeued, CheckpointReported,
+                 LifeStateSet, NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged,
+                 NodePeersNamed, NodePeersConfirmed, IncidentOpened, IncidentChanged,
+                 IncidentClosed, AttemptsSkipped, IncidentNoted, NodeCheckChanged, NodeCheckHandled,
+                 NodeMarked, NodeRepairChanged, NodeValidated, JobReopened>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

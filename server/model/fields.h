@@ -32,6 +32,21 @@ struct ExternalFields<NodeFacts> {
 };
 
 template <>
+struct ExternalFields<CheckResult> {
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("name", self.name);
+    visit("subject", self.subject);
+    visit("verdict", self.verdict);
+    visit("tier", self.tier);
+    visit("summary", self.summary);
+    visit("evidence", self.evidence);
+    visit("gpus", self.gpus);
+    visit("at", self.at);
+  }
+};
+
+template <>
 struct ExternalFields<CheckpointInfo> {
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -90,6 +105,7 @@ struct ExternalFields<JobSpec> {
     visit("tags", self.tags);
     visit("depends_on", self.depends_on);
     visit("begin_at", self.begin_at);
+    visit("is_validation", self.is_validation);
   }
 };
 

@@ -143,6 +143,17 @@ struct Fitting {
                   state.last_incident().value);
   }
 
+  Status needs(const JobReopened& body, const Job* job) const {
+    if (job->state != JobState::failed) return misfit("job {} has not failed", body.job.value);
+    const Job* namesake = state.find_unfinished(job->user, job->spec->name);
+    if (namesake == nullptr) return ok();
+    return misfit("job {} has the name of job {} now", namesake->id.value, body.job.value);
+  }
+  Status needs(const NodeCheckHandled& body, const Job*) const {
+    if (state.find(body.node)->health.find(body.name, body.subject) != nullptr) return ok();
+    return misfit("node {} has no check {} that is not well", body.node.value, body.name);
+  }
+
   static Status rank_exists(int rank, const Job& job) {
     if (rank >= 0 && rank < std::ssize(job.attempt->ranks)) return ok();
     return misfit("job {} has no rank {}", job.id.value, rank);

@@ -13,6 +13,19 @@ namespace hai {
 
 using IncidentId = Id<struct IncidentTag>;
 
+// What was seen, decided or done, and when.
+struct IncidentNote {
+  UnixTime at{};
+  std::string text;
+  bool operator==(const IncidentNote&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("at", self.at);
+    visit("text", self.text);
+  }
+};
+
 struct Incident {
   IncidentId id;
   std::string kind;     // "mass_loss"
@@ -21,7 +34,9 @@ struct Incident {
   UnixTime opened_at{};
   std::optional<UnixTime> closed_at;
   std::string close_reason;
-  std::vector<NodeId> nodes;  // whom it concerns
+  std::vector<NodeId> nodes;        // whom it concerns
+  std::vector<IncidentNote> notes;  // oldest first, bounded
+  static constexpr size_t kNotesMax = 100;
   bool operator==(const Incident&) const = default;
 };
 

@@ -101,6 +101,9 @@ void check_jobs(const ClusterState& state, Violations& out) {
 std::vector<std::string> violated_invariants(const ClusterState& state) {
   Violations out;
   check_nodes(state, out);
+  NodeCensus census;
+  for (const auto& [id, node] : state.nodes()) census.add(node.facts);
+  if (census != state.node_census()) out.push_back("the census of nodes is wrong");
   check_jobs(state, out);
   return out;
 }

@@ -11,7 +11,7 @@ bool Job::operator==(const Job& other) const {
                     job.custom_rank, job.started_at, job.ended_at, job.unmet_dependencies,
                     job.failed_dependency, job.attempt, job.reservation, job.checkpoint,
                     job.whole_life_state, job.avoid, job.exit_code, job.end_reason,
-                    job.suspend_count, job.requeue_count, job.launch_failures, job.failure_restarts,
+                    job.suspend_count, job.requeue_count, job.vain_requeues, job.launch_failures, job.failure_restarts,
                     job.lost_gpu_seconds, job.gpu_seconds, job.checkpoint_gap);
   };
   return *spec == *other.spec && scalars(*this) == scalars(other);

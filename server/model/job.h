@@ -55,7 +55,9 @@ struct AttemptEnd {
   AttemptState outcome = AttemptState::failed;
   int exit_code = 0;
   std::string reason;
-  bool infrastructure = false;  // not the job's fault: it runs again
+  bool infrastructure = false;   // not the job's fault: it runs again
+  std::vector<NodeId> suspects;  // whose fault it seems to be: the next attempt avoids them
+  bool take_evidence = false;    // its ranks are looked at before they are killed
   bool operator==(const AttemptEnd&) const = default;
 
   template <typename Self, typename Visit>
@@ -64,6 +66,8 @@ struct AttemptEnd {
     visit("exit_code", self.exit_code);
     visit("reason", self.reason);
     visit("infrastructure", self.infrastructure);
+    visit("suspects", self.suspects);
+    visit("take_evidence", self.take_evidence);
   }
 };
 
@@ -124,6 +128,19 @@ struct Reservation {
   }
 };
 
+// The nodes of an attempt that failed soon after it had begun.
+struct EarlyFailure {
+  std::vector<NodeId> nodes;
+  std::string reason;
+  bool operator==(const EarlyFailure&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("nodes", self.nodes);
+    visit("reason", self.reason);
+  }
+};
+
 struct Job {
   JobId id;
   std::string user;
@@ -151,13 +168,19 @@ struct Job {
   std::string end_reason;
   int suspend_count = 0;
   int requeue_count = 0;
+  int vain_requeues = 0;    // of these, since an attempt got anywhere
   int launch_failures = 0;  // in a row
   int failure_restarts = 0;
   int64_t lost_gpu_seconds = 0;
   int64_t gpu_seconds = 0;  // GPU time of its ended attempts
   int skipped_to = 0;       // attempts up to here were given once and are forgotten (design/0006)
 
+  // Its attempts that failed early, on nodes none of which is in two of them; emptied by one that
+  // ran longer.
+  std::vector<EarlyFailure> early_failures;
+
   static constexpr size_t kAvoidMax = 32;
+  static constexpr size_t kEarlyFailuresMax = 3;
 
   bool is_terminal() const { return hai::is_terminal(state); }
   bool has_live_attempt() const { return attempt && attempt->is_live(); }

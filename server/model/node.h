@@ -10,6 +10,8 @@
 #include "common/agent_messages.h"
 #include "common/gpu_set.h"
 #include "common/id.h"
+#include "common/time.h"
+#include "server/model/node_health.h"
 #include "server/model/states.h"
 
 namespace hai {
@@ -56,7 +58,9 @@ struct Node {
   Scheduling scheduling = Scheduling::open;
   std::string scheduling_reason;
   std::string scheduling_by;
+  std::optional<UnixTime> drain_at;  // only if cordoned: what runs may run until then
   NodePeers peers;
+  NodeHealth health;
 
   // Derived from the jobs; not stored.
   std::vector<Occupant> occupants;

@@ -40,10 +40,10 @@ void add(Hasher& hasher, const Job& job) { hasher.add(job); }
 
 void add(Hasher& hasher, const Node& node) {
   const auto& [id, facts, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,
-               peers, occupants, held] = node;
+               drain_at, peers, health, occupants, held] = node;
   (void)occupants, (void)held;  // They follow from the jobs.
   hasher.add_all(id, facts, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,
-                 peers);
+                 drain_at, peers, health);
 }
 
 void add(Hasher& hasher, const User& user) {
@@ -52,8 +52,9 @@ void add(Hasher& hasher, const User& user) {
 }
 
 void add(Hasher& hasher, const Incident& incident) {
-  const auto& [id, kind, subject, summary, opened_at, closed_at, close_reason, nodes] = incident;
-  hasher.add_all(id, kind, subject, summary, opened_at, closed_at, close_reason, nodes);
+  const auto& [id, kind, subject, summary, opened_at, closed_at, close_reason, nodes, notes] =
+      incident;
+  hasher.add_all(id, kind, subject, summary, opened_at, closed_at, close_reason, nodes, notes);
 }
 
 void add(Hasher& hasher, const Quota& quota) { hasher.add(quota); }

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "common/agent_messages.h"
+#include "common/health.h"
 #include "common/job_spec.h"
+#include "server/model/node_health.h"
 
 namespace hai {
 namespace {
@@ -157,6 +159,33 @@ template <>
 std::optional<CrossZone> parse_enum(std::string_view text) {
   for (CrossZone value : {CrossZone::allow, CrossZone::never}) {
     if (to_string(value) == text) return value;
+  }
+  return std::nullopt;
+}
+
+template <>
+std::optional<CheckVerdict> parse_enum(std::string_view text) {
+  for (CheckVerdict verdict :
+       {CheckVerdict::ok, CheckVerdict::warn, CheckVerdict::fail, CheckVerdict::unknown}) {
+    if (to_string(verdict) == text) return verdict;
+  }
+  return std::nullopt;
+}
+
+template <>
+std::optional<HealthTier> parse_enum(std::string_view text) {
+  for (HealthTier tier : {HealthTier::log, HealthTier::app, HealthTier::validate, HealthTier::drain,
+                          HealthTier::evict}) {
+    if (to_string(tier) == text) return tier;
+  }
+  return std::nullopt;
+}
+
+template <>
+std::optional<RepairStep> parse_enum(std::string_view text) {
+  for (RepairStep step : {RepairStep::none, RepairStep::emptying, RepairStep::validating,
+                          RepairStep::repairing, RepairStep::bisecting, RepairStep::service}) {
+    if (to_string(step) == text) return step;
   }
   return std::nullopt;
 }

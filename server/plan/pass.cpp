@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/check.h"
+#include "server/model/lemon_score.h"
 #include "server/plan/cost.h"
 #include "server/plan/eligible.h"
 #include "server/plan/explain.h"
@@ -20,6 +21,8 @@ constexpr int kSearchesMax = 128;
 constexpr int kWorthWaiting = 4;
 // So many gangs are looked at for defragmentation.
 constexpr size_t kScatteredMax = 4;
+// A gang of so many nodes is worth more than the best fit of a small job.
+constexpr int kLargeGang = 4;
 
 class Pass {
  public:
@@ -41,6 +44,7 @@ class Pass {
       const Priority level = pass_.state.find(id)->reservation->priority;
       lowest_kept_ = lowest_kept_ ? std::min(*lowest_kept_, level) : level;
     }
+    find_doubtful_nodes();
     empty_draining_nodes();
     consider_waiting();
     defragment_for_gangs();
@@ -96,7 +100,22 @@ class Pass {
     Demand demand = hai::demand_of(*bucket.shape, job);
     demand.may_cross_zones =
         demand.may_cross_zones && pass_.crossing < pass_.knobs.max_cross_zone_jobs;
+    if (demand.nodes >= kLargeGang) {
+      demand.avoid.insert(demand.avoid.end(), doubtful_.begin(), doubtful_.end());
+    }
     return demand;
+  }
+
+  // Nodes with a bad record: a large gang takes them last, as each of its nodes can end it.
+  void find_doubtful_nodes() {
+    if (pass_.knobs.lemon_score == 0) return;
+    for (NodeId id : index_.marked) {
+      const Node& node = *pass_.state.find(id);
+      if (!node.takes_jobs()) continue;
+      if (2 * lemon_score(node.health, pass_.now).score >= pass_.knobs.lemon_score) {
+        doubtful_.push_back(id);
+      }
+    }
   }
 
   void consider_waiting() {
@@ -344,6 +363,7 @@ class Pass {
   PlanIndex& index_;
   PassState pass_;
   std::vector<ShapeMemo> memos_;
+  std::vector<NodeId> doubtful_;
   std::map<std::string, OrderKey> blocked_;
   std::vector<std::pair<OrderKey, Scattered>> scattered_;
   std::optional<Priority> lowest_kept_;  // of the reservations that stand

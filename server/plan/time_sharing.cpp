@@ -57,6 +57,7 @@ void TimeSharingPlanner::rebuild(const ClusterState& state) {
   index_.ledger.rebuild(state);
   for (const auto& [id, node] : state.nodes()) {
     if (node.scheduling == Scheduling::draining) index_.draining.insert(id);
+    if (!node.health.marks.empty()) index_.marked.insert(id);
   }
   for (JobId id : state.live()) update_job(state, id);
   for (const auto& [order, id] : state.waiting()) update_job(state, id);
@@ -77,6 +78,7 @@ void TimeSharingPlanner::apply(const ClusterState& state, const Changes& changes
     } else {
       index_.draining.erase(id);
     }
+    if (!node.health.marks.empty()) index_.marked.insert(id);
   }
   for (JobId id : unique(changes.jobs)) update_job(state, id);
   for (NodeId id : nodes) {

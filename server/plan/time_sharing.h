@@ -21,6 +21,7 @@ struct PlanIndex {
   WaitingIndex waiting;
   VictimIndex running;
   std::set<NodeId> draining;
+  std::set<NodeId> marked;  // something speaks against them
 };
 
 class TimeSharingPlanner final : public Planner {

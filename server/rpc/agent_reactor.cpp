@@ -138,7 +138,17 @@ void AgentReactor::enqueue(v1::ServerMessage message) {
   }
   outbox_.push_back(std::move(message));
   outbox_bytes_ += bytes;
-  write_next();
+  write_soon();
+}
+
+// After all that is sent at this moment has been: each message costs both sides far more than what
+// is in it.
+void AgentReactor::write_soon() {
+  if (write_in_flight_ || std::exchange(write_posted_, true)) return;
+  post([this] {
+    write_posted_ = false;
+    write_next();
+  });
 }
 
 void AgentReactor::write_next() {
@@ -149,9 +159,24 @@ void AgentReactor::write_next() {
   }
   writing_ = std::move(outbox_.front());
   outbox_.pop_front();
-  outbox_bytes_ -= writing_.GetCachedSize();
+  outbox_bytes_ -= static_cast<size_t>(writing_.GetCachedSize());
+  take_orders_along();
   write_in_flight_ = true;
   StartWrite(&writing_);
+}
+
+void AgentReactor::take_orders_along() {
+  if (!writing_.has_order()) return;
+  size_t bytes = static_cast<size_t>(writing_.GetCachedSize());
+  while (!outbox_.empty() && outbox_.front().has_order()) {
+    v1::ServerMessage& next = outbox_.front();
+    const auto next_bytes = static_cast<size_t>(next.GetCachedSize());
+    if (bytes + next_bytes > kTogetherBytesMax) return;
+    bytes += next_bytes;
+    outbox_bytes_ -= next_bytes;
+    writing_.mutable_more_orders()->AddAllocated(next.release_order());
+    outbox_.pop_front();
+  }
 }
 
 // Ends the stream without waiting for the agent to read anything more.

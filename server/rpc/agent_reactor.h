@@ -39,7 +39,9 @@ class AgentReactor final : public AgentStream,
   void handle_hello(const v1::AgentMessage& message);
   void handle(const v1::AgentMessage& message);
   void enqueue(v1::ServerMessage message);
+  void write_soon();
   void write_next();
+  void take_orders_along();
   void cut(const Status& reason);
   void drop_outbox();
   void finish();
@@ -57,6 +59,7 @@ class AgentReactor final : public AgentStream,
   bool said_hello_ = false;
   bool accepted_ = false;
   bool write_in_flight_ = false;
+  bool write_posted_ = false;
   bool finished_ = false;
 };
 

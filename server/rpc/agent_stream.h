@@ -21,7 +21,8 @@ namespace hai {
 
 class AgentStream {
  public:
-  static constexpr size_t kOutboxMax = 4'096;  // messages
+  static constexpr size_t kOutboxMax = 4'096;           // messages
+  static constexpr size_t kTogetherBytesMax = 1 << 20;  // of orders that share a message
   static constexpr size_t kOutboxBytesMax = 64 << 20;
   static constexpr Duration kHelloTimeout = 10s;
   static constexpr Duration kDrainTimeout = 2s;

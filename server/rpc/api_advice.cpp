@@ -64,6 +64,7 @@ void to_proto(const WhyView& view, v1::WhyJobReply& out) {
   if (view.start_p50) out.set_start_p50_us(to_micros(*view.start_p50));
   if (view.start_p90) out.set_start_p90_us(to_micros(*view.start_p90));
   out.set_estimate_note(view.estimate_note);
+  if (view.jobs_before) out.set_jobs_before(*view.jobs_before);
 }
 
 void to_proto(const WhatIfView& view, v1::WhatIfReply& out) {

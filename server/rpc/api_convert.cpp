@@ -85,6 +85,51 @@ void to_proto(const AttemptView& view, v1::Attempt& out) {
   }
 }
 
+namespace {
+
+void check_to_proto(const NodeCheck& check, v1::NodeCheck& out) {
+  out.set_name(check.result.name);
+  out.set_subject(clean_utf8(check.result.subject));
+  out.set_state(word(to_string(check.result.verdict)));
+  out.set_tier(word(to_string(check.result.tier)));
+  out.set_text(clean_utf8(check.result.summary));
+  out.set_evidence(clean_utf8(check.result.evidence));
+  out.set_at_us(to_micros(check.result.at));
+  out.set_done(check.done);
+}
+
+void health_to_proto(const NodeView& view, v1::Node& out) {
+  const NodeHealth& health = view.node.health;
+  for (const NodeCheck& check : view.checks) check_to_proto(check, *out.add_checks());
+  if (health.repair.step != RepairStep::none) {
+    v1::NodeRepair& repair = *out.mutable_repair();
+    repair.set_step(word(to_string(health.repair.step)));
+    repair.set_reason(clean_utf8(health.repair.reason));
+    repair.set_since_us(to_micros(health.repair.since));
+    repair.set_round(health.repair.round);
+    repair.set_job(health.repair.job.value);
+    repair.set_incident(health.repair.incident.value);
+  }
+  out.set_lemon_score(view.lemon_score);
+  out.set_lemon_text(view.lemon_text);
+  out.set_validated_at_us(to_micros(health.validated_at));
+  out.set_judgement(clean_utf8(health.judgement));
+  for (const NodeMeasure& measure : health.measured) {
+    v1::NodeMeasure& added = *out.add_measured();
+    added.set_name(clean_utf8(measure.name));
+    added.set_unit(clean_utf8(measure.unit));
+    added.set_value(measure.value);
+  }
+  for (const NodeMark& mark : health.marks) {
+    v1::NodeMark& added = *out.add_marks();
+    added.set_at_us(to_micros(mark.at));
+    added.set_kind(clean_utf8(mark.kind));
+    added.set_job(mark.job.value);
+  }
+}
+
+}  // namespace
+
 void to_proto(const NodeView& view, v1::Node& out) {
   const NodeFacts& facts = view.node.facts;
   out.set_name(facts.name);
@@ -96,6 +141,7 @@ void to_proto(const NodeView& view, v1::Node& out) {
   out.set_reason(clean_utf8(view.node.scheduling_reason.empty() ? view.node.liveness_reason
                                                                 : view.node.scheduling_reason));
   out.set_reason_by(view.node.scheduling_by);
+  if (view.node.drain_at) out.set_drain_at_us(to_micros(*view.node.drain_at));
   out.set_gpus(facts.gpus);
   out.set_gpus_free(view.gpus_free);
   for (int64_t job : view.jobs) out.add_jobs(job);
@@ -105,6 +151,12 @@ void to_proto(const NodeView& view, v1::Node& out) {
   out.set_memory_bytes(facts.memory_bytes);
   out.set_gpu_model(clean_utf8(facts.gpu_model));
   out.set_agent_version(clean_utf8(facts.agent_version));
+  for (const GpuReading& reading : view.gpu_readings) {
+    v1::NodeGpu& gpu = *out.add_gpu_readings();
+    if (reading.utilization_percent) gpu.set_utilization_percent(*reading.utilization_percent);
+    if (reading.temperature_celsius) gpu.set_temperature_celsius(*reading.temperature_celsius);
+  }
+  health_to_proto(view, out);
 }
 
 void to_proto(const ClusterSummary& summary, v1::Cluster& out) {
@@ -115,7 +167,9 @@ void to_proto(const ClusterSummary& summary, v1::Cluster& out) {
   out.set_gpus_total(view.gpus_total);
   out.set_gpus_used(view.gpus_used);
   out.set_gpus_free(view.gpus_free);
-  out.set_gpus_draining(summary.gpus_draining);
+  // Its field covers both: a client that knows only it must not lose any.
+  out.set_gpus_draining(summary.gpus_draining + summary.gpus_reserved);
+  out.set_gpus_reserved(summary.gpus_reserved);
   out.set_gpus_broken(summary.gpus_broken);
   out.set_last_seq(summary.last_seq);
   out.set_started_at_us(to_micros(summary.epoch_started_at));

@@ -1,5 +1,7 @@
 // Jobs: submit, look, control.
 
+#include <algorithm>
+
 #include "proto/convert/spec_convert.h"
 #include "server/rpc/api_convert.h"
 #include "server/rpc/api_service.h"
@@ -26,23 +28,27 @@ Result<Submission> to_submission(const v1::SubmitJobRequest& request) {
 grpc::ServerUnaryReactor* ApiService::SubmitJob(grpc::CallbackServerContext* context,
                                                 const v1::SubmitJobRequest* request,
                                                 v1::SubmitJobReply* reply) {
+  if (admission_.refuses(Admission::Kind::submit, 1)) return refuse_busy(site_, context);
   Result<Submission> submission = to_submission(*request);
   if (!submission.is_ok()) return refuse(context, submission.status());
-  return on_loop(site_, context,
-                 [this, caller = caller_of(*context), reply,
-                  submission = std::move(submission).value()](UnaryCall call) {
-                   actions_.submit_job(
-                       caller, submission,
-                       finish_with<CommandReply>(call, [reply](const CommandReply& done) {
-                         reply->set_job_id(done.job.value);
-                         reply->set_name(done.name);
-                       }));
-                 });
+  return on_loop(
+      site_, context,
+      [this, caller = caller_of(*context), reply,
+       submission = std::move(submission).value()](UnaryCall call) mutable {
+        actions_.submit_job(caller, std::move(submission),
+                            finish_with<CommandReply>(call, [reply](const CommandReply& done) {
+                              reply->set_job_id(done.job.value);
+                              reply->set_name(done.name);
+                            }));
+      },
+      Admission::Kind::submit);
 }
 
 grpc::ServerUnaryReactor* ApiService::SubmitJobs(grpc::CallbackServerContext* context,
                                                  const v1::SubmitJobsRequest* request,
                                                  v1::SubmitJobsReply* reply) {
+  const int64_t weight = std::max(request->jobs_size(), 1);
+  if (admission_.refuses(Admission::Kind::submit, weight)) return refuse_busy(site_, context);
   std::vector<Submission> submissions;
   for (int i = 0; i < request->jobs_size(); ++i) {
     Result<Submission> submission = to_submission(request->jobs(i));
@@ -52,17 +58,18 @@ grpc::ServerUnaryReactor* ApiService::SubmitJobs(grpc::CallbackServerContext* co
     }
     submissions.push_back(std::move(submission).value());
   }
-  return on_loop(site_, context,
-                 [this, caller = caller_of(*context), reply,
-                  submissions = std::move(submissions)](UnaryCall call) {
-                   actions_.submit_jobs(
-                       caller, submissions,
-                       finish_with<std::vector<ActionResult>>(
-                           call, [reply](const std::vector<ActionResult>& results) {
-                             for (const ActionResult& result : results)
-                               to_proto(result, *reply->add_results());
-                           }));
-                 });
+  return on_loop(
+      site_, context,
+      [this, caller = caller_of(*context), reply,
+       submissions = std::move(submissions)](UnaryCall call) mutable {
+        actions_.submit_jobs(caller, std::move(submissions),
+                             finish_with<std::vector<ActionResult>>(
+                                 call, [reply](const std::vector<ActionResult>& results) {
+                                   for (const ActionResult& result : results)
+                                     to_proto(result, *reply->add_results());
+                                 }));
+      },
+      Admission::Kind::submit, weight);
 }
 
 grpc::ServerUnaryReactor* ApiService::GetJob(grpc::CallbackServerContext* context,

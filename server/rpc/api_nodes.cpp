@@ -3,6 +3,7 @@
 #include "server/rpc/api_convert.h"
 #include "server/rpc/api_service.h"
 #include "server/rpc/unary_call.h"
+#include "server/store/json_text.h"
 
 namespace hai {
 
@@ -38,13 +39,17 @@ grpc::ServerUnaryReactor* ApiService::ControlNode(grpc::CallbackServerContext* c
   return on_loop(
       site_, context,
       [this, caller = caller_of(*context), request, reply, verb = verb.value()](UnaryCall call) {
-        actions_.control_nodes(caller, {request->nodes().begin(), request->nodes().end()}, verb,
-                               request->reason(),
-                               finish_with<std::vector<ActionResult>>(
-                                   call, [reply](const std::vector<ActionResult>& results) {
-                                     for (const ActionResult& result : results)
-                                       to_proto(result, *reply->add_results());
-                                   }));
+        auto answer = finish_with<std::vector<ActionResult>>(
+            call, [reply](const std::vector<ActionResult>& results) {
+              for (const ActionResult& result : results) to_proto(result, *reply->add_results());
+            });
+        const std::vector<std::string> nodes(request->nodes().begin(), request->nodes().end());
+        if (verb == NodeVerb::validate && request->together()) {
+          return actions_.validate_together(caller, nodes, std::move(answer));
+        }
+        NodeChange change{verb, request->reason()};
+        if (request->has_deadline_us()) change.deadline = unix_micros(request->deadline_us());
+        actions_.control_nodes(caller, nodes, change, std::move(answer));
       });
 }
 
@@ -80,19 +85,32 @@ grpc::ServerUnaryReactor* ApiService::ListIncidents(grpc::CallbackServerContext*
                                                     const v1::ListIncidentsRequest*,
                                                     v1::ListIncidentsReply* reply) {
   return on_loop(site_, context, [this, caller = caller_of(*context), reply](UnaryCall call) {
-    queries_.list_incidents(caller,
-                            finish_with<std::vector<IncidentView>>(
-                                call, [reply](const std::vector<IncidentView>& views) {
-                                  for (const IncidentView& view : views) {
-                                    v1::Incident& out = *reply->add_incidents();
-                                    out.set_id(view.incident.id.value);
-                                    out.set_kind(view.incident.kind);
-                                    out.set_subject(view.incident.subject);
-                                    out.set_summary(view.incident.summary);
-                                    out.set_opened_at_us(to_micros(view.incident.opened_at));
-                                    for (const std::string& node : view.nodes) out.add_nodes(node);
-                                  }
-                                }));
+    queries_.list_incidents(caller, {},
+                            finish_with<IncidentPage>(call, [reply](const IncidentPage& page) {
+                              for (const IncidentView& view : page.incidents) {
+                                v1::Incident& out = *reply->add_incidents();
+                                out.set_id(view.incident.id.value);
+                                out.set_kind(view.incident.kind);
+                                out.set_subject(view.incident.subject);
+                                out.set_summary(view.incident.summary);
+                                out.set_opened_at_us(to_micros(view.incident.opened_at));
+                                for (const std::string& node : view.nodes) out.add_nodes(node);
+                                for (const IncidentNote& note : view.incident.notes) {
+                                  v1::IncidentNote& added = *out.add_notes();
+                                  added.set_at_us(to_micros(note.at));
+                                  added.set_text(clean_utf8(note.text));
+                                }
+                              }
+                            }));
+  });
+}
+
+grpc::ServerUnaryReactor* ApiService::CloseIncident(grpc::CallbackServerContext* context,
+                                                    const v1::CloseIncidentRequest* request,
+                                                    v1::CloseIncidentReply*) {
+  return on_loop(site_, context, [this, caller = caller_of(*context), request](UnaryCall call) {
+    actions_.close_incident(caller, {request->id(), request->reason()},
+                            finish_with<CommandReply>(call, [](const CommandReply&) {}));
   });
 }
 

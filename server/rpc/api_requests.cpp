@@ -94,6 +94,8 @@ Result<NodeVerb> from_proto(v1::NodeAction action) {
       return NodeVerb::undrain;
     case v1::NODE_ACTION_FENCE:
       return NodeVerb::fence;
+    case v1::NODE_ACTION_VALIDATE:
+      return NodeVerb::validate;
     default:
       return invalid_argument("action has the unknown value {}", static_cast<int>(action));
   }

@@ -15,7 +15,8 @@ Caller caller_of(const grpc::CallbackServerContext& context) {
 
 ApiService::ApiService(Parts parts)
     : loop_(parts.loop),
-      site_{parts.loop, parts.standing},
+      admission_(parts.admission),
+      site_{parts.loop, parts.standing, parts.admission, parts.meter},
       queries_(parts.queries),
       actions_(parts.actions),
       advisor_(parts.advisor),

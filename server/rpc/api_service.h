@@ -27,6 +27,8 @@ class ApiService final : public v1::Api::CallbackService {
     Actions& actions;
     Advisor& advisor;
     LogRouter& logs;
+    Admission& admission;
+    RequestMeter& meter;
     std::string server_address;  // what Cluster.leader says
   };
   explicit ApiService(Parts parts);
@@ -56,6 +58,7 @@ class ApiService final : public v1::Api::CallbackService {
   HAI_UNARY(ControlNode, ControlNodeRequest, ControlNodeReply)
   HAI_UNARY(GetCluster, GetClusterRequest, Cluster)
   HAI_UNARY(ListIncidents, ListIncidentsRequest, ListIncidentsReply)
+  HAI_UNARY(CloseIncident, CloseIncidentRequest, CloseIncidentReply)
   HAI_UNARY(WhoAmI, WhoAmIRequest, WhoAmIReply)
   HAI_UNARY(ListQuotas, ListQuotasRequest, ListQuotasReply)
   HAI_UNARY(SetQuota, SetQuotaRequest, Quota)
@@ -70,6 +73,7 @@ class ApiService final : public v1::Api::CallbackService {
 
  private:
   Loop& loop_;
+  Admission& admission_;
   const CallSite site_;
   Queries& queries_;
   Actions& actions_;

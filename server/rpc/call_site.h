@@ -2,22 +2,28 @@
 // What every call needs besides its request: the loop it runs on, and how the server stands, which
 // goes into the metadata. Trailing, with UNAVAILABLE: `hai-leader`, where the leader is reached,
 // and `hai-mode`, what this server does instead, if waiting for a leader helps. Initial:
-// `hai-stale-since`, the answer is of then, RFC 3339.
+// `hai-stale-since`, the answer is of then, RFC 3339. Trailing, with RESOURCE_EXHAUSTED of a server
+// that has too much to do: `retry-after-ms`.
 
 #include <grpcpp/support/server_callback.h>
 
 #include "common/loop.h"
+#include "server/api/admission.h"
+#include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
 
 namespace hai {
 
 inline constexpr const char* kLeaderKey = "hai-leader";
 inline constexpr const char* kModeKey = "hai-mode";
+inline constexpr const char* kRetryAfterKey = "retry-after-ms";
 inline constexpr const char* kStaleKey = "hai-stale-since";
 
 struct CallSite {
   Loop& loop;
   const StandingBoard& standing;
+  Admission& admission;
+  RequestMeter& meter;
 };
 
 // Before the call is finished with `status`, or its first message is sent.

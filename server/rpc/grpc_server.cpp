@@ -4,11 +4,13 @@
 
 #include "common/loop.h"
 #include "proto/convert/agent_convert.h"
+#include "proto/convert/grpc_locks.h"
 
 namespace hai {
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address,
                                                       const std::vector<grpc::Service*>& services) {
+  leave_grpc_locks_unchecked();
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
@@ -20,6 +22,8 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  // A client with more calls than that has them wait on its side.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1'000);
   // Two servers on one port would each get half of the agents.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   for (grpc::Service* service : services) builder.RegisterService(service);

@@ -3,12 +3,18 @@
 
 #include <grpcpp/support/status.h>
 
+#include <string>
+
 #include "common/status.h"
 
 namespace hai {
 
 inline grpc::Status to_grpc(const Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), status.message()};
+}
+
+inline std::string code_word(const grpc::Status& status) {
+  return std::string(to_string(static_cast<Code>(status.error_code())));
 }
 
 }  // namespace hai

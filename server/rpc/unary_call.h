@@ -4,6 +4,9 @@
 
 #include <grpcpp/support/server_callback.h>
 
+#include <chrono>
+#include <string>
+
 #include "common/loop.h"
 #include "server/api/source.h"
 #include "server/rpc/call_site.h"
@@ -14,17 +17,23 @@ namespace hai {
 // A call that has not been finished; copies are the same call.
 class UnaryCall {
  public:
-  UnaryCall(const StandingBoard& standing, grpc::CallbackServerContext* context,
-            grpc::ServerUnaryReactor* reactor)
-      : standing_(&standing), context_(context), reactor_(reactor) {}
+  UnaryCall(const CallSite& site, const char* method, int64_t weight,
+            grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor)
+      : site_(&site), method_(method), weight_(weight), context_(context), reactor_(reactor) {}
 
   void finish(const grpc::Status& status) const {
-    add_standing(*standing_, *context_, status);
+    site_->admission.leave(weight_);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
+    site_->meter.note("", method_, code_word(status), took.count());
+    add_standing(site_->standing, *context_, status);
     reactor_->Finish(status);
   }
 
  private:
-  const StandingBoard* standing_;
+  const CallSite* site_;
+  const char* method_;
+  int64_t weight_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   grpc::CallbackServerContext* context_;
   grpc::ServerUnaryReactor* reactor_;
 };
@@ -39,13 +48,25 @@ Done<T> finish_with(UnaryCall call, Fill fill) {
   };
 }
 
-// Runs `run(call)` on the loop.
+// A server with too much to do says so at once, and when to ask again.
+inline grpc::ServerUnaryReactor* refuse_busy(const CallSite& site,
+                                             grpc::CallbackServerContext* context) {
+  context->AddTrailingMetadata(kRetryAfterKey, std::to_string(Admission::kRetryAfterMs));
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(to_grpc(resource_exhausted("{}", site.admission.refusal())));
+  return reactor;
+}
+
+// Runs `run(call)` on the loop, or refuses if too much is under way. Counted under the name of the
+// function that calls this: those of the service's methods.
 template <typename Run>
 grpc::ServerUnaryReactor* on_loop(const CallSite& site, grpc::CallbackServerContext* context,
-                                  Run run) {
+                                  Run run, Admission::Kind kind = Admission::Kind::other,
+                                  int64_t weight = 1, const char* method = __builtin_FUNCTION()) {
+  if (!site.admission.enter(kind, weight)) return refuse_busy(site, context);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  site.loop.post(
-      [call = UnaryCall(site.standing, context, reactor), run = std::move(run)] { run(call); });
+  site.loop.post([call = UnaryCall(site, method, weight, context, reactor),
+                  run = std::move(run)]() mutable { run(call); });
   return reactor;
 }
 

@@ -2,6 +2,7 @@
 
 #include "server/store/history_queries.h"
 #include "server/store/pg_worker.h"
+#include "server/store/sample_queries.h"
 
 namespace hai {
 namespace {
@@ -74,6 +75,38 @@ void PgHistory::attempts(JobId job, std::function<void(Result<std::vector<Attemp
 void PgHistory::events(EventQuery query, std::function<void(Result<std::vector<Event>>)> done) {
   impl_->ask<std::vector<Event>>(
       [query](PgSession& session) { return find_events(session, query); }, std::move(done));
+}
+
+void PgHistory::incidents(IncidentQuery query,
+                          std::function<void(Result<std::vector<Incident>>)> done) {
+  impl_->ask<std::vector<Incident>>(
+      [query](PgSession& session) { return find_closed_incidents(session, query); },
+      std::move(done));
+}
+
+void PgHistory::stays(NodeId node, int limit,
+                      std::function<void(Result<std::vector<NodeStay>>)> done) {
+  impl_->ask<std::vector<NodeStay>>(
+      [node, limit](PgSession& session) { return find_node_stays(session, node, limit); },
+      std::move(done));
+}
+
+void PgHistory::save(ClusterSample sample, Duration keep) {
+  impl_->ask<bool>(
+      [sample, keep](PgSession& session) -> Result<bool> {
+        save_sample(session, sample, keep);
+        return true;
+      },
+      [](Result<bool>) {});  // a minute that is lost leaves a gap in a chart
+}
+
+void PgHistory::load(UnixTime since, Duration step,
+                     std::function<void(Result<std::vector<ClusterSample>>)> done) {
+  impl_->ask<std::vector<ClusterSample>>(
+      [since, step](PgSession& session) -> Result<std::vector<ClusterSample>> {
+        return find_samples(session, since, step);
+      },
+      std::move(done));
 }
 
 }  // namespace hai

@@ -1,5 +1,5 @@
 #pragma once
-// History on PostgreSQL: its own thread and connection, so that a slow question never holds up an
+// History and samples on PostgreSQL: its own thread and connection, so that a slow question never holds up an
 // append. Belongs to the loop's thread.
 
 #include <memory>
@@ -7,10 +7,11 @@
 
 #include "common/loop.h"
 #include "server/control/history_port.h"
+#include "server/control/sample_port.h"
 
 namespace hai {
 
-class PgHistory final : public History {
+class PgHistory final : public History, public SampleStore {
  public:
   PgHistory(Loop& loop, std::string conninfo);
   ~PgHistory() override;
@@ -19,6 +20,14 @@ class PgHistory final : public History {
   void job(JobKey key, std::function<void(Result<Job>)> done) override;
   void attempts(JobId job, std::function<void(Result<std::vector<Attempt>>)> done) override;
   void events(EventQuery query, std::function<void(Result<std::vector<Event>>)> done) override;
+  void incidents(IncidentQuery query,
+                 std::function<void(Result<std::vector<Incident>>)> done) override;
+  void stays(NodeId node, int limit,
+             std::function<void(Result<std::vector<NodeStay>>)> done) override;
+
+  void save(ClusterSample sample, Duration keep) override;
+  void load(UnixTime since, Duration step,
+            std::function<void(Result<std::vector<ClusterSample>>)> done) override;
 
  private:
   struct Impl;

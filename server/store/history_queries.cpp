@@ -152,6 +152,11 @@ Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& que
   Filter filter("events");
   if (query.job) filter.add("subject = $", subject_of(query.job));
   if (query.node) filter.add("subject = $", subject_of(query.node));
+  if (!query.kinds.empty()) {
+    PgArray kinds;
+    for (const std::string& kind : query.kinds) kinds.add(text_parameter(kind));
+    filter.add("kind = ANY($::text[])", kinds.take());
+  }
   if (query.after_seq) filter.add("seq > $::bigint", std::to_string(*query.after_seq));
   if (query.before_seq) filter.add("seq < $::bigint", std::to_string(*query.before_seq));
   PgResult rows = filter.select(session, kEventColumns, "event",
@@ -159,6 +164,16 @@ Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& que
   std::vector<Event> events;
   for (int row = 0; row < rows.size(); ++row) events.push_back(event_from_row(rows, row));
   return events;
+}
+
+Result<std::vector<Incident>> find_closed_incidents(PgSession& session,
+                                                    const IncidentQuery& query) {
+  RETURN_IF_ERROR(check_limit(query.limit));
+  Filter filter("incidents");
+  filter.add("(closed_at IS NOT NULL) = $::boolean", "true");
+  if (query.before) filter.add("id < $::bigint", std::to_string(query.before.value));
+  return incidents_of(
+      filter.select(session, kIncidentColumns, "incident", "id DESC", query.limit));
 }
 
 }  // namespace hai

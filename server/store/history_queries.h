@@ -14,5 +14,7 @@ Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job);
 // The same inside a snapshot of the caller.
 std::vector<Attempt> find_attempts_in(PgSession& session, JobId job);
 Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& query);
+Result<std::vector<NodeStay>> find_node_stays(PgSession& session, NodeId node, int limit);
+Result<std::vector<Incident>> find_closed_incidents(PgSession& session, const IncidentQuery& query);
 
 }  // namespace hai

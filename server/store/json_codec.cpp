@@ -283,6 +283,8 @@ struct JobRest {
     visit("gpu_seconds", self.job.gpu_seconds);
     visit("checkpoint_gap", self.job.checkpoint_gap);
     visit("skipped_to", self.job.skipped_to);
+    visit("early_failures", self.job.early_failures);
+    visit("vain_requeues", self.job.vain_requeues);
   }
 };
 
@@ -293,6 +295,7 @@ struct IncidentRest {
   static void fields(S& self, Visit&& visit) {
     visit("nodes", self.incident.nodes);
     visit("close_reason", self.incident.close_reason);
+    visit("notes", self.incident.notes);
   }
 };
 
@@ -344,6 +347,11 @@ Status job_rest_from_json(std::string_view json, Job& job) {
 std::string to_json(const NodePeers& peers) { return encode(peers); }
 Result<NodePeers> node_peers_from_json(std::string_view json) {
   return decode_whole<NodePeers>(json, "peers");
+}
+
+std::string to_json(const NodeHealth& health) { return encode(health); }
+Result<NodeHealth> node_health_from_json(std::string_view json) {
+  return decode_whole<NodeHealth>(json, "health");
 }
 
 std::string incident_rest_to_json(const Incident& incident) {

@@ -34,6 +34,9 @@ std::string to_json(const NodePeers& peers);
 Result<NodePeers> node_peers_from_json(std::string_view json);
 
 // What an incident's row keeps besides its columns.
+std::string to_json(const NodeHealth& health);
+Result<NodeHealth> node_health_from_json(std::string_view json);
+
 std::string incident_rest_to_json(const Incident& incident);
 Status incident_rest_from_json(std::string_view json, Incident& incident);
 

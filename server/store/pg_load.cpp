@@ -116,8 +116,8 @@ class JobPages {
 
 void load_nodes(PgSession& session, StoredState& state) {
   PgResult rows = session.run(
-      "SELECT id, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by, facts,"
-      " peers"
+      "SELECT id, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,"
+      " drain_at, facts, peers, health"
       " FROM node ORDER BY id");
   for (int row = 0; row < rows.size(); ++row) {
     PgCells cells(rows, row);
@@ -128,8 +128,10 @@ void load_nodes(PgSession& session, StoredState& state) {
     cells.read(node.scheduling);
     cells.read(node.scheduling_reason);
     cells.read(node.scheduling_by);
+    cells.read(node.drain_at);
     node.facts = cells.parsed(node_facts_from_json);
     node.peers = cells.parsed(node_peers_from_json);
+    node.health = cells.parsed(node_health_from_json);
   }
 }
 
@@ -185,10 +187,15 @@ std::vector<AnsweredRequest> load_requests(PgSession& session) {
 
 }  // namespace
 
+const char* const kIncidentColumns = "id, kind, subject, summary, opened_at, closed_at, body";
+
 std::vector<Incident> load_incidents(PgSession& session, bool only_open) {
-  PgResult rows = session.run(fmt::format(
-      "SELECT id, kind, subject, summary, opened_at, closed_at, body FROM incident{} ORDER BY id",
-      only_open ? " WHERE closed_at IS NULL" : ""));
+  return incidents_of(
+      session.run(fmt::format("SELECT {} FROM incident{} ORDER BY id", kIncidentColumns,
+                              only_open ? " WHERE closed_at IS NULL" : "")));
+}
+
+std::vector<Incident> incidents_of(const PgResult& rows) {
   std::vector<Incident> incidents;
   for (int row = 0; row < rows.size(); ++row) {
     PgCells cells(rows, row);

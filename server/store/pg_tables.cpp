@@ -123,8 +123,10 @@ const PgTable<Node>& node_table() {
        COLUMN(Node, "scheduling", "text", v.scheduling),
        COLUMN(Node, "scheduling_reason", "text", v.scheduling_reason),
        COLUMN(Node, "scheduling_by", "text", v.scheduling_by),
+       COLUMN(Node, "drain_at", "timestamptz", v.drain_at),
        COLUMN(Node, "facts", "json", to_json(v.facts)),
-       COLUMN(Node, "peers", "json", to_json(v.peers))}};
+       COLUMN(Node, "peers", "json", to_json(v.peers)),
+       COLUMN(Node, "health", "json", to_json(v.health))}};
   return table;
 }
 

@@ -27,11 +27,10 @@ Fleet::Fleet(Timeline& timeline, const TraceCluster& cluster, const std::vector<
 void Fleet::connect(Controller& controller) {
   controller_ = &controller;
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    ConnectionId connection{static_cast<int64_t>(i) + 1};
-    const NodeFacts& facts = cluster_.nodes[i];
-    controller.agent_connected(connection, facts.name);
-    controller.agent_report(connection,
-                            {.node = facts.name, .sequence = ++nodes_[i].sequence, .facts = facts});
+    nodes_[i].connection = ConnectionId{static_cast<int64_t>(i) + 1};
+    nodes_[i].boot_id = cluster_.nodes[i].boot_id;
+    controller.agent_connected(nodes_[i].connection, cluster_.nodes[i].name);
+    report_all(static_cast<int>(i), cluster_.nodes[i]);
   }
   if (options_.report_period > Duration{0})
     loop_.call_after(options_.report_period, [this] { gather_reports(); });
@@ -47,15 +46,20 @@ int Fleet::job_of(const std::string& name) {
 
 Duration Fleet::time_left(int job) const {
   const Progress& progress = progress_[job];
-  Duration restart = progress.has_run
-                         ? job_model(options_.seed, job, options_.saves_when_asked).restart
-                         : Duration{0};
+  Duration restart = progress.has_run ? model_of(job).restart : Duration{0};
   return kLaunchDelay + restart + jobs_[job].work - progress.safe;
 }
 
+JobModel Fleet::model_of(int job) const {
+  if (options_.model) return options_.model(job);
+  return job_model(options_.seed, job, options_.saves_when_asked);
+}
+
+// The connections of a node are its number and then one more round each.
 void Fleet::send(ConnectionId connection, const AgentOrder& order) {
-  std::visit([&](const auto& body) { on(static_cast<int>(connection.value - 1), body); },
-             order.body);
+  const auto node = static_cast<int>((connection.value - 1) % std::ssize(nodes_));
+  if (!nodes_[node].is_connected || nodes_[node].connection != connection) return;
+  std::visit([&](const auto& body) { on(node, body); }, order.body);
 }
 
 void Fleet::close(ConnectionId, const std::string&) {}
@@ -63,6 +67,7 @@ void Fleet::close(ConnectionId, const std::string&) {}
 void Fleet::on(int node, const LaunchRank& order) {
   if (find_status(node, order.key) != nullptr) return;
   add_status(node, order.key);
+  if (order.is_validation) return begin_validation(node, order.key);
   JobId id = order.key.job;
   auto [found, is_new] = runs_.try_emplace(id);
   Run& run = found->second;
@@ -70,14 +75,14 @@ void Fleet::on(int node, const LaunchRank& order) {
     run.job = job_of(order.job_name);
     run.attempt = order.key.attempt;
     run.size = order.ranks.size();
-    run.model = job_model(options_.seed, run.job, options_.saves_when_asked);
+    run.model = model_of(run.job);
     run.launched_at = loop_.now();
     run.done = run.safe = progress_[run.job].safe;
     run.ranks.reserve(run.size);
     arm(id, run, kLaunchDelay);
   }
   CHECK(run.attempt == order.key.attempt);
-  run.ranks.push_back({node, order.key.rank});
+  run.ranks.push_back({node, order.key.rank, order.gpus});
   if (nodes_[node].outages == 0) return;
   stop_working(run);
   run.phase = Phase::stalled;
@@ -86,6 +91,7 @@ void Fleet::on(int node, const LaunchRank& order) {
 }
 
 void Fleet::on(int, const SuspendRank& order) {
+  if (end_validation(order.key, ExitCause::grace_over, kEndsWhenAsked)) return;
   Run* run = find_run(order.key);
   if (run == nullptr || run->phase != Phase::working) return;
   run->was_asked = true;
@@ -123,6 +129,7 @@ void Fleet::on(int node, const KillRank& order) {
     status.cause = ExitCause::killed;
     return mark(node);
   }
+  if (end_validation(order.key, ExitCause::killed, kEndsWhenAsked)) return;
   Run* run = find_run(order.key);
   if (run == nullptr || run->phase == Phase::killing) return;
   stop_working(*run);

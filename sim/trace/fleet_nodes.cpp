@@ -24,18 +24,22 @@ bool Fleet::break_node(int node) {
     if (status.phase != RankPhase::exited) keys.push_back(status.key);
   }
   for (const RankKey& key : keys) {
+    if (end_validation(key, ExitCause::lost, Duration{0})) continue;
     Run& run = *find_run(key);
-    stop_working(run);
-    // The others of the gang hang until they are killed.
-    if (run.phase != Phase::killing) {
-      run.phase = Phase::stalled;
-      loop_.cancel(std::exchange(run.timer, 0));
-    }
+    stall(run);
     RankRef& rank = *std::ranges::find(run.ranks, key.rank, &RankRef::rank);
     end_rank(key.job, run, rank, ExitCause::lost, "its node is down");
     close_run_if_gone(key.job);
   }
   return true;
+}
+
+// The others of the gang hang until they are killed.
+void Fleet::stall(Run& run) {
+  stop_working(run);
+  if (run.phase == Phase::killing) return;
+  run.phase = Phase::stalled;
+  loop_.cancel(std::exchange(run.timer, 0));
 }
 
 bool Fleet::repair_node(int node) { return --nodes_[node].outages == 0; }
@@ -52,12 +56,22 @@ void Fleet::mark(int node) {
 void Fleet::flush() {
   flush_posted_ = false;
   for (int node : std::exchange(dirty_, {})) {
-    NodeSlot& slot = nodes_[node];
-    slot.is_dirty = slot.has_forgotten = false;
-    controller_->agent_report(
-        ConnectionId{node + 1},
-        {.node = cluster_.nodes[node].name, .sequence = ++slot.sequence, .ranks = slot.ranks});
+    nodes_[node].is_dirty = false;
+    if (nodes_[node].is_connected) report_all(node, std::nullopt);
   }
+}
+
+void Fleet::report_all(int node, std::optional<NodeFacts> facts) {
+  NodeSlot& slot = nodes_[node];
+  const bool tells_checks = options_.machines != nullptr && (facts || slot.has_news);
+  AgentReport report{.node = cluster_.nodes[node].name, .sequence = ++slot.sequence};
+  report.facts = std::move(facts);
+  report.granted_sequence = slot.granted;
+  report.ranks = slot.ranks;
+  if (tells_checks) report.checks = options_.machines->checks(node);
+  if (options_.machines != nullptr) report.hook = options_.machines->hook(node);
+  slot.has_forgotten = slot.has_news = false;
+  controller_->agent_report(slot.connection, std::move(report));
 }
 
 }  // namespace hai

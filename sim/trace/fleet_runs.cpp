@@ -41,8 +41,13 @@ void Fleet::timer_fired(JobId id) {
 }
 
 void Fleet::start_working(JobId id, Run& run) {
-  // All launches of a gang are ordered in one turn.
-  CHECK(run.ranks.size() == run.size);
+  // All launches of a gang are ordered in one turn; a node that fell silent in it has got none, and
+  // the others wait for its rank until they are killed.
+  if (run.ranks.size() < run.size) {
+    CHECK(options_.machines != nullptr);
+    run.phase = Phase::stalled;
+    return;
+  }
   run.phase = Phase::working;
   bool comes_back = progress_[run.job].has_run;
   run.works_from = loop_.now() + (comes_back ? run.model.restart : Duration{0});
@@ -92,13 +97,14 @@ void Fleet::end_ranks(JobId id, ExitCause cause) {
   close_run_if_gone(id);
 }
 
-void Fleet::end_rank(JobId id, Run& run, RankRef& rank, ExitCause cause,
-                     const std::string& message) {
+void Fleet::end_rank(JobId id, Run& run, RankRef& rank, ExitCause cause, const std::string& message,
+                     int exit_code) {
   rank.is_live = false;
   RankStatus& status = *find_status(rank.node, {id, run.attempt, rank.rank});
   status.phase = RankPhase::exited;
   status.cause = cause;
-  status.exit_code = cause == ExitCause::program || cause == ExitCause::go_suspend ? 0 : 137;
+  const bool is_its_own = cause == ExitCause::program || cause == ExitCause::go_suspend;
+  status.exit_code = is_its_own ? exit_code : 137;
   status.message = message;
   status.ended_at = loop_.wall_now();
   if (cause == ExitCause::go_suspend && rank.rank == 0) {
@@ -113,7 +119,8 @@ void Fleet::end_rank(JobId id, Run& run, RankRef& rank, ExitCause cause,
 
 void Fleet::close_run_if_gone(JobId id) {
   Run& run = runs_.at(id);
-  bool is_gone = run.ranks.size() == run.size && std::ranges::none_of(run.ranks, &RankRef::is_live);
+  const bool has_all = run.ranks.size() == run.size || run.phase == Phase::killing;
+  bool is_gone = has_all && std::ranges::none_of(run.ranks, &RankRef::is_live);
   if (!is_gone) return;
   loop_.cancel(run.timer);
   Progress& progress = progress_[run.job];
@@ -159,7 +166,7 @@ void Fleet::gather_reports() {
     mark(first.node);
   }
   for (size_t node = 0; node < nodes_.size(); ++node) {
-    if (nodes_[node].has_forgotten) mark(static_cast<int>(node));
+    if (nodes_[node].has_forgotten && nodes_[node].is_connected) mark(static_cast<int>(node));
   }
   loop_.call_after(options_.report_period, [this] { gather_reports(); });
 }

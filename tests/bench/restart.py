@@ -27,8 +27,8 @@ RETRY_SECONDS = 0.005
 
 def fill(cluster, count, prefix):
     server = cluster.leader()
-    words = [programs() / "submit_rate", "--server", f"127.0.0.1:{server.grpc}"]
-    words += ["--token-file", cluster.root / "admin.token", "--prefix", prefix]
+    words = [programs() / "hai_load", "--server", f"127.0.0.1:{server.grpc}"]
+    words += ["--token-file", cluster.root / "admin.token", "submit", "--prefix", prefix]
     words += ["--jobs", count, "--batch", min(count, 500), "--clients", 4]
     subprocess.run([str(word) for word in words], check=True)
 

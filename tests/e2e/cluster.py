@@ -73,8 +73,9 @@ class Result:
 
 
 class Cluster:
-    def __init__(self, name="e2e", nodes=4, gpus=8, topology=None, root=None):
+    def __init__(self, name="e2e", nodes=4, gpus=8, topology=None, root=None, fleet=None):
         self.name, self.nodes, self.gpus, self.topology = name, nodes, gpus, topology
+        self.fleet = fleet
         self.owns_root = root is None
         self.root = pathlib.Path(root or tempfile.mkdtemp(prefix="hai-e2e-"))
         # PostgreSQL runs as another user when we are root: it must be able to pass.
@@ -147,7 +148,8 @@ class Cluster:
         shape = (
             ["--topology", self.topology]
             if self.topology
-            else ["--nodes", self.nodes, "--gpus", self.gpus]
+            else ["--fleet" if self.fleet else "--nodes", self.fleet or self.nodes]
+            + ["--gpus", self.gpus]
         )
         return self.ok(
             "dev", "up", "--name", self.name, "--data", self.data, *shape, *options, seconds=150

@@ -196,9 +196,13 @@ class Server:
 class Servers(Cluster):
     """A Cluster (its `hai`, jobs and logs), but started here and with any number of servers."""
 
-    def __init__(self, count=2, nodes=2, gpus=8, fleet=0, knobs="", settings=(), wrapper=(), data=None):
+    def __init__(self, count=2, nodes=2, gpus=8, fleet=0, knobs="", settings=(), wrapper=(), data=None,
+                 heartbeat="1s", polite=True):
         super().__init__(name="servers", nodes=nodes, gpus=gpus)
-        self.fleet, self.knobs = fleet, knobs
+        self.fleet, self.knobs, self.heartbeat = fleet, knobs, heartbeat
+        self.agent_options = ""  # more lines of their config
+        # A fleet stands for machines of their own: it should not take this one from the server.
+        self.polite = ["nice", "-n", "19"] if fleet and polite else []
         for name, text in (("admin.token", TOKEN), ("agent.token", AGENT_TOKEN)):
             (self.root / name).write_text(text + "\n")
             (self.root / name).chmod(0o600)
@@ -229,7 +233,7 @@ migrate_on_start: true
 bootstrap: {{admin_user: root, admin_token_file: "{self.root}/admin.token"}}
 agent_token_file: "{self.root}/agent.token"
 default_quota_nodes: unlimited
-knobs: {{heartbeat: 1s{self.knobs}}}
+knobs: {{heartbeat: {self.heartbeat}{self.knobs}}}
 """
 
     def start_agent(self, name):
@@ -249,13 +253,11 @@ servers: [{addresses}]
 token_file: "{self.root}/agent.token"
 simulate_gpus: {self.gpus}
 unknown_user_runs_as_self: true
-"""
+{self.agent_options}"""
         )
         words = ["--fleet", str(self.fleet)] if self.fleet else []
-        # A fleet stands for machines of their own: it should not take this one from the server.
-        polite = ["nice", "-n", "19"] if self.fleet else []
         self.agents[name] = subprocess.Popen(
-            [*polite, str(programs() / "hai-agent"), "--config", str(config), *words],
+            [*self.polite, str(programs() / "hai-agent"), "--config", str(config), *words],
             stdout=open(self.root / f"{name}.log", "ab"),
             stderr=subprocess.STDOUT,
             env=self.environment(),

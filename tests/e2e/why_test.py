@@ -141,13 +141,13 @@ class WhyTest(cluster.ClusterTest):
     def test_what_makes_no_sense_is_one_clear_error(self):
         for words, code, said in (
             (["whatif", "drain", "node-9"], 3, "node node-9 does not exist"),
-            (["whatif", "drain", "node-[1"], 4, "node-[1"),
+            (["whatif", "drain", "node-[1"], 2, "node-[1"),
             (["whatif", "priority", "99999", "high"], 3, "job 99999 does not exist"),
-            (["whatif", "priority", "1", "urgent"], 4, "urgent"),
+            (["whatif", "priority", "1", "urgent"], 2, "urgent"),
             (["whatif", "quota", "ann", "*", "auto", "3"], 4, "auto is no level"),
             (["whatif", "submit", "no-such-file.yaml"], 2, "no-such-file.yaml"),
-            (["whatif"], 2, "subcommand"),
-            (["move", "1"], 2, "xactly 1 option"),
+            (["whatif"], 2, "needs a verb: submit, drain"),
+            (["move", "1"], 2, "needs exactly one of --before, --first, --last"),
             (["why", "99999"], 3, "job 99999 does not exist"),
         ):
             result = self.cluster.hai(*words)

@@ -39,7 +39,7 @@ void PretendedRanks::change(const RankKey& key, RankPhase phase, ExitCause cause
   status.cause = cause;
   status.exit_code = exit_code;
   (phase == RankPhase::exited ? status.ended_at : status.started_at) = loop_.wall_now();
-  listener_(status);
+  if (listener_) listener_(status);  // the agent may have gone before a rank that starts
 }
 
 LogChunk PretendedRanks::read(const LogRequest& request) {
@@ -60,11 +60,12 @@ LiveServer::LiveServer() {
   ServerConfig config{.cluster = "test",
                       .grpc_address = "127.0.0.1:0",
                       .http_address = "127.0.0.1:0",
+                      .web_root = "none",
                       .admin_user = kAdmin,
                       .default_quota_nodes = Quota::kUnlimited};
   config.knobs.heartbeat = 200ms;
   serving_ = std::make_unique<Serving>(
-      loop_, store_, nullptr, config,
+      loop_, store_, nullptr, nullptr, config,
       ServingSecrets{.agent_token = kAgentToken, .admin_token_hash = hash_token(kAdminToken)});
   const Status listening = serving_->listen();
   CHECK(listening.is_ok());

@@ -164,7 +164,53 @@ void RandomCluster::change_incidents() {
   }
   const IncidentId incident = state_.incidents().begin()->first;
   if (rng_.chance(0.5)) return emit(IncidentChanged{incident, text(), some_nodes()});
+  if (rng_.chance(0.5)) return emit(IncidentNoted{incident, text()});
   emit(IncidentClosed{incident, text()});
+}
+
+void RandomCluster::change_health(NodeId node) {
+  const NodeHealth& health = state_.find(node)->health;
+  switch (rng_.below(6)) {
+    case 4:
+      for (const auto& [ended_at, id] : state_.finished()) {
+        const Job& job = *state_.find(id);
+        if (job.state != JobState::failed) continue;
+        if (state_.find_unfinished(job.user, job.spec->name) != nullptr) continue;
+        return emit(JobReopened{id, some_nodes(), text()});
+      }
+      break;
+    case 0:
+      return emit(NodeMarked{node, name("kind", 3), JobId{rng_.between(0, 5)}});
+    case 1:
+      return emit(NodeRepairChanged{
+          node,
+          {.step = one_of({RepairStep::none, RepairStep::emptying, RepairStep::validating,
+                           RepairStep::repairing, RepairStep::service}),
+           .round = static_cast<int>(rng_.below(3)),
+           .job = JobId{rng_.between(0, 5)},
+           .hook = rng_.between(0, 9),
+           .reason = text(),
+           .incident = state_.last_incident()}});
+    case 2:
+      return emit(NodeValidated{
+          node, rng_.chance(0.5), text(), {{name("test", 3), "GB/s", 1.5, rng_.chance(0.5)}}});
+    case 3:
+      if (health.checks.empty()) break;
+      return emit(NodeCheckHandled{node, health.checks[0].result.name,
+                                   health.checks[0].result.subject, name("done", 3)});
+    default:
+      break;
+  }
+  emit(NodeCheckChanged{node,
+                        {.name = name("check", 3),
+                         .subject = name("gpu ", 3),
+                         .verdict = one_of({CheckVerdict::ok, CheckVerdict::warn,
+                                            CheckVerdict::fail, CheckVerdict::unknown}),
+                         .tier = one_of({HealthTier::log, HealthTier::validate, HealthTier::evict}),
+                         .summary = text(),
+                         .evidence = text(),
+                         .gpus = GpuSet::first(static_cast<int>(rng_.below(4))),
+                         .at = time()}});
 }
 
 void RandomCluster::change_nodes() {
@@ -191,14 +237,19 @@ void RandomCluster::change_nodes() {
     if (peers.named) return emit(NodePeersConfirmed{node});
     return emit(NodePeersNamed{node, peers.version + rng_.between(1, 2), some_nodes()});
   }
+  if (rng_.chance(0.3)) return change_health(node);
   if (rng_.chance(0.5)) {
     return emit(NodeLivenessChanged{node, one_of({Liveness::up, Liveness::suspect, Liveness::down}),
                                     text()});
   }
-  emit(NodeSchedulingChanged{
+  NodeSchedulingChanged change{
       node,
       one_of({Scheduling::open, Scheduling::cordoned, Scheduling::draining, Scheduling::drained}),
-      text(), name("user", 5)});
+      text(), name("user", 5)};
+  if (change.scheduling == Scheduling::cordoned && rng_.chance(0.5)) {
+    change.drain_at = time() + std::chrono::hours(1);
+  }
+  emit(change);
 }
 
 JobSpec RandomCluster::random_spec() {

@@ -39,6 +39,7 @@ class RandomCluster {
   void change_people();
   void change_nodes();
   void change_incidents();
+  void change_health(NodeId node);
   std::vector<NodeId> some_nodes();
   void submit();
   void change_job(const Job& job);

@@ -23,11 +23,20 @@ MAY_INCLUDE = {
     "agent/core": ["common"],
     "agent/os": ["common", "agent/core"],
     "agent/health": ["common", "agent/os"],
+    "agent/hang": ["common", "agent/os", "agent/health"],
     "agent/rpc": ["common", "agent/core", "proto"],
     "agent/shim": ["common", "agent/core", "agent/os"],
     "agent": ["common", "proto"],  # main
     "cli": ["common", "proto"],
-    "sim": [*_SERVER_LOGIC, "server/store/mem_store.h", *_STORED_LOG, "agent/core"],
+    "validator": ["common", "agent/health", "agent/os"],
+    "sim": [
+        *_SERVER_LOGIC,
+        "server/store/mem_store.h",
+        *_STORED_LOG,
+        "agent/core",
+        "agent/health/fault_ledger.h",  # pure, as the table
+        "agent/health/xid_table.h",
+    ],
 }
 
 # Headers that are slow to compile or carry a decision: where they may be included, and whether by a header too.
@@ -40,11 +49,11 @@ HEAVY_HEADERS = [
     (r"boost/beast", ["server/http"], True),
     (
         r"boost/asio",
-        ["common/asio_loop.cpp", "agent/os", "agent/shim", "agent/rpc", "server/rpc", "server/http"],
+        ["common/asio_loop.cpp", "agent/os", "agent/shim", "agent/rpc", "agent/fleet", "server/rpc", "server/http"],
         True,
     ),
-    (r"nlohmann/json\.hpp", ["server", "agent", "cli", "sim", "proto"], False),
-    (r"CLI/", ["server", "agent", "cli", "sim"], False),
+    (r"nlohmann/json\.hpp", ["server", "agent", "cli", "sim", "proto", "validator"], False),
+    (r"CLI/", ["server", "agent", "cli", "sim", "validator"], False),
     (r"spdlog/", ["common/log.cpp"], False),
     (r"yaml-cpp/", ["common/config/yaml_tree.cpp"], False),
 ]

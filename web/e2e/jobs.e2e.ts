@@ -101,12 +101,25 @@ it('adds a new job to the list by itself, and opens it with Enter', async () => 
   await page.getByRole('heading', { name: job.name }).waitFor();
 });
 
+it('shows in a list that was left what came meanwhile', async () => {
+  const { page } = story;
+  const pages = page.getByRole('navigation', { name: 'pages' });
+  await open(page, '/jobs');
+  await page.locator('.grid-row, .empty').first().waitFor();
+  await pages.getByRole('link', { name: 'Overview' }).click();
+  const job = await submit();
+  await page.waitForResponse((response) => response.url().includes('/cluster'));
+  await pages.getByRole('link', { name: 'Jobs' }).click();
+  await page.getByRole('row', { name: job.name }).waitFor({ timeout: 8_000 });
+});
+
 it('keeps a view under a name', async () => {
   const { page } = story;
   await open(page, '/jobs?state=failed&sort=node_count');
-  page.once('dialog', (dialog) => void dialog.accept('Big failures'));
   await page.getByRole('button', { name: /Own filter/ }).click();
   await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Big failures');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.reload();
   await page.getByRole('button', { name: /Big failures/ }).waitFor();
 });

@@ -15,32 +15,39 @@ const pages: [name: string, path: string, ready: string][] = [
   ['nodes', '/nodes', '.grid-row'],
   ['nodes-closed', '/nodes?scheduling=closed', '.grid-row'],
   ['node', '/nodes/fire-0007', '.plain'],
+  ['node-broken', 'BROKEN', '.plain'],
   ['incidents', '/incidents', '.failure, .panel'],
   ['quotas', '/quotas', '.plain td'],
   ['submit', '/submit', '.form-grid'],
 ];
 
-const looks: [suffix: string, look: Look][] = [
-  ['light', { width: 1366, height: 768, scheme: 'light' }],
-  ['dark', { width: 1366, height: 768, scheme: 'dark' }],
+// On a wall only what hangs there.
+const looks: [suffix: string, look: Look, pages: string[] | null][] = [
+  ['light', { width: 1366, height: 768, scheme: 'light' }, null],
+  ['dark', { width: 1366, height: 768, scheme: 'dark' }, null],
+  ['wall-dark', { width: 2560, height: 1440, scheme: 'dark' }, ['overview', 'map']],
 ];
 
 const browser = await launch();
 mkdirSync(folder, { recursive: true });
-for (const [suffix, look] of looks) {
+for (const [suffix, look, wanted] of looks) {
   const page = await openPage(browser, `${url}/?demo=1`, look);
   page.on('pageerror', (error) => console.error(`${suffix}: ${error.message}`));
   await page.waitForSelector('.chart canvas');
   for (const [name, path, ready] of pages) {
     if (only.length > 0 && !only.includes(name)) continue;
+    if (wanted && !wanted.includes(name)) continue;
     if (path === 'RUNNING' || path === 'WAITING') {
       await go(page, path === 'RUNNING' ? '/jobs?state=running&sort=suspend_count' : '/jobs?state=queued&sort=node_count');
       await page.waitForSelector('.grid-row a');
       await page.locator('.grid-row a').nth(2).click();
+    } else if (path === 'BROKEN') {
+      await go(page, '/nodes?scheduling=closed&q=fallen');
+      await page.locator('.grid-row a').first().click();
     } else await go(page, path);
     await page.waitForSelector(ready);
     if (name === 'submit') await fillSubmit(page);
-    await (name === 'map' ? page.mouse.move(330, 330) : page.mouse.move(640, 2));
+    await (name === 'map' ? page.mouse.move(330, 330) : page.mouse.move(2, look.height - 2));
     await page.waitForLoadState('networkidle');
     await page.screenshot({ path: `${folder}/${name}-${suffix}.png` });
   }

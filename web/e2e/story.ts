@@ -15,12 +15,17 @@ export interface Story {
   errors: string[];
 }
 
+// Stories ask for what does not exist and kill servers: that an answer was none is no fault of the page.
+const isComplaint = (type: string, text: string): boolean =>
+  (type === 'error' || type === 'warning') && !text.startsWith('Failed to load resource');
+
 export function tell(): Story {
   const story = { errors: [] as string[] } as Story;
   beforeAll(async () => {
     story.browser = await launch();
     story.page = await openPage(story.browser, base, look);
     story.page.on('pageerror', (error) => story.errors.push(error.message));
+    story.page.on('console', (line) => isComplaint(line.type(), line.text()) && story.errors.push(line.text()));
     await story.page.getByText('live', { exact: true }).waitFor();
   });
   afterAll(() => story.browser.close());

@@ -3,7 +3,7 @@ import '@fontsource-variable/geist-mono';
 import './styles/index.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import { ApiError, setTransport } from './api/client';
+import { ApiError, setTransport, signInFromAddress } from './api/client';
 import { App } from './app/App';
 
 const client = new QueryClient({
@@ -18,6 +18,7 @@ const client = new QueryClient({
 });
 
 async function start(): Promise<void> {
+  signInFromAddress();
   const query = new URLSearchParams(location.search);
   const asked = query.get('demo');
   if (asked !== null) sessionStorage.setItem('hai.demo', asked);

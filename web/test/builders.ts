@@ -16,8 +16,8 @@ export function job(part: Partial<Job> = {}): Job {
 
 export function node(part: Partial<Node> = {}): Node {
   return {
-    name: 'n1', group: 'training', zone: 'A', leaf: 'leaf-1', liveness: 'up', scheduling: 'open', reason: null, reason_by: null,
-    gpus: 8, gpus_free: 8, jobs: [], health: 'ok', checks: [], address: '', cpus: 1, memory_bytes: 1, gpu_model: 'x',
+    name: 'n1', group: 'training', zone: 'A', leaf: 'leaf-1', liveness: 'up', scheduling: 'open', reason: null, reason_by: null, drain_at: null,
+    gpus: 8, gpus_free: 8, jobs: [], gpu_jobs: [], health: 'ok', checks: [], address: '', cpus: 1, memory_bytes: 1, gpu_model: 'x',
     agent_version: '1', ...part,
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAgo, formatBytes, formatDuration, formatHosts, formatPercent } from '../src/lib/format';
+import { formatAgo, formatBytes, formatDuration, formatHosts, formatPercent, formatReading } from '../src/lib/format';
 import { at, t0 } from './builders';
 
 describe('formatDuration', () => {
@@ -31,4 +31,8 @@ it('tells past and future', () => {
 it('shows bytes in powers of 1024', () => {
   expect(formatBytes(25_276_510_208)).toBe('23.5 GiB');
   expect(formatBytes(512)).toBe('512 B');
+});
+
+it('shows a reading, and a dash where there is none', () => {
+  expect([formatReading(41.6, '%'), formatReading(0, '%'), formatReading(null, '°C'), formatReading(undefined, '°C')]).toEqual(['42 %', '0 %', '–', '–']);
 });

@@ -10,7 +10,7 @@ describe('the filter in the address', () => {
 
   it('comes back as it was', () => {
     const filter: JobFilter = {
-      states: ['failed', 'stopped'], user: 'ann b', group: 'dev', tag: 'a&b', reason: 'quota', text: 'x=1', sort: 'node_count',
+      states: ['failed', 'stopped'], user: 'ann b', group: 'dev', priority: 'very_high', tag: 'a&b', reason: 'quota', text: 'x=1', sort: 'node_count',
       descending: false, groupBy: 'user',
     };
     expect(parseJobFilter(formatJobFilter(filter))).toEqual(filter);
@@ -22,14 +22,17 @@ describe('the filter in the address', () => {
   });
 
   it('ignores words that do not exist', () => {
-    expect(parseJobFilter('state=asleep&sort=colour&by=moon')).toEqual(defaultFilter);
+    expect(parseJobFilter('state=asleep&sort=colour&by=moon&reason=boredom&priority=whim')).toEqual(defaultFilter);
   });
 });
 
 it('asks the server only what the server can answer', () => {
   expect(serverQuery({ ...defaultFilter, user: 'ann', text: 'x', reason: 'quota' })).toBe(
-    'state=queued&state=running&state=suspended&user=ann',
+    'state=queued&state=running&state=suspended&user=ann&reason=quota&q=x',
   );
+  expect(serverQuery({ ...defaultFilter, states: ['queued'], sort: 'priority' })).toBe('state=queued&sort=-priority');
+  expect(serverQuery({ ...defaultFilter, states: ['queued'], sort: 'suspend_count' })).toBe('state=queued');
+  expect(serverQuery({ ...defaultFilter, states: ['failed'], sort: 'name' })).toBe('state=failed');
   expect(serverQuery({ ...defaultFilter, states: [] })).toBe('finished=true');
 });
 
@@ -37,4 +40,8 @@ it('matches as the server does', () => {
   expect(matchesServerFilter(job({ state: 'failed' }), defaultFilter)).toBe(false);
   expect(matchesServerFilter(job({ tags: ['a'] }), { ...defaultFilter, tag: 'a' })).toBe(true);
   expect(matchesServerFilter(job(), { ...defaultFilter, user: 'ben' })).toBe(false);
+  expect(matchesServerFilter(job({ tags: ['Night'] }), { ...defaultFilter, text: 'nig' })).toBe(true);
+  expect(matchesServerFilter(job({ id: 12 }), { ...defaultFilter, text: '1' })).toBe(true);
+  expect(matchesServerFilter(job({ id: 12, name: 'b' }), { ...defaultFilter, text: '1' })).toBe(false);
+  expect(matchesServerFilter(job(), { ...defaultFilter, reason: 'quota' })).toBe(false);
 });

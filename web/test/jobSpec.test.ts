@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyForm, formToTree, treeToForm } from '../src/lib/jobSpec';
+import { emptyForm, formToTree, specToRunAgain, treeToForm } from '../src/lib/jobSpec';
 
 const form = { ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py', nodeCount: 4, grace: '90s', tags: 'x, y', gpusPerNode: 2 };
 
@@ -23,4 +23,10 @@ describe('form and job file', () => {
       options: { restart: { max: 2 }, suspend: { exit_code: 9, grace: '90s' } },
     });
   });
+});
+
+it('runs a job again without what only that run waited for', () => {
+  const yaml = 'name: a # mine\noptions:\n  tags: [x]\n  depends_on: [7]\n  begin_at: 2026-11-20T08:00:00Z\n';
+  expect(specToRunAgain(yaml)).toBe('name: a # mine\noptions:\n  tags: [ x ]\n');
+  expect(specToRunAgain('name: a\n')).toBe('name: a\n');
 });

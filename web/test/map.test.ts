@@ -44,12 +44,8 @@ describe('layoutMap', () => {
   });
 });
 
-it('lays shares out in order of job id and leaves the free GPUs last', () => {
-  const jobs = new Map([[5, job({ id: 5, gpus_per_node: 2 })], [3, job({ id: 3, gpus_per_node: 4 })]]);
-  const owners = gpuOwners(node({ gpus_free: 2, jobs: [5, 3] }), jobs);
-  expect(owners.map((owner) => (typeof owner === 'object' ? owner?.id : owner))).toEqual([3, 3, 3, 3, 5, 5, undefined, undefined]);
-});
-
-it('gives a node with one unknown job all its used GPUs', () => {
-  expect(gpuOwners(node({ gpus_free: 0, jobs: [9] }), new Map())).toEqual(new Array(8).fill(9));
+it('knows who has which GPU, by id where the job is not loaded', () => {
+  const five = job({ id: 5 });
+  const owners = gpuOwners(node({ gpus: 4, gpu_jobs: [null, 5, 5, 9] }), new Map([[5, five]]));
+  expect(owners).toEqual([null, five, five, 9]);
 });

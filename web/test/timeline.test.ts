@@ -10,11 +10,11 @@ it('tells a life of waiting, running, suspending and waiting again', () => {
     t0 + 70_000,
   );
   expect(segments.map(({ phase, from, to, reason }) => [phase, (from - t0) / 1000, (to - t0) / 1000, reason])).toEqual([
-    ['waiting', 0, 10, ''],
+    ['queued', 0, 10, ''],
     ['starting', 10, 12, ''],
     ['running', 12, 45, ''],
     ['suspending', 45, 50, 'for job 9'],
-    ['waiting', 50, 70, 'needs 2'],
+    ['suspended', 50, 70, 'needs 2'],
   ]);
 });
 
@@ -26,4 +26,17 @@ it('shows an attempt that never ran', () => {
     t0 + 9_000,
   );
   expect(segments).toEqual([{ phase: 'starting', from: t0, to: t0 + 3_000, attempt: 1, reason: 'no such program' }]);
+});
+
+it('says between two attempts why the first one ended', () => {
+  const segments = buildTimeline(
+    job({ state: 'running' }),
+    [
+      attempt({ attempt: 2, placed_at: at(60), running_at: at(61), ended_at: null }),
+      attempt({ state: 'suspended', placed_at: at(0), running_at: at(2), ended_at: at(50), end_reason: 'made room for job 9' }),
+    ],
+    [],
+    t0 + 70_000,
+  );
+  expect(segments.filter(({ phase }) => phase === 'suspended').map(({ reason }) => reason)).toEqual(['made room for job 9']);
 });

@@ -153,5 +153,36 @@ TEST_F(HistoryTest, PagesEventsBothWays) {
   EXPECT_EQ(events({.job = JobId{1}, .node = NodeId{1}}).status().code(), Code::invalid_argument);
 }
 
+TEST_F(HistoryTest, TellsWhoWasOnANode) {
+  const NodeId node = cluster_.state().nodes().begin()->first;
+  std::map<std::tuple<JobId, int, int>, const Attempt*> expected;
+  for (const auto& [key, attempt] : attempts_) {
+    for (size_t rank = 0; rank < attempt.ranks.size(); ++rank) {
+      if (attempt.ranks[rank].place.node != node) continue;
+      expected[{key.first, key.second, static_cast<int>(rank)}] = &attempt;
+    }
+  }
+  ASSERT_GT(expected.size(), 3u);
+  const auto stays_of = [&](int limit) {
+    return *wait<Result<std::vector<NodeStay>>>(
+        [&](auto done) { history_->stays(node, limit, done); });
+  };
+  const std::vector<NodeStay> stays = stays_of(kHistoryPageMax).value();
+  ASSERT_EQ(stays.size(), expected.size());
+  for (const NodeStay& stay : stays) {
+    const auto it = expected.find({stay.job, stay.attempt, stay.rank});
+    ASSERT_NE(it, expected.end());
+    EXPECT_EQ(stay.state, it->second->state);
+    EXPECT_EQ(stay.placed_at, it->second->placed_at);
+    EXPECT_EQ(stay.ended_at, it->second->ended_at);
+    EXPECT_EQ(stay.end_reason, it->second->end ? it->second->end->reason : "");
+    EXPECT_EQ(stay.name, cluster_.state().find(stay.job)->spec->name);
+    EXPECT_EQ(stay.user, cluster_.state().find(stay.job)->user);
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(stays, std::ranges::greater{}, &NodeStay::placed_at));
+  EXPECT_EQ(stays_of(2).value().size(), 2u);
+  EXPECT_EQ(stays_of(0).status().code(), Code::invalid_argument);
+}
+
 }  // namespace
 }  // namespace hai

@@ -93,8 +93,11 @@ TEST_F(LeaseTest, AppendingExtendsIt) {
   ASSERT_EQ(append(first, cluster.start_epoch(epoch)), ok());
   const MonoTime end = loop_.now() + 2 * kLease;
   while (loop_.now() < end) {
+    const MonoTime before = loop_.now();
     ASSERT_EQ(append(first, cluster.submit_jobs(epoch, 1)), ok());
-    ASSERT_FALSE(acquire(second, kLease).is_ok());
+    if (!acquire(second, kLease).is_ok()) continue;
+    ASSERT_GE(loop_.now() - before, kLease) << "taken while it was held";
+    GTEST_SKIP() << "this machine is too slow for a lease so short";
   }
 }
 

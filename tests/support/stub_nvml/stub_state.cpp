@@ -1,10 +1,24 @@
 #include "tests/support/stub_nvml/stub_state.h"
 
+#include <dlfcn.h>
 #include <time.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+namespace {
+
+// Agents that are started together share their environment: a copy of the library, or a link to it,
+// gives each a file of its own.
+std::string state_file() {
+  if (const char* named = std::getenv("HAI_STUB_NVML"); named != nullptr) return named;
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<void*>(&read_stub_state), &self) == 0) return "";
+  return std::string(self.dli_fname) + ".state";
+}
+
+}  // namespace
 
 int64_t StubState::value(unsigned gpu, const std::string& key, int64_t otherwise) const {
   for (const std::string& name : {std::to_string(gpu), std::string("*")}) {
@@ -18,9 +32,7 @@ int64_t StubState::value(unsigned gpu, const std::string& key, int64_t otherwise
 
 StubState read_stub_state() {
   StubState state;
-  const char* path = std::getenv("HAI_STUB_NVML");
-  if (path == nullptr) return state;
-  std::ifstream file(path);
+  std::ifstream file(state_file());
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
     std::string word, name, key;

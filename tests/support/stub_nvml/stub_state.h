@@ -1,7 +1,7 @@
 #pragma once
-// What the stub answers, from the text file that the environment variable HAI_STUB_NVML names. It
-// is read anew at each call, so a test makes a GPU fail while the agent runs. Lines; # begins a
-// comment; the last line on a thing counts:
+// What the stub answers, from the text file that the environment variable HAI_STUB_NVML names, or
+// else from LIBRARY.state beside the library. It is read anew at each call, so a test makes a GPU
+// fail while the agent runs. Lines; # begins a comment; the last line on a thing counts:
 //
 //   count 8                            GPUs, as nvmlInit_v2 finds them
 //   driver 550.54.15

@@ -109,6 +109,7 @@ struct FakeControlPort : ControlPort {
   void extend_lease(MonoTime until) override {
     calls.push_back(fmt::format("lease {}", until.time_since_epoch().count()));
   }
+  void write_log(const std::string& text) override { calls.push_back("note " + text); }
   std::vector<std::string> calls;
 };
 

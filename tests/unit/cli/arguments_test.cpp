@@ -36,11 +36,24 @@ TEST(Arguments, HelpOfALauncherIsHais) {
   EXPECT_EQ(split_arguments({"python"}), (Arguments{.options = {"python"}}));
 }
 
+TEST(Arguments, PlusesRehearseAJobHere) {
+  EXPECT_EQ(split_arguments({"python", "a.py", "x", "++", "-ss", "5", "-ls", "3"}),
+            (Arguments{.options = {"python", "--suspend-seconds", "5", "--life-state", "3"},
+                       .program = {"a.py", "x"},
+                       .is_simulation = true}));
+  EXPECT_EQ(
+      split_arguments({"python", "a.py", "++", "--", "-n", "1"}),
+      (Arguments{
+          .options = {"python", "-n", "1"}, .program = {"a.py", "++"}, .is_submission = true}));
+}
+
 TEST(Arguments, OtherVerbsKeepTheirWords) {
   EXPECT_EQ(split_arguments({"run", "a.yaml", "--", "x"}),
             (Arguments{.options = {"run", "a.yaml", "--", "x"}}));
   EXPECT_EQ(split_arguments({"list", "-p", "2", "-ps", "5"}),
             (Arguments{.options = {"list", "-p", "2", "--page-size", "5"}}));
+  EXPECT_EQ(split_arguments({"list", "--page_size", "5"}),
+            (Arguments{.options = {"list", "--page-size", "5"}}));
   EXPECT_EQ(split_arguments({}), Arguments{});
 }
 

@@ -27,6 +27,16 @@ TEST(DevState, RoundTripsThroughJson) {
   EXPECT_EQ(parse_cluster("{}").status().code(), Code::failed_precondition);
 }
 
+TEST(DevState, AFleetIsKeptByItsShape) {
+  DevCluster cluster = small_cluster();
+  cluster.fleet = DevFleet{.shape = FabricShape::one_zone, .rank_seconds = 2.5};
+  cluster.nodes = fleet_topology(1'250, 4, FabricShape::one_zone);
+  EXPECT_LT(format_cluster(cluster).size(), 1'000U);
+  const Result<DevCluster> back = parse_cluster(format_cluster(cluster));
+  ASSERT_TRUE(back.is_ok()) << back.status().message();
+  EXPECT_EQ(back.value(), cluster);
+}
+
 TEST(DevState, ConfigFilesAreYamlWhateverThePathsHold) {
   const ClusterFiles files{"/odd \"path\" # 1"};
   YamlNode root;
@@ -36,6 +46,26 @@ TEST(DevState, ConfigFilesAreYamlWhateverThePathsHold) {
   const DevNode& node = small_cluster().nodes[0];
   EXPECT_FALSE(parse_yaml(agent_config(files, small_cluster(), node, "127.64.1.1"), &root));
   EXPECT_EQ(root.find("name")->value.text, "node-1");
+}
+
+TEST(DevState, ANodesOwnSettingsStandInsteadOfTheCommonOnes) {
+  DevCluster cluster = small_cluster();
+  cluster.agent_settings = {{"", "health: {mounts: [/data]}"},
+                            {"node-2", "validator: {options: --tests link}"}};
+  const auto config = [&](size_t index) {
+    YamlNode root;
+    const std::string text =
+        agent_config(ClusterFiles{"/d"}, cluster, cluster.nodes[index], "127.64.1.1");
+    EXPECT_FALSE(parse_yaml(text, &root).has_value()) << text;
+    return root;
+  };
+  const YamlNode first = config(0);
+  EXPECT_NE(first.find("health"), nullptr);
+  EXPECT_EQ(first.find("validator")->value.find("options")->value.text, "--quick");
+  const YamlNode second = config(1);
+  EXPECT_EQ(second.find("health"), nullptr);
+  EXPECT_EQ(second.find("validator")->value.find("options")->value.text, "--tests link");
+  EXPECT_EQ(parse_cluster(format_cluster(cluster)).value(), cluster);
 }
 
 TEST(DevState, NodesOfTwoClustersHaveDifferentAddresses) {
@@ -76,10 +106,15 @@ TEST(Topology, SaysWhereItIsWrong) {
 }
 
 TEST(Targets, AreServerPostgresAgentOrNode) {
-  EXPECT_EQ(parse_target("server").value(), (DevTarget{DevTarget::Kind::server, ""}));
-  EXPECT_EQ(parse_target("postgres").value(), (DevTarget{DevTarget::Kind::postgres, ""}));
-  EXPECT_EQ(parse_target("agent:node-1").value(), (DevTarget{DevTarget::Kind::agent, "node-1"}));
-  EXPECT_EQ(parse_target("node:a:b").value(), (DevTarget{DevTarget::Kind::node, "a:b"}));
+  EXPECT_EQ(parse_target("server").value(),
+            (std::vector<DevTarget>{{DevTarget::Kind::server, ""}}));
+  EXPECT_EQ(parse_target("postgres").value(),
+            (std::vector<DevTarget>{{DevTarget::Kind::postgres, ""}}));
+  EXPECT_EQ(parse_target("agent:node-1").value(),
+            (std::vector<DevTarget>{{DevTarget::Kind::agent, "node-1"}}));
+  EXPECT_EQ(parse_target("node:node-[1-2]").value(),
+            (std::vector<DevTarget>{{DevTarget::Kind::node, "node-1"},
+                                    {DevTarget::Kind::node, "node-2"}}));
   for (const char* bad : {"", "agent", "agent:", "servers", "node"}) {
     EXPECT_EQ(parse_target(bad).status().code(), Code::invalid_argument) << bad;
   }

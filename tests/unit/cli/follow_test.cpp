@@ -141,5 +141,26 @@ TEST(Follow, AnUnknownJobIsNotWaitedFor) {
   EXPECT_EQ(wait_for_job(client, "99", std::nullopt).status(), not_found("no job 99"));
 }
 
+TEST(ClientStop, EndsTheStreamUnderWayAndAllLaterCalls) {
+  FakeApi server;
+  server.on_watch_job = [](const auto&, grpc::ServerWriter<v1::Job>* writer) {
+    while (writer->Write(job_in("running", 1, "running"))) continue;
+    return grpc::Status::OK;
+  };
+  server.on_get_job = [](const auto&, v1::Job* reply) {
+    *reply = job_in("running", 1, "running");
+    return grpc::Status::OK;
+  };
+  Client client({server.address()}, "");
+  const auto other = client.clone();
+  const Status status = client.watch_job({}, [&](const v1::Job&) {
+    client.stop();
+    return true;
+  });
+  EXPECT_EQ(status.code(), Code::cancelled);
+  EXPECT_EQ(client.get_job({}).status().code(), Code::cancelled);
+  EXPECT_TRUE(other->get_job({}).is_ok()) << "a clone is not stopped with it";
+}
+
 }  // namespace
 }  // namespace hai::cli

@@ -55,6 +55,42 @@ TEST(NodeView, AClosedNodeSaysWhyAndWhoClosedIt) {
   EXPECT_NE(node_table({node}, false, {}).find("xid 79 (by health)"), std::string::npos);
 }
 
+TEST(NodeView, ACardShowsWhatIsNotWellAndCountsTheRest) {
+  v1::Node node;
+  node.set_name("node-1");
+  node.set_reason("broken");
+  for (const auto& [name, state] :
+       {std::pair{"gpu_xid", "fail"}, {"ib_flaps", "warn"}, {"mount", "ok"}, {"version", "ok"}}) {
+    v1::NodeCheck& check = *node.add_checks();
+    check.set_name(name);
+    check.set_state(state);
+  }
+  const std::string card = node_card(node, false, {});
+  EXPECT_NE(card.find("gpu_xid"), std::string::npos) << card;
+  EXPECT_NE(card.find("ib_flaps"), std::string::npos) << card;
+  EXPECT_EQ(card.find("mount"), std::string::npos) << card;
+  EXPECT_NE(card.find("1 fail, 2 ok, 1 warn"), std::string::npos) << card;
+  EXPECT_NE(card.find("reason      broken"), std::string::npos) << card;
+  EXPECT_NE(node_card(node, true, {}).find("mount"), std::string::npos);
+}
+
+TEST(JobView, ACardSaysWhyAJobThatGoesOnWasMoved) {
+  v1::Job job = waiting_job();
+  job.clear_pending_reason();
+  job.set_state("running");
+  job.set_requeue_count(1);
+  v1::Attempt first;
+  first.set_number(1);
+  first.set_state("failed");
+  first.set_ended_at_us(1);
+  first.set_exit_code(0);
+  first.set_end_reason("node-2: Xid 79");
+  const std::string card = job_card(job, {first}, unix_micros(2), {});
+  EXPECT_NE(card.find("attempt 1 failed: node-2: Xid 79"), std::string::npos) << card;
+  EXPECT_NE(card.find("0 times suspended, 1 time requeued, 0 GPU seconds lost"), std::string::npos)
+      << card;
+}
+
 TEST(Format, DurationsAreShort) {
   EXPECT_EQ(short_duration(0s), "0s");
   EXPECT_EQ(short_duration(-5s), "0s");

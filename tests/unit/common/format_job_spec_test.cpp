@@ -95,7 +95,7 @@ TEST(FormatJobSpec, EverythingComesBack) {
     spec.cross_zone = rng.chance(0.5) ? CrossZone::allow : CrossZone::never;
     if (rng.chance(0.5)) spec.tags = {"true", "a:b", "1"};
     if (rng.chance(0.5)) spec.depends_on = {"17", "job-x"};
-    if (rng.chance(0.5)) spec.begin_at = unix_micros(rng.between(0, 4'000'000'000'000) * 1000);
+    if (rng.chance(0.5)) spec.begin_at = unix_micros(rng.between(0, 4'000'000'000'000'000));
     expect_round_trip(spec);
   }
 }
@@ -139,7 +139,7 @@ TEST(FormatJobSpec, DamagedFilesAreRefusedOrValid) {
     JobSpec back;
     std::vector<SpecError> errors;
     if (parse_job_spec(text, &back, &errors)) {
-      if (!back.begin_at || to_micros(*back.begin_at) % 1000 == 0) expect_round_trip(back);
+      expect_round_trip(back);
       continue;
     }
     ++refused;

@@ -23,6 +23,8 @@ TEST(Priority, RefusesOthersAndListsTheAllowed) {
             "unknown priority 'urgent', must be one of extreme_high (50), very_high (40), high "
             "(30), above_normal (20), normal (10), under_normal (8), below_normal (5), low (0), "
             "auto (-1)");
+  EXPECT_TRUE(parse_priority("hihg").status().message().starts_with(
+      "unknown priority 'hihg': did you mean high?, must be one of "));
 }
 
 TEST(Priority, ListIsHighestFirst) {

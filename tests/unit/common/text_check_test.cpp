@@ -20,6 +20,8 @@ TEST(TextCheck, NamesTheLineAndTheFault) {
   EXPECT_EQ(find_bad_text("\x01")->what, "the control character 0x01");
   EXPECT_EQ(find_bad_text("\x7f")->what, "the control character 0x7f");
   EXPECT_FALSE(find_bad_text("\x1b", ControlCharacters::allow).has_value());
+  EXPECT_FALSE(find_bad_text("\x7f", ControlCharacters::delete_only).has_value());
+  EXPECT_TRUE(find_bad_text("\x1b", ControlCharacters::delete_only).has_value());
   EXPECT_TRUE(find_bad_text(std::string_view("\0", 1), ControlCharacters::allow).has_value());
 }
 

@@ -145,6 +145,9 @@ TEST(ValidateJobSpec, RefusesEachBadField) {
          s.depends_on = {"a", "a"};
        }},
       {"options.depends_on", [](JobSpec& s) { s.depends_on.assign(101, "a"); }},
+      {"options.begin_at", [](JobSpec& s) { s.begin_at = unix_micros(-1); }},
+      // The year 10000, which no text of a time can hold.
+      {"options.begin_at", [](JobSpec& s) { s.begin_at = unix_micros(253'402'300'800'000'000); }},
   };
   for (const Case& c : kCases) {
     JobSpec spec = good_spec();

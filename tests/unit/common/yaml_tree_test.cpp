@@ -32,6 +32,23 @@ TEST(YamlTree, KeepsKindsOrderAndLines) {
   EXPECT_EQ(root.find("e"), nullptr);
 }
 
+// The library quotes what it stumbles over: one byte of a longer character, or a whole line. An
+// error with half a character in it could not be sent, neither by gRPC nor as JSON.
+TEST(YamlTree, ErrorsAreShortTexts) {
+  EXPECT_EQ(error_of("a: \"d\\\xef\xbb\xbfn\"\n"),
+            "line 1: not valid YAML: unknown escape character: ?");
+  const std::string error = error_of("%YAML 9." + repeat("[", 5'000) + "\n---\na: 1\n");
+  EXPECT_EQ(error.substr(0, 42), "line 1: not valid YAML: bad YAML version: ");
+  EXPECT_LT(error.size(), 300u);
+}
+
+// What writes JSON escapes every control character but this one, as JSON says.
+TEST(YamlTree, TakesDeleteAsJsonHasIt) {
+  YamlNode root;
+  ASSERT_FALSE(parse_yaml("{\"a\": \"x\x7fy\"}", &root).has_value());
+  EXPECT_EQ(root.find("a")->value.text, "x\x7fy");
+}
+
 TEST(YamlTree, BlockTextsKeepTheirLines) {
   YamlNode root;
   ASSERT_FALSE(parse_yaml("a: |\n  x\n  y\n", &root).has_value());
@@ -78,7 +95,7 @@ TEST(YamlTree, RefusesInOneLine) {
       {std::string("a: 1\nb: \0\n", 10), "line 2: a NUL byte: this is not a YAML text"},
       {"\x7f"
        "ELF\x02\x01",
-       "line 1: the control character 0x7f: this is not a YAML text"},
+       "line 1: the control character 0x02: this is not a YAML text"},
       {"a: \xff\xfe", "line 1: bytes that are not UTF-8: this is not a YAML text"},
   };
   for (const auto& c : kCases) EXPECT_EQ(error_of(c.text), c.error) << c.text;

@@ -27,7 +27,40 @@ TEST(AttemptEnd, FaultsRequeueUntilTheLimit) {
   run_and_end(c, id, ExitCause::lost, 0);
   EXPECT_EQ(c.job(id).state, JobState::failed);
   EXPECT_EQ(c.job(id).exit_code, 1);
-  EXPECT_THAT(c.job(id).end_reason, HasSubstr("(requeued 2 times already)"));
+  EXPECT_THAT(c.job(id).end_reason, HasSubstr("(requeued 2 times already and got nowhere)"));
+}
+
+// A job of a year has hundreds of interruptions; that its work goes on is what counts.
+TEST(AttemptEnd, WhoSavesInBetweenIsRequeuedForEver) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.knobs.max_requeues = 2;
+  JobId id = c.submit(job("j"));
+  for (int interruption = 1; interruption <= 10; ++interruption) {
+    c.place(id, c.on({"node-1"}));
+    c.confirm(id);
+    c.advance(20min);
+    c.checkpoint(id, 1min);
+    FakeAgent(c, "node-1").report({exited({id, c.attempt(id).number, 0}, ExitCause::lost, 0)});
+    ASSERT_FALSE(c.job(id).is_terminal()) << c.job(id).end_reason;
+    EXPECT_EQ(c.job(id).requeue_count, interruption);
+  }
+  run_and_end(c, id, ExitCause::lost, 0);
+  EXPECT_FALSE(c.job(id).is_terminal());
+  run_and_end(c, id, ExitCause::lost, 0);
+  EXPECT_THAT(c.job(id).end_reason, HasSubstr("requeued 2 times already and got nowhere"));
+}
+
+TEST(AttemptEnd, WhoTellsOfNoCheckpointsIsBelievedAfterADay) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.knobs.max_requeues = 1;
+  JobId id = c.submit(job("j"));
+  for (int interruption = 1; interruption <= 4; ++interruption) {
+    c.place(id, c.on({"node-1"}));
+    c.confirm(id);
+    c.advance(24h);
+    FakeAgent(c, "node-1").report({exited({id, c.attempt(id).number, 0}, ExitCause::lost, 0)});
+    ASSERT_FALSE(c.job(id).is_terminal()) << c.job(id).end_reason;
+  }
 }
 
 TEST(AttemptEnd, FailuresRestartOnlyIfTheJobSaysSo) {

@@ -27,11 +27,44 @@ TEST(Streams, EachReportIsAnsweredWithALease) {
   auto a = w.leader();
   w.connect(*a, 1, "node-1");
   w.report(*a, 1, 2);
-  EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}),
-              ElementsAre(GrantLease{1, w.knobs.agent_lease, w.knobs.heartbeat, fence_after(w.knobs)},
-                          GrantLease{2, w.knobs.agent_lease, w.knobs.heartbeat, fence_after(w.knobs)}));
+  const std::vector<GrantLease> grants = a->agents.of<GrantLease>(ConnectionId{1});
+  ASSERT_THAT(grants, SizeIs(2));
+  for (int64_t sequence : {1, 2}) {
+    const GrantLease& grant = grants[static_cast<size_t>(sequence - 1)];
+    EXPECT_EQ(grant, (GrantLease{sequence, w.knobs.agent_lease, w.knobs.heartbeat,
+                                 fence_after(w.knobs), grant.server_time}));
+    EXPECT_GT(grant.server_time, UnixTime{}) << "clocks that are wrong are found by it";
+  }
   EXPECT_EQ(a->agents.sent[0].order.epoch, Epoch{1});
   EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
+}
+
+TEST(Streams, AReportIsHeardBeforeWhatWaitsInALongLine) {
+  ControllerWorld w;
+  w.knobs.append_batch_max = 8;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 1s;  // of each append, which the next turn waits for
+  for (int i = 0; i < 100; ++i) submit(*a, job(fmt::format("j{}", i)));
+  a->controller.agent_report(ConnectionId{1}, {.node = "node-1", .sequence = 2});
+  w.run(2500ms);  // the turn under way, and the next one
+  EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}), SizeIs(2));
+  EXPECT_LT(a->controller.state().last_job().value, 30);
+}
+
+TEST(Streams, ManyReportsLeaveAQuarterOfATurnToPeople) {
+  ControllerWorld w;
+  w.knobs.append_batch_max = 8;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 10ms;  // of each append, which the next turn waits for
+  const int64_t turns = a->controller.stats().turns;
+  for (int i = 0; i < 6; ++i) submit(*a, job(fmt::format("j{}", i)));
+  for (int64_t sequence = 2; sequence < 50; ++sequence) {
+    a->controller.agent_report(ConnectionId{1}, {.node = "node-1", .sequence = sequence});
+  }
+  while (a->controller.state().last_job().value < 6) w.run(1ms);
+  EXPECT_LE(a->controller.stats().turns - turns, 4);
 }
 
 TEST(Streams, RepeatedAndLateReportsAreIgnored) {
@@ -69,6 +102,26 @@ TEST(Streams, ABrokenOneMakesTheNodeSuspectAtOnce) {
   w.run(50ms);
   EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::suspect);
   EXPECT_EQ(a->controller.state().find_node("node-1")->liveness_reason, "its stream broke");
+}
+
+TEST(Streams, ANodeInContactCannotBeFencedThoughItIsSuspect) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  const RankStatus stray{.key = {JobId{9}, 1, 0}, .phase = RankPhase::running};
+  w.report(*a, 1, 2, {stray});
+  ASSERT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::suspect);
+  auto answer = send(*a, FenceNode{"node-1", "off"});
+  w.run(50ms);
+  EXPECT_EQ(answer->code(), Code::failed_precondition);
+  EXPECT_THAT(std::string(answer->reply->status().message()),
+              HasSubstr("has answered within the last 11s"));
+  a->controller.agent_disconnected(ConnectionId{1});
+  w.run(12s);
+  answer = send(*a, FenceNode{"node-1", "off"});
+  w.run(50ms);
+  EXPECT_TRUE(answer->is_ok());
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::down);
 }
 
 TEST(Streams, ARefusedAgentIsToldWhyAndCutOff) {

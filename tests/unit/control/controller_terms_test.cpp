@@ -111,6 +111,19 @@ TEST(Fencing, APausedLeaderSaysNothingWhenItWakesUp) {
   EXPECT_EQ(w.database.epoch(), Epoch{2});
 }
 
+TEST(Fencing, ALoneServerThatWasPausedTakesNobodyForSilent) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  w.connect(*a, 2, "node-2");
+  a->loop.pause(w.knobs.down_after + 20s);
+  w.run(w.knobs.down_after + 21s);
+  ASSERT_TRUE(a->controller.is_leading()) << "nobody else wants to";
+  for (const auto& [id, node] : a->controller.state().nodes()) {
+    EXPECT_NE(node.liveness, Liveness::down) << node.facts.name;
+  }
+}
+
 TEST(Fencing, ATurnWithoutEventsNeedsALeaseToo) {
   ControllerWorld w;
   auto a = w.leader("a");

@@ -1,5 +1,6 @@
 // Cordon, drain, undrain.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/builders.h"
@@ -35,6 +36,32 @@ TEST(Drain, OfAnEmptyNodeIsDoneAtOnce) {
   c.run(job("j"), {"node-2"});
   EXPECT_EQ(c.decide(DrainNode{"node-1", ""}).value().message, "drained");
   EXPECT_EQ(c.decide(DrainNode{"node-2", ""}).value().message, "draining");
+}
+
+TEST(Drain, WithADeadlineCordonsUntilThen) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(job("j"), {"node-2"});
+  const UnixTime deadline = c.now + 1h;
+  EXPECT_THAT(c.decide(DrainNode{"node-2", "fan", deadline}).value().message,
+              testing::HasSubstr("cordoned"));
+  EXPECT_EQ(c.node("node-2").scheduling, Scheduling::cordoned);
+  EXPECT_EQ(c.node("node-2").drain_at, deadline);
+  const size_t before = c.events().size();
+  ASSERT_TRUE(c.decide(DrainNode{"node-2", "fan", deadline}).is_ok());
+  EXPECT_EQ(c.events().size(), before);
+  ASSERT_TRUE(c.decide(CordonNode{"node-2", "fan"}).is_ok());
+  EXPECT_EQ(c.node("node-2").drain_at, std::nullopt);
+  EXPECT_EQ(c.decide(DrainNode{"node-1", "fan", deadline}).value().message, "drained");
+  EXPECT_EQ(c.node("node-1").drain_at, std::nullopt);
+}
+
+TEST(Drain, RefusesADeadlineThatIsOverOrTooFarAway) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("j"), {"node-1"});
+  for (const UnixTime deadline : {c.now, c.now + 367 * 24h}) {
+    EXPECT_EQ(c.decide(DrainNode{"node-1", "", deadline}).status().code(), Code::invalid_argument);
+  }
+  EXPECT_EQ(c.node("node-1").scheduling, Scheduling::open);
 }
 
 TEST(Undrain, OpensTheNodeAgain) {

@@ -120,5 +120,28 @@ TEST(Drain, IsDoneWhenTheLastJobHasLeft) {
   EXPECT_EQ(t.c.node("node-2").scheduling_by, "ann");
 }
 
+TEST(DrainDeadline, LetsJobsRunUntilThen) {
+  Clocked t;
+  t.c.run(job("j"), {"node-2"});
+  const UnixTime deadline = t.c.now + 1h;
+  ASSERT_TRUE(t.c.decide(DrainNode{"node-2", "fan", deadline}).is_ok());
+  t.advance(1h - 1us);
+  EXPECT_EQ(t.c.node("node-2").scheduling, Scheduling::cordoned);
+  t.advance(1us);
+  EXPECT_EQ(t.c.node("node-2").scheduling, Scheduling::draining);
+  EXPECT_EQ(t.c.node("node-2").scheduling_reason, "fan");
+  EXPECT_EQ(t.c.node("node-2").scheduling_by, "ann");
+  EXPECT_EQ(t.c.node("node-2").drain_at, std::nullopt);
+}
+
+TEST(DrainDeadline, IsNotWaitedForByAnEmptyNode) {
+  Clocked t;
+  JobId id = t.c.run(job("j"), {"node-2"});
+  ASSERT_TRUE(t.c.decide(DrainNode{"node-2", "fan", t.c.now + 1h}).is_ok());
+  t.c.leave(id);
+  t.tick();
+  EXPECT_EQ(t.c.node("node-2").scheduling, Scheduling::drained);
+}
+
 }  // namespace
 }  // namespace hai::test

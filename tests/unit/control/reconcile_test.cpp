@@ -166,5 +166,18 @@ TEST(Launch, SaysAllThatANodeNeeds) {
   EXPECT_EQ(order.whole_life_state, "life");
 }
 
+// What a node waits for is looked at on every tick, so a rank that runs must not be among it.
+TEST(Reconcile, AnOrderThatHasShownItsEffectIsWaitedForNoMore) {
+  World w("placed");
+  w.reported("none");
+  EXPECT_EQ(w.orders(), "launch");
+  EXPECT_EQ(w.session.sent.size(), 1u);
+  EXPECT_EQ(w.orders(), "") << "it is on its way";
+  EXPECT_EQ(w.session.sent.size(), 1u);
+  w.reported("running");
+  EXPECT_EQ(w.orders(), "");
+  EXPECT_TRUE(w.session.sent.empty());
+}
+
 }  // namespace
 }  // namespace hai::test

@@ -36,11 +36,33 @@ TEST(Reports, ChangesOfOneMomentShareOne) {
   EXPECT_THAT(w.link.reports[0].ranks, SizeIs(5));
 }
 
+TEST(Reports, ALaunchWaitsAMomentForWhatComesOfIt) {
+  AgentWorld w;
+  w.lease();
+  w.order(launch());
+  w.run(2ms);
+  EXPECT_THAT(w.link.reports, IsEmpty());
+  w.host.listener(in_phase(kRank, RankPhase::running));
+  w.run(1s);
+  ASSERT_THAT(w.link.reports, SizeIs(1));
+  EXPECT_EQ(w.link.reports[0].ranks[0].phase, RankPhase::running);
+}
+
+TEST(Reports, ALaunchThatTakesLongerIsReportedAllTheSame) {
+  AgentWorld w;
+  w.lease();
+  w.order(launch());
+  w.run(6ms);
+  ASSERT_THAT(w.link.reports, SizeIs(1));
+  EXPECT_EQ(w.link.reports[0].ranks[0].phase, RankPhase::starting);
+}
+
 TEST(Reports, NothingNewIsNotReportedBeforeTheHeartbeat) {
   AgentWorld w;
   w.lease();
   w.order(launch());
-  w.run(1ms);
+  w.run(10ms);
+  ASSERT_THAT(w.link.reports, SizeIs(1));
   w.link.reports.clear();
   w.host.listener(w.status(kRank));
   w.host.listener(in_phase({JobId{77}, 1, 0}, RankPhase::running));  // not its own

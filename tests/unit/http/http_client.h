@@ -12,7 +12,10 @@
 namespace hai {
 
 // Sends `text` as it is and reads until the server closes, `until` has been seen, or 10 s pass.
-inline std::string http_exchange(int port, const std::string& text, const std::string& until = "") {
+// With `half_close` it says that nothing more will come, so that the server waits for no more
+// either.
+inline std::string http_exchange(int port, const std::string& text, const std::string& until = "",
+                                 bool half_close = false) {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   timeval timeout{.tv_sec = 10};
   ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
@@ -28,6 +31,7 @@ inline std::string http_exchange(int port, const std::string& text, const std::s
       if (n <= 0) break;
       sent += static_cast<size_t>(n);
     }
+    if (half_close) ::shutdown(fd, SHUT_WR);
     char buffer[65536];
     while (until.empty() || answer.find(until) == std::string::npos) {
       const ssize_t n = ::recv(fd, buffer, sizeof(buffer), 0);

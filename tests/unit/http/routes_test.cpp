@@ -2,59 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include <nlohmann/json.hpp>
 
-#include "tests/support/live_server.h"
-#include "tests/unit/http/http_client.h"
+#include "tests/unit/http/routes_fixture.h"
 
 namespace hai {
 namespace {
 
 using nlohmann::json;
 
-class Routes : public ::testing::Test {
- protected:
-  struct Answer {
-    int status = 0;
-    std::string head;
-    std::string body;
-    json content() const { return json::parse(body, nullptr, false); }
-  };
-
-  Answer ask(const std::string& method, const std::string& path, const std::string& body = "",
-             const std::string& headers = "", const std::string& token = LiveServer::kAdminToken) {
-    std::string request = method + " " + path + " HTTP/1.1\r\nHost: t\r\nConnection: close\r\n";
-    if (!token.empty()) request += "Authorization: Bearer " + token + "\r\n";
-    request += headers + fmt::format("Content-Length: {}\r\n\r\n", body.size()) + body;
-    const std::string text = http_exchange(server_.http_port(), request);
-    Answer answer;
-    const size_t split = text.find("\r\n\r\n");
-    if (split == std::string::npos || text.size() < 12) return answer;
-    answer.status = std::stoi(text.substr(9, 3));
-    answer.head = text.substr(0, split);
-    answer.body = text.substr(split + 4);
-    return answer;
-  }
-  Answer get(const std::string& path) { return ask("GET", path); }
-
-  static std::string yaml(const std::string& name) {
-    return "version: 2\nname: " + name +
-           "\nspec: {workspace: /data, entrypoint: train.py}\nresource: {node_count: 1}\n";
-  }
-
-  int64_t submit(const std::string& name) {
-    const Answer answer = ask("POST", "/api/v1/jobs", yaml(name));
-    EXPECT_EQ(answer.status, 201) << answer.body;
-    const int64_t id = answer.content().value("id", 0);
-    EXPECT_TRUE(server_.eventually([id](Controller& controller) {
-      const Job* job = controller.state().find(JobId{id});
-      return job != nullptr && job->state == JobState::running;
-    }));
-    return id;
-  }
-
-  LiveServer server_;
-};
+class Routes : public RoutesFixture {};
 
 TEST_F(Routes, HealthNeedsNoToken) {
   for (const char* path : {"/livez", "/readyz", "/version", "/metrics"}) {
@@ -197,6 +156,46 @@ TEST_F(Routes, EventsAreStreamed) {
   EXPECT_NE(stream.find("event: job_submitted"), std::string::npos);
 }
 
+// Reconnecting after any event gives exactly what came after it, once and in order.
+TEST_F(Routes, AStreamResumesWithoutAHole) {
+  submit("a");
+  const auto stream = [this](const std::string& header, const std::string& until) {
+    return http_exchange(
+        server_.http_port(),
+        fmt::format(
+            "GET /api/v1/events?after=0 HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer {}\r\n{}\r\n",
+            LiveServer::kAdminToken, header),
+        until);
+  };
+  const auto seqs = [](const std::string& text) {
+    std::vector<int64_t> found;
+    for (size_t at = text.find("\nid: "); at != std::string::npos;
+         at = text.find("\nid: ", at + 1)) {
+      found.push_back(std::stoll(text.substr(at + 5)));
+    }
+    return found;
+  };
+  const std::vector<int64_t> first = seqs(stream("", "event: attempt_running"));
+  ASSERT_GT(first.size(), 3u);
+  const int64_t last = first[first.size() / 2];
+  // The job held while the second stream is open comes through the hub, the rest from the ring.
+  auto later = std::async(std::launch::async, [&] {
+    return seqs(stream(fmt::format("Last-Event-ID: {}\r\n", last), "event: job_released"));
+  });
+  EXPECT_EQ(ask("POST", "/api/v1/jobs/a/hold").status, 200);
+  EXPECT_EQ(ask("POST", "/api/v1/jobs/a/release").status, 200);
+  const std::vector<int64_t> second = later.get();
+  ASSERT_FALSE(second.empty());
+  for (size_t i = 0; i < second.size(); ++i)
+    EXPECT_EQ(second[i], last + 1 + static_cast<int64_t>(i));
+}
+
+TEST_F(Routes, AStreamIsRefusedToWhoMayNotWatch) {
+  EXPECT_EQ(ask("GET", "/api/v1/events?after=0", "", "", "wrong").status, 401);
+  EXPECT_EQ(ask("GET", "/api/v1/events?job=99").status, 404);
+  EXPECT_EQ(ask("GET", "/api/v1/events?node=n9").status, 404);
+}
+
 TEST_F(Routes, NodesAreShownAndDrained) {
   const json node = get("/api/v1/nodes/n1").content();
   for (const char* key : {"name", "group", "zone", "leaf", "liveness", "scheduling", "reason",
@@ -208,6 +207,28 @@ TEST_F(Routes, NodesAreShownAndDrained) {
   EXPECT_EQ(get("/api/v1/cluster").content()["gpus"]["draining"], 8);
   EXPECT_EQ(ask("POST", "/api/v1/nodes/n1/undrain").content()["scheduling"], "open");
   EXPECT_EQ(get("/api/v1/nodes/n9").status, 404);
+}
+
+TEST_F(Routes, ADrainTakesADeadlineAndNothingElseDoes) {
+  EXPECT_TRUE(get("/api/v1/nodes/n1").content()["drain_at"].is_null());
+  const std::string far = R"({"reason": "disk", "deadline": "2026-13-20T08:00:00Z"})";
+  const std::string over = R"({"reason": "disk", "deadline": "1999-01-01T00:00:00Z"})";
+  const std::string good = R"({"deadline": "2026-11-20T08:00:00Z"})";
+  for (const std::string& body : {far, over, std::string(R"({"deadline": 5})")}) {
+    const Answer answer = ask("POST", "/api/v1/nodes/n1/drain", body);
+    EXPECT_EQ(answer.status, 400) << body;
+    EXPECT_NE(answer.body.find("deadline"), std::string::npos) << body << answer.body;
+  }
+  EXPECT_EQ(ask("POST", "/api/v1/nodes/n1/cordon", good).status, 400);
+  const std::string bulk =
+      R"({"verb": "VERB", "nodes": ["n1"], "deadline": "1999-01-01T00:00:00Z"})";
+  const auto with_verb = [&bulk](const std::string& verb) {
+    return std::string(bulk).replace(bulk.find("VERB"), 4, verb);
+  };
+  EXPECT_EQ(ask("POST", "/api/v1/nodes/actions", with_verb("cordon")).status, 400);
+  const json results = ask("POST", "/api/v1/nodes/actions", with_verb("drain")).content();
+  EXPECT_EQ(results["results"][0]["code"], "invalid_argument");
+  EXPECT_EQ(get("/api/v1/nodes/n1").content()["scheduling"], "open");
 }
 
 TEST_F(Routes, TheStatusPageEscapesWhatPeopleWrite) {

@@ -1,6 +1,7 @@
 // Where a gang goes.
 
 #include "server/plan/placement.h"
+#include "server/model/lemon_score.h"
 
 #include "tests/unit/plan/plan_matchers.h"
 
@@ -240,6 +241,28 @@ TEST(Avoid, IsTheLastChoice) {
   EXPECT_EQ(place_of(c), "node-2");
   lose_on(2, 2);
   EXPECT_EQ(place_of(c), "node-1") << "a bad node is better than none";
+}
+
+TEST(Doubtful, NodesWithABadRecordAreALargeGangsLastChoice) {
+  Cluster c = cluster(nodes(6, gpus(8)));
+  for (int i = 0; i < 2; ++i) {
+    c.emit(NodeMarked{c.node_id("node-2"), "drain gpu_clocks", {}});
+    c.emit(NodeMarked{c.node_id("node-3"), "validate gpu_xid", {}});
+  }
+  c.submit(job("gang").nodes(4));
+  EXPECT_THAT(starts(c, c.plan()), ElementsAre("gang: node-1,node-3,node-4,node-5"))
+      << "node-3's record is not that bad";
+  c.submit(job("small"));
+  EXPECT_THAT(starts(c, c.plan()),
+              ElementsAre("gang: node-1,node-3,node-4,node-5", "small: node-2"));
+  Cluster full = cluster(nodes(4, gpus(8)));
+  for (int i = 0; i < 2; ++i) {
+    full.emit(NodeMarked{full.node_id("node-2"), "drain gpu_clocks", {}});
+  }
+  full.submit(job("gang").nodes(4));
+  EXPECT_THAT(starts(full, full.plan()), ElementsAre("gang: node-1,node-2,node-3,node-4"));
+  full.advance(kLemonWindow + 1s);
+  EXPECT_THAT(starts(full, full.plan()), ElementsAre("gang: node-1,node-2,node-3,node-4"));
 }
 
 TEST(Nodes, ThatAreNotUpAndOpenTakeNothing) {

@@ -84,6 +84,24 @@ TEST(Preempt, NeverMoreThanNeeded) {
   EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-1,node-4 <- one,other"));
 }
 
+// So many that not every set can be tried: the cheapest single is taken first, then the gang, which
+// suffices alone.
+TEST(Preempt, NeverMoreThanNeededAmongMany) {
+  Cluster c = cluster(nodes(12, gpus(8)));
+  std::vector<JobId> dear;
+  const JobId cheap = c.run(low("cheap"), {"node-1"});
+  for (int i = 2; i <= 9; ++i) {
+    dear.push_back(c.run(low(fmt::format("dear{}", i)), {fmt::format("node-{}", i)}));
+  }
+  const JobId gang = c.run(low("gang").nodes(3), {"node-10", "node-11", "node-12"});
+  c.advance(20h);
+  c.checkpoint(cheap, 1min);
+  for (JobId id : dear) c.checkpoint(id, 10h);
+  c.checkpoint(gang, 2min);
+  c.submit(high("j").nodes(3));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-10,node-11,node-12 <- gang"));
+}
+
 TEST(Preempt, AGangThatIsCheaperThanItsPartsLookBeatsSingles) {
   Cluster c = cluster(nodes(4, gpus(8)));
   c.run(low("gang").nodes(2), {"node-1", "node-2"});

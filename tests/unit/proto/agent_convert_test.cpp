@@ -81,6 +81,14 @@ class Draw {
     AgentReport report{.node = name(),
                        .sequence = rng.between(0, std::numeric_limits<int64_t>::max())};
     if (rng.chance(0.5)) report.facts = facts(report.node);
+    if (rng.chance(0.5)) {
+      std::vector<GpuReading>& gpus = report.gpu_readings.emplace();
+      for (uint64_t i = rng.below(9); i > 0; --i) {
+        GpuReading& gpu = gpus.emplace_back();
+        if (rng.chance(0.8)) gpu.utilization_percent = static_cast<int>(rng.below(101));
+        if (rng.chance(0.8)) gpu.temperature_celsius = static_cast<int>(rng.below(120));
+      }
+    }
     for (uint64_t i = rng.below(5); i > 0; --i) report.ranks.push_back(rank());
     std::sort(report.ranks.begin(), report.ranks.end(),
               [](const RankStatus& a, const RankStatus& b) { return a.key < b.key; });
@@ -272,6 +280,9 @@ TEST(AgentConvert, BadReportsAreRefusedWithTheField) {
   message = report_of_one_rank();
   message.set_sequence(-1);
   expect_refused(message, "sequence is -1");
+  message = report_of_one_rank();
+  message.mutable_gpu_readings()->add_gpus()->set_utilization_percent(101);
+  expect_refused(message, "utilization_percent");
   message = report_of_one_rank();
   message.set_node("two words");
   expect_refused(message, "node name has the byte 0x20");

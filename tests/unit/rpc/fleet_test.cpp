@@ -1,6 +1,6 @@
 // Many agents at once against one server: what scale tests stand on.
 
-#include "agent/fleet.h"
+#include "agent/fleet/fleet.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class FleetTest : public ::testing::Test {
     config.name = "f";
     config.servers = {server_.grpc_address()};
     fleet_ = std::make_unique<Fleet>(loop_, config, LiveServer::kAgentToken,
-                                     FleetOptions{.nodes = kNodes}, 1);
+                                     FleetOptions{.nodes = kNodes, .shape = FabricShape::one_zone}, 1);
     fleet_->start();
     thread_ = std::thread([this] { loop_.run(); });
   }
@@ -64,7 +64,7 @@ TEST_F(FleetTest, AllRegisterAndRunAGangToItsEnd) {
   const Node* last = nullptr;
   server_.on_loop([&] { last = controller().state().find_node("f-0060"); });
   ASSERT_NE(last, nullptr);
-  EXPECT_EQ(last->facts.leaf, "leaf-003");
+  EXPECT_EQ(last->facts.leaf, "leaf-3");
 
   submit("gang", "60");
   ASSERT_TRUE(reaches(JobId{1}, JobState::running));

@@ -13,6 +13,7 @@ TEST(ServerConfig, ReadsEverything) {
 cluster: fire
 listen: {grpc: "10.0.0.1:7700", http: "[::1]:80"}
 status_page: false
+web_root: /srv/web
 store: {conninfo: dbname=hai}
 migrate_on_start: true
 bootstrap: {admin_user: ann, admin_token_file: /etc/token}
@@ -28,6 +29,7 @@ log: {level: debug, file: /var/log/hai}
   EXPECT_EQ(config.value().grpc_address, "10.0.0.1:7700");
   EXPECT_EQ(config.value().http_address, "[::1]:80");
   EXPECT_FALSE(config.value().status_page);
+  EXPECT_EQ(config.value().web_root, "/srv/web");
   EXPECT_EQ(config.value().admin_user, "ann");
   EXPECT_GE(config.value().default_quota_nodes.value_or(0), 1'000'000);
   EXPECT_EQ(config.value().knobs.heartbeat, Duration(1s));

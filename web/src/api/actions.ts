@@ -1,10 +1,13 @@
 import { send } from './client';
-import type { Job, JobVerb, Node, NodeVerb, Priority, Quota, WhatIf } from './types';
+import type { ActionResult, Job, JobVerb, NewToken, NodeVerb, Priority, Quota, User, WhatIf } from './types';
 
 const withReason = (reason: string): { reason: string } | undefined => (reason === '' ? undefined : { reason });
 
 export const controlJob = (id: number, verb: JobVerb, reason = ''): Promise<Job> =>
   send<Job>('POST', `/jobs/${id}/${verb}`, withReason(reason));
+
+export const controlJobs = async (ids: readonly number[], verb: JobVerb, reason = ''): Promise<ActionResult[]> =>
+  (await send<{ results: ActionResult[] }>('POST', '/jobs/actions', { verb, jobs: ids, ...withReason(reason) })).results;
 
 export const setPriority = (id: number, priority: Priority): Promise<Job> =>
   send<Job>('POST', `/jobs/${id}/priority`, { priority });
@@ -12,8 +15,14 @@ export const setPriority = (id: number, priority: Priority): Promise<Job> =>
 export const moveJob = (id: number, to: 'first' | 'last'): Promise<Job> =>
   send<Job>('POST', `/jobs/${id}/move`, { [to]: true });
 
-export const controlNode = (name: string, verb: NodeVerb, reason = ''): Promise<Node> =>
-  send<Node>('POST', `/nodes/${encodeURIComponent(name)}/${verb}`, withReason(reason));
+// Up to a thousand nodes, each with its own result. A deadline is of drain only.
+export const controlNodes = async (nodes: readonly string[], verb: NodeVerb, reason: string, deadline: Date | null): Promise<ActionResult[]> => {
+  const until = deadline ? { deadline: deadline.toISOString() } : {};
+  return (await send<{ results: ActionResult[] }>('POST', '/nodes/actions', { verb, nodes, ...withReason(reason), ...until })).results;
+};
+
+export const closeIncident = (id: number, reason: string): Promise<null> =>
+  send<null>('POST', `/incidents/${id}/close`, withReason(reason));
 
 // The same key again gives the same job again, so a lost answer can be asked for twice.
 export const submitJob = (yaml: string, requestId: string): Promise<Job> =>
@@ -29,7 +38,17 @@ export const whatIfPriority = (job: number, priority: Priority): Promise<WhatIf>
 export const whatIfQuota = (quota: Pick<Quota, 'owner' | 'group' | 'priority' | 'nodes'>): Promise<WhatIf> =>
   send<WhatIf>('POST', '/whatif', { quota });
 
+const quotaPath = (quota: Pick<Quota, 'owner' | 'group' | 'priority'>): string =>
+  `/quotas/${[quota.owner, quota.group, quota.priority].map(encodeURIComponent).join('/')}`;
+
 export const setQuota = (quota: Pick<Quota, 'owner' | 'group' | 'priority' | 'nodes'>): Promise<Quota> =>
-  send<Quota>('PUT', `/quotas/${[quota.owner, quota.group, quota.priority].map(encodeURIComponent).join('/')}`, {
-    nodes: quota.nodes,
-  });
+  send<Quota>('PUT', quotaPath(quota), { nodes: quota.nodes });
+
+export const removeQuota = (quota: Pick<Quota, 'owner' | 'group' | 'priority'>): Promise<null> =>
+  send<null>('DELETE', quotaPath(quota));
+
+export const setUser = (name: string, part: Partial<Pick<User, 'role' | 'active' | 'groups'>>): Promise<User> =>
+  send<User>('PUT', `/users/${encodeURIComponent(name)}`, part);
+
+export const createToken = (user: string, label: string): Promise<NewToken> =>
+  send<NewToken>('POST', '/tokens', { user, label });

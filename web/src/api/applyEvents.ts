@@ -23,7 +23,7 @@ export function applyEvents(client: QueryClient, events: readonly ClusterEvent[]
   for (const [id, list] of patches.jobs) {
     client.setQueryData<Job>(['job', String(id)], (job) => job && list.reduce(patchJob, job));
     dirtyJobs.add(id);
-    for (const kind of ['job', 'attempts', 'job-events', 'why']) mark(client, [kind, String(id)]);
+    for (const kind of ['job', 'attempts', 'job-events', 'checkpoints', 'why']) mark(client, [kind, String(id)]);
   }
   if (patches.nodes.size > 0) {
     client.setQueryData<Node[]>(['nodes'], (nodes) =>
@@ -32,10 +32,10 @@ export function applyEvents(client: QueryClient, events: readonly ClusterEvent[]
   }
   for (const [name, list] of patches.nodes) {
     client.setQueryData<Node>(['node', name], (node) => node && list.reduce(patchNode, node));
-    mark(client, ['node', name]);
-    mark(client, ['node-events', name]);
   }
-  if (patches.touches.has('cluster')) mark(client, ['nodes']);
+  // Which jobs a node has is said by the events of the jobs.
+  if (patches.touches.has('cluster')) for (const kind of ['nodes', 'node']) mark(client, [kind]);
+  if (patches.nodes.size > 0) mark(client, ['node-events']);
   for (const key of patches.touches) mark(client, [key]);
   arm(client);
 }
@@ -60,6 +60,8 @@ async function refetch(client: QueryClient): Promise<void> {
   }
   const ids = [...dirtyJobs];
   dirtyJobs.clear();
+  // A list that nobody looks at gets no new jobs here: it is asked for again when somebody does.
+  if (ids.length > 0) void client.invalidateQueries({ queryKey: ['jobs'], type: 'inactive', refetchType: 'none' });
   try {
     await (ids.length > singleFetchesMax ? fetchNewest(client) : fetchJobs(client, ids));
   } catch {

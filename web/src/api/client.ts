@@ -21,6 +21,15 @@ export function signIn(secret: string): void {
   isLoginNeeded.set(false);
 }
 
+// `hai dev up` prints an address that ends in #token=…: what follows # never leaves the browser, and
+// it goes from the address bar before anybody bookmarks it.
+export function signInFromAddress(): void {
+  const secret = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (secret === null) return;
+  signIn(secret);
+  history.replaceState(null, '', location.pathname + location.search);
+}
+
 // problem+json of the server, or the network's own failure with status 0.
 export class ApiError extends Error {
   constructor(

@@ -80,7 +80,8 @@ export function patchNode(node: Node, event: ClusterEvent): Node {
     case 'node_scheduling_changed': {
       const scheduling = event.body.scheduling as Scheduling;
       const by = String(event.body.by ?? '') || null;
-      return { ...node, scheduling, reason: scheduling === 'open' ? null : reason, reason_by: by };
+      const drain_at = typeof event.body.drain_at === 'string' ? event.body.drain_at : null;
+      return { ...node, scheduling, reason: scheduling === 'open' ? null : reason, reason_by: by, drain_at };
     }
     default:
       return node;

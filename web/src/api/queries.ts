@@ -1,8 +1,8 @@
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import { get } from './client';
+import { get, open } from './client';
 import type {
-  Attempt, Cluster, ClusterEvent, EventPage, Incident, Job, JobPage, Node, NodePage, Quota, User, WhoAmI, Why,
+  Attempt, Cluster, ClusterEvent, EventPage, Incident, Job, JobCheckpoint, JobPage, Node, NodePage, NodeStay, ProgressPoint, Quota, Series, User, WhoAmI, Why,
 } from './types';
 
 // Every answer of the server is kept here, and events keep it fresh (live.ts); the long intervals only
@@ -19,6 +19,14 @@ export const useCluster = () =>
     queryKey: ['cluster'],
     queryFn: ({ signal }) => get<Cluster>('/cluster', signal),
     refetchInterval: 10_000,
+  });
+
+export const useSeries = (window: string) =>
+  useQuery({
+    queryKey: ['series', window],
+    queryFn: ({ signal }) => get<Series>(`/cluster/series?window=${window}`, signal),
+    refetchInterval: 10_000,
+    placeholderData: keepPreviousData,
   });
 
 export const useNodes = () =>
@@ -66,16 +74,26 @@ export const useJobEvents = (id: string) =>
       (await get<EventPage>(`/jobs/${encodeURIComponent(id)}/events?limit=${eventPageMax}`, signal)).events,
   });
 
-// How the job was submitted; null when the event is no longer kept.
-export const useRecordedSpec = (id: string) =>
+// The job file it was submitted with, as YAML.
+export const useJobSpec = (id: string) =>
   useQuery({
-    queryKey: ['recorded-spec', id],
-    queryFn: async ({ signal }) => {
-      const path = `/jobs/${encodeURIComponent(id)}/events?limit=1&kind=job_submitted`;
-      const { events } = await get<EventPage>(path, signal);
-      return (events[0]?.body.spec as Record<string, unknown> | undefined) ?? null;
-    },
+    queryKey: ['job-spec', id],
+    queryFn: async ({ signal }) => (await open(`/api/v1/jobs/${encodeURIComponent(id)}/spec`, { signal })).text(),
     staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export const useCheckpoints = (id: string) =>
+  useQuery({
+    queryKey: ['checkpoints', id],
+    queryFn: async ({ signal }) =>
+      (await get<{ checkpoints: JobCheckpoint[] }>(`/jobs/${encodeURIComponent(id)}/checkpoints`, signal)).checkpoints,
+  });
+
+export const useProgress = (id: string) =>
+  useQuery({
+    queryKey: ['progress', id],
+    queryFn: async ({ signal }) => (await get<{ points: ProgressPoint[] }>(`/jobs/${encodeURIComponent(id)}/progress`, signal)).points,
+    refetchInterval: 10_000,
   });
 
 export const useWhy = (id: string, isOn: boolean) =>
@@ -87,11 +105,24 @@ export const useWhy = (id: string, isOn: boolean) =>
     placeholderData: keepPreviousData,
   });
 
-export const useNodeEvents = (name: string) =>
+// Of these kinds, all if none is named. Asked anew when other jobs are there, as are its jobs.
+export const useNodeEvents = (name: string, kinds: readonly string[], running: readonly number[]) =>
   useQuery({
-    queryKey: ['node-events', name],
-    queryFn: async ({ signal }) =>
-      (await get<EventPage>(`/events?format=list&limit=200&node=${encodeURIComponent(name)}`, signal)).events,
+    queryKey: ['node-events', name, kinds.join(','), running.join(',')],
+    queryFn: async ({ signal }) => {
+      const only = kinds.map((kind) => `&kind=${kind}`).join('');
+      return (await get<EventPage>(`/events?format=list&limit=200&node=${encodeURIComponent(name)}${only}`, signal)).events;
+    },
+    refetchInterval: 30_000,
+    placeholderData: keepPreviousData,
+  });
+
+// Who is and was there.
+export const useNodeJobs = (name: string, running: readonly number[]) =>
+  useQuery({
+    queryKey: ['node-jobs', name, running.join(',')],
+    queryFn: async ({ signal }) => (await get<{ jobs: NodeStay[] }>(`/nodes/${encodeURIComponent(name)}/jobs?limit=200`, signal)).jobs,
+    placeholderData: keepPreviousData,
   });
 
 export const useIncidents = () =>
@@ -99,6 +130,12 @@ export const useIncidents = () =>
     queryKey: ['incidents'],
     queryFn: async ({ signal }) => (await get<{ incidents: Incident[] }>('/incidents', signal)).incidents,
     refetchInterval: 30_000,
+  });
+
+export const useClosedIncidents = () =>
+  useQuery({
+    queryKey: ['incidents', 'closed'],
+    queryFn: async ({ signal }) => (await get<{ incidents: Incident[] }>('/incidents?state=closed', signal)).incidents,
   });
 
 export const useQuotas = (owner = '') =>

@@ -47,6 +47,7 @@ export function App({ isDemo }: { isDemo: boolean }) {
           <Route path="/quotas" component={QuotasPage} />
           <Route path="/submit" component={SubmitPage} />
           <Route>
+            <h1 className="sr">Not found</h1>
             <Empty title="There is no such page" />
           </Route>
         </Switch>

@@ -139,7 +139,7 @@ function Account() {
   return (
     <Menu
       trigger={
-        <button className="button quiet small" aria-label="account">
+        <button className="button quiet small" title="account">
           {me.data?.user ?? '…'}
         </button>
       }
@@ -156,6 +156,7 @@ const tableKeys = [
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['x', 'select the row'],
+  ['← →', 'on the map: next node; [ and ] its GPUs, space keeps it in view'],
   ['/', 'search'],
   ['?', 'this help'],
 ] as const;

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { cssColor } from '../lib/css';
 import { useTheme } from '../app/theme';
-import { formatAxisTime } from '../lib/format';
+import { formatAxisTime, formatCount, formatTime } from '../lib/format';
 
 export interface Series {
   label: string;
@@ -14,6 +14,7 @@ export interface Series {
 // Steps, because GPUs are given and taken at moments, not gradually.
 export function Chart({ label, times, series, top }: { label: string; times: number[]; series: Series[]; top?: number }) {
   const host = useRef<HTMLDivElement>(null);
+  const readout = useRef<HTMLDivElement>(null);
   const theme = useTheme();
   const shape = series.map((each) => each.label).join();
   const chart = useRef<uPlot | null>(null);
@@ -22,7 +23,7 @@ export function Chart({ label, times, series, top }: { label: string; times: num
 
   useEffect(() => {
     const element = host.current!;
-    const plot = new uPlot(options(element, series, top), data.current, element);
+    const plot = new uPlot({ ...options(element, series, top), hooks: { setCursor: [(at) => tell(at, readout.current)] } }, data.current, element);
     chart.current = plot;
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: element.clientHeight }));
     resize.observe(element);
@@ -34,7 +35,26 @@ export function Chart({ label, times, series, top }: { label: string; times: num
   }, [shape, theme, top]);
 
   useEffect(() => chart.current?.setData(data.current), [times, series]);
-  return <div className="chart" ref={host} role="img" aria-label={label} />;
+  const last = series.map((each) => `${each.label} ${formatCount(each.values.at(-1) ?? 0)}`).join(', ');
+  return (
+    <div className="chart" ref={host} role="img" aria-label={`${label}; now ${last}`}>
+      <div className="readout" ref={readout} />
+    </div>
+  );
+}
+
+// What stands under the pointer: the moment, and each line's value.
+function tell(plot: uPlot, out: HTMLElement | null): void {
+  if (!out) return;
+  const at = plot.cursor.idx;
+  const time = at === null || at === undefined ? undefined : plot.data[0][at];
+  out.textContent =
+    time === undefined
+      ? ''
+      : `${formatTime(new Date(time * 1000).toISOString(), Date.now())} · ${plot.series
+          .slice(1)
+          .map((each, i) => `${each.label} ${formatCount(plot.data[i + 1]![at!] ?? 0)}`)
+          .join(', ')}`;
 }
 
 function options(element: HTMLElement, series: Series[], top?: number): uPlot.Options {
@@ -44,7 +64,7 @@ function options(element: HTMLElement, series: Series[], top?: number): uPlot.Op
   return {
     width: element.clientWidth,
     height: element.clientHeight,
-    padding: [8, 20, 0, 0],
+    padding: [8, 2.2 * rem, 0, 0],
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, __, max) => [0, Math.max(1, top ?? 0, max * 1.08)] } },
     axes: [

@@ -6,7 +6,7 @@ import { formatHosts, formatWord } from '../lib/format';
 export function Differences({ answer }: { answer: WhatIf }) {
   if (answer.differences.length === 0) return <p className="note">No other job would fare differently.</p>;
   return (
-    <div className="scroll">
+    <div className="scroll" tabIndex={0} role="region" aria-label="who fares differently">
       <table className="plain">
         <thead>
           <tr>

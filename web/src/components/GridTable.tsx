@@ -71,9 +71,13 @@ export function GridTable<T>(props: Props<T>) {
   return (
     <div className="grid" role="grid" aria-label={props.label} aria-rowcount={rows.length}>
       <Head {...props} template={template} />
-      <div className="grid-body" ref={body} tabIndex={0} onKeyDown={onKeyDown} data-rows>
-        {rows.length === 0 && props.empty}
-        <div style={{ height: virtual.getTotalSize() }}>
+      <div className="grid-body" ref={body} role="rowgroup" tabIndex={0} aria-label={`rows of ${props.label}`} onKeyDown={onKeyDown} data-rows>
+        {rows.length === 0 && (
+          <div role="row">
+            <div role="gridcell">{props.empty}</div>
+          </div>
+        )}
+        <div role="presentation" style={{ height: virtual.getTotalSize() }}>
           {items.map((item) => {
             const row = rows[item.index];
             if (row === undefined) return null;
@@ -91,7 +95,7 @@ export function GridTable<T>(props: Props<T>) {
                 onClick={() => (group ? props.onOpen(row) : onActive(item.index))}
                 onDoubleClick={() => !group && props.onOpen(row)}
               >
-                {group ??
+                {(group && <span role="gridcell" className="row" style={{ gap: 'var(--s3)' }}>{group}</span>) ??
                   columns.map((column) => (
                     <span key={column.key} role="gridcell" className={column.isNumber ? 'num' : ''}>
                       {column.render(row)}
@@ -120,7 +124,7 @@ function Head<T>({ columns, sort, onSort, template }: Props<T> & { template: Rea
                 {isSorted && <span aria-hidden="true">{sort.descending ? '↓' : '↑'}</span>}
               </button>
             ) : (
-              column.title
+              column.title || <span className="sr">{column.key}</span>
             )}
           </span>
         );

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { controlJob, moveJob, setPriority } from '../api/actions';
+import { controlJob, controlJobs, moveJob, setPriority } from '../api/actions';
 import { upsertJob } from '../api/jobLists';
 import { type Job, type JobVerb, type Priority, priorities } from '../api/types';
 import { formatCount, formatWord } from '../lib/format';
@@ -51,6 +51,29 @@ export function useJobActions(): (title: string, jobs: readonly Job[], act: (job
   };
 }
 
+// Many at once in as few requests as the server takes; what became of each job comes with the events.
+const bulkMax = 1_000;
+
+function useBulkAction(): (title: string, verb: JobVerb, jobs: readonly Job[], reason: string) => Promise<void> {
+  return async (title, verb, jobs, reason) => {
+    let done = 0;
+    const failed: string[] = [];
+    for (let at = 0; at < jobs.length; at += bulkMax) {
+      const part = jobs.slice(at, at + bulkMax);
+      try {
+        for (const result of await controlJobs(part.map((job) => job.id), verb, reason)) {
+          if (result.code === 'ok') done += 1;
+          else failed.push(`job ${result.name}: ${result.message}`);
+        }
+      } catch (error) {
+        failed.push((error as Error).message);
+      }
+    }
+    if (done > 0) toast(`${title}: ${done} jobs`);
+    if (failed.length > 0) toast(failed.slice(0, 3).join('\n') + (failed.length > 3 ? ` and ${failed.length - 3} more` : ''), 'failed');
+  };
+}
+
 // The buttons of one job, or of all selected ones. Those that would change nothing are not offered.
 export function JobActions({ jobs, onDone }: { jobs: readonly Job[]; onDone?: () => void }) {
   const [asked, setAsked] = useState<(typeof verbs)[number] | null>(null);
@@ -93,11 +116,13 @@ export function JobActions({ jobs, onDone }: { jobs: readonly Job[]; onDone?: ()
 function Ask({ verb, jobs, onClose, onDone }: { verb: (typeof verbs)[number]; jobs: Job[]; onClose: () => void; onDone?: () => void }) {
   const [reason, setReason] = useState('');
   const act = useJobActions();
+  const actOnAll = useBulkAction();
   const who = jobs.length === 1 ? `job ${jobs[0]!.id} (${jobs[0]!.name})` : `${formatCount(jobs.length)} jobs`;
   const submit = (event: React.FormEvent): void => {
     event.preventDefault();
     onClose();
-    void act(verb.title, jobs, (job) => controlJob(job.id, verb.verb, reason)).then(onDone);
+    const single = jobs.length === 1;
+    void (single ? act(verb.title, jobs, (job) => controlJob(job.id, verb.verb, reason)) : actOnAll(verb.title, verb.verb, jobs, reason)).then(onDone);
   };
   return (
     <Dialog title={`${verb.title} ${who}?`} isOpen onClose={onClose}>

@@ -1,17 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { controlNode, whatIfDrain } from '../api/actions';
+import { controlNodes, whatIfDrain } from '../api/actions';
 import { useWhoAmI } from '../api/queries';
 import type { Node, NodeVerb, WhatIf } from '../api/types';
-import { formatHosts } from '../lib/format';
+import { formatHosts, toLocalInput } from '../lib/format';
 import { Dialog } from './Dialog';
 import { Differences } from './Differences';
 import { toast } from './Toasts';
 
+const isOut = (node: Node): boolean => node.scheduling === 'draining' || node.scheduling === 'drained';
+
 const verbs: { verb: NodeVerb; title: string; effect: string; fits: (node: Node) => boolean }[] = [
   { verb: 'cordon', title: 'Cordon', effect: 'Nothing new is placed there; what runs goes on.', fits: (node) => node.scheduling === 'open' },
-  { verb: 'drain', title: 'Drain', effect: 'Nothing new is placed there, and its jobs save and move away.', fits: (node) => node.scheduling === 'open' || node.scheduling === 'cordoned' },
+  { verb: 'drain', title: 'Drain', effect: 'Nothing new is placed there, and its jobs save and move away.', fits: (node) => !isOut(node) },
   { verb: 'undrain', title: 'Undrain', effect: 'Jobs may be placed there again.', fits: (node) => node.scheduling !== 'open' },
+  { verb: 'validate', title: 'Validate', effect: 'It takes no new jobs until it has been tested and passed.', fits: (node) => node.liveness === 'up' && node.scheduling === 'open' },
   { verb: 'fence', title: 'Fence', effect: 'You vouch that it is off: its jobs run elsewhere at once.', fits: (node) => node.liveness !== 'up' },
 ];
 
@@ -37,24 +40,28 @@ export function NodeActions({ nodes, onDone }: { nodes: readonly Node[]; onDone?
   );
 }
 
-function Ask({ verb, nodes, onClose, onDone }: { verb: (typeof verbs)[number]; nodes: Node[]; onClose: () => void; onDone?: () => void }) {
+function useNodeAction(): (title: string, verb: NodeVerb, names: readonly string[], reason: string, deadline: Date | null) => Promise<void> {
   const client = useQueryClient();
-  const [reason, setReason] = useState('');
-  const [preview, setPreview] = useState<WhatIf | Error | null>(null);
-  const names = nodes.map((node) => node.name);
-  const act = async (): Promise<void> => {
-    onClose();
-    for (const name of names) {
-      try {
-        client.setQueryData(['node', name], await controlNode(name, verb.verb, reason));
-      } catch (error) {
-        return toast(`${name}: ${(error as Error).message}`, 'failed');
-      }
+  return async (title, verb, names, reason, deadline) => {
+    try {
+      const results = await controlNodes(names, verb, reason, deadline);
+      const done = results.filter((each) => each.code === 'ok').map((each) => each.name);
+      const failed = results.filter((each) => each.code !== 'ok').map((each) => `${each.name}: ${each.message}`);
+      if (done.length > 0) toast(`${title}: ${formatHosts(done)}`);
+      if (failed.length > 0) toast(failed.slice(0, 3).join('\n') + (failed.length > 3 ? ` and ${failed.length - 3} more` : ''), 'failed');
+    } catch (error) {
+      toast(`${title}: ${(error as Error).message}`, 'failed');
     }
-    toast(`${verb.title}: ${formatHosts(names)}`);
-    void client.invalidateQueries({ queryKey: ['nodes'] });
-    onDone?.();
+    for (const kind of ['nodes', 'node']) void client.invalidateQueries({ queryKey: [kind] });
   };
+}
+
+function Ask({ verb, nodes, onClose, onDone }: { verb: (typeof verbs)[number]; nodes: Node[]; onClose: () => void; onDone?: () => void }) {
+  const [reason, setReason] = useState('');
+  const [deadline, setDeadline] = useState('');
+  const [preview, setPreview] = useState<WhatIf | Error | null>(null);
+  const act = useNodeAction();
+  const names = nodes.map((node) => node.name);
   const needsReason = verb.verb === 'cordon' || verb.verb === 'drain';
   return (
     <Dialog title={`${verb.title} ${formatHosts(names)}?`} isOpen onClose={onClose}>
@@ -62,7 +69,8 @@ function Ask({ verb, nodes, onClose, onDone }: { verb: (typeof verbs)[number]; n
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void act();
+          onClose();
+          void act(verb.title, verb.verb, names, reason, deadline === '' ? null : new Date(deadline)).then(onDone);
         }}
       >
         <p className="dim">{verb.effect}</p>
@@ -70,6 +78,7 @@ function Ask({ verb, nodes, onClose, onDone }: { verb: (typeof verbs)[number]; n
           Reason {needsReason && '(shown wherever the node is)'}
           <input className="input" value={reason} required={needsReason} autoFocus onChange={(event) => setReason(event.target.value)} />
         </label>
+        {verb.verb === 'drain' && <Deadline value={deadline} onChange={setDeadline} />}
         {preview instanceof Error ? <p className="failure">{preview.message}</p> : preview && <Differences answer={preview} />}
         <footer>
           {verb.verb === 'drain' && (
@@ -85,5 +94,43 @@ function Ask({ verb, nodes, onClose, onDone }: { verb: (typeof verbs)[number]; n
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+const minuteMs = 60_000;
+const soon: [title: string, minutes: number][] = [['1 h', 60], ['4 h', 240], ['12 h', 720], ['1 d', 1440]];
+
+// In the clock of who looks; the server hears UTC.
+function Deadline({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const inMinutes = (minutes: number): string => toLocalInput(new Date(Date.now() + minutes * minuteMs));
+  return (
+    <div className="field">
+      <label htmlFor="deadline">Deadline</label>
+      <span className="row wrap">
+        <input
+          id="deadline"
+          className="input"
+          style={{ width: '14rem' }}
+          type="datetime-local"
+          aria-describedby="deadline-means"
+          value={value}
+          min={inMinutes(1)}
+          onChange={(event) => onChange(event.target.value)}
+        />
+        {soon.map(([title, minutes]) => (
+          <button key={title} type="button" className="button small" aria-label={`in ${title}`} onClick={() => onChange(inMinutes(minutes))}>
+            {title}
+          </button>
+        ))}
+        {value !== '' && (
+          <button type="button" className="button small quiet" onClick={() => onChange('')}>
+            none
+          </button>
+        )}
+      </span>
+      <span id="deadline-means" className="dim">
+        {value === '' ? 'None: its jobs leave now.' : 'Until then its jobs may end by themselves; those that still run leave then.'}
+      </span>
+    </div>
   );
 }

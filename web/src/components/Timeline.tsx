@@ -2,8 +2,9 @@ import { formatDuration, formatTime } from '../lib/format';
 import type { Phase, Segment } from '../lib/timeline';
 
 const tones: Record<Phase, string> = {
-  waiting: 'var(--queued)',
-  starting: 'var(--gpu-reserved)',
+  queued: 'var(--queued)',
+  suspended: 'var(--suspended)',
+  starting: 'var(--held)',
   running: 'var(--gpu-used)',
   suspending: 'var(--gpu-draining)',
   ended: 'var(--stopped)',

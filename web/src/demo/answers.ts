@@ -1,4 +1,4 @@
-import type { Cluster, ClusterEvent, Job, Node, Quota, WhatIf, Why } from '../api/types';
+import type { Cluster, ClusterEvent, Job, JobCheckpoint, Node, NodeStay, ProgressPoint, Quota, Series, SumsByWord, WhatIf, Why } from '../api/types';
 import { priorities } from '../api/types';
 import { users } from './cast';
 import type { World } from './world';
@@ -21,7 +21,71 @@ export function clusterOf(world: World): Cluster {
   gpus.free -= gpus.reserved;
   const jobs: Record<string, number> = {};
   for (const job of world.jobs.values()) jobs[job.state] = (jobs[job.state] ?? 0) + 1;
-  return { name: 'fire-flyer', version: 'demo', epoch: 3, gpus, nodes: { liveness, scheduling }, jobs, last_seq: world.lastSeq() };
+  return {
+    name: 'fire-flyer', version: 'demo', epoch: 3, gpus, nodes: { liveness, scheduling }, jobs, last_seq: world.lastSeq(),
+    running: runningSums(world), waiting: waitingSums(world), counted_at: world.time(),
+  };
+}
+
+function sumBy(jobs: readonly Job[], key: (job: Job) => string): SumsByWord {
+  const sums: SumsByWord = {};
+  for (const job of jobs) {
+    const sum = (sums[key(job)] ??= { jobs: 0, nodes: 0, gpus: 0 });
+    sum.jobs += 1;
+    sum.nodes += job.node_count;
+    sum.gpus += job.node_count * (job.gpus_per_node || 8);
+  }
+  return sums;
+}
+
+function runningSums(world: World): Cluster['running'] {
+  const jobs = [...world.running.keys()].map((id) => world.jobs.get(id)!);
+  return { by_user: sumBy(jobs, (job) => job.user), by_group: sumBy(jobs, (job) => job.group), by_priority: sumBy(jobs, (job) => job.priority) };
+}
+
+function waitingSums(world: World): Cluster['waiting'] {
+  const jobs = [...world.waiting].map((id) => world.jobs.get(id)!);
+  return {
+    by_reason: sumBy(jobs, (job) => job.pending_reason?.code ?? 'not_considered'),
+    by_user: sumBy(jobs, (job) => job.user),
+    by_group: sumBy(jobs, (job) => job.group),
+    by_priority: sumBy(jobs, (job) => job.priority),
+  };
+}
+
+// A plausible past: full by day, a little less by night, and a queue that follows.
+export function seriesOf(world: World, window: string): Series {
+  const unit = { m: 60, h: 3_600, d: 86_400 }[window.slice(-1)] ?? 3_600;
+  const seconds = Number.parseInt(window, 10) * unit;
+  const step = [10, 60, 600, 3_600].find((each) => seconds / each <= 2_200) ?? 3_600;
+  const { gpus, jobs } = clusterOf(world);
+  const points = Array.from({ length: Math.floor(seconds / step) }, (_, i) => world.now - (seconds - i * step) * 1000);
+  const wave = (at: number): number => 0.5 + 0.5 * Math.sin(at / 13_750_987) * Math.cos(at / 3_141_592);
+  const column = (value: (at: number) => number): number[] => points.map((at) => Math.round(value(at)));
+  const used = (at: number): number => Math.min(gpus.total - gpus.broken, gpus.used * (1 - 0.06 * wave(at + 5e6)));
+  const waiting = (jobs.queued ?? 0) + (jobs.suspended ?? 0);
+  return {
+    step_seconds: step,
+    at: points.map((at) => new Date(at).toISOString()),
+    gpus_total: column(() => gpus.total),
+    gpus_used: column(used),
+    gpus_free: column((at) => gpus.total - gpus.broken - gpus.draining - used(at)),
+    gpus_reserved: column(() => 0),
+    gpus_draining: column(() => gpus.draining),
+    gpus_broken: column(() => gpus.broken),
+    jobs_running: column((at) => (jobs.running ?? 0) * (1 - 0.1 * wave(at))),
+    jobs_queued: column((at) => waiting * (0.55 + 0.4 * wave(at)) * 0.9),
+    jobs_suspended: column((at) => waiting * (0.55 + 0.4 * wave(at)) * 0.1),
+  };
+}
+
+// The demo's nodes know only who is there: laid out in order of job id.
+function gpuJobsOf(node: Node): (number | null)[] {
+  const used = node.gpus - node.gpus_free;
+  const ids = [...node.jobs].sort((a, b) => a - b);
+  return Array.from({ length: node.gpus }, (_, gpu) =>
+    gpu < used ? (ids[Math.floor((gpu * ids.length) / used)] ?? null) : null,
+  );
 }
 
 // A plausible load: steady within a job, different between jobs.
@@ -32,7 +96,7 @@ export function nodeOf(node: Node, now: number): Node {
     return Math.max(3, Math.min(100, 28 + ((id * 37) % 71) + Math.round(4 * Math.sin(now / 4000 + gpu + id))));
   };
   const gpus = Array.from({ length: node.gpus }, (_, gpu) => load(gpu));
-  return { ...node, gpu_utilization: gpus, gpu_temperature: gpus.map((percent) => 31 + Math.round(percent * 0.42)) };
+  return { ...node, gpu_jobs: gpuJobsOf(node), gpu_utilization: gpus, gpu_temperature: gpus.map((percent) => 31 + Math.round(percent * 0.42)) };
 }
 
 export function listJobs(world: World, query: URLSearchParams): { jobs: Job[]; next_cursor: string | null } {
@@ -48,7 +112,10 @@ export function listJobs(world: World, query: URLSearchParams): { jobs: Job[]; n
     if (!wantsFinished && job.ended_at) continue;
     if (query.get('user') && job.user !== query.get('user')) continue;
     if (query.get('group') && job.group !== query.get('group')) continue;
+    if (query.get('priority') && job.priority !== query.get('priority')) continue;
     if (query.get('tag') && !job.tags.includes(query.get('tag')!)) continue;
+    if (query.get('reason') && job.pending_reason?.code !== query.get('reason')) continue;
+    if (query.get('q') && !`${job.id} ${job.name} ${job.user} ${job.tags.join(' ')}`.includes(query.get('q')!)) continue;
     if (jobs.length === limit) return { jobs, next_cursor: String(jobs.at(-1)!.id) };
     jobs.push({ ...job });
   }
@@ -96,9 +163,11 @@ export function quotasOf(world: World): Quota[] {
   const rows: Quota[] = priorities.slice(0, -1).map((priority) => ({ owner: 'public', group: '*', priority, nodes: ['low', 'below_normal'].includes(priority) ? null : 32, nodes_used: 0 }));
   users.forEach((owner, i) => {
     for (const priority of ['normal', 'high'] as const) {
-      rows.push({ owner, group: 'training', priority, nodes: priority === 'high' ? 16 : 64 + 32 * (i % 4), nodes_used: Math.min(used.get(`${owner}/${priority}`) ?? 0, 160) });
+      rows.push({ owner, group: 'training', priority, nodes: priority === 'high' ? 16 : 64 + 32 * (i % 4), nodes_used: 0 });
     }
   });
+  // The demo's placing knows no quotas: nobody may be seen above his.
+  for (const row of rows) row.nodes_used = Math.min(used.get(`${row.owner}/${row.priority}`) ?? 0, row.nodes ?? Infinity);
   return rows;
 }
 
@@ -108,7 +177,51 @@ export function whatIfOf(world: World, body: Record<string, unknown>): WhatIf {
     id: job.id, name: job.name, user: job.user, priority: job.priority, effect: 'suspended' as const,
     text: 'would be asked to save for it', nodes: [], nodes_before: job.nodes,
   }));
+  const nodes = new Set((body.drain as string[] | undefined) ?? []);
+  const moved = [...world.running.keys()].map((id) => world.jobs.get(id)!).filter((job) => job.nodes.some((name) => nodes.has(name)));
+  const moves = moved.map((job) => ({
+    id: job.id, name: job.name, user: job.user, priority: job.priority, effect: 'moves' as const,
+    text: 'would save and go on elsewhere', nodes: [], nodes_before: job.nodes,
+  }));
   const sample = [...world.waiting].map((id) => world.jobs.get(id)!)[0];
   const isSubmit = 'submit' in body;
-  return { change: isSubmit ? 'submit the job' : 'the change', differences: isSubmit ? differences : [], differences_left_out: 0, job: isSubmit && sample ? { ...whyOf(world, sample), id: 0 } : null };
+  return { change: isSubmit ? 'submit the job' : 'the change', differences: isSubmit ? differences : moves, differences_left_out: 0, job: isSubmit && sample ? { ...whyOf(world, sample), id: 0 } : null };
 }
+
+export function checkpointsOf(world: World, job: Job): { checkpoints: JobCheckpoint[]; next_cursor: null } {
+  if (!job.started_at) return { checkpoints: [], next_cursor: null };
+  const end = job.ended_at ? Date.parse(job.ended_at) : world.now;
+  const seconds = Math.max(0, end - Date.parse(job.started_at)) / 1000;
+  const count = Math.min(100, Math.floor(seconds / 300));
+  const checkpoints = Array.from({ length: count }, (_, i): JobCheckpoint => {
+    const step = (count - i) * 500;
+    return {
+      attempt: job.attempt, step, path: `${job.workspace}/ckpt-${step}`, save_seconds: 3 + ((job.id + i) % 4),
+      at: new Date(end - i * 300_000 - 40_000).toISOString(),
+    };
+  });
+  return { checkpoints, next_cursor: null };
+}
+
+export function progressOf(world: World, job: Job): { points: ProgressPoint[] } {
+  const { checkpoints } = checkpointsOf(world, job);
+  return { points: checkpoints.map(({ at, step }) => ({ at, step })).reverse() };
+}
+
+export function staysOf(world: World, node: string): NodeStay[] {
+  const stays: NodeStay[] = [];
+  for (const [id, attempts] of world.attempts) {
+    const job = world.jobs.get(id)!;
+    for (const each of attempts) {
+      const rank = each.ranks.find((at) => at.node === node);
+      if (!rank) continue;
+      const { attempt, state, placed_at, ended_at, end_reason } = each;
+      stays.push({ id, name: job.name, user: job.user, attempt, rank: rank.rank, state, placed_at, ended_at, end_reason });
+    }
+  }
+  return stays.sort((a, b) => b.placed_at.localeCompare(a.placed_at)).slice(0, 200);
+}
+
+export const specOf = (job: Job): string =>
+  `version: 2\nname: ${job.name}\npriority: ${job.priority}\nspec:\n  workspace: ${job.workspace}\n  entrypoint: ${job.entrypoint}\n` +
+  `resource:\n  group: ${job.group}\n  node_count: ${job.node_count}\n`;

@@ -1,4 +1,4 @@
-import type { Job, Node, Priority } from '../api/types';
+import type { Job, Node, NodeCheck, Priority } from '../api/types';
 import type { Random } from './random';
 
 // Who and what the demo's cluster consists of.
@@ -11,6 +11,13 @@ const sizes = [1, 1, 1, 1, 1, 2, 2, 2, 4, 4, 8, 8, 16, 32, 64];
 export const nodeCount = 1_250;
 const nodesPerLeaf = 20;
 const leavesPerZone = 32;
+
+const well: [name: string, text: string][] = [
+  ['clock_skew', '0 ms from the server\'s clock, limit 1000 ms'], ['cpu_count', '128 CPUs online, expected 128'], ['disk_space', '61 % free'],
+  ['gpu_count', '8 of 8'], ['gpu_temperature', '47 C, limit 93 C'], ['gpu_xid', 'none seen'], ['gpu_ecc', 'none seen'], ['ib_link', '200 Gb/s, up'],
+  ['kernel_lockup', 'none seen'], ['machine_check', 'none seen'], ['memory_size', '1024 GiB'], ['mount', '/data is mounted'],
+];
+const wellChecks: NodeCheck[] = well.map(([name, text]) => ({ name, subject: '', state: 'ok', tier: 'log', text, evidence: null, done: null }));
 
 export function makeNodes(random: Random): Node[] {
   return Array.from({ length: nodeCount }, (_, i): Node => {
@@ -25,11 +32,13 @@ export function makeNodes(random: Random): Node[] {
       scheduling: 'open',
       reason: null,
       reason_by: null,
+      drain_at: null,
       gpus: 8,
       gpus_free: 8,
       jobs: [],
+      gpu_jobs: [],
       health: 'ok',
-      checks: [],
+      checks: wellChecks,
       address: `10.${zone === 'A' ? 1 : 2}.${leaf}.${(i % nodesPerLeaf) + 10}`,
       cpus: 128,
       memory_bytes: 1024 ** 4,

@@ -1,6 +1,6 @@
 import type { Transport } from '../api/client';
-import type { Job, JobVerb, NodeVerb, Priority } from '../api/types';
-import { clusterOf, listEvents, listJobs, nodeOf, quotasOf, whatIfOf, whyOf } from './answers';
+import type { Job, JobVerb, Node, NodeVerb, Priority } from '../api/types';
+import { checkpointsOf, clusterOf, progressOf, specOf, listEvents, listJobs, nodeOf, quotasOf, seriesOf, staysOf, whatIfOf, whyOf } from './answers';
 import { makeJob, users } from './cast';
 import { World } from './world';
 
@@ -23,12 +23,15 @@ function answer(world: World, url: URL, init: RequestInit): Response {
   const query = url.searchParams;
   const isChange = (init.method ?? 'GET') !== 'GET';
   if (noun === 'jobs') return isChange ? changeJob(world, name, verb, init) : askJobs(world, name, verb, query, init);
-  if (noun === 'nodes') return isChange ? changeNode(world, name, verb as NodeVerb, init) : askNodes(world, name);
-  if (noun === 'cluster') return json(clusterOf(world));
-  if (noun === 'incidents') return json({ incidents: world.incidents });
+  if (noun === 'nodes') return isChange ? changeNodes(world, init) : askNodes(world, name, verb);
+  if (noun === 'cluster') return json(name === 'series' ? seriesOf(world, query.get('window') ?? '6h') : clusterOf(world));
+  if (noun === 'incidents') {
+    if (isChange) world.closeIncident(Number(name), reasonOf(init));
+    return json({ incidents: world.incidents.filter((each) => (each.closed_at !== null) === (query.get('state') === 'closed')), next_cursor: null });
+  }
   if (noun === 'whoami') return json({ user: 'ann', role: 'admin', groups: ['research'], cluster: 'fire-flyer', quotas: [] });
   if (noun === 'users') return json({ users: users.map((each) => ({ name: each, role: each === 'ann' ? 'admin' : 'user', groups: ['research'], active: true })) });
-  if (noun === 'quotas') return isChange ? refuse(404, 'not_found', 'no such route') : json({ quotas: quotasOf(world) });
+  if (noun === 'quotas') return isChange ? refuse(403, 'permission_denied', 'the demo keeps its quotas') : json({ quotas: quotasOf(world) });
   if (noun === 'whatif') return json(whatIfOf(world, JSON.parse(String(init.body)) as Record<string, unknown>));
   if (noun === 'events') {
     const node = query.get('node');
@@ -47,6 +50,9 @@ function askJobs(world: World, id: string, what: string, query: URLSearchParams,
   if (what === 'attempts') return json({ attempts: world.attempts.get(job.id) ?? [] });
   if (what === 'events') return json(listEvents(world, query, `job/${job.id}`));
   if (what === 'why') return json(whyOf(world, job));
+  if (what === 'checkpoints') return json(checkpointsOf(world, job));
+  if (what === 'progress') return json(progressOf(world, job));
+  if (what === 'spec') return new Response(specOf(job), { headers: { 'Content-Type': 'application/yaml' } });
   if (what === 'logs') return logOf(job, Number(query.get('rank') ?? 0), init);
   return json(job);
 }
@@ -57,6 +63,7 @@ function changeJob(world: World, id: string, verb: string, init: RequestInit): R
     const name = /^name:\s*(\S+)/m.exec(String(init.body))?.[1];
     return json(world.submit({ ...job, user: 'ann', name: name ?? job.name }), 201);
   }
+  if (id === 'actions') return changeJobs(world, String(init.body));
   const job = world.jobs.get(Number(id));
   if (!job) return refuse(404, 'not_found', `job ${id}`);
   const body = JSON.parse(String(init.body ?? '{}')) as { reason?: string; priority?: Priority };
@@ -73,26 +80,56 @@ function changeJob(world: World, id: string, verb: string, init: RequestInit): R
   return json(job);
 }
 
+function changeJobs(world: World, body: string): Response {
+  const { verb, jobs, reason } = JSON.parse(body) as { verb: JobVerb; jobs: (number | string)[]; reason?: string };
+  const results = jobs.map((id) => {
+    const answer = changeJob(world, String(id), verb, { body: JSON.stringify({ reason }) });
+    return { name: String(id), job_id: Number(id), code: answer.ok ? 'ok' : 'not_found', message: '' };
+  });
+  return json({ results });
+}
+
 function stop(world: World, job: Job, reason: string): void {
   if (job.state === 'running') return world.end(job.id, 'stopped', reason);
   world.waiting.delete(job.id);
   Object.assign(job, { state: 'stopped', ended_at: world.time(), end_reason: reason, pending_reason: null });
 }
 
-function askNodes(world: World, name: string): Response {
+const reasonOf = (init: RequestInit): string => (JSON.parse(String(init.body ?? '{}')) as { reason?: string }).reason ?? '';
+
+function askNodes(world: World, name: string, what: string): Response {
+  if (what === 'jobs') return json({ jobs: staysOf(world, name) });
   if (name === '') return json({ nodes: world.nodes.map((node) => nodeOf(node, world.now)), next_cursor: null });
   const node = world.byName.get(name);
   return node ? json(nodeOf(node, world.now)) : refuse(404, 'not_found', `node ${name}`);
 }
 
-function changeNode(world: World, name: string, verb: NodeVerb, init: RequestInit): Response {
-  const node = world.byName.get(name);
-  if (!node) return refuse(404, 'not_found', `node ${name}`);
-  const { reason = '' } = JSON.parse(String(init.body ?? '{}')) as { reason?: string };
-  const scheduling = { cordon: 'cordoned', drain: node.jobs.length > 0 ? 'draining' : 'drained', undrain: 'open', fence: 'drained' } as const;
-  Object.assign(node, { scheduling: scheduling[verb], reason: verb === 'undrain' ? null : reason, reason_by: verb === 'undrain' ? null : 'ann' });
-  world.emit('ann', 'node_scheduling_changed', `node/${name}`, `${node.scheduling}: ${reason}`, { scheduling: node.scheduling, reason, by: 'ann' });
-  return json(node);
+interface NodeOrder {
+  verb: NodeVerb;
+  nodes: string[];
+  reason?: string;
+  deadline?: string;
+}
+
+function changeNodes(world: World, init: RequestInit): Response {
+  const order = JSON.parse(String(init.body)) as NodeOrder;
+  const results = order.nodes.map((name) => {
+    const node = world.byName.get(name);
+    if (node) changeNode(world, node, order);
+    return { name, job_id: null, code: node ? 'ok' : 'not_found', message: '' };
+  });
+  return json({ results });
+}
+
+function changeNode(world: World, node: Node, { verb, reason = '', deadline }: NodeOrder): void {
+  const isEmpty = node.jobs.length === 0;
+  const drained = isEmpty ? 'drained' : deadline ? 'cordoned' : 'draining';
+  const scheduling = ({ cordon: 'cordoned', drain: drained, undrain: 'open', fence: 'drained', validate: 'cordoned' } as const)[verb];
+  const isOpen = scheduling === 'open';
+  const drain_at = verb === 'drain' && deadline && !isEmpty ? deadline : null;
+  Object.assign(node, { scheduling, reason: isOpen ? null : reason, reason_by: isOpen ? null : 'ann', drain_at });
+  world.emit('ann', 'node_scheduling_changed', `node/${node.name}`, `${scheduling}: ${reason}`, { scheduling, reason, by: isOpen ? '' : 'ann', drain_at });
+  if (scheduling === 'draining') for (const id of [...node.jobs]) world.suspend(id, `node ${node.name} is being drained`);
 }
 
 function logOf(job: Job, rank: number, init: RequestInit): Response {

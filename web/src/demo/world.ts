@@ -1,4 +1,4 @@
-import type { Attempt, AttemptState, ClusterEvent, Incident, Job, JobState, Node } from '../api/types';
+import type { Attempt, AttemptState, ClusterEvent, Incident, Job, JobState, Node, NodeCheck, PendingReason } from '../api/types';
 import { makeJob, makeNodes } from './cast';
 import { Random } from './random';
 
@@ -34,6 +34,7 @@ export class World {
     for (let t = 0; t < pastSeconds; t += pastStepSeconds) this.step(pastStepSeconds);
     this.now = Date.now();
     this.breakSomething();
+    this.pastIncidents();
     this.place(this.waiting.size);
     for (const id of this.waiting) this.jobs.get(id)!.pending_reason = this.reason(this.jobs.get(id)!);
   }
@@ -104,11 +105,11 @@ export class World {
     return null;
   }
 
-  private reason(job: Job): { code: string; text: string } {
+  private reason(job: Job): PendingReason {
     if (job.id % 9 === 0) return { code: 'quota', text: `quota of ${job.user} in training/${job.priority}: 64 nodes, 60 used, ${job.node_count} asked` };
     if (job.id % 31 === 0) return { code: 'dependency', text: `waits for job ${job.id - 3} to succeed` };
     if (job.id % 47 === 0) return { code: 'preempting', text: 'nodes are held for it while 2 jobs save and leave' };
-    return { code: 'resources', text: `needs ${job.node_count} whole nodes in ${job.group}; ${job.id % Math.max(2, job.node_count)} of 1,202 open nodes can give that now` };
+    return { code: 'resources', text: `needs ${job.node_count === 1 ? '1 whole node' : `${job.node_count} whole nodes`} in ${job.group}; ${job.id % Math.max(2, job.node_count)} of 1,202 open nodes can give that now` };
   }
 
   start(job: Job, nodes: Node[]): void {
@@ -190,6 +191,26 @@ export class World {
     }
   }
 
+  closeIncident(id: number, reason: string): void {
+    const incident = this.incidents.find((each) => each.id === id);
+    if (!incident) return;
+    Object.assign(incident, { closed_at: this.time(), close_reason: reason });
+    this.emit('ann', 'incident_closed', '', `closed: ${reason}`, {});
+  }
+
+  private pastIncidents(): void {
+    const past: [kind: string, subject: string, hours: number, minutes: number, summary: string, end: string][] = [
+      ['node_fault', 'node/fire-0311', 3, 42, 'gpu-5: Xid 79: GPU has fallen off the bus; drained, repaired and validated', 'the node is open again'],
+      ['mass_loss', 'leaf/A/leaf-12', 26, 6, '20 nodes fell silent within 2s', 'all 20 nodes are back, with their jobs'],
+      ['store_unavailable', 'cluster', 71, 2, 'the database does not answer: nothing is decided', 'the database is back'],
+    ];
+    past.forEach(([kind, subject, hours, minutes, summary, close_reason], i) => {
+      const opened = this.now - hours * 3_600_000;
+      const time = (at: number): string => new Date(at).toISOString();
+      this.incidents.push({ id: i + 2, kind, subject, summary, close_reason, nodes: [], opened_at: time(opened), closed_at: time(opened + minutes * 60_000) });
+    });
+  }
+
   private breakSomething(): void {
     const reasons = ['Xid 79: GPU has fallen off the bus', 'InfiniBand port flaps', 'replace DIMM B2', 'validate after Xid 48'];
     for (let i = 0; i < 14; i += 1) {
@@ -197,11 +218,18 @@ export class World {
       for (const id of [...node.jobs]) this.end(id, 'lost', `node ${node.name} was lost`);
       if (i < 4) Object.assign(node, { liveness: i < 3 ? 'down' : 'suspect', reason: 'no report for 2m', health: 'unknown' });
       else Object.assign(node, { scheduling: this.random.pick(['drained', 'cordoned', 'draining']), reason: this.random.pick(reasons), reason_by: 'ops', health: i < 9 ? 'fail' : 'warn' });
-      node.checks = [{ name: 'gpu_lost', subject: 'gpu-3', verdict: 'fail', tier: 'drain', summary: node.reason ?? '', at: this.time() }];
+      const isGpu = node.reason?.startsWith('Xid') ?? false;
+      const check: NodeCheck = {
+        name: isGpu ? 'gpu_xid' : 'ib_link', subject: isGpu ? 'gpu-3' : 'mlx5_0', state: node.health, tier: node.health === 'fail' ? 'drain' : 'log', text: node.reason ?? '', at: this.time(), done: node.health === 'fail' ? 'drain' : null,
+        evidence: isGpu ? `NVRM: Xid (PCI:0000:4b:00): ${node.reason}` : null,
+      };
+      if (node.health === 'unknown') continue;
+      node.checks = [check, ...node.checks];
+      this.emit(`agent:${node.name}`, 'node_check_changed', `node/${node.name}`, `${check.name} ${check.subject} is ${node.health}: ${node.reason}`, {});
     }
     const down = this.nodes.filter((node) => node.liveness === 'down').map((node) => node.name);
     this.incidents.push({
-      id: 1, kind: 'mass_loss', subject: 'leaf/B/leaf-40', opened_at: new Date(this.now - 540_000).toISOString(), nodes: down,
+      id: 1, kind: 'mass_loss', subject: 'leaf/B/leaf-40', opened_at: new Date(this.now - 540_000).toISOString(), closed_at: null, close_reason: null, nodes: down,
       summary: `${down.length} nodes fell silent within 4s; nothing is requeued until they return or are fenced`,
     });
     this.emit('server', 'incident_opened', '', this.incidents[0]!.summary, {});

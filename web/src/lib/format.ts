@@ -118,3 +118,10 @@ function formatRanges(numbers: { digits: string; value: number }[]): string {
   }
   return ranges.join(',');
 }
+
+// What <input type="datetime-local"> takes: the viewer's clock, to the minute.
+export const toLocalInput = (at: Date): string =>
+  `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
+
+export const formatReading = (value: number | null | undefined, unit: string): string =>
+  value === null || value === undefined ? '–' : `${formatCount(Math.round(value))} ${unit}`;

@@ -1,7 +1,7 @@
-import { type Job, type JobState, jobStates } from '../api/types';
+import { type Job, type JobState, jobStates, pendingCodes, priorities } from '../api/types';
 
-// What the jobs page shows, as it stands in the address. What the API can filter goes to the server
-// (state, user, group, tag); the rest works on the loaded rows.
+// What the jobs page shows, as it stands in the address. The server filters, and sorts what is
+// unfinished; grouping works on the loaded rows.
 export const sortKeys = [
   'id',
   'name',
@@ -22,6 +22,7 @@ export interface JobFilter {
   states: JobState[];
   user: string;
   group: string;
+  priority: string;
   tag: string;
   reason: string;
   text: string;
@@ -30,12 +31,14 @@ export interface JobFilter {
   groupBy: GroupKey | null;
 }
 
+const textMax = 200;
 const unfinished: JobState[] = ['queued', 'running', 'suspended'];
 
 export const defaultFilter: JobFilter = {
   states: unfinished,
   user: '',
   group: '',
+  priority: '',
   tag: '',
   reason: '',
   text: '',
@@ -57,9 +60,10 @@ export function parseJobFilter(search: string): JobFilter {
     states: query.get('state') === 'all' ? [] : states.length > 0 ? states : defaultFilter.states,
     user: query.get('user') ?? '',
     group: query.get('group') ?? '',
+    priority: isOneOf(priorities, query.get('priority')) ? query.get('priority')! : '',
     tag: query.get('tag') ?? '',
-    reason: query.get('reason') ?? '',
-    text: query.get('q') ?? '',
+    reason: isOneOf(pendingCodes, query.get('reason')) ? query.get('reason')! : '',
+    text: (query.get('q') ?? '').slice(0, textMax),
     sort: isOneOf(sortKeys, sort) ? sort : defaultFilter.sort,
     descending: query.get('order') !== 'asc',
     groupBy: isOneOf(groupKeys, group) ? group : null,
@@ -76,7 +80,7 @@ export function formatJobFilter(filter: JobFilter): string {
   else if (!sameSet(filter.states, unfinished)) {
     for (const state of filter.states) query.append('state', state);
   }
-  const texts = { user: filter.user, group: filter.group, tag: filter.tag, reason: filter.reason };
+  const texts = { user: filter.user, group: filter.group, priority: filter.priority, tag: filter.tag, reason: filter.reason };
   for (const [key, value] of Object.entries(texts)) if (value !== '') query.set(key, value);
   if (filter.text !== '') query.set('q', filter.text);
   if (filter.sort !== defaultFilter.sort) query.set('sort', filter.sort);
@@ -92,13 +96,29 @@ export function serverQuery(filter: JobFilter): string {
   if (filter.states.length === 0) query.set('finished', 'true');
   if (filter.user !== '') query.set('user', filter.user);
   if (filter.group !== '') query.set('group', filter.group);
+  if (filter.priority !== '') query.set('priority', filter.priority);
   if (filter.tag !== '') query.set('tag', filter.tag);
+  if (filter.reason !== '') query.set('reason', filter.reason);
+  if (filter.text !== '') query.set('q', filter.text);
+  const isUnfinished = filter.states.length > 0 && filter.states.every((state) => unfinished.includes(state));
+  const isNewestFirst = filter.sort === 'id' && filter.descending;
+  if (isUnfinished && !isNewestFirst && filter.sort !== 'suspend_count') {
+    query.set('sort', `${filter.descending ? '-' : ''}${filter.sort}`);
+  }
   return query.toString();
+}
+
+function hasText(job: Job, text: string): boolean {
+  const wanted = text.toLowerCase();
+  return [job.name, job.user, ...job.tags].some((each) => each.toLowerCase().includes(wanted)) || String(job.id) === wanted;
 }
 
 export function matchesServerFilter(job: Job, filter: JobFilter): boolean {
   if (filter.states.length > 0 && !filter.states.includes(job.state)) return false;
   if (filter.user !== '' && job.user !== filter.user) return false;
   if (filter.group !== '' && job.group !== filter.group) return false;
-  return filter.tag === '' || job.tags.includes(filter.tag);
+  if (filter.priority !== '' && job.priority !== filter.priority) return false;
+  if (filter.tag !== '' && !job.tags.includes(filter.tag)) return false;
+  if (filter.reason !== '' && job.pending_reason?.code !== filter.reason) return false;
+  return filter.text === '' || hasText(job, filter.text);
 }

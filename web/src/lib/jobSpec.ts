@@ -1,3 +1,5 @@
+import { parseDocument } from 'yaml';
+
 // The form of the submit page and the YAML of a job file, both ways. What the form does not know stays
 // in the YAML as it is: switching to and fro must lose nothing.
 export interface JobForm {
@@ -93,4 +95,11 @@ export function treeToForm(tree: Tree): JobForm {
     tags: list(options.tags),
     dependsOn: list(options.depends_on),
   };
+}
+
+// A job file with its dependencies and its time to begin taken out, the rest as it was written.
+export function specToRunAgain(yaml: string): string {
+  const document = parseDocument(yaml);
+  for (const key of ['depends_on', 'begin_at']) if (document.hasIn(['options', key])) document.deleteIn(['options', key]);
+  return document.toString({ lineWidth: 0 });
 }

@@ -56,7 +56,7 @@ export function gpuColor(mode: ColorMode, node: Node, gpu: number, owner: Job | 
   if (mode === 'health') return healthColor(node, owner !== null, palette);
   if (mode === 'utilisation' || mode === 'temperature') {
     const value = mode === 'utilisation' ? node.gpu_utilization?.[gpu] : node.gpu_temperature?.[gpu];
-    if (value === undefined) return idleColor(node, palette);
+    if (value === undefined || value === null) return idleColor(node, palette);
     return heatColor(mode === 'utilisation' ? value / 100 : (value - 30) / 55, palette.isDark);
   }
   if (owner === null) return idleColor(node, palette);

@@ -26,6 +26,7 @@ export interface MapLayout {
   width: number;
   height: number;
   scale: number; // of labels and gaps: 1 on a laptop
+  isTooWide: boolean; // a leaf is wider than its zone's room and would lie on the next zone
 }
 
 interface Leaf {
@@ -65,7 +66,7 @@ const zoneGap = 28;
 const zoneTitle = 24;
 const leafGap = 6;
 const leafGapMax = 40;
-const tileMax = 18;
+const tileMax = 34; // of a handful of nodes; 1,250 take what fits
 const leafPadding = 5;
 const leafTitle = 15;
 
@@ -73,7 +74,7 @@ export function layoutMap(nodes: readonly Node[], width: number, height: number,
   const zones = groupByPlace(nodes);
   for (let tile = Math.round(tileMax * scale); ; tile -= 1) {
     const layout = layoutWith(zones, width, tile, scale);
-    if (layout.height <= height || tile <= 3) return layout;
+    if ((layout.height <= height && !layout.isTooWide) || tile <= 3) return layout;
   }
 }
 
@@ -85,7 +86,7 @@ function layoutWith(zones: Zone[], width: number, tile: number, scale: number): 
   const nodeWidth = gpuColumns * (tile + gap) - gap;
   const nodeHeight = gpuRows * (tile + gap) - gap;
   const layout: MapLayout = {
-    tile, gap, gpuColumns, nodeWidth, nodeHeight, boxes: [], labels: [], leafBoxes: [], width, height: 0, scale,
+    tile, gap, gpuColumns, nodeWidth, nodeHeight, boxes: [], labels: [], leafBoxes: [], width, height: 0, scale, isTooWide: false,
   };
   const total = zones.reduce((sum, zone) => sum + zone.leaves.length, 0);
   let x = 0;
@@ -131,6 +132,7 @@ function layoutZone(layout: MapLayout, zone: Zone, left: number, room: number): 
       y += rowHeight + leafGap * layout.scale;
       rowHeight = 0;
     }
+    if (boxWidth > room + 0.5) layout.isTooWide = true;
     layout.leafBoxes.push({ x, y, width: boxWidth, height: boxHeight });
     if (hasTitles) layout.labels.push({ text: leaf.name, x: x + padding, y: y + 13 * layout.scale, kind: 'leaf' });
     leaf.nodes.forEach((node, i) => {

@@ -1,7 +1,7 @@
 import type { Attempt, ClusterEvent, Job } from '../api/types';
 
-// A job's life as one line: waiting, starting, running, suspending, and why each stretch ended.
-export type Phase = 'waiting' | 'starting' | 'running' | 'suspending' | 'ended';
+// A job's life as one line: queued, starting, running, suspending, and why each stretch ended.
+export type Phase = 'queued' | 'suspended' | 'starting' | 'running' | 'suspending' | 'ended';
 
 export interface Segment {
   phase: Phase;
@@ -43,17 +43,19 @@ export function buildTimeline(
 ): Segment[] {
   const segments: Segment[] = [];
   let cursor = at(job.submitted_at);
+  let before = ''; // why the attempt before ended
   for (const attempt of [...attempts].sort((a, b) => a.attempt - b.attempt)) {
     const placed = at(attempt.placed_at);
     if (placed > cursor) {
-      segments.push({ phase: 'waiting', from: cursor, to: placed, attempt: null, reason: '' });
+      segments.push({ phase: before === '' ? 'queued' : 'suspended', from: cursor, to: placed, attempt: null, reason: before });
     }
     segments.push(...attemptSegments(attempt, events, now));
     cursor = attempt.ended_at ? at(attempt.ended_at) : now;
+    before = attempt.end_reason ?? 'its attempt ended';
   }
   if (job.state === 'queued' || job.state === 'suspended') {
     const reason = job.pending_reason?.text ?? '';
-    segments.push({ phase: 'waiting', from: cursor, to: now, attempt: null, reason });
+    segments.push({ phase: job.state, from: cursor, to: now, attempt: null, reason });
   }
   return segments;
 }

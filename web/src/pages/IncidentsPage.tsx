@@ -1,40 +1,116 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
-import { useEvents, useIncidents } from '../api/queries';
+import { closeIncident } from '../api/actions';
+import { useClosedIncidents, useIncidents, useWhoAmI } from '../api/queries';
 import type { Incident } from '../api/types';
-import { EventFeed } from '../components/EventFeed';
+import { Dialog } from '../components/Dialog';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
-import { formatAgo, formatTime, formatWord } from '../lib/format';
+import { toast } from '../components/Toasts';
+import { formatAgo, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
 import { useNow } from '../lib/useNow';
 
-const kinds = ['incident_opened', 'incident_changed', 'incident_closed'];
 const nodesShown = 40;
 
 export default function IncidentsPage() {
   const incidents = useIncidents();
-  const history = useEvents(kinds, 1);
+  const closed = useClosedIncidents();
   return (
     <>
       <div className="page-head">
         <h1>Incidents</h1>
-        <span className="dim">What the server will not decide alone.</span>
+        <span className="dim">What went wrong, what was decided about it, and what the server will not decide alone.</span>
       </div>
       <div className="stack">
         <Await answer={incidents}>
           {(list) =>
             list.length === 0 ? (
               <Panel>
-                <Empty title="Nothing is wrong now">An incident opens when many nodes fall silent at once, or when decisions stop.</Empty>
+                <Empty title="Nothing is wrong now">An incident opens when nodes fall silent together, hardware fails, a job hangs, or decisions stop.</Empty>
               </Panel>
             ) : (
               list.map((incident) => <Card key={incident.id} incident={incident} />)
             )
           }
         </Await>
-        <Panel title="Before" aside="from the event log">
-          <Await answer={history}>{(events) => <EventFeed events={events} />}</Await>
+        <Panel title="Before" aside={closed.data && formatPlural(closed.data.length, 'incident')}>
+          <Await answer={closed}>{(list) => <Closed incidents={list} />}</Await>
         </Panel>
       </div>
+    </>
+  );
+}
+
+function Closed({ incidents }: { incidents: readonly Incident[] }) {
+  const now = useNow();
+  if (incidents.length === 0) return <Empty title="None so far" />;
+  return (
+    <table className="plain">
+      <thead>
+        <tr>
+          <th>opened</th>
+          <th>lasted</th>
+          <th>what</th>
+          <th>of</th>
+          <th>summary</th>
+          <th>how it ended</th>
+        </tr>
+      </thead>
+      <tbody>
+        {incidents.map((incident) => (
+          <tr key={incident.id}>
+            <td>{formatTime(incident.opened_at, now)}</td>
+            <td>{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
+            <td>{formatWord(incident.kind)}</td>
+            <td className="mono">{incident.subject}</td>
+            <td>{incident.summary}</td>
+            <td>{incident.close_reason ?? ''}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+// For operators: what is settled in the world and the server can't see.
+function Close({ incident }: { incident: Incident }) {
+  const role = useWhoAmI().data?.role;
+  const client = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
+  const [reason, setReason] = useState('');
+  if (role !== 'admin' && role !== 'operator') return null;
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setAsked(false);
+    try {
+      await closeIncident(incident.id, reason);
+      toast(`Incident ${incident.id} closed`);
+    } catch (error) {
+      toast(`Incident ${incident.id}: ${(error as Error).message}`, 'failed');
+    }
+    void client.invalidateQueries({ queryKey: ['incidents'] });
+  };
+  return (
+    <>
+      <button className="button small" onClick={() => setAsked(true)}>
+        Close
+      </button>
+      <Dialog title={`Close incident ${incident.id}?`} isOpen={isAsked} onClose={() => setAsked(false)}>
+        <form className="stack" onSubmit={(event) => void submit(event)}>
+          <p className="dim">The server closes it by itself when its cause is gone; close what only people can know to be over.</p>
+          <label className="field">
+            Reason (kept with it)
+            <input className="input" value={reason} required autoFocus onChange={(event) => setReason(event.target.value)} />
+          </label>
+          <footer>
+            <button type="button" className="button quiet" onClick={() => setAsked(false)}>
+              Cancel
+            </button>
+            <button className="button primary">Close</button>
+          </footer>
+        </form>
+      </Dialog>
     </>
   );
 }
@@ -49,7 +125,11 @@ function Card({ incident }: { incident: Incident }) {
           {formatWord(incident.kind)} · {incident.subject}
         </span>
       }
-      aside={`opened ${formatTime(incident.opened_at, now)}, ${formatAgo(incident.opened_at, now)}`}
+      aside={
+        <>
+          opened {formatTime(incident.opened_at, now)}, {formatAgo(incident.opened_at, now)} <Close incident={incident} />
+        </>
+      }
     >
       <div className="stack">
         <p>{incident.summary}</p>
@@ -61,10 +141,15 @@ function Card({ incident }: { incident: Incident }) {
           ))}
           {rest > 0 && <span className="dim">and {rest} more</span>}
         </p>
-        <p className="note">
+        {(incident.notes ?? []).map((note) => (
+          <p key={note.at + note.text} className="note">
+            {formatTime(note.at, now)} {note.text}
+          </p>
+        ))}
+        {incident.kind === 'mass_loss' && <p className="note">
           If you know that a node is off, fence it on its page: its jobs then run elsewhere at once. If it only lost the network, wait: nothing
           runs twice, and it comes back with its jobs.
-        </p>
+        </p>}
       </div>
     </Panel>
   );

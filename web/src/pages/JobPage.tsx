@@ -6,12 +6,13 @@ import { Badge } from '../components/Badge';
 import { EventFeed } from '../components/EventFeed';
 import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
-import { Await, Empty } from '../components/states';
+import { Await } from '../components/states';
 import { Timeline } from '../components/Timeline';
-import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatTime, formatTimes, formatWord } from '../lib/format';
+import { formatAgo, formatBytes, formatCount, formatGpuHours, formatTime, formatTimes, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
 import { useNow } from '../lib/useNow';
 import { Attempts, Ranks } from './job/Attempts';
+import { CheckpointCard } from './job/CheckpointCard';
 import { LogView } from './job/LogView';
 import { WhyCard } from './job/WhyCard';
 import { stateWord } from './jobs/columns';
@@ -19,9 +20,12 @@ import { stateWord } from './jobs/columns';
 export default function JobPage({ id }: { id: string }) {
   const job = useJob(id);
   return (
-    <Await answer={job} lines={8}>
-      {(data) => <Loaded job={data} />}
-    </Await>
+    <>
+      {!job.data && <h1 className="sr">Job {id}</h1>}
+      <Await answer={job} lines={8}>
+        {(data) => <Loaded job={data} />}
+      </Await>
+    </>
   );
 }
 
@@ -53,7 +57,7 @@ function Loaded({ job }: { job: Job }) {
           <Panel title="Events" aside="newest first">
             <Await answer={events}>
               {(all) => (
-                <div className="scroll">
+                <div className="scroll" tabIndex={0} role="region" aria-label="events">
                   <EventFeed events={all} />
                 </div>
               )}
@@ -112,30 +116,6 @@ function Life({ job, attempts, events }: { job: Job; attempts: Parts[1]; events:
         )}
         <Attempts attempts={attempts} />
       </div>
-    </Panel>
-  );
-}
-
-function CheckpointCard({ job }: { job: Job }) {
-  const now = useNow();
-  return (
-    <Panel title="Checkpoint" aside={job.progress_step !== null && `at step ${formatCount(job.progress_step)}`}>
-      {job.checkpoint ? (
-        <dl className="facts">
-          <dt>step</dt>
-          <dd>{formatCount(job.checkpoint.step)}</dd>
-          <dt>saved</dt>
-          <dd>
-            {formatAgo(job.checkpoint.at, now)}, in {formatDuration(job.checkpoint.save_seconds)}
-          </dd>
-          <dt>path</dt>
-          <dd className="mono">{job.checkpoint.path}</dd>
-        </dl>
-      ) : (
-        <Empty title="None reported">
-          <span>hai.report_checkpoint() tells hai where the job can go on from.</span>
-        </Empty>
-      )}
     </Panel>
   );
 }

@@ -5,15 +5,17 @@ import type { Job } from '../api/types';
 import { GridTable } from '../components/GridTable';
 import { JobActions } from '../components/JobActions';
 import { Empty, Failure, Loading } from '../components/states';
-import { formatCount } from '../lib/format';
+import { formatCount, formatPlural } from '../lib/format';
 import { formatJobFilter, type JobFilter, parseJobFilter, serverQuery, type SortKey } from '../lib/jobFilter';
 import { groupRows, type Row, selectJobs } from '../lib/jobRows';
 import { useNow } from '../lib/useNow';
+import { useSettled } from '../lib/useSettled';
 import { FilterBar } from './jobs/FilterBar';
 import { jobColumns } from './jobs/columns';
 import { Views } from './jobs/Views';
 
 const everything = 1_000_000;
+const quietMs = 250; // after the last key, before the server is asked
 const noneClosed: ReadonlySet<string> = new Set();
 
 export default function JobsPage() {
@@ -28,7 +30,8 @@ export default function JobsPage() {
     [filter, go],
   );
   const [wantsAll, setWantsAll] = useState(false);
-  const list = useJobList(serverQuery(filter), wantsAll ? everything : 0);
+  const text = useSettled(filter.text, quietMs);
+  const list = useJobList(serverQuery({ ...filter, text }), wantsAll ? everything : 0);
   const rows = useRows(list.jobs, filter);
   const [active, setActive] = useState(-1);
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
@@ -64,7 +67,7 @@ export default function JobsPage() {
         )}
         <span className="grow" />
         <Loaded list={list} shown={rows.count} filter={filter} onAll={() => setWantsAll(true)} />
-        {chosen.length === 0 && rows.count > 0 && filter.text + filter.user + filter.reason !== '' && (
+        {chosen.length === 0 && rows.count > 0 && filter.text + filter.user + filter.priority + filter.reason !== '' && (
           <button className="button quiet small" onClick={() => setSelected(new Set(rows.ids()))}>
             Select all shown
           </button>
@@ -135,17 +138,17 @@ function Filters({ list, filter, change }: { list: Job[]; filter: JobFilter; cha
   return <FilterBar filter={filter} users={users} groups={groups} onChange={change} />;
 }
 
-// How much of the answer is here: sorting and filtering by text cover only that.
+// How much of the answer is here: grouping, and sorting of finished jobs, cover only that.
 function Loaded({ list, shown, filter, onAll }: { list: ReturnType<typeof useJobList>; shown: number; filter: JobFilter; onAll: () => void }) {
   const counts = useCluster().data?.jobs;
-  const isPlain = filter.user === '' && filter.group === '' && filter.tag === '';
+  const isPlain = filter.user + filter.group + filter.priority + filter.tag + filter.reason + filter.text === '';
   const total = counts && isPlain && filter.states.length > 0 ? filter.states.reduce((sum, state) => sum + (counts[state] ?? 0), 0) : null;
-  if (list.isComplete) return <span className="dim">{formatCount(shown)} jobs</span>;
+  if (list.isComplete) return <span className="dim">{formatPlural(shown, 'job')}</span>;
   const loaded = formatCount(list.jobs.length);
   return (
-    <span className="row dim" title="Sorting, grouping and the text filter cover what is loaded">
+    <span className="row dim" title="Grouping, and sorting of finished jobs, cover what is loaded">
       {shown < list.jobs.length && `${formatCount(shown)} shown, `}
-      newest {loaded}
+      {filter.sort === 'id' && filter.descending ? 'newest' : 'first'} {loaded}
       {total !== null && total > list.jobs.length && ` of ${formatCount(total)}`}
       <button className="button quiet small" disabled={list.isLoadingMore} onClick={onAll}>
         {list.isLoadingMore ? 'Loading…' : 'Load all'}

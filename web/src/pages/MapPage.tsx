@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useJobList, useNodes } from '../api/queries';
-import type { Node } from '../api/types';
+import type { Job, Node } from '../api/types';
 import { Badge } from '../components/Badge';
 import { Panel } from '../components/Panel';
 import { Empty, Failure, Loading } from '../components/states';
-import { formatCount, formatWord } from '../lib/format';
+import { formatCount, formatReading, formatWord } from '../lib/format';
 import { gpusOf, tally } from '../lib/jobRows';
 import { type ColorMode, colorModes, hashOf, heatColor, hueColor } from '../lib/mapColors';
 import { useTheme } from '../app/theme';
@@ -28,7 +28,9 @@ export default function MapPage() {
   const nodes = useNodes();
   const list = useJobList('state=running', jobsMax);
   const jobs = useMemo(() => new Map(list.jobs.map((job) => [job.id, job])), [list.jobs]);
-  const [spot, setSpot] = useState<Spot | null>(null);
+  const [pointed, setPointed] = useState<Spot | null>(null);
+  const [kept, setKept] = useState<Spot | null>(null);
+  const spot = kept ?? pointed;
   const setMode = (next: ColorMode): void => go(next === 'job' ? '/map' : `/map?color=${next}`, { replace: true });
   const all = nodes.data ?? [];
   return (
@@ -67,11 +69,13 @@ export default function MapPage() {
             mode={mode}
             lit={spot?.job?.id ?? pinned}
             spot={spot}
-            onSpot={setSpot}
+            isKept={kept !== null}
+            onSpot={setPointed}
+            onKeep={setKept}
             onOpen={(found) => go(found.job ? `/jobs/${found.job.id}` : `/nodes/${encodeURIComponent(found.node.name)}`)}
           />
           <div className="map-side stack" aria-live="polite">
-            <SpotCard spot={spot} />
+            <SpotCard spot={spot && current(spot, all, jobs)} onForget={kept && (() => setKept(null))} />
             <Key mode={mode} jobs={list.jobs} />
           </div>
         </div>
@@ -80,12 +84,24 @@ export default function MapPage() {
   );
 }
 
-function SpotCard({ spot }: { spot: Spot | null }) {
+// What is kept stays what it is now, not what it was when it was clicked.
+function current(spot: Spot, nodes: readonly Node[], jobs: ReadonlyMap<number, Job>): Spot {
+  const node = nodes.find((each) => each.name === spot.node.name) ?? spot.node;
+  const id = node.gpu_jobs[spot.gpu] ?? null;
+  return { ...spot, node, job: id === null ? null : (jobs.get(id) ?? null) };
+}
+
+function SpotCard({ spot, onForget }: { spot: Spot | null; onForget: (() => void) | null }) {
+  const forget = onForget && (
+    <button className="button small quiet" onClick={onForget}>
+      let go
+    </button>
+  );
   return (
-    <Panel title={spot ? spot.node.name : 'Point at a GPU'} className="">
+    <Panel title={spot ? <Link href={`/nodes/${encodeURIComponent(spot.node.name)}`}>{spot.node.name}</Link> : 'Point at a GPU'} aside={forget}>
       <div style={{ minHeight: '13.5rem' }}>
         {!spot ? (
-          <p className="dim">All ranks of its job light up. Click for the job, or for the node if the GPU is free.</p>
+          <p className="dim">All ranks of its job light up. Click to keep it here; double click or Enter opens the job, or the node of a free GPU.</p>
         ) : (
           <dl className="facts">
             <dt>place</dt>
@@ -105,7 +121,8 @@ function SpotCard({ spot }: { spot: Spot | null }) {
             <dt>GPU {spot.gpu}</dt>
             <dd>
               {spot.job ? 'in use' : 'free'}
-              {spot.node.gpu_utilization && `, ${spot.node.gpu_utilization[spot.gpu]} %, ${spot.node.gpu_temperature?.[spot.gpu]} °C`}
+              {spot.node.gpu_utilization &&
+                `, ${formatReading(spot.node.gpu_utilization[spot.gpu], '%')}, ${formatReading(spot.node.gpu_temperature?.[spot.gpu], '°C')}`}
             </dd>
             {spot.job && (
               <>

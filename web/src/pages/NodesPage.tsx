@@ -6,7 +6,7 @@ import { Badge } from '../components/Badge';
 import { type Column, GridTable } from '../components/GridTable';
 import { NodeActions } from '../components/NodeActions';
 import { Empty, Failure, Loading } from '../components/states';
-import { formatBytes, formatCount } from '../lib/format';
+import { formatBytes, formatCount, formatPlural, formatTime } from '../lib/format';
 import { formatNodeFilter, type NodeFilter, parseNodeFilter, selectNodes } from '../lib/nodeFilter';
 
 const livenessWords = ['up', 'suspect', 'down'];
@@ -24,7 +24,7 @@ const columns: Column<Node>[] = [
   { key: 'jobs', title: 'jobs', width: '7rem', render: (node) => node.jobs.map((id) => <Link key={id} href={`/jobs/${id}`} className="mono">{id} </Link>) },
   { key: 'memory_bytes', title: 'memory', width: '5.5rem', isNumber: true, isSortable: true, render: (node) => formatBytes(node.memory_bytes) },
   { key: 'gpu_model', title: 'GPU', width: 'minmax(6rem, 0.7fr)', isSortable: true, render: (node) => node.gpu_model },
-  { key: 'reason', title: 'reason', width: 'minmax(8rem, 2fr)', isSortable: true, render: (node) => <span className="dim" title={node.reason ?? ''}>{node.reason}{node.reason_by && ` (${node.reason_by})`}</span> },
+  { key: 'reason', title: 'reason', width: 'minmax(8rem, 2fr)', isSortable: true, render: (node) => <span className="dim" title={node.reason ?? ''}>{node.reason}{node.reason_by && ` (${node.reason_by})`}{node.drain_at && `, drained by ${formatTime(node.drain_at, Date.now())}`}</span> },
 ];
 
 function Gpus({ node }: { node: Node }) {
@@ -77,7 +77,7 @@ export default function NodesPage() {
           </>
         )}
         <span className="grow" />
-        <span className="dim">{formatCount(rows.length)} nodes</span>
+        <span className="dim">{formatPlural(rows.length, 'node')}</span>
       </div>
       {nodes.error && <Failure error={nodes.error} />}
       {!nodes.data ? (

@@ -1,20 +1,18 @@
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
-import { useCluster, useIncidents, useJobList, useNodes } from '../api/queries';
-import type { Cluster, Job } from '../api/types';
+import { useCluster, useIncidents } from '../api/queries';
+import type { Cluster, JobSums, SumsByWord } from '../api/types';
 import { toneOf } from '../components/Badge';
 import { type Bar, BarList } from '../components/BarList';
 import { CapacityBar } from '../components/CapacityBar';
 import { Panel } from '../components/Panel';
 import { Await, Empty, Loading } from '../components/states';
 import { formatAgo, formatCount, formatPercent, formatPlural, formatWord } from '../lib/format';
-import { tally } from '../lib/jobRows';
 import { useNow } from '../lib/useNow';
 import { Activity } from './overview/Activity';
+import { Interruptions } from './overview/Interruptions';
 
 const OverviewCharts = lazy(() => import('./overview/OverviewCharts'));
-// Enough for exact sums on a full cluster; beyond it the panel says what it counted.
-const countedMax = 5_000;
 
 export function Overview() {
   const cluster = useCluster();
@@ -31,8 +29,11 @@ export function Overview() {
           <OverviewCharts cluster={cluster.data} />
         </Suspense>
         <Waiting cluster={cluster.data} />
-        <Running />
-        <Incidents />
+        <Running cluster={cluster.data} />
+        <div className="span4 stack">
+          <Interruptions />
+          <Incidents />
+        </div>
         <Activity />
       </div>
     </>
@@ -43,7 +44,7 @@ function Hero({ cluster }: { cluster: Cluster }) {
   const { gpus, jobs, nodes } = cluster;
   const healthy = gpus.total - gpus.broken;
   const notUp = (nodes.liveness.suspect ?? 0) + (nodes.liveness.down ?? 0);
-  const closed = Object.entries(nodes.scheduling).reduce((sum, [word, n]) => sum + (word === 'open' ? 0 : n), 0);
+  const closed = Object.entries(nodes.scheduling).reduce((sum, [word, n]) => sum + (word === 'open' ? 0 : (n ?? 0)), 0);
   return (
     <Panel className="flush">
       <div className="stack" style={{ padding: 'var(--s3) var(--s4)' }}>
@@ -78,64 +79,49 @@ function Count({ word, title, count, href }: { word: string; title?: string; cou
   );
 }
 
-const counted = (jobs: readonly Job[], isComplete: boolean): string | undefined =>
-  isComplete ? undefined : `newest ${formatCount(jobs.length)}`;
+const barsOf = (sums: SumsByWord, value: 'jobs' | 'gpus', bar: (word: string, sum: JobSums) => Omit<Bar, 'key' | 'label' | 'value'>): Bar[] =>
+  Object.entries(sums)
+    .flatMap(([word, sum]): Bar[] => (sum ? [{ key: word, label: formatWord(word), value: sum[value], ...bar(word, sum) }] : []))
+    .sort((a, b) => b.value - a.value);
 
 function Waiting({ cluster }: { cluster: Cluster | undefined }) {
-  const list = useJobList('state=queued&state=suspended', countedMax);
-  const bars = useMemo(
-    () =>
-      tally(list.jobs, (job) => job.pending_reason?.code ?? 'not_considered')
-        .sort((a, b) => b.jobs - a.jobs)
-        .map((sum): Bar => {
-          const example = list.jobs.find((job) => job.pending_reason?.code === sum.value);
-          return {
-            key: sum.value,
-            label: formatWord(sum.value),
-            value: sum.jobs,
-            note: `${sum.jobs === 1 ? 'job' : 'jobs'}, ${formatPlural(sum.nodes, 'node')}`,
-            tone: 'var(--queued)',
-            href: `/jobs?state=queued&state=suspended&reason=${sum.value}`,
-            title: example?.pending_reason?.text ?? '',
-          };
-        }),
-    [list.jobs],
-  );
   const total = (cluster?.jobs.queued ?? 0) + (cluster?.jobs.suspended ?? 0);
+  const bars = cluster
+    ? barsOf(cluster.waiting.by_reason, 'jobs', (word, sum) => ({
+        note: `${sum.jobs === 1 ? 'job' : 'jobs'}, ${formatPlural(sum.nodes, 'node')}`,
+        tone: 'var(--queued)',
+        href: `/jobs?state=queued&state=suspended&reason=${word}`,
+      }))
+    : [];
   return (
-    <Panel className="span4" title="Waiting, by reason" aside={counted(list.jobs, list.isComplete) ?? `${formatCount(total)} jobs`}>
-      {list.isLoading ? <Loading /> : bars.length > 0 ? <BarList bars={bars} /> : <Empty title="No job waits" />}
+    <Panel className="span4" title="Waiting, by reason" aside={formatPlural(total, 'job')}>
+      {!cluster ? <Loading /> : bars.length > 0 ? <BarList bars={bars} /> : <Empty title="No job waits" />}
     </Panel>
   );
 }
 
-const runningBy: [title: string, key: (job: Job) => string, query: string][] = [
-  ['user', (job) => job.user, 'user'],
-  ['group', (job) => job.group, 'group'],
-  ['priority', (job) => job.priority, ''],
+const runningBy: [title: string, key: 'by_user' | 'by_group' | 'by_priority', query: string][] = [
+  ['user', 'by_user', 'user'],
+  ['group', 'by_group', 'group'],
+  ['priority', 'by_priority', 'priority'],
 ];
 
-function Running() {
-  const list = useJobList('state=running', countedMax);
-  const gpusOfNode = useNodes().data?.[0]?.gpus ?? 8;
+function Running({ cluster }: { cluster: Cluster | undefined }) {
   return (
     <>
       {runningBy.map(([title, key, query]) => (
-        <Panel key={title} className={title === 'user' ? 'span4' : 'span4'} title={`GPUs by ${title}`} aside={counted(list.jobs, list.isComplete)}>
-          {list.isLoading ? (
+        <Panel key={title} className="span4" title={`GPUs by ${title}`} aside={cluster && `${formatCount(cluster.gpus.used)} in use`}>
+          {!cluster ? (
             <Loading />
-          ) : list.jobs.length === 0 ? (
+          ) : Object.keys(cluster.running[key]).length === 0 ? (
             <Empty title="Nothing runs" />
           ) : (
             <BarList
               limit={6}
-              bars={tally(list.jobs, key, gpusOfNode).map((sum) => ({
-                key: sum.value,
-                label: formatWord(sum.value),
-                value: sum.gpus,
+              bars={barsOf(cluster.running[key], 'gpus', (word, sum) => ({
                 note: `in ${formatCount(sum.jobs)} ${sum.jobs === 1 ? 'job' : 'jobs'}`,
                 tone: 'var(--gpu-used)',
-                ...(query ? { href: `/jobs?state=running&${query}=${encodeURIComponent(sum.value)}` } : {}),
+                href: `/jobs?state=running&${query}=${encodeURIComponent(word)}`,
               }))}
             />
           )}
@@ -149,7 +135,7 @@ function Incidents() {
   const incidents = useIncidents();
   const now = useNow();
   return (
-    <Panel className="span4" title="Incidents" aside={<Link href="/incidents">all</Link>}>
+    <Panel title="Incidents" aside={<Link href="/incidents">all</Link>}>
       <Await answer={incidents}>
         {(list) =>
           list.length === 0 ? (
@@ -158,7 +144,7 @@ function Incidents() {
             <ul className="stack">
               {list.slice(0, 5).map((incident) => (
                 <li key={incident.id} className="failure">
-                  <div>{incident.summary}</div>
+                  <Link href="/incidents">{incident.summary}</Link>
                   <div className="dim">
                     {formatWord(incident.kind)} · {formatAgo(incident.opened_at, now)}
                   </div>

@@ -6,12 +6,14 @@ import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
 import { formatCount, formatWord } from '../lib/format';
 import { EditQuota } from './quotas/EditQuota';
+import { EditUser } from './quotas/EditUser';
 
 export default function QuotasPage() {
   const quotas = useQuotas();
   const users = useUsers();
   const me = useWhoAmI().data;
   const [edited, setEdited] = useState<Quota | null>(null);
+  const [editedUser, setEditedUser] = useState<User | null>(null);
   const [text, setText] = useState('');
   const isAdmin = me?.role === 'admin';
   return (
@@ -25,6 +27,11 @@ export default function QuotasPage() {
             New quota
           </button>
         )}
+        {isAdmin && (
+          <button className="button" onClick={() => setEditedUser({ name: '', role: 'user', groups: [], active: true })}>
+            New user
+          </button>
+        )}
       </div>
       <div className="job-page">
         <Panel title="Quotas" aside="nodes at once; own row, else the best of one's groups, else public">
@@ -35,11 +42,12 @@ export default function QuotasPage() {
         <div className="stack">
           {me && <Mine quotas={me.quotas} user={me.user} />}
           <Panel title="Users" aside={users.data && formatCount(users.data.length)}>
-            <Await answer={users}>{(list) => <Users users={list} />}</Await>
+            <Await answer={users}>{(list) => <Users users={list} onEdit={isAdmin ? setEditedUser : null} />}</Await>
           </Panel>
         </div>
       </div>
       {edited && <EditQuota quota={edited} onClose={() => setEdited(null)} />}
+      {editedUser && <EditUser user={editedUser} onClose={() => setEditedUser(null)} />}
     </>
   );
 }
@@ -69,8 +77,12 @@ function QuotaTable({ quotas, text, onEdit }: { quotas: readonly Quota[]; text: 
           <th>priority</th>
           <th className="num">used</th>
           <th className="num">nodes</th>
-          <th />
-          <th />
+          <th>
+            <span className="sr">part used</span>
+          </th>
+          <th>
+            <span className="sr">change</span>
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -119,7 +131,7 @@ function Mine({ quotas, user }: { quotas: readonly Quota[]; user: string }) {
   );
 }
 
-function Users({ users }: { users: readonly User[] }) {
+function Users({ users, onEdit }: { users: readonly User[]; onEdit: ((user: User) => void) | null }) {
   return (
     <table className="plain">
       <tbody>
@@ -138,6 +150,13 @@ function Users({ users }: { users: readonly User[] }) {
                   {group}
                 </span>
               ))}
+            </td>
+            <td className="num">
+              {onEdit && (
+                <button className="button quiet small" aria-label={`change ${user.name}`} onClick={() => onEdit(user)}>
+                  change
+                </button>
+              )}
             </td>
           </tr>
         ))}

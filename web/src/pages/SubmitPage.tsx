@@ -2,14 +2,13 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { parse, stringify } from 'yaml';
 import { submitJob } from '../api/actions';
-import { useJob, useNodes, useRecordedSpec } from '../api/queries';
+import { useJob, useJobSpec, useNodes } from '../api/queries';
 import type { Job } from '../api/types';
 import { Differences } from '../components/Differences';
 import { Panel } from '../components/Panel';
 import { Empty, Failure, Loading } from '../components/states';
 import { toast } from '../components/Toasts';
-import { recordedSpecToTree } from '../lib/recordedSpec';
-import { emptyForm, type JobForm, formToTree, treeToForm } from '../lib/jobSpec';
+import { emptyForm, type JobForm, formToTree, specToRunAgain, treeToForm } from '../lib/jobSpec';
 import { Answer } from './job/WhyCard';
 import { SpecForm } from './submit/SpecForm';
 import { useValidation } from './submit/useValidation';
@@ -22,13 +21,14 @@ export default function SubmitPage() {
   return from ? <Again key={from} id={from} /> : <Editor key="new" start={toYaml(formToTree(emptyForm))} />;
 }
 
-// The job file of another job, as the log recorded it.
+// The job file of another job, with what belonged to that one run left out.
 function Again({ id }: { id: string }) {
   const job = useJob(id);
-  const spec = useRecordedSpec(id);
-  if (job.error) return <Failure error={job.error} />;
-  if (!job.data || spec.isPending) return <Loading />;
-  return <Editor start={toYaml(recordedSpecToTree(job.data, spec.data ?? {}))} from={job.data} />;
+  const spec = useJobSpec(id);
+  const error = job.error ?? spec.error;
+  if (error) return <Failure error={error} />;
+  if (!job.data || spec.data === undefined) return <Loading />;
+  return <Editor start={specToRunAgain(spec.data)} from={job.data} />;
 }
 
 function readTree(yaml: string): Tree | null {
@@ -76,7 +76,7 @@ function Editor({ start, from }: { start: string; from?: Job }) {
       </div>
       {from && (
         <p className="note" style={{ marginBottom: 'var(--s3)' }}>
-          As job {from.id} was submitted, without its environment variables, which are not in the log, and without what it waited for.
+          As job {from.id} was submitted, without the jobs and the time it waited for. The environment variables of others are not shown.
         </p>
       )}
       <div className="submit-page">

@@ -65,7 +65,8 @@ TEST(HealthDocument, has_every_name_that_a_check_says_and_no_other) {
   options.config.kmsg = kHealthData + "/kmsg";
   options.config.nvml_library = HAI_STUB_NVML_LIBRARY;
   const auto checks = make_node_checks(options);
-  std::set<std::pair<std::string, std::string>> said;
+  // The monitor says it of any that hangs.
+  std::set<std::pair<std::string, std::string>> said = {{"check_stuck", "any"}};
   for (const auto& check : checks.value()) {
     for (const CheckResult& result : check->run(input_at(0s)))
       said.emplace(result.name, check->name());

@@ -57,6 +57,23 @@ TEST_F(GpuCheckTest, a_gpu_is_lost_while_we_look_and_comes_back) {
   EXPECT_EQ(verdict_of(look(check), "gpu_state", "gpu 1"), "ok");
 }
 
+TEST_F(GpuCheckTest, readings_are_on_the_board_while_there_are_gpus) {
+  GpuCheckOptions with_board = options();
+  with_board.board = std::make_shared<GpuReadingBoard>();
+  GpuCheck check(with_board);
+  say("count 2\ngpu 1 temperature 67\ngpu 1 utilization 93\n");
+  look(check);
+  const std::vector<GpuReading> readings = with_board.board->get();
+  ASSERT_EQ(readings.size(), 2u);
+  EXPECT_EQ(readings[1], (GpuReading{93, 67}));
+  say("count 2\ngpu 1 result 15\n");
+  look(check);
+  EXPECT_EQ(with_board.board->get().at(1), GpuReading{}) << "it is lost and says nothing";
+  say("count 0\n");
+  look(check);
+  EXPECT_TRUE(with_board.board->get().empty());
+}
+
 TEST_F(GpuCheckTest, every_reading_comes_through_the_library) {
   say("count 2\n"
       "gpu * nvlinks 4\n"

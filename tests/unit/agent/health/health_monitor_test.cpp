@@ -108,6 +108,38 @@ TEST_F(HealthMonitorTest, a_hanging_check_is_unknown_is_not_started_again_and_de
   EXPECT_EQ(verdict("disk", "sda"), "ok");
 }
 
+// As NVML does when a GPU has fallen off the bus under its driver.
+TEST_F(HealthMonitorTest, a_check_that_hangs_for_long_is_a_failure_until_it_ends) {
+  monitor->start();
+  advance(1s);
+  work_off();
+  advance(10s);
+  work_off(1);  // The GPU's ends, the disk's hangs.
+  for (int i = 0; i < 290; ++i) {
+    advance(1s);
+    work_off(1);
+  }
+  EXPECT_EQ(verdict("disk", "sda"), "unknown");
+  EXPECT_EQ(std::count_if(monitor->results().begin(), monitor->results().end(),
+                          [](const auto& result) { return result.name == "check_stuck"; }),
+            0);
+  for (int i = 0; i < 20; ++i) {
+    advance(1s);
+    work_off(1);
+  }
+  EXPECT_EQ(verdict("check_stuck", "disk"), "fail validate");
+  EXPECT_EQ(monitor->results().size(), 3u);
+  for (int i = 0; i < 600; ++i) {
+    advance(1s);
+    work_off(1);
+  }
+  EXPECT_EQ(monitor->results().size(), 3u) << "said once";
+  work_off();
+  work_off();
+  EXPECT_EQ(verdict("disk", "sda"), "ok");
+  EXPECT_EQ(monitor->results().size(), 2u);
+}
+
 TEST_F(HealthMonitorTest, a_check_that_never_said_anything_is_unknown_by_its_own_name) {
   monitor->start();
   advance(6s);

@@ -50,7 +50,7 @@ export function Ranks({ attempt, onLog }: { attempt: Attempt | undefined; onLog:
       {!attempt ? (
         <Empty title="It has not run yet" />
       ) : (
-        <div className="scroll">
+        <div className="scroll" tabIndex={0} role="region" aria-label="ranks">
           <table className="plain">
             <thead>
               <tr>
@@ -59,7 +59,9 @@ export function Ranks({ attempt, onLog }: { attempt: Attempt | undefined; onLog:
                 <th>GPUs</th>
                 <th>phase</th>
                 <th>end</th>
-                <th />
+                <th>
+                  <span className="sr">log</span>
+                </th>
               </tr>
             </thead>
             <tbody>

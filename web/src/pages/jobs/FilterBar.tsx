@@ -38,6 +38,7 @@ export function FilterBar({ filter, users, groups, onChange }: Props) {
       </span>
       <Choice title="user" value={filter.user} options={users} extra={me ? { label: `mine (${me})`, value: me } : null} onPick={(user) => onChange({ user })} />
       <Choice title="group" value={filter.group} options={groups} onPick={(group) => onChange({ group })} />
+      {filter.priority !== '' && <Chip text={`priority ${formatWord(filter.priority)}`} onClear={() => onChange({ priority: '' })} />}
       {filter.tag !== '' && <Chip text={`tag ${filter.tag}`} onClear={() => onChange({ tag: '' })} />}
       {filter.reason !== '' && <Chip text={`waits for ${formatWord(filter.reason)}`} onClear={() => onChange({ reason: '' })} />}
       <label className="row dim" style={{ fontSize: 'var(--text-s)' }}>

@@ -17,7 +17,9 @@ interface Props {
   mode: ColorMode;
   lit: number | null; // the job whose ranks stand out
   spot: Spot | null;
+  isKept: boolean;
   onSpot: (spot: Spot | null) => void;
+  onKeep: (spot: Spot | null) => void;
   onOpen: (spot: Spot) => void;
 }
 
@@ -34,7 +36,7 @@ function readPalette(isDark: boolean): Palette {
   };
 }
 
-export function MapCanvas({ nodes, jobs, mode, lit, spot, onSpot, onOpen }: Props) {
+export function MapCanvas({ nodes, jobs, mode, lit, spot, isKept, onSpot, onKeep, onOpen }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
@@ -73,8 +75,13 @@ export function MapCanvas({ nodes, jobs, mode, lit, spot, onSpot, onOpen }: Prop
     const at = layout.boxes.findIndex((box) => box.node.name === spot?.node.name);
     const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 5, ArrowUp: -5 };
     const step = steps[event.key];
+    const walk = (to: Spot | null): void => (isKept ? onKeep(to) : onSpot(to));
     if (event.key === 'Enter' && spot) onOpen(spot);
-    else if (step !== undefined) onSpot(spotAt(Math.max(0, Math.min(layout.boxes.length - 1, at + step)), 0));
+    else if (event.key === 'Escape' && isKept) onKeep(null);
+    else if (event.key === ' ' && spot) onKeep(isKept ? null : spot);
+    else if (event.key === '[' && spot) walk(spotAt(at, Math.max(0, spot.gpu - 1)));
+    else if (event.key === ']' && spot) walk(spotAt(at, Math.min(spot.node.gpus - 1, spot.gpu + 1)));
+    else if (step !== undefined) walk(spotAt(Math.max(0, Math.min(layout.boxes.length - 1, at + step)), 0));
     else return;
     event.preventDefault();
   };
@@ -84,10 +91,11 @@ export function MapCanvas({ nodes, jobs, mode, lit, spot, onSpot, onOpen }: Prop
         ref={canvas}
         tabIndex={0}
         role="img"
-        aria-label={`${nodes.length} nodes by zone and leaf; arrow keys walk them, Enter opens`}
+        aria-label={`${nodes.length} nodes by zone and leaf; arrow keys walk them, [ and ] their GPUs, space keeps one, Enter opens`}
         onPointerMove={(event) => onSpot(find(event))}
         onPointerLeave={() => onSpot(null)}
-        onClick={(event) => {
+        onClick={(event) => onKeep(find(event))}
+        onDoubleClick={(event) => {
           const found = find(event);
           if (found) onOpen(found);
         }}

@@ -1,67 +1,62 @@
-import { useMemo } from 'react';
-import { useEventLog } from '../../api/eventLog';
-import { useJobList, useNodes } from '../../api/queries';
-import type { Cluster } from '../../api/types';
+import { useMemo, useState } from 'react';
+import { useSeries } from '../../api/queries';
+import type { Cluster, Series } from '../../api/types';
 import { Chart } from '../../components/Chart';
 import { Panel } from '../../components/Panel';
-import { Failure, Loading } from '../../components/states';
-import { formatCount, formatDuration, formatGpuHours } from '../../lib/format';
-import { rebuildHistory, thinOut } from '../../lib/history';
-import { gpusOf } from '../../lib/jobRows';
-import { useNow } from '../../lib/useNow';
+import { Empty, Failure, Loading } from '../../components/states';
 
-const kinds = ['job_submitted', 'attempt_placed', 'attempt_suspending', 'attempt_ended'];
-const pagesMax = 5;
-const pointsMax = 600;
-
-// The lists the overview shows anyway, and the newest jobs of all.
-function useSizes(): (id: number) => number | undefined {
-  const lists = [useJobList('finished=true', 0), useJobList('state=queued&state=suspended', 0), useJobList('state=running', 0)];
-  const gpusOfNode = useNodes().data?.[0]?.gpus ?? 8;
-  const [ended, waiting, running] = lists.map((list) => list.jobs);
-  return useMemo(() => {
-    const sizes = new Map<number, number>();
-    for (const jobs of [ended, waiting, running]) for (const job of jobs ?? []) sizes.set(job.id, gpusOf(job, gpusOfNode));
-    return (id) => sizes.get(id);
-  }, [ended, waiting, running, gpusOfNode]);
-}
+const windows: [value: string, title: string][] = [
+  ['1h', 'hour'],
+  ['6h', '6 hours'],
+  ['24h', 'day'],
+  ['7d', 'week'],
+  ['30d', '30 days'],
+  ['90d', '90 days'],
+];
 
 export default function OverviewCharts({ cluster }: { cluster: Cluster | undefined }) {
-  const { events, error } = useEventLog(kinds, pagesMax);
-  const now = useNow(5_000);
-  const sizeOf = useSizes();
-  const history = useMemo(() => {
-    if (!cluster || !events) return null;
-    const waiting = (cluster.jobs.queued ?? 0) + (cluster.jobs.suspended ?? 0);
-    return rebuildHistory(events, { now, gpusUsed: cluster.gpus.used, waiting }, sizeOf);
-  }, [cluster, events, now, sizeOf]);
-
-  const plot = useMemo(() => {
-    const samples = thinOut(history?.samples ?? [], pointsMax);
-    return {
-      times: samples.map((sample) => sample.time),
-      used: [{ label: 'used', color: '--gpu-used', isFilled: true, values: samples.map((sample) => sample.gpusUsed) }],
-      waiting: [{ label: 'waiting', color: '--queued', isFilled: true, values: samples.map((sample) => sample.waiting) }],
-    };
-  }, [history]);
-
-  const span = history ? formatDuration(now / 1000 - (history.samples[0]?.time ?? now / 1000)) : '';
-  const body = (content: React.ReactNode) =>
-    error ? <Failure error={error} /> : history ? content : <Loading height="9.2rem" />;
+  const [window, setWindow] = useState('6h');
+  const { data, error } = useSeries(window);
+  const plot = useMemo(() => data && plotOf(data), [data]);
+  const body = (content: (data: NonNullable<typeof plot>) => React.ReactNode) =>
+    error ? (
+      <Failure error={error} />
+    ) : !plot ? (
+      <Loading height="9.2rem" />
+    ) : plot.times.length < 2 ? (
+      <Empty title="Nothing is recorded yet">The first points come within a minute.</Empty>
+    ) : (
+      content(plot)
+    );
+  const choice = (
+    <select className="select small" aria-label="how far back" value={window} onChange={(event) => setWindow(event.target.value)}>
+      {windows.map(([value, title]) => (
+        <option key={value} value={value}>
+          last {title}
+        </option>
+      ))}
+    </select>
+  );
   return (
     <>
-      <Panel className="span4" title="GPUs used" aside={history && `last ${span}, from the event log`}>
-        {body(<Chart label="GPUs used over time" times={plot.times} series={plot.used} top={cluster?.gpus.total ?? 0} />)}
+      <Panel className="span4" title="GPUs used" aside={choice}>
+        {body(({ times, used }) => (
+          <Chart label="GPUs used over time" times={times} series={used} top={cluster?.gpus.total ?? 0} />
+        ))}
       </Panel>
-      <Panel
-        className="span4"
-        title="Jobs waiting"
-        aside={
-          history && `${formatCount(history.suspensions)} suspensions, ${formatGpuHours(history.lostGpuSeconds)} GPU-hours lost`
-        }
-      >
-        {body(<Chart label="jobs waiting over time" times={plot.times} series={plot.waiting} />)}
+      <Panel className="span4" title="Jobs waiting">
+        {body(({ times, waiting }) => (
+          <Chart label="jobs waiting over time" times={times} series={waiting} />
+        ))}
       </Panel>
     </>
   );
 }
+
+const plotOf = (data: Series) => ({
+  times: data.at.map((at) => Date.parse(at) / 1000),
+  used: [{ label: 'used', color: '--gpu-used', isFilled: true, values: data.gpus_used }],
+  waiting: [
+    { label: 'waiting', color: '--queued', isFilled: true, values: data.jobs_queued.map((queued, i) => queued + (data.jobs_suspended[i] ?? 0)) },
+  ],
+});

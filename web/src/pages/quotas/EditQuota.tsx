@@ -1,16 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { setQuota, whatIfQuota } from '../../api/actions';
-import { ApiError } from '../../api/client';
+import { removeQuota, setQuota, whatIfQuota } from '../../api/actions';
 import { priorities, type Quota, type WhatIf } from '../../api/types';
 import { Dialog } from '../../components/Dialog';
 import { Differences } from '../../components/Differences';
 import { Failure } from '../../components/states';
 import { toast } from '../../components/Toasts';
 import { formatWord } from '../../lib/format';
-
-const command = (quota: Quota): string =>
-  `hai quota set ${quota.owner || 'OWNER'} ${quota.group} ${quota.priority} ${quota.nodes ?? 'unlimited'}`;
 
 export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => void }) {
   const client = useQueryClient();
@@ -40,9 +36,17 @@ export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => voi
       void client.invalidateQueries({ queryKey: ['quotas'] });
       onClose();
     } catch (failure) {
-      // A server without this route: say how it is done instead.
-      const isMissing = failure instanceof ApiError && (failure.status === 404 || failure.status === 405);
-      setError(isMissing ? new Error(`This server takes quotas only from the command line:\n${command(draft)}`) : (failure as Error));
+      setError(failure as Error);
+    }
+  };
+  const remove = async (): Promise<void> => {
+    try {
+      await removeQuota(quota);
+      toast(`Quota of ${quota.owner} removed`);
+      void client.invalidateQueries({ queryKey: ['quotas'] });
+      onClose();
+    } catch (failure) {
+      setError(failure as Error);
     }
   };
   return (
@@ -79,6 +83,11 @@ export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => voi
           <button type="button" className="button quiet" onClick={ask} disabled={draft.owner === ''}>
             What would happen?
           </button>
+          {!isNew && (
+            <button type="button" className="button danger" onClick={() => void remove()}>
+              Remove
+            </button>
+          )}
           <span className="grow" />
           <button type="button" className="button quiet" onClick={onClose}>
             Cancel

@@ -1,0 +1,35 @@
+#pragma once
+// Faults on command: one line of words in, one line out. What is not understood changes nothing.
+//
+//   kill NODES                the nodes die with all ranks, as by a power cut
+//   silence NODES             they live, but their network carries nothing
+//   slow-launch NODES TIME    each launch takes so long
+//   fail-launch NODES [WHY]   no launch succeeds
+//   restore NODES             they live, are heard and launch as they should
+//   status                    how many are what
+//   help
+//
+// NODES as in Fleet::select. Loop thread only.
+
+#include <string>
+#include <string_view>
+
+#include "agent/fleet/fleet.h"
+
+namespace hai {
+
+class FleetControl {
+ public:
+  explicit FleetControl(Fleet& fleet) : fleet_(fleet) {}
+
+  // "ok ..." or "error ...", without a newline.
+  std::string execute(std::string_view line);
+
+ private:
+  Result<std::string> run(const std::vector<std::string>& words);
+  std::string status() const;
+
+  Fleet& fleet_;
+};
+
+}  // namespace hai

@@ -1,0 +1,127 @@
+#include "agent/hang/bounded_child.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "agent/os/files.h"
+
+namespace hai {
+
+namespace {
+
+constexpr int kReapTries = 20;
+constexpr int kReapPauseMs = 10;
+
+using Clock = std::chrono::steady_clock;
+
+int left_ms(Clock::time_point end) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000));
+}
+
+void read_until(int fd, Clock::time_point end, size_t bytes_max, ChildOutput& output) {
+  char buffer[4096];
+  while (true) {
+    pollfd polled{fd, POLLIN, 0};
+    const int ready = ::poll(&polled, 1, left_ms(end));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) output.is_late = true;
+    if (ready <= 0) return;
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return;  // It has closed its output.
+    const size_t room = bytes_max - output.text.size();
+    output.text.append(buffer, std::min(room, static_cast<size_t>(got)));
+    if (static_cast<size_t>(got) > room) {
+      output.is_truncated = true;
+      return;
+    }
+  }
+}
+
+// One that is stuck in the kernel is not waited for; whoever inherits it reaps it.
+void reap(pid_t pid, Clock::time_point end, ChildOutput& output) {
+  int status = 0;
+  bool is_killed = output.is_late || output.is_truncated;
+  if (is_killed) ::kill(-pid, SIGKILL);
+  for (int tries = 0; tries < kReapTries;) {
+    const pid_t done = ::waitpid(pid, &status, WNOHANG);
+    if (done == pid) {
+      if (WIFEXITED(status)) output.exit_code = WEXITSTATUS(status);
+      ::kill(-pid, SIGKILL);  // What it left behind.
+      return;
+    }
+    if (done < 0 && errno != EINTR) return;
+    if (!is_killed && left_ms(end) == 0) {
+      output.is_late = is_killed = true;
+      ::kill(-pid, SIGKILL);
+    }
+    if (is_killed) ++tries;
+    ::poll(nullptr, 0, kReapPauseMs);
+  }
+}
+
+[[noreturn]] void become(const std::vector<std::string>& words, std::optional<UserId> as) {
+  if (as && *as != UserId{::geteuid(), ::getegid()}) {
+    // Who can look into the child must find nothing of ours there.
+    const char* path = ::getenv("PATH");
+    const std::string kept = path == nullptr ? "" : path;
+    ::clearenv();
+    if (!kept.empty()) ::setenv("PATH", kept.c_str(), 1);
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(as->gid, as->gid, as->gid) != 0 ||
+        ::setresuid(as->uid, as->uid, as->uid) != 0)
+      ::_exit(126);
+  }
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  ::_exit(127);
+}
+
+}  // namespace
+
+ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits) {
+  ChildOutput output;
+  const auto end = Clock::now() + limits.patience;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    output.text = "no pipe: " + errno_text(errno);
+    return output;
+  }
+  UniqueFd read_end(ends[0]), write_end(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::setpgid(0, 0);
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(write_end.get(), STDOUT_FILENO);
+    ::dup2(write_end.get(), STDERR_FILENO);
+    work(STDOUT_FILENO);
+    ::_exit(0);
+  }
+  write_end.reset();
+  if (pid < 0) {
+    output.text = "no process: " + errno_text(errno);
+    return output;
+  }
+  ::setpgid(pid, pid);  // Both do it: whoever comes first.
+  read_until(read_end.get(), end, limits.bytes_max, output);
+  reap(pid, end, output);
+  return output;
+}
+
+ChildOutput run_command(const std::vector<std::string>& words, std::optional<UserId> as,
+                        const ChildLimits& limits) {
+  return run_in_child([&](int) { become(words, as); }, limits);
+}
+
+}  // namespace hai

@@ -1,0 +1,41 @@
+#pragma once
+// Work in a child process that may be stuck in the kernel or talk without end: it gets a deadline
+// and a bound for what it says. For programs with one thread, as it forks.
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/time.h"
+
+namespace hai {
+
+struct ChildLimits {
+  Duration patience{5s};
+  size_t bytes_max = 32 << 10;
+};
+
+struct ChildOutput {
+  std::string text;           // stdout and stderr, cut at bytes_max
+  bool is_truncated = false;  // it was killed for saying more
+  bool is_late = false;       // it was killed at the deadline
+  int exit_code = -1;         // −1 = it did not exit by itself
+};
+
+struct UserId {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  bool operator==(const UserId&) const = default;
+};
+
+// The work writes to the descriptor, its standard output. Killed with all that it has started in
+// its process group.
+ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits);
+// `as`: whom to be; needs root unless it is who we are.
+ChildOutput run_command(const std::vector<std::string>& words, std::optional<UserId> as,
+                        const ChildLimits& limits);
+
+}  // namespace hai

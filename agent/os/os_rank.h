@@ -1,0 +1,33 @@
+#pragma once
+// What OsRankHost knows of one rank; its own business, shared by the files that make it up.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/os/os_rank_host.h"
+
+namespace hai {
+
+struct OsRankHost::Rank {
+  enum class Wish { none, suspended, resumed };
+
+  RankDirectory directory;
+  std::string socket_dir;
+  std::vector<std::string> cgroups;
+  RankStatus status;
+  Duration watchdog{0};
+  GpuSet gpus;
+  bool is_distributed = false;
+  std::unique_ptr<ShimLink> link;
+  pid_t shim = 0;  // our child, to be reaped; 0 if another agent process started it
+  bool kill_wished = false;
+  bool evidence_wished = false;
+  std::string evidence;  // a sentence
+  Wish wish = Wish::none;
+  MonoTime suspend_deadline{};  // boot time
+
+  bool is_exited() const { return status.phase == RankPhase::exited; }
+};
+
+}  // namespace hai

@@ -1,0 +1,167 @@
+#include "cli/help/parse_error.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/help/verb_doc.h"
+#include "common/nearest.h"
+
+namespace hai::cli {
+namespace {
+
+std::string see_help(const CLI::App& verb) { return fmt::format("; see {} --help", path_of(verb)); }
+
+std::string joined(const std::vector<std::string>& words, std::string_view separator) {
+  return fmt::format("{}", fmt::join(words, separator));
+}
+
+std::vector<std::string> option_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::App* app = &verb; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : options_of(*app)) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// By the name the parser's texts have for it: "--nodes", "FILE".
+const CLI::Option* option_named(const CLI::App& verb, const std::string& name) {
+  for (const CLI::App* app = &verb; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : options_of(*app)) {
+      if (option->check_name(name) || option->get_name(true) == name) return option;
+    }
+  }
+  return nullptr;
+}
+
+std::string unknown_option(const CLI::App& verb, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::string near = name.starts_with("--") ? nearest(name, option_names(verb)) : "";
+  const std::string hint = near.empty() ? see_help(verb) : fmt::format(": did you mean {}?", near);
+  return fmt::format("{} has no option '{}'{}", path_of(verb), name, hint);
+}
+
+std::string missing_verb(const CLI::App& parent) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : verbs_of(parent)) names.push_back(verb->get_name());
+  if (parent.get_parent() == nullptr) return "no verb was given" + see_help(parent);
+  return fmt::format("{} needs a verb: {}", path_of(parent), joined(names, ", "));
+}
+
+// What the parser could not place. An option's name tells more than the words after it.
+std::string unexpected(const CLI::App& verb) {
+  std::string operand;
+  for (const CLI::App* app = &verb; app != nullptr; app = app->get_parent()) {
+    for (const std::string& word : app->remaining()) {
+      if (word == "--") continue;
+      if (word.size() > 1 && word.starts_with('-')) return unknown_option(verb, word);
+      if (operand.empty()) operand = word;
+    }
+  }
+  if (operand.empty()) return "";
+  if (!verbs_of(verb).empty()) return unknown_verb(verb, operand);
+  return fmt::format("{} has no place for '{}'{}", path_of(verb), operand, see_help(verb));
+}
+
+// "--nodes: Value x not in range 1 to 100" and "--state: x not in {a,b}".
+std::string bad_value(const CLI::App& verb, const std::string& text) {
+  const size_t colon = text.find(": ");
+  const std::string name = text.substr(0, colon);
+  const CLI::Option* option = option_named(verb, name);
+  if (colon == std::string::npos || option == nullptr) return text + see_help(verb);
+  const std::string rest = text.substr(colon + 2);
+  const std::vector<std::string> words = value_words(*option);
+  if (const size_t end = rest.find(" not in {"); !words.empty() && end != std::string::npos) {
+    const std::string value = rest.substr(0, end);
+    const std::string near = nearest(value, words);
+    return fmt::format("{}: '{}' is none of {}{}", name, value, joined(words, ", "),
+                       near.empty() ? "" : fmt::format(": did you mean {}?", near));
+  }
+  const size_t range = rest.find(" not in range ");
+  if (rest.starts_with("Value ") && range != std::string::npos) {
+    std::string limits = rest.substr(range + 14);
+    return fmt::format("{}: '{}' is no number from {}", name, rest.substr(6, range - 6), limits);
+  }
+  return text + see_help(verb);
+}
+
+// "Could not convert: --nodes = x"
+std::string no_number(const CLI::App& verb, const std::string& text) {
+  constexpr std::string_view kStart = "Could not convert: ";
+  const size_t equals = text.find(" = ");
+  if (!text.starts_with(kStart) || equals == std::string::npos) return text + see_help(verb);
+  return fmt::format("{}: '{}' is no number", text.substr(kStart.size(), equals - kStart.size()),
+                     text.substr(equals + 3));
+}
+
+// "--nodes: 1 required INT missing"
+std::string missing_value(const CLI::App& verb, const std::string& text) {
+  const std::string name = text.substr(0, text.find(": "));
+  const CLI::Option* option = option_named(verb, name);
+  if (option == nullptr || !text.ends_with(" missing")) return text + see_help(verb);
+  return fmt::format("{} needs a value: {} {}", name, name, value_label(*option));
+}
+
+// "FILE is required", "A subcommand is required", "Exactly 1 option from [--a,--b] is required"
+std::string missing(const CLI::App& verb, const std::string& text) {
+  if (text.starts_with("A subcommand")) {
+    const std::string stray = unexpected(verb);
+    return stray.empty() ? missing_verb(verb) : stray;
+  }
+  const size_t open = text.find('[');
+  const size_t close = text.find(']');
+  if (text.starts_with("Exactly 1") && open != std::string::npos && close != std::string::npos) {
+    std::string names;
+    for (const char c : text.substr(open + 1, close - open - 1)) {
+      names += c;
+      if (c == ',') names += ' ';
+    }
+    return fmt::format("{} needs exactly one of {}{}", path_of(verb), names, see_help(verb));
+  }
+  const std::string name = text.substr(0, text.find(" is required"));
+  return fmt::format("{} needs {}{}", path_of(verb), name, see_help(verb));
+}
+
+}  // namespace
+
+const CLI::App& chosen_verb(const CLI::App& app) {
+  for (const CLI::App* inner : app.get_subcommands()) {
+    if (!inner->get_name().empty()) return chosen_verb(*inner);
+  }
+  return app;
+}
+
+std::string path_of(const CLI::App& verb) {
+  const CLI::App* parent = verb.get_parent();
+  return parent == nullptr ? verb.get_name() : path_of(*parent) + " " + verb.get_name();
+}
+
+std::string unknown_verb(const CLI::App& parent, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : verbs_of(parent)) names.push_back(verb->get_name());
+  const std::string near = nearest(word, names);
+  const std::string what = parent.get_parent() == nullptr
+                               ? fmt::format("unknown verb '{}'", word)
+                               : fmt::format("{} has no verb '{}'", path_of(parent), word);
+  return near.empty() ? what + see_help(parent) : fmt::format("{}: did you mean {}?", what, near);
+}
+
+std::string explain_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& verb = chosen_verb(app);
+  const std::string kind = error.get_name();
+  const std::string text = error.what();
+  // By its code: the parser names this error after the verb.
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::string line = unexpected(verb);
+    return line.empty() ? text + see_help(verb) : line;
+  }
+  if (kind == "RequiredError") return missing(verb, text);
+  if (kind == "ValidationError") return bad_value(verb, text);
+  if (kind == "ConversionError") return no_number(verb, text);
+  if (kind == "ArgumentMismatch") return missing_value(verb, text);
+  return text + see_help(verb);
+}
+
+}  // namespace hai::cli

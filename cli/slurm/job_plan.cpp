@@ -1,0 +1,77 @@
+#include "cli/slurm/job_plan.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+namespace hai::cli::slurm {
+namespace {
+
+using Json = nlohmann::json;
+
+// visit(key, field) for every field.
+template <typename Plan, typename Visit>
+void for_each_field(Plan& plan, const Visit& visit) {
+  visit("name", plan.name);
+  visit("command", plan.command);
+  visit("arguments", plan.arguments);
+  visit("tasks", plan.tasks);
+  visit("tasks_per_node", plan.tasks_per_node);
+  visit("cpus_per_task", plan.cpus_per_task);
+  visit("gpus_per_task", plan.gpus_per_task);
+  visit("partition", plan.partition);
+  visit("submit_dir", plan.submit_dir);
+  visit("submit_host", plan.submit_host);
+  visit("output", plan.output);
+  visit("error", plan.error);
+  visit("is_default_output", plan.is_default_output);
+  visit("append", plan.append);
+  visit("signal", plan.signal);
+  visit("signal_script", plan.signal_script);
+  visit("label", plan.label);
+  visit("kill_on_bad_exit", plan.kill_on_bad_exit);
+}
+
+}  // namespace
+
+std::string format_plan(const JobPlan& plan) {
+  Json json;
+  for_each_field(plan, [&](const char* key, const auto& field) { json[key] = field; });
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<JobPlan> parse_plan(std::string_view text) {
+  JobPlan plan;
+  try {
+    const Json json = Json::parse(text);
+    for_each_field(plan, [&](const char* key, auto& field) { json.at(key).get_to(field); });
+  } catch (const Json::exception& error) {
+    return invalid_argument("{}: {}", kPlanVariable, error.what());
+  }
+  if (plan.tasks < 1 || plan.tasks > kTasksMax) {
+    return invalid_argument("{}: {} tasks", kPlanVariable, plan.tasks);
+  }
+  return plan;
+}
+
+std::vector<int> tasks_by_node(int tasks, int nodes) {
+  std::vector<int> counts;
+  for (int node = 0; node < nodes; ++node) {
+    counts.push_back(tasks / nodes + (node < tasks % nodes ? 1 : 0));
+  }
+  return counts;
+}
+
+std::string format_tasks_by_node(const std::vector<int>& tasks) {
+  std::string text;
+  for (size_t i = 0; i < tasks.size();) {
+    size_t end = i;
+    while (end < tasks.size() && tasks[end] == tasks[i]) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", tasks[i]);
+    if (end - i > 1) text += fmt::format("(x{})", end - i);
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace hai::cli::slurm

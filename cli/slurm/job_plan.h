@@ -1,0 +1,49 @@
+#pragma once
+// What a job from sbatch or srun needs to know about itself when it runs: how many tasks, where the
+// output goes. It travels in the job's environment.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace hai::cli::slurm {
+
+inline constexpr const char* kPlanVariable = "HAI_SLURM_JOB";
+inline constexpr const char* kScriptVariable = "HAI_SLURM_SCRIPT";
+inline constexpr const char* kKeyVariable = "HAI_SLURM_KEY";  // only the job's ranks know it
+
+inline constexpr int kTasksMax = 1'000'000;
+
+struct JobPlan {
+  std::string name;                    // as the user wrote it
+  std::vector<std::string> command;    // of srun; empty = the script
+  std::vector<std::string> arguments;  // of the script
+  int tasks = 1;                       // in all
+  int tasks_per_node = 0;              // as asked; 0 = not asked
+  int cpus_per_task = 0;
+  int gpus_per_task = 0;
+  std::string partition;
+  std::string submit_dir;
+  std::string submit_host;
+  std::string output;  // patterns; "" = only hai's log
+  std::string error;   // "" = where the output goes
+  bool is_default_output = false;
+  bool append = false;
+  int signal = 0;              // sent when the job is to make room; 0 = none
+  bool signal_script = false;  // --signal=B:...
+  bool label = false;
+  bool kill_on_bad_exit = false;
+  bool operator==(const JobPlan&) const = default;
+};
+
+std::string format_plan(const JobPlan& plan);
+Result<JobPlan> parse_plan(std::string_view text);
+
+// Tasks in blocks, as evenly as they go: 5 on 2 nodes are 3 and 2.
+std::vector<int> tasks_by_node(int tasks, int nodes);
+// "4(x2),3" as in SLURM_TASKS_PER_NODE.
+std::string format_tasks_by_node(const std::vector<int>& tasks);
+
+}  // namespace hai::cli::slurm

@@ -1,0 +1,218 @@
+#include "cli/slurm/map_job.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "cli/slurm/map_resources.h"
+#include "cli/slurm/slurm_time.h"
+#include "common/signal_name.h"
+#include "common/spec/validate_job_spec.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+Status set_priority(const ParsedWords& words, JobSpec& spec) {
+  for (const char* name : {"qos", "priority"}) {
+    const GivenOption* given = words.find(name);
+    if (given == nullptr) continue;
+    const Result<Priority> priority = parse_priority(given->value);
+    if (!priority.is_ok()) return option_error(*given, priority.status().message());
+    spec.priority = priority.value();
+  }
+  if (const GivenOption* given = words.find("nice")) {
+    int nice = 100;  // Slurm's, when no value is given
+    const std::string& text = given->value;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), nice);
+    if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())) {
+      return option_error(*given, fmt::format("'{}' is no number", text.substr(0, 64)));
+    }
+    if (nice < 0) return option_error(*given, "ask for a higher priority with --qos");
+    if (nice > 0) spec.priority = Priority::low;
+  }
+  return ok();
+}
+
+// "afterok:12:13,afterok:14"
+Status set_dependencies(const ParsedWords& words, JobSpec& spec) {
+  const GivenOption* given = words.find("dependency");
+  if (given == nullptr) return ok();
+  const Status bad = option_error(
+      *given, fmt::format("'{}': only afterok:ID[:ID...] is supported, lists of it with commas",
+                          given->value.substr(0, 64)));
+  std::string_view rest = given->value;
+  for (;;) {
+    const size_t comma = rest.find(',');
+    std::string_view item = rest.substr(0, comma);
+    if (!item.starts_with("afterok:")) return bad;
+    item.remove_prefix(8);
+    for (;;) {
+      const size_t colon = item.find(':');
+      const std::string_view id = item.substr(0, colon);
+      if (id.empty() || id.find_first_not_of("0123456789") != std::string_view::npos) return bad;
+      spec.depends_on.emplace_back(id);
+      if (colon == std::string_view::npos) break;
+      item.remove_prefix(colon + 1);
+    }
+    if (comma == std::string_view::npos) return ok();
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Status set_times(const ParsedWords& words, UnixTime now, JobSpec& spec) {
+  if (const GivenOption* given = words.find("time")) {
+    const Result<Duration> limit = parse_time_limit(given->value);
+    if (!limit.is_ok()) return option_error(*given, limit.status().message());
+    spec.timeout = limit.value();
+  }
+  if (const GivenOption* given = words.find("begin")) {
+    const Result<UnixTime> time = parse_begin_time(given->value, now);
+    if (!time.is_ok()) return option_error(*given, time.status().message());
+    if (time.value() > now) spec.begin_at = time.value();
+  }
+  return ok();
+}
+
+// [{R|B}:]SIGNAL[@SECONDS]
+Status set_signal(const ParsedWords& words, MappedJob& job) {
+  const GivenOption* given = words.find("signal");
+  if (given == nullptr) return ok();
+  std::string_view text = given->value;
+  if (text.starts_with("R")) return option_error(*given, "hai has no reservations");
+  if (text.starts_with("B:")) {
+    job.plan.signal_script = true;
+    text.remove_prefix(2);
+  }
+  const size_t at = text.find('@');
+  const Result<int> signal = parse_signal(text.substr(0, at));
+  if (!signal.is_ok()) return option_error(*given, signal.status().message());
+  job.plan.signal = signal.value();
+  job.spec.suspend.signal = signal_name(signal.value());
+  job.spec.suspend.grace = 60s;  // as in Slurm
+  if (at != std::string_view::npos) {
+    const GivenOption seconds = {given->option, std::string(text.substr(at + 1)), given->where};
+    const Result<int> count = parse_count(seconds, 1, 3'600);
+    RETURN_IF_ERROR(count.status());
+    job.spec.suspend.grace = count.value() * Duration(1s);
+  }
+  return ok();
+}
+
+Status set_group(const ParsedWords& words, MappedJob& job) {
+  if (const GivenOption* given = words.find("partition")) {
+    const std::string& text = given->value;
+    if (text.find(',') != std::string::npos) {
+      return option_error(*given, fmt::format("'{}': name one node group", text.substr(0, 64)));
+    }
+    const size_t hash = text.find('#');
+    job.spec.group = text.substr(0, hash);
+    job.spec.zone = hash == std::string::npos ? "" : text.substr(hash + 1);
+    if (hash != std::string::npos && job.spec.zone.empty()) {
+      return option_error(*given, "the zone after the # is missing");
+    }
+  }
+  job.plan.partition = job.spec.group;
+  if (const GivenOption* given = words.find("switches")) {
+    const GivenOption count = {given->option, given->value.substr(0, given->value.find('@')),
+                               given->where};
+    const Result<int> leaves = parse_count(count, 1, 100'000);
+    RETURN_IF_ERROR(leaves.status());
+    job.spec.max_leaves = leaves.value();
+  }
+  return ok();
+}
+
+Status set_output(const ParsedWords& words, JobPlan& plan) {
+  plan.output = words.value_of("output");
+  plan.error = words.value_of("error");
+  if (const GivenOption* given = words.find("open-mode")) {
+    if (given->value != "append" && given->value != "truncate") {
+      return option_error(*given, "must be append or truncate");
+    }
+    plan.append = given->value == "append";
+  }
+  return ok();
+}
+
+Status set_place(const ParsedWords& words, const Surroundings& here, MappedJob& job) {
+  const std::string directory = words.value_of("chdir");
+  job.spec.workspace = directory.empty()            ? here.directory
+                       : directory.starts_with('/') ? directory
+                                                    : here.directory + "/" + directory;
+  job.spec.entrypoint = here.runner;
+  job.spec.parameters = "--run-job";
+  job.spec.env_style = EnvStyle::slurm;
+  job.plan.submit_dir = here.directory;
+  job.plan.submit_host = here.host;
+  const GivenOption* given = words.find("export");
+  Result<EnvironmentMap> environment =
+      exported(given == nullptr ? "ALL" : given->value, here.environment);
+  if (!environment.is_ok()) return option_error(*given, environment.status().message());
+  job.spec.environments = std::move(environment.value());
+  return ok();
+}
+
+}  // namespace
+
+Status option_error(const GivenOption& given, std::string_view text) {
+  return invalid_argument("{}--{}: {}", given.where, given.option->name, text);
+}
+
+Result<int> parse_count(const GivenOption& given, int low, int high) {
+  const std::string& text = given.value;
+  int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < low ||
+      number > high) {
+    return option_error(
+        given, fmt::format("must be a number {}..{}, is '{}'", low, high, text.substr(0, 64)));
+  }
+  return static_cast<int>(number);
+}
+
+Status check_spec(const JobSpec& spec) {
+  for (const SpecError& error : validate_job_spec(spec)) {
+    const bool is_environment = error.path.starts_with("spec.environments");
+    return invalid_argument("{}{}", to_string(error),
+                            is_environment ? "; say with --export what the job needs" : "");
+  }
+  return ok();
+}
+
+std::string job_name(std::string_view wanted) {
+  std::string name;
+  for (const char c : wanted.substr(0, 200)) {
+    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                          (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-';
+    name += is_plain ? c : '-';
+  }
+  const bool is_number = name.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? "job" + (name.empty() ? "" : "-" + name) : name;
+}
+
+Result<MappedJob> map_job(const ParsedWords& words, const std::string& default_name,
+                          const Surroundings& here) {
+  MappedJob job;
+  job.warnings = words.warnings();
+  const std::string wanted = words.value_of("job-name");
+  job.plan.name = wanted.empty() ? default_name : wanted;
+  job.spec.name = job_name(job.plan.name);
+  RETURN_IF_ERROR(set_group(words, job));
+  RETURN_IF_ERROR(set_resources(words, job));
+  RETURN_IF_ERROR(set_priority(words, job.spec));
+  RETURN_IF_ERROR(set_dependencies(words, job.spec));
+  RETURN_IF_ERROR(set_times(words, here.now, job.spec));
+  RETURN_IF_ERROR(set_signal(words, job));
+  RETURN_IF_ERROR(set_output(words, job.plan));
+  RETURN_IF_ERROR(set_place(words, here, job));
+  job.plan.label = words.has("label");
+  if (const GivenOption* given = words.find("kill-on-bad-exit")) {
+    job.plan.kill_on_bad_exit = given->value != "0";
+  }
+  if (words.has("quiet")) job.warnings.clear();
+  // Whatever was not judged above, e.g. a node group's characters.
+  RETURN_IF_ERROR(check_spec(job.spec));
+  return job;
+}
+
+}  // namespace hai::cli::slurm

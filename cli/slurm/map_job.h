@@ -1,0 +1,47 @@
+#pragma once
+// From Slurm's options to a job. Pure: what the caller's surroundings are comes as values.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/slurm/job_plan.h"
+#include "cli/slurm/parse_options.h"
+#include "common/job_spec.h"
+
+namespace hai::cli::slurm {
+
+using EnvironmentMap = std::map<std::string, std::string>;
+
+struct Surroundings {
+  std::string directory;  // the present one
+  std::string host;
+  EnvironmentMap environment;
+  std::string runner;  // path of hai-slurm
+  UnixTime now;
+};
+
+struct MappedJob {
+  JobSpec spec;  // without script and key, which the caller adds
+  JobPlan plan;
+  std::vector<std::string> warnings;
+};
+
+// `default_name`: the name of the script or program.
+Result<MappedJob> map_job(const ParsedWords& words, const std::string& default_name,
+                          const Surroundings& here);
+
+// What --export lets through. Names that hai gives every job are never passed on.
+Result<EnvironmentMap> exported(std::string_view choice, const EnvironmentMap& environment);
+
+// The first thing wrong with it.
+Status check_spec(const JobSpec& spec);
+
+// A name as hai's jobs have them: no blanks or slashes, not only digits.
+std::string job_name(std::string_view wanted);
+
+Result<int> parse_count(const GivenOption& given, int low, int high);
+Status option_error(const GivenOption& given, std::string_view text);
+
+}  // namespace hai::cli::slurm

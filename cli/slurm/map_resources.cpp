@@ -1,0 +1,192 @@
+#include "cli/slurm/map_resources.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace hai::cli::slurm {
+namespace {
+
+constexpr int kNodesMax = 100'000;
+constexpr int kGpusMax = 64;
+
+Status read_count(const ParsedWords& words, const char* name, int high, std::optional<int>& out) {
+  const GivenOption* given = words.find(name);
+  if (given == nullptr) return ok();
+  const Result<int> count = parse_count(*given, 1, high);
+  RETURN_IF_ERROR(count.status());
+  out = count.value();
+  return ok();
+}
+
+// "4" and "4-4"; hai's gangs have one size.
+Status read_nodes(const ParsedWords& words, std::optional<int>& out) {
+  const GivenOption* given = words.find("nodes");
+  if (given == nullptr) return ok();
+  const size_t dash = given->value.find('-', 1);
+  GivenOption first = {given->option, given->value.substr(0, dash), given->where};
+  if (dash != std::string::npos && given->value.substr(dash + 1) != first.value) {
+    return option_error(*given, fmt::format("'{}': a job has one number of nodes, give no range",
+                                            given->value.substr(0, 64)));
+  }
+  const Result<int> count = parse_count(first, 1, kNodesMax);
+  RETURN_IF_ERROR(count.status());
+  out = count.value();
+  return ok();
+}
+
+Status set_nodes_and_tasks(const ParsedWords& words, MappedJob& job) {
+  std::optional<int> nodes, tasks, per_node;
+  RETURN_IF_ERROR(read_nodes(words, nodes));
+  RETURN_IF_ERROR(read_count(words, "ntasks", kTasksMax, tasks));
+  RETURN_IF_ERROR(read_count(words, "ntasks-per-node", 10'000, per_node));
+  if (!nodes) nodes = tasks && per_node ? (*tasks + *per_node - 1) / *per_node : 1;
+  if (*nodes > kNodesMax) return invalid_argument("{} nodes, at most {}", *nodes, kNodesMax);
+  if (!tasks) tasks = *nodes * per_node.value_or(1);
+  if (*tasks > kTasksMax) return invalid_argument("{} tasks, at most {}", *tasks, kTasksMax);
+  if (per_node && int64_t{*nodes} * *per_node < *tasks) {
+    return option_error(*words.find("ntasks"),
+                        fmt::format("{} tasks do not fit {} nodes with --ntasks-per-node={}",
+                                    *tasks, *nodes, *per_node));
+  }
+  if (*tasks < *nodes) {
+    job.warnings.push_back(
+        fmt::format("{0} tasks cannot run on {1} nodes: {0} nodes are asked for", *tasks, *nodes));
+    nodes = tasks;
+  }
+  job.spec.node_count = *nodes;
+  job.plan.tasks = *tasks;
+  job.plan.tasks_per_node = per_node.value_or(0);
+  return ok();
+}
+
+int most_tasks_on_a_node(const MappedJob& job) {
+  return (job.plan.tasks + job.spec.node_count - 1) / job.spec.node_count;
+}
+
+Status set_gpus(const ParsedWords& words, MappedJob& job) {
+  int& gpus = job.spec.gpus_per_node;
+  const auto agree = [&](const GivenOption& given, int64_t count) -> Status {
+    if (count < 1 || count > kGpusMax) {
+      return option_error(given, fmt::format("{} GPUs per node, must be 1..{}", count, kGpusMax));
+    }
+    if (gpus != 0 && gpus != count) {
+      return option_error(given,
+                          fmt::format("{} GPUs per node, another option says {}", count, gpus));
+    }
+    gpus = static_cast<int>(count);
+    return ok();
+  };
+  for (const char* name : {"gres", "gpus-per-node", "gpus", "gpus-per-task"}) {
+    const GivenOption* given = words.find(name);
+    if (given == nullptr) continue;
+    const Result<int> count = parse_gpus(*given, job.warnings);
+    RETURN_IF_ERROR(count.status());
+    int64_t per_node = count.value();
+    if (given->option->name == "gpus") {
+      if (per_node % job.spec.node_count != 0) {
+        return option_error(*given, fmt::format("{} GPUs do not divide by {} nodes", count.value(),
+                                                job.spec.node_count));
+      }
+      per_node /= job.spec.node_count;
+    } else if (given->option->name == "gpus-per-task") {
+      job.plan.gpus_per_task = count.value();
+      per_node *= most_tasks_on_a_node(job);
+    }
+    RETURN_IF_ERROR(agree(*given, per_node));
+  }
+  return ok();
+}
+
+Status set_cpus(const ParsedWords& words, MappedJob& job) {
+  std::optional<int> per_task, per_gpu;
+  RETURN_IF_ERROR(read_count(words, "cpus-per-task", 65'536, per_task));
+  RETURN_IF_ERROR(read_count(words, "cpus-per-gpu", 65'536, per_gpu));
+  job.plan.cpus_per_task = per_task.value_or(0);
+  // A whole node has all its CPUs anyway.
+  if (job.spec.gpus_per_node == 0) return ok();
+  int64_t cpus = 0;
+  if (per_task) cpus = int64_t{*per_task} * most_tasks_on_a_node(job);
+  if (per_gpu) cpus = std::max<int64_t>(cpus, int64_t{*per_gpu} * job.spec.gpus_per_node);
+  if (cpus > 65'536) return invalid_argument("{} CPUs per node, at most 65536", cpus);
+  job.spec.cpus_per_node = static_cast<int>(cpus);
+  return ok();
+}
+
+Status set_memory(const ParsedWords& words, MappedJob& job) {
+  for (const char* name : {"mem", "mem-per-cpu", "mem-per-gpu"}) {
+    const GivenOption* given = words.find(name);
+    if (given == nullptr) continue;
+    const Result<int64_t> bytes = parse_memory(*given);
+    RETURN_IF_ERROR(bytes.status());
+    int64_t times = 1;
+    if (given->option->name == "mem-per-cpu") {
+      times = int64_t{std::max(1, job.plan.cpus_per_task)} * most_tasks_on_a_node(job);
+    } else if (given->option->name == "mem-per-gpu") {
+      times = job.spec.gpus_per_node;
+      if (times == 0) return option_error(*given, "say how many GPUs, or use --mem");
+    }
+    constexpr int64_t kMost = int64_t{1} << 50;
+    if (bytes.value() > kMost / times) return option_error(*given, "more than 1024T per node");
+    job.spec.memory_per_node_bytes = bytes.value() * times;
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<int64_t> parse_memory(const GivenOption& given) {
+  std::string text = given.value;
+  int shift = 20;
+  if (!text.empty() && (text.back() == 'b' || text.back() == 'B')) text.pop_back();
+  constexpr std::string_view kUnits = "KMGT";
+  if (!text.empty()) {
+    const size_t unit = kUnits.find(static_cast<char>(text.back() & ~0x20));
+    if (unit != std::string_view::npos) {
+      shift = 10 * (static_cast<int>(unit) + 1);
+      text.pop_back();
+    }
+  }
+  const GivenOption number = {given.option, text, given.where};
+  const Result<int> count = parse_count(number, 0, 1 << 30);
+  if (!count.is_ok()) {
+    return option_error(given,
+                        fmt::format("'{}': write 64G, 1500M or 1T", given.value.substr(0, 64)));
+  }
+  constexpr int64_t kMost = int64_t{1} << 50;
+  if (count.value() > (kMost >> shift)) return option_error(given, "more than 1024T");
+  return int64_t{count.value()} << shift;
+}
+
+Result<int> parse_gpus(const GivenOption& given, std::vector<std::string>& warnings) {
+  std::string_view text = given.value;
+  const Status bad = option_error(
+      given, fmt::format("'{}': write {}", text.substr(0, 64),
+                         given.option->name == "gres" ? "gpu:N" : "the number of GPUs"));
+  if (given.option->name == "gres") {
+    if (text == "gpu") return 1;
+    if (!text.starts_with("gpu:")) return bad;
+    text.remove_prefix(4);
+  }
+  const size_t colon = text.rfind(':');
+  if (colon != std::string_view::npos) {
+    warnings.push_back(fmt::format("{}--{}: the type {} has no effect: name the node group with -p",
+                                   given.where, given.option->name,
+                                   text.substr(0, std::min<size_t>(colon, 64))));
+    text.remove_prefix(colon + 1);
+  }
+  const GivenOption number = {given.option, std::string(text), given.where};
+  const Result<int> count = parse_count(number, 1, 1'000'000);
+  return count.is_ok() ? count : Result<int>(bad);
+}
+
+Status set_resources(const ParsedWords& words, MappedJob& job) {
+  RETURN_IF_ERROR(set_nodes_and_tasks(words, job));
+  RETURN_IF_ERROR(set_gpus(words, job));
+  if (words.has("exclusive")) job.spec.gpus_per_node = 0;
+  RETURN_IF_ERROR(set_cpus(words, job));
+  return set_memory(words, job);
+}
+
+}  // namespace hai::cli::slurm

@@ -1,0 +1,176 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/client.h"
+#include "cli/exit_code.h"
+#include "cli/format.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/slurm/commands.h"
+#include "cli/slurm/console.h"
+#include "cli/slurm/job_query.h"
+#include "cli/slurm/job_words.h"
+#include "cli/slurm/map_job.h"
+#include "cli/slurm/sacct_fields.h"
+#include "cli/slurm/slurm_time.h"
+#include "cli/slurm/submit.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+constexpr Command kMe = Command::sacct;
+
+std::string format_of(const ParsedWords& words) {
+  if (words.has("format")) return words.value_of("format");
+  if (words.has("brief")) return "JobID,State,ExitCode";
+  return "JobID,JobName,Partition,Account,State,ExitCode";
+}
+
+struct Period {
+  int64_t start_us = 0;
+  int64_t end_us = INT64_MAX;
+};
+
+// Since midnight, unless ids or a time say otherwise.
+Result<Period> period_of(const ParsedWords& words, UnixTime now) {
+  Period period;
+  const std::pair<const char*, int64_t*> kEnds[] = {{"starttime", &period.start_us},
+                                                    {"endtime", &period.end_us}};
+  for (const auto& [name, into] : kEnds) {
+    const GivenOption* given = words.find(name);
+    if (given == nullptr) continue;
+    const Result<UnixTime> time = parse_begin_time(given->value, now);
+    if (!time.is_ok()) return option_error(*given, time.status().message());
+    // A clock time without a date is the last one that was, not the next one that will be.
+    const bool is_next = time.value() > now && given->value.find('-') == std::string::npos &&
+                         !given->value.starts_with("now");
+    *into = to_micros(is_next ? time.value() - 24h : time.value());
+  }
+  if (!words.has("starttime") && !words.has("jobs")) {
+    period.start_us = to_micros(parse_begin_time("midnight", now).value() - 24h);
+  }
+  return period;
+}
+
+// Jobs that have ended have no nodes of their own any more, only their attempts have.
+void fill_nodes(Client& client, std::vector<v1::Job>& jobs) {
+  for (v1::Job& job : jobs) {
+    if (job.nodes_size() > 0 || job.attempt() == 0) continue;
+    v1::ListAttemptsRequest request;
+    request.set_job(std::to_string(job.id()));
+    request.set_page_size(1);
+    const Result<v1::ListAttemptsReply> attempts = client.list_attempts(request);
+    if (!attempts.is_ok() || attempts.value().attempts_size() == 0) continue;
+    for (const v1::RankInfo& rank : attempts.value().attempts(0).ranks()) {
+      job.add_nodes(rank.node());
+    }
+  }
+}
+
+// Several ids with commas; unknown ones are left out, as Slurm does.
+Result<std::vector<v1::Job>> jobs_by_id(Client& client, const ParsedWords& words,
+                                        const JobFilter& filter) {
+  std::vector<v1::Job> jobs;
+  for (const std::string& text : split_list(words.value_of("jobs"))) {
+    const Result<int64_t> id = parse_job_id(text);
+    RETURN_IF_ERROR(id.status());
+    v1::GetJobRequest request;
+    request.set_job(std::to_string(id.value()));
+    const Result<v1::Job> job = client.get_job(request);
+    if (job.status().code() == Code::not_found) continue;
+    RETURN_IF_ERROR(job.status());
+    if (filter.matches(job.value())) jobs.push_back(job.value());
+  }
+  return jobs;
+}
+
+struct Question {
+  std::vector<AccountField> fields;
+  std::vector<std::string> states;
+  Period period;
+};
+
+Result<Question> understand(const ParsedWords& words) {
+  Question question;
+  if (!words.operands.empty()) {
+    return invalid_argument("'{}': name jobs with -j", words.operands[0].substr(0, 64));
+  }
+  Result<std::vector<AccountField>> fields = parse_account_fields(format_of(words));
+  RETURN_IF_ERROR(fields.status());
+  question.fields = std::move(fields.value());
+  if (const GivenOption* given = words.find("state")) {
+    const auto states = parse_states(given->value);
+    if (!states.is_ok()) return option_error(*given, states.status().message());
+    question.states = states.value();
+  }
+  for (const std::string& id : split_list(words.value_of("jobs"))) {
+    RETURN_IF_ERROR(parse_job_id(id).status());
+  }
+  const Result<Period> period = period_of(words, wall_now());
+  RETURN_IF_ERROR(period.status());
+  question.period = period.value();
+  return question;
+}
+
+Result<std::vector<v1::Job>> find(Client& client, const ParsedWords& words,
+                                  const Question& question) {
+  Result<JobFilter> filter = read_filter(client, words);
+  RETURN_IF_ERROR(filter.status());
+  filter.value().states = question.states;
+  filter.value().any_state = true;
+  const bool is_mine = filter.value().users.empty() && !words.has("allusers") && !words.has("jobs");
+  if (is_mine) {
+    const Result<v1::WhoAmIReply> who = client.who_am_i({});
+    RETURN_IF_ERROR(who.status());
+    filter.value().users = {who.value().user()};
+  }
+  Result<std::vector<v1::Job>> jobs = std::vector<v1::Job>{};
+  if (words.has("jobs")) {
+    jobs = jobs_by_id(client, words, filter.value());
+  } else {
+    Result<FoundJobs> found = find_jobs(client, filter.value(), false);
+    RETURN_IF_ERROR(found.status());
+    if (!found.value().left_out.empty()) tell(kMe, found.value().left_out);
+    jobs = std::move(found.value().jobs);
+  }
+  RETURN_IF_ERROR(jobs.status());
+  std::erase_if(jobs.value(), [&](const v1::Job& job) {
+    const bool ended_before = job.has_ended_at_us() && job.ended_at_us() < question.period.start_us;
+    return ended_before || job.submitted_at_us() >= question.period.end_us;
+  });
+  return jobs;
+}
+
+}  // namespace
+
+int run_sacct(Session& session, const Words& words) {
+  const Result<ParsedWords> parsed = parse_words(kMe, words);
+  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
+  const ParsedWords& options = parsed.value();
+  if (is_only_asking(kMe, options)) return kOk;
+  if (options.has("helpformat")) {
+    print(known_account_fields());
+    return kOk;
+  }
+  const Result<Question> question = understand(options);
+  if (!question.is_ok()) return usage_error(kMe, question.status().message());
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kMe, client.status());
+  Result<std::vector<v1::Job>> jobs = find(*client.value(), options, question.value());
+  if (!jobs.is_ok()) return fail(kMe, jobs.status());
+  const std::vector<AccountField>& fields = question.value().fields;
+  if (std::any_of(fields.begin(), fields.end(),
+                  [](const AccountField& field) { return field.title == "NodeList"; })) {
+    fill_nodes(*client.value(), jobs.value());
+  }
+  AccountStyle style = {.header = !options.has("noheader")};
+  style.ends_with_delimiter = options.has("parsable");
+  if (options.has("parsable") || options.has("parsable2")) {
+    style.delimiter = options.has("delimiter") ? options.value_of("delimiter") : "|";
+  }
+  print(format_accounts(jobs.value(), fields, style, wall_now()));
+  return kOk;
+}
+
+}  // namespace hai::cli::slurm

@@ -1,0 +1,96 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/client.h"
+#include "cli/exit_code.h"
+#include "cli/session.h"
+#include "cli/slurm/commands.h"
+#include "cli/slurm/console.h"
+#include "cli/slurm/control.h"
+#include "cli/slurm/job_query.h"
+#include "cli/slurm/job_words.h"
+#include "cli/slurm/map_job.h"
+#include "cli/slurm/submit.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+constexpr Command kMe = Command::scancel;
+
+bool has_filter(const ParsedWords& words) {
+  for (const char* name :
+       {"user", "me", "name", "jobname", "partition", "qos", "nodelist", "state"}) {
+    if (words.has(name)) return true;
+  }
+  return false;
+}
+
+Result<std::vector<std::string>> ids_of(const ParsedWords& words) {
+  std::vector<std::string> ids;
+  for (const std::string& word : words.operands) {
+    for (const std::string& text : split_list(word)) {
+      const Result<int64_t> id = parse_job_id(text);
+      RETURN_IF_ERROR(id.status());
+      ids.push_back(std::to_string(id.value()));
+    }
+  }
+  return ids;
+}
+
+// "PENDING" and the like; what has ended cannot be ended.
+Result<std::vector<std::string>> states_of(const ParsedWords& words) {
+  const GivenOption* given = words.find("state");
+  if (given == nullptr) return std::vector<std::string>{};
+  Result<std::vector<std::string>> states = parse_states(given->value);
+  if (!states.is_ok()) return option_error(*given, states.status().message());
+  for (const std::string& code : states.value()) {
+    if (code != "PD" && code != "R" && code != "S" && code != "CF" && code != "CG") {
+      return option_error(*given, "must be PENDING, RUNNING or SUSPENDED");
+    }
+  }
+  return states;
+}
+
+}  // namespace
+
+int run_scancel(Session& session, const Words& words) {
+  const Result<ParsedWords> parsed = parse_words(kMe, words);
+  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
+  const ParsedWords& options = parsed.value();
+  if (is_only_asking(kMe, options)) return kOk;
+  Result<std::vector<std::string>> ids = ids_of(options);
+  if (!ids.is_ok()) return usage_error(kMe, ids.status().message());
+  const Result<std::vector<std::string>> states = states_of(options);
+  if (!states.is_ok()) return usage_error(kMe, states.status().message());
+  if (ids.value().empty() && !has_filter(options)) {
+    return usage_error(kMe, "No job identification provided");
+  }
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kMe, client.status());
+  if (has_filter(options)) {
+    Result<JobFilter> filter = read_filter(*client.value(), options);
+    if (!filter.is_ok()) return fail(kMe, filter.status());
+    const Result<FoundJobs> found = find_jobs(*client.value(), filter.value(), false);
+    if (!found.is_ok()) return fail(kMe, found.status());
+    if (!found.value().left_out.empty()) tell(kMe, found.value().left_out + "; run it again");
+    std::vector<std::string> chosen;
+    for (const v1::Job& job : found.value().jobs) {
+      const std::string id = std::to_string(job.id());
+      const std::vector<std::string>& wanted = ids.value();
+      const bool is_named =
+          wanted.empty() || std::find(wanted.begin(), wanted.end(), id) != wanted.end();
+      const bool is_in_state =
+          states.value().empty() || std::find(states.value().begin(), states.value().end(),
+                                              state_of(job).code) != states.value().end();
+      if (is_named && is_in_state) chosen.push_back(id);
+    }
+    ids.value() = std::move(chosen);
+  }
+  if (options.has("verbose")) {
+    for (const std::string& id : ids.value()) tell(kMe, "Terminating job " + id);
+  }
+  return control_jobs(kMe, *client.value(), ids.value(), v1::JOB_ACTION_STOP, "Kill job error");
+}
+
+}  // namespace hai::cli::slurm

@@ -1,0 +1,128 @@
+#include <fmt/core.h>
+
+#include "cli/client.h"
+#include "cli/exit_code.h"
+#include "cli/format.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/slurm/commands.h"
+#include "cli/slurm/console.h"
+#include "cli/slurm/job_query.h"
+#include "cli/slurm/job_words.h"
+#include "cli/slurm/map_job.h"
+#include "cli/slurm/slurm_time.h"
+#include "cli/slurm/submit.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+constexpr Command kMe = Command::squeue;
+
+std::string format_of(const ParsedWords& words) {
+  if (words.has("format")) return words.value_of("format");
+  if (words.has("start")) return "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %R";
+  if (words.has("long")) return "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
+  return "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
+}
+
+bool needs_spec(const std::vector<FormatField>& fields) {
+  for (const FormatField& field : fields) {
+    if (field.letter == 'l' || field.letter == 'L' || field.letter == 'E') return true;
+  }
+  return false;
+}
+
+// These ids, whatever others are there. One that is not known is an error, as in Slurm.
+Result<std::vector<v1::Job>> jobs_by_id(Client& client, const std::string& list,
+                                        const JobFilter& filter) {
+  std::vector<v1::Job> jobs;
+  for (const std::string& text : split_list(list)) {
+    const Result<int64_t> id = parse_job_id(text);
+    RETURN_IF_ERROR(id.status());
+    v1::GetJobRequest request;
+    request.set_job(std::to_string(id.value()));
+    const Result<v1::Job> job = client.get_job(request);
+    if (job.status().code() == Code::not_found) {
+      return not_found("Invalid job id specified: {}", id.value());
+    }
+    RETURN_IF_ERROR(job.status());
+    if (filter.matches(job.value())) jobs.push_back(job.value());
+  }
+  return jobs;
+}
+
+// Waiting jobs only, with the estimate in place of the start time.
+void estimate_starts(Client& client, std::vector<v1::Job>& jobs) {
+  std::erase_if(jobs, [](const v1::Job& job) { return state_of(job).code != "PD"; });
+  for (v1::Job& job : jobs) {
+    v1::WhyJobRequest request;
+    request.set_job(std::to_string(job.id()));
+    request.set_with_estimate(true);
+    const Result<v1::WhyJobReply> why = client.why_job(request);
+    if (why.is_ok() && why.value().has_start_p50_us()) {
+      job.set_started_at_us(why.value().start_p50_us());
+    }
+  }
+}
+
+Result<std::string> render(Client& client, const ParsedWords& words,
+                           const std::vector<FormatField>& fields, JobFilter filter) {
+  Result<std::vector<v1::Job>> jobs = std::vector<v1::Job>{};
+  if (words.has("jobs")) {
+    jobs = jobs_by_id(client, words.value_of("jobs"), filter);
+  } else {
+    Result<FoundJobs> found = find_jobs(client, filter, needs_spec(fields));
+    RETURN_IF_ERROR(found.status());
+    if (!found.value().left_out.empty()) tell(kMe, found.value().left_out);
+    jobs = std::move(found.value().jobs);
+  }
+  RETURN_IF_ERROR(jobs.status());
+  if (words.has("start")) estimate_starts(client, jobs.value());
+  const UnixTime now = wall_now();
+  std::vector<std::function<std::string(char)>> rows;
+  for (const v1::Job& job : jobs.value()) {
+    rows.emplace_back([&job, now](char letter) { return job_value(job, letter, now); });
+  }
+  const bool header = !words.has("noheader");
+  std::string text;
+  if (words.has("long") && header) text = format_date(to_micros(now)) + "\n";
+  return text + format_lines(fields, job_letters(), rows, header);
+}
+
+}  // namespace
+
+int run_squeue(Session& session, const Words& words) {
+  const Result<ParsedWords> parsed = parse_words(kMe, words);
+  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
+  const ParsedWords& options = parsed.value();
+  if (is_only_asking(kMe, options)) return kOk;
+  if (!options.operands.empty()) {
+    return usage_error(kMe,
+                       fmt::format("'{}': name jobs with -j", options.operands[0].substr(0, 64)));
+  }
+  const Result<std::vector<FormatField>> fields = parse_format(format_of(options), job_letters());
+  if (!fields.is_ok()) return usage_error(kMe, fields.status().message());
+  std::vector<std::string> states;
+  if (const GivenOption* given = options.find("states")) {
+    const auto codes = parse_states(given->value);
+    if (!codes.is_ok())
+      return usage_error(kMe, option_error(*given, codes.status().message()).message());
+    states = codes.value();
+  }
+  for (const std::string& id : split_list(options.value_of("jobs"))) {
+    const Result<int64_t> number = parse_job_id(id);
+    if (!number.is_ok()) return usage_error(kMe, number.status().message());
+  }
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kMe, client.status());
+  Result<JobFilter> filter = read_filter(*client.value(), options);
+  if (!filter.is_ok()) return fail(kMe, filter.status());
+  filter.value().states = states;
+  filter.value().any_state = options.has("states") && states.empty();
+  const Result<std::string> text = render(*client.value(), options, fields.value(), filter.value());
+  if (!text.is_ok()) return fail(kMe, text.status());
+  print(text.value());
+  return kOk;
+}
+
+}  // namespace hai::cli::slurm

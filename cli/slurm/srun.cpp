@@ -1,0 +1,185 @@
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "cli/client.h"
+#include "cli/exit_code.h"
+#include "cli/follow.h"
+#include "cli/patience.h"
+#include "cli/session.h"
+#include "cli/slurm/commands.h"
+#include "cli/slurm/console.h"
+#include "cli/slurm/log_text.h"
+#include "cli/slurm/step/client.h"
+#include "cli/slurm/step/task_environment.h"
+#include "cli/slurm/submit.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+constexpr Command kMe = Command::srun;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Inside a job of sbatch or srun: the job's first rank does it.
+int run_inside(const ParsedWords& words, const std::string& socket) {
+  Result<StepRequest> request = step_of_options(words);
+  if (!request.is_ok()) return usage_error(kMe, request.status().message());
+  const Result<Surroundings> here = surroundings();
+  if (!here.is_ok()) return fail(kMe, here.status());
+  StepRequest& step = request.value();
+  step.command = words.operands;
+  if (step.directory.empty()) step.directory = here.value().directory;
+  EnvironmentMap environment = here.value().environment;
+  if (const GivenOption* given = words.find("export"); given != nullptr && given->value != "ALL") {
+    const Result<EnvironmentMap> chosen = exported(given->value, environment);
+    if (!chosen.is_ok())
+      return usage_error(kMe, option_error(*given, chosen.status().message()).message());
+    // What a program needs to be started at all, and what it knows of its job.
+    std::erase_if(environment, [](const auto& entry) {
+      return !entry.first.starts_with("SLURM") && entry.first != "PATH" && entry.first != "HOME" &&
+             entry.first != "USER" && entry.first != kStepSocketVariable;
+    });
+    for (const auto& [name, value] : chosen.value()) environment[name] = value;
+  }
+  step.environment = texts_of(environment);
+  const PatternValues values = {.job = variable("SLURM_JOB_ID"),
+                                .name = variable("SLURM_JOB_NAME"),
+                                .user = variable("HAI_USER"),
+                                .node = variable("SLURMD_NODENAME")};
+  return run_step(socket, step,
+                  {.label = words.has("label"),
+                   .output = words.value_of("output"),
+                   .error = words.value_of("error"),
+                   .append = words.value_of("open-mode") == "append",
+                   .values = values});
+}
+
+// One Ctrl-C says what goes on, two within a second stop the job, as does a hangup. The signals are
+// taken by a thread of its own, since stopping is a call to the server.
+class InterruptWatch {
+ public:
+  InterruptWatch(std::unique_ptr<Client> client, int64_t job, bool first_stops)
+      : client_(std::move(client)), job_(job) {
+    std::thread([this, first_stops] { watch(first_stops); }).detach();
+  }
+  static void block() {
+    const sigset_t signals = taken();
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  }
+
+ private:
+  static sigset_t taken() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    return signals;
+  }
+
+  void watch(bool first_stops) {
+    const sigset_t signals = taken();
+    std::optional<MonoTime> last;
+    for (;;) {
+      int signal = 0;
+      if (sigwait(&signals, &signal) != 0) return;
+      const bool is_second = last && mono_now() - *last < 1s;
+      if (signal != SIGINT || first_stops || is_second) break;
+      last = mono_now();
+      tell(kMe, "interrupt (one more within 1 sec to abort)");
+    }
+    tell(kMe, fmt::format("stopping job {}", job_));
+    v1::ControlJobRequest request;
+    request.add_jobs(std::to_string(job_));
+    request.set_action(v1::JOB_ACTION_STOP);
+    request.set_reason("srun was interrupted");
+    const Result<v1::ControlJobReply> reply = client_->control_job(request);
+    if (!reply.is_ok()) complain(kMe, reply.status().message());
+    _exit(kInterrupted);
+  }
+
+  std::unique_ptr<Client> client_;
+  const int64_t job_;
+};
+
+// A job of its own that runs the command, followed to its end.
+int run_outside(Session& session, const ParsedWords& words) {
+  if (const GivenOption* given = words.find("nodelist")) {
+    return usage_error(
+        kMe, option_error(*given, "hai chooses the nodes: give their number with -N").message());
+  }
+  const Result<Surroundings> here = surroundings();
+  if (!here.is_ok()) return fail(kMe, here.status());
+  const std::string program = std::filesystem::path(words.operands[0]).filename().string();
+  Result<MappedJob> mapped = map_job(words, program, here.value());
+  if (!mapped.is_ok()) return usage_error(kMe, mapped.status().message());
+  for (const std::string& line : mapped.value().warnings) tell(kMe, line);
+  MappedJob& job = mapped.value();
+  job.plan.command = words.operands;
+  const std::string output = std::exchange(job.plan.output, "");
+  const bool append = job.plan.append;
+  InterruptWatch::block();  // before gRPC starts its threads
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kMe, client.status());
+  const Result<int64_t> id = submit_job(*client.value(), job, "");
+  if (!id.is_ok()) {
+    const int code = fail(kMe, id.status());
+    return code == kNotFound ? kRefused : code;
+  }
+  const InterruptWatch interrupts(client.value()->clone(), id.value(),
+                                  words.has("quit-on-interrupt"));
+  Fd file;
+  if (!output.empty()) {
+    const std::string path =
+        expand_pattern(output, {.job = std::to_string(id.value()), .name = job.plan.name});
+    file = Fd(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666));
+    if (file.get() < 0) complain(kMe, fmt::format("{} cannot be written", path));
+  }
+  LogText text([&](std::string_view bytes) {
+    write_all(file.get() < 0 ? STDOUT_FILENO : file.get(), bytes);
+  });
+  LogOptions log = {.job = std::to_string(id.value()), .attempt = 1, .follow = true};
+  log.sink = [&](std::string_view bytes) { text.add(bytes); };
+  const Result<v1::Job> ended = follow_job(*client.value(), log);
+  if (!ended.is_ok()) return fail(kMe, ended.status());
+  const v1::Job& last = ended.value();
+  if (last.state() != "succeeded") {
+    complain(kMe, fmt::format("job {} {}: {}", id.value(), last.state(), last.end_reason()));
+  }
+  return exit_code_of_job(
+      last.state(), last.has_exit_code() ? std::optional<int>(last.exit_code()) : std::nullopt);
+}
+
+}  // namespace
+
+int run_srun(Session& session, const Words& words) {
+  const Result<ParsedWords> parsed = parse_words(kMe, words);
+  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
+  if (is_only_asking(kMe, parsed.value())) return kOk;
+  if (parsed.value().operands.empty()) {
+    return usage_error(kMe, "no command given to execute");
+  }
+  if (const GivenOption* mpi = parsed.value().find("mpi"); mpi != nullptr && mpi->value != "none") {
+    return usage_error(kMe, option_error(*mpi, mpi->option->text).message());
+  }
+  if (const std::string socket = variable(kStepSocketVariable); !socket.empty()) {
+    return run_inside(parsed.value(), socket);
+  }
+  if (!variable("SLURM_JOB_ID").empty() || !variable("HAI_JOB_ID").empty()) {
+    return fail(kMe, failed_precondition("here srun starts nothing: it works in a script from "
+                                         "sbatch, not in its tasks nor in other jobs"));
+  }
+  return run_outside(session, parsed.value());
+}
+
+}  // namespace hai::cli::slurm

@@ -1,0 +1,271 @@
+#include "cli/slurm/step/host.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "cli/slurm/step/task_environment.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+constexpr size_t kBacklogBytesMax = 4u << 20;
+
+int number_of(const std::string& text) { return std::atoi(text.c_str()); }
+
+}  // namespace
+
+Fd take_over_signals() {
+  sigset_t taken;
+  sigemptyset(&taken);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGALRM,
+                           SIGURG, SIGXCPU, SIGWINCH, SIGPWR}) {
+    sigaddset(&taken, signal);
+  }
+  ::sigprocmask(SIG_BLOCK, &taken, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  return Fd(::signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+BatchHost::BatchHost(JobPlan plan, EnvironmentMap rank, std::vector<Peer> peers, std::string node,
+                     const WorkDirectory& directory)
+    : plan_(std::move(plan)),
+      rank_(std::move(rank)),
+      peers_(std::move(peers)),
+      directory_(directory),
+      tasks_(rank_, [this](const Frame& frame) { on_task(frame, names_[0]); }) {
+  names_.push_back(std::move(node));
+  for (const Peer& peer : peers_) names_.push_back(peer.node);
+}
+
+int BatchHost::run_command() {
+  if (const Status status = prepare(); !status.is_ok()) {
+    write_all(STDERR_FILENO, fmt::format("hai-slurm: error: {}\n", status.message()));
+    return finish(1);
+  }
+  own_output_.emplace(OutputWriter::Options{.label = plan_.label});
+  StepRequest request;
+  request.kill_on_bad_exit = plan_.kill_on_bad_exit;
+  request.command = plan_.command;
+  request.environment = texts_of(environment_of_script());
+  const Status status = start_step(request, next_step_++);
+  if (!status.is_ok()) {
+    write_all(STDERR_FILENO, fmt::format("srun: error: {}\n", status.message()));
+    return finish(1);
+  }
+  loop();
+  own_output_.reset();
+  return finish(lost_ ? 1 : *own_code_);
+}
+
+std::vector<pollfd> BatchHost::wanted_polls() const {
+  std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}, {door_.get(), POLLIN, 0}};
+  for (const Fd* fd : {&script_output_, &script_error_}) {
+    if (fd->get() >= 0) polls.push_back({fd->get(), POLLIN, 0});
+  }
+  bool is_full = false;
+  for (const Client& client : clients_) {
+    const size_t backlog = client.channel.backlog();
+    is_full = is_full || backlog > kBacklogBytesMax;
+    const short events = static_cast<short>(POLLIN | (backlog > 0 ? POLLOUT : 0));
+    polls.push_back({client.channel.fd(), events, 0});
+  }
+  for (const Peer& peer : peers_) {
+    if (!peer.channel.is_open()) continue;
+    const short output = peer.channel.backlog() > 0 ? POLLOUT : 0;
+    const short events = static_cast<short>((is_full ? 0 : POLLIN) | output);
+    polls.push_back({peer.channel.fd(), events, 0});
+  }
+  // A client that does not read holds its tasks up, as a pipe would; never the script, which may be
+  // what reads the client.
+  if (!is_full) tasks_.add_polls(polls);
+  return polls;
+}
+
+void BatchHost::loop() {
+  while (!is_done()) {
+    std::vector<pollfd> polls = wanted_polls();
+    if (::poll(polls.data(), polls.size(), lost_ ? 1'000 : -1) < 0) continue;
+    for (const pollfd& poll : polls) {
+      if (poll.revents != 0 && !is_done()) serve(poll.fd);
+    }
+    check_lost();
+    std::erase_if(clients_, [](const Client& client) { return !client.channel.is_open(); });
+  }
+}
+
+void BatchHost::serve(int fd) {
+  if (fd == signals_.get()) return take_signals();
+  if (fd == door_.get()) {
+    Fd accepted(::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC));
+    if (accepted.get() >= 0) clients_.push_back({FrameChannel(std::move(accepted)), std::nullopt});
+    return;
+  }
+  if (fd == script_output_.get()) {
+    return pass_script_output(script_output_, STDOUT_FILENO, output_file_);
+  }
+  if (fd == script_error_.get()) {
+    return pass_script_output(script_error_, STDERR_FILENO,
+                              error_file_.get() < 0 ? output_file_ : error_file_);
+  }
+  for (Client& client : clients_) {
+    if (client.channel.fd() != fd) continue;
+    client.channel.flush();
+    for (const Frame& frame : client.channel.receive()) on_client(client, frame);
+    if (!client.channel.is_open() && client.step) kill_step(*client.step);
+    return;
+  }
+  for (size_t peer = 0; peer < peers_.size(); ++peer) {
+    FrameChannel& channel = peers_[peer].channel;
+    if (channel.fd() != fd) continue;
+    channel.flush();
+    for (const Frame& frame : channel.receive()) on_peer(peer, frame);
+    if (!channel.is_open() && !lost_) lost_.emplace(peers_[peer].node);
+    return;
+  }
+  tasks_.on_ready(fd);
+}
+
+void BatchHost::take_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGTERM && lost_) is_ending_ = true;
+    if (number != plan_.signal) continue;  // at the job's end every process is told by itself
+    if (plan_.signal_script && script_ > 0) ::kill(script_, number);
+    if (!plan_.signal_script) tasks_.signal(number);
+  }
+  int status = 0;
+  for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) on_child(pid, status);
+}
+
+void BatchHost::on_child(pid_t pid, int status) {
+  if (tasks_.on_exit(pid, status) || pid != script_) return;
+  script_ = 0;
+  script_code_ = exit_code_of_wait(status);
+}
+
+void BatchHost::on_client(Client& client, const Frame& frame) {
+  if (frame.kind != FrameKind::start || client.step) return;
+  const uint32_t number = next_step_++;
+  client.step = number;
+  if (lost_) return;  // a refusal would let the script fail: it waits with the others
+  const Result<StepRequest> request = decode_request(frame.body);
+  const Status status = request.is_ok() ? start_step(request.value(), number) : request.status();
+  if (!status.is_ok()) {
+    client.channel.send({FrameKind::refused, number, 0, std::string(status.message())});
+  }
+}
+
+Status BatchHost::start_step(const StepRequest& request, uint32_t number) {
+  const Result<std::vector<RankLaunch>> plan = plan_step(request, plan_, names_);
+  RETURN_IF_ERROR(plan.status());
+  Step step = {.number = number, .kill_on_bad_exit = request.kill_on_bad_exit};
+  for (const RankLaunch& part : plan.value()) {
+    step.tasks_left += part.launch.node_tasks;
+    if (part.rank == 0) continue;
+    const auto peer = static_cast<size_t>(part.rank - 1);
+    if (!peers_[peer].channel.is_open()) return unavailable("node {} is gone", peers_[peer].node);
+  }
+  steps_.push_back(std::move(step));
+  for (const RankLaunch& part : plan.value()) {
+    if (part.rank == 0) continue;
+    peers_[static_cast<size_t>(part.rank - 1)].channel.send(
+        {FrameKind::start, number, 0, encode_launch(part.launch)});
+  }
+  // Here last: a task may end at once, and with it the step.
+  for (const RankLaunch& part : plan.value()) {
+    if (part.rank == 0) tasks_.start(number, part.launch);
+  }
+  return ok();
+}
+
+void BatchHost::kill_step(uint32_t number) {
+  tasks_.kill(number);
+  for (Peer& peer : peers_) peer.channel.send({FrameKind::kill, number, 0, ""});
+}
+
+void BatchHost::on_peer(size_t peer, const Frame& frame) { on_task(frame, peers_[peer].node); }
+
+void BatchHost::check_lost() {
+  if (!lost_ || !lost_->should_end_programs()) return;
+  tasks_.kill_all();
+  if (script_ > 0) ::kill(-script_, SIGKILL);
+}
+
+void BatchHost::tell_client(uint32_t step, const Frame& frame) {
+  for (Client& client : clients_) {
+    if (client.step == step) client.channel.send(frame);
+  }
+  if (!own_output_) return;
+  if (frame.kind == FrameKind::output || frame.kind == FrameKind::error_output) {
+    own_output_->write(frame.task, frame.kind == FrameKind::error_output, frame.body);
+  } else if (frame.kind == FrameKind::task_ended) {
+    own_output_->finish(frame.task);
+    const std::string line = describe_end(frame);
+    if (!line.empty()) write_all(STDERR_FILENO, line);
+  } else if (frame.kind == FrameKind::bye) {
+    own_code_ = number_of(frame.body);
+  }
+}
+
+void BatchHost::on_task(Frame frame, const std::string& node) {
+  const bool has_ended = frame.kind == FrameKind::task_ended;
+  const int code = has_ended ? number_of(frame.body) : 0;
+  if (has_ended) frame.body += " " + node;
+  tell_client(frame.step, frame);
+  if (has_ended) tasks_ended(frame.step, 1, code);
+}
+
+void BatchHost::tasks_ended(uint32_t number, int count, int code) {
+  const auto step =
+      std::find_if(steps_.begin(), steps_.end(), [&](const Step& s) { return s.number == number; });
+  if (step == steps_.end()) return;
+  step->tasks_left -= count;
+  // Only the first failure counts then: the others were killed for it.
+  const bool is_first = step->exit_code == 0;
+  if (!step->kill_on_bad_exit || is_first) step->exit_code = std::max(step->exit_code, code);
+  if (step->tasks_left <= 0) {
+    const int all = step->exit_code;
+    steps_.erase(step);
+    tell_client(number, {FrameKind::bye, number, 0, std::to_string(all)});
+  } else if (code != 0 && step->kill_on_bad_exit && is_first) {
+    kill_step(number);
+  }
+}
+
+bool BatchHost::is_done() const {
+  if (lost_) return is_ending_ || lost_->should_give_up();
+  return script_code_.has_value() || own_code_.has_value();
+}
+
+bool LostRank::should_end_programs() {
+  if (has_ended_programs_ || mono_now() - since_ < 10s) return false;
+  write_all(STDERR_FILENO, fmt::format("hai-slurm: error: {} is gone; waiting for hai to end this "
+                                       "attempt\n",
+                                       who_));
+  return has_ended_programs_ = true;
+}
+
+bool LostRank::should_give_up() const { return mono_now() - since_ > 10min; }
+
+std::string describe_end(const Frame& frame) {
+  const size_t blank = std::min(frame.body.find(' '), frame.body.size());
+  const int code = number_of(frame.body);
+  if (code == 0) return "";
+  const std::string node = frame.body.substr(std::min(blank + 1, frame.body.size()));
+  if (code > 128) {
+    return fmt::format("srun: error: {}: task {}: {}\n", node, frame.task, ::strsignal(code - 128));
+  }
+  return fmt::format("srun: error: {}: task {}: Exited with exit code {}\n", node, frame.task,
+                     code);
+}
+
+}  // namespace hai::cli::slurm

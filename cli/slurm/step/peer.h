@@ -1,0 +1,12 @@
+#pragma once
+// The other ranks of a job: start what the first one says, until it says bye.
+
+#include "cli/slurm/map_job.h"
+#include "cli/slurm/step/frame.h"
+
+namespace hai::cli::slurm {
+
+// The exit code of the rank. `signal`: what to pass on to the tasks, 0 = none.
+int run_peer(FrameChannel channel, EnvironmentMap rank, int signal);
+
+}  // namespace hai::cli::slurm

@@ -1,0 +1,66 @@
+#pragma once
+// A step: one srun inside a job. What it asks for, and what each node of it has to start. Pure.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/slurm/job_plan.h"
+#include "cli/slurm/parse_options.h"
+#include "common/status.h"
+
+namespace hai::cli::slurm {
+
+// As srun sends it. 0 and "" = not said.
+struct StepRequest {
+  int nodes = 0;
+  int tasks = 0;
+  int tasks_per_node = 0;
+  int cpus_per_task = 0;
+  int gpus_per_task = 0;
+  std::string node_list;
+  bool kill_on_bad_exit = false;
+  std::string directory;
+  std::vector<std::string> command;
+  std::vector<std::string> environment;  // NAME=VALUE
+  bool operator==(const StepRequest&) const = default;
+};
+
+// One node's part.
+struct StepLaunch {
+  int first_task = 0;
+  int node_tasks = 0;         // here
+  int node_index = 0;         // of the step
+  int tasks = 0;              // of the step
+  std::string tasks_by_node;  // "4(x2)"
+  std::string node_list;      // of the step
+  int nodes = 0;              // of the step
+  int cpus_per_task = 0;
+  int gpus_per_task = 0;
+  std::string directory;
+  std::vector<std::string> command;
+  std::vector<std::string> environment;
+  bool operator==(const StepLaunch&) const = default;
+};
+
+struct RankLaunch {
+  int rank = 0;  // of the job
+  StepLaunch launch;
+};
+
+std::string encode_request(const StepRequest& request);
+Result<StepRequest> decode_request(std::string_view body);
+std::string encode_launch(const StepLaunch& launch);
+Result<StepLaunch> decode_launch(std::string_view body);
+
+// srun's options, which are those of a job, but of a step only some count.
+Result<StepRequest> step_of_options(const ParsedWords& words);
+
+// Which ranks start what. `names` are the job's nodes by rank.
+Result<std::vector<RankLaunch>> plan_step(const StepRequest& request, const JobPlan& job,
+                                          const std::vector<std::string>& names);
+
+// The nodes in this order; format_hostlist would sort them, and the first has to stay the first.
+std::string hostlist_in_order(const std::vector<std::string>& names);
+
+}  // namespace hai::cli::slurm

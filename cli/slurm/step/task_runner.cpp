@@ -1,0 +1,160 @@
+#include "cli/slurm/step/task_runner.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "cli/slurm/step/task_environment.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const std::string& text : texts) out.push_back(const_cast<char*>(text.data()));
+  out.push_back(nullptr);
+  return out;
+}
+
+[[noreturn]] void give_up(const char* what) {
+  const int error = errno;
+  const std::string line = fmt::format("hai-slurm: error: {}: {}\n", what, std::strerror(error));
+  static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
+  ::_exit(error == ENOENT ? 127 : 126);
+}
+
+bool make_pipe(Fd& reader, Fd& writer) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+  reader = Fd(ends[0]);
+  writer = Fd(ends[1]);
+  return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+}  // namespace
+
+Result<pid_t> start_process(const std::vector<std::string>& command, const std::string& directory,
+                            const std::vector<std::string>& environment, int out, int error) {
+  const std::vector<char*> words = pointers(command);
+  std::vector<char*> variables = pointers(environment);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return resource_exhausted("cannot start a process: {}", std::strerror(errno));
+  if (child > 0) {
+    // Here, too: who kills the group now must find it, though the child may not have run yet. A
+    // step that was to end so early went on for ever.
+    ::setpgid(child, child);
+    return child;
+  }
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(out < 0 ? nothing : out, STDOUT_FILENO);
+  ::dup2(error < 0 ? nothing : error, STDERR_FILENO);
+  if (!directory.empty() && ::chdir(directory.c_str()) != 0) give_up(directory.c_str());
+  ::environ = variables.data();  // execvp looks into its PATH
+  ::execvp(words[0], words.data());
+  give_up(words[0]);
+}
+
+int exit_code_of_wait(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void TaskRunner::start(uint32_t step, const StepLaunch& launch) {
+  for (int local = 0; local < launch.node_tasks; ++local) {
+    Task task;
+    task.step = step;
+    task.number = static_cast<uint32_t>(launch.first_task + local);
+    Fd output;
+    Fd error;
+    Status status = ok();
+    if (!make_pipe(task.output, output) || !make_pipe(task.error, error)) {
+      status = resource_exhausted("cannot make a pipe: {}", std::strerror(errno));
+    } else {
+      const Result<pid_t> pid = start_process(
+          launch.command, launch.directory, texts_of(task_environment(launch, step, local, rank_)),
+          output.get(), error.get());
+      status = pid.status();
+      if (pid.is_ok()) task.pid = pid.value();
+    }
+    if (status.is_ok()) {
+      tasks_.push_back(std::move(task));
+      continue;
+    }
+    emit_({FrameKind::error_output, step, task.number, fmt::format("{}\n", status.message())});
+    emit_({FrameKind::task_ended, step, task.number, "126"});
+  }
+}
+
+void TaskRunner::add_polls(std::vector<pollfd>& polls) const {
+  for (const Task& task : tasks_) {
+    if (task.output.get() >= 0) polls.push_back({task.output.get(), POLLIN, 0});
+    if (task.error.get() >= 0) polls.push_back({task.error.get(), POLLIN, 0});
+  }
+}
+
+// One piece; false when there is nothing more now.
+bool TaskRunner::pass_on(const Task& task, FrameKind kind, Fd& from) {
+  char buffer[65'536];
+  if (from.get() < 0) return false;
+  const ssize_t count = ::read(from.get(), buffer, sizeof buffer);
+  if (count > 0) {
+    emit_({kind, task.step, task.number, std::string(buffer, static_cast<size_t>(count))});
+    return true;
+  }
+  if (count < 0 && errno == EINTR) return true;
+  if (count == 0 || errno != EAGAIN) from.close();
+  return false;
+}
+
+void TaskRunner::on_ready(int fd) {
+  for (Task& task : tasks_) {
+    if (task.output.get() == fd) pass_on(task, FrameKind::output, task.output);
+    if (task.error.get() == fd) pass_on(task, FrameKind::error_output, task.error);
+  }
+}
+
+void TaskRunner::drain(Task& task) {
+  // A child of its own that goes on writing must not hold us for ever.
+  int pieces = 1'024;
+  while (pieces-- > 0 && pass_on(task, FrameKind::output, task.output)) continue;
+  while (pieces-- > 0 && pass_on(task, FrameKind::error_output, task.error)) continue;
+}
+
+bool TaskRunner::on_exit(pid_t pid, int status) {
+  const auto found =
+      std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& task) { return task.pid == pid; });
+  if (found == tasks_.end()) return false;
+  drain(*found);
+  emit_({FrameKind::task_ended, found->step, found->number,
+         std::to_string(exit_code_of_wait(status))});
+  tasks_.erase(found);
+  return true;
+}
+
+void TaskRunner::signal(int number) {
+  for (const Task& task : tasks_) ::kill(-task.pid, number);
+}
+
+void TaskRunner::kill(uint32_t step) {
+  for (const Task& task : tasks_) {
+    if (task.step == step) ::kill(-task.pid, SIGKILL);
+  }
+}
+
+void TaskRunner::kill_all() { signal(SIGKILL); }
+
+}  // namespace hai::cli::slurm

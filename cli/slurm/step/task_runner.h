@@ -1,0 +1,56 @@
+#pragma once
+// The tasks of steps on one node: starts them, passes their output on, tells how they ended. For a
+// program of one thread that polls.
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <vector>
+
+#include "cli/slurm/map_job.h"
+#include "cli/slurm/step/fd.h"
+#include "cli/slurm/step/frame.h"
+#include "cli/slurm/step/step.h"
+
+namespace hai::cli::slurm {
+
+// Starts a program with its standard streams; -1 = /dev/null. The child leads its own process group
+// and dies with its parent. Errors of exec are said on its standard error; exit code 127 or 126.
+Result<pid_t> start_process(const std::vector<std::string>& command, const std::string& directory,
+                            const std::vector<std::string>& environment, int out, int error);
+
+int exit_code_of_wait(int status);  // 128 + N for signal N
+
+class TaskRunner {
+ public:
+  // `emit` is told output, error_output, task_ended and refused.
+  TaskRunner(EnvironmentMap rank, std::function<void(const Frame&)> emit)
+      : rank_(std::move(rank)), emit_(std::move(emit)) {}
+
+  void start(uint32_t step, const StepLaunch& launch);
+  void add_polls(std::vector<pollfd>& polls) const;
+  void on_ready(int fd);
+  bool on_exit(pid_t pid, int status);  // false: not one of these
+  void signal(int number);              // all of them
+  void kill(uint32_t step);
+  void kill_all();
+  bool is_idle() const { return tasks_.empty(); }
+
+ private:
+  struct Task {
+    uint32_t step = 0;
+    uint32_t number = 0;
+    pid_t pid = 0;
+    Fd output;
+    Fd error;
+  };
+  void drain(Task& task);
+  bool pass_on(const Task& task, FrameKind kind, Fd& from);
+
+  const EnvironmentMap rank_;
+  const std::function<void(const Frame&)> emit_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace hai::cli::slurm

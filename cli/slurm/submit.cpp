@@ -1,0 +1,112 @@
+#include "cli/slurm/submit.h"
+
+#include <fmt/core.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <climits>
+#include <filesystem>
+
+#include "cli/client.h"
+#include "cli/format.h"
+#include "cli/output.h"
+#include "cli/slurm/slurm_time.h"
+#include "cli/slurm/step/task_environment.h"
+#include "cli/submission.h"
+#include "common/text_check.h"
+#include "common/version.h"
+#include "proto/convert/spec_convert.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string random_hex() {
+  unsigned char bytes[16];
+  CHECK(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+// They travel as JSON, which would change other bytes in silence.
+Status check_words(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (const auto bad = find_bad_text(word, ControlCharacters::allow)) {
+      return invalid_argument("the argument '{}' contains {}", printable(word.substr(0, 64)),
+                              bad->what);
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<Surroundings> surroundings() {
+  Surroundings here;
+  std::error_code error;
+  here.directory = fs::current_path(error).string();
+  if (error) return failed_precondition("the current directory is gone");
+  here.runner = fs::read_symlink("/proc/self/exe", error).string();
+  if (error) return failed_precondition("/proc/self/exe: {}", error.message());
+  char host[HOST_NAME_MAX + 1] = {};
+  ::gethostname(host, sizeof host - 1);
+  here.host = host;
+  std::vector<std::string> texts;
+  for (char** text = ::environ; *text != nullptr; ++text) texts.emplace_back(*text);
+  here.environment = map_of(texts);
+  here.now = wall_now();
+  return here;
+}
+
+Result<int64_t> submit_job(Client& client, MappedJob job, const std::string& script) {
+  JobSpec& spec = job.spec;
+  RETURN_IF_ERROR(check_words(job.plan.command));
+  RETURN_IF_ERROR(check_words(job.plan.arguments));
+  spec.environments[kPlanVariable] = format_plan(job.plan);
+  spec.environments[kKeyVariable] = random_hex();
+  if (!script.empty()) spec.environments[kScriptVariable] = script;
+  RETURN_IF_ERROR(check_spec(spec));
+  std::error_code error;
+  if (!fs::is_directory(spec.workspace, error)) {
+    return invalid_argument("there is no directory {}", spec.workspace);
+  }
+  for (int tries = 0;; ++tries) {
+    v1::SubmitJobRequest request;
+    *request.mutable_spec() = to_proto(spec);
+    request.set_request_id(random_hex());
+    const Result<v1::SubmitJobReply> reply = client.submit_job(request);
+    if (reply.is_ok()) return reply.value().job_id();
+    // Slurm's names need not be unique, hai's must.
+    if (reply.status().code() != Code::already_exists || tries == 3) return reply.status();
+    spec.name = unique_name(job.spec.name.substr(0, 40));
+  }
+}
+
+Result<std::string> ask_start(Client& client, const MappedJob& job) {
+  v1::WhatIfRequest request;
+  *request.mutable_submit() = to_proto(job.spec);
+  const Result<v1::WhatIfReply> reply = client.what_if(request);
+  RETURN_IF_ERROR(reply.status());
+  const v1::WhyJobReply& answer = reply.value().job();
+  if (!reply.value().has_job() || !answer.has_start_p50_us()) {
+    return fmt::format("{} {}", reply.value().text(), answer.reason().text());
+  }
+  return fmt::format("{} to start at {} using {} nodes in node group {}", job.spec.name,
+                     format_clock_time(answer.start_p50_us()), job.spec.node_count, job.spec.group);
+}
+
+bool is_only_asking(Command command, const ParsedWords& words) {
+  if (words.has("help") || words.has("usage")) {
+    print(help_text(command));
+    return true;
+  }
+  if (words.has("version")) {
+    print(fmt::format("hai-slurm {}\n", version()));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace hai::cli::slurm

@@ -1,0 +1,26 @@
+#pragma once
+// What sbatch and srun share once they know what job they want.
+
+#include <string>
+
+#include "cli/slurm/map_job.h"
+#include "common/status.h"
+
+namespace hai::cli {
+class Client;
+}
+
+namespace hai::cli::slurm {
+
+Result<Surroundings> surroundings();
+
+// Adds what the job's ranks need to know and sends it. A name that is taken gets a suffix. The id.
+Result<int64_t> submit_job(Client& client, MappedJob job, const std::string& script);
+
+// For --test-only: when it would start, in a sentence.
+Result<std::string> ask_start(Client& client, const MappedJob& job);
+
+// --help, --usage and --version: done if they were given.
+bool is_only_asking(Command command, const ParsedWords& words);
+
+}  // namespace hai::cli::slurm

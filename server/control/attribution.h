@@ -1,0 +1,30 @@
+#pragma once
+// Whose fault a failed program is: the job's, or that of a node on which a fault was seen.
+
+#include <optional>
+#include <string>
+
+#include "server/control/decision.h"
+
+namespace hai {
+
+struct NodeFault {
+  NodeId node;
+  std::string text;  // "node-4: Xid 79: GPU has fallen off the bus (gpu_xid gpu 3 xid 79)"
+};
+
+// The fault of one of the attempt's nodes, on a GPU it uses if the fault names any, that stands now
+// or was acted upon within `attribution_before`; the failing rank's own node first.
+std::optional<NodeFault> fault_behind(const Decision& decision, const Attempt& attempt,
+                                      size_t failed_rank);
+
+// Puts jobs back in the queue that failed on this node within `attribution_after` and were taken to
+// have failed by themselves, because of a fault that has only been seen now.
+void reopen_recent_failures(Decision& decision, const Node& node, const CheckResult& fault);
+
+// As in NodeFault; without the node where that is clear. What helps against it stays with the
+// check.
+std::string describe(const CheckResult& check, const Node& node);
+std::string describe(const CheckResult& check);
+
+}  // namespace hai

@@ -1,0 +1,16 @@
+#pragma once
+// Jobs that hang: all their ranks are silent, and the machines say the same. Signs come from the
+// agents (common/hang_signs.h); here they become a verdict about the whole job.
+
+#include "server/control/decision.h"
+#include "server/control/sessions.h"
+
+namespace hai {
+
+inline constexpr std::string_view kHang = "hang";  // kind of incident
+
+// Ends attempts that hang, as nobody's fault but of the node of the rank that stopped first; what
+// their processes were doing is written down before they are killed.
+void decide_hangs(Decision& decision, const Sessions& sessions);
+
+}  // namespace hai

@@ -1,0 +1,130 @@
+#include "server/http/event_stream.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/loop.h"
+#include "server/api/event_feed.h"
+#include "server/http/json.h"
+
+namespace hai {
+
+namespace {
+
+constexpr int kPage = 200;
+constexpr auto kCheckCaller = std::chrono::seconds(60);  // whether his token still holds
+
+//   catching up: pages through the loop ──has all the feed has──▶ watching: pieces of the hub
+class EventStream : public std::enable_shared_from_this<EventStream> {
+ public:
+  EventStream(const EventStreamParts& parts, Caller caller, EventListRequest list,
+              EventFilter filter)
+      : parts_(parts),
+        caller_(std::move(caller)),
+        list_(std::move(list)),
+        filter_(std::move(filter)),
+        checked_at_(std::chrono::steady_clock::now()) {}
+  ~EventStream() {
+    if (watcher_ != 0) parts_.hub.remove(watcher_);
+  }
+
+  void next(HttpChunkDone done) {
+    if (has_ended_) return done(std::nullopt);
+    const bool is_due = std::chrono::steady_clock::now() - checked_at_ > kCheckCaller;
+    if (watcher_ != 0 && !is_due) return parts_.hub.next(watcher_, std::move(done));
+    parts_.loop.post([self = shared_from_this(), done = std::move(done)] {
+      if (self->watcher_ != 0) return self->check(done);
+      self->page(done);
+    });
+  }
+
+ private:
+  void end(const HttpChunkDone& done, const Status& why) {
+    has_ended_ = true;
+    const Json body = {{"resume_after", *list_.after_seq}, {"detail", why.message()}};
+    done(fmt::format("event: end\ndata: {}\n", to_text(body)));
+  }
+
+  void check(const HttpChunkDone& done) {
+    parts_.queries.who_am_i(caller_, [self = shared_from_this(), done](Result<WhoAmIView> me) {
+      if (!me.is_ok()) {
+        self->list_.after_seq = self->parts_.hub.position(self->watcher_);
+        return self->end(done, me.status());
+      }
+      self->checked_at_ = std::chrono::steady_clock::now();
+      self->parts_.hub.next(self->watcher_, done);
+    });
+  }
+
+  void page(const HttpChunkDone& done) {
+    parts_.queries.list_events(caller_, list_,
+                               [self = shared_from_this(), done](Result<EventPage> page) {
+                                 if (!page.is_ok()) return self->end(done, page.status());
+                                 self->paged(std::move(page).value(), done);
+                               });
+  }
+
+  // On the loop's thread, where events become durable: between here and the hub none is lost.
+  void paged(EventPage page, const HttpChunkDone& done) {
+    list_.after_seq = std::max(*list_.after_seq, page.seen_to);
+    const EventFeed& feed = parts_.queries.feed();
+    if (*list_.after_seq >= feed.last_seq()) {
+      parts_.hub.begin(feed.last_seq());
+      watcher_ = parts_.hub.add(filter_, feed.last_seq());
+    }
+    std::string text;
+    for (const EventView& event : page.events) text += event_frame(event);
+    if (!text.empty()) return done(std::move(text));
+    if (watcher_ != 0) return parts_.hub.next(watcher_, done);
+    this->page(done);
+  }
+
+  const EventStreamParts parts_;
+  const Caller caller_;
+  EventListRequest list_;
+  const EventFilter filter_;
+  EventHub::WatcherId watcher_ = 0;
+  std::chrono::steady_clock::time_point checked_at_;
+  bool has_ended_ = false;
+};
+
+}  // namespace
+
+void open_event_stream(const EventStreamParts& parts, const Caller& caller, EventListRequest list,
+                       Done<HttpStream> done) {
+  list.limit = kPage;
+  auto open = [parts, caller, list, done](JobId job) {
+    parts.queries.controller().read(
+        caller,
+        [=](const Controller::ReadContext& context, const Actor& actor) {
+          Result<EventFilter> filter =
+              EventFilter::make(context.state, actor, job, list.node, list.kinds);
+          if (!filter.is_ok()) return done(filter.status());
+          EventListRequest from = list;
+          if (*from.after_seq < 0) from.after_seq = parts.queries.feed().last_seq();
+          auto stream = std::make_shared<EventStream>(parts, caller, from, filter.value());
+          done(HttpStream([stream](HttpChunkDone chunk) { stream->next(std::move(chunk)); }));
+        },
+        done);
+  };
+  if (list.job.empty()) return open(JobId{});
+  parts.queries.find_job(caller, list.job, [open, done](Result<Queries::FoundJob> found) {
+    if (!found.is_ok()) return done(found.status());
+    open(found.value().job.id);
+  });
+}
+
+// The body is JSON already: it goes in as it is.
+std::string event_frame(const EventView& view) {
+  const auto quoted = [](const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  return fmt::format(
+      "id: {}\nevent: {}\ndata: {{\"seq\":{},\"time\":\"{}\",\"actor\":{},\"kind\":\"{}\","
+      "\"subject\":{},\"text\":{},\"body\":{}}}\n\n",
+      view.seq, view.kind, view.seq, format_rfc3339(view.at), quoted(view.actor), view.kind,
+      quoted(view.subject), quoted(view.text), view.body_json.empty() ? "{}" : view.body_json);
+}
+
+}  // namespace hai

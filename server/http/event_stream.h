@@ -1,0 +1,27 @@
+#pragma once
+// The body of one GET /api/v1/events: what the reader has missed from the feed or the history, then
+// what comes from the hub. Made on the loop's thread, asked on the HTTP server's.
+
+#include "server/api/queries.h"
+#include "server/http/event_hub.h"
+#include "server/http/http_message.h"
+
+namespace hai {
+
+class Loop;
+
+struct EventStreamParts {
+  Loop& loop;
+  Queries& queries;
+  EventHub& hub;
+};
+
+// `list.after_seq` is where to begin. Answers with the stream, or an error if the caller may not
+// watch or names what does not exist.
+void open_event_stream(const EventStreamParts& parts, const Caller& caller, EventListRequest list,
+                       Done<HttpStream> done);
+
+// One event as the stream has it.
+std::string event_frame(const EventView& view);
+
+}  // namespace hai

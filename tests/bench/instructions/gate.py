@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Fails when a planning pass or a submit takes over a tenth more instructions than is on record.
+
+Instructions, counted by callgrind, do not depend on what else the machine does. They do on compiler
+and libraries, so the record says of which they are, and another compiler skips the gate (exit code
+77). After a change that is worth its price, or a gain that should stay: --update.
+
+usage: gate.py PROGRAM COMPILER [--update]
+       gate.py PROGRAM --grow    how both grow with nodes and queued jobs; minutes
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+RECORD = pathlib.Path(__file__).with_name("record.json")
+ALLOWED = 1.10
+SKIPPED = 77
+
+
+def count(program, what, *size):
+    """Instructions of one piece of work, the mean of those the program does."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out"
+        words = ["valgrind", "--tool=callgrind", f"--toggle-collect=measured_{what}"]
+        words += [f"--callgrind-out-file={out}", program, what, *map(str, size)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=7200)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(words)}: {done.stdout}{done.stderr}")
+        total = int(re.search(r"^(?:totals|summary): (\d+)", out.read_text(), re.M).group(1))
+        if total == 0:
+            sys.exit(f"measured_{what} was never called")
+        return round(total / int(done.stdout))
+
+
+def grow(program):
+    print("| nodes | queued | a pass | a submit |\n|---|---|---|---|")
+    for nodes in (125, 1_250, 12_500):
+        submit = count(program, "submit", nodes)
+        for queued in (1_000, 10_000, 100_000):
+            instructions = count(program, "pass", nodes, queued)
+            print(f"| {nodes:,} | {queued:,} | {instructions:,} | {submit:,} |", flush=True)
+
+
+def main():
+    program, compiler = sys.argv[1:3]
+    if compiler == "--grow":
+        return grow(program)
+    if not shutil.which("valgrind"):
+        print("skipped: valgrind is not installed")
+        return SKIPPED
+    measured = {what: count(program, what) for what in ("pass", "submit")}
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    if "--update" in sys.argv:
+        RECORD.write_text(json.dumps({"compiler": compiler, **measured}, indent=2) + "\n")
+        print(f"recorded: {measured}; before: {record}")
+        return 0
+    if record.get("compiler") != compiler:
+        print(f"skipped: the record is of {record.get('compiler')}, this is {compiler}")
+        return SKIPPED
+    failures = 0
+    for what, instructions in measured.items():
+        share = instructions / record[what]
+        verdict = "too many" if share > ALLOWED else "ok"
+        failures += share > ALLOWED
+        print(f"{what}: {instructions:,} instructions, {record[what]:,} on record, "
+              f"{(share - 1) * 100:+.1f} %: {verdict}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

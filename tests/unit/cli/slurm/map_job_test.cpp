@@ -1,0 +1,191 @@
+#include "cli/slurm/map_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hai::cli::slurm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Surroundings here() {
+  return {.directory = "/data/ann",
+          .host = "login",
+          .environment = {{"PATH", "/bin"},
+                          {"SECRET", "1"},
+                          {"SLURM_JOB_ID", "9"},
+                          {"CUDA_VISIBLE_DEVICES", "0"},
+                          {"BASH_FUNC_ml%%", "() {"}},
+          .runner = "/opt/hai/bin/hai-slurm",
+          .now = parse_rfc3339("2026-11-20T15:30:00Z").value()};
+}
+
+Result<MappedJob> mapped(std::vector<std::string> words) {
+  const Result<ParsedWords> parsed = parse_words(Command::sbatch, words);
+  RETURN_IF_ERROR(parsed.status());
+  return map_job(parsed.value(), "train.sh", here());
+}
+
+JobSpec spec_of(std::vector<std::string> words) { return mapped(std::move(words)).value().spec; }
+
+std::string error_of(std::vector<std::string> words) {
+  return std::string(mapped(std::move(words)).status().message());
+}
+
+TEST(SlurmMapping, DefaultsAreAWholeNodeAndOneTask) {
+  const MappedJob job = mapped({}).value();
+  EXPECT_EQ(job.spec.name, "train.sh");
+  EXPECT_EQ(job.spec.workspace, "/data/ann");
+  EXPECT_EQ(job.spec.entrypoint, "/opt/hai/bin/hai-slurm");
+  EXPECT_EQ(job.spec.env_style, EnvStyle::slurm);
+  EXPECT_EQ(job.spec.launch, LaunchMode::per_node);
+  EXPECT_EQ(job.spec.node_count, 1);
+  EXPECT_EQ(job.spec.gpus_per_node, 0);
+  EXPECT_EQ(job.spec.timeout, Duration(0));
+  EXPECT_EQ(job.plan.tasks, 1);
+  EXPECT_EQ(job.plan.submit_dir, "/data/ann");
+  EXPECT_THAT(job.warnings, IsEmpty());
+}
+
+struct Shape {
+  std::vector<std::string> words;
+  int nodes;
+  int tasks;
+};
+
+TEST(SlurmMapping, NodesAndTasks) {
+  const Shape kShapes[] = {{{"-N4"}, 4, 4},
+                           {{"-N4", "--ntasks-per-node=8"}, 4, 32},
+                           {{"-n16", "--ntasks-per-node=8"}, 2, 16},
+                           {{"-n17", "--ntasks-per-node=8"}, 3, 17},
+                           {{"-N2", "-n5"}, 2, 5},
+                           {{"-N2-2"}, 2, 2},
+                           {{"-n6"}, 1, 6},
+                           {{"-N4", "-n2"}, 2, 2}};
+  for (const Shape& shape : kShapes) {
+    const Result<MappedJob> job = mapped(shape.words);
+    ASSERT_TRUE(job.is_ok()) << job.status().message();
+    EXPECT_EQ(job.value().spec.node_count, shape.nodes) << shape.words[0];
+    EXPECT_EQ(job.value().plan.tasks, shape.tasks) << shape.words[0];
+  }
+  EXPECT_THAT(mapped({"-N4", "-n2"}).value().warnings,
+              ElementsAre("2 tasks cannot run on 4 nodes: 2 nodes are asked for"));
+  EXPECT_THAT(error_of({"-N1-4"}), HasSubstr("--nodes: '1-4': a job has one number of nodes"));
+  EXPECT_THAT(error_of({"-N0"}), HasSubstr("--nodes: must be a number 1..100000, is '0'"));
+  EXPECT_THAT(error_of({"-N-4"}), HasSubstr("--nodes: must be a number"));
+  EXPECT_THAT(error_of({"-n9", "-N2", "--ntasks-per-node=4"}), HasSubstr("9 tasks do not fit"));
+}
+
+TEST(SlurmMapping, Gpus) {
+  const Shape kShapes[] = {{{"--gres=gpu:4"}, 4, 1},
+                           {{"--gres=gpu"}, 1, 1},
+                           {{"--gpus-per-node=2"}, 2, 1},
+                           {{"-G8", "-N2"}, 4, 2},
+                           {{"--gpus-per-task=1", "--ntasks-per-node=4"}, 4, 4},
+                           {{"--gres=gpu:4", "--gpus-per-node=4"}, 4, 1},
+                           {{"--gres=gpu:4", "--exclusive"}, 0, 1}};
+  for (const Shape& shape : kShapes) {
+    EXPECT_EQ(spec_of(shape.words).gpus_per_node, shape.nodes) << shape.words[0];
+  }
+  EXPECT_EQ(spec_of({"--gres=gpu:h100:8"}).gpus_per_node, 8);
+  EXPECT_THAT(mapped({"--gres=gpu:h100:8"}).value().warnings,
+              ElementsAre("--gres: the type h100 has no effect: name the node group with -p"));
+  EXPECT_THAT(error_of({"-G5", "-N2"}), HasSubstr("--gpus: 5 GPUs do not divide by 2 nodes"));
+  EXPECT_THAT(error_of({"--gres=gpu:4", "--gpus-per-node=2"}), HasSubstr("another option says 4"));
+  EXPECT_THAT(error_of({"--gres=craynetwork:1"}), HasSubstr("write gpu:N"));
+  EXPECT_THAT(error_of({"--gres=gpu:0"}), HasSubstr("--gres: 'gpu:0': write gpu:N"));
+  EXPECT_THAT(error_of({"--gpus-per-node=65"}), HasSubstr("must be 1..64"));
+}
+
+TEST(SlurmMapping, CpusAndMemory) {
+  EXPECT_EQ(spec_of({"-c6", "--gres=gpu:2", "--ntasks-per-node=2"}).cpus_per_node, 12);
+  EXPECT_EQ(spec_of({"-c6"}).cpus_per_node, 0);  // a whole node has them all
+  EXPECT_EQ(mapped({"-c6"}).value().plan.cpus_per_task, 6);
+  EXPECT_EQ(spec_of({"--cpus-per-gpu=3", "--gres=gpu:2"}).cpus_per_node, 6);
+  EXPECT_EQ(spec_of({"--mem=64G"}).memory_per_node_bytes, int64_t{64} << 30);
+  EXPECT_EQ(spec_of({"--mem=1500"}).memory_per_node_bytes, int64_t{1500} << 20);
+  EXPECT_EQ(spec_of({"--mem=0"}).memory_per_node_bytes, 0);
+  EXPECT_EQ(spec_of({"--mem-per-cpu=2GB", "-c4"}).memory_per_node_bytes, int64_t{8} << 30);
+  EXPECT_EQ(spec_of({"--mem-per-gpu=2G", "--gres=gpu:4"}).memory_per_node_bytes, int64_t{8} << 30);
+  EXPECT_THAT(error_of({"--mem=lots"}), HasSubstr("--mem: 'lots': write 64G"));
+  EXPECT_THAT(error_of({"--mem=9999999T"}), HasSubstr("--mem: more than 1024T"));
+  EXPECT_THAT(error_of({"--mem-per-gpu=2G"}), HasSubstr("say how many GPUs"));
+}
+
+TEST(SlurmMapping, PlaceTimesAndPriority) {
+  const JobSpec spec =
+      spec_of({"-p", "training#B", "-t", "1-00", "--begin=now+1hour", "--qos=high", "--switches=1",
+               "-d", "afterok:12:13,afterok:14", "-D", "sub", "-J", "my job/1"});
+  EXPECT_EQ(spec.group, "training");
+  EXPECT_EQ(spec.zone, "B");
+  EXPECT_EQ(spec.timeout, Duration(24h));
+  EXPECT_EQ(spec.begin_at, parse_rfc3339("2026-11-20T16:30:00Z").value());
+  EXPECT_EQ(spec.priority, Priority::high);
+  EXPECT_EQ(spec.max_leaves, 1);
+  EXPECT_THAT(spec.depends_on, ElementsAre("12", "13", "14"));
+  EXPECT_EQ(spec.workspace, "/data/ann/sub");
+  EXPECT_EQ(spec.name, "my-job-1");
+  EXPECT_EQ(spec_of({"--priority=30"}).priority, Priority::high);
+  EXPECT_EQ(spec_of({"--nice"}).priority, Priority::low);
+  EXPECT_EQ(spec_of({"--nice=0"}).priority, Priority::automatic);
+  EXPECT_EQ(spec_of({"-J", "2026"}).name, "job-2026");
+  EXPECT_EQ(spec_of({"--begin=now"}).begin_at, std::nullopt);
+  EXPECT_THAT(error_of({"--qos=debug"}), HasSubstr("--qos: unknown priority 'debug'"));
+  EXPECT_THAT(error_of({"--nice=-5"}), HasSubstr("--nice: ask for a higher priority with --qos"));
+  EXPECT_THAT(error_of({"-d", "afterany:12"}), HasSubstr("only afterok:ID"));
+  EXPECT_THAT(error_of({"-d", "afterok:12?afterok:13"}), HasSubstr("only afterok:ID"));
+  EXPECT_THAT(error_of({"-d", "afterok:"}), HasSubstr("only afterok:ID"));
+  EXPECT_THAT(error_of({"-p", "a,b"}), HasSubstr("--partition: 'a,b': name one node group"));
+  EXPECT_THAT(error_of({"-p", "a b"}), HasSubstr("resource.group"));
+  EXPECT_THAT(error_of({"-t", "soon"}), HasSubstr("--time: time limit 'soon'"));
+}
+
+TEST(SlurmMapping, SignalIsTheNoticeToSave) {
+  const MappedJob job = mapped({"--signal=B:USR1@120"}).value();
+  EXPECT_EQ(job.spec.suspend.signal, "SIGUSR1");
+  EXPECT_EQ(job.spec.suspend.grace, Duration(120s));
+  EXPECT_TRUE(job.plan.signal_script);
+  EXPECT_EQ(job.plan.signal, 10);
+  EXPECT_FALSE(mapped({"--signal=USR2"}).value().plan.signal_script);
+  EXPECT_EQ(spec_of({"--signal=USR2"}).suspend.grace, Duration(60s));
+  EXPECT_THAT(error_of({"--signal=NOPE"}), HasSubstr("--signal: "));
+  EXPECT_THAT(error_of({"--signal=USR1@7200"}), HasSubstr("must be a number 1..3600"));
+  EXPECT_THAT(error_of({"--signal=KILL"}), HasSubstr("no program can catch SIGKILL"));
+}
+
+TEST(SlurmMapping, Export) {
+  EXPECT_THAT(spec_of({}).environments,
+              ElementsAre(testing::Pair("PATH", "/bin"), testing::Pair("SECRET", "1")));
+  EXPECT_THAT(spec_of({"--export=NONE"}).environments, IsEmpty());
+  EXPECT_THAT(spec_of({"--export=PATH,A=b=c"}).environments,
+              ElementsAre(testing::Pair("A", "b=c"), testing::Pair("PATH", "/bin")));
+  EXPECT_EQ(spec_of({"--export=HAI_CONTEXT=a,HAI_TOKEN=b"}).environments,
+            (EnvironmentMap{{"HAI_CONTEXT", "a"}}));
+  EXPECT_EQ(spec_of({"--export=ALL,SECRET=2"}).environments.at("SECRET"), "2");
+  EXPECT_THAT(error_of({"--export=ALL,a b=1"}), HasSubstr("--export: 'a b' is no name"));
+}
+
+TEST(SlurmMapping, AnEnvironmentMayBeTooLarge) {
+  Surroundings full = here();
+  for (int i = 0; i < 6; ++i) full.environment[fmt::format("V{}", i)] = std::string(60'000, 'x');
+  const Result<MappedJob> job = map_job(parse_words(Command::sbatch, {}).value(), "a.sh", full);
+  EXPECT_THAT(job.status().message(),
+              HasSubstr("at most 262144 are allowed; say with --export what the job needs"));
+}
+
+TEST(SlurmMapping, PlanTravelsUnchanged) {
+  JobPlan plan = mapped({"-N2", "-n5", "-c3", "-o", "a-%j.log", "--signal=USR1"}).value().plan;
+  plan.command = {"a", "", "b c\n"};
+  plan.arguments = {"\xff"};
+  const Result<JobPlan> back = parse_plan(format_plan(plan));
+  ASSERT_TRUE(back.is_ok()) << back.status().message();
+  plan.arguments = {"\xef\xbf\xbd"};  // JSON holds no other bytes than UTF-8
+  EXPECT_EQ(back.value(), plan);
+  EXPECT_FALSE(parse_plan("{}").is_ok());
+  EXPECT_FALSE(parse_plan("").is_ok());
+}
+
+}  // namespace
+}  // namespace hai::cli::slurm

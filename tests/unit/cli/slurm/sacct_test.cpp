@@ -1,0 +1,58 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/slurm/sacct_fields.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+using testing::HasSubstr;
+
+v1::Job ended_job() {
+  v1::Job job;
+  job.set_id(7);
+  job.set_name("a long name");
+  job.set_state("failed");
+  job.set_exit_code(3);
+  job.set_started_at_us(10'000'000);
+  job.set_ended_at_us(75'000'000);
+  job.add_nodes("n1");
+  return job;
+}
+
+std::string shown(const std::string& fields, const AccountStyle& style) {
+  const auto parsed = parse_account_fields(fields);
+  if (!parsed.is_ok()) return std::string(parsed.status().message());
+  return format_accounts({ended_job()}, parsed.value(), style, unix_micros(0));
+}
+
+TEST(SlurmAccounts, ColumnsAndFields) {
+  EXPECT_EQ(shown("jobid%5,JobName%-6,STATE%8", {}),
+            "JobID JobNa+    State \n----- ------ -------- \n    7 a lon+   FAILED \n");
+  EXPECT_EQ(shown("JobID,State,NodeList", {.header = true, .delimiter = "|"}),
+            "JobID|State|NodeList\n7|FAILED|n1\n");
+  EXPECT_EQ(shown("JobID,ExitCode,ElapsedRaw,Elapsed",
+                  {.header = false, .delimiter = "|", .ends_with_delimiter = true}),
+            "7|3:0|65|1:05|\n");
+}
+
+TEST(SlurmAccounts, ErrorsNameTheField) {
+  EXPECT_EQ(shown("JobID,Foo", {}), "field 'Foo' is not known: sacct --helpformat lists them");
+  EXPECT_THAT(shown("JobID%0", {}), HasSubstr("the width must be 1..1000"));
+  EXPECT_THAT(shown("JobID%x", {}), HasSubstr("the width must be 1..1000"));
+  EXPECT_THAT(shown("", {}), HasSubstr("field '' is not known"));
+}
+
+TEST(SlurmAccounts, EveryFieldHasAValueOrIsEmpty) {
+  std::string names = known_account_fields();
+  names.pop_back();
+  for (char& c : names) c = c == '\n' ? ',' : c;
+  EXPECT_THAT(shown(names, {.header = false, .delimiter = "|"}), HasSubstr("|7|"));
+  v1::Job killed;
+  killed.set_exit_code(137);
+  EXPECT_EQ(account_value(killed, "ExitCode", unix_micros(0)), "0:9");
+  EXPECT_EQ(account_value(killed, "NodeList", unix_micros(0)), "None assigned");
+}
+
+}  // namespace
+}  // namespace hai::cli::slurm

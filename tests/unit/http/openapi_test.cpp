@@ -1,0 +1,314 @@
+// The contract holds: every route there is answers as schemas/openapi.yaml says, lets in whom it
+// says, and refuses what it does not say. A route without an example here fails.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "tests/support/json_schema.h"
+#include "tests/unit/http/routes_fixture.h"
+
+namespace hai {
+namespace {
+
+using nlohmann::json;
+
+struct Operation {
+  std::string method;
+  std::string path;
+  json details;
+  std::string id() const { return details["operationId"]; }
+  std::string role() const { return details["x-role"]; }
+};
+
+// Who asks, from nobody to everybody's master; "owner" is a plain user whose job it is.
+const std::vector<std::string> kWho = {"nobody", "user", "owner", "operator", "admin"};
+
+class Contract : public RoutesFixture {
+ protected:
+  Contract() {
+    document_ = get("/api/v1/openapi.json").content();
+    for (const auto& [path, methods] : document_["paths"].items()) {
+      for (const auto& [method, details] : methods.items()) {
+        std::string upper = method;
+        for (char& c : upper) c = static_cast<char>(std::toupper(c));
+        operations_.push_back({upper, path, details});
+      }
+    }
+    tokens_["owner"] = token_of("ann", "user");
+    tokens_["user"] = token_of("bob", "user");
+    tokens_["operator"] = token_of("olga", "operator");
+    tokens_["admin"] = LiveServer::kAdminToken;
+  }
+
+  const json& resolve(const json& value) const {
+    if (!value.contains("$ref")) return value;
+    return document_.at(json::json_pointer(value["$ref"].get<std::string>().substr(1)));
+  }
+
+  // A fresh job of ann: the first one runs, since there is one node.
+  int64_t job_of_ann() {
+    const Answer answer =
+        ask("POST", "/api/v1/jobs", yaml(fmt::format("job-{}", ++jobs_)), "", tokens_["owner"]);
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    const int64_t id = answer.content().value("id", 0);
+    if (jobs_ == 1) {  // then nothing happens by itself any more
+      EXPECT_TRUE(server_.eventually([id](Controller& controller) {
+        return controller.state().find(JobId{id})->state == JobState::running;
+      }));
+    }
+    return id;
+  }
+
+  // What makes a request of the operation work, as far as the state allows it.
+  struct Example {
+    std::string path;
+    std::string body;
+  };
+  Example example(const Operation& operation, int64_t job) {
+    static const std::map<std::string, std::string> kBodies = {
+        {"submit_job", ""},  // made below: names must differ
+        {"validate_job", ""},
+        {"act_on_jobs", R"({"verb": "hold", "jobs": ["{id}"], "reason": "r"})"},
+        {"act_on_nodes", R"({"verb": "undrain", "nodes": ["n1"]})"},
+        {"stop_job", R"({"reason": "r"})"},
+        {"suspend_job", ""},
+        {"resume_job", ""},
+        {"hold_job", R"({"reason": "r"})"},
+        {"release_job", "{}"},
+        {"set_priority", R"({"priority": "low"})"},
+        {"move_job", R"({"first": true})"},
+        {"what_if", R"({"drain": ["n1"]})"},
+        {"cordon_node", R"({"reason": "r"})"},
+        {"drain_node", R"({"reason": "r"})"},
+        {"undrain_node", ""},
+        {"fence_node", R"({"reason": "r"})"},
+        {"validate_node", R"({"reason": "r"})"},
+        {"close_incident", R"({"reason": "r"})"},
+        {"set_quota", R"({"nodes": 3})"},
+        {"remove_quota", ""},
+        {"set_user", R"({"role": "user"})"},
+        {"create_token", R"({"label": "l"})"},
+        {"revoke_token", ""}};
+    Example made{.path = operation.path};
+    if (operation.method != "GET") {
+      const auto body = kBodies.find(operation.id());
+      EXPECT_NE(body, kBodies.end()) << operation.id() << " has no example in this test";
+      if (body != kBodies.end()) made.body = body->second;
+    }
+    if (operation.id() == "submit_job" || operation.id() == "validate_job") {
+      made.body = yaml(fmt::format("job-{}", ++jobs_));
+    }
+    if (operation.id() == "events") made.path += "?format=list";
+    const std::map<std::string, std::string> values = {
+        {"{id}", operation.id() == "revoke_token" ? "0123456789ab" : std::to_string(job)},
+        {"{name}", operation.path.find("users") != std::string::npos ? "cleo" : "n1"},
+        {"{owner}", "ann"},
+        {"{group}", "training"},
+        {"{priority}", "high"}};
+    for (const auto& [place, value] : values) {
+      for (std::string* text : {&made.path, &made.body}) {
+        const size_t at = text->find(place);
+        if (at != std::string::npos) text->replace(at, place.size(), value);
+      }
+    }
+    return made;
+  }
+
+  Answer ask_as(const std::string& who, const Operation& operation, const Example& example) {
+    return ask(operation.method, example.path, example.body, "", tokens_[who]);
+  }
+
+  // "" if the answer is one the operation declares.
+  std::string answer_error(const Operation& operation, const Answer& answer) {
+    const json& responses = operation.details["responses"];
+    const std::string status = std::to_string(answer.status);
+    const bool is_named = responses.contains(status);
+    if (!is_named && answer.status < 400) return "status " + status + " is not declared";
+    if (!is_named && !responses.contains("default")) return "no error is declared: " + status;
+    const json& response = resolve(responses[is_named ? status : "default"]);
+    if (!response.contains("content")) return answer.body.empty() ? "" : "has a body";
+    for (const auto& [type, content] : response["content"].items()) {
+      if (answer.head.find("Content-Type: " + type) == std::string::npos) continue;
+      if (type.find("json") == std::string::npos) return "";
+      return schema_error(document_, content["schema"], answer.content());
+    }
+    return "its type is not declared: " + answer.head;
+  }
+
+  // The errors an operation may give to somebody who may call it, with these examples.
+  static bool may_refuse(const Operation& operation, int status) {
+    return status == 404 || status == 409 || (operation.id() == "read_log" && status == 503);
+  }
+
+  int64_t last_seq() {
+    int64_t seq = 0;
+    server_.on_loop([&] { seq = server_.controller().state().last_seq(); });
+    return seq;
+  }
+
+  json document_;
+  std::vector<Operation> operations_;
+  std::map<std::string, std::string> tokens_ = {{"nobody", ""}};
+  int jobs_ = 0;
+};
+
+TEST_F(Contract, IsLarge) { EXPECT_GE(operations_.size(), 45u); }
+
+TEST_F(Contract, EveryRouteAnswersAsItSays) {
+  for (const Operation& operation : operations_) {
+    const Example made = example(operation, job_of_ann());
+    const Answer answer = ask_as("admin", operation, made);
+    EXPECT_NE(answer.status, 405) << operation.path;
+    EXPECT_TRUE(answer.status < 300 || may_refuse(operation, answer.status))
+        << operation.id() << " " << answer.status << " " << answer.body;
+    EXPECT_EQ(answer_error(operation, answer), "") << operation.id() << " " << answer.body;
+    EXPECT_EQ(answer.body.find("nothing is served"), std::string::npos) << operation.id();
+  }
+}
+
+TEST_F(Contract, ListsWithSomethingInThemFitToo) {
+  const int64_t running = submit("running");
+  ask("POST", "/api/v1/jobs", yaml("waiting") + "options: {tags: [a]}\n", "", tokens_["owner"]);
+  ask("PUT", "/api/v1/quotas/ann/training/high", R"({"nodes": null})");
+  server_.finish_job(running, 3);
+  EXPECT_TRUE(server_.eventually([running](Controller& controller) {
+    return controller.state().find(JobId{running})->is_terminal();
+  }));
+  for (const Operation& operation : operations_) {
+    if (operation.method != "GET") continue;
+    Example made = example(operation, running);
+    if (operation.id() == "list_jobs") made.path += "?finished=true";
+    const Answer answer = ask_as("admin", operation, made);
+    EXPECT_EQ(answer_error(operation, answer), "") << operation.id() << " " << answer.body;
+  }
+}
+
+TEST_F(Contract, EveryRouteLetsInWhomItSays) {
+  static const std::map<std::string, int> kFrom = {
+      {"anyone", 0}, {"user", 1}, {"owner", 2}, {"operator", 3}, {"admin", 4}};
+  for (const Operation& operation : operations_) {
+    const auto from = kFrom.find(operation.role());
+    ASSERT_NE(from, kFrom.end()) << operation.id() << " has no role";
+    for (size_t who = 0; who < kWho.size(); ++who) {
+      const Example made = example(operation, job_of_ann());
+      int64_t before = last_seq();
+      Answer answer = ask_as(kWho[who], operation, made);
+      int64_t after = last_seq();
+      // What an earlier caller began may go on meanwhile, but not for ever.
+      for (int i = 0; who == 0 && after != before && i < 100; ++i) {
+        before = after;
+        answer = ask_as(kWho[who], operation, made);
+        after = last_seq();
+      }
+      const std::string what =
+          fmt::format("{} asks {}: {} {}", kWho[who], operation.id(), answer.status, answer.body);
+      if (who >= static_cast<size_t>(from->second)) {
+        EXPECT_NE(answer.status, 401) << what;
+        EXPECT_NE(answer.status, 403) << what;
+        EXPECT_EQ(answer.body.find("permission_denied"), std::string::npos) << what;
+      } else if (who == 0) {
+        EXPECT_EQ(answer.status, 401) << what;
+        EXPECT_EQ(after, before) << what;
+      } else {
+        // Of many at once each is refused by itself.
+        const bool is_refused =
+            answer.status == 403 ||
+            (answer.status == 200 && answer.body.find("permission_denied") != std::string::npos);
+        EXPECT_TRUE(is_refused) << what;
+      }
+    }
+  }
+}
+
+TEST_F(Contract, WhatItDoesNotSayIsRefused) {
+  const int64_t job = job_of_ann();
+  for (const Operation& operation : operations_) {
+    std::vector<std::string> queries = {"nonsense=1", "%00=1"};
+    for (const json& each : operation.details.value("parameters", json::array())) {
+      const json& parameter = resolve(each);
+      if (parameter["in"] != "query") continue;
+      const json& schema = resolve(parameter["schema"]);
+      const std::string name = parameter["name"];
+      if (schema["type"] == "integer") {
+        queries.push_back(name + "=x");
+        queries.push_back(name + "=1.5");
+        queries.push_back(name + "=99999999999999999999");
+        if (schema.contains("minimum")) {
+          queries.push_back(fmt::format("{}={}", name, schema["minimum"].get<int64_t>() - 1));
+        }
+        if (schema.contains("maximum")) {
+          queries.push_back(fmt::format("{}={}", name, schema["maximum"].get<int64_t>() + 1));
+        }
+      }
+      if (schema["type"] == "boolean") queries.push_back(name + "=maybe");
+      if (schema.contains("enum")) queries.push_back(name + "=nonsense");
+      if (schema.contains("maxLength")) queries.push_back(name + "=" + std::string(300, 'x'));
+    }
+    Example made = example(operation, job);
+    made.path = made.path.substr(0, made.path.find('?'));
+    const int64_t before = last_seq();
+    for (const std::string& query : queries) {
+      const bool is_anyones = operation.path.find("/api/") == std::string::npos;
+      const Answer answer = ask(operation.method, made.path + "?" + query, made.body);
+      EXPECT_EQ(answer.status, 400) << operation.id() << "?" << query << " " << answer.body;
+      if (!is_anyones) {
+        EXPECT_EQ(answer_error(operation, answer), "") << operation.id() << "?" << query;
+      }
+    }
+    EXPECT_EQ(last_seq(), before) << operation.id();
+  }
+}
+
+TEST_F(Contract, BodiesThatAreNoneAreRefused) {
+  const int64_t job = job_of_ann();
+  const std::string deep(100'000, '[');
+  for (const Operation& operation : operations_) {
+    if (!operation.details.contains("requestBody")) continue;
+    const json& body = resolve(operation.details["requestBody"]);
+    std::vector<std::string> bodies = {"[]",
+                                       "7",
+                                       "\"x\"",
+                                       "{",
+                                       "{\"nonsense\": 1}",
+                                       "{\"reason\": 7}",
+                                       "{\"verb\": [], \"jobs\": {}, \"nodes\": 1}",
+                                       deep,
+                                       "{\"reason\":" + deep,
+                                       std::string(1'000, '\0'),
+                                       "\xff\xfe\x00",
+                                       std::string(100'000, 'x')};
+    const bool may_be_empty = operation.id() == "set_user";  // what is left out stays
+    if (body.value("required", false) && !may_be_empty)
+      bodies.insert(bodies.end(), {"", "{}", "null"});
+    const int64_t before = last_seq();
+    for (const std::string& text : bodies) {
+      const Answer answer = ask(operation.method, example(operation, job).path, text);
+      EXPECT_EQ(answer.status, 400)
+          << operation.id() << " " << text.substr(0, 60) << " " << answer.body;
+      EXPECT_EQ(answer_error(operation, answer), "") << operation.id() << " " << text.substr(0, 60);
+      EXPECT_LT(answer.body.size(), 20'000u) << "an error is for reading";
+    }
+    EXPECT_EQ(ask(operation.method, example(operation, job).path, std::string(3 << 20, 'x')).status,
+              413);
+    EXPECT_EQ(last_seq(), before) << operation.id();
+  }
+}
+
+TEST_F(Contract, PathsThatNameNothing) {
+  for (const Operation& operation : operations_) {
+    if (operation.path.find('{') == std::string::npos) continue;
+    const Example made = example(operation, 999'999);
+    std::string path = operation.path;
+    for (size_t open = path.find('{'); open != std::string::npos; open = path.find('{')) {
+      path.replace(open, path.find('}') - open + 1, "no%20thing%1b%5b2J" + std::string(200, 'n'));
+    }
+    const Answer answer = ask(operation.method, path, made.body);
+    EXPECT_TRUE(answer.status == 400 || answer.status == 404)
+        << operation.id() << " " << answer.status << " " << answer.body;
+  }
+}
+
+}  // namespace
+}  // namespace hai

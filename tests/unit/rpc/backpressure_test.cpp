@@ -1,0 +1,142 @@
+// More calls than a server can work off: those beyond its bound are refused at once, with a hint,
+// though its loop does nothing; those that were let in are answered.
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+#include "hai/v1/api.grpc.pb.h"
+#include "proto/convert/spec_convert.h"
+#include "server/api/admission.h"
+#include "tests/support/live_server.h"
+#include "tests/unit/http/http_client.h"
+
+namespace hai {
+namespace {
+
+TEST(Admission, BoundsSubmitsBeforeItBoundsTheRest) {
+  using Kind = Admission::Kind;
+  Admission admission;
+  EXPECT_TRUE(admission.enter(Kind::submit, Admission::kSubmitsMax - 1));
+  EXPECT_FALSE(admission.enter(Kind::submit, 2));
+  EXPECT_TRUE(admission.enter(Kind::submit, 1));
+  EXPECT_FALSE(admission.enter(Kind::submit, 1));
+  EXPECT_TRUE(admission.refuses(Kind::submit, 1));
+  EXPECT_FALSE(admission.refuses(Kind::other, 1));
+  EXPECT_TRUE(admission.enter(Kind::other, Admission::kAllMax - Admission::kSubmitsMax));
+  EXPECT_FALSE(admission.enter(Kind::other, 1));
+  EXPECT_EQ(admission.refused(), 4);
+  admission.leave(Admission::kAllMax);
+  EXPECT_EQ(admission.under_way(), 0);
+  EXPECT_TRUE(admission.enter(Kind::submit, Admission::kAllMax)) << "one alone always may";
+}
+
+TEST(Admission, WhatWasLetInMayOutliveIt) {
+  auto admission = std::make_unique<Admission>();
+  ASSERT_TRUE(admission->enter(Admission::Kind::other, 2));
+  auto first = std::make_unique<Admitted>(*admission, 1);
+  auto second = std::make_unique<Admitted>(*admission, 1);
+  first->release();
+  first.reset();
+  EXPECT_EQ(admission->under_way(), 1);
+  admission.reset();
+  second.reset();
+}
+
+class Backpressure : public ::testing::Test {
+ protected:
+  static constexpr int kConnections = 16;  // each has at most 1,000 calls open
+
+  struct Call {
+    grpc::ClientContext context;
+    v1::SubmitJobRequest request;
+    v1::SubmitJobReply reply;
+    grpc::Status status;
+  };
+
+  Backpressure() {
+    for (int i = 0; i < kConnections; ++i) {
+      grpc::ChannelArguments arguments;
+      arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+      stubs_.push_back(v1::Api::NewStub(grpc::CreateCustomChannel(
+          server_.grpc_address(), grpc::InsecureChannelCredentials(), arguments)));
+    }
+  }
+
+  void start(int number) {
+    Call& call = *calls_.emplace_back(std::make_unique<Call>());
+    call.context.AddMetadata("authorization", std::string("Bearer ") + LiveServer::kAdminToken);
+    JobSpec spec{.name = fmt::format("flood-{}", number), .workspace = "/", .entrypoint = "x"};
+    spec.group = "training";
+    spec.priority = Priority::normal;
+    *call.request.mutable_spec() = to_proto(spec);
+    v1::Api::Stub& stub = *stubs_[static_cast<size_t>(number) % kConnections];
+    stub.async()->SubmitJob(&call.context, &call.request, &call.reply,
+                            [this, &call](const grpc::Status& status) {
+                              call.status = status;
+                              if (!status.ok()) ++refused_;
+                              if (++ended_ == static_cast<int>(target_)) all_ended_.set_value();
+                            });
+  }
+
+  LiveServer server_;
+  std::vector<std::unique_ptr<v1::Api::Stub>> stubs_;
+  std::vector<std::unique_ptr<Call>> calls_;
+  std::atomic<int> ended_ = 0;
+  std::atomic<int> refused_ = 0;
+  size_t target_ = 0;
+  std::promise<void> all_ended_;
+};
+
+TEST_F(Backpressure, AFloodIsRefusedWithAHintAndWhatWasLetInIsAnswered) {
+  constexpr int kBeyond = 500;
+  target_ = Admission::kSubmitsMax + kBeyond;
+  std::promise<void> blocked;
+  std::promise<void> go_on;
+  std::thread holder([&] {
+    server_.on_loop([&] {
+      blocked.set_value();
+      go_on.get_future().wait();
+    });
+  });
+  blocked.get_future().wait();
+  for (int i = 0; i < static_cast<int>(target_); ++i) start(i);
+  // The loop stands still, so that all answers that come are refusals.
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (refused_ < kBeyond && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(refused_, kBeyond);
+  EXPECT_EQ(ended_, kBeyond);
+  const std::string by_rest = http_exchange(
+      server_.http_port(),
+      "POST /api/v1/jobs HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_NE(by_rest.find(" 429 "), std::string::npos) << by_rest;
+  EXPECT_NE(by_rest.find("Retry-After: 1"), std::string::npos) << by_rest;
+  go_on.set_value();
+  holder.join();
+  ASSERT_EQ(all_ended_.get_future().wait_for(60s), std::future_status::ready);
+  int accepted = 0;
+  for (const auto& call : calls_) {
+    if (call->status.ok()) {
+      ++accepted;
+      continue;
+    }
+    EXPECT_EQ(call->status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(call->context.GetServerTrailingMetadata().count("retry-after-ms"), 1U);
+  }
+  EXPECT_EQ(accepted, Admission::kSubmitsMax);
+  const std::string metrics = http_get(server_.http_port(), "/metrics");
+  for (const std::string line : {"hai_rpc_total{method=\"SubmitJob\",code=\"ok\"} 10000\n",
+                                 "hai_calls_refused_total 501\n", "hai_calls_under_way 0\n"}) {
+    EXPECT_NE(metrics.find(line), std::string::npos) << line;
+  }
+  server_.on_loop([&] {
+    EXPECT_EQ(server_.controller().state().last_job().value, accepted) << "nothing lost or doubled";
+  });
+}
+
+}  // namespace
+}  // namespace hai

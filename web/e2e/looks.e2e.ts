@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { base, look, open, openPage, stopAll, submit, tell } from './story';
+
+const story = tell();
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const firstLoadBytesMax = 300_000;
+
+let paths: string[] = [];
+beforeAll(async () => {
+  await stopAll();
+  const [running, waiting] = [await submit({ nodes: 4 }), await submit({ nodes: 4 })];
+  paths = [
+    '/', '/map', '/map?color=health', '/jobs', '/jobs?by=user', `/jobs/${running.id}`, `/jobs/${waiting.id}`,
+    '/nodes', '/nodes/node-1', '/incidents', '/quotas', '/submit', '/nothing',
+  ];
+});
+afterAll(stopAll);
+
+// What axe finds against WCAG's levels A and AA and good practice, in words.
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    type Axe = { run: (root: Document, options: object) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    const { violations } = await (window as unknown as { axe: Axe }).axe.run(document, { resultTypes: ['violations'] });
+    return violations.map((each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join('; ')}`);
+  });
+}
+
+// Bytes of everything that a browser without a cache fetches for the overview, headers and all.
+async function firstLoad(): Promise<{ bytes: number; files: string[] }> {
+  const page = await openPage(story.browser, 'about:blank', look);
+  const network = await page.context().newCDPSession(page);
+  const urls = new Map<string, string>();
+  const files: string[] = [];
+  let bytes = 0;
+  network.on('Network.responseReceived', ({ requestId, response }) => urls.set(requestId, response.url));
+  network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    bytes += encodedDataLength;
+    files.push(`${Math.round(encodedDataLength)} ${urls.get(requestId)?.replace(base, '')}`);
+  });
+  await network.send('Network.enable');
+  await page.goto(base);
+  await page.locator('.chart, .empty').first().waitFor();
+  await page.getByText('live', { exact: true }).waitFor();
+  await page.waitForLoadState('load');
+  await page.evaluate(() => document.fonts.ready);
+  await page.context().close();
+  return { bytes, files };
+}
+
+// A development preview compresses nothing; hai-server does.
+it.skipIf(process.env.HAI_WEB !== 'server')('weighs less than 300 KB at first sight', async () => {
+  const { bytes, files } = await firstLoad();
+  console.log(`first load: ${bytes} bytes in ${files.length} answers\n${files.sort((a, b) => Number.parseInt(b) - Number.parseInt(a)).join('\n')}`);
+  expect(files.some((file) => file.includes('/assets/'))).toBe(true);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(firstLoadBytesMax);
+});
+
+describe.each(['light', 'dark'] as const)('in %s colours', (scheme) => {
+  it('can be read and operated by everybody, on every page', async () => {
+    const page = await openPage(story.browser, base, { ...look, scheme });
+    const console_: string[] = [];
+    page.on('console', (line) => ['error', 'warning'].includes(line.type()) && console_.push(`${page.url()}: ${line.text()}`));
+    const faults: Record<string, string[]> = {};
+    for (const path of paths) {
+      await page.goto(base + path);
+      await page.getByText('live', { exact: true }).waitFor();
+      await page.locator('h1').first().waitFor({ state: 'attached' });
+      await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
+      const found = await faultsOf(page);
+      if (found.length > 0) faults[path] = found;
+    }
+    expect(faults).toEqual({});
+    expect(console_).toEqual([]);
+    await page.context().close();
+  });
+});
+
+it('can be read and operated in its dialogs', async () => {
+  const { page } = story;
+  await open(page, '/nodes/node-1');
+  await page.getByRole('button', { name: 'Drain', exact: true }).click();
+  await page.getByRole('dialog').getByLabel('Deadline').waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+});
+
+it('shows where the focus is, at each stop of the Tab key', async () => {
+  const { page } = story;
+  for (const path of ['/', '/jobs', '/map']) {
+    await open(page, path);
+    await page.getByText('live', { exact: true }).waitFor();
+    for (let stop = 0; stop < 16; stop += 1) {
+      await page.keyboard.press('Tab');
+      const seen = await page.evaluate(() => {
+        const at = document.activeElement;
+        if (!at || at === document.body) return 'the page';
+        const marked = [at, at.parentElement!].some((each) => {
+          const style = getComputedStyle(each);
+          return style.outlineStyle !== 'none' && Number.parseFloat(style.outlineWidth) >= 1;
+        });
+        return marked ? 'marked' : at.outerHTML.slice(0, 120);
+      });
+      expect(['marked', 'the page'], `${path}, stop ${stop}: ${seen}`).toContain(seen);
+    }
+  }
+});
+
+it('shows a large cluster in its demo mode, and asks no server for it', async () => {
+  const page = await openPage(story.browser, 'about:blank', { ...look, token: '' });
+  const asked: string[] = [];
+  const said: string[] = [];
+  page.on('request', (request) => request.url().includes('/api/') && asked.push(request.url()));
+  page.on('console', (line) => ['error', 'warning'].includes(line.type()) && said.push(line.text()));
+  await page.goto(`${base}/?demo=1`);
+  for (const [path, sight] of [
+    ['/', 'healthy GPUs'], ['/map', '1,250 nodes, 10,000 GPUs'], ['/jobs?state=all', 'where, or why not'], ['/nodes/fire-0007', 'Jobs before'],
+    ['/nodes?scheduling=closed', '10 nodes'], ['/incidents', 'fell silent'], ['/quotas', 'every group'], ['/submit', 'Job file'],
+  ]) {
+    await page.evaluate((to) => {
+      history.pushState(null, '', to);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, path!);
+    await page.getByText(sight!).first().waitFor();
+  }
+  expect(asked).toEqual([]);
+  expect(said).toEqual([]);
+  await page.context().close();
+});
+
+it('has thrown nothing on any page', () => expect(story.errors).toEqual([]));

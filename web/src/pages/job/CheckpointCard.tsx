@@ -1,0 +1,67 @@
+import { lazy, Suspense, useMemo } from 'react';
+import { useCheckpoints, useProgress } from '../../api/queries';
+import type { Job, ProgressPoint } from '../../api/types';
+import { Panel } from '../../components/Panel';
+import { Empty, Loading } from '../../components/states';
+import { formatAgo, formatCount, formatDuration } from '../../lib/format';
+import { useNow } from '../../lib/useNow';
+
+const Chart = lazy(async () => ({ default: (await import('../../components/Chart')).Chart }));
+const shownMax = 8;
+
+// How far the program has come, and from where it could go on.
+export function CheckpointCard({ job }: { job: Job }) {
+  const id = String(job.id);
+  const now = useNow();
+  const checkpoints = useCheckpoints(id).data ?? [];
+  const points = useProgress(id).data ?? [];
+  return (
+    <Panel title="Progress and checkpoints" aside={job.progress_step !== null && `at step ${formatCount(job.progress_step)}`}>
+      {points.length > 1 && <Progress points={points} />}
+      {checkpoints.length === 0 ? (
+        <Empty title="No checkpoint reported">
+          <span>hai.report_checkpoint() tells hai where the job can go on from.</span>
+        </Empty>
+      ) : (
+        <table className="plain">
+          <thead>
+            <tr>
+              <th className="num">step</th>
+              <th>saved</th>
+              <th className="num">took</th>
+              <th>path</th>
+            </tr>
+          </thead>
+          <tbody>
+            {checkpoints.slice(0, shownMax).map((each) => (
+              <tr key={`${each.attempt}/${each.step}/${each.at}`}>
+                <td className="num">{formatCount(each.step)}</td>
+                <td className="now">{formatAgo(each.at, now)}</td>
+                <td className="num">{formatDuration(each.save_seconds)}</td>
+                <td className="mono path" title={each.path}>
+                  <bdi>{each.path}</bdi>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {checkpoints.length > shownMax && <p className="dim">and {checkpoints.length - shownMax} before</p>}
+    </Panel>
+  );
+}
+
+function Progress({ points }: { points: readonly ProgressPoint[] }) {
+  const plot = useMemo(
+    () => ({
+      times: points.map((point) => Date.parse(point.at) / 1000),
+      series: [{ label: 'step', color: '--gpu-used', values: points.map((point) => point.step) }],
+    }),
+    [points],
+  );
+  return (
+    <Suspense fallback={<Loading height="9.2rem" />}>
+      <Chart label="progress over time" times={plot.times} series={plot.series} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,91 @@
+import { useState } from 'react';
+import type { Node, NodeCheck } from '../../api/types';
+import { Badge } from '../../components/Badge';
+import { Panel } from '../../components/Panel';
+import { Empty } from '../../components/states';
+import { formatAgo, formatPlural, formatWord } from '../../lib/format';
+import { useNow } from '../../lib/useNow';
+
+const verdict = (check: NodeCheck): string => check.verdict ?? check.state ?? 'unknown';
+const worstFirst = ['fail', 'warn', 'unknown', 'ok'];
+const isWell = (check: NodeCheck): boolean => verdict(check) === 'ok' || verdict(check) === 'unknown';
+
+// An unknown verdict is mostly hardware that is not there.
+function said(checks: readonly NodeCheck[]): string {
+  const count = (word: string): number => checks.filter((check) => verdict(check) === word).length;
+  return `${count('ok')} ok${count('unknown') > 0 ? `, ${count('unknown')} unknown` : ''}`;
+}
+
+// What is wrong comes first; the two dozen checks that are well are there when asked for.
+export function Checks({ node }: { node: Node }) {
+  const [wantsAll, setWantsAll] = useState(false);
+  const ailing = node.checks.filter((check) => !isWell(check)).length;
+  const shown = node.checks
+    .filter((check) => wantsAll || !isWell(check))
+    .sort((a, b) => worstFirst.indexOf(verdict(a)) - worstFirst.indexOf(verdict(b)));
+  const rest = node.checks.length - ailing;
+  return (
+    <Panel title="Health checks" aside={<Badge word={node.health} />}>
+      {shown.length > 0 ? (
+        <CheckTable checks={shown} />
+      ) : node.checks.length === 0 ? (
+        <Empty title="No check has been reported yet" />
+      ) : (
+        <p>Nothing is wrong: {said(node.checks)}.</p>
+      )}
+      {rest > 0 && (
+        <button className="button small" style={{ marginTop: 'var(--s2)' }} aria-expanded={wantsAll} onClick={() => setWantsAll(!wantsAll)}>
+          {wantsAll ? 'Hide what is well' : `Show ${formatPlural(rest, 'check')}`}
+        </button>
+      )}
+    </Panel>
+  );
+}
+
+function CheckTable({ checks }: { checks: readonly NodeCheck[] }) {
+  const now = useNow(10_000);
+  return (
+    <table className="plain">
+      <thead>
+        <tr>
+          <th>check</th>
+          <th>of</th>
+          <th>verdict</th>
+          <th>evidence</th>
+          <th>since</th>
+        </tr>
+      </thead>
+      <tbody>
+        {checks.map((check) => (
+          <tr key={`${check.name}/${check.subject ?? ''}`}>
+            <td>{formatWord(check.name ?? '')}</td>
+            <td>{check.subject ?? ''}</td>
+            <td>
+              <Badge word={verdict(check)} />
+            </td>
+            <td>
+              <Evidence check={check} />
+            </td>
+            <td className="now">{formatAgo(check.at ?? null, now)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Evidence({ check }: { check: NodeCheck }) {
+  const text = (
+    <>
+      {check.summary ?? check.text ?? ''} {verdict(check) === 'fail' && check.tier && <span className="tag">asks for: {check.tier}</span>}{' '}
+      {check.done && <span className="tag">done: {check.done}</span>}
+    </>
+  );
+  if (!check.evidence) return text;
+  return (
+    <details>
+      <summary>{text}</summary>
+      <pre className="evidence mono">{check.evidence}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,35 @@
+import { Link } from 'wouter';
+import type { Node } from '../../api/types';
+import { Panel } from '../../components/Panel';
+import { formatReading } from '../../lib/format';
+
+// Which job has which GPU, and what its driver says; a dash where it says nothing.
+export function Gpus({ node }: { node: Node }) {
+  return (
+    <Panel title="GPUs">
+      <table className="plain">
+        <thead>
+          <tr>
+            <th className="num">GPU</th>
+            <th>job</th>
+            <th className="num">busy</th>
+            <th className="num">heat</th>
+          </tr>
+        </thead>
+        <tbody>
+          {Array.from({ length: node.gpus }, (_, gpu) => {
+            const job = node.gpu_jobs[gpu] ?? null;
+            return (
+              <tr key={gpu}>
+                <td className="num">{gpu}</td>
+                <td className="mono">{job === null ? '' : <Link href={`/jobs/${job}`}>{job}</Link>}</td>
+                <td className="num">{formatReading(node.gpu_utilization?.[gpu], '%')}</td>
+                <td className="num">{formatReading(node.gpu_temperature?.[gpu], '°C')}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
