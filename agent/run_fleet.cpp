@@ -59,7 +59,7 @@ Status run_fleet(const AgentConfig& config, const std::string& token,
   }
   AsioLoop loop;
   Fleet fleet(loop, config, token, options, random_seed());
-  FleetControl control(fleet);
+  FleetControl control(loop, fleet);
   const Result<std::unique_ptr<ControlSocket>> socket = ControlSocket::open(
       loop.io_context(),
       arguments.control.empty() ? config.data_dir + "/fleet.sock" : arguments.control,

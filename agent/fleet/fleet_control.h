@@ -5,7 +5,9 @@
 //   silence NODES             they live, but their network carries nothing
 //   slow-launch NODES TIME    each launch takes so long
 //   fail-launch NODES [WHY]   no launch succeeds
-//   restore NODES             they live, are heard and launch as they should
+//   fault NODES CHECK TIER [TEXT]   a health check fails, as the agent of production would report it
+//   mend NODES                their checks are as they should be
+//   restore NODES             they live, are heard, healthy and launch as they should
 //   status                    how many are what
 //   help
 //
@@ -20,7 +22,7 @@ namespace hai {
 
 class FleetControl {
  public:
-  explicit FleetControl(Fleet& fleet) : fleet_(fleet) {}
+  FleetControl(Loop& loop, Fleet& fleet) : loop_(loop), fleet_(fleet) {}
 
   // "ok ..." or "error ...", without a newline.
   std::string execute(std::string_view line);
@@ -29,6 +31,7 @@ class FleetControl {
   Result<std::string> run(const std::vector<std::string>& words);
   std::string status() const;
 
+  Loop& loop_;
   Fleet& fleet_;
 };
 

@@ -8,6 +8,8 @@ namespace hai {
 
 namespace {
 
+constexpr Duration kBootLength = 1s;
+
 // A node's ranks end with its process, and so may what its agent knows.
 class NoRecord final : public AgentRecordKeeper {
  public:
@@ -23,22 +25,25 @@ struct FleetNode::Life {
         connection(node.loop_, ranks, node.options_.link),
         link(connection, node.is_silent_),
         peer(node.peers_, facts.name, node.is_silent_),
-        agent(node.loop_, {ranks, link, peer, keeper}, std::move(facts)) {}
+        health(node.loop_, node.faults_, [&node] { node.reboot(); }),
+        agent(node.loop_, {ranks, link, peer, keeper, &health}, std::move(facts)) {}
 
   TimerRanks ranks;
   GrpcServerLink connection;
   MutedLink link;
   FleetPeer peer;
   NoRecord keeper;
+  FleetHealth health;
   Agent agent;
 };
 
 FleetNode::FleetNode(Loop& loop, FleetPeers& peers, FleetNodeOptions options)
     : loop_(loop), peers_(peers), options_(std::move(options)) {}
 
-FleetNode::~FleetNode() = default;
+FleetNode::~FleetNode() { loop_.cancel(boot_timer_); }
 
 void FleetNode::start() {
+  loop_.cancel(std::exchange(boot_timer_, 0));
   if (life_) return;
   NodeFacts facts = options_.facts;
   facts.boot_id = fmt::format("{}-{}", options_.facts.boot_id, ++boots_);
@@ -46,7 +51,21 @@ void FleetNode::start() {
   life_->agent.start();
 }
 
-void FleetNode::kill() { life_.reset(); }
+void FleetNode::kill() {
+  loop_.cancel(std::exchange(boot_timer_, 0));
+  life_.reset();
+}
+
+// Posted: what asks for it is part of the life that ends.
+void FleetNode::reboot() {
+  boot_timer_ = loop_.call_after(Duration(0), [this] {
+    kill();
+    boot_timer_ = loop_.call_after(kBootLength, [this] {
+      boot_timer_ = 0;
+      start();
+    });
+  });
+}
 
 size_t FleetNode::ranks() const { return life_ ? life_->ranks.living() : 0; }
 

@@ -1,12 +1,13 @@
 #pragma once
 // One pretended node: the agent of production with its own connection to the server; only its ranks
 // are timers. It can be dead (nothing of it exists, as after a power cut), silent (it lives, but
-// its network carries nothing) or launch badly. Loop thread only.
+// its network carries nothing), launch badly or have faults of health. Loop thread only.
 
 #include <memory>
 #include <string>
 
 #include "agent/core/agent.h"
+#include "agent/fleet/fleet_health.h"
 #include "agent/fleet/fleet_peers.h"
 #include "agent/fleet/timer_ranks.h"
 #include "agent/rpc/server_link.h"
@@ -32,6 +33,7 @@ class FleetNode {
   void kill();
   void set_silent(bool is_silent) { is_silent_ = is_silent; }
   LaunchHabit& launch_habit() { return habit_; }
+  FleetFaults& faults() { return faults_; }
 
   bool is_alive() const { return life_ != nullptr; }
   bool is_silent() const { return is_silent_; }
@@ -39,13 +41,17 @@ class FleetNode {
 
  private:
   struct Life;
+  void reboot();
+
   Loop& loop_;
   FleetPeers& peers_;
   FleetNodeOptions options_;
   int boots_ = 0;
   bool is_silent_ = false;
   LaunchHabit habit_;
+  FleetFaults faults_;
   std::unique_ptr<Life> life_;
+  TimerId boot_timer_ = 0;
 };
 
 }  // namespace hai

@@ -94,7 +94,7 @@ int describe(Session& session, const Options& options) {
       const int code = session.fail(page.status());
       if (exit_code == kOk) exit_code = code;
     } else if (is_json(options.output)) {
-      items.push_back(page.value().json);
+      items.push_back(*page.value().json);
     } else {
       print((first ? "" : "\n") + page.value().text);
       first = false;

@@ -2,7 +2,7 @@
 // Everything about one thing on one page, for `hai describe`: what several other verbs would have
 // to be asked for.
 
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@ class Client;
 
 struct Page {
   std::string text;
-  Json json;
+  std::shared_ptr<const Json> json;
 };
 
 Result<Page> describe_job(Client& client, const std::string& job, const Terminal& terminal);

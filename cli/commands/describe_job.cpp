@@ -165,7 +165,7 @@ Result<Page> describe_job(Client& client, const std::string& name, const Termina
   json["spec_yaml"] = spec.is_ok() ? Json(spec.value()) : Json();
   text += page_part("SPEC", spec.is_ok() ? Result<std::string>(indented(spec.value())) : spec,
                     terminal);
-  return Page{std::move(text), std::move(json)};
+  return Page{std::move(text), std::make_shared<const Json>(std::move(json))};
 }
 
 }  // namespace hai::cli

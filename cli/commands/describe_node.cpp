@@ -135,7 +135,7 @@ Result<Page> describe_node(Client& client, const std::string& name, const Termin
                     events.is_ok() ? Result<std::string>(events_text(events.value(), terminal))
                                    : Result<std::string>(events.status()),
                     terminal);
-  return Page{std::move(text), std::move(json)};
+  return Page{std::move(text), std::make_shared<const Json>(std::move(json))};
 }
 
 Result<Page> describe_incident(Client& client, int64_t id, const Terminal& terminal) {
@@ -162,7 +162,7 @@ Result<Page> describe_incident(Client& client, int64_t id, const Terminal& termi
               : std::string("NODES");
       text += page_part(title, node_table(nodes, false, terminal), terminal);
     }
-    return Page{std::move(text), std::move(json)};
+    return Page{std::move(text), std::make_shared<const Json>(std::move(json))};
   }
   return not_found("incident {} is not open; `hai events` has those that ended", id);
 }

@@ -96,8 +96,8 @@ void add_dev(CLI::App& app, Session& session) {
   CLI::App* fleet = add_verb(*dev, "fleet", "Make nodes of a fleet fail", options->up.place);
   fleet
       ->add_option("COMMAND", options->words,
-                   "kill, silence, slow-launch, fail-launch or restore, and which nodes; status; "
-                   "help")
+                   "kill, silence, slow-launch, fail-launch, fault, mend or restore, and which nodes; "
+                   "status; help")
       ->required();
   fleet->callback([&session, options] {
     session.exit_code = dev_fleet(session, options->up.place, options->words);

@@ -128,9 +128,11 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   nodes_to_reconcile_.insert(session->node);
   sessions_.report_confirms(*session, report.sequence, report.granted_sequence, knobs_.agent_lease,
                             loop_.now());
-  effects_.orders.push_back({session->node, connection,
-                             GrantLease{report.sequence, knobs_.agent_lease, knobs_.heartbeat,
-                                        fence_after(knobs_), loop_.wall_now()}});
+  if (is_grant_due(*session, knobs_.heartbeat, loop_.now())) {
+    effects_.orders.push_back({session->node, connection,
+                               GrantLease{report.sequence, knobs_.agent_lease, knobs_.heartbeat,
+                                          fence_after(knobs_), loop_.wall_now()}});
+  }
   tell_peers(*session);
   for (OrderBody& order : repair_orders(*state_, knobs_, *session, decision.now(), loop_.now())) {
     effects_.orders.push_back({session->node, connection, std::move(order)});
@@ -268,11 +270,13 @@ void Controller::note_events(const std::vector<Event>& events) {
 
 void Controller::collect_orders() {
   PlacesOfTurn places;
+  std::set<ConnectionId> addressed;
+  for (const Order& order : effects_.orders) addressed.insert(order.connection);
   for (NodeId node : std::exchange(nodes_to_reconcile_, {})) {
     Session* session = sessions_.find(node);
     if (session == nullptr || !session->has_reported) continue;
-    for (OrderBody& body :
-         reconcile(*state_, knobs_, *session, decision_time(), loop_.now(), places)) {
+    const TurnOfNode turn{decision_time(), loop_.now(), addressed.contains(session->connection)};
+    for (OrderBody& body : reconcile(*state_, knobs_, *session, turn, places)) {
       effects_.orders.push_back({node, session->connection, std::move(body)});
     }
   }

@@ -92,18 +92,23 @@ LaunchRank launch_order(const ClusterState& state, const Job& job, int index,
 }
 
 std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, Session& session,
-                                 UnixTime now, MonoTime mono_now, PlacesOfTurn& places) {
+                                 const TurnOfNode& turn, PlacesOfTurn& places) {
   std::vector<OrderBody> orders;
   std::set<RankKey> seen;
   std::set<RankKey> wanted;
+  std::vector<RankKey> held;
   auto add = [&](const RankKey& key, OrderBody body) {
     wanted.insert(key);
-    OrderKind kind = kind_of(body);
-    auto it = session.sent.find(key);
-    if (it != session.sent.end() && it->second.kind == kind &&
-        mono_now - it->second.at < knobs.resend_after)
-      return;
-    session.sent.insert_or_assign(key, SentOrder{kind, mono_now});
+    const OrderKind kind = kind_of(body);
+    auto [it, is_new] = session.sent.try_emplace(key);
+    SentOrder& sent = it->second;
+    if (is_new || sent.kind != kind) {
+      sent = {kind, turn.mono_now, kind == OrderKind::forget};
+    } else if (!sent.is_held) {
+      if (turn.mono_now - sent.at < knobs.resend_after) return;
+      sent.at = turn.mono_now;
+    }
+    if (sent.is_held) return held.push_back(key);
     orders.push_back(std::move(body));
   };
   for (const Occupant& occupant : state.find(session.node)->occupants) {
@@ -112,7 +117,7 @@ std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, 
     seen.insert(key);
     auto it = session.ranks.find(key);
     const RankStatus* status = it == session.ranks.end() ? nullptr : &it->second;
-    if (auto body = wanted_for(state, job, occupant.rank, status, now, places))
+    if (auto body = wanted_for(state, job, occupant.rank, status, turn.now, places))
       add(key, std::move(*body));
   }
   for (const auto& [key, status] : session.ranks) {
@@ -122,6 +127,13 @@ std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, 
     } else {
       add(key, KillRank{key});
     }
+  }
+  const bool is_addressed = turn.is_addressed || !orders.empty();
+  for (const RankKey& key : held) {
+    SentOrder& sent = session.sent.at(key);
+    if (!is_addressed && turn.mono_now - sent.at < kForgetPause) continue;
+    sent = {OrderKind::forget, turn.mono_now};
+    orders.push_back(ForgetRank{key});
   }
   // What has shown its effect is waited for no more: nodes that wait for nothing cost a tick nothing.
   std::erase_if(session.sent, [&](const auto& entry) { return !wanted.contains(entry.first); });

@@ -21,10 +21,18 @@ class PlacesOfTurn {
   std::map<JobId, RankPlaces> places_;
 };
 
+struct TurnOfNode {
+  UnixTime now;
+  MonoTime mono_now;
+  bool is_addressed = false;  // something leaves for the node in this turn anyway
+};
+
 // The session must have reported. Orders already on their way are not repeated within
-// knobs.resend_after.
+// knobs.resend_after. That an agent may forget a rank waits up to kForgetPause, and for the next
+// tick, for an order that it can go along with: at full size a start is mostly messages.
+constexpr Duration kForgetPause = 500ms;
 std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, Session& session,
-                                 UnixTime now, MonoTime mono_now, PlacesOfTurn& places);
+                                 const TurnOfNode& turn, PlacesOfTurn& places);
 
 // The order that launches one rank of the live attempt.
 LaunchRank launch_order(const ClusterState& state, const Job& job, int rank, PlacesOfTurn& places);

@@ -76,6 +76,23 @@ class FleetTest(ClusterTest):
         self.tell("restore", "all")
         self.cluster.ok("stop", job)
 
+    def test_a_fault_moves_the_job_and_is_mended_by_itself(self):
+        job = self.sleeper("on-a-faulty-node", 600)
+        node = self.cluster.wait_running(job)["nodes"][0]
+        self.tell("fault", node, "gpu_xid", "evict", "79:", "fallen", "off", "the", "bus")
+        moved = self.cluster.wait_running(job, attempt=2)
+        self.assertNotIn(node, moved["nodes"])
+        self.assertIn("fallen off the bus", self.cluster.ok("incidents", "-a"))
+        eventually("its hook has mended it", lambda: self.count("faulty") == 0, 60)
+
+        def is_open():
+            now = self.cluster.json("nodes", node)
+            now = now[0] if isinstance(now, list) else now
+            return now["scheduling"] == "open" and now["liveness"] == "up"
+
+        eventually("it is validated and takes jobs again", is_open, 60)
+        self.cluster.ok("stop", job)
+
     def test_bad_commands_are_one_clear_error(self):
         result = self.cluster.hai("dev", "fleet", "--name", "fleet", "silence", "node-9999")
         self.assertEqual((result.code, result.err), (4, "hai: no node node-9999 in this fleet\n"))

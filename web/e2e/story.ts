@@ -15,17 +15,22 @@ export interface Story {
   errors: string[];
 }
 
-// Stories ask for what does not exist and kill servers: that an answer was none is no fault of the page.
-const isComplaint = (type: string, text: string): boolean =>
-  (type === 'error' || type === 'warning') && !text.startsWith('Failed to load resource');
+// What the page itself complains of, kept in `errors`. The browser also notes each answer that is a refusal: a
+// story asks for what does not exist and kills servers, and a half-typed form is refused by the server.
+export function listen(page: Page, errors: string[]): void {
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (line) => {
+    const isComplaint = line.type() === 'error' || line.type() === 'warning';
+    if (isComplaint && !line.text().startsWith('Failed to load resource')) errors.push(line.text());
+  });
+}
 
 export function tell(): Story {
   const story = { errors: [] as string[] } as Story;
   beforeAll(async () => {
     story.browser = await launch();
     story.page = await openPage(story.browser, base, look);
-    story.page.on('pageerror', (error) => story.errors.push(error.message));
-    story.page.on('console', (line) => isComplaint(line.type(), line.text()) && story.errors.push(line.text()));
+    listen(story.page, story.errors);
     await story.page.getByText('live', { exact: true }).waitFor();
   });
   afterAll(() => story.browser.close());

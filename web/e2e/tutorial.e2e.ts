@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { launch, openPage } from './browser';
 import { type Act, readGuide, readItem } from './guide';
-import { base, look, stopAll } from './story';
+import { base, listen, look, stopAll } from './story';
 
 // docs/tutorial-dashboard.md, done to the letter: each sentence of it is an act here.
 const root = resolve(import.meta.dirname, '../..');
@@ -21,8 +21,7 @@ beforeAll(async () => {
   await stopAll();
   const browser = await launch();
   page = await openPage(browser, 'about:blank', { ...look, token: '' });
-  page.on('pageerror', (error) => errors.push(error.message));
-  page.on('console', (line) => ['error', 'warning'].includes(line.type()) && errors.push(line.text()));
+  listen(page, errors);
 });
 afterAll(async () => {
   await page.context().browser()?.close();

@@ -22,10 +22,11 @@ TEST(Streams, AreRefusedByWhoDoesNotLead) {
   EXPECT_THAT(b->agents.closed, SizeIs(1));
 }
 
-TEST(Streams, EachReportIsAnsweredWithALease) {
+TEST(Streams, AReportIsAnsweredWithALease) {
   ControllerWorld w;
   auto a = w.leader();
   w.connect(*a, 1, "node-1");
+  w.run(w.knobs.heartbeat);
   w.report(*a, 1, 2);
   const std::vector<GrantLease> grants = a->agents.of<GrantLease>(ConnectionId{1});
   ASSERT_THAT(grants, SizeIs(2));
@@ -39,11 +40,25 @@ TEST(Streams, EachReportIsAnsweredWithALease) {
   EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
 }
 
+TEST(Streams, ReportsRightAfterAnotherGetNoLeaseOfTheirOwn) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  for (int64_t sequence = 2; sequence < 10; ++sequence) w.report(*a, 1, sequence);
+  EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}), SizeIs(1));
+  w.run(w.knobs.heartbeat / 8);
+  w.report(*a, 1, 20);
+  const std::vector<GrantLease> grants = a->agents.of<GrantLease>(ConnectionId{1});
+  ASSERT_THAT(grants, SizeIs(2));
+  EXPECT_EQ(grants[1].report_sequence, 20);
+}
+
 TEST(Streams, AReportIsHeardBeforeWhatWaitsInALongLine) {
   ControllerWorld w;
   w.knobs.append_batch_max = 8;
   auto a = w.leader();
   w.connect(*a, 1, "node-1");
+  w.run(w.knobs.heartbeat);
   w.latency = 1s;  // of each append, which the next turn waits for
   for (int i = 0; i < 100; ++i) submit(*a, job(fmt::format("j{}", i)));
   a->controller.agent_report(ConnectionId{1}, {.node = "node-1", .sequence = 2});
@@ -71,7 +86,9 @@ TEST(Streams, RepeatedAndLateReportsAreIgnored) {
   ControllerWorld w;
   auto a = w.leader();
   w.connect(*a, 1, "node-1");
+  w.run(w.knobs.heartbeat);
   w.report(*a, 1, 5);
+  w.run(w.knobs.heartbeat);
   w.report(*a, 1, 5);
   w.report(*a, 1, 4);
   EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}), SizeIs(2));

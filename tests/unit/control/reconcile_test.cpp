@@ -24,6 +24,7 @@ struct World {
   JobId id;
   Session session;
   MonoTime mono{100s};
+  bool is_addressed = true;  // a lease goes to the node as well
 
   explicit World(const std::string& desired) {
     session.node = NodeId{1};
@@ -56,7 +57,8 @@ struct World {
   std::string orders() {
     std::string out;
     PlacesOfTurn places;
-    for (const OrderBody& body : reconcile(c.state(), c.knobs, session, c.now, mono, places))
+    const TurnOfNode turn{c.now, mono, is_addressed};
+    for (const OrderBody& body : reconcile(c.state(), c.knobs, session, turn, places))
       out += (out.empty() ? "" : ",") + kind(body);
     return out;
   }
@@ -115,6 +117,29 @@ TEST(Reconcile, ForgetsWhatItSentAboutRanksThatAreOver) {
   EXPECT_THAT(w.session.sent, IsEmpty());
 }
 
+TEST(Reconcile, ThatItMayForgetWaitsForCompanyForAMoment) {
+  World w("ended");
+  w.is_addressed = false;
+  w.reported("exited");
+  EXPECT_EQ(w.orders(), "");
+  w.mono += kForgetPause - 1us;
+  EXPECT_EQ(w.orders(), "");
+  w.mono += 1us;
+  EXPECT_EQ(w.orders(), "forget");
+  EXPECT_EQ(w.orders(), "") << "it is on its way";
+  w.mono += w.c.knobs.resend_after;
+  EXPECT_EQ(w.orders(), "forget") << "it has shown no effect";
+}
+
+TEST(Reconcile, ThatItMayForgetGoesWithTheNextLaunch) {
+  World w("ended");
+  w.is_addressed = false;
+  w.reported("exited");
+  EXPECT_EQ(w.orders(), "");
+  w.id = w.c.place(job("next").nodes(2), {"node-1", "node-2"});
+  EXPECT_EQ(w.orders(), "launch,forget");
+}
+
 TEST(Reconcile, KillsStraysOfJobsItHasNeverHeardOf) {
   World w("none");
   w.session.ranks[{JobId{77}, 3, 1}] = running({JobId{77}, 3, 1});
@@ -126,12 +151,12 @@ TEST(Reconcile, CountsTheGraceFromTheDeadline) {
   w.reported("running");
   w.c.advance(45s);
   PlacesOfTurn places;
-  auto orders = reconcile(w.c.state(), w.c.knobs, w.session, w.c.now, w.mono, places);
+  auto orders = reconcile(w.c.state(), w.c.knobs, w.session, {w.c.now, w.mono}, places);
   ASSERT_EQ(orders.size(), 1u);
   EXPECT_EQ(std::get<SuspendRank>(orders[0]).grace, 15s);
   w.c.advance(20s);
   w.mono += 1h;
-  orders = reconcile(w.c.state(), w.c.knobs, w.session, w.c.now, w.mono, places);
+  orders = reconcile(w.c.state(), w.c.knobs, w.session, {w.c.now, w.mono}, places);
   EXPECT_EQ(std::get<SuspendRank>(orders[0]).grace, 0s) << "never negative";
 }
 

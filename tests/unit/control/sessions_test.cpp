@@ -30,6 +30,37 @@ TEST(Sessions, ContactIsAtLeastTheStartOfTheTerm) {
   EXPECT_EQ(sessions.contact(NodeId{1}), MonoTime(20s));
 }
 
+TEST(Sessions, AGrantIsDueAtOnceAndThenEightTimesAHeartbeat) {
+  Session session;
+  Sessions sessions;
+  EXPECT_TRUE(is_grant_due(session, 8s, MonoTime(1s)));
+  sessions.grant_leaves(session, 1, MonoTime(1s));
+  EXPECT_FALSE(is_grant_due(session, 8s, MonoTime(1s)));
+  EXPECT_FALSE(is_grant_due(session, 8s, MonoTime(2s - 1us)));
+  EXPECT_TRUE(is_grant_due(session, 8s, MonoTime(2s)));
+}
+
+// What the reports without a grant say changes nothing of what is proven.
+TEST(Sessions, ALeaseIsProvenAlthoughNotEachReportIsGranted) {
+  Sessions sessions;
+  sessions.open(ConnectionId{1}, "a");
+  Session& session = *sessions.find(ConnectionId{1});
+  sessions.bind(session, NodeId{7});
+  const auto report = [&](int64_t sequence, int64_t granted, MonoTime now) {
+    sessions.report_confirms(session, sequence, granted, 30s, now);
+    return sessions.proven_lease(NodeId{7}).until;
+  };
+  sessions.grant_leaves(session, 1, MonoTime(1s));
+  EXPECT_EQ(report(2, 1, MonoTime(2s)), MonoTime{}) << "nothing says when report 1 was sent";
+  EXPECT_EQ(report(3, 1, MonoTime(3s)), MonoTime{});
+  sessions.grant_leaves(session, 3, MonoTime(3s));
+  EXPECT_EQ(report(4, 1, MonoTime(4s)), MonoTime{}) << "sent before the grant arrived";
+  EXPECT_EQ(report(5, 3, MonoTime(5s)), MonoTime(31s)) << "report 3 was sent after grant 1 left";
+  EXPECT_EQ(report(6, 3, MonoTime(6s)), MonoTime(31s));
+  sessions.grant_leaves(session, 6, MonoTime(6s));
+  EXPECT_EQ(report(7, 6, MonoTime(7s)), MonoTime(33s));
+}
+
 TEST(Sessions, CloseAllForgetsEverything) {
   Sessions sessions;
   sessions.open(ConnectionId{1}, "a");

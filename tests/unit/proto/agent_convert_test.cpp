@@ -3,6 +3,7 @@
 
 #include "proto/convert/agent_convert.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -335,6 +336,39 @@ TEST(AgentConvert, PlacesOfAGangAreConvertedOnce) {
   }
   EXPECT_TRUE(read[0].ranks.is_same_object(read[1].ranks));
   EXPECT_FALSE(read[0].ranks.is_same_object(read[2].ranks));
+}
+
+std::vector<RankPlace> many_places() {
+  std::vector<RankPlace> places;
+  for (int i = 0; i < 1'000; ++i) {
+    places.push_back({fmt::format("node-{:04}", i), fmt::format("10.0.{}.{}", i / 250, i % 250),
+                      i < 500 ? "A" : "B", fmt::format("leaf-{}", i / 20)});
+  }
+  return places;
+}
+
+TEST(AgentConvert, PlacesOfALargeGangAreSmall) {
+  const RankPlaces places = many_places();
+  PlacesCodec server;
+  PlacesCodec agent;
+  const std::string bytes = server.encode(places);
+  EXPECT_LT(bytes.size(), 8'000u);
+  const Result<RankPlaces> read = agent.decode(bytes);
+  ASSERT_TRUE(read.is_ok()) << read.status().message();
+  EXPECT_EQ(read.value(), places);
+}
+
+TEST(AgentConvert, DamagedPlacesAreRefused) {
+  PlacesCodec server;
+  const std::string bytes = server.encode(many_places());
+  for (size_t size = 1; size < bytes.size(); size += 97) {
+    PlacesCodec agent;
+    EXPECT_EQ(agent.decode(bytes.substr(0, size)).status().code(), Code::invalid_argument) << size;
+  }
+  std::string changed = bytes;
+  changed[bytes.size() / 2] = static_cast<char>(changed[bytes.size() / 2] ^ 0x55);
+  PlacesCodec agent;
+  EXPECT_EQ(agent.decode(changed).status().code(), Code::invalid_argument);
 }
 
 TEST(AgentConvert, UnsortedRanksAreSorted) {
