@@ -82,7 +82,7 @@ class FleetTest(ClusterTest):
         self.tell("fault", node, "gpu_xid", "evict", "79:", "fallen", "off", "the", "bus")
         moved = self.cluster.wait_running(job, attempt=2)
         self.assertNotIn(node, moved["nodes"])
-        self.assertIn("fallen off the bus", self.cluster.ok("incidents", "-a"))
+        self.assertIn("fallen off the bus", self.cluster.ok("events", job))
         eventually("its hook has mended it", lambda: self.count("faulty") == 0, 60)
 
         def is_open():
