@@ -40,7 +40,7 @@ bool Patience::retry(const Status& status) {
     told_ = true;
   }
   std::this_thread::sleep_for(pause_);
-  pause_ = std::min(pause_ * 2, kLongestPause);
+  pause_ = std::min(pause_ * 3 / 2, kLongestPause);
   return true;
 }
 

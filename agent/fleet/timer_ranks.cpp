@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/fleet/pretended_log.h"
 #include "agent/fleet/rank_program.h"
 
 namespace hai {
@@ -35,6 +36,7 @@ void TimerRanks::launched(const RankKey& key, std::optional<Duration> length, in
   auto found = ranks_.find(key);
   if (found == ranks_.end() || found->second.status.phase != RankPhase::starting) return;
   found->second.timer = 0;
+  found->second.ran_from = loop_.now();
   found->second.status.phase = RankPhase::running;
   listener_(found->second.status);
   if (length) end_after(key, *length, ExitCause::program, exit_code);
@@ -92,6 +94,7 @@ void TimerRanks::end(const RankKey& key, ExitCause cause, int exit_code,
   rank.status.exit_code = exit_code;
   rank.status.message = message;
   rank.status.ended_at = loop_.wall_now();
+  rank.ran_until = loop_.now();
   if (rank.is_validation && cause == ExitCause::program) {
     rank.status.measurements = {{.test = "fleet", .detail = "there is no machine to measure"}};
   }
@@ -104,9 +107,14 @@ size_t TimerRanks::living() const {
 }
 
 LogChunk TimerRanks::read(const LogRequest& request) {
+  auto found = ranks_.find(request.key);
+  if (found != ranks_.end() && found->second.ran_from) {
+    const Rank& rank = found->second;
+    const MonoTime until = rank.ran_until.value_or(loop_.now());
+    return read_pretended_log(request, until - *rank.ran_from, rank.ran_until.has_value());
+  }
   LogChunk chunk;
   chunk.offset = chunk.next_offset = request.offset;
-  auto found = ranks_.find(request.key);
   chunk.end = found == ranks_.end() || found->second.status.phase == RankPhase::exited;
   return chunk;
 }

@@ -43,6 +43,8 @@ class TimerRanks final : public RankHost, public LogSource {
   struct Rank {
     RankStatus status;
     TimerId timer = 0;
+    std::optional<MonoTime> ran_from;
+    std::optional<MonoTime> ran_until;
     bool is_validation = false;
   };
   void launched(const RankKey& key, std::optional<Duration> length, int exit_code);

@@ -83,18 +83,21 @@ void GrpcServerLink::stream_done(const Status& status) {
            {{"server", options_.servers[next_server_]}, {"reason", status}});
   next_server_ = (next_server_ + 1) % options_.servers.size();
   ++failures_;
-  retry_later();
+  retry_later(was_accepted);
   if (was_accepted) listener_.disconnected();
 }
 
-// The pause grows by half with each round over all servers: slowly enough that agents are back
-// soon after a server is.
-void GrpcServerLink::retry_later() {
+// When a server goes, all its agents notice at once: they come back spread over a second, so that the
+// next one is not busy with handshakes before it has read its state. Then the pause grows by half with
+// each round over all servers: slowly enough that agents are back soon after a server is.
+void GrpcServerLink::retry_later(bool was_accepted) {
   const int rounds = (failures_ - 1) / static_cast<int>(options_.servers.size());
   Duration pause = options_.backoff_min;
   for (int i = 0; i < rounds && pause < options_.backoff_max; ++i) pause += pause / 2;
   pause = std::min(pause, options_.backoff_max);
-  pause = Duration(rng_.between(pause.count() / 2, pause.count()));
+  const bool is_first = was_accepted && failures_ == 1;
+  pause = is_first ? Duration(rng_.between(0, 10 * options_.backoff_min.count()))
+                   : Duration(rng_.between(pause.count() / 2, pause.count()));
   timer_ = loop_.call_after(pause, [this] {
     timer_ = 0;
     connect();

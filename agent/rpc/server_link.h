@@ -23,7 +23,7 @@ struct ServerLinkOptions {
   std::vector<std::string> servers;  // host:port, at least one
   std::string agent_token;
   std::string node;
-  Duration backoff_min = 100ms;
+  Duration backoff_min = 100ms;  // and ten times as long at most after an accepted stream has ended
   Duration backoff_max = 5s;
   Duration connect_timeout = 5s;  // a server that has not accepted by then is given up
   Duration keepalive = 5s;        // ping a silent server; without an answer for as long: broken
@@ -41,7 +41,7 @@ class GrpcServerLink final : public ServerLink {
 
  private:
   void connect();
-  void retry_later();
+  void retry_later(bool was_accepted);
   void stream_accepted();
   void stream_done(const Status& status);
   void answer_log(int64_t request_id, const LogRequest& request);

@@ -64,9 +64,9 @@ struct Gathering {
   Done<std::vector<ActionResult>> done;
 };
 
-Status check_count(size_t count, std::string_view what) {
-  if (count >= 1 && count <= kActionsMax) return ok();
-  return invalid_argument("1 to {} {} at once, {} given", kActionsMax, what, count);
+Status check_count(size_t count, std::string_view what, size_t count_max = kActionsMax) {
+  if (count >= 1 && count <= count_max) return ok();
+  return invalid_argument("1 to {} {} at once, {} given", count_max, what, count);
 }
 
 Status check_known(const ClusterState& state, const std::vector<std::string>& nodes) {
@@ -182,9 +182,11 @@ void Actions::control_nodes(const Caller& caller, const std::vector<std::string>
     for (const std::string& name : names.value()) {
       items.push_back({name, command_of(change, name)});
     }
-    if (items.size() > kActionsMax) break;
+    if (items.size() > kNodesAtOnceMax) break;
   }
-  if (Status status = check_count(items.size(), "nodes"); !status.is_ok()) return done(status);
+  if (Status status = check_count(items.size(), "nodes", kNodesAtOnceMax); !status.is_ok()) {
+    return done(status);
+  }
   std::vector<std::string> names;
   for (const Item& item : items) names.push_back(item.name);
   when_known(

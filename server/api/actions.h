@@ -16,6 +16,8 @@
 namespace hai {
 
 inline constexpr size_t kActionsMax = 1'000;
+// A whole cluster in one call, so that it is all or nothing.
+inline constexpr size_t kNodesAtOnceMax = 20'000;
 inline constexpr size_t kUserGroupsMax = 64;
 
 enum class JobVerb { stop, suspend, resume, hold, release };

@@ -94,8 +94,8 @@ Status prepare(Change& change) {
     if (!part.is_ok()) return part.status();
     names.insert(names.end(), part.value().begin(), part.value().end());
   }
-  if (names.empty() || names.size() > kActionsMax) {
-    return invalid_argument("1 to {} nodes at once, {} given", kActionsMax, names.size());
+  if (names.empty() || names.size() > kNodesAtOnceMax) {
+    return invalid_argument("1 to {} nodes at once, {} given", kNodesAtOnceMax, names.size());
   }
   drain->nodes = std::move(names);
   return ok();

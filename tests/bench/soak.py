@@ -4,11 +4,12 @@ does memory stay flat, do answers stay quick, and has every job exactly one outc
 
 A fleet of --nodes; --rate submits a second over REST (sizes and lengths of side_by_side/workload.py);
 every --churn seconds a node dies and the one before comes back; --watchers read the event stream (one
-in ten all of it, the others the ends of jobs); somebody asks for lists, jobs and nodes all the time.
+in ten all of it, the others the ends of jobs); --followers read logs of running jobs as they are
+written; somebody asks for lists, jobs and nodes all the time.
 Every question and submit is timed. At the end the queue drains, and the ledger is checked: what was
 acknowledged is there once, has succeeded, and no attempt is open; `hai-server verify` agrees.
 
-usage: soak.py [--minutes 30] [--nodes 1250] [--rate 100] [--watchers 200] [--json FILE]
+usage: soak.py [--minutes 30] [--nodes 1250] [--rate 100] [--watchers 200] [--followers 20] [--json FILE]
 """
 
 import argparse
@@ -101,6 +102,29 @@ class Watchers:
                 self.selector.unregister(key.fileobj)
 
 
+class Follower:
+    """Reads the log of one running job after the other until it ends."""
+
+    def __init__(self, soak, number):
+        self.soak, self.number = soak, number
+        self.caller = Caller(soak.cluster, [])
+        self.logs, self.bytes = 0, 0
+
+    def follow(self):
+        running = self.caller.call("running", "/api/v1/jobs?state=running&limit=100")["jobs"]
+        if len(running) <= self.number:
+            self.soak.over.wait(0.5)
+            return
+        connection = http.client.HTTPConnection("127.0.0.1", self.caller.port, timeout=60)
+        path = f"/api/v1/jobs/{running[self.number]['id']}/logs?follow=true"
+        connection.request("GET", path, headers=HEAD)
+        answer = connection.getresponse()
+        while answer.status == 200 and (data := answer.read1(65536)):
+            self.bytes += len(data)
+        self.logs += 1
+        connection.close()
+
+
 class Soak:
     def __init__(self, options):
         self.options = options
@@ -172,7 +196,9 @@ class Soak:
         watchers = Watchers(cluster, self.options.watchers)
         self.began = time.monotonic()
         cpu = descendants_cpu([cluster.server.process.pid])
+        followers = [Follower(self, number) for number in range(self.options.followers)]
         steps = [self.submit, self.ask, self.churn, self.sample, watchers.read]
+        steps += [follower.follow for follower in followers]
         workers = [Worker(self, step) for step in steps]
         for worker in workers:
             worker.start()
@@ -190,6 +216,8 @@ class Soak:
             "submitted": len(self.accepted), "per_s": round(len(self.accepted) / took, 1),
             "deaths": self.deaths, "watchers": self.options.watchers, "watchers_cut": watchers.cut,
             "watched_mb_per_s": round(watchers.bytes / took / 1e6, 1),
+            "logs_followed": sum(each.logs for each in followers),
+            "log_bytes": sum(each.bytes for each in followers),
             "server_cores": round(cores, 2), **self.memory(), **self.answers(),
             **self.ledger(), "errors": self.errors,
         }
@@ -247,6 +275,8 @@ def faults_of(result):
         faults.append(f"verify: {result['verify']}")
     if result["rss_mb_now"] > 1.10 * result["rss_mb_then"] + 16:
         faults.append(f"memory grows: {result['rss_mb_then']} to {result['rss_mb_now']} MB")
+    if result["log_bytes"] < result["logs_followed"]:
+        faults.append(f"{result['logs_followed']} logs had {result['log_bytes']} bytes")
     if result["watchers_cut"]:
         faults.append(f"{result['watchers_cut']} watchers were cut off")
     for name, (before, after) in result["p99_ms_halves"].items():
@@ -262,6 +292,7 @@ def main():
     parser.add_argument("--rate", type=float, default=100)
     parser.add_argument("--churn", type=float, default=10)
     parser.add_argument("--watchers", type=int, default=200)
+    parser.add_argument("--followers", type=int, default=20)
     parser.add_argument("--json")
     soak = Soak(parser.parse_args())
     try:

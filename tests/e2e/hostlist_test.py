@@ -58,6 +58,14 @@ class HostlistTest(cluster.ClusterTest):
                 self.assertEqual((result.code, result.err.count("\n")), (2, 1), result)
                 self.assertIn("host list", result.err)
 
+    def test_a_list_may_name_a_whole_cluster_of_full_size(self):
+        result = self.cluster.hai("drain", "node-[1-12500]")
+        self.assertEqual(result.code, 3, result)
+        self.assertIn("node-[5-12500] do not exist: nothing was changed", result.err)
+        result = self.cluster.hai("drain", "node-[1-20001]")
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("1 to 20000 nodes at once, 20001 given", result.err)
+
     def test_nodes_and_events_of_a_list(self):
         names = [node["name"] for node in self.cluster.json("nodes", "node-[2-3]", "node-3")]
         self.assertEqual(names, ["node-2", "node-3"])

@@ -18,11 +18,19 @@ namespace {
 
 constexpr int kTimes = 100;
 
+// A regression on purpose, to see that the gate sees it: so many turns of a loop in each piece.
+void waste() {
+  static const char* const given = std::getenv("HAI_PLANTED_LOOPS");
+  static const int64_t loops = given == nullptr ? 0 : std::atoll(given);
+  for (int64_t i = 0; i < loops; ++i) asm volatile("" ::"r"(i));  // not optimised away
+}
+
 }  // namespace
 
 // One planning pass after one change.
 extern "C" __attribute__((noinline)) void measured_pass(hai::bench::PlanWorld& world) {
   world.pass(false);
+  waste();
 }
 
 // A submit from the wire to its answer; the store is in memory.
@@ -39,6 +47,7 @@ extern "C" __attribute__((noinline)) void measured_submit(hai::Controller& contr
                       is_done = true;
                     });
   timeline.run_until(timeline.now() + hai::Duration(10'000), [&] { return is_done; });
+  waste();
 }
 
 namespace hai::bench {
