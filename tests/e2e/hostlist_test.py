@@ -63,7 +63,7 @@ class HostlistTest(cluster.ClusterTest):
         self.assertEqual(result.code, 3, result)
         self.assertIn("node-[5-12500] do not exist: nothing was changed", result.err)
         result = self.cluster.hai("drain", "node-[1-20001]")
-        self.assertEqual(result.code, 2, result)
+        self.assertEqual(result.code, 4, result)
         self.assertIn("1 to 20000 nodes at once, 20001 given", result.err)
 
     def test_nodes_and_events_of_a_list(self):
