@@ -17,6 +17,14 @@ void SimNetwork::deliver(std::function<void()> callback) {
   wire_.call_after(delay(), std::move(callback));
 }
 
+void SimNetwork::deliver(MonoTime& last, std::function<void()> callback) {
+  if (rng_.chance(model.loss)) return;
+  if (rng_.chance(model.duplication)) wire_.call_after(delay(), callback);
+  MonoTime arrival = wire_.now() + delay();
+  if (model.reordering == 0) last = arrival = std::max(arrival, last);
+  wire_.call_after(arrival - wire_.now(), std::move(callback));
+}
+
 bool SimNetwork::passes(const std::string& node, Cut direction) const {
   auto it = cuts_.find(node);
   return it == cuts_.end() || it->second.direction == Cut::none ||
@@ -78,7 +86,7 @@ void SimNetwork::dial(int server, std::shared_ptr<AgentEnd> agent,
 void SimNetwork::to_server(ConnectionId connection, AgentReport report) {
   auto it = streams_.find(connection);
   if (it == streams_.end() || !it->second.agent_open) return;
-  deliver([this, connection, report = std::move(report)] {
+  deliver(it->second.last_to_server, [this, connection, report = std::move(report)] {
     auto stream = streams_.find(connection);
     if (stream == streams_.end() || !stream->second.server_open) return;
     if (!passes(stream->second.agent->node, Cut::to_server)) return;
@@ -93,7 +101,7 @@ void SimNetwork::to_agent(ConnectionId connection, const AgentOrder& order) {
   if (on_order) on_order(order);
   auto it = streams_.find(connection);
   if (it == streams_.end() || !it->second.server_open) return;
-  deliver([this, connection, order] {
+  deliver(it->second.last_to_agent, [this, connection, order] {
     auto stream = streams_.find(connection);
     if (stream == streams_.end() || !stream->second.agent_open) return;
     if (!passes(stream->second.agent->node, Cut::to_agent)) return;

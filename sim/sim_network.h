@@ -86,9 +86,13 @@ class SimNetwork {
     std::shared_ptr<AgentEnd> agent;
     bool server_open = true;
     bool agent_open = true;
+    MonoTime last_to_server{};  // when the latest message arrives
+    MonoTime last_to_agent{};
   };
   Duration delay();
   void deliver(std::function<void()> callback);
+  // After what was sent on the stream before, as TCP does, unless the model reorders.
+  void deliver(MonoTime& last, std::function<void()> callback);
   void break_agent_side(ConnectionId connection, Duration after);
   void break_server_side(ConnectionId connection, Duration after);
   bool passes(const std::string& node, Cut direction) const;

@@ -17,7 +17,7 @@ Agent::Agent(Loop& loop, Ports ports, NodeFacts facts)
 
 Agent::~Agent() {
   *self_ = nullptr;
-  loop_.cancel(launch_report_timer_);
+  loop_.cancel(start_report_timer_);
   loop_.cancel(heartbeat_timer_);
   loop_.cancel(lease_timer_);
 }
@@ -96,7 +96,7 @@ void Agent::on(const LaunchRank& order) {
     return refuse(order.key, ExitCause::fenced, "the launch came after the node's lease had ended");
   ranks_[order.key].key = order.key;
   host_.launch(order, ranks_until_);
-  report_launch();
+  report_within(kLaunchPause);
 }
 
 void Agent::on(const SuspendRank& order) {
@@ -247,7 +247,8 @@ void Agent::take_rank(const RankStatus& status) {
   auto it = ranks_.find(status.key);
   if (it == ranks_.end()) return;
   it->second = status;
-  report_soon();
+  const bool is_start = status.phase == RankPhase::running && start_report_timer_ != 0;
+  is_start ? report_within(kStartPause) : report_soon();
 }
 
 // Changes of one moment share a report.
@@ -261,16 +262,20 @@ void Agent::report_soon() {
   });
 }
 
-// At full size a launch is mostly messages: one of them is spared where programs start at once.
-void Agent::report_launch() {
-  if (report_posted_ || launch_report_timer_ != 0) return;
-  launch_report_timer_ = loop_.call_after(kLaunchPause, [self = self_] {
+// At full size a start is mostly messages: one is spared where programs start at once, another where
+// they end at once, and ranks of one moment share them.
+void Agent::report_within(Duration pause) {
+  const MonoTime at = loop_.now() + pause;
+  if (report_posted_ || (start_report_timer_ != 0 && start_report_at_ <= at)) return;
+  loop_.cancel(start_report_timer_);
+  start_report_at_ = at;
+  start_report_timer_ = loop_.call_after(pause, [self = self_] {
     if (*self != nullptr) (*self)->report_now();
   });
 }
 
 void Agent::report_now() {
-  loop_.cancel(std::exchange(launch_report_timer_, 0));
+  loop_.cancel(std::exchange(start_report_timer_, 0));
   if (!is_connected_) return;
   AgentReport report{.node = facts_.name, .sequence = ++sequence_};
   report.granted_sequence = granted_sequence_;

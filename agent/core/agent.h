@@ -68,7 +68,7 @@ class Agent {
   bool has_live_ranks() const;
   void watch_lease();
   void report_soon();
-  void report_launch();
+  void report_within(Duration pause);
   void add_gpu_readings(AgentReport& report);
   void report_now();
   void set_heartbeat(Duration heartbeat);
@@ -101,7 +101,8 @@ class Agent {
   std::optional<HookResult> hook_;
   int64_t hook_begun_ = 0;
   bool report_posted_ = false;
-  TimerId launch_report_timer_ = 0;
+  TimerId start_report_timer_ = 0;
+  MonoTime start_report_at_{};  // when it fires
   int64_t sequence_ = 0;
   std::map<int64_t, MonoTime> sent_at_;  // reports not yet answered
   TimerId heartbeat_timer_ = 0;
@@ -110,6 +111,7 @@ class Agent {
 
   // A program mostly runs or has failed by then, which is worth a report more than its start is.
   static constexpr Duration kLaunchPause = 5ms;
+  static constexpr Duration kStartPause = 2ms;  // and soon enough for who waits for its start
   static constexpr size_t kForgottenMax = 10'000;
   static constexpr size_t kUnansweredMax = 100;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/control/views.h"
+#include "server/store/event_line.h"
 
 namespace hai::test {
 namespace {
@@ -39,6 +40,13 @@ void Player::play(std::vector<Line> lines) {
     check(line);
   }
   prove_liveness(lines.back());
+}
+
+std::vector<std::string> Player::log() const {
+  std::vector<std::string> lines;
+  if (world_ == nullptr) return lines;
+  for (const Event& event : world_->database().events()) lines.push_back(event_line(event));
+  return lines;
 }
 
 bool Player::configure(Line& line) {

@@ -16,6 +16,8 @@ namespace hai::test {
 class Player {
  public:
   void play(std::vector<Line> lines);
+  // What has happened until now, a line for each event.
+  std::vector<std::string> log() const;
 
   // For expectations.
   World& world() { return *world_; }

@@ -12,10 +12,12 @@ int main(int argc, char** argv) {
   }
   int failed = 0;
   for (int i = 1; i < argc; ++i) {
+    hai::test::Player player;
     try {
-      hai::test::Player().play(hai::test::read_script(argv[i]));
+      player.play(hai::test::read_script(argv[i]));
       std::printf("ok %s\n", argv[i]);
     } catch (const hai::test::ScenarioError& error) {
+      for (const std::string& line : player.log()) std::printf("%s\n", line.c_str());
       std::printf("FAILED %s\n", error.what());
       ++failed;
     }

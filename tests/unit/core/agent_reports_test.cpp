@@ -31,7 +31,7 @@ TEST(Reports, ChangesOfOneMomentShareOne) {
   for (int job = 1; job <= 5; ++job) w.order(launch({JobId{job}, 1, 0}));
   for (int job = 1; job <= 5; ++job)
     w.host.listener(in_phase({JobId{job}, 1, 0}, RankPhase::running));
-  w.run(1ms);
+  w.run(2ms);
   ASSERT_THAT(w.link.reports, SizeIs(1));
   EXPECT_THAT(w.link.reports[0].ranks, SizeIs(5));
 }
@@ -46,6 +46,30 @@ TEST(Reports, ALaunchWaitsAMomentForWhatComesOfIt) {
   w.run(1s);
   ASSERT_THAT(w.link.reports, SizeIs(1));
   EXPECT_EQ(w.link.reports[0].ranks[0].phase, RankPhase::running);
+}
+
+TEST(Reports, AProgramThatEndsAtOnceIsOneReport) {
+  AgentWorld w;
+  w.lease();
+  w.order(launch());
+  w.host.listener(in_phase(kRank, RankPhase::running));
+  w.run(1ms);
+  EXPECT_THAT(w.link.reports, IsEmpty());
+  w.host.listener(in_phase(kRank, RankPhase::exited));
+  w.run(1s);
+  ASSERT_THAT(w.link.reports, SizeIs(1));
+  EXPECT_EQ(w.link.reports[0].ranks[0].phase, RankPhase::exited);
+}
+
+TEST(Reports, ManyStartsOneAfterTheOtherPutNothingOff) {
+  AgentWorld w;
+  w.lease();
+  for (int job = 1; job <= 10; ++job) {
+    w.order(launch({JobId{job}, 1, 0}));
+    w.host.listener(in_phase({JobId{job}, 1, 0}, RankPhase::running));
+    w.run(1ms);
+  }
+  EXPECT_GE(w.link.reports.size(), 4u);
 }
 
 TEST(Reports, ALaunchThatTakesLongerIsReportedAllTheSame) {
