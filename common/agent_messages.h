@@ -133,6 +133,7 @@ struct AgentReport {
   int64_t granted_sequence = 0;
   int64_t peers_version = 0;      // of the NamePeers it goes by, 0 = none
   LogPosition seen;               // the newest any leader's order named
+  bool is_news_only = false;      // sent soon after another: it asks for no lease
   std::vector<RankStatus> ranks;  // all the agent has, sorted by key
   bool operator==(const AgentReport&) const = default;
 };

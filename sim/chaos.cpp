@@ -166,11 +166,17 @@ class Run {
       if (all_ended()) {
         world_.timeline().run_until(world_.timeline().now() + 2min, failed);
         if (failed()) return;
-        if (!all_ended()) continue;  // a node is validated
+        if (!all_ended() || is_writing()) continue;  // a node is validated
         return check_end();
       }
     }
     world_.checkers().fail("liveness: " + stuck());
+  }
+
+  // What is being appended is not in the rows yet.
+  bool is_writing() {
+    Controller* leader = world_.leader();
+    return leader != nullptr && leader->state().has_undurable();
   }
 
   bool all_ended() {

@@ -68,6 +68,7 @@ void Agent::connected() {
   send_checks_ = true;
   gpu_readings_.clear();
   sent_at_.clear();  // Answers to an earlier stream's reports don't come on this one.
+  asked_at_.reset();
   report_now();
 }
 
@@ -274,13 +275,17 @@ void Agent::report_within(Duration pause) {
   });
 }
 
-void Agent::report_now() {
+void Agent::report_now(bool is_heartbeat) {
   loop_.cancel(std::exchange(start_report_timer_, 0));
   if (!is_connected_) return;
   AgentReport report{.node = facts_.name, .sequence = ++sequence_};
   report.granted_sequence = granted_sequence_;
   report.peers_version = record_.peers.version;
   report.seen = seen_;
+  const MonoTime now = loop_.now();
+  report.is_news_only =
+      !is_heartbeat && asked_at_ && now - *asked_at_ < heartbeat_ / kLeasesPerHeartbeat;
+  if (!report.is_news_only) asked_at_ = now;
   if (std::exchange(send_facts_, false)) report.facts = facts_;
   if (send_checks_ && health_ != nullptr && health_->results() != nullptr) {
     report.checks = *health_->results();
@@ -289,7 +294,7 @@ void Agent::report_now() {
   add_gpu_readings(report);
   report.hook = hook_;
   for (const auto& [key, status] : ranks_) report.ranks.push_back(status);
-  sent_at_.emplace(sequence_, loop_.now());
+  sent_at_.emplace(sequence_, now);
   if (sent_at_.size() > kUnansweredMax) sent_at_.erase(sent_at_.begin());
   link_.send(report);
 }
@@ -314,7 +319,7 @@ void Agent::set_heartbeat(Duration heartbeat) {
 void Agent::arm_heartbeat() {
   heartbeat_timer_ = loop_.call_after(heartbeat_, [self = self_] {
     if (*self == nullptr) return;
-    (*self)->report_now();
+    (*self)->report_now(/*is_heartbeat=*/true);
     (*self)->arm_heartbeat();
   });
 }

@@ -70,7 +70,7 @@ class Agent {
   void report_soon();
   void report_within(Duration pause);
   void add_gpu_readings(AgentReport& report);
-  void report_now();
+  void report_now(bool is_heartbeat = false);
   void set_heartbeat(Duration heartbeat);
   void arm_heartbeat();
   bool is_forgotten(const RankKey& key) const;
@@ -105,6 +105,7 @@ class Agent {
   MonoTime start_report_at_{};  // when it fires
   int64_t sequence_ = 0;
   std::map<int64_t, MonoTime> sent_at_;  // reports not yet answered
+  std::optional<MonoTime> asked_at_;     // for a lease, on this stream
   TimerId heartbeat_timer_ = 0;
   TimerId lease_timer_ = 0;
   std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);  // emptied when destroyed
@@ -113,7 +114,10 @@ class Agent {
   static constexpr Duration kLaunchPause = 5ms;
   static constexpr Duration kStartPause = 2ms;  // and soon enough for who waits for its start
   static constexpr size_t kForgottenMax = 10'000;
-  static constexpr size_t kUnansweredMax = 100;
+  static constexpr size_t kUnansweredMax = 1'000;
+  // News so soon after a report that asked for a lease ask for none: the answer to each start and end
+  // is spared. Small enough that a node which misses one heartbeat is not silent yet.
+  static constexpr int kLeasesPerHeartbeat = 8;
 };
 
 }  // namespace hai

@@ -6,6 +6,7 @@
 #include <future>
 #include <optional>
 
+#include "agent/rpc/take_over.h"
 #include "common/log.h"
 #include "hai/v1/agent.grpc.pb.h"
 
@@ -56,11 +57,9 @@ class GrpcServerStream final : public ServerStream,
   }
 
   void send_report(const AgentReport& report) override {
-    std::optional<NodeFacts> facts = report.facts;
-    // A report that replaces the first one must still bring what only the first one carries.
-    if (!facts && report_) facts = std::move(report_->facts);
-    report_ = report;
-    report_->facts = std::move(facts);
+    AgentReport next = report;
+    if (report_) take_over(*report_, next);
+    report_ = std::move(next);
     write_next();
   }
 

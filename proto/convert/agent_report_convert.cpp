@@ -160,6 +160,7 @@ void to_proto(const AgentReport& report, v1::AgentReport& out) {
   out.set_peers_version(report.peers_version);
   out.set_seen_epoch(report.seen.epoch.value);
   out.set_seen_seq(report.seen.seq);
+  out.set_is_news_only(report.is_news_only);
   if (report.checks) to_proto(*report.checks, *out.mutable_checks());
   if (report.gpu_readings) to_proto(*report.gpu_readings, *out.mutable_gpu_readings());
   if (report.hook) to_proto(*report.hook, *out.mutable_hook());
@@ -180,6 +181,7 @@ Result<AgentReport> from_proto(const v1::AgentReport& message) {
   RETURN_IF_ERROR(check_range("seen_epoch", message.seen_epoch(), 0, kMax / 2));
   RETURN_IF_ERROR(check_range("seen_seq", message.seen_seq(), 0, kMax));
   report.seen = {Epoch{message.seen_epoch()}, message.seen_seq()};
+  report.is_news_only = message.is_news_only();
   if (message.has_facts()) {
     RETURN_IF_ERROR(from_proto(message.facts(), report.facts.emplace()));
     if (report.facts->name != report.node) {

@@ -128,7 +128,7 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   nodes_to_reconcile_.insert(session->node);
   sessions_.report_confirms(*session, report.sequence, report.granted_sequence, knobs_.agent_lease,
                             loop_.now());
-  if (is_grant_due(*session, knobs_.heartbeat, loop_.now())) {
+  if (!report.is_news_only) {
     effects_.orders.push_back({session->node, connection,
                                GrantLease{report.sequence, knobs_.agent_lease, knobs_.heartbeat,
                                           fence_after(knobs_), loop_.wall_now()}});

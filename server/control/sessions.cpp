@@ -61,14 +61,6 @@ MonoTime Sessions::contact(NodeId node) const {
 void Sessions::grant_leaves(Session& session, int64_t report_sequence, MonoTime now) {
   if (session.node) set_contact(session.node, now);
   session.granted_at[report_sequence] = now;
-  session.last_grant_at = now;
-}
-
-// A grant at most so often keeps a node that misses one heartbeat within silence_limit().
-constexpr int kGrantsPerHeartbeat = 8;
-
-bool is_grant_due(const Session& session, Duration heartbeat, MonoTime now) {
-  return !session.last_grant_at || now - *session.last_grant_at >= heartbeat / kGrantsPerHeartbeat;
 }
 
 // Report k says that the grant for report j has arrived. Report j said the same of an earlier

@@ -45,12 +45,7 @@ struct Session {
   // sent. Both only for what a later report can still confirm.
   std::map<int64_t, MonoTime> granted_at;
   std::map<int64_t, MonoTime> sent_after;
-  std::optional<MonoTime> last_grant_at;
 };
-
-// A report that brings news soon after one that was granted is answered by nothing, which spares a
-// message of each start and end: to the fencing (design/0005) it is as if only heartbeats were sent.
-bool is_grant_due(const Session& session, Duration heartbeat, MonoTime now);
 
 // A span in which a node's lease was surely alive, by what the node itself confirmed.
 struct ProvenLease {

@@ -247,9 +247,11 @@ class Soak:
 
     def ledger(self):
         sql = self.cluster.database.sql
-        ids = ",".join(map(str, self.accepted)) or "0"
-        rows = sql(f"SELECT state, count(*) FROM job WHERE id IN ({ids}) GROUP BY 1")
-        outcomes = dict(line.split("|") for line in rows.splitlines())
+        states = dict(line.split("|") for line in sql("SELECT id, state FROM job").splitlines())
+        outcomes = {}
+        for job in self.accepted:
+            state = states.get(str(job), "lost")
+            outcomes[state] = outcomes.get(state, 0) + 1
         ends = sql("SELECT count(*), count(DISTINCT subject) FROM event WHERE kind = 'job_finished'")
         total = int(sql("SELECT count(*) FROM job"))
         again = int(sql("SELECT count(*) FROM attempt WHERE number > 1"))
@@ -267,7 +269,7 @@ def faults_of(result):
     """What is wrong with it, in words."""
     faults = list(result["errors"])
     count = result["submitted"]
-    if result["outcomes"] != {"succeeded": str(count)}:
+    if result["outcomes"] != {"succeeded": count}:
         faults.append(f"outcomes of {count} jobs: {result['outcomes']}")
     if not result["jobs"] == result["ends"] == result["ends_of_different_jobs"] == count:
         faults.append("a job is lost, doubled or has ended twice")

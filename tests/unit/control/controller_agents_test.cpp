@@ -40,17 +40,36 @@ TEST(Streams, AReportIsAnsweredWithALease) {
   EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
 }
 
-TEST(Streams, ReportsRightAfterAnotherGetNoLeaseOfTheirOwn) {
+TEST(Streams, AReportThatAsksForNoLeaseGetsNone) {
   ControllerWorld w;
   auto a = w.leader();
   w.connect(*a, 1, "node-1");
-  for (int64_t sequence = 2; sequence < 10; ++sequence) w.report(*a, 1, sequence);
+  for (int64_t sequence = 2; sequence < 10; ++sequence) {
+    a->controller.agent_report(ConnectionId{1},
+                               {.node = "node-1", .sequence = sequence, .is_news_only = true});
+  }
+  w.run(1s);
   EXPECT_THAT(a->agents.of<GrantLease>(ConnectionId{1}), SizeIs(1));
-  w.run(w.knobs.heartbeat / 8);
   w.report(*a, 1, 20);
   const std::vector<GrantLease> grants = a->agents.of<GrantLease>(ConnectionId{1});
   ASSERT_THAT(grants, SizeIs(2));
   EXPECT_EQ(grants[1].report_sequence, 20);
+}
+
+// A store that is slow makes them wait: were only the first one granted, its lease could be over.
+TEST(Streams, EachOfSeveralReportsThatWaitedGetsItsLease) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 1s;
+  submit(*a, job("j"));
+  w.run(1ms);
+  for (int64_t sequence = 2; sequence < 5; ++sequence) w.report(*a, 1, sequence);
+  w.latency = 1ms;
+  w.run(1min);
+  const std::vector<GrantLease> grants = a->agents.of<GrantLease>(ConnectionId{1});
+  ASSERT_THAT(grants, SizeIs(4));
+  EXPECT_EQ(grants.back().report_sequence, 4);
 }
 
 TEST(Streams, AReportIsHeardBeforeWhatWaitsInALongLine) {

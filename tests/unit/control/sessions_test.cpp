@@ -30,16 +30,6 @@ TEST(Sessions, ContactIsAtLeastTheStartOfTheTerm) {
   EXPECT_EQ(sessions.contact(NodeId{1}), MonoTime(20s));
 }
 
-TEST(Sessions, AGrantIsDueAtOnceAndThenEightTimesAHeartbeat) {
-  Session session;
-  Sessions sessions;
-  EXPECT_TRUE(is_grant_due(session, 8s, MonoTime(1s)));
-  sessions.grant_leaves(session, 1, MonoTime(1s));
-  EXPECT_FALSE(is_grant_due(session, 8s, MonoTime(1s)));
-  EXPECT_FALSE(is_grant_due(session, 8s, MonoTime(2s - 1us)));
-  EXPECT_TRUE(is_grant_due(session, 8s, MonoTime(2s)));
-}
-
 // What the reports without a grant say changes nothing of what is proven.
 TEST(Sessions, ALeaseIsProvenAlthoughNotEachReportIsGranted) {
   Sessions sessions;

@@ -94,6 +94,26 @@ TEST(Reports, NothingNewIsNotReportedBeforeTheHeartbeat) {
   EXPECT_THAT(w.link.reports, IsEmpty());
 }
 
+TEST(Reports, NewsRightAfterAnotherReportAskForNoLease) {
+  AgentWorld w;
+  w.lease();
+  w.run(5s);
+  ASSERT_THAT(w.link.reports, SizeIs(1));
+  EXPECT_FALSE(w.link.reports[0].is_news_only) << "a heartbeat asks";
+  w.order(launch());
+  w.host.listener(in_phase(kRank, RankPhase::running));
+  w.run(600ms);
+  ASSERT_THAT(w.link.reports, SizeIs(2));
+  EXPECT_TRUE(w.link.reports[1].is_news_only);
+  w.run(100ms);
+  w.host.listener(in_phase(kRank, RankPhase::exited));
+  w.run(1ms);
+  ASSERT_THAT(w.link.reports, SizeIs(3));
+  EXPECT_FALSE(w.link.reports[2].is_news_only) << "an eighth of a heartbeat is over";
+  w.run(5s);
+  EXPECT_FALSE(w.link.reports.back().is_news_only);
+}
+
 TEST(Reports, AnExitedRankIsReportedUntilItIsForgotten) {
   AgentWorld w;
   w.lease();

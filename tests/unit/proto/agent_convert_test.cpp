@@ -83,6 +83,7 @@ class Draw {
                        .sequence = rng.between(0, std::numeric_limits<int64_t>::max())};
     if (rng.chance(0.5)) report.facts = facts(report.node);
     if (rng.chance(0.5)) {
+      report.is_news_only = rng.chance(0.5);
       std::vector<GpuReading>& gpus = report.gpu_readings.emplace();
       for (uint64_t i = rng.below(9); i > 0; --i) {
         GpuReading& gpu = gpus.emplace_back();
