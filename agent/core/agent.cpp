@@ -263,8 +263,8 @@ void Agent::report_soon() {
   });
 }
 
-// At full size a start is mostly messages: one is spared where programs start at once, another where
-// they end at once, and ranks of one moment share them.
+// At full size a start is mostly messages: one is spared where programs start at once, another
+// where they end at once, and ranks of one moment share them.
 void Agent::report_within(Duration pause) {
   const MonoTime at = loop_.now() + pause;
   if (report_posted_ || (start_report_timer_ != 0 && start_report_at_ <= at)) return;

@@ -115,8 +115,8 @@ class Agent {
   static constexpr Duration kStartPause = 2ms;  // and soon enough for who waits for its start
   static constexpr size_t kForgottenMax = 10'000;
   static constexpr size_t kUnansweredMax = 1'000;
-  // News so soon after a report that asked for a lease ask for none: the answer to each start and end
-  // is spared. Small enough that a node which misses one heartbeat is not silent yet.
+  // News so soon after a report that asked for a lease ask for none: the answer to each start and
+  // end is spared. Small enough that a node which misses one heartbeat is not silent yet.
   static constexpr int kLeasesPerHeartbeat = 8;
 };
 

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view kHelp =
     "kill NODES, silence NODES, slow-launch NODES TIME, fail-launch NODES [WHY], fault NODES CHECK "
-    "TIER [TEXT], mend NODES, restore NODES, status, help; NODES: all, random:N, zone:Z, leaf:L or names as in node-[0001-0010]";
+    "TIER [TEXT], mend NODES, restore NODES, status, help; NODES: all, random:N, zone:Z, leaf:L or "
+    "names as in node-[0001-0010]";
 
 Result<std::string> one_line(const Result<std::string>& answer) {
   RETURN_IF_ERROR(answer.status());
@@ -33,7 +34,8 @@ using Change = std::function<void(FleetNode&)>;
 
 std::string sentence(const Words& words, size_t first) {
   if (words.size() <= first) return "";
-  return fmt::format("{}", fmt::join(words.begin() + static_cast<ptrdiff_t>(first), words.end(), " "));
+  return fmt::format("{}",
+                     fmt::join(words.begin() + static_cast<ptrdiff_t>(first), words.end(), " "));
 }
 
 Result<Change> read_slow_launch(const Words& words, UnixTime) {
@@ -52,8 +54,10 @@ Result<Change> read_fault(const Words& words, UnixTime now) {
   if (words.size() < 2) {
     return invalid_argument("fault: which check, of which tier? e.g. gpu_xid evict");
   }
-  if (std::ranges::none_of(check_infos(), [&](const auto& info) { return info.name == words[0]; })) {
-    return invalid_argument("fault: {} is no check; docs/operations/health.md names them", words[0]);
+  if (std::ranges::none_of(check_infos(),
+                           [&](const auto& info) { return info.name == words[0]; })) {
+    return invalid_argument("fault: {} is no check; docs/operations/health.md names them",
+                            words[0]);
   }
   const std::optional<HealthTier> tier = parse_tier(words[1]);
   if (!tier) {
@@ -70,7 +74,7 @@ Result<Change> read_fault(const Words& words, UnixTime now) {
 
 struct Verb {
   std::string_view name;
-  size_t words_max;  // with itself and NODES
+  size_t words_max;                                          // with itself and NODES
   Result<Change> (*read)(const Words& words, UnixTime now);  // the words after NODES
 };
 constexpr Verb kVerbs[] = {

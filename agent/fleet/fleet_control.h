@@ -5,7 +5,7 @@
 //   silence NODES             they live, but their network carries nothing
 //   slow-launch NODES TIME    each launch takes so long
 //   fail-launch NODES [WHY]   no launch succeeds
-//   fault NODES CHECK TIER [TEXT]   a health check fails, as the agent of production would report it
+//   fault NODES CHECK TIER [TEXT]   a health check fails, as a real agent would report it
 //   mend NODES                their checks are as they should be
 //   restore NODES             they live, are heard, healthy and launch as they should
 //   status                    how many are what

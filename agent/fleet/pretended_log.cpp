@@ -28,8 +28,10 @@ LogChunk read_pretended_log(const LogRequest& request, Duration ran, bool has_en
   chunk.next_offset = to;
   chunk.end = has_ended && to == size;
   if (from == to) return chunk;
-  for (int64_t line = from / kLineBytes; line * kLineBytes < to; ++line) chunk.data += line_of(line);
-  chunk.data = chunk.data.substr(static_cast<size_t>(from % kLineBytes), static_cast<size_t>(to - from));
+  for (int64_t line = from / kLineBytes; line * kLineBytes < to; ++line)
+    chunk.data += line_of(line);
+  chunk.data =
+      chunk.data.substr(static_cast<size_t>(from % kLineBytes), static_cast<size_t>(to - from));
   return chunk;
 }
 

@@ -87,9 +87,9 @@ void GrpcServerLink::stream_done(const Status& status) {
   if (was_accepted) listener_.disconnected();
 }
 
-// When a server goes, all its agents notice at once: they come back spread over a second, so that the
-// next one is not busy with handshakes before it has read its state. Then the pause grows by half with
-// each round over all servers: slowly enough that agents are back soon after a server is.
+// When a server goes, all its agents notice at once: they come back spread over a second, so that
+// the next one is not busy with handshakes before it has read its state. Then the pause grows by
+// half with each round over all servers: slowly enough that agents are back soon after a server is.
 void GrpcServerLink::retry_later(bool was_accepted) {
   const int rounds = (failures_ - 1) / static_cast<int>(options_.servers.size());
   Duration pause = options_.backoff_min;

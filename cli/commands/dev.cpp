@@ -95,9 +95,10 @@ void add_dev(CLI::App& app, Session& session) {
   });
   CLI::App* fleet = add_verb(*dev, "fleet", "Make nodes of a fleet fail", options->up.place);
   fleet
-      ->add_option("COMMAND", options->words,
-                   "kill, silence, slow-launch, fail-launch, fault, mend or restore, and which nodes; "
-                   "status; help")
+      ->add_option(
+          "COMMAND", options->words,
+          "kill, silence, slow-launch, fail-launch, fault, mend or restore, and which nodes; "
+          "status; help")
       ->required();
   fleet->callback([&session, options] {
     session.exit_code = dev_fleet(session, options->up.place, options->words);
