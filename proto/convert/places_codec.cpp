@@ -20,7 +20,8 @@ Status from_proto(const v1::RankPlace& message, RankPlace& out) {
   return ok();
 }
 
-// The places of a thousand ranks are 36 kB, in each of a thousand orders; they shrink to a tenth.
+// The places of a thousand ranks are 36 kB, in each of a thousand orders; they shrink to a
+// tenth or a sixth.
 // Those of few ranks are not worth it.
 constexpr size_t kDeflateFrom = 2'048;
 // The first byte of every zlib stream with a window of 32 kB, and of no RankPlaces.
