@@ -80,8 +80,8 @@ void Agent::disconnected() {
 }
 
 void Agent::order(const AgentOrder& order) {
-  if (order.epoch < seen_.epoch) return;  // An older leader that doesn't know it yet.
-  seen_ = std::max(seen_, LogPosition{order.epoch, order.seq});
+  if (order.epoch < record_.seen.epoch) return;  // An older leader that doesn't know it yet.
+  record_.seen = std::max(record_.seen, LogPosition{order.epoch, order.seq});
   std::visit([this](const auto& body) { on(body); }, order.body);
 }
 
@@ -298,7 +298,7 @@ void Agent::report_now(bool is_heartbeat) {
   AgentReport report{.node = facts_.name, .sequence = ++sequence_};
   report.granted_sequence = granted_sequence_;
   report.peers_version = record_.peers.version;
-  report.seen = seen_;
+  report.seen = record_.seen;
   const MonoTime now = loop_.now();
   report.is_news_only =
       !is_heartbeat && asked_at_ && now - *asked_at_ < heartbeat_ / kLeasesPerHeartbeat;

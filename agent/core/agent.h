@@ -39,7 +39,7 @@ class Agent {
   // Adopts the ranks an earlier agent left, then dials the servers.
   void start();
 
-  Epoch epoch() const { return seen_.epoch; }
+  Epoch epoch() const { return record_.seen.epoch; }
   MonoTime lease_until() const { return record_.lease_until; }
   MonoTime ranks_until() const { return ranks_until_; }
   const std::map<RankKey, RankStatus>& ranks() const { return ranks_; }
@@ -88,7 +88,6 @@ class Agent {
   // Highest attempt forgotten per job: a launch that comes late must not run an attempt that is
   // over.
   std::map<JobId, int> forgotten_;
-  LogPosition seen_;
   AgentRecord record_;
   MonoTime ranks_until_{};        // the shims end them then
   int64_t granted_sequence_ = 0;  // see AgentReport

@@ -32,6 +32,7 @@ struct AgentRecord {
   MonoTime lease_until{};  // of the last grant
   Duration fence{0};       // from a granted report to the end of ranks
   NamePeers peers;
+  LogPosition seen;  // the newest any leader's order named
   bool operator==(const AgentRecord&) const = default;
 };
 class AgentRecordKeeper {

@@ -39,6 +39,7 @@ std::optional<AgentRecord> AgentRecordFile::load() {
     const MonoTime until{Duration(json.at("lease_until_boottime_us").get<int64_t>())};
     if (until > MonoTime{}) record.lease_until = loop_.now() + (until - boot_now());
     record.fence = Duration(json.at("fence_us").get<int64_t>());
+    record.seen = {Epoch{number(json, "seen_epoch")}, number(json, "seen_seq")};
     record.peers.version = json.at("peers_version").get<int64_t>();
     for (const Json& peer : json.at("peers")) {
       record.peers.peers.push_back({peer.at("node").get<std::string>(),
@@ -61,6 +62,8 @@ Status AgentRecordFile::save(const AgentRecord& record) {
   const Json json = {{"boot_id", boot_id_},
                      {"lease_until_boottime_us", until.time_since_epoch().count()},
                      {"fence_us", record.fence.count()},
+                     {"seen_epoch", record.seen.epoch.value},
+                     {"seen_seq", record.seen.seq},
                      {"peers_version", record.peers.version},
                      {"peers", peers},
                      {"peer_port", peer_port_}};

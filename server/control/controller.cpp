@@ -123,6 +123,7 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   }
   decide_report(decision, *session, report);
   if (report.gpu_readings) session->gpu_readings = *report.gpu_readings;
+  if (has_rank_of_lost_history(*state_, report)) history_.found_stray();
   if (history_.lost()) skip_attempts_of_strays(decision, *session);
   note_progress(report);
   nodes_to_reconcile_.insert(session->node);
@@ -240,8 +241,8 @@ void Controller::run_pass(Decision& decision) {
   plan_wanted_ = false;
   last_pass_at_ = loop_.now();
   if (history_.lost()) {
-    if (!are_all_nodes_known(*state_, sessions_)) return;
-    history_.settle();
+    const bool all_known = are_all_nodes_known(*state_, sessions_);
+    if (!history_.settles(all_known, loop_.now(), time_to_settle(knobs_))) return;
   }
   ++stats_.passes;
   planner_->update(*state_, state_->take_changes());
@@ -348,8 +349,8 @@ void Controller::release() {
     Session* session = sessions_.find(order.connection);
     if (session == nullptr) continue;
     if (std::holds_alternative<LaunchRank>(order.body) &&
-        !may_launch(sessions_, knobs_, order.node, loop_.now())) {
-      continue;
+        (history_.lost() || !may_launch(sessions_, knobs_, order.node, loop_.now()))) {
+      continue;  // It is sent again when it is still wanted then.
     }
     if (auto* grant = std::get_if<GrantLease>(&order.body))
       sessions_.grant_leaves(*session, grant->report_sequence, loop_.now());

@@ -73,13 +73,18 @@ void decide_peers(Decision& decision, const Sessions& sessions) {
   const PeerChoice choice(state, sessions);
   int named = 0;
   for (const auto& [id, node] : state.nodes()) {
-    // One list at a time is on its way: more than two that may be in force could not be kept apart.
-    if (node.peers.named || !can_answer(node, sessions)) continue;
-    if (!is_poor(state, node.peers.confirmed, choice.best_size())) continue;
-    std::vector<NodeId> peers = choice.for_node(id);
-    // Nobody to ask is worse than somebody who may come back.
-    if (peers == node.peers.confirmed || (peers.empty() && node.peers.version > 0)) continue;
+    if (!can_answer(node, sessions)) continue;
     const int64_t known = sessions.find(id)->peers_version;
+    // It goes by a list that a store that went back has forgotten, and takes no older one.
+    const bool is_unknown = known > node.peers.version;
+    // One list at a time is on its way: more than two that may be in force could not be kept apart.
+    if (node.peers.named && !is_unknown) continue;
+    if (!is_unknown && !is_poor(state, node.peers.confirmed, choice.best_size())) continue;
+    std::vector<NodeId> peers = choice.for_node(id);
+    const bool is_no_better = peers == node.peers.confirmed ||
+                              // Nobody to ask is worse than somebody who may come back.
+                              (peers.empty() && node.peers.version > 0);
+    if (is_no_better && !is_unknown) continue;
     decision.emit(NodePeersNamed{id, std::max(node.peers.version, known) + 1, std::move(peers)});
     if (++named == kPeerListsPerTick) return;
   }

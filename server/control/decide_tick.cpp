@@ -121,15 +121,15 @@ void advance_drains(Decision& decision) {
 
 Duration silence_limit(const Knobs& knobs) { return 2 * knobs.heartbeat + 1s; }
 
-void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool may_give_up) {
+void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool knows_history) {
   decide_mass_loss(decision, sessions, now);
-  watch_silence(decision, sessions, now, may_give_up);
+  watch_silence(decision, sessions, now, knows_history);
   decide_peers(decision, sessions);
   watch_attempts(decision);
   advance_drains(decision);
   decide_hangs(decision, sessions);
   for (NodeId id : nodes_with_faults(decision.state())) decide_faults(decision, id);
-  decide_repairs(decision, sessions);
+  if (knows_history) decide_repairs(decision, sessions);
 }
 
 }  // namespace hai

@@ -10,7 +10,8 @@ namespace hai {
 // A node that has said nothing for longer is silent: two heartbeats are missing.
 Duration silence_limit(const Knobs& knobs);
 
-// `may_give_up`: what the state says of silent nodes can be relied on.
-void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool may_give_up = true);
+// `knows_history`: nothing that was durable is missing from the state. Else what it says of silent
+// nodes can't be relied on, and nothing may be placed, not even a validation.
+void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool knows_history = true);
 
 }  // namespace hai

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/control/decide_report.h"
+#include "server/control/decide_tick.h"
 
 namespace hai {
 
@@ -17,8 +18,25 @@ void LostHistory::lose(int64_t first, int64_t last) {
   }
 }
 
+void LostHistory::found_stray() {
+  if (!lost_) lose(start_.seq + 1, start_.seq + 1);
+}
+
+bool LostHistory::settles(bool all_known, MonoTime now, Duration needed) {
+  if (!all_known) {
+    all_known_since_.reset();
+    return false;
+  }
+  if (!all_known_since_) all_known_since_ = now;
+  if (now - *all_known_since_ < needed) return false;
+  all_known_since_.reset();
+  lost_.reset();
+  return true;
+}
+
 void LostHistory::term_began(LogPosition start) {
   start_ = start;
+  all_known_since_.reset();
   if (seen_.seq > start.seq) lose(start.seq + 1, seen_.seq);
   seen_ = {std::max(seen_.epoch, start.epoch), start.seq};
 }
@@ -49,12 +67,23 @@ void skip_attempts_of_strays(Decision& decision, const Session& session) {
   }
 }
 
+bool has_rank_of_lost_history(const ClusterState& state, const AgentReport& report) {
+  return std::ranges::any_of(report.ranks, [&](const RankStatus& status) {
+    if (status.key.job > state.last_job()) return true;
+    const Job* job = state.find(status.key.job);
+    return job != nullptr && !job->is_terminal() && status.key.attempt >= job->next_attempt();
+  });
+}
+
+Duration time_to_settle(const Knobs& knobs) { return knobs.down_after + silence_limit(knobs); }
+
 bool are_all_nodes_known(const ClusterState& state, const Sessions& sessions) {
   return std::ranges::all_of(state.nodes(), [&](const auto& entry) {
     const auto& [id, node] = entry;
     if (node.liveness == Liveness::down) return true;
     const Session* session = sessions.find(id);
-    return session != nullptr && session->has_reported && count_strays(state, id, *session) == 0;
+    return session != nullptr && session->has_reported &&
+           session->peers_version == node.peers.version && count_strays(state, id, *session) == 0;
   });
 }
 

@@ -35,9 +35,13 @@ class LostHistory {
   // another's, or is over; it must not go on.
   bool heard(LogPosition position);
 
+  // A node has a rank that the state has never placed.
+  void found_stray();
+
   const std::optional<Range>& lost() const { return lost_; }
-  // What the lost events had begun is known to be over.
-  void settle() { lost_.reset(); }
+  // Every node is known (are_all_nodes_known), or not. True once they have been known for `needed`
+  // on end: then what the lost events had begun is over.
+  bool settles(bool all_known, MonoTime now, Duration needed);
 
  private:
   void lose(int64_t first, int64_t last);
@@ -45,6 +49,7 @@ class LostHistory {
   LogPosition seen_;   // the newest known to have been durable
   LogPosition start_;  // of this term
   std::optional<Range> lost_;
+  std::optional<MonoTime> all_known_since_;
 };
 
 inline constexpr std::string_view kStoreWentBack = "store_went_back";
@@ -52,10 +57,17 @@ inline constexpr std::string_view kStoreWentBack = "store_went_back";
 // Attempt numbers that ranks found on a node bear, and that the state has not given yet, are never
 // given: two attempts must not pass for each other.
 void skip_attempts_of_strays(Decision& decision, const Session& session);
-// Every node that may run something has reported, and has no rank that the state does not know. Of
-// a silent one nothing can be proven now: what the state says of its ranks and peers is out of
-// date.
+// Whether a node reports a rank of a job or an attempt that the state has never given. Its launch
+// was durable before it left, so the events about it are lost.
+bool has_rank_of_lost_history(const ClusterState& state, const AgentReport& report);
+// Every node that is not down has reported, has no rank that the state does not know, and goes by
+// the list of peers that the state says. Of a silent one nothing can be proven now: what the state
+// says of its ranks and peers is out of date.
 bool are_all_nodes_known(const ClusterState& state, const Sessions& sessions);
+// For how long they must be, before anything starts again. The lost events may have registered a
+// node, or brought one back that the state calls down, and it may be cut off now: within this time
+// its ranks end at their fence, for all others have leases and none of them says that nobody leads.
+Duration time_to_settle(const Knobs& knobs);
 // Opens the incident, and closes it when the loss is settled.
 void decide_lost_history(Decision& decision, const LostHistory& history);
 

@@ -371,7 +371,7 @@ void ClusterState::on(const NodeSchedulingChanged& event, const Event&) {
 
 void ClusterState::on(const NodePeersNamed& event, const Event&) {
   NodePeers& peers = node(event.node).peers;
-  CHECK(!peers.named && event.version > peers.version);
+  CHECK(peers.may_be_followed_by(event.version));
   peers.version = event.version;
   peers.named = event.peers;
   touched_.nodes.insert(event.node);

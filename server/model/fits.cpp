@@ -129,7 +129,7 @@ struct Fitting {
   }
   Status needs(const NodePeersNamed& body, const Job*) const {
     const NodePeers& peers = state.find(body.node)->peers;
-    if (!peers.named && body.version > peers.version) return ok();
+    if (peers.may_be_followed_by(body.version)) return ok();
     return misfit("peers {} of node {} follow peers {}", body.version, body.node.value,
                   peers.version);
   }

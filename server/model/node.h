@@ -37,6 +37,11 @@ struct NodePeers {
   int64_t version = 0;  // of the latest list named, 0 = none yet
   std::vector<NodeId> confirmed;
   std::optional<std::vector<NodeId>> named;
+  // While a list is named, the next one waits until it is confirmed. Unless the node goes by a list
+  // above it, of a history that the store has lost: then it will never take the one named.
+  bool may_be_followed_by(int64_t next) const {
+    return next > version + (named ? 1 : 0);
+  }
   bool operator==(const NodePeers&) const = default;
 
   template <typename Self, typename Visit>

@@ -33,7 +33,8 @@ struct Process {
 AgentRecord some_record() {
   return {.lease_until = MonoTime(1030s),
           .fence = 37s,
-          .peers = {.version = 4, .peers = {{"node-2", "10.0.0.2", 7703}, {"node-3", "n3", 1}}}};
+          .peers = {.version = 4, .peers = {{"node-2", "10.0.0.2", 7703}, {"node-3", "n3", 1}}},
+          .seen = {Epoch{3}, 99}};
 }
 
 TEST(AgentRecord, IsFoundByTheNextProcessOfTheSameBoot) {
@@ -49,6 +50,7 @@ TEST(AgentRecord, IsFoundByTheNextProcessOfTheSameBoot) {
   EXPECT_NEAR(static_cast<double>((found->lease_until - MonoTime(1030s)).count()), 0, 5e6);
   EXPECT_EQ(found->fence, Duration(37s));
   EXPECT_EQ(found->peers, some_record().peers);
+  EXPECT_EQ(found->seen, some_record().seen);
   EXPECT_EQ(second.file.peer_port(), 41'000);
 }
 

@@ -274,7 +274,7 @@ TEST(Progress, IsSoftAndOfTheLatestAttemptOnly) {
   events = w.database.events().size();
   status.progress_step = 70;
   w.report(*a, 1, 3, {status});
-  status.key.attempt = 9;
+  status.key.attempt = 0;
   status.progress_step = 900;
   EXPECT_EQ(a->controller.soft_facts().progress->at(JobId{1}), 70);
   w.report(*a, 1, 4, {running({JobId{1}, 1, 0}), status});

@@ -105,5 +105,18 @@ TEST(Peers, TheLastOneIsKeptWhenItIsDown) {
   EXPECT_THAT(p.peers("node-1").confirmed, SizeIs(2));
 }
 
+// A store that went back has forgotten it, and the one that is on its way is older: the node will
+// never take that.
+TEST(Peers, ANodeThatGoesByAForgottenListGetsANewerOneAtOnce) {
+  Peered p(2);
+  const NodeId id = p.c.node_id("node-1");
+  ASSERT_TRUE(p.peers("node-1").named);
+  p.sessions.find(id)->peers_version = 7;
+  p.decide();
+  EXPECT_EQ(p.peers("node-1").version, 8);
+  p.decide();
+  EXPECT_EQ(p.peers("node-1").version, 8) << "named once";
+}
+
 }  // namespace
 }  // namespace hai::test

@@ -33,7 +33,7 @@ TEST(LostHistory, IsNoticedByTheServerThatWroteIt) {
   ASSERT_TRUE(history.lost());
   EXPECT_EQ(history.lost()->first, 41);
   EXPECT_EQ(history.lost()->last, 50);
-  history.settle();
+  EXPECT_TRUE(history.settles(true, MonoTime(1s), 0s));
   history.term_began(at(3, 40));
   EXPECT_FALSE(history.lost()) << "said once";
 }
@@ -65,6 +65,36 @@ TEST(LostHistory, IsNoticedByAStandbyThatWatched) {
   history.term_began(at(2, 75));
   ASSERT_TRUE(history.lost());
   EXPECT_EQ(history.lost()->first, 76);
+}
+
+TEST(LostHistory, SettlesOnceAllNodesHaveBeenKnownForLongEnoughOnEnd) {
+  LostHistory history;
+  history.term_began(at(5, 40));
+  history.found_stray();
+  ASSERT_TRUE(history.lost());
+  EXPECT_EQ(history.lost()->first, 41);
+  EXPECT_FALSE(history.settles(true, MonoTime(10s), 5s));
+  EXPECT_FALSE(history.settles(true, MonoTime(14s), 5s));
+  EXPECT_FALSE(history.settles(false, MonoTime(15s), 5s)) << "a node is away";
+  EXPECT_FALSE(history.settles(true, MonoTime(16s), 5s));
+  EXPECT_TRUE(history.lost());
+  EXPECT_TRUE(history.settles(true, MonoTime(21s), 5s));
+  EXPECT_FALSE(history.lost());
+}
+
+TEST(LostHistory, IsFoundByARankThatTheStateHasNeverPlaced) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(job("lives"), {"node-1"});
+  c.submit(job("waits"));
+  const auto is_lost = [&](RankKey key) {
+    return has_rank_of_lost_history(c.state(), {.ranks = {{.key = key}}});
+  };
+  EXPECT_FALSE(is_lost({JobId{1}, 1, 0}));
+  EXPECT_TRUE(is_lost({JobId{1}, 2, 0})) << "an attempt that is to come";
+  EXPECT_TRUE(is_lost({JobId{2}, 1, 0}));
+  EXPECT_TRUE(is_lost({JobId{3}, 1, 0})) << "a job that was never submitted";
+  c.emit(AttemptsSkipped{JobId{2}, 1});
+  EXPECT_FALSE(is_lost({JobId{2}, 1, 0})) << "its number will not be given";
 }
 
 TEST(WentBack, ALeaderThatHearsOfAHigherEpochTakesOneAboveIt) {
@@ -99,7 +129,9 @@ struct Forgotten {
     a->controller.agent_report(ConnectionId{1}, report);
     w.run(2s);
   }
+  int64_t sequence = 2;
   const Job& job_now() const { return *a->controller.state().find(job_id); }
+  const Sessions& sessions() const { return *a->controller.soft_facts().sessions; }
 };
 
 TEST(WentBack, IsAnIncidentAndEndsTheStrays) {
@@ -110,15 +142,56 @@ TEST(WentBack, IsAnIncidentAndEndsTheStrays) {
   EXPECT_EQ(t.a->agents.of<KillRank>(ConnectionId{1}).front().key, t.stray);
 }
 
+// Both nodes report each heartbeat, from these sequences on.
+void keep_reporting(Forgotten& t, Duration time, std::vector<RankStatus> ranks_of_node_1 = {}) {
+  for (const MonoTime end = t.w.timeline.now() + time; t.w.timeline.now() < end;) {
+    t.w.report(*t.a, 1, ++t.sequence, ranks_of_node_1);
+    t.w.report(*t.a, 2, t.sequence);
+    t.w.run(t.w.knobs.heartbeat);
+  }
+}
+
 TEST(WentBack, NothingStartsBeforeTheStraysAreGone) {
   Forgotten t;
-  t.w.run(6s);
+  const Duration settling = time_to_settle(t.w.knobs);
+  keep_reporting(t, settling + 20s, {{.key = t.stray, .phase = RankPhase::running}});
   EXPECT_FALSE(t.job_now().has_live_attempt());
-  t.w.report(*t.a, 1, 3);
-  t.w.run(2s);
+  keep_reporting(t, settling - 10s);
+  EXPECT_FALSE(t.job_now().has_live_attempt())
+      << "a node that only the lost events knew, and that is cut off, may still run its ranks";
+  EXPECT_FALSE(t.a->controller.state().incidents().empty());
+  keep_reporting(t, 20s);
   ASSERT_TRUE(t.job_now().has_live_attempt());
   EXPECT_EQ(t.job_now().attempt->number, 4) << "3 was given by a leader whose events are lost";
   EXPECT_TRUE(t.a->controller.state().incidents().empty());
+}
+
+TEST(WentBack, ANodeThatGoesByAForgottenListOfPeersIsNotKnown) {
+  Forgotten t;
+  AgentReport report{.node = "node-1", .sequence = 3, .peers_version = 7};
+  t.a->controller.agent_report(ConnectionId{1}, report);
+  t.w.run(50ms);
+  EXPECT_FALSE(are_all_nodes_known(t.a->controller.state(), t.sessions()));
+}
+
+// A launch that is still wanted by what the state says may be of an attempt that the lost events
+// have ended, and whose successor runs elsewhere.
+TEST(WentBack, NoLaunchLeavesWhileItLasts) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.connect(*a, 2, "node-2");
+  submit(*a, job("j"));
+  w.run(50ms);
+  ASSERT_EQ(a->agents.of<LaunchRank>(ConnectionId{1}).size(), 1u);
+  for (int64_t sequence = 2; sequence < 12; ++sequence) {
+    a->controller.agent_report(ConnectionId{2}, {.node = "node-2",
+                                                 .sequence = sequence,
+                                                 .seen = at(0, 1'000)});
+    w.report(*a, 1, sequence);
+    w.run(1s);
+  }
+  EXPECT_EQ(a->agents.of<LaunchRank>(ConnectionId{1}).size(), 1u) << "not sent again";
 }
 
 }  // namespace
