@@ -37,6 +37,7 @@ bool NeedlessKills::must_live_on(int index) const {
   int answer_dead = 0;
   for (const Peer& peer : node.record->peers.peers) {
     const int other = world_.index_of(peer.node);
+    if (world_.impostor_runs(other)) return false;  // it may have a live lease
     if (!world_.agent_runs(other)) continue;
     if (!is_dead(other)) return false;
     answer_dead += !world_.agent_is_paused(other) &&
