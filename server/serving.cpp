@@ -17,7 +17,7 @@
 #include "server/http/web_files.h"
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_service.h"
-#include "server/rpc/api_service.h"
+#include "server/rpc/api_gate.h"
 #include "server/rpc/grpc_server.h"
 
 namespace hai {
@@ -167,7 +167,7 @@ struct Serving::Impl {
   Observatory observatory;
   LogRouter logs;
   AgentService agent_service;
-  ApiService api_service;
+  ApiGate api_service;
   EventHub events;
   RequestMeter requests;
   WebFiles web;

@@ -177,7 +177,7 @@ void Controller::post_input(Input input) {
     Status why = is_leading()
                      ? resource_exhausted("{} requests are waiting already; retry in a second",
                                           inbox_.size())
-                     : why_not_leading();
+                     : why_not_leading(standing());
     loop_.post([refuse = std::move(input.refuse), why] { refuse(why); });
     return;
   }

@@ -177,7 +177,6 @@ class Controller {
   void begin_stale(UnixTime since);
   void end_stale();
   void tell_standing();
-  Status why_not_leading() const;
   void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
   Status check_contact(const Command& command, const Actor& actor) const;
   void tell_peers(Session& session);
