@@ -87,7 +87,7 @@ class ImpostorTest(ClusterTest):
         eventually("the second agent is in", lambda: "server_connected" in log.read_text())
         self.cluster.wait_node(node)
         self.cluster.start(f"agent:{node}")
-        first = self.cluster.data / "log" / f"{node}.log"
+        first = self.cluster.data / "log" / f"agent-{node}.log"
         eventually("now the first one is refused", lambda: self.refusals(first))
         end()
         eventually(
