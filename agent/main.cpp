@@ -16,6 +16,7 @@
 #include "agent/gpu_inventory.h"
 #include "agent/health/node_checks.h"
 #include "agent/node_health.h"
+#include "agent/os/agent_instance.h"
 #include "agent/os/agent_record_file.h"
 #include "agent/os/host_facts.h"
 #include "agent/os/log_source.h"
@@ -43,7 +44,7 @@ int fail(const Status& status) {
 }
 
 NodeFacts make_facts(const AgentConfig& config) {
-  NodeFacts facts = gather_host_facts();
+  NodeFacts facts = gather_host_facts(config.health.sys_root);
   if (!config.name.empty()) facts.name = config.name;
   if (!config.address.empty()) facts.address = config.address;
   facts.group = config.group;
@@ -58,6 +59,14 @@ NodeFacts make_facts(const AgentConfig& config) {
   facts.gpus = gpus.count;
   facts.gpu_model = gpus.model;
   return facts;
+}
+
+// Without one the agent works as those do that have none: whoever bears the name may replace it.
+std::string instance_of(const std::string& data_dir, const std::string& machine) {
+  Result<std::string> instance = find_or_make_instance(data_dir, machine);
+  if (instance.is_ok()) return std::move(instance).value();
+  log_warning("instance_unknown", {{"data_dir", data_dir}, {"reason", instance.status()}});
+  return "";
 }
 
 // The ranks run on without us: their shims hold them, and their leases end on their own.
@@ -138,6 +147,7 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   OsLogSource logs(config.data_dir,
                    [&host = *host.value()](const RankKey& key) { return host.is_live(key); });
   NodeFacts facts = make_facts(config);
+  facts.instance = instance_of(config.data_dir, facts.machine);
   AgentRecordFile keeper(config.data_dir, facts.boot_id, loop);
   Result<std::unique_ptr<UdpPeers>> peers = open_peers(config, facts, token, keeper, loop);
   if (!peers.is_ok()) return fail(peers.status());
@@ -146,6 +156,7 @@ int run_agent(const AgentConfig& config, const std::string& token) {
                       {.servers = config.servers,
                        .agent_token = token,
                        .node = facts.name,
+                       .identity = identity_of(facts),
                        .seed = std::random_device()()});
   Result<std::unique_ptr<LocalHealth>> health = open_health(config, facts, *host.value(), loop);
   if (!health.is_ok()) return fail(health.status());

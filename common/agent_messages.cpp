@@ -2,6 +2,13 @@
 
 namespace hai {
 
+AgentIdentity identity_of(const NodeFacts& facts) {
+  return {.instance = facts.instance,
+          .machine = facts.machine,
+          .boot_id = facts.boot_id,
+          .address = facts.address};
+}
+
 std::string_view to_string(RankPhase phase) {
   switch (phase) {
     case RankPhase::starting:

@@ -39,10 +39,23 @@ struct NodeFacts {
   int numa_nodes = 1;
   std::string gpu_model;
   std::string agent_version;
-  std::string boot_id;  // changes when the machine reboots
-  int peer_port = 0;    // UDP, where other agents ask whether its lease is alive; 0 = nowhere
+  std::string boot_id;   // changes when the machine reboots
+  int peer_port = 0;     // UDP, where other agents ask whether its lease is alive; 0 = nowhere
+  std::string instance;  // of the agent's data directory: random, made once; "" = not told
+  std::string machine;   // of the hardware, the same after each boot; "" = not told
   bool operator==(const NodeFacts&) const = default;
 };
+
+// Who an agent is, besides its name. Two agents may bear one name by mistake: a copied config, a
+// machine that was cloned. All empty for an agent of a version that does not tell.
+struct AgentIdentity {
+  std::string instance;
+  std::string machine;
+  std::string boot_id;
+  std::string address;  // from where it dials, for people; tells nobody apart
+  bool operator==(const AgentIdentity&) const = default;
+};
+AgentIdentity identity_of(const NodeFacts& facts);
 
 enum class RankPhase { starting, running, exited };
 

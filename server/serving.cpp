@@ -17,7 +17,7 @@
 #include "server/http/web_files.h"
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_service.h"
-#include "server/rpc/api_service.h"
+#include "server/rpc/api_gate.h"
 #include "server/rpc/grpc_server.h"
 
 namespace hai {
@@ -70,8 +70,10 @@ struct Serving::Impl {
     gateway.set_events(
         {.admit = [this](const AgentHello& hello) { return admit(hello); },
          .is_undecided = [this] { return controller.mode() == ServerMode::loading; },
-         .connected = [this](ConnectionId id,
-                             const std::string& node) { controller.agent_connected(id, node); },
+         .connected =
+             [this](ConnectionId id, const AgentHello& hello) {
+               controller.agent_connected(id, hello.node, hello.identity);
+             },
          .report = [this](ConnectionId id,
                           const AgentReport& report) { controller.agent_report(id, report); },
          .disconnected =
@@ -102,12 +104,11 @@ struct Serving::Impl {
                                   {"reason", now.reason}});
   }
 
-  Status admit(const AgentHello& hello) const {
+  Status admit(const AgentHello& hello) {
     if (!equal_secrets(hello.agent_token, secrets.agent_token)) {
       return unauthenticated("the agent token of {} is not this cluster's", hello.node);
     }
-    if (!controller.is_leading()) return unavailable("{}", controller.not_leading_reason());
-    return ok();
+    return controller.admit_agent(hello.node, hello.identity);
   }
 
   Status load_web() {
@@ -166,7 +167,7 @@ struct Serving::Impl {
   Observatory observatory;
   LogRouter logs;
   AgentService agent_service;
-  ApiService api_service;
+  ApiGate api_service;
   EventHub events;
   RequestMeter requests;
   WebFiles web;

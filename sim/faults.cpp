@@ -18,6 +18,7 @@ const std::vector<Faults::Kind>& Faults::all_kinds() {
       {"all_agents_restart", 2, &Faults::restart_all_agents},
       {"record_unwritable", 3, &Faults::make_record_unwritable},
       {"record_lost", 3, &Faults::lose_record},
+      {"impostor", 4, &Faults::start_impostor},
       {"node_cut", 12, &Faults::cut_node},
       {"leaf_cut", 5, &Faults::cut_leaf},
       {"split", 4, &Faults::split},
@@ -79,6 +80,7 @@ void Faults::heal() {
     world_.node(i).launch_failure_rate = 0;
     world_.node(i).record_is_writable = true;
     world_.node(i).hardware().mend_all();
+    if (world_.impostor_runs(i)) world_.stop_impostor(i);
     if (!world_.agent_runs(i)) world_.start_agent(i);
   }
   for (int i = 0; i < world_.server_count(); ++i) {

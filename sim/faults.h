@@ -45,6 +45,7 @@ class Faults {
   void restart_all_agents();
   void make_record_unwritable();
   void lose_record();
+  void start_impostor();
   void start_agent_after(Duration delay, int index);
   // Hardware.
   void fail_check();

@@ -58,6 +58,20 @@ void Faults::make_record_unwritable() {
   }
 }
 
+// Beside a living agent, or of a machine that is gone: then the impostor gets the name in the end,
+// and the node's own agent has to wait for it.
+void Faults::start_impostor() {
+  const int index = some_node();
+  if (world_.impostor_runs(index)) return;
+  world_.start_impostor(index);
+  loop_.call_after(rng_.chance(0.5) ? between(1s, 30s) : between(30s, 5min), [this, index] {
+    if (world_.impostor_runs(index)) world_.stop_impostor(index);
+  });
+  if (rng_.chance(0.7)) return;
+  world_.crash_node(index);
+  start_agent_after(between(100ms, 3min), index);
+}
+
 void Faults::lose_record() {
   const int index = some_node();
   world_.node(index).record.reset();

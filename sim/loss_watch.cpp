@@ -24,7 +24,8 @@ std::optional<std::string> LossWatch::look() {
   cut_since_.resize(world_.node_count());
   bool some_are_cut = false;
   for (int i = 0; i < world_.node_count(); ++i) {
-    if (world_.network().reaches_servers(world_.node_name(i))) {
+    // An impostor that has the name is no silent node.
+    if (world_.network().reaches_servers(world_.node_name(i)) || world_.impostor_runs(i)) {
       cut_since_[i].reset();
     } else if (some_are_cut = true; !cut_since_[i]) {
       cut_since_[i] = now;

@@ -37,9 +37,12 @@ bool NeedlessKills::must_live_on(int index) const {
   int answer_dead = 0;
   for (const Peer& peer : node.record->peers.peers) {
     const int other = world_.index_of(peer.node);
+    if (world_.impostor_runs(other)) return false;  // it may have a live lease
     if (!world_.agent_runs(other)) continue;
     if (!is_dead(other)) return false;
-    answer_dead += !world_.agent_is_paused(other) &&
+    // Where an impostor has answered, the node's own agent does not.
+    const bool is_its_own = peer.address == world_.node(other).facts().address;
+    answer_dead += is_its_own && !world_.agent_is_paused(other) &&
                    world_.network().reach_each_other(node.facts().name, peer.node) &&
                    world_.agent(other).lease_until() != MonoTime{};
   }

@@ -36,29 +36,33 @@ int SimNetwork::island_of(const std::string& node) const {
   return it == cuts_.end() ? 0 : it->second.island;
 }
 
-void SimNetwork::add_peer(const std::string& node, std::shared_ptr<PeerEnd> end) {
-  peers_[node] = std::move(end);
+void SimNetwork::add_peer(const std::string& node, const std::string& address,
+                          std::shared_ptr<PeerEnd> end) {
+  peers_[{node, address}] = std::move(end);
 }
 
-void SimNetwork::at_peer(const std::string& node,
+void SimNetwork::at_peer(const std::shared_ptr<PeerEnd>& end,
                          std::function<void(const PeerPort::Listener&)> action) {
-  auto it = peers_.find(node);
-  if (it == peers_.end() || it->second->loop == nullptr) return;
-  it->second->loop->post([end = it->second, action = std::move(action)] {
+  if (end->loop == nullptr) return;
+  end->loop->post([end, action = std::move(action)] {
     if (end->loop != nullptr) action(end->listener);
   });
 }
 
-void SimNetwork::ask_peer(const std::string& asker, int64_t round, const std::string& peer) {
-  auto pass = [this, asker, peer] { return island_of(asker) == island_of(peer); };
+void SimNetwork::ask_peer(std::shared_ptr<PeerEnd> asker, int64_t round, const Peer& peer) {
   deliver([=, this] {
+    auto it = peers_.find({peer.node, peer.address});
+    if (it == peers_.end()) return;
+    const std::shared_ptr<PeerEnd> asked = it->second;
+    auto pass = [=, this] { return island_of(asker->location) == island_of(asked->location); };
     if (!pass()) return;
-    at_peer(peer, [=, this](const PeerPort::Listener& listener) {
+    at_peer(asked, [=, this](const PeerPort::Listener& listener) {
       const LeaseAnswer answer = listener.asked();
-      deliver([=, this] {
+      deliver([=] {
         if (!pass()) return;
-        at_peer(asker,
-                [=](const PeerPort::Listener& asking) { asking.answered(round, peer, answer); });
+        at_peer(asker, [=](const PeerPort::Listener& asking) {
+          asking.answered(round, peer.node, answer);
+        });
       });
     });
   });
@@ -69,15 +73,15 @@ void SimNetwork::dial(int server, std::shared_ptr<AgentEnd> agent,
   wire_.call_after(delay(), [this, server, agent, connected, refused] {
     if (agent->loop == nullptr) return;
     const ServerEnd& end = servers[server];
-    if (!passes(agent->node, Cut::to_server) || !passes(agent->node, Cut::to_agent) ||
+    if (!passes(agent->location, Cut::to_server) || !passes(agent->location, Cut::to_agent) ||
         end.controller == nullptr || end.loop->is_paused() || !end.controller->is_leading()) {
       agent->loop->call_after(delay(), refused);
       return;
     }
     ConnectionId connection{next_connection_++};
     streams_.emplace(connection, Stream{server, agent});
-    end.loop->post([controller = end.controller, connection, node = agent->node] {
-      controller->agent_connected(connection, node);
+    end.loop->post([controller = end.controller, connection, agent] {
+      controller->agent_connected(connection, agent->node, agent->identity);
     });
     agent->loop->call_after(delay(), [connected, connection] { connected(connection); });
   });
@@ -89,7 +93,7 @@ void SimNetwork::to_server(ConnectionId connection, AgentReport report) {
   deliver(it->second.last_to_server, [this, connection, report = std::move(report)] {
     auto stream = streams_.find(connection);
     if (stream == streams_.end() || !stream->second.server_open) return;
-    if (!passes(stream->second.agent->node, Cut::to_server)) return;
+    if (!passes(stream->second.agent->location, Cut::to_server)) return;
     const ServerEnd& end = servers[stream->second.server];
     end.loop->post([controller = end.controller, connection, report] {
       controller->agent_report(connection, report);
@@ -104,7 +108,7 @@ void SimNetwork::to_agent(ConnectionId connection, const AgentOrder& order) {
   deliver(it->second.last_to_agent, [this, connection, order] {
     auto stream = streams_.find(connection);
     if (stream == streams_.end() || !stream->second.agent_open) return;
-    if (!passes(stream->second.agent->node, Cut::to_agent)) return;
+    if (!passes(stream->second.agent->location, Cut::to_agent)) return;
     const std::shared_ptr<AgentEnd>& agent = stream->second.agent;
     if (agent->loop == nullptr) return;
     agent->loop->post([agent, order, this, connection] {
@@ -162,11 +166,11 @@ void SimNetwork::server_died(int server) {
   }
 }
 
-void SimNetwork::agent_died(const std::string& node) {
+void SimNetwork::agent_died(const std::string& location) {
   for (auto& [connection, stream] : streams_) {
-    if (stream.agent->node != node || !stream.agent_open) continue;
+    if (stream.agent->location != location || !stream.agent_open) continue;
     stream.agent_open = false;
-    break_server_side(connection, reaches_servers(node) ? delay() : model.keepalive);
+    break_server_side(connection, reaches_servers(location) ? delay() : model.keepalive);
   }
 }
 
@@ -174,7 +178,7 @@ SimNetwork::CutId SimNetwork::cut(const std::string& node, Cut direction, int is
   cuts_[node] = {direction, island, ++last_cut_};
   if (direction == Cut::none) return last_cut_;
   for (auto& [connection, stream] : streams_) {
-    if (stream.agent->node != node) continue;
+    if (stream.agent->location != node) continue;
     break_agent_side(connection, model.keepalive + delay());
     break_server_side(connection, model.keepalive + delay());
   }
@@ -188,9 +192,12 @@ void SimNetwork::heal(const std::string& node, CutId cut) {
 }
 void SimNetwork::heal_all() { cuts_.clear(); }
 
-SimLink::SimLink(SimNetwork& network, VirtualLoop& loop, std::string node, uint64_t seed)
+SimLink::SimLink(SimNetwork& network, VirtualLoop& loop, const NodeFacts& facts,
+                 std::string location, uint64_t seed)
     : network_(network), loop_(loop), rng_(seed) {
-  end_->node = std::move(node);
+  end_->node = facts.name;
+  end_->location = std::move(location);
+  end_->identity = identity_of(facts);
   end_->loop = &loop;
 }
 
@@ -231,18 +238,20 @@ void SimLink::send(const AgentReport& report) {
   if (connection_) network_.to_server(connection_, report);
 }
 
-SimPeers::SimPeers(SimNetwork& network, VirtualLoop& loop, std::string node)
-    : network_(network), node_(std::move(node)) {
+SimPeers::SimPeers(SimNetwork& network, VirtualLoop& loop, const NodeFacts& facts,
+                   std::string location)
+    : network_(network), node_(facts.name), address_(facts.address) {
+  end_->location = std::move(location);
   end_->loop = &loop;
 }
 
 void SimPeers::start(Listener listener) {
   end_->listener = std::move(listener);
-  network_.add_peer(node_, end_);
+  network_.add_peer(node_, address_, end_);
 }
 
 void SimPeers::ask(int64_t round, const std::vector<Peer>& peers) {
-  for (const Peer& peer : peers) network_.ask_peer(node_, round, peer.node);
+  for (const Peer& peer : peers) network_.ask_peer(end_, round, peer);
 }
 
 }  // namespace hai

@@ -42,6 +42,8 @@ class SimNetwork {
   // Calls `connected` with a connection on success, or `refused`, on the agent's loop.
   struct AgentEnd {
     std::string node;
+    std::string location;  // what cuts go by; the node's name but for an impostor of it
+    AgentIdentity identity;
     VirtualLoop* loop = nullptr;
     std::function<void(const AgentOrder&)> order;
     std::function<void(ConnectionId)> broken;
@@ -54,7 +56,7 @@ class SimNetwork {
   bool is_open_for_agent(ConnectionId connection) const;
   void close(ConnectionId connection);  // by either side: the other notices after a delay
   void server_died(int server);
-  void agent_died(const std::string& node);
+  void agent_died(const std::string& location);
 
   // While a node is cut off nothing passes in the cut directions between it and the servers;
   // streams break after the keep-alive time. Nodes of one island reach each other and no other
@@ -72,13 +74,14 @@ class SimNetwork {
   }
   int new_island() { return ++last_island_; }
 
-  // Agents that answer each other's questions, by node.
+  // Agents that answer each other's questions, by where servers say that they are.
   struct PeerEnd {
+    std::string location;
     VirtualLoop* loop = nullptr;
     PeerPort::Listener listener;
   };
-  void add_peer(const std::string& node, std::shared_ptr<PeerEnd> end);
-  void ask_peer(const std::string& asker, int64_t round, const std::string& peer);
+  void add_peer(const std::string& node, const std::string& address, std::shared_ptr<PeerEnd> end);
+  void ask_peer(std::shared_ptr<PeerEnd> asker, int64_t round, const Peer& peer);
 
  private:
   struct Stream {
@@ -97,7 +100,8 @@ class SimNetwork {
   void break_server_side(ConnectionId connection, Duration after);
   bool passes(const std::string& node, Cut direction) const;
   int island_of(const std::string& node) const;
-  void at_peer(const std::string& node, std::function<void(const PeerPort::Listener&)> action);
+  static void at_peer(const std::shared_ptr<PeerEnd>& end,
+                      std::function<void(const PeerPort::Listener&)> action);
 
   Timeline& timeline_;
   VirtualLoop wire_;
@@ -112,13 +116,13 @@ class SimNetwork {
   CutId last_cut_ = 0;
   int last_island_ = 0;
   std::map<std::string, CutOff> cuts_;
-  std::map<std::string, std::shared_ptr<PeerEnd>> peers_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<PeerEnd>> peers_;
 };
 
 // The PeerPort of one agent process.
 class SimPeers final : public PeerPort {
  public:
-  SimPeers(SimNetwork& network, VirtualLoop& loop, std::string node);
+  SimPeers(SimNetwork& network, VirtualLoop& loop, const NodeFacts& facts, std::string location);
   ~SimPeers() override { end_->loop = nullptr; }
   void start(Listener listener) override;
   void prepare(const std::vector<Peer>&) override {}
@@ -127,6 +131,7 @@ class SimPeers final : public PeerPort {
  private:
   SimNetwork& network_;
   const std::string node_;
+  const std::string address_;
   std::shared_ptr<SimNetwork::PeerEnd> end_ = std::make_shared<SimNetwork::PeerEnd>();
 };
 
@@ -146,7 +151,8 @@ class SimAgentPort final : public AgentPort {
 // The ServerLink of one agent process.
 class SimLink final : public ServerLink {
  public:
-  SimLink(SimNetwork& network, VirtualLoop& loop, std::string node, uint64_t seed);
+  SimLink(SimNetwork& network, VirtualLoop& loop, const NodeFacts& facts, std::string location,
+          uint64_t seed);
   ~SimLink() override;
   void start(Listener listener) override;
   void send(const AgentReport& report) override;

@@ -36,10 +36,10 @@ World::World(const WorldOptions& options)
   network_.servers.resize(options.servers);
   network_.on_order = [this](const AgentOrder& order) { checkers_.check_order(order, database_); };
   for (Server& server : servers_) server.clock = random_clock();
-  for (const NodeFacts& facts : options.facts.empty() ? alike_nodes(options) : options.facts) {
-    auto slot = std::make_unique<NodeSlot>();
-    slot->clock = random_clock();
-    slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_, &slot->clock);
+  for (NodeFacts facts : options.facts.empty() ? alike_nodes(options) : options.facts) {
+    facts.instance = "disk of " + facts.name;
+    facts.machine = "machine " + facts.name;
+    std::unique_ptr<NodeSlot> slot = make_slot(facts);
     const int index = static_cast<int>(nodes_.size());
     slot->node->hardware().reboot = [this, index] { reboot(index); };
     index_of_[facts.name] = index;
@@ -50,6 +50,13 @@ World::World(const WorldOptions& options)
   };
   checkers_.check_every = options_.check_every;
   watch();
+}
+
+std::unique_ptr<World::NodeSlot> World::make_slot(const NodeFacts& facts) {
+  auto slot = std::make_unique<NodeSlot>();
+  slot->clock = random_clock();
+  slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_, &slot->clock);
+  return slot;
 }
 
 MachineClock World::random_clock() {
@@ -76,6 +83,7 @@ int World::index_of(const std::string& node_name) const {
 }
 
 World::~World() {
+  while (!impostors_.empty()) stop_impostor(impostors_.begin()->first);
   for (int i = 0; i < server_count(); ++i) {
     if (server_runs(i)) crash_server(i);
   }
@@ -124,25 +132,27 @@ void World::pause_server(int index, Duration duration) {
   if (servers_[index].loop) servers_[index].loop->pause(duration);
 }
 
-void World::start_agent(int index) {
-  NodeSlot& slot = *nodes_[index];
+void World::start_agent(int index) { start_agent(*nodes_[index], node_name(index)); }
+
+void World::start_agent(NodeSlot& slot, const std::string& location) {
   CHECK(!slot.agent);
+  const NodeFacts& facts = slot.node->facts();
   slot.loop = std::make_unique<VirtualLoop>(timeline_, &slot.clock);
   slot.host = std::make_unique<SimHost>(*slot.node, *slot.loop);
-  slot.link = std::make_unique<SimLink>(network_, *slot.loop, node_name(index), rng_.next());
-  slot.peers = std::make_unique<SimPeers>(network_, *slot.loop, node_name(index));
+  slot.link = std::make_unique<SimLink>(network_, *slot.loop, facts, location, rng_.next());
+  slot.peers = std::make_unique<SimPeers>(network_, *slot.loop, facts, location);
   slot.keeper = std::make_unique<SimRecordKeeper>(*slot.node);
   slot.health = std::make_unique<SimHealth>(slot.node->hardware(), *slot.loop);
   slot.agent = std::make_unique<Agent>(
       *slot.loop,
-      Agent::Ports{*slot.host, *slot.link, *slot.peers, *slot.keeper, slot.health.get()},
-      slot.node->facts());
+      Agent::Ports{*slot.host, *slot.link, *slot.peers, *slot.keeper, slot.health.get()}, facts);
   slot.agent->start();
 }
 
-void World::crash_agent(int index) {
-  NodeSlot& slot = *nodes_[index];
-  network_.agent_died(node_name(index));
+void World::crash_agent(int index) { crash_agent(*nodes_[index], node_name(index)); }
+
+void World::crash_agent(NodeSlot& slot, const std::string& location) {
+  network_.agent_died(location);
   slot.agent.reset();
   slot.health.reset();
   slot.keeper.reset();
@@ -150,6 +160,35 @@ void World::crash_agent(int index) {
   slot.link.reset();
   slot.host.reset();
   slot.loop.reset();
+}
+
+namespace {
+std::string location_of_impostor(const std::string& name) { return "impostor of " + name; }
+}  // namespace
+
+void World::start_impostor(int index) {
+  CHECK(!impostor_runs(index));
+  NodeFacts facts = node(index).facts();
+  const int number = ++impostors_made_;
+  facts.instance = fmt::format("disk of impostor {}", number);
+  facts.machine = fmt::format("machine of impostor {}", number);
+  facts.boot_id = "boot";
+  facts.address = fmt::format("10.9.0.{}", number);
+  std::unique_ptr<NodeSlot>& slot = impostors_[index] = make_slot(facts);
+  // Later: who asks for it is part of what then ends.
+  slot->node->hardware().reboot = [this, index] {
+    world_loop_.post([this, index] {
+      if (impostor_runs(index)) stop_impostor(index);
+    });
+  };
+  start_agent(*slot, location_of_impostor(facts.name));
+}
+
+void World::stop_impostor(int index) {
+  NodeSlot& slot = *impostors_.at(index);
+  crash_agent(slot, location_of_impostor(node_name(index)));
+  slot.node->crash();
+  impostors_.erase(index);
 }
 
 void World::pause_agent(int index, Duration duration) {

@@ -67,6 +67,11 @@ class World final : public EventSink {
   void crash_agent(int index);
   void pause_agent(int index, Duration duration);  // its shims go on
   void crash_node(int index);
+  // A second agent under the node's name, on a machine of its own, with a data directory and GPUs
+  // of its own: a copied config. Nothing it has survives its end.
+  void start_impostor(int index);
+  void stop_impostor(int index);
+  bool impostor_runs(int index) const { return impostors_.contains(index); }
   bool agent_is_paused(int index) const { return nodes_[index]->loop->is_paused(); }
   const Agent& agent(int index) const { return *nodes_[index]->agent; }
   const Loop& agent_loop(int index) const { return *nodes_[index]->loop; }
@@ -80,9 +85,13 @@ class World final : public EventSink {
   int64_t events_seen() const { return events_seen_; }
 
  private:
+  struct NodeSlot;
   MachineClock random_clock();
   void reboot(int index);
   void watch();
+  std::unique_ptr<NodeSlot> make_slot(const NodeFacts& facts);
+  void start_agent(NodeSlot& slot, const std::string& location);
+  void crash_agent(NodeSlot& slot, const std::string& location);
 
   struct Server {
     MachineClock clock;
@@ -113,6 +122,8 @@ class World final : public EventSink {
   Checkers checkers_;
   std::vector<Server> servers_;
   std::vector<std::unique_ptr<NodeSlot>> nodes_;
+  std::map<int, std::unique_ptr<NodeSlot>> impostors_;  // by the node whose name they bear
+  int impostors_made_ = 0;
   std::map<std::string, int> index_of_;
   NeedlessKills needless_kills_{*this};
   uint64_t digest_ = kDigestStart;

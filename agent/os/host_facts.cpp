@@ -54,14 +54,19 @@ int count_numa_nodes(const std::string& sys_root) {
   return std::max(1, count);
 }
 
-}  // namespace
-
-std::string read_boot_id(const std::string& proc_root) {
-  Result<std::string> text = read_file(proc_root + "/sys/kernel/random/boot_id", kFileBytesMax);
+// "" if it can't be read.
+std::string read_id(const std::string& path) {
+  Result<std::string> text = read_file(path, kFileBytesMax);
   if (!text.is_ok()) return "";
   std::string id = std::move(text).value();
   while (!id.empty() && std::isspace(static_cast<unsigned char>(id.back())) != 0) id.pop_back();
   return id;
+}
+
+}  // namespace
+
+std::string read_boot_id(const std::string& proc_root) {
+  return read_id(proc_root + "/sys/kernel/random/boot_id");
 }
 
 NodeFacts gather_host_facts(const std::string& sys_root, const std::string& proc_root) {
@@ -72,6 +77,8 @@ NodeFacts gather_host_facts(const std::string& sys_root, const std::string& proc
   facts.memory_bytes = total_memory_bytes(proc_root);
   facts.numa_nodes = count_numa_nodes(sys_root);
   facts.boot_id = read_boot_id(proc_root);
+  // Not /etc/machine-id, which machines made from one image may share.
+  facts.machine = read_id(sys_root + "/class/dmi/id/product_uuid");
   return facts;
 }
 

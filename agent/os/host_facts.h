@@ -8,7 +8,8 @@
 
 namespace hai {
 
-// Fills name, address (both the host's name), cpus, memory_bytes, numa_nodes and boot_id.
+// Fills name, address (both the host's name), cpus, memory_bytes, numa_nodes, boot_id and
+// machine (which only root can read; "" otherwise).
 // `sys_root` and `proc_root` are "/sys" and "/proc", or stand-ins in tests.
 NodeFacts gather_host_facts(const std::string& sys_root = "/sys",
                             const std::string& proc_root = "/proc");

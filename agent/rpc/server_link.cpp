@@ -51,13 +51,14 @@ ServerStreamEvents GrpcServerLink::make_events() {
 
 void GrpcServerLink::connect() {
   const std::string& server = options_.servers[next_server_];
-  stream_ =
-      ServerStream::open(loop_,
-                         {.server = server,
-                          .hello = {.agent_token = options_.agent_token, .node = options_.node},
-                          .keepalive = options_.keepalive,
-                          .codec = options_.codec},
-                         make_events());
+  stream_ = ServerStream::open(loop_,
+                               {.server = server,
+                                .hello = {.agent_token = options_.agent_token,
+                                          .node = options_.node,
+                                          .identity = options_.identity},
+                                .keepalive = options_.keepalive,
+                                .codec = options_.codec},
+                               make_events());
   previous_stream_.reset();
   timer_ = loop_.call_after(options_.connect_timeout, [this] {
     timer_ = 0;
@@ -69,6 +70,7 @@ void GrpcServerLink::stream_accepted() {
   loop_.cancel(timer_);
   timer_ = 0;
   accepted_ = true;
+  refusal_ = ok();
   log_info("server_connected", {{"server", options_.servers[next_server_]}});
   listener_.connected();
 }
@@ -79,12 +81,23 @@ void GrpcServerLink::stream_done(const Status& status) {
   previous_stream_ = std::move(stream_);
   log_waiter_->drop_all();
   const bool was_accepted = std::exchange(accepted_, false);
-  log_info(was_accepted ? "server_disconnected" : "server_not_reached",
-           {{"server", options_.servers[next_server_]}, {"reason", status}});
+  log_end(was_accepted, status);
   next_server_ = (next_server_ + 1) % options_.servers.size();
   ++failures_;
   retry_later(was_accepted);
   if (was_accepted) listener_.disconnected();
+}
+
+// That another agent has the node's name is said once, for a person to read: we ask again every few
+// seconds, since the other one may go.
+void GrpcServerLink::log_end(bool was_accepted, const Status& status) {
+  const std::string& server = options_.servers[next_server_];
+  if (was_accepted || status.code() != Code::already_exists) {
+    return log_info(was_accepted ? "server_disconnected" : "server_not_reached",
+                    {{"server", server}, {"reason", status}});
+  }
+  if (refusal_ != status) log_error("refused_by_server", {{"server", server}, {"reason", status}});
+  refusal_ = status;
 }
 
 // When a server goes, all its agents notice at once: they come back spread over a second, so that

@@ -23,6 +23,7 @@ struct ServerLinkOptions {
   std::vector<std::string> servers;  // host:port, at least one
   std::string agent_token;
   std::string node;
+  AgentIdentity identity;
   Duration backoff_min = 100ms;  // and ten times as long at most after an accepted stream has ended
   Duration backoff_max = 5s;
   Duration connect_timeout = 5s;  // a server that has not accepted by then is given up
@@ -44,6 +45,7 @@ class GrpcServerLink final : public ServerLink {
   void retry_later(bool was_accepted);
   void stream_accepted();
   void stream_done(const Status& status);
+  void log_end(bool was_accepted, const Status& status);
   void answer_log(int64_t request_id, const LogRequest& request);
   ServerStreamEvents make_events();
 
@@ -59,6 +61,7 @@ class GrpcServerLink final : public ServerLink {
   bool accepted_ = false;
   size_t next_server_ = 0;
   int failures_ = 0;   // since a server last worked with us
+  Status refusal_;     // as last logged: another agent has the node's name
   TimerId timer_ = 0;  // retry or connect timeout
 };
 

@@ -54,6 +54,7 @@ struct AgentHello {
   int protocol_version = kProtocolVersion;
   std::string agent_token;
   std::string node;
+  AgentIdentity identity;  // its address is not sent: the server sees it
   bool operator==(const AgentHello&) const = default;
 };
 

@@ -16,6 +16,14 @@ namespace {
 
 constexpr double kSaveSecondsMax = 1e9;
 
+// Of a hello or of facts.
+template <typename Message>
+Status check_identity(const Message& message) {
+  RETURN_IF_ERROR(check_size("instance", message.instance().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_size("machine", message.machine().size(), AgentLimits::kNameBytes));
+  return check_size("boot_id", message.boot_id().size(), AgentLimits::kNameBytes);
+}
+
 void to_proto(const NodeFacts& facts, v1::NodeFacts& out) {
   out.set_name(facts.name);
   out.set_group(facts.group);
@@ -30,6 +38,8 @@ void to_proto(const NodeFacts& facts, v1::NodeFacts& out) {
   out.set_agent_version(facts.agent_version);
   out.set_boot_id(facts.boot_id);
   out.set_peer_port(facts.peer_port);
+  out.set_instance(facts.instance);
+  out.set_machine(facts.machine);
 }
 
 Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
@@ -46,7 +56,7 @@ Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
   RETURN_IF_ERROR(check_size("gpu_model", message.gpu_model().size(), AgentLimits::kNameBytes));
   RETURN_IF_ERROR(
       check_size("agent_version", message.agent_version().size(), AgentLimits::kNameBytes));
-  RETURN_IF_ERROR(check_size("boot_id", message.boot_id().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_identity(message));
   RETURN_IF_ERROR(check_range("peer_port", message.peer_port(), 0, AgentLimits::kPort));
   out = {.name = message.name(),
          .group = message.group(),
@@ -60,7 +70,9 @@ Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
          .gpu_model = message.gpu_model(),
          .agent_version = message.agent_version(),
          .boot_id = message.boot_id(),
-         .peer_port = message.peer_port()};
+         .peer_port = message.peer_port(),
+         .instance = message.instance(),
+         .machine = message.machine()};
   return ok();
 }
 
@@ -141,14 +153,21 @@ void to_proto(const AgentHello& hello, v1::Hello& out) {
   out.set_protocol_version(hello.protocol_version);
   out.set_agent_token(hello.agent_token);
   out.set_node(hello.node);
+  out.set_instance(hello.identity.instance);
+  out.set_machine(hello.identity.machine);
+  out.set_boot_id(hello.identity.boot_id);
 }
 
 Result<AgentHello> from_proto(const v1::Hello& message) {
   RETURN_IF_ERROR(check_name("node name", message.node(), false));
   RETURN_IF_ERROR(check_size("agent token", message.agent_token().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_identity(message));
   return AgentHello{.protocol_version = message.protocol_version(),
                     .agent_token = message.agent_token(),
-                    .node = message.node()};
+                    .node = message.node(),
+                    .identity = {.instance = message.instance(),
+                                 .machine = message.machine(),
+                                 .boot_id = message.boot_id()}};
 }
 
 void to_proto(const AgentReport& report, v1::AgentReport& out) {

@@ -1,5 +1,6 @@
 #include "server/api/actions.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "common/hostlist.h"
@@ -56,7 +57,17 @@ struct Gathering {
     } else {
       result.status = reply.status();
     }
-    if (--open == 0) done(std::move(results));
+    if (--open == 0) finish();
+  }
+
+  // Where nothing could be decided, that is the answer: a list of as many refusals would look like
+  // one, and nobody would ask the server that leads.
+  void finish() {
+    const auto is_away = [](const ActionResult& result) {
+      return result.status.code() == Code::unavailable;
+    };
+    if (std::ranges::all_of(results, is_away)) return done(results.front().status);
+    done(std::move(results));
   }
 
   std::vector<ActionResult> results;

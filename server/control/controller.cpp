@@ -1,5 +1,6 @@
 #include "server/control/controller.h"
 
+#include "server/control/agent_admission.h"
 #include "server/control/decide_peers.h"
 #include "server/control/decide_plan.h"
 #include "server/control/decide_repair.h"
@@ -70,14 +71,25 @@ void Controller::submit(Caller caller, Command command, Reply reply) {
 // What no decide() can know: whether the agents are in contact. Who may not fence hears that first.
 Status Controller::check_contact(const Command& command, const Actor& actor) const {
   const auto* fence = std::get_if<FenceNode>(&command);
-  const Node* node = fence == nullptr || !actor.is_operator() ? nullptr
-                                                              : state_->find_node(fence->node);
+  const Node* node =
+      fence == nullptr || !actor.is_operator() ? nullptr : state_->find_node(fence->node);
   return node == nullptr ? ok() : check_silent(sessions_, knobs_, *node, loop_.now());
 }
 
-void Controller::agent_connected(ConnectionId connection, const std::string& node_name) {
-  if (!is_leading()) return agents_.close(connection, not_leading_reason_);
-  ConnectionId replaced = sessions_.open(connection, node_name);
+Status Controller::admit_agent(const std::string& node_name, const AgentIdentity& identity) {
+  if (!is_leading()) return unavailable("{}", not_leading_reason_);
+  const MonoTime now = loop_.now();
+  Status admitted =
+      check_owner(node_name, owner_of_name(*state_, sessions_, knobs_, node_name, now), identity);
+  if (!admitted.is_ok()) sessions_.refused[node_name] = {now, admitted.message()};
+  return admitted;
+}
+
+void Controller::agent_connected(ConnectionId connection, const std::string& node_name,
+                                 const AgentIdentity& identity) {
+  const Status admitted = admit_agent(node_name, identity);
+  if (!admitted.is_ok()) return agents_.close(connection, admitted.message());
+  ConnectionId replaced = sessions_.open(connection, node_name, identity, loop_.now());
   if (replaced) agents_.close(replaced, "the node has connected again");
 }
 
@@ -166,7 +178,7 @@ void Controller::post_input(Input input) {
     Status why = is_leading()
                      ? resource_exhausted("{} requests are waiting already; retry in a second",
                                           inbox_.size())
-                     : why_not_leading();
+                     : why_not_leading(standing());
     loop_.post([refuse = std::move(input.refuse), why] { refuse(why); });
     return;
   }

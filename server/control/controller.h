@@ -54,8 +54,9 @@ struct ControllerStats {
   std::array<int64_t, kAppendBounds.size() + 1> appends{};
   Duration appends_total{0};
   // Planning passes in the same way.
-  static constexpr std::array kPassBounds{100us, 200us, 500us, 1'000us, 2'000us, 5'000us,
-                                          10'000us, 20'000us, 50'000us, 100'000us, 500'000us};
+  static constexpr std::array kPassBounds{100us,    200us,     500us,    1'000us,
+                                          2'000us,  5'000us,   10'000us, 20'000us,
+                                          50'000us, 100'000us, 500'000us};
   std::array<int64_t, kPassBounds.size() + 1> pass_lengths{};
   Duration passes_total{0};
 };
@@ -90,9 +91,11 @@ class Controller {
   void read(Caller caller, std::function<void(const ReadContext&, const Actor&)> read,
             std::function<void(Status)> refuse);
 
-  // Agents' streams. Only a leading server takes them; the adapter refuses streams while
-  // is_leading() is false.
-  void agent_connected(ConnectionId connection, const std::string& node_name);
+  // Agents' streams. Only a leading server takes them, and each name has one agent: the adapter
+  // asks before it accepts a stream (agent_admission.h). One that is not admitted is closed.
+  Status admit_agent(const std::string& node_name, const AgentIdentity& identity);
+  void agent_connected(ConnectionId connection, const std::string& node_name,
+                       const AgentIdentity& identity = {});
   void agent_report(ConnectionId connection, AgentReport report);
   void agent_disconnected(ConnectionId connection);
   // Stands for a heartbeat of every connected agent that says nothing new, without its cost: for
@@ -174,7 +177,6 @@ class Controller {
   void begin_stale(UnixTime since);
   void end_stale();
   void tell_standing();
-  Status why_not_leading() const;
   void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
   Status check_contact(const Command& command, const Actor& actor) const;
   void tell_peers(Session& session);

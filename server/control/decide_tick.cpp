@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "server/control/agent_admission.h"
 #include "server/control/attempt_flow.h"
 #include "server/control/decide_hang.h"
 #include "server/control/decide_health.h"
@@ -125,6 +126,7 @@ void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool know
   decide_mass_loss(decision, sessions, now);
   watch_silence(decision, sessions, now, knows_history);
   decide_peers(decision, sessions);
+  decide_refused_agents(decision, sessions, now);
   watch_attempts(decision);
   advance_drains(decision);
   decide_hangs(decision, sessions);

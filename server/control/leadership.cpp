@@ -208,7 +208,7 @@ void Controller::refuse_all(const std::string& why) {
   for (const Input& input : inbox) {
     if (input.refuse) {
       loop_.post([self = self_, refuse = input.refuse, why] {
-        if (*self != nullptr) refuse((*self)->why_not_leading());
+        if (*self != nullptr) refuse(why_not_leading((*self)->standing()));
       });
     }
   }

@@ -43,14 +43,6 @@ void Controller::begin_stale(UnixTime since) {
 
 void Controller::end_stale() { stale_since_.reset(); }
 
-Status Controller::why_not_leading() const {
-  if (!store_away_since_) {
-    return unavailable("this server does not lead: {}; retry", not_leading_reason_);
-  }
-  return unavailable("the database cannot be reached: {}; nothing was changed, retry",
-                     not_leading_reason_);
-}
-
 Standing Controller::standing() const {
   return {.mode = mode_,
           .reason = not_leading_reason_,

@@ -4,13 +4,17 @@
 
 namespace hai {
 
-ConnectionId Sessions::open(ConnectionId connection, const std::string& node_name) {
+ConnectionId Sessions::open(ConnectionId connection, const std::string& node_name,
+                            const AgentIdentity& identity, MonoTime now) {
   ConnectionId replaced;
   if (auto it = by_name_.find(node_name); it != by_name_.end()) {
     replaced = it->second;
     close(replaced);
   }
-  sessions_.insert_or_assign(connection, Session{.connection = connection, .node_name = node_name});
+  sessions_.insert_or_assign(connection, Session{.connection = connection,
+                                                 .node_name = node_name,
+                                                 .identity = identity,
+                                                 .opened_at = now});
   by_name_[node_name] = connection;
   return replaced;
 }
@@ -46,6 +50,11 @@ Session* Sessions::find(NodeId node) {
 }
 
 const Session* Sessions::find(NodeId node) const { return const_cast<Sessions*>(this)->find(node); }
+
+const Session* Sessions::find(const std::string& node_name) const {
+  auto it = by_name_.find(node_name);
+  return it == by_name_.end() ? nullptr : &sessions_.at(it->second);
+}
 
 void Sessions::bind(Session& session, NodeId node) {
   session.node = node;

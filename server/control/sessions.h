@@ -27,6 +27,8 @@ struct SentOrder {
 struct Session {
   ConnectionId connection;
   std::string node_name;
+  AgentIdentity identity;  // as it said when it dialled
+  MonoTime opened_at{};
   NodeId node;                     // 0 until its first report was accepted
   std::optional<NodeFacts> facts;  // from the connection's first report
   int64_t last_sequence = 0;
@@ -63,12 +65,20 @@ struct Bisection {
   std::set<std::string> decided;
 };
 
+// Of an agent that bears the name of another one's node (agent_admission.h).
+struct RefusedAgent {
+  MonoTime at{};  // the last time
+  std::string why;
+};
+
 class Sessions {
  public:
   std::vector<Bisection> bisections;
+  std::map<std::string, RefusedAgent> refused;  // by the name it asked for, in this term
 
   // Returns the connection this one replaces, if the node had another.
-  ConnectionId open(ConnectionId connection, const std::string& node_name);
+  ConnectionId open(ConnectionId connection, const std::string& node_name,
+                    const AgentIdentity& identity = {}, MonoTime now = {});
   void close(ConnectionId connection);
   // All connections, which are forgotten: the end of a term.
   std::vector<ConnectionId> close_all();
@@ -76,6 +86,7 @@ class Sessions {
   Session* find(ConnectionId connection);
   Session* find(NodeId node);
   const Session* find(NodeId node) const;
+  const Session* find(const std::string& node_name) const;
   void bind(Session& session, NodeId node);
   const std::map<ConnectionId, Session>& all() const { return sessions_; }
 
@@ -85,7 +96,7 @@ class Sessions {
   // As if each connected node had just got a grant.
   void heard_connected(MonoTime now) { heard_connected_at_ = now; }
   void set_term_start(MonoTime at) {
-    contact_.clear(), proven_.clear(), bisections.clear(), term_start_ = at;
+    contact_.clear(), proven_.clear(), bisections.clear(), refused.clear(), term_start_ = at;
   }
   MonoTime term_start() const { return term_start_; }
   // This server has heard nobody until now (it was paused): the silence was its own.

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/status.h"
 #include "common/time.h"
 
 namespace hai {
@@ -45,5 +46,8 @@ struct Standing {
   bool is_leading() const { return mode == ServerMode::leading; }
   bool answers_reads() const { return is_leading() || stale_since.has_value(); }
 };
+
+// `unavailable`: what a server that does not lead says to who wants something decided.
+Status why_not_leading(const Standing& standing);
 
 }  // namespace hai

@@ -27,12 +27,7 @@ std::optional<HttpResponse> redirect_or_refuse(const Standing& standing,
   if (!is_for_leaders || standing.is_leading()) return std::nullopt;
   if (standing.stale_since && only_reads(request)) return std::nullopt;
   if (!standing.leader.http.empty()) return redirect_to_leader(standing, request);
-  const std::string what =
-      standing.store_is_away
-          ? fmt::format("the database cannot be reached: {}; nothing was changed, retry",
-                        standing.reason)
-          : fmt::format("this server does not lead: {}; retry", standing.reason);
-  return problem(503, "unavailable", what);
+  return problem(why_not_leading(standing));
 }
 
 HttpResponse redirect_to_leader(const Standing& standing, const HttpRequest& request) {

@@ -28,6 +28,8 @@ struct ExternalFields<NodeFacts> {
     visit("agent_version", self.agent_version);
     visit("boot_id", self.boot_id);
     visit("peer_port", self.peer_port);
+    visit("instance", self.instance);
+    visit("machine", self.machine);
   }
 };
 

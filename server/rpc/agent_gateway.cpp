@@ -24,14 +24,24 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   }
   if (events_.is_undecided()) return waiting_.push_back({id, stream, hello});
   if (Status admitted = events_.admit(hello); !admitted.is_ok()) {
-    log_info("agent_refused", {{"node", hello.node}, {"reason", admitted}});
+    note_refusal(hello, admitted);
     return stream->close(admitted);
   }
   connections_[id] = {stream, hello.node};
   newest_[hello.node] = id;
   stream->accept();
   log_info("agent_connected", {{"node", hello.node}, {"connection", id}});
-  events_.connected(id, hello.node);
+  events_.connected(id, hello);
+}
+
+// That a node's name is taken is a mistake of somebody, who must see it among a thousand lines.
+void AgentGateway::note_refusal(const AgentHello& hello, const Status& why) {
+  if (why.code() != Code::already_exists) {
+    return log_info("agent_refused", {{"node", hello.node}, {"reason", why}});
+  }
+  Status& last = refused_[hello.node];
+  if (last != why) log_warning("agent_refused", {{"node", hello.node}, {"reason", why}});
+  last = why;
 }
 
 void AgentGateway::decide_waiting() {

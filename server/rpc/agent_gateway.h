@@ -23,7 +23,7 @@ struct AgentGatewayEvents {
   // agent waits here. A thousand that are sent away come back again and again, just when the server
   // has most to do.
   std::function<bool()> is_undecided = [] { return false; };
-  std::function<void(ConnectionId, const std::string& node)> connected;
+  std::function<void(ConnectionId, const AgentHello&)> connected;
   std::function<void(ConnectionId, const AgentReport&)> report;
   std::function<void(ConnectionId)> disconnected;
   std::function<void(ConnectionId, int64_t request_id, const LogChunk&)> log_chunk;
@@ -58,6 +58,7 @@ class AgentGateway final : public AgentPort, public LogPort {
   };
   void said_hello(ConnectionId id, const std::shared_ptr<AgentStream>& stream,
                   const AgentHello& hello);
+  void note_refusal(const AgentHello& hello, const Status& why);
   void reported(ConnectionId id, const AgentReport& report);
   void ended(ConnectionId id);
 
@@ -65,6 +66,7 @@ class AgentGateway final : public AgentPort, public LogPort {
   PlacesCodec codec_;
   std::map<ConnectionId, Connection> connections_;  // admitted ones
   std::map<std::string, ConnectionId> newest_;      // by node
+  std::map<std::string, Status> refused_;  // by node, why last: an agent asks again and again
   struct Waiting {
     ConnectionId id;
     std::shared_ptr<AgentStream> stream;

@@ -18,7 +18,39 @@ class StandingBoard;
 // Who calls, by the token in the metadata.
 Caller caller_of(const grpc::CallbackServerContext& context);
 
-class ApiService final : public v1::Api::CallbackService {
+// Every call of the service, once: ApiService takes them, and ApiGate stands before each.
+#define HAI_API_CALLS(UNARY, STREAM)                             \
+  UNARY(SubmitJob, SubmitJobRequest, SubmitJobReply)             \
+  UNARY(SubmitJobs, SubmitJobsRequest, SubmitJobsReply)          \
+  UNARY(GetJob, GetJobRequest, Job)                              \
+  UNARY(ListJobs, ListJobsRequest, ListJobsReply)                \
+  UNARY(ListAttempts, ListAttemptsRequest, ListAttemptsReply)    \
+  UNARY(ControlJob, ControlJobRequest, ControlJobReply)          \
+  UNARY(SetJobPriority, SetJobPriorityRequest, Job)              \
+  UNARY(MoveJob, MoveJobRequest, MoveJobReply)                   \
+  UNARY(WhatIf, WhatIfRequest, WhatIfReply)                      \
+  UNARY(WhyJob, WhyJobRequest, WhyJobReply)                      \
+  STREAM(ReadLog, ReadLogRequest, ReadLogReply)                  \
+  STREAM(WatchJob, WatchJobRequest, Job)                         \
+  STREAM(WatchEvents, WatchEventsRequest, Event)                 \
+  UNARY(ListEvents, ListEventsRequest, ListEventsReply)          \
+  UNARY(ListNodes, ListNodesRequest, ListNodesReply)             \
+  UNARY(GetNode, GetNodeRequest, Node)                           \
+  UNARY(ControlNode, ControlNodeRequest, ControlNodeReply)       \
+  UNARY(GetCluster, GetClusterRequest, Cluster)                  \
+  UNARY(ListIncidents, ListIncidentsRequest, ListIncidentsReply) \
+  UNARY(CloseIncident, CloseIncidentRequest, CloseIncidentReply) \
+  UNARY(WhoAmI, WhoAmIRequest, WhoAmIReply)                      \
+  UNARY(ListQuotas, ListQuotasRequest, ListQuotasReply)          \
+  UNARY(SetQuota, SetQuotaRequest, Quota)                        \
+  UNARY(DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)       \
+  UNARY(ListUsers, ListUsersRequest, ListUsersReply)             \
+  UNARY(SetUser, SetUserRequest, User)                           \
+  UNARY(CreateToken, CreateTokenRequest, CreateTokenReply)       \
+  UNARY(ListTokens, ListTokensRequest, ListTokensReply)          \
+  UNARY(RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+
+class ApiService : public v1::Api::CallbackService {
  public:
   struct Parts {
     Loop& loop;
@@ -39,37 +71,12 @@ class ApiService final : public v1::Api::CallbackService {
 #define HAI_STREAM(name, Request, Reply)                                                      \
   grpc::ServerWriteReactor<v1::Reply>* name(grpc::CallbackServerContext*, const v1::Request*) \
       override;
-  HAI_UNARY(SubmitJob, SubmitJobRequest, SubmitJobReply)
-  HAI_UNARY(SubmitJobs, SubmitJobsRequest, SubmitJobsReply)
-  HAI_UNARY(GetJob, GetJobRequest, Job)
-  HAI_UNARY(ListJobs, ListJobsRequest, ListJobsReply)
-  HAI_UNARY(ListAttempts, ListAttemptsRequest, ListAttemptsReply)
-  HAI_UNARY(ControlJob, ControlJobRequest, ControlJobReply)
-  HAI_UNARY(SetJobPriority, SetJobPriorityRequest, Job)
-  HAI_UNARY(MoveJob, MoveJobRequest, MoveJobReply)
-  HAI_UNARY(WhatIf, WhatIfRequest, WhatIfReply)
-  HAI_UNARY(WhyJob, WhyJobRequest, WhyJobReply)
-  HAI_STREAM(ReadLog, ReadLogRequest, ReadLogReply)
-  HAI_STREAM(WatchJob, WatchJobRequest, Job)
-  HAI_STREAM(WatchEvents, WatchEventsRequest, Event)
-  HAI_UNARY(ListEvents, ListEventsRequest, ListEventsReply)
-  HAI_UNARY(ListNodes, ListNodesRequest, ListNodesReply)
-  HAI_UNARY(GetNode, GetNodeRequest, Node)
-  HAI_UNARY(ControlNode, ControlNodeRequest, ControlNodeReply)
-  HAI_UNARY(GetCluster, GetClusterRequest, Cluster)
-  HAI_UNARY(ListIncidents, ListIncidentsRequest, ListIncidentsReply)
-  HAI_UNARY(CloseIncident, CloseIncidentRequest, CloseIncidentReply)
-  HAI_UNARY(WhoAmI, WhoAmIRequest, WhoAmIReply)
-  HAI_UNARY(ListQuotas, ListQuotasRequest, ListQuotasReply)
-  HAI_UNARY(SetQuota, SetQuotaRequest, Quota)
-  HAI_UNARY(DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)
-  HAI_UNARY(ListUsers, ListUsersRequest, ListUsersReply)
-  HAI_UNARY(SetUser, SetUserRequest, User)
-  HAI_UNARY(CreateToken, CreateTokenRequest, CreateTokenReply)
-  HAI_UNARY(ListTokens, ListTokensRequest, ListTokensReply)
-  HAI_UNARY(RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+  HAI_API_CALLS(HAI_UNARY, HAI_STREAM)
 #undef HAI_UNARY
 #undef HAI_STREAM
+
+ protected:
+  const CallSite& site() const { return site_; }
 
  private:
   Loop& loop_;

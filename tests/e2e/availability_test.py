@@ -140,6 +140,20 @@ class AvailabilityTest(unittest.TestCase):
         self.cluster.wait_end(job)
         self.assertEqual(self.cluster.log(job), "by the standby\n")
 
+    def test_verbs_for_many_things_reach_the_leader_by_a_standby(self):
+        """Their answer has a status for each thing; a refusal is none of them."""
+        self.know(self.cluster.standby())
+        jobs = [self.cluster.exec("sleep 1000", "--gpus", 1) for _ in range(2)]
+        self.cluster.wait_running(jobs[0])
+        for verb in ("suspend", "resume", "hold", "release", "stop"):
+            self.cluster.ok(verb, jobs[0])
+        self.cluster.ok("stop", *jobs)
+        for job in jobs:
+            self.cluster.wait_end(job, "stopped")
+        node = self.cluster.json("nodes")[0]["name"]
+        self.cluster.ok("drain", node, "--reason", "by the standby")
+        self.cluster.ok("undrain", node)
+
     # -- the leader is killed
 
     def test_followers_lose_and_double_no_line(self):

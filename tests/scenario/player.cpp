@@ -108,6 +108,8 @@ void Player::run(Line& line) {
       {"kill-node", &Player::fault_of_node},
       {"revive-node", &Player::fault_of_node},
       {"kill-shim", &Player::fault_of_node},
+      {"start-impostor", &Player::fault_of_node},
+      {"stop-impostor", &Player::fault_of_node},
       {"pause-agent", &Player::pause_agent},
       {"lose-record", &Player::fault_of_node},
       {"jump-clock", &Player::jump_clock},
@@ -266,6 +268,10 @@ void Player::fault_of_node(Line& line) {
       world_->node(index).record.reset();
     } else if (line.command == "kill-shim") {
       world_->node(index).crash_one_shim();
+    } else if (line.command.ends_with("-impostor")) {
+      const bool starts = line.command.starts_with("start");
+      if (starts == world_->impostor_runs(index)) line.fail("that is so already");
+      starts ? world_->start_impostor(index) : world_->stop_impostor(index);
     } else if (line.command == "kill-node") {
       world_->crash_node(index);
     } else if (line.command == "kill-agent") {

@@ -230,7 +230,9 @@ void RandomCluster::change_nodes() {
                                 .numa_nodes = 2,
                                 .gpu_model = text(),
                                 .agent_version = "0.1.0",
-                                .boot_id = text()}});
+                                .boot_id = text(),
+                                .instance = text(),
+                                .machine = text()}});
   }
   if (rng_.chance(0.2)) {
     const NodePeers& peers = state_.find(node)->peers;

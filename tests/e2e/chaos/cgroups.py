@@ -3,6 +3,7 @@ an agent names its own by a hash of its data directory.
 """
 
 import pathlib
+import time
 
 ROOT = pathlib.Path("/sys/fs/cgroup")
 
@@ -17,8 +18,14 @@ def prefix_of(data_directory):
 
 
 def cgroups_of(world):
-    """[path] of all that are there now."""
-    prefixes = {prefix_of(world.root / "nodes" / node) for node in world.nodes}
+    """[path] of all that are there now, of nodes and of second agents under their names."""
+    folders = [world.root / "nodes" / node for node in world.nodes]
+    return cgroups_below([*folders, *(world.root / "strangers").iterdir()])
+
+
+def cgroups_below(data_directories):
+    """[path] of the ranks of agents with these data directories."""
+    prefixes = {prefix_of(folder) for folder in data_directories}
     parents = [ROOT / "hai", *ROOT.glob("*/hai")]
     return [
         str(group)
@@ -27,3 +34,15 @@ def cgroups_of(world):
         for group in parent.iterdir()
         if group.name.split(".")[0] in prefixes
     ]
+
+
+def remove_cgroup(path, seconds=5):
+    """Whose processes were just killed: the kernel takes a moment to bury them."""
+    deadline = time.monotonic() + seconds
+    while pathlib.Path(path).is_dir():
+        try:
+            pathlib.Path(path).rmdir()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)

@@ -10,7 +10,7 @@ import threading
 import time
 
 from processes import send
-from world import SERVERS, boot_now
+from world import DOWN_AFTER, SERVERS, STRANGER, boot_now
 
 
 @dataclasses.dataclass
@@ -33,6 +33,10 @@ class Fault:
             text += f"  began {self.began:.1f} ended {self.ended:.1f}"
         return text + (f"  {self.note}" if self.note else "")
 
+    def let_nobody_in(self):
+        """An impostor that was refused: nothing may have come of it."""
+        return self.kind == "impostor" and self.choice >= INSTEAD and "got in" not in self.note
+
     def touches(self, nodes, began, ended, after=0.0):
         """Did it, or what it left behind, hit one of these hosts in that time?"""
         if not self.began or self.began > ended or (self.ended or math.inf) + after < began:
@@ -47,6 +51,8 @@ KINDS = {
     "cut_server": (5, 0.5, 30, "server"),  # from all agents
     "kill_agent": (8, 0.05, 20, "node"),
     "pause_agent": (5, 0.1, 60, "node"),
+    "agent_stopped": (4, DOWN_AFTER + 2, 60, "node"),  # its shims go on, and have to fence
+    "impostor": (5, 2, 60, "name"),  # a second agent under the node's name; beside it, or for it
     "kill_shim": (6, 0.0, 0.0, "node"),
     "pause_shim": (4, 0.1, 20, "node"),
     "kill_node": (7, 0.5, 40, "node"),
@@ -69,6 +75,7 @@ KINDS = {
 # their peers whether the control plane is gone.
 OF_CONTROL_PLANE = {kind for kind, row in KINDS.items() if row[3] in ("server", "control")}
 NO_RANK_MAY_DIE = OF_CONTROL_PLANE | {"restart_agents", "full_disk_node"}
+INSTEAD = 0.35  # of the impostors: the node's machine is off meanwhile
 FIRST_AT = 3.0
 RECOVERY = 3.0  # after a fault its target is left alone for so long
 
@@ -89,6 +96,7 @@ def plan_faults(seed, seconds, nodes, leaves, small_disk, pace):
         hosts = {
             "server": lambda: [rng.choice(SERVERS)],
             "node": lambda: [rng.choice(nodes)],
+            "name": lambda: [rng.choice(nodes), STRANGER],
             "leaf": lambda: list(rng.choice(leaves)),
             "control": lambda: [],
             "small_disk": lambda: [small_disk],
@@ -187,6 +195,23 @@ def signal_agent(number):
     return lambda world, fault: world.agents[fault.hosts[0]].send(number)
 
 
+def is_instead(fault):
+    return fault.kind == "impostor" and fault.choice < INSTEAD
+
+
+def start_impostor(world, fault):
+    if is_instead(fault):
+        world.kill_node(fault.hosts[0])
+    fault.kept = [world.start_stranger(fault.hosts[0])]
+
+
+def stop_impostor(world, fault):
+    outcome = world.stop_stranger(fault.kept[0])
+    fault.note = f"{'instead' if is_instead(fault) else 'beside'}: {outcome or 'not noticed'}"
+    if is_instead(fault):
+        start_agent(world, fault)
+
+
 def signal_shim(number):
     def do(world, fault):
         shims = world.shims(fault.hosts[0])
@@ -262,6 +287,8 @@ ACTIONS = {
     "pause_server": (signal_server(PAUSE), signal_server(GO_ON)),
     "kill_agent": (kill_agent, start_agent),
     "pause_agent": (signal_agent(PAUSE), signal_agent(GO_ON)),
+    "agent_stopped": (signal_agent(PAUSE), signal_agent(GO_ON)),
+    "impostor": (start_impostor, stop_impostor),
     "kill_shim": (signal_shim(signal.SIGKILL), nothing),
     "pause_shim": (signal_shim(PAUSE), lambda _, fault: send(fault.kept, GO_ON)),
     "kill_node": (kill_node, start_agent),

@@ -9,12 +9,20 @@ from faults import NO_RANK_MAY_DIE, OF_CONTROL_PLANE
 from ledger import check_log, check_work, find_overlaps, find_shared_gpus, read_ledger
 from load import TERMINAL
 from processes import all_pids, command_of
+from world import FENCE
 
 SETTLES_WITHIN = 40.0  # after a fault its node may still lose ranks for so long
 # A machine that was frozen wakes up: until its timers have run, its ranks run, too.
 WAKE_UP = 0.7
 CLOCK_SLACK = 0.5  # server's wall clock readings against the ledgers'
 RANK_STEP_SECONDS = 0.4
+FENCED_WITHIN = 2.0  # of its time, on a busy machine
+
+
+def is_loss_of_lines(fault):
+    """Of a shim or a disk; of a machine that had the node's name for a while, with all its logs."""
+    is_machine = fault.kind == "impostor" and not fault.let_nobody_in()
+    return is_machine or fault.kind in ("kill_shim", "kill_node", "full_disk_node")
 
 
 class Judge:
@@ -43,6 +51,8 @@ class Judge:
             ("nothing runs after its end", self.check_ends),
             ("rows and ledgers agree", self.check_rows),
             ("no needless kill", self.check_kills),
+            ("shims fence without their agent", self.check_fences),
+            ("no second agent beside a node's own", self.check_impostors),
             ("logs have every line once", self.check_logs),
             ("hai list and the database agree", self.check_listing),
         ):
@@ -159,7 +169,7 @@ class Judge:
     def blame(self, attempt):
         nodes = [rank.node for rank in attempt.ranks]
         for fault in self.faults:
-            if fault.kind in NO_RANK_MAY_DIE and self.knows_peers:
+            if fault.kind in NO_RANK_MAY_DIE and self.knows_peers or fault.let_nobody_in():
                 continue
             hosts = self.world.nodes if fault.kind in OF_CONTROL_PLANE else nodes
             if fault.kind in OF_CONTROL_PLANE and fault.began and fault.seconds > 1:
@@ -169,6 +179,31 @@ class Judge:
                 if any(host in nodes for host in fault.hosts):
                     return fault
         return None
+
+    def check_fences(self):
+        """While an agent stands still nobody prolongs its ranks' lives."""
+        for fault in self.faults:
+            if fault.kind != "agent_stopped" or not fault.began:
+                continue
+            fenced = fault.began + FENCE + FENCED_WITHIN
+            for run in (run for runs in self.runs.values() for run in runs):
+                if run.node == fault.hosts[0] and run.first < fault.began and run.last > fenced:
+                    if not fault.ended or fault.ended > fenced:
+                        yield f"{run}: its agent stood still from {fault.began:.1f} on"
+
+    def check_impostors(self):
+        """One that was refused said so; one that got in had a node that was given up."""
+        for fault in self.faults:
+            if fault.kind != "impostor" or not fault.ended:
+                continue
+            if fault.note == "beside: got in" and not self.was_down(fault):
+                yield f"{fault}: its node was never down"
+
+    def was_down(self, fault):
+        began, ended = fault.began - SETTLES_WITHIN, fault.ended
+        return any(
+            node == fault.hosts[0] and began < at < ended for node, at in self.truth.downs
+        )
 
     # -- logs and lists
 
@@ -186,7 +221,7 @@ class Judge:
     def may_lose_lines(self, run):
         """Lines die with the shim that held them in its hands, and on a full disk."""
         return any(
-            fault.kind in ("kill_shim", "kill_node", "full_disk_node")
+            is_loss_of_lines(fault)
             and fault.touches([run.node], run.first, run.last + 1)
             for fault in self.faults
         )

@@ -2,10 +2,13 @@
 
 import pathlib
 import tempfile
+import types
 import unittest
 
-from faults import plan_faults
+from faults import Fault, plan_faults
+from judge import FENCED_WITHIN, Judge
 from ledger import check_log, check_work, find_overlaps, find_shared_gpus, read_ledger
+from world import FENCE, STRANGER
 
 GOOD = """start 1 0 n1 10.0 0,1 0
 mark 1 0 n1 10.2
@@ -78,6 +81,49 @@ class Ledgers(unittest.TestCase):
         run = runs_of("start 1 0 n1 10.0 - 0\nwork 1 0 n1 10.4 0\nmark 1 0 n1 10.6\n")[0][0]
         self.assertEqual(check_log(log_of(range(1, 53)), run), "")
         self.assertIn("52 at least", check_log(log_of(range(1, 52)), run))
+
+
+def judge_of(text, faults, downs=()):
+    judge = object.__new__(Judge)
+    judge.runs, judge.faults, judge.knows_peers = {7: runs_of(text)[0]}, faults, True
+    judge.truth = types.SimpleNamespace(downs=list(downs))
+    return judge
+
+
+def fault(kind, began, ended, choice=0.9, note=""):
+    hosts = ["n1", STRANGER] if kind == "impostor" else ["n1"]
+    return Fault(1, kind, 0.0, ended - began, hosts, choice, began, ended, note)
+
+
+class AgentsAway(unittest.TestCase):
+    def test_a_rank_that_outlives_the_fence_of_a_stopped_agent_is_found(self):
+        lives = "start 1 0 n1 10.0 - 0\nmark 1 0 n1 {:.1f}\n"
+        stopped = [fault("agent_stopped", 12.0, 50.0)]
+        limit = 12.0 + FENCE + FENCED_WITHIN
+        self.assertEqual(list(judge_of(lives.format(limit - 0.1), stopped).check_fences()), [])
+        self.assertEqual(len(list(judge_of(lives.format(limit + 0.1), stopped).check_fences())), 1)
+        woken = [fault("agent_stopped", 12.0, limit - 1)]
+        self.assertEqual(list(judge_of(lives.format(limit + 9), woken).check_fences()), [])
+
+    def test_an_impostor_gets_in_only_where_the_node_was_given_up(self):
+        def complaints(note, choice=0.9, downs=()):
+            faults = [fault("impostor", 12.0, 50.0, choice, note)]
+            return len(list(judge_of(GOOD, faults, downs).check_impostors()))
+
+        self.assertEqual(complaints("beside: refused"), 0)
+        self.assertEqual(complaints("beside: got in"), 1)
+        self.assertEqual(complaints("beside: got in", downs=[("n2", 20.0)]), 1)
+        self.assertEqual(complaints("beside: got in", downs=[("n1", 20.0)]), 0)
+        self.assertEqual(complaints("instead: got in", choice=0.1), 0)
+
+    def test_an_impostor_that_was_refused_excuses_no_dead_rank(self):
+        lost = types.SimpleNamespace(
+            ranks=[types.SimpleNamespace(node="n1")], placed=10.0, ended=20.0
+        )
+        refused = fault("impostor", 12.0, 50.0, note="beside: refused")
+        instead = fault("impostor", 12.0, 50.0, choice=0.1, note="instead: got in")
+        self.assertIsNone(judge_of(GOOD, [refused]).blame(lost))
+        self.assertIs(judge_of(GOOD, [instead]).blame(lost), instead)
 
 
 class Schedules(unittest.TestCase):

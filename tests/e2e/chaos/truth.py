@@ -85,6 +85,14 @@ class Truth:
         ):
             attempt = self.attempts[(int(row[0]), int(row[1]))]
             attempt.ranks.append(RankRow(int(row[2]), *row[3:7]))
+        self.downs = [  # (node, when it was given up)
+            (row[0], boot(row[1]))
+            for row in postgres.rows(
+                "SELECT n.name, extract(epoch FROM e.time) FROM event e"
+                " JOIN node n ON n.id = (e.body->>'node')::bigint"
+                " WHERE e.kind = 'node_liveness_changed' AND e.body->>'liveness' = 'down'"
+            )
+        ]
         self.terms = int(
             postgres.rows("SELECT count(*) FROM event WHERE kind = 'epoch_started'")[0][0]
         )

@@ -10,22 +10,26 @@ import signal
 import subprocess
 import time
 
+from cgroups import cgroups_below, remove_cgroup
 from client import Client, Hai
 from network import Network
 from postgres import Postgres, fill, run
 from processes import Daemon, kill_all_in, name_of, pids_in, send
 
 SERVERS = ("server-a", "server-b")
+STRANGER = "stranger"  # the host of second agents under a node's name
 LEAF_NODES = 5
 SMALL_DISK = "12m"
 PEER_PORT = 7710
+LEASE, DOWN_AFTER = 12, 22  # seconds
+FENCE = LEASE + 0.75 * (DOWN_AFTER - LEASE)  # docs/design/0005
 # An agent needs 10 s to see that its server hangs, and gives the next one 5 s to answer; neither is a
 # knob. A lease shorter than the one, or less time than the other until the fence, costs ranks that
 # nobody had to kill.
 KNOBS = {
     "heartbeat": "1s",
-    "agent_lease": "12s",
-    "down_after": "22s",
+    "agent_lease": f"{LEASE}s",
+    "down_after": f"{DOWN_AFTER}s",
     "lemon_score": "0",  # nodes die here more often than any that is worth keeping
     "server_lease": "2s",
     "resend_after": "1s",
@@ -74,10 +78,10 @@ class World:
     # -- making it
 
     def create(self):
-        for folder in ("log", "nodes", "ledgers"):
+        for folder in ("log", "nodes", "ledgers", "strangers"):
             (self.root / folder).mkdir()
         self.root.chmod(0o711)
-        self.network.build(["client", "postgres", *SERVERS, *self.nodes])
+        self.network.build(["client", "postgres", *SERVERS, *self.nodes, STRANGER])
         for name in ("admin", "agent"):
             (self.root / f"{name}.token").write_text(secrets.token_hex(16) + "\n")
             (self.root / f"{name}.token").chmod(0o600)
@@ -211,6 +215,31 @@ class World:
         guards = [pid for pid in pids if name_of(pid) in ("hai-shim", "hai-agent")]
         send(guards, number)
         send([pid for pid in pids if pid not in guards], number)
+
+    def start_stranger(self, node):
+        """A copy of the node's config on another machine: its name, a data directory of its own.
+        Gives the agent."""
+        number = len(list((self.root / "strangers").iterdir())) + 1
+        folder = self.root / "strangers" / f"{number}"
+        folder.mkdir()
+        text = (self.root / f"{node}.yaml").read_text()
+        text = text.replace(str(self.root / "nodes" / node), str(folder))
+        text = text.replace(self.network.address(node), self.network.address(STRANGER))
+        name = f"stranger-{number}"
+        command = [self.programs / "hai-agent", "--config", self.config(name, text)]
+        agent = Daemon(name, STRANGER, command, self.root / "log" / f"{name}.log")
+        agent.start()
+        return agent
+
+    def stop_stranger(self, agent):
+        """With all that runs there. Says whether it was let in."""
+        agent.expected_end = True
+        kill_all_in(STRANGER)
+        agent.process.wait()
+        for group in cgroups_below((self.root / "strangers").iterdir()):
+            remove_cgroup(group)
+        log = agent.log.read_text(errors="replace")
+        return "got in" if "server_connected" in log else "refused" if "refused_by" in log else ""
 
     def fill_small_disk(self):
         with open(self.root / "nodes" / self.small_disk / "filler", "ab") as file:

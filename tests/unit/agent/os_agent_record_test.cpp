@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "agent/os/agent_instance.h"
 #include "agent/os/agent_record_file.h"
 #include "sim/virtual_loop.h"
 
@@ -93,6 +94,38 @@ TEST(AgentRecord, ThatCannotBeWrittenIsAnError) {
   Process process(data, "boot-1");
   std::filesystem::remove_all(data.path);
   EXPECT_FALSE(process.file.save(some_record()).is_ok());
+}
+
+TEST(AgentInstance, IsMadeOnceForADataDirectory) {
+  Data data;
+  const std::string made = find_or_make_instance(data.path, "machine-1").value();
+  EXPECT_EQ(made.size(), 32u);
+  EXPECT_EQ(find_or_make_instance(data.path, "machine-1").value(), made);
+  EXPECT_EQ(find_or_make_instance(data.path, "").value(), made) << "who is not root can't tell";
+  Data other;
+  EXPECT_NE(find_or_make_instance(other.path, "machine-1").value(), made);
+}
+
+TEST(AgentInstance, IsAnotherWhereTheDirectoryIsACopy) {
+  Data data;
+  const std::string made = find_or_make_instance(data.path, "machine-1").value();
+  const std::string copy = find_or_make_instance(data.path, "machine-2").value();
+  EXPECT_NE(copy, made);
+  EXPECT_EQ(find_or_make_instance(data.path, "machine-2").value(), copy);
+}
+
+TEST(AgentInstance, IsMadeAnewWhenTheFileIsNoInstance) {
+  Data data;
+  for (const std::string text : {"", "\n", "short\n", "0123456789ABCDEF0123456789ABCDEF\n"}) {
+    std::ofstream(data.path + "/instance") << text;
+    const std::string made = find_or_make_instance(data.path, "").value();
+    EXPECT_EQ(made.size(), 32u) << text;
+    EXPECT_EQ(find_or_make_instance(data.path, "").value(), made);
+  }
+}
+
+TEST(AgentInstance, SaysWhyThereIsNone) {
+  EXPECT_FALSE(find_or_make_instance("/nowhere/at/all", "").is_ok());
 }
 
 }  // namespace

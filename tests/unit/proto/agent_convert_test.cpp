@@ -57,7 +57,9 @@ class Draw {
             .numa_nodes = static_cast<int>(rng.between(0, 16)),
             .gpu_model = bytes(40),
             .agent_version = bytes(20),
-            .boot_id = bytes(40)};
+            .boot_id = bytes(40),
+            .instance = bytes(40),
+            .machine = bytes(40)};
   }
   RankStatus rank() {
     RankStatus status{.key = key(),
@@ -192,7 +194,10 @@ TEST(AgentConvert, OrdersRoundTrip) {
 TEST(AgentConvert, HelloAndLogMessagesRoundTrip) {
   Draw draw(3);
   for (int i = 0; i < 500; ++i) {
-    const AgentHello hello{draw.integer(), draw.bytes(40), draw.name()};
+    const AgentHello hello{draw.integer(),
+                           draw.bytes(40),
+                           draw.name(),
+                           {draw.bytes(40), draw.bytes(40), draw.bytes(40), ""}};
     v1::Hello hello_message;
     to_proto(hello, hello_message);
     ASSERT_EQ(from_proto(through_the_wire(hello_message)).value(), hello);

@@ -35,7 +35,7 @@ struct TestServer {
     gateway.set_events(
         {.admit = [this](const AgentHello& hello) { return admit(hello); },
          .is_undecided = [this] { return is_undecided; },
-         .connected = [this](ConnectionId id, const std::string&) { connected.push_back(id); },
+         .connected = [this](ConnectionId id, const AgentHello&) { connected.push_back(id); },
          .report = [this](ConnectionId id,
                           const AgentReport& report) { reports.emplace_back(id, report); },
          .disconnected =

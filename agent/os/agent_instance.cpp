@@ -1,0 +1,44 @@
+#include "agent/os/agent_instance.h"
+
+#include <fmt/core.h>
+
+#include <random>
+#include <sstream>
+
+#include "agent/os/files.h"
+
+namespace hai {
+namespace {
+
+constexpr size_t kFileBytesMax = 4 << 10;
+constexpr size_t kDigits = 32;
+
+std::string make_instance() {
+  std::random_device device;  // the kernel's randomness
+  std::string digits;
+  while (digits.size() < kDigits) digits += fmt::format("{:08x}", device() & 0xffff'ffff);
+  return digits;
+}
+
+bool is_instance(const std::string& text) {
+  return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+}  // namespace
+
+Result<std::string> find_or_make_instance(const std::string& data_dir, const std::string& machine) {
+  const std::string path = data_dir + "/instance";
+  const Result<std::string> text = read_file(path, kFileBytesMax);
+  if (!text.is_ok() && text.status().code() != Code::not_found) return text.status();
+  std::string instance;
+  std::string made_on;
+  if (text.is_ok()) std::istringstream(text.value()) >> instance >> made_on;
+  const bool is_copy = !machine.empty() && !made_on.empty() && machine != made_on;
+  if (is_instance(instance) && !is_copy) return instance;
+  instance = make_instance();
+  RETURN_IF_ERROR(write_file_atomic(path, fmt::format("{}\n{}\n", instance, machine), 0600,
+                                    Durability::survives_crash_of_machine));
+  return instance;
+}
+
+}  // namespace hai

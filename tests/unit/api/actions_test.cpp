@@ -1,0 +1,60 @@
+// What people ask for many things at once, where nothing can be decided.
+
+#include "server/api/actions.h"
+
+#include "tests/unit/control/controller_world.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ActionsOfMany : public ::testing::Test {
+ protected:
+  using Results = Result<std::vector<ActionResult>>;
+  Results stop(Server& server, const std::vector<std::string>& jobs) {
+    Actions actions(server.controller);
+    std::optional<Results> got;
+    actions.control_jobs({.trusted_user = "ann"}, jobs, JobVerb::stop, "",
+                         [&got](Results results) { got = std::move(results); });
+    w.run(10s);
+    CHECK(got.has_value());
+    return *std::move(got);
+  }
+  ControllerWorld w;
+};
+
+TEST_F(ActionsOfMany, AreRefusedAsOneByWhoDoesNotLead) {
+  auto leader = w.leader("a");
+  auto standby = w.server("b");
+  standby->controller.start();
+  w.run(1s);
+  const Results results = stop(*standby, {"1", "2"});
+  EXPECT_EQ(results.status().code(), Code::unavailable);
+  EXPECT_THAT(results.status().message(), HasSubstr("this server does not lead"));
+}
+
+// It answers reads, so nothing stops the request at the door.
+TEST_F(ActionsOfMany, AreRefusedAsOneWithoutTheStore) {
+  auto leader = w.leader("a");
+  w.database.hooks.fault = [] { return MemFault::fail_before; };
+  submit(*leader, job("j"));
+  w.run(5s);
+  ASSERT_TRUE(leader->controller.standing().stale_since.has_value());
+  const Results results = stop(*leader, {"1"});
+  EXPECT_EQ(results.status().code(), Code::unavailable);
+  EXPECT_THAT(results.status().message(), HasSubstr("the database cannot be reached"));
+}
+
+TEST_F(ActionsOfMany, AreAnsweredOneByOneByTheLeader) {
+  auto leader = w.leader("a");
+  submit(*leader, job("j"));
+  const Results results = stop(*leader, {"1", "2"});
+  ASSERT_TRUE(results.is_ok());
+  ASSERT_EQ(results.value().size(), 2u);
+  EXPECT_TRUE(results.value()[0].status.is_ok());
+  EXPECT_EQ(results.value()[1].status.code(), Code::not_found);
+}
+
+}  // namespace
+}  // namespace hai::test
