@@ -31,7 +31,7 @@ Result<bool> check_health(const AgentConfig& config, bool as_json) {
   AsioLoop loop;
   HealthMonitor monitor(loop, std::move(checks).value());
   if (!config.data_dir.empty()) {
-    monitor.keep_at(health_record_path(config.data_dir), boot_id, HealthMonitor::Keeping::reads);
+    monitor.keep_at(health_record_path(config.data_dir), boot_id, Keeping::reads);
   }
   monitor.run_once([&loop] { loop.stop(); });
   loop.run();

@@ -26,7 +26,7 @@ LocalHealth::LocalHealth(Loop& loop, std::vector<std::unique_ptr<Check>> checks,
       use_(std::move(use)),
       gpus_(std::move(gpus)),
       monitor_(loop, std::move(checks)) {
-  monitor_.keep_at(health_record_path(data_dir), boot_id, HealthMonitor::Keeping::writes);
+  monitor_.keep_at(health_record_path(data_dir), boot_id, Keeping::writes);
 }
 
 void LocalHealth::start(std::function<void()> changed) {

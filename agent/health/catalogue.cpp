@@ -31,7 +31,8 @@ constexpr CheckInfo kChecks[] = {
     {"gpu_pcie_replays", "gpu", "NVML", "more than gpu_replays_per_minute: warn"},
     {"gpu_nvlink", "gpu", "NVML: state and error counters of each link",
      "fewer active than expected, or one that ever was active is not: fail drain, with "
-     "NVSwitches fail evict; two samples in gpu_slowdown_minutes with replays, recoveries or "
+     "NVSwitches fail evict, in nvlink_start_seconds warn; two samples in gpu_slowdown_minutes "
+     "with replays, recoveries or "
      "nvlink_crc_per_second: fail validate; one, or only some active and nothing expected: "
      "warn"},
     {"gpu_stray_process", "gpu", "NVML: compute processes",

@@ -33,7 +33,7 @@ struct ClearedFault {
 };
 
 struct CheckInput {
-  MonoTime now{};
+  MonoTime now{};  // since the machine's start
   UnixTime wall_now{};
   NodeUse use;
   std::vector<ClearedFault> cleared;  // since the last run

@@ -165,7 +165,8 @@ CheckResult judge_pcie_replays(const GpuHistory& history, const HealthLimits& li
 
 // How many are active, if that is not as it should be; none = it is.
 std::optional<CheckResult> judge_active_nvlinks(const GpuHistory& history,
-                                                const GpuExpectation& expected) {
+                                                const GpuExpectation& expected,
+                                                const HealthLimits& limits, MonoTime now) {
   const CheckSubject about = about_gpu("gpu_nvlink", history.last().index);
   const int64_t active = history.active_nvlinks();
   std::string summary = fmt::format("{} of {} NVLinks active", active, history.nvlinks());
@@ -175,11 +176,14 @@ std::optional<CheckResult> judge_active_nvlinks(const GpuHistory& history,
     if (is_expected) summary += fmt::format(", expected {}", expected.nvlinks);
     if (!lost.empty())
       summary += fmt::format("; were active and are not: {}", fmt::join(lost, ","));
-    return make_fail(about, expected.has_nvswitch ? HealthTier::evict : HealthTier::drain,
-                     {.summary = summary,
-                      .remedy = expected.has_nvswitch
-                                    ? "reset the GPUs and NVSwitches; service if it stays"
-                                    : "reset the GPU; service if it stays: reseat the bridge"});
+    const Finding finding{.summary = summary,
+                          .remedy = expected.has_nvswitch
+                                        ? "reset the GPUs and NVSwitches; service if it stays"
+                                        : "reset the GPU; service if it stays: reseat the bridge"};
+    // They come up with the fabric manager, later than the driver and perhaps than the agent.
+    const Duration since_boot = now.time_since_epoch();
+    if (since_boot < limits.nvlink_start_seconds * 1s) return make_warn(about, finding);
+    return make_fail(about, expected.has_nvswitch ? HealthTier::evict : HealthTier::drain, finding);
   }
   // Either none is in use or all are, but for a bridge that takes up some of them.
   if (is_expected || active == 0 || active == history.nvlinks()) return std::nullopt;
@@ -188,9 +192,9 @@ std::optional<CheckResult> judge_active_nvlinks(const GpuHistory& history,
 }
 
 CheckResult judge_nvlinks(const GpuHistory& history, const GpuExpectation& expected,
-                          const HealthLimits& limits) {
+                          const HealthLimits& limits, MonoTime now) {
   const CheckSubject about = about_gpu("gpu_nvlink", history.last().index);
-  const std::optional<CheckResult> missing = judge_active_nvlinks(history, expected);
+  const std::optional<CheckResult> missing = judge_active_nvlinks(history, expected, limits, now);
   if (missing && missing->verdict == CheckVerdict::fail) return *missing;
   const int64_t bad = history.bad_nvlink_samples();
   if (bad > 0) {
@@ -252,7 +256,7 @@ std::vector<CheckResult> judge_gpu(const GpuHistory& history, const GpuExpectati
   results.push_back(judge_temperature(gpu, limits));
   results.push_back(judge_pcie_link(history, expected));
   results.push_back(judge_pcie_replays(history, limits));
-  results.push_back(judge_nvlinks(history, expected, limits));
+  results.push_back(judge_nvlinks(history, expected, limits, now));
   results.push_back(judge_strays(history, limits, now));
   return results;
 }

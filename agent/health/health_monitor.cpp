@@ -94,59 +94,26 @@ HealthMonitor::~HealthMonitor() {
 }
 
 void HealthMonitor::keep_at(const std::string& path, const std::string& boot_id, Keeping keeping) {
-  Result<HealthRecord> record = read_health_record(path, boot_id);
-  if (record.is_ok()) {
-    record_ = std::move(record).value();
-  } else if (record.status().code() != Code::not_found) {
-    record_.damage = record.status().message();
-  }
-  record_.boot_id = boot_id;
-  std::map<std::string, CheckRecord> known = std::exchange(record_.checks, {});
+  keeper_.open(path, boot_id, keeping, start_work_);
   for (const auto& slot : slots_) {
-    CheckRecord& check = record_.checks[slot->check->name()];
-    check = std::move(known[slot->check->name()]);
-    slot->check->restore(check.memory);
-    slot->results = check.faults;
+    const CheckRecord& known = keeper_.known_of(slot->check->name());
+    slot->check->restore(known.memory);
+    slot->results = known.faults;
   }
-  if (keeping == Keeping::writes) writer_ = std::make_unique<HealthRecordWriter>(path, start_work_);
   merge();
 }
 
-// `slot` has just said its results. No memory = its check broke off.
-void HealthMonitor::keep(Slot& slot, std::optional<CheckMemory> memory) {
-  CheckRecord& kept = record_.checks[slot.check->name()];
-  CheckRecord fresh{.memory = memory ? std::move(*memory) : kept.memory, .faults = {}};
+// As they are shown: with the times at which they became so.
+std::vector<CheckResult> HealthMonitor::faults_of(const Slot& slot) const {
+  std::vector<CheckResult> faults;
   for (const CheckResult& result : slot.results) {
-    // With the time at which it became so.
     const auto shown = std::find_if(results_.begin(), results_.end(), [&](const CheckResult& r) {
       return r.name == result.name && r.subject == result.subject;
     });
     if (result.verdict != CheckVerdict::fail) continue;
-    fresh.faults.push_back(shown == results_.end() ? result : *shown);
+    faults.push_back(shown == results_.end() ? result : *shown);
   }
-  // A reading that changes is no news.
-  if (digest_of(fresh.faults) == digest_of(kept.faults)) fresh.faults = kept.faults;
-  const bool is_news = !(fresh == kept);
-  kept = std::move(fresh);
-  if (writer_ == nullptr) return;
-  if (is_news || !is_written_ || !writer_->status().is_ok()) writer_->write(record_);
-  is_written_ = true;
-}
-
-void HealthMonitor::add_own_result(std::vector<CheckResult>& results) const {
-  const CheckSubject about{.name = "health_record", .subject = {}, .gpus = {}};
-  const Status status = writer_ == nullptr ? ok() : writer_->status();
-  if (!status.is_ok()) {
-    results.push_back(make_warn(
-        about, {.summary = fmt::format("a restart of the agent will forget what is found: {}",
-                                       status.message()),
-                .remedy = "look at the disk of the agent's data_dir"}));
-  } else if (!record_.damage.empty()) {
-    results.push_back(make_warn(
-        about, {.summary = "what was found before the agent's start was damaged",
-                .remedy = "hai validate the node; look at the disk of the agent's data_dir",
-                .evidence = record_.damage + "\n"}));
-  }
+  return faults;
 }
 
 std::vector<CheckResult> HealthMonitor::stuck_now() const {
@@ -246,7 +213,7 @@ void HealthMonitor::end(Slot& slot, std::vector<CheckResult> results,
   } else {
     slot.results = std::move(results);
     merge();
-    keep(slot, std::move(memory));
+    keeper_.note(slot.check->name(), faults_of(slot), std::move(memory));
   }
   if (was_hanging || slot.is_wanted_again) begin(slot);
   finish_round();
@@ -299,7 +266,7 @@ void HealthMonitor::merge() {
   for (const auto& slot : slots_) {
     all.insert(all.end(), slot->results.begin(), slot->results.end());
   }
-  add_own_result(all);
+  if (std::optional<CheckResult> complaint = keeper_.complaint()) all.push_back(*complaint);
   results_ = merge_results(std::move(all), results_, loop_.wall_now());
   const uint64_t digest = digest_of(results_);
   if (std::exchange(digest_, digest) != digest && on_change_) on_change_();

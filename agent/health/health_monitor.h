@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "agent/health/check.h"
-#include "agent/health/health_record.h"
+#include "agent/health/health_keeper.h"
 #include "agent/health/results.h"
 #include "common/loop.h"
 
@@ -35,7 +35,6 @@ class HealthMonitor {
 
   // Before anything runs: what a predecessor has left at `path` (health_record.h) stands until its
   // check has looked again; a writer keeps it up to date from now on.
-  enum class Keeping { reads, writes };
   void keep_at(const std::string& path, const std::string& boot_id, Keeping keeping);
 
   // Every check once in its period, from now on. Their first runs are spread a little.
@@ -71,8 +70,7 @@ class HealthMonitor {
   void say_unknown(Slot& slot, const Finding& finding);
   void schedule(Slot& slot, Duration delay);
   void merge();
-  void keep(Slot& slot, std::optional<CheckMemory> memory);
-  void add_own_result(std::vector<CheckResult>& results) const;
+  std::vector<CheckResult> faults_of(const Slot& slot) const;
   void finish_round();
 
   Loop& loop_;
@@ -82,9 +80,7 @@ class HealthMonitor {
   NodeUse use_;
   std::vector<CheckResult> results_;
   uint64_t digest_ = 0;
-  HealthRecord record_;
-  std::unique_ptr<HealthRecordWriter> writer_;  // null = nothing is kept
-  bool is_written_ = false;                     // since the start: a damaged file is replaced
+  HealthKeeper keeper_;
   bool is_started_ = false;
   std::function<void()> on_change_;
   std::function<void()> on_round_end_;

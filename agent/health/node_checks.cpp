@@ -77,8 +77,9 @@ HostCheckOptions host_options(const NodeChecksOptions& options) {
           .limits = config.limits};
 }
 
-// Who looks once cannot wait whether a port comes up or a file server answers after all.
+// Who looks once cannot wait whether a link comes up or a file server answers after all.
 void expect_at_once(HealthLimits& limits) {
+  limits.nvlink_start_seconds = 0;
   limits.ib_down_seconds = 0;
   limits.mount_silences = 1;
 }

@@ -20,8 +20,6 @@ struct ForgetfulCheck final : Check {
 };
 
 struct HealthRestartTest : testing::Test {
-  using Keeping = HealthMonitor::Keeping;
-
   // A new agent, of which nothing has run yet.
   void start_agent(const std::string& boot_id = "boot-1", Keeping keeping = Keeping::writes) {
     stop_agent();
