@@ -87,7 +87,7 @@ class HealthTest(Stage):
         scene.breaks(lambda: node.gpu("gpu * nvlinks 4", "gpu 0 nvlink_2_state 0"))
         scene.node_says(node, "node_repair_changed", "repair: service")
         before, mark = links(), scene.timeline.last()
-        self.assertEqual((before["state"], before["tier"], before["done"]), ("fail",) + ("drain",) * 2)
+        self.assertEqual([before[key] for key in ("state", "tier", "done")], ["fail", "drain", "drain"])
         scene.cluster.kill(f"agent:{node.node}")
         scene.cluster.start(f"agent:{node.node}")
         node.xid(13, "Graphics Exception")
