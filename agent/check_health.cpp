@@ -5,7 +5,7 @@
 #include "agent/health/health_monitor.h"
 #include "agent/health/health_report.h"
 #include "agent/health/node_checks.h"
-#include "agent/os/host_facts.h"
+#include "agent/node_health.h"
 #include "common/asio_loop.h"
 #include "common/version.h"
 
@@ -19,21 +19,29 @@ void apply(const HealthOverrides& overrides, HealthConfig& config) {
 }
 
 Result<bool> check_health(const AgentConfig& config, bool as_json) {
+  const std::string boot_id = node_boot_id(config.health);
   Result<std::vector<std::unique_ptr<Check>>> checks =
       make_node_checks({.config = config.health,
                         .data_dir = config.data_dir,
-                        .boot_id = gather_host_facts().boot_id,
+                        .boot_id = boot_id,
                         .agent_version = std::string(version()),
                         .is_agent = false,
                         .simulated_gpus = config.simulate_gpus});
   if (!checks.is_ok()) return checks.status();
   AsioLoop loop;
   HealthMonitor monitor(loop, std::move(checks).value());
+  if (!config.data_dir.empty()) {
+    monitor.keep_at(health_record_path(config.data_dir), boot_id, Keeping::reads);
+  }
   monitor.run_once([&loop] { loop.stop(); });
   loop.run();
-  fmt::print("{}", as_json ? format_health_json(monitor.results())
-                           : format_health_table(monitor.results()));
-  return !has_failure(monitor.results());
+  // A driver that answers nobody serves no job. The agent waits longer before it says so.
+  std::vector<CheckResult> results = monitor.results();
+  for (CheckResult& stuck : monitor.stuck_now()) results.push_back(std::move(stuck));
+  fmt::print("{}", as_json ? format_health_json(results)
+                           : fmt::format("{}\n{}\n", format_health_table(results),
+                                         format_fitness(results)));
+  return is_fit(results);
 }
 
 }  // namespace hai

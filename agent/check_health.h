@@ -14,7 +14,9 @@ struct HealthOverrides {
 };
 void apply(const HealthOverrides& overrides, HealthConfig& config);
 
-// Prints the results; false if one of them fails. May run beside the agent and changes nothing.
+// Prints the results, and what they say of the node; false if it is not fit for jobs: something of
+// tier validate or worse, or a check that does not end. May run beside the agent, knows what that
+// one keeps, and changes nothing.
 Result<bool> check_health(const AgentConfig& config, bool as_json);
 
 }  // namespace hai

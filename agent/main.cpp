@@ -51,9 +51,7 @@ NodeFacts make_facts(const AgentConfig& config) {
   facts.zone = config.zone;
   facts.leaf = config.leaf;
   facts.agent_version = version();
-  // A node whose /proc is recorded starts anew when the record says so.
-  const std::string boot_id = read_boot_id(config.health.proc_root);
-  if (!boot_id.empty()) facts.boot_id = boot_id;
+  facts.boot_id = node_boot_id(config.health);
   const GpuInventory gpus =
       config.simulate_gpus > 0 ? GpuInventory{config.simulate_gpus, "simulated"} : find_gpus();
   facts.gpus = gpus.count;
@@ -120,7 +118,7 @@ Result<std::unique_ptr<LocalHealth>> open_health(const AgentConfig& config, cons
   if (!checks.is_ok()) return checks.status();
   return std::make_unique<LocalHealth>(
       loop, std::move(checks).value(), config.hooks, facts.name, [&host] { return use_of(host); },
-      gpus);
+      gpus, config.data_dir, facts.boot_id);
 }
 
 int run_agent(const AgentConfig& config, const std::string& token) {
@@ -194,7 +192,9 @@ struct HealthOptions {
 
 void add_health_options(CLI::App& app, HealthOptions& options) {
   app.add_flag("--check-health", options.is_asked,
-               "look at this node once, print what is found, and exit: 1 if something fails");
+               "look at this node once, print what is found, and exit: 0 if it is fit for jobs, "
+               "1 if not: something fails of tier validate, drain or evict, or a check does not "
+               "end. Faults of tier log and app are a program's own and leave it fit");
   app.add_option("-o,--output", options.format, "of --check-health")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -1,5 +1,7 @@
 #include "agent/node_health.h"
 
+#include "agent/os/host_facts.h"
+
 namespace hai {
 
 namespace {
@@ -9,15 +11,23 @@ constexpr Duration kUsePeriod = 10s;
 
 }  // namespace
 
+std::string node_boot_id(const HealthConfig& config) {
+  const std::string recorded = read_boot_id(config.proc_root);
+  return recorded.empty() ? read_boot_id("/proc") : recorded;
+}
+
 LocalHealth::LocalHealth(Loop& loop, std::vector<std::unique_ptr<Check>> checks, SiteHooks hooks,
                          std::string node, std::function<NodeUse()> use,
-                         std::shared_ptr<const GpuReadingBoard> gpus)
+                         std::shared_ptr<const GpuReadingBoard> gpus, const std::string& data_dir,
+                         const std::string& boot_id)
     : loop_(loop),
       hooks_(std::move(hooks)),
       node_(std::move(node)),
       use_(std::move(use)),
       gpus_(std::move(gpus)),
-      monitor_(loop, std::move(checks)) {}
+      monitor_(loop, std::move(checks)) {
+  monitor_.keep_at(health_record_path(data_dir), boot_id, Keeping::writes);
+}
 
 void LocalHealth::start(std::function<void()> changed) {
   changed_ = std::move(changed);

@@ -9,18 +9,25 @@
 
 #include "agent/core/health_port.h"
 #include "agent/health/gpu_reading_board.h"
+#include "agent/health/health_config.h"
 #include "agent/health/health_monitor.h"
 #include "agent/site_hook.h"
 #include "common/loop.h"
 
 namespace hai {
 
+// Changes with each start of the machine: of a node whose /proc is recorded, as the record says.
+std::string node_boot_id(const HealthConfig& config);
+
 class LocalHealth final : public HealthPort {
  public:
   // `use` says how the ranks use the node now; one of the checks writes `gpus`.
+  // What is found is kept in `data_dir` for the agent's next start in this boot, `boot_id`, or
+  // another.
   LocalHealth(Loop& loop, std::vector<std::unique_ptr<Check>> checks, SiteHooks hooks,
               std::string node, std::function<NodeUse()> use,
-              std::shared_ptr<const GpuReadingBoard> gpus);
+              std::shared_ptr<const GpuReadingBoard> gpus, const std::string& data_dir,
+              const std::string& boot_id);
 
   void start(std::function<void()> changed) override;
   const std::vector<CheckResult>* results() const override;

@@ -7,6 +7,7 @@
 
 #include "agent/health/catalogue.h"
 #include "agent/health/fault_rule.h"
+#include "agent/health/results.h"
 #include "common/log.h"
 #include "common/shell_words.h"
 
@@ -63,7 +64,8 @@ Result<Change> read_fault(const Words& words, UnixTime now) {
   if (!tier) {
     return invalid_argument("fault: {}: a tier is log, app, validate, drain or evict", words[1]);
   }
-  const std::string summary = words.size() > 2 ? sentence(words, 2) : "told to fail";
+  const std::string summary = with_remedy(words.size() > 2 ? sentence(words, 2) : "told to fail",
+                                          "none: this node is pretended");
   const CheckResult fault{.name = words[0],
                           .verdict = CheckVerdict::fail,
                           .tier = *tier,

@@ -12,7 +12,6 @@ struct CheckInfo {
   const char* check;  // the run that says it: kernel_log, gpu, ib, mounts, disks, host
   const char* reads;
   const char* judges;  // limit → verdict and tier
-  const char* remedy;
 };
 std::span<const CheckInfo> check_infos();
 

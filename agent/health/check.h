@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/health/check_memory.h"
 #include "common/gpu_set.h"
 #include "common/health.h"
 #include "common/time.h"
@@ -32,7 +33,7 @@ struct ClearedFault {
 };
 
 struct CheckInput {
-  MonoTime now{};
+  MonoTime now{};  // since the machine's start
   UnixTime wall_now{};
   NodeUse use;
   std::vector<ClearedFault> cleared;  // since the last run
@@ -55,6 +56,10 @@ class Check {
   Duration deadline() const { return pace_.deadline; }
   // A result without `at` became so when the list of results first says it.
   virtual std::vector<CheckResult> run(const CheckInput& input) = 0;
+  // What a later run cannot find out again; asked for on the thread of run(), after it.
+  virtual CheckMemory memory() const { return {}; }
+  // Before the first run: what the agent before this one remembered.
+  virtual void restore(const CheckMemory&) {}
 
  private:
   std::string name_;

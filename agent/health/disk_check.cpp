@@ -52,7 +52,8 @@ CheckResult judge_disk(const std::string& disk, Duration stuck_for, const Health
   const std::string summary = fmt::format("finished none of its requests for {} s, limit {} s",
                                           stuck_for / 1s, limits.disk_stuck_seconds);
   if (stuck_for < limits.disk_stuck_seconds * 1s) return make_ok(about, "works");
-  return make_fail(about, HealthTier::drain, summary);
+  return make_fail(about, HealthTier::drain,
+                   {.summary = summary, .remedy = "reboot; replace the disk if it comes back"});
 }
 
 DiskCheck::DiskCheck(DiskCheckOptions options)
@@ -74,17 +75,41 @@ std::vector<CheckResult> DiskCheck::run(const CheckInput& input) {
                           past->second.sample.in_flight > 0 &&
                           past->second.sample.finished == sample.finished;
     const MonoTime moved_at = is_stuck ? past->second.moved_at : input.now;
-    now[name] = {.sample = sample, .moved_at = moved_at};
+    now[name] = {.sample = sample, .moved_at = moved_at, .is_stuck = is_stuck};
     results.push_back(judge_disk(name, input.now - moved_at, options_.limits));
   }
   disks_ = std::move(now);
   for (const std::string& name : options_.disks) {
     if (samples.contains(name)) continue;
-    results.push_back(
-        make_fail({.name = "disk_stuck", .subject = name, .gpus = {}}, HealthTier::drain, "gone"));
+    results.push_back(make_fail({.name = "disk_stuck", .subject = name, .gpus = {}},
+                                HealthTier::drain,
+                                {.summary = "gone", .remedy = "put the disk back, or replace it"}));
   }
-  if (results.empty()) results.push_back(make_unknown({"disk_stuck", "", {}}, "no disks"));
+  if (results.empty()) {
+    results.push_back(make_unknown(
+        {"disk_stuck", "", {}},
+        {.summary = "no disks", .remedy = "none; if it should have some: health.disks"}));
+  }
   return results;
+}
+
+CheckMemory DiskCheck::memory() const {
+  CheckMemory memory;
+  for (const auto& [name, past] : disks_) {
+    if (!past.is_stuck) continue;
+    memory.of_boot[name]["stuck_at"] = {past.sample.finished, to_number(past.moved_at)};
+  }
+  return memory;
+}
+
+void DiskCheck::restore(const CheckMemory& memory) {
+  for (const auto& [name, fields] : memory.of_boot) {
+    const std::vector<int64_t> stuck = numbers_of(memory.of_boot, name, "stuck_at");
+    if (stuck.size() != 2 || disks_.size() >= kDisksMax) continue;
+    disks_[name] = {.sample = {.finished = stuck[0], .in_flight = 1},
+                    .moved_at = to_moment(stuck[1]),
+                    .is_stuck = true};
+  }
 }
 
 }  // namespace hai

@@ -32,11 +32,14 @@ class DiskCheck final : public Check {
  public:
   explicit DiskCheck(DiskCheckOptions options);
   std::vector<CheckResult> run(const CheckInput& input) override;
+  CheckMemory memory() const override;
+  void restore(const CheckMemory& memory) override;
 
  private:
   struct Past {
     DiskSample sample;
     MonoTime moved_at{};
+    bool is_stuck = false;  // since before its last sample
   };
   DiskCheckOptions options_;
   std::map<std::string, Past> disks_;

@@ -35,50 +35,66 @@ Json to_json(const StandingFault& fault) {
   return json;
 }
 
+HealthTier tier_from(const Json& json, const char* field) {
+  return parse_tier(json.value(field, std::string())).value_or(HealthTier::validate);
+}
+
 StandingFault fault_from(const Json& json) {
   StandingFault fault;
   FaultEvent& event = fault.event;
-  event.about = {.name = json.at("name"), .subject = json.at("subject"), .gpus = {json.at("gpus")}};
-  event.what = json.at("what");
-  event.group = json.at("group");
-  event.at = unix_micros(json.at("at"));
-  event.rule = {
-      .tier = parse_tier(json.at("tier").get<std::string>()).value_or(HealthTier::validate),
-      .remedy = json.at("remedy"),
-      .meaning = json.at("meaning"),
-      .follows = json.at("follows"),
-      .repeats = {}};
+  event.about = {.name = json.at("name"),
+                 .subject = json.value("subject", std::string()),
+                 .gpus = {json.value("gpus", uint64_t{0})}};
+  event.what = json.value("what", std::string());
+  event.group = json.value("group", std::string());
+  event.at = unix_micros(json.value("at", int64_t{0}));
+  event.rule = {.tier = tier_from(json, "tier"),
+                .remedy = json.value("remedy", std::string("validate")),
+                .meaning = json.value("meaning", std::string("a fault")),
+                .follows = json.value("follows", false),
+                .repeats = {}};
   if (json.contains("repeats")) {
     const Json& repeats = json.at("repeats");
-    event.rule.repeats = {
-        .count = repeats.at("count"),
-        .within = Duration(repeats.at("within").get<int64_t>()),
-        .tier = parse_tier(repeats.at("tier").get<std::string>()).value_or(HealthTier::validate)};
+    event.rule.repeats = {.count = repeats.at("count"),
+                          .within = Duration(repeats.at("within").get<int64_t>()),
+                          .tier = tier_from(repeats, "tier")};
   }
-  fault.count = json.at("count");
-  fault.lines = json.at("lines").get<std::vector<std::string>>();
-  for (const Json& time : json.at("times")) fault.times.push_back(unix_micros(time));
+  fault.count = json.value("count", int64_t{1});
+  fault.lines = json.value("lines", std::vector<std::string>());
+  if (fault.lines.empty()) fault.lines = {""};
+  if (fault.lines.size() > FaultLedger::kLinesMax) fault.lines.resize(FaultLedger::kLinesMax);
+  for (const int64_t time : json.value("times", std::vector<int64_t>())) {
+    if (fault.times.size() < FaultLedger::kTimesMax) fault.times.push_back(unix_micros(time));
+  }
   return fault;
 }
 
 KeptFaults kept_from(const Json& json) {
   KeptFaults kept{.boot_id = json.at("boot_id"),
-                  .last_sequence = json.at("last_sequence"),
+                  .last_sequence = json.value("last_sequence", int64_t{-1}),
                   .faults = {},
-                  .cleared = {}};
-  for (const Json& item : json.at("faults")) {
-    if (kept.faults.size() >= FaultLedger::kFaultsMax) break;
+                  .cleared = {},
+                  .damage = {}};
+  // One that cannot be read takes no other with it.
+  const auto read_each = [&](const char* list, const auto& read) {
+    for (const Json& item : json.value(list, Json::array())) {
+      try {
+        read(item);
+      } catch (const Json::exception& error) {
+        kept.damage = error.what();
+      }
+    }
+  };
+  read_each("faults", [&](const Json& item) {
+    if (kept.faults.size() >= FaultLedger::kFaultsMax) return;
     StandingFault fault = fault_from(item);
-    if (fault.lines.empty() || fault.lines.size() > FaultLedger::kLinesMax ||
-        fault.times.size() > FaultLedger::kTimesMax)
-      continue;
     const FaultLedger::Key key(fault.event.about.name, fault.event.about.subject);
     kept.faults.emplace(key, std::move(fault));
-  }
-  for (const Json& item : json.at("cleared")) {
-    if (kept.cleared.size() >= FaultLedger::kFaultsMax) break;
+  });
+  read_each("cleared", [&](const Json& item) {
+    if (kept.cleared.size() >= FaultLedger::kFaultsMax) return;
     kept.cleared[{item.at("name"), item.at("subject")}] = unix_micros(item.at("at"));
-  }
+  });
   return kept;
 }
 

@@ -35,16 +35,18 @@ std::string sentence(const StandingFault& fault, HealthTier tier) {
     text += fmt::format(" (limit {} in {})", rule.repeats->count,
                         format_duration(rule.repeats->within));
   }
-  return text + fmt::format("; remedy: {}", rule.remedy);
+  return text;
 }
 
 CheckResult to_result(const StandingFault& fault) {
   const HealthTier tier = tier_of(fault);
   std::string evidence;
   for (const std::string& line : fault.lines) evidence += line + "\n";
-  CheckResult result = tier == HealthTier::log
-                           ? make_warn(fault.event.about, sentence(fault, tier), evidence)
-                           : make_fail(fault.event.about, tier, sentence(fault, tier), evidence);
+  const Finding finding{.summary = sentence(fault, tier),
+                        .remedy = fault.event.rule.remedy,
+                        .evidence = std::move(evidence)};
+  CheckResult result = tier == HealthTier::log ? make_warn(fault.event.about, finding)
+                                               : make_fail(fault.event.about, tier, finding);
   result.at = fault.event.at;
   return result;
 }

@@ -31,11 +31,7 @@ GpuCheck::GpuCheck(GpuCheckOptions options)
     : Check("gpu", {.period = 15s, .deadline = 10s}), options_(std::move(options)) {}
 
 std::vector<CheckResult> GpuCheck::run(const CheckInput& input) {
-  if (options_.expected_gpus < 0) {
-    is_expectation_guessed_ = true;
-    options_.expected_gpus =
-        static_cast<int>(list_folder(options_.proc_root + "/driver/nvidia/gpus").size());
-  }
+  if (options_.expected_gpus < 0) guess_expectation();
   if (nvml_ == nullptr) {
     Result<std::unique_ptr<NvmlLibrary>> opened = NvmlLibrary::open(options_.nvml_library);
     if (!opened.is_ok()) {
@@ -53,6 +49,44 @@ std::vector<CheckResult> GpuCheck::run(const CheckInput& input) {
   show(gpus_);
   if (holds_up || static_cast<int>(gpus_.size()) < options_.expected_gpus) nvml_.reset();
   return results;
+}
+
+// A GPU that has fallen off the bus is not listed after a restart either.
+void GpuCheck::guess_expectation() {
+  is_expectation_guessed_ = true;
+  const auto listed =
+      static_cast<int64_t>(list_folder(options_.proc_root + "/driver/nvidia/gpus").size());
+  const int64_t before = number_of(remembered_.lasting, "", "gpus").value_or(0);
+  options_.expected_gpus =
+      static_cast<int>(std::min<int64_t>(std::max(before, listed), GpuSet::kMax));
+}
+
+GpuHistory& GpuCheck::history_of(int index) {
+  const auto [entry, is_new] = gpus_.try_emplace(index);
+  if (is_new) entry->second.restore(gpu_subject(index), remembered_);
+  return entry->second;
+}
+
+// What a GPU could do before it went is what it should do when it is back.
+void GpuCheck::forget_from(int found) {
+  for (auto gpu = gpus_.lower_bound(found); gpu != gpus_.end(); gpu = gpus_.erase(gpu)) {
+    CheckMemory memory;
+    const std::string subject = gpu_subject(gpu->first);
+    gpu->second.remember(subject, memory);
+    remembered_.lasting[subject] = std::move(memory.lasting[subject]);
+    remembered_.of_boot.erase(subject);
+  }
+}
+
+CheckMemory GpuCheck::memory() const {
+  CheckMemory memory;
+  for (const auto& [index, history] : gpus_) history.remember(gpu_subject(index), memory);
+  CheckFacts away = remembered_.lasting;
+  away.erase("");
+  memory.lasting.merge(away);  // Those that are there know better.
+  if (is_expectation_guessed_ && options_.expected_gpus > 0)
+    memory.lasting[""]["gpus"] = {options_.expected_gpus};
+  return memory;
 }
 
 void GpuCheck::show(const std::map<int, GpuHistory>& gpus) const {
@@ -75,11 +109,18 @@ std::vector<CheckResult> GpuCheck::judge_absence(const Status& status) const {
   // A library that is there but does not work, where there should be GPUs: no program can use them
   // either.
   if (status.code() != Code::not_found && options_.expected_gpus > 0) {
-    return {make_fail(
-        about, HealthTier::evict,
-        fmt::format("{} GPUs expected, and {}", options_.expected_gpus, status.message()))};
+    return {make_fail(about, HealthTier::evict,
+                      {.summary = fmt::format("{} GPUs expected, and {}", options_.expected_gpus,
+                                              status.message()),
+                       .remedy = "load the driver, or reboot"})};
   }
-  return {make_unknown(about, options_.expected_gpus == 0 ? "no GPUs here" : status.message())};
+  if (options_.expected_gpus > 0) {
+    return {make_unknown(about, {.summary = status.message(),
+                                 .remedy = "install NVIDIA's driver library, or name it: "
+                                           "health.nvml_library"})};
+  }
+  return {make_unknown(about, {.summary = "no GPUs here",
+                               .remedy = "none; if it should have some: health.expect.gpus"})};
 }
 
 std::vector<CheckResult> GpuCheck::look(const CheckInput& input) {
@@ -88,7 +129,7 @@ std::vector<CheckResult> GpuCheck::look(const CheckInput& input) {
   if (code != nvml::kSuccess) {
     const Status status = unavailable("NVML: {}", nvml_->error_text(code));
     nvml_.reset();
-    gpus_.clear();
+    forget_from(0);
     show({});
     return judge_absence(status);
   }
@@ -97,10 +138,11 @@ std::vector<CheckResult> GpuCheck::look(const CheckInput& input) {
   std::vector<CheckResult> results = {judge_gpu_count(found, options_.expected_gpus)};
   const GpuExpectation expected{
       .pcie_width = options_.expected_pcie_width,
-      .has_nvswitch = !list_folder(options_.proc_root + "/driver/nvidia-nvswitch/devices").empty()};
-  std::erase_if(gpus_, [&](const auto& entry) { return entry.first >= found; });
+      .has_nvswitch = !list_folder(options_.proc_root + "/driver/nvidia-nvswitch/devices").empty(),
+      .nvlinks = options_.expected_nvlinks};
+  forget_from(found);
   for (int index = 0; index < found; ++index) {
-    GpuHistory& history = gpus_[index];
+    GpuHistory& history = history_of(index);
     history.add(input.now, read_gpu(*nvml_, index), options_.limits);
     history.set_strays(input.now, find_strays(history.last(), input.use));
     std::vector<CheckResult> judged = judge_gpu(history, expected, options_.limits, input.now);

@@ -4,8 +4,11 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "agent/health/check_memory.h"
 #include "agent/health/gpu_sample.h"
 #include "agent/health/health_limits.h"
 #include "common/health.h"
@@ -28,8 +31,14 @@ class GpuHistory {
   double replays_per_minute() const { return replays_per_minute_; }
   // Links that were active once and are not.
   std::vector<int> lost_nvlinks() const;
+  int64_t active_nvlinks() const;
+  int64_t nvlinks() const;  // those the GPU has, active or not
   const std::vector<pid_t>& strays() const { return strays_; }
   Duration strays_for(MonoTime now) const;
+
+  // Adds what it would not find out again, as facts about `subject`; takes over such facts.
+  void remember(const std::string& subject, CheckMemory& memory) const;
+  void restore(const std::string& subject, const CheckMemory& memory);
 
  private:
   struct Past {
@@ -44,7 +53,7 @@ class GpuHistory {
 
   GpuSample last_;
   std::deque<Past> samples_;
-  std::map<int, bool> nvlink_was_active_;
+  std::set<int> nvlinks_once_active_;
   double replays_per_minute_ = 0;
   std::vector<pid_t> strays_;
   std::optional<MonoTime> strays_since_;
@@ -53,6 +62,7 @@ class GpuHistory {
 struct GpuExpectation {
   int64_t pcie_width = 0;  // 0 = the most that GPU and slot can do
   bool has_nvswitch = false;
+  int64_t nvlinks = -1;  // active ones of each GPU; −1 = not said: those that ever were
 };
 
 // Every result about one GPU.

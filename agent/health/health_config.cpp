@@ -1,6 +1,7 @@
 #include "agent/health/health_config.h"
 
 #include "agent/health/file_values.h"
+#include "agent/health/nvml_abi.h"
 #include "common/gpu_set.h"
 
 namespace hai {
@@ -27,6 +28,8 @@ void read_absolutes(YamlReader& reader, const std::string& path, std::vector<std
 void read_expectations(YamlReader& reader, HealthConfig* config) {
   reader.integer("health.expect.gpus", &config->gpus, {.low = 0, .high = GpuSet::kMax});
   reader.integer("health.expect.gpu_pcie_width", &config->gpu_pcie_width, {.low = 1, .high = 16});
+  reader.integer("health.expect.gpu_nvlinks", &config->gpu_nvlinks,
+                 {.low = 0, .high = static_cast<int64_t>(nvml::kNvlinksMax)});
   reader.integer("health.expect.cpus", &config->cpus, {.low = 1, .high = 65'536});
   reader.bytes("health.expect.memory", &config->memory_bytes, {.low = 1, .high = INT64_MAX});
   reader.string("health.expect.clock_source", &config->clock_source);

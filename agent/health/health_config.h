@@ -26,6 +26,7 @@ struct HealthConfig {
   std::vector<std::string> infiniband_excluded;
   int gpus = -1;  // −1 = as many as the driver has found
   int gpu_pcie_width = 0;
+  int gpu_nvlinks = -1;  // active ones of each GPU; −1 = those that ever were
   int cpus = 0;
   int64_t memory_bytes = 0;
   std::string clock_source;

@@ -22,6 +22,8 @@ constexpr LimitInfo kLimits[] = {
     {"gpu_stray_seconds", &L::gpu_stray_seconds, 0, 86'400,
      "a process may stay so long on a GPU that no rank uses"},
     {"nvlink_crc_per_second", &L::nvlink_crc_per_second, 1, 1'000'000, "so many CRC errors fail"},
+    {"nvlink_start_seconds", &L::nvlink_start_seconds, 0, 3'600,
+     "so long after the machine's start NVLinks that are not active are a warning"},
     {"ib_down_seconds", &L::ib_down_seconds, 0, 86'400, "a port that is down so long fails"},
     {"ib_flaps", &L::ib_flaps, 1, 1'000, "so many losses of the link within ib_flap_minutes fail"},
     {"ib_flap_minutes", &L::ib_flap_minutes, 1, 1'440, "see ib_flaps"},

@@ -22,6 +22,7 @@ struct HealthLimits {
   int64_t gpu_replays_per_minute = 0;
   int64_t gpu_stray_seconds = 50;
   int64_t nvlink_crc_per_second = 100;
+  int64_t nvlink_start_seconds = 180;
   // InfiniBand
   int64_t ib_down_seconds = 30;
   int64_t ib_flaps = 3;

@@ -20,12 +20,24 @@ constexpr Duration kPatienceAtEnd = 1s;
 constexpr size_t kClearedMax = 256;
 
 // Nothing that a library throws ends the agent.
-std::vector<CheckResult> run_checked(Check& check, const CheckInput& input) {
+std::vector<CheckResult> run_checked(Check& check, const CheckInput& input,
+                                     std::optional<CheckMemory>& memory) {
   try {
-    return check.run(input);
+    std::vector<CheckResult> results = check.run(input);
+    memory = check.memory();
+    return results;
   } catch (const std::exception& error) {
-    return {make_unknown({check.name(), "", {}}, fmt::format("broke off: {}", error.what()))};
+    return {make_unknown({check.name(), "", {}},
+                         {.summary = fmt::format("broke off: {}", error.what()),
+                          .remedy = "report it: a check should never do this"})};
   }
+}
+
+CheckResult make_stuck(const std::string& check, Duration silence) {
+  return make_fail({.name = "check_stuck", .subject = check, .gpus = {}}, HealthTier::validate,
+                   {.summary = fmt::format("has not ended for {}: what it asks is stuck",
+                                           format_duration(silence)),
+                    .remedy = "reboot: a driver or the kernel is stuck"});
 }
 
 }  // namespace
@@ -81,6 +93,39 @@ HealthMonitor::~HealthMonitor() {
   door_->left.wait_for(lock, kPatienceAtEnd, [this] { return door_->working <= 0; });
 }
 
+void HealthMonitor::keep_at(const std::string& path, const std::string& boot_id, Keeping keeping) {
+  keeper_.open(path, boot_id, keeping, start_work_);
+  for (const auto& slot : slots_) {
+    const CheckRecord& known = keeper_.known_of(slot->check->name());
+    slot->check->restore(known.memory);
+    slot->results = known.faults;
+  }
+  merge();
+}
+
+// As they are shown: with the times at which they became so.
+std::vector<CheckResult> HealthMonitor::faults_of(const Slot& slot) const {
+  std::vector<CheckResult> faults;
+  for (const CheckResult& result : slot.results) {
+    const auto shown = std::find_if(results_.begin(), results_.end(), [&](const CheckResult& r) {
+      return r.name == result.name && r.subject == result.subject;
+    });
+    if (result.verdict != CheckVerdict::fail) continue;
+    faults.push_back(shown == results_.end() ? result : *shown);
+  }
+  return faults;
+}
+
+std::vector<CheckResult> HealthMonitor::stuck_now() const {
+  std::vector<CheckResult> stuck;
+  for (const auto& slot : slots_) {
+    if (!slot->is_hanging) continue;
+    stuck.push_back(make_stuck(slot->check->name(), slot->silence));
+    stuck.back().at = loop_.wall_now();
+  }
+  return stuck;
+}
+
 void HealthMonitor::start() {
   is_started_ = true;
   Duration delay{0};
@@ -132,14 +177,16 @@ void HealthMonitor::begin(Slot& slot) {
                    .cleared = std::exchange(slot.cleared, {})};
   const bool is_begun =
       start_work_([this, &slot, door = door_, check = slot.check, input = std::move(input)] {
-        std::vector<CheckResult> found = run_checked(*check, input);
+        std::optional<CheckMemory> memory;
+        std::vector<CheckResult> found = run_checked(*check, input, memory);
         const std::lock_guard lock(door->mutex);
         --door->working;
         door->left.notify_all();
         if (door->loop == nullptr) return;
-        door->loop->post([this, &slot, door, found = std::move(found)]() mutable {
-          if (door->is_open) end(slot, std::move(found));
-        });
+        door->loop->post(
+            [this, &slot, door, found = std::move(found), memory = std::move(memory)]() mutable {
+              if (door->is_open) end(slot, std::move(found), std::move(memory));
+            });
       });
   if (is_begun) return;
   loop_.cancel(slot.deadline);
@@ -148,10 +195,12 @@ void HealthMonitor::begin(Slot& slot) {
     const std::lock_guard lock(door_->mutex);
     --door_->working;
   }
-  say_unknown(slot, "could not be started");
+  say_unknown(slot, {.summary = "could not be started",
+                     .remedy = "look why the node cannot start threads"});
 }
 
-void HealthMonitor::end(Slot& slot, std::vector<CheckResult> results) {
+void HealthMonitor::end(Slot& slot, std::vector<CheckResult> results,
+                        std::optional<CheckMemory> memory) {
   loop_.cancel(slot.deadline);
   const bool was_hanging = std::exchange(slot.is_hanging, false);
   slot.is_running = false;
@@ -164,6 +213,7 @@ void HealthMonitor::end(Slot& slot, std::vector<CheckResult> results) {
   } else {
     slot.results = std::move(results);
     merge();
+    keeper_.note(slot.check->name(), faults_of(slot), std::move(memory));
   }
   if (was_hanging || slot.is_wanted_again) begin(slot);
   finish_round();
@@ -176,7 +226,9 @@ void HealthMonitor::give_up_waiting(Slot& slot) {
     --door_->working;
   }
   slot.silence = slot.check->deadline();
-  say_unknown(slot, fmt::format("did not end within {}", format_duration(slot.check->deadline())));
+  say_unknown(slot, {.summary = fmt::format("did not end within {}",
+                                            format_duration(slot.check->deadline())),
+                     .remedy = "look which driver or file system hangs; reboot if it stays"});
   wait_on(slot);
   finish_round();
 }
@@ -195,19 +247,17 @@ void HealthMonitor::wait_on(Slot& slot) {
 }
 
 void HealthMonitor::say_stuck(Slot& slot) {
-  slot.results.push_back(make_fail(
-      {.name = "check_stuck", .subject = slot.check->name(), .gpus = {}}, HealthTier::validate,
-      fmt::format("has not ended for {}: what it asks is stuck", format_duration(kStuckAfter))));
+  slot.results.push_back(make_stuck(slot.check->name(), kStuckAfter));
   merge();
 }
 
-void HealthMonitor::say_unknown(Slot& slot, const std::string& summary) {
+void HealthMonitor::say_unknown(Slot& slot, const Finding& finding) {
   for (CheckResult& result : slot.results) {
     if (result.verdict == CheckVerdict::fail) continue;
-    result = make_unknown({result.name, result.subject, result.gpus}, summary);
+    result = make_unknown({result.name, result.subject, result.gpus}, finding);
   }
   const bool is_silent = slot.results.empty();
-  if (is_silent) slot.results.push_back(make_unknown({slot.check->name(), "", {}}, summary));
+  if (is_silent) slot.results.push_back(make_unknown({slot.check->name(), "", {}}, finding));
   merge();
 }
 
@@ -216,6 +266,7 @@ void HealthMonitor::merge() {
   for (const auto& slot : slots_) {
     all.insert(all.end(), slot->results.begin(), slot->results.end());
   }
+  if (std::optional<CheckResult> complaint = keeper_.complaint()) all.push_back(*complaint);
   results_ = merge_results(std::move(all), results_, loop_.wall_now());
   const uint64_t digest = digest_of(results_);
   if (std::exchange(digest_, digest) != digest && on_change_) on_change_();

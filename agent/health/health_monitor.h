@@ -9,10 +9,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/health/check.h"
+#include "agent/health/health_keeper.h"
+#include "agent/health/results.h"
 #include "common/loop.h"
 
 namespace hai {
@@ -30,6 +33,10 @@ class HealthMonitor {
   HealthMonitor(const HealthMonitor&) = delete;
   HealthMonitor& operator=(const HealthMonitor&) = delete;
 
+  // Before anything runs: what a predecessor has left at `path` (health_record.h) stands until its
+  // check has looked again; a writer keeps it up to date from now on.
+  void keep_at(const std::string& path, const std::string& boot_id, Keeping keeping);
+
   // Every check once in its period, from now on. Their first runs are spread a little.
   void start();
   // Every check once, now; `done` when each has ended or is past its deadline.
@@ -39,6 +46,9 @@ class HealthMonitor {
   void set_on_change(std::function<void()> callback) { on_change_ = std::move(callback); }
   // Forgets what was seen of it up to `at`, and looks again at once.
   void clear(const std::string& name, const std::string& subject, UnixTime at);
+
+  // check_stuck of each check that is past its deadline now, for who cannot wait kStuckAfter.
+  std::vector<CheckResult> stuck_now() const;
 
   // Sorted by name and subject, each pair once, at most kResultsMax.
   const std::vector<CheckResult>& results() const { return results_; }
@@ -53,13 +63,14 @@ class HealthMonitor {
   struct Slot;
   struct Door;
   void begin(Slot& slot);
-  void end(Slot& slot, std::vector<CheckResult> results);
+  void end(Slot& slot, std::vector<CheckResult> results, std::optional<CheckMemory> memory);
   void give_up_waiting(Slot& slot);
   void wait_on(Slot& slot);
   void say_stuck(Slot& slot);
-  void say_unknown(Slot& slot, const std::string& summary);
+  void say_unknown(Slot& slot, const Finding& finding);
   void schedule(Slot& slot, Duration delay);
   void merge();
+  std::vector<CheckResult> faults_of(const Slot& slot) const;
   void finish_round();
 
   Loop& loop_;
@@ -69,6 +80,7 @@ class HealthMonitor {
   NodeUse use_;
   std::vector<CheckResult> results_;
   uint64_t digest_ = 0;
+  HealthKeeper keeper_;
   bool is_started_ = false;
   std::function<void()> on_change_;
   std::function<void()> on_round_end_;

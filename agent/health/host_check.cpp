@@ -7,6 +7,15 @@
 
 namespace hai {
 
+namespace {
+
+Finding kernel_is_silent() {
+  return {.summary = "the kernel does not tell",
+          .remedy = "look whether /sys and /proc are mounted"};
+}
+
+}  // namespace
+
 HostCheck::HostCheck(HostCheckOptions options)
     : Check("host", {.period = 30s, .deadline = 5s}), options_(std::move(options)) {}
 
@@ -26,8 +35,7 @@ CheckResult HostCheck::judge_all_cpus() const {
   const std::optional<int64_t> present =
       count_cpu_list(read_text(folder + "present").value_or("?"));
   if (!online || !present) {
-    return make_unknown({.name = "cpu_count", .subject = {}, .gpus = {}},
-                        "the kernel does not tell");
+    return make_unknown({.name = "cpu_count", .subject = {}, .gpus = {}}, kernel_is_silent());
   }
   return judge_cpus(*online, *present, options_.expected_cpus);
 }
@@ -39,16 +47,14 @@ CheckResult HostCheck::judge_all_memory() const {
     if (word == "MemTotal:" && words >> kibibytes)
       return judge_memory(kibibytes * 1'024, options_.expected_memory_bytes, options_.limits);
   }
-  return make_unknown({.name = "memory_size", .subject = {}, .gpus = {}},
-                      "the kernel does not tell");
+  return make_unknown({.name = "memory_size", .subject = {}, .gpus = {}}, kernel_is_silent());
 }
 
 CheckResult HostCheck::judge_clock() const {
   const std::optional<std::string> current =
       read_text(options_.sys_root + "/devices/system/clocksource/clocksource0/current_clocksource");
   if (!current) {
-    return make_unknown({.name = "clock_source", .subject = {}, .gpus = {}},
-                        "the kernel does not tell");
+    return make_unknown({.name = "clock_source", .subject = {}, .gpus = {}}, kernel_is_silent());
   }
   return judge_clock_source(*current, options_.expected_clock_source);
 }
@@ -66,7 +72,8 @@ void HostCheck::add_memory_errors(MonoTime now, std::vector<CheckResult>& result
   }
   if (!is_any) {
     results.push_back(make_unknown({.name = "memory_errors", .subject = {}, .gpus = {}},
-                                   "the kernel does not count them (no EDAC)"));
+                                   {.summary = "the kernel does not count them (no EDAC)",
+                                    .remedy = "load the EDAC driver of its processors"}));
   }
 }
 
@@ -75,7 +82,8 @@ std::vector<CheckResult> HostCheck::judge_all_versions() const {
   const std::optional<std::string> text = read_text(options_.manifest);
   if (!text) {
     return {make_unknown({.name = "version", .subject = {}, .gpus = {}},
-                         fmt::format("cannot read {}", options_.manifest))};
+                         {.summary = fmt::format("cannot read {}", options_.manifest),
+                          .remedy = "put the manifest there, or correct health.manifest"})};
   }
   Versions found = {{"agent", options_.agent_version}};
   const std::string driver = nvidia_driver_version(options_.sys_root, options_.proc_root);

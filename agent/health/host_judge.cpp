@@ -36,8 +36,9 @@ std::optional<int64_t> count_cpu_list(const std::string& text) {
 CheckResult judge_cpus(int64_t online, int64_t present, int64_t expected) {
   const int64_t want = expected > 0 ? expected : present;
   const std::string summary = fmt::format("{} CPUs online, expected {}", online, want);
-  if (online < want) return make_fail(node("cpu_count"), HealthTier::validate, summary);
-  return make_ok(node("cpu_count"), summary);
+  if (online >= want) return make_ok(node("cpu_count"), summary);
+  return make_fail(node("cpu_count"), HealthTier::validate,
+                   {.summary = summary, .remedy = "reboot, then service"});
 }
 
 CheckResult judge_memory(int64_t bytes, int64_t expected_bytes, const HealthLimits& limits) {
@@ -47,35 +48,42 @@ CheckResult judge_memory(int64_t bytes, int64_t expected_bytes, const HealthLimi
                                           gibibytes(expected_bytes), limits.memory_percent);
   const double percent = 100.0 * static_cast<double>(bytes) / static_cast<double>(expected_bytes);
   if (percent < static_cast<double>(limits.memory_percent))
-    return make_fail(about, HealthTier::validate, summary);
+    return make_fail(about, HealthTier::validate,
+                     {.summary = summary, .remedy = "service: memory"});
   return make_ok(about, summary);
 }
 
 CheckResult judge_clock_source(const std::string& current, const std::string& expected) {
   const CheckSubject about = node("clock_source");
   if (!expected.empty() && current != expected) {
-    return make_fail(about, HealthTier::validate,
-                     fmt::format("{}, expected {}", current, expected));
+    return make_fail(
+        about, HealthTier::validate,
+        {.summary = fmt::format("{}, expected {}", current, expected), .remedy = "reboot"});
   }
   // The kernel falls back to these when it no longer trusts the processor's counter; each reading
   // then costs a microsecond and more.
   const bool is_slow =
       current == "hpet" || current == "acpi_pm" || current == "jiffies" || current == "pit";
   if (expected.empty() && is_slow) {
-    return make_fail(about, HealthTier::validate,
-                     fmt::format("{}: the kernel has given up the processor's own", current));
+    return make_fail(
+        about, HealthTier::validate,
+        {.summary = fmt::format("{}: the kernel has given up the processor's own", current),
+         .remedy = "reboot"});
   }
   return make_ok(about, current);
 }
 
 CheckResult judge_clock_skew(const std::optional<Duration>& skew, const HealthLimits& limits) {
   const CheckSubject about = node("clock_skew");
-  if (!skew) return make_unknown(about, "not known without a server");
+  if (!skew) {
+    return make_unknown(about, {.summary = "not known without a server",
+                                .remedy = "none; the agent knows it once a server has answered"});
+  }
   const int64_t off_ms = std::abs(skew->count()) / 1'000;
   const std::string summary =
       fmt::format("{} ms from the server's clock, limit {} ms", off_ms, limits.clock_skew_ms);
-  if (off_ms > limits.clock_skew_ms) return make_warn(about, summary);
-  return make_ok(about, summary);
+  if (off_ms <= limits.clock_skew_ms) return make_ok(about, summary);
+  return make_warn(about, {.summary = summary, .remedy = "look at NTP, here and on the server"});
 }
 
 void EdacHistory::add(MonoTime now, const EdacSample& sample) {
@@ -98,15 +106,16 @@ CheckResult judge_edac(const std::string& controller, const EdacHistory& history
                        const HealthLimits& limits) {
   const CheckSubject about{.name = "memory_errors", .subject = controller, .gpus = {}};
   if (history.last().uncorrected > 0) {
-    return make_fail(
-        about, HealthTier::drain,
-        fmt::format("{} uncorrectable memory errors since boot", history.last().uncorrected));
+    return make_fail(about, HealthTier::drain,
+                     {.summary = fmt::format("{} uncorrectable memory errors since boot",
+                                             history.last().uncorrected),
+                      .remedy = "service: memory"});
   }
   const int64_t corrected = history.corrected_in_last_hour();
   const std::string summary = fmt::format("{} corrected memory errors in an hour, limit {}",
                                           corrected, limits.memory_corrected_per_hour);
-  if (corrected > limits.memory_corrected_per_hour) return make_warn(about, summary);
-  return make_ok(about, summary);
+  if (corrected <= limits.memory_corrected_per_hour) return make_ok(about, summary);
+  return make_warn(about, {.summary = summary, .remedy = "service: memory"});
 }
 
 std::vector<CheckResult> judge_versions(const Versions& found, const Versions& manifest) {
@@ -115,14 +124,17 @@ std::vector<CheckResult> judge_versions(const Versions& found, const Versions& m
     const CheckSubject about{.name = "version", .subject = name, .gpus = {}};
     const auto have = found.find(name);
     if (have == found.end()) {
-      results.push_back(make_unknown(about, fmt::format("not found, expected {}", want)));
+      results.push_back(make_unknown(
+          about, {.summary = fmt::format("not found, expected {}", want),
+                  .remedy = fmt::format("install {} {}, or correct the manifest", name, want)}));
     } else if (have->second == want) {
       results.push_back(make_ok(about, want));
     } else {
-      const std::string summary = fmt::format("{}, expected {}", have->second, want);
+      const Finding finding{.summary = fmt::format("{}, expected {}", have->second, want),
+                            .remedy = fmt::format("install {} {}", name, want)};
       // Another agent is a nuisance; another driver makes a rank unlike its peers.
-      results.push_back(name == "agent" ? make_warn(about, summary)
-                                        : make_fail(about, HealthTier::validate, summary));
+      results.push_back(name == "agent" ? make_warn(about, finding)
+                                        : make_fail(about, HealthTier::validate, finding));
     }
   }
   if (results.empty()) {

@@ -1,6 +1,7 @@
 #include "agent/health/ib_check.h"
 
 #include <algorithm>
+#include <set>
 
 #include "agent/health/results.h"
 
@@ -12,6 +13,32 @@ constexpr size_t kPortsMax = 128;  // with those that are gone
 
 IbCheck::IbCheck(IbCheckOptions options)
     : Check("ib", {.period = 5s, .deadline = 5s}), options_(std::move(options)) {}
+
+CheckMemory IbCheck::memory() const {
+  CheckMemory memory;
+  for (const auto& [name, port] : ports_) {
+    port.history.remember(name, memory);
+    if (port.flaps > 0) memory.of_boot[name]["flapped_at"] = {to_micros(port.flapped_at)};
+  }
+  return memory;
+}
+
+void IbCheck::restore(const CheckMemory& memory) {
+  std::set<std::string> names;
+  for (const CheckFacts* facts : {&memory.lasting, &memory.of_boot}) {
+    for (const auto& [name, fields] : *facts) names.insert(name);
+  }
+  for (const std::string& name : names) {
+    const std::string device = name.substr(0, name.find('/'));
+    const bool is_excluded = std::find(options_.excluded.begin(), options_.excluded.end(),
+                                       device) != options_.excluded.end();
+    if (is_excluded || ports_.size() >= kPortsMax) continue;
+    Port& port = ports_[name];
+    port.history.restore(name, memory);
+    port.flaps = port.history.flaps();
+    port.flapped_at = unix_micros(number_of(memory.of_boot, name, "flapped_at").value_or(0));
+  }
+}
 
 void IbCheck::sample(MonoTime now) {
   const Duration window = options_.limits.ib_flap_minutes * 1min;
@@ -39,9 +66,11 @@ CheckResult IbCheck::judge_traffic(const CheckInput& input) {
   for (const auto& [name, port] : ports_) idle = std::min(idle, port.history.idle_for(input.now));
   const Duration limit = options_.limits.ib_idle_minutes * 1min;
   if (idle < limit) return make_ok(about, "data comes in");
-  return make_warn(about, fmt::format("no data received for {} min under a job of several nodes, "
-                                      "limit {} min: it may hang",
-                                      idle / 1min, limit / 1min));
+  return make_warn(
+      about, {.summary = fmt::format("no data received for {} min under a job of several nodes, "
+                                     "limit {} min: it may hang",
+                                     idle / 1min, limit / 1min),
+              .remedy = "look whether the job hangs: hai logs, hai why"});
 }
 
 CheckResult IbCheck::judge_flaps(const std::string& name, Port& port, UnixTime wall_now) const {
@@ -56,7 +85,9 @@ CheckResult IbCheck::judge_flaps(const std::string& name, Port& port, UnixTime w
 std::vector<CheckResult> IbCheck::run(const CheckInput& input) {
   sample(input.now);
   if (ports_.empty()) {
-    return {make_unknown({.name = "ib_link", .subject = {}, .gpus = {}}, "no such hardware")};
+    return {make_unknown({.name = "ib_link", .subject = {}, .gpus = {}},
+                         {.summary = "no such hardware",
+                          .remedy = "none; if it should have some: health.expect.infiniband"})};
   }
   std::vector<CheckResult> results;
   for (auto& [name, port] : ports_) {

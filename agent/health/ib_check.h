@@ -22,6 +22,8 @@ class IbCheck final : public Check {
  public:
   explicit IbCheck(IbCheckOptions options);
   std::vector<CheckResult> run(const CheckInput& input) override;
+  CheckMemory memory() const override;
+  void restore(const CheckMemory& memory) override;
 
  private:
   void sample(MonoTime now);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "agent/health/check_memory.h"
 #include "agent/health/health_limits.h"
 #include "agent/health/ib_port.h"
 #include "common/health.h"
@@ -30,6 +31,10 @@ class IbPortHistory {
   double errors_per_minute() const { return errors_per_minute_; }  // since the sample before
   Duration idle_for(MonoTime now) const;                           // no data received
   const std::optional<IbPort>& last() const { return last_; }
+
+  // Adds what it would not find out again, as facts about `port`; takes over such facts.
+  void remember(const std::string& port, CheckMemory& memory) const;
+  void restore(const std::string& port, const CheckMemory& memory);
 
  private:
   struct Step {

@@ -27,7 +27,15 @@ void KernelCheck::find_gpus() {
 void KernelCheck::restore() {
   if (std::exchange(is_restored_, true) || options_.fault_file.empty()) return;
   Result<KeptFaults> kept = read_fault_file(options_.fault_file);
-  if (!kept.is_ok() || kept.value().boot_id != options_.boot_id) return;
+  if (!kept.is_ok()) {
+    if (kept.status().code() == Code::not_found) return;
+    damage_ = kept.status().message();
+    is_changed_ = true;  // Replace it.
+    return;
+  }
+  if (kept.value().boot_id != options_.boot_id) return;
+  damage_ = kept.value().damage;
+  is_changed_ = !damage_.empty();
   skip_through_ = last_sequence_ = kept.value().last_sequence;
   ledger_.restore(std::move(kept.value().faults), std::move(kept.value().cleared));
 }
@@ -67,6 +75,7 @@ void KernelCheck::take(const KernelRecord& record, const CheckInput& input) {
     if (*record.sequence <= skip_through_) return;
     last_sequence_ = *record.sequence;
   }
+  if (record.facility != 0) return;  // Not the kernel's word: some program says so.
   UnixTime at = input.wall_now;
   if (record.since_boot) {
     at = std::min(at, at - input.now.time_since_epoch() + *record.since_boot);
@@ -108,13 +117,25 @@ void KernelCheck::take_xid(const XidLine& xid, const std::string& line, UnixTime
 
 CheckResult KernelCheck::judge_log(const Status& status, const KernelLog::News& news) const {
   const CheckSubject about{.name = name(), .subject = {}, .gpus = {}};
-  if (!status.is_ok()) return make_unknown(about, status.message());
+  if (!status.is_ok()) {
+    return make_unknown(
+        about, {.summary = status.message(), .remedy = "run it as root, or correct health.kmsg"});
+  }
   if (news.overruns > 0) {
-    return make_warn(about, "the kernel overwrote messages before they were read");
+    return make_warn(about, {.summary = "the kernel overwrote messages before they were read",
+                             .remedy = "look at them in the journal; enlarge log_buf_len"});
   }
   if (ledger_.left_out() > 0) {
-    return make_warn(about, fmt::format("more than {} different faults: the others are left out",
-                                        FaultLedger::kFaultsMax));
+    return make_warn(
+        about, {.summary = fmt::format("more than {} different faults: the others are left out",
+                                       FaultLedger::kFaultsMax),
+                .remedy = "repair those that are there, then reboot"});
+  }
+  if (!damage_.empty()) {
+    return make_warn(about, {.summary = "the file of its faults was damaged; what the log still "
+                                        "has was read again",
+                             .remedy = "look at the disk of the agent's data_dir",
+                             .evidence = damage_ + "\n"});
   }
   return make_ok(about, fmt::format("{} is read", options_.kmsg));
 }
@@ -129,9 +150,10 @@ void KernelCheck::add_quiet_ones(std::vector<CheckResult>& results, bool is_read
     const bool is_absent =
         (check == "gpu_xid" && !has_nvidia_) || (check == "nvswitch_sxid" && !has_nvswitch_);
     if (!is_readable) {
-      results.push_back(make_unknown(about, "the kernel's log cannot be read"));
+      results.push_back(make_unknown(
+          about, {.summary = "the kernel's log cannot be read", .remedy = "see kernel_log"}));
     } else if (is_absent) {
-      results.push_back(make_unknown(about, "no such hardware"));
+      results.push_back(make_unknown(about, {.summary = "no such hardware", .remedy = "none"}));
     } else {
       results.push_back(make_ok(about, "none seen"));
     }

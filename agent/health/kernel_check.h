@@ -46,6 +46,7 @@ class KernelCheck final : public Check {
   bool has_nvswitch_ = false;
   int64_t last_sequence_ = -1;
   int64_t skip_through_ = -1;  // read by the agent before this one
+  std::string damage_;         // why what it kept could not be read
   bool is_restored_ = false;
   bool is_changed_ = false;
 };

@@ -23,9 +23,13 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
+// The lowest three bits say how bad it is.
+int64_t facility_of(int64_t priority) { return priority >> 3; }
+
 // "6,1234,5678901,-;text"; more fields may stand before the semicolon.
 std::optional<KernelRecord> parse_device_form(std::string_view text) {
-  if (!take_number(text) || !take(text, ',')) return std::nullopt;
+  const std::optional<int64_t> priority = take_number(text);
+  if (!priority || !take(text, ',')) return std::nullopt;
   const std::optional<int64_t> sequence = take_number(text);
   if (!sequence || !take(text, ',')) return std::nullopt;
   const std::optional<int64_t> micros = take_number(text);
@@ -34,6 +38,7 @@ std::optional<KernelRecord> parse_device_form(std::string_view text) {
     return std::nullopt;
   return KernelRecord{.sequence = sequence,
                       .since_boot = Duration(*micros),
+                      .facility = facility_of(*priority),
                       .text = std::string(text.substr(semicolon + 1))};
 }
 
@@ -91,7 +96,11 @@ std::optional<KernelRecord> parse_kernel_record(std::string_view record) {
     parsed.emplace();
     if (record.starts_with('<')) {
       std::string_view rest = record.substr(1);
-      if (take_number(rest) && take(rest, '>')) record = rest;
+      const std::optional<int64_t> priority = take_number(rest);
+      if (priority && take(rest, '>')) {
+        parsed->facility = facility_of(*priority);
+        record = rest;
+      }
     }
     parsed->since_boot = take_bracketed_time(record);
     drop_caller(record);

@@ -50,6 +50,18 @@ void shorten(std::string& text, size_t bytes_max) {
   text.resize(size);
 }
 
+// What helps is said last and worth more than the end of what is wrong.
+void shorten_summary(std::string& summary) {
+  const size_t mark = summary.rfind(kRemedyMark);
+  const std::string remedy = mark == std::string::npos ? "" : summary.substr(mark);
+  if (remedy.size() < HealthMonitor::kSummaryBytesMax / 2) {
+    summary.resize(summary.size() - remedy.size());
+    shorten(summary, HealthMonitor::kSummaryBytesMax - remedy.size());
+    summary += remedy;
+  }
+  shorten(summary, HealthMonitor::kSummaryBytesMax);
+}
+
 // Names and versions come from files; what is no text could not be sent.
 void make_text(std::string& text) {
   if (find_bad_text(text)) text = printable(text);
@@ -57,7 +69,7 @@ void make_text(std::string& text) {
 
 void bound(CheckResult& result) {
   shorten(result.subject, kSubjectBytesMax);
-  shorten(result.summary, HealthMonitor::kSummaryBytesMax);
+  shorten_summary(result.summary);
   shorten(result.evidence, kEvidenceBytesMax);
   for (std::string* text : {&result.subject, &result.summary, &result.evidence}) make_text(*text);
 }

@@ -1,5 +1,6 @@
 #include "agent/health/mount_check.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "agent/health/file_values.h"
@@ -11,6 +12,7 @@ namespace hai {
 namespace {
 
 constexpr int64_t kMegabyte = 1'000'000;
+constexpr const char* kMakeRoom = "make room";
 
 // "\040" stands for a space in /proc/mounts.
 std::string unescaped(const std::string& text) {
@@ -51,47 +53,62 @@ std::map<std::string, bool> parse_mounts(const std::string& text) {
 
 CheckResult judge_mount(const MountReading& reading, const HealthLimits& limits) {
   const CheckSubject about{.name = "mount", .subject = reading.path, .gpus = {}};
-  if (!reading.is_mounted) return make_fail(about, HealthTier::drain, "not mounted");
+  const auto fail = [&](const std::string& summary, const char* remedy) {
+    return make_fail(about, HealthTier::drain, {.summary = summary, .remedy = remedy});
+  };
+  if (!reading.is_mounted) return fail("not mounted", "mount it");
   if (reading.silences > 0) {
     const std::string summary = fmt::format("did not answer {} times in a row, limit {}",
                                             reading.silences, limits.mount_silences);
-    if (reading.silences < limits.mount_silences) return make_unknown(about, summary);
-    return make_fail(about, HealthTier::drain, summary);
+    static constexpr const char* kRemedy = "look at its file server and the way there";
+    if (reading.silences >= limits.mount_silences) return fail(summary, kRemedy);
+    return make_unknown(about, {.summary = summary, .remedy = kRemedy});
   }
   if (reading.answer.error != 0) {
-    return make_fail(about, HealthTier::drain,
-                     fmt::format("cannot be used: {}", errno_text(reading.answer.error)));
+    return fail(fmt::format("cannot be used: {}", errno_text(reading.answer.error)),
+                "mount it again; look at its file server");
   }
   if (!reading.is_writable_mount || reading.answer.is_read_only)
-    return make_fail(about, HealthTier::drain, "read-only");
+    return fail("read-only", "repair its file system, and mount it to be written");
   return make_ok(about, "answers");
 }
 
 CheckResult judge_room(const MountReading& reading, const HealthLimits& limits) {
   const CheckSubject about{.name = "disk_space", .subject = reading.path, .gpus = {}};
-  if (reading.silences > 0) return make_unknown(about, "did not answer");
+  const auto fail = [&](const std::string& summary, const char* remedy) {
+    return make_fail(about, HealthTier::drain, {.summary = summary, .remedy = remedy});
+  };
+  if (reading.silences > 0) {
+    return make_unknown(about,
+                        {.summary = "did not answer", .remedy = "look at its disk or file server"});
+  }
   const FileSystemAnswer& answer = reading.answer;
-  if (answer.error != 0) return make_unknown(about, errno_text(answer.error));
+  if (answer.error != 0) {
+    return make_unknown(about, {.summary = errno_text(answer.error),
+                                .remedy = "correct health.file_systems, or make the path"});
+  }
   // A root that is read-only by design is no fault; one that becomes so is the kernel's answer to
   // an error.
   if (reading.was_writable && answer.is_read_only)
-    return make_fail(about, HealthTier::drain, "became read-only");
+    return fail("became read-only", "repair the file system; replace the disk if it comes back");
   const int64_t megabytes = answer.free_bytes / kMegabyte;
   const int64_t percent = percent_of(answer.free_bytes, answer.size_bytes);
   const int64_t inodes_percent = percent_of(answer.free_inodes, answer.inodes);
   if (megabytes < limits.disk_free_megabytes) {
-    return make_fail(about, HealthTier::drain,
-                     fmt::format("{} MB free, limit {} MB", megabytes, limits.disk_free_megabytes));
+    return fail(fmt::format("{} MB free, limit {} MB", megabytes, limits.disk_free_megabytes),
+                kMakeRoom);
   }
-  if (answer.inodes > 0 && answer.free_inodes == 0)
-    return make_fail(about, HealthTier::drain, "no inodes free");
+  if (answer.inodes > 0 && answer.free_inodes == 0) return fail("no inodes free", kMakeRoom);
   if (percent < limits.disk_free_percent) {
-    return make_warn(about,
-                     fmt::format("{} % free, limit {} %", percent, limits.disk_free_percent));
+    return make_warn(
+        about, {.summary = fmt::format("{} % free, limit {} %", percent, limits.disk_free_percent),
+                .remedy = kMakeRoom});
   }
   if (inodes_percent < limits.disk_free_inodes_percent) {
-    return make_warn(about, fmt::format("{} % of the inodes free, limit {} %", inodes_percent,
-                                        limits.disk_free_inodes_percent));
+    return make_warn(about,
+                     {.summary = fmt::format("{} % of the inodes free, limit {} %", inodes_percent,
+                                             limits.disk_free_inodes_percent),
+                      .remedy = kMakeRoom});
   }
   return make_ok(about, fmt::format("{} % free", percent));
 }
@@ -135,6 +152,25 @@ std::vector<CheckResult> MountCheck::run(const CheckInput&) {
   }
   if (needed.empty()) results.push_back(make_ok({"mount", "", {}}, "no mount is required"));
   return results;
+}
+
+CheckMemory MountCheck::memory() const {
+  CheckMemory memory;
+  for (const auto& [path, silences] : silences_) {
+    // More than fail are no news.
+    const int64_t counted = std::min(silences, options_.limits.mount_silences);
+    if (counted > 0) memory.of_boot[path]["silences"] = {counted};
+  }
+  for (const std::string& path : writable_) memory.of_boot[path]["was_writable"] = {1};
+  return memory;
+}
+
+void MountCheck::restore(const CheckMemory& memory) {
+  for (const auto& [path, fields] : memory.of_boot) {
+    if (const auto silences = number_of(memory.of_boot, path, "silences"))
+      silences_[path] = *silences;
+    if (fields.contains("was_writable")) writable_.insert(path);
+  }
 }
 
 }  // namespace hai

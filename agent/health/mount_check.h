@@ -40,6 +40,8 @@ class MountCheck final : public Check {
  public:
   explicit MountCheck(MountCheckOptions options, MountProbe::Ask ask = MountProbe::ask_statfs);
   std::vector<CheckResult> run(const CheckInput& input) override;
+  CheckMemory memory() const override;
+  void restore(const CheckMemory& memory) override;
 
  private:
   MountCheckOptions options_;

@@ -46,6 +46,7 @@ GpuCheckOptions gpu_options(const NodeChecksOptions& options) {
   out.expected_gpus =
       config.gpus < 0 && options.simulated_gpus > 0 ? options.simulated_gpus : config.gpus;
   out.expected_pcie_width = config.gpu_pcie_width;
+  out.expected_nvlinks = config.gpu_nvlinks;
   out.limits = config.limits;
   out.board = options.gpu_board;
   return out;
@@ -76,9 +77,18 @@ HostCheckOptions host_options(const NodeChecksOptions& options) {
           .limits = config.limits};
 }
 
+// Who looks once cannot wait whether a link comes up or a file server answers after all.
+void expect_at_once(HealthLimits& limits) {
+  limits.nvlink_start_seconds = 0;
+  limits.ib_down_seconds = 0;
+  limits.mount_silences = 1;
+}
+
 }  // namespace
 
-Result<std::vector<std::unique_ptr<Check>>> make_node_checks(const NodeChecksOptions& options) {
+Result<std::vector<std::unique_ptr<Check>>> make_node_checks(const NodeChecksOptions& given) {
+  NodeChecksOptions options = given;
+  if (!options.is_agent) expect_at_once(options.config.limits);
   const HealthConfig& config = options.config;
   Result<KernelCheckOptions> kernel = kernel_options(options);
   if (!kernel.is_ok()) return kernel.status();

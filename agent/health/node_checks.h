@@ -17,7 +17,7 @@ struct NodeChecksOptions {
                          // there. "" = nowhere
   std::string boot_id;
   std::string agent_version;
-  bool is_agent = true;    // false = somebody else looks beside it, and keeps nothing
+  bool is_agent = true;  // false = somebody else looks once beside it, and keeps nothing
   std::shared_ptr<GpuReadingBoard> gpu_board;  // null = nobody wants the readings
   int simulated_gpus = 0;  // have no driver: looked at only if the config names an NVML library
 };

@@ -15,6 +15,11 @@ CheckResult make(const CheckSubject& about, CheckVerdict verdict, HealthTier tie
           .gpus = about.gpus};
 }
 
+CheckResult make_bad(const CheckSubject& about, CheckVerdict verdict, HealthTier tier,
+                     const Finding& finding) {
+  return make(about, verdict, tier, with_remedy(finding.summary, finding.remedy), finding.evidence);
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -23,17 +28,20 @@ CheckResult make_ok(const CheckSubject& about, std::string summary) {
   return make(about, CheckVerdict::ok, HealthTier::log, std::move(summary), {});
 }
 
-CheckResult make_unknown(const CheckSubject& about, std::string summary) {
-  return make(about, CheckVerdict::unknown, HealthTier::log, std::move(summary), {});
+CheckResult make_unknown(const CheckSubject& about, const Finding& finding) {
+  return make_bad(about, CheckVerdict::unknown, HealthTier::log, finding);
 }
 
-CheckResult make_warn(const CheckSubject& about, std::string summary, std::string evidence) {
-  return make(about, CheckVerdict::warn, HealthTier::log, std::move(summary), std::move(evidence));
+CheckResult make_warn(const CheckSubject& about, const Finding& finding) {
+  return make_bad(about, CheckVerdict::warn, HealthTier::log, finding);
 }
 
-CheckResult make_fail(const CheckSubject& about, HealthTier tier, std::string summary,
-                      std::string evidence) {
-  return make(about, CheckVerdict::fail, tier, std::move(summary), std::move(evidence));
+CheckResult make_fail(const CheckSubject& about, HealthTier tier, const Finding& finding) {
+  return make_bad(about, CheckVerdict::fail, tier, finding);
+}
+
+std::string with_remedy(std::string_view summary, std::string_view remedy) {
+  return fmt::format("{}{}{}", summary, kRemedyMark, remedy);
 }
 
 std::string summary_kind(const std::string& summary) {
@@ -48,10 +56,12 @@ std::string summary_kind(const std::string& summary) {
   return kind;
 }
 
+std::string gpu_subject(int index) { return fmt::format("gpu {}", index); }
+
 CheckSubject about_gpu(std::string name, int index) {
   GpuSet gpus;
   if (index >= 0 && index < GpuSet::kMax) gpus.bits = uint64_t{1} << index;
-  return {.name = std::move(name), .subject = fmt::format("gpu {}", index), .gpus = gpus};
+  return {.name = std::move(name), .subject = gpu_subject(index), .gpus = gpus};
 }
 
 }  // namespace hai

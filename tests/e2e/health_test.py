@@ -74,6 +74,29 @@ class HealthTest(Stage):
         self.mended(scene, node, RESET)
         scene.measured("Xid 94", "drained, GPUs reset", "moved with notice", again, opened)
 
+    @beside("restart", nodes=1, hooks=False)
+    def test_a_restart_of_its_agent_mends_nothing(self, scene):
+        [node] = scene.hardware
+
+        def links():
+            checks = {(each["name"], each["subject"]): each for each in scene.node(node)["checks"]}
+            return checks.get(("gpu_nvlink", "gpu 0"), {})
+
+        node.gpu("gpu * nvlinks 4")
+        eventually("its links were seen", lambda: links().get("text") == "4 of 4 NVLinks active")
+        scene.breaks(lambda: node.gpu("gpu * nvlinks 4", "gpu 0 nvlink_2_state 0"))
+        scene.node_says(node, "node_repair_changed", "repair: service")
+        before, mark = links(), scene.timeline.last()
+        self.assertEqual([before[key] for key in ("state", "tier", "done")], ["fail", "drain", "drain"])
+        scene.cluster.kill(f"agent:{node.node}")
+        scene.cluster.start(f"agent:{node.node}")
+        node.xid(13, "Graphics Exception")
+        scene.node_says(node, "node_check_changed", "Xid 13", after=mark)  # so it has looked
+        self.assertEqual(links(), before)
+        subject = f"node/{node.node}"
+        self.assertIsNone(scene.timeline.find(subject, "node_scheduling_changed", "", mark))
+        self.assertIsNone(scene.timeline.find(subject, "node_repair_changed", "", mark))
+
     @beside("xid74")
     def test_one_nvlink_error_is_worth_a_validation(self, scene):
         job = scene.run()

@@ -18,7 +18,8 @@ from timeline import Timeline
 
 HAS_DEFAULTS = os.environ.get("HAI_HEALTH_LIMITS") == "default"
 # Ports are looked at each 5 s: the patience must see a whole leaf.
-LIMITS = {} if HAS_DEFAULTS else {"ib_down_seconds": 6, "mount_silences": 2}
+_QUICK = {"ib_down_seconds": 6, "mount_silences": 2, "nvlink_start_seconds": 0}
+LIMITS = {} if HAS_DEFAULTS else _QUICK
 KNOBS = [] if HAS_DEFAULTS else ["--knob", "fault_patience=6s"]
 # Many nodes of few are broken here at once, each by itself.
 SHARED_KNOBS = ["--knob", "mass_fault_nodes=15", "--knob", "validate_period=0s"]

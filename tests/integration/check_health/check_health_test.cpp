@@ -60,6 +60,47 @@ TEST_F(CheckHealthTest, a_healthy_node_exits_with_0) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, testing::ContainsRegex("gpu_state +gpu 1 +ok"));
   EXPECT_THAT(outcome.output, testing::ContainsRegex("ib_link +mlx5_0/1 +ok"));
+  EXPECT_THAT(outcome.output, testing::HasSubstr("\nfit for jobs: "));
+}
+
+TEST_F(CheckHealthTest, what_programs_did_to_themselves_leaves_a_node_fit) {
+  write("kmsg",
+        "NVRM: Xid (PCI:0000:86:00): 13, Graphics Exception\n"
+        "NVRM: Xid (PCI:0000:86:00): 31, MMU Fault\n"
+        "Out of memory: Killed process 4711 (python)\n");
+  const Outcome outcome = run_recorded();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, testing::ContainsRegex("gpu 1 xid 13 +fail +app"));
+}
+
+TEST_F(CheckHealthTest, an_expected_port_that_is_down_makes_it_unfit) {
+  write("agent.yaml", "data_dir: " + folder +
+                          "\nservers: [127.0.0.1:1]\ntoken_file: /none\n"
+                          "health:\n  expect: {infiniband: {mlx5_1/1: 200}}\n"
+                          "  file_systems: [/proc]\n"
+                          "  limits: {disk_free_megabytes: 0, disk_free_percent: 0}\n");
+  const Outcome outcome = run_recorded();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, testing::HasSubstr("not fit for jobs: ib_link of mlx5_1/1\n"));
+}
+
+TEST_F(CheckHealthTest, knows_what_the_agent_has_seen_before) {
+  write("gpus",
+        "count 2\ngpu * nvlinks 2\ngpu 1 nvlink_1_state 0\ngpu 0 nvlink_0_state 0\n"
+        "gpu 0 nvlink_1_state 0\n");
+  write(
+      "health.json",
+      R"({"boot_id": "another", "checks": {"gpu": {"lasting": {"gpu 0": {"nvlinks": [0, 1]}}}}})");
+  const Outcome outcome = run_recorded();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.output, testing::HasSubstr("not fit for jobs: gpu_nvlink of gpu 0\n"));
+}
+
+TEST_F(CheckHealthTest, help_says_what_the_exit_code_means) {
+  const Outcome outcome = run("--help");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output,
+              testing::ContainsRegex("exit: 0[ \n]+if it is[ \n]+fit for[ \n]+jobs"));
 }
 
 TEST_F(CheckHealthTest, a_lost_gpu_exits_with_1_and_is_named) {
@@ -73,8 +114,9 @@ TEST_F(CheckHealthTest, a_lost_gpu_exits_with_1_and_is_named) {
 TEST_F(CheckHealthTest, a_driver_that_hangs_holds_nobody_for_ever) {
   write("gpus", "count 2\nhang nvmlDeviceGetCount_v2\n");
   const Outcome outcome = run_recorded();
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
   EXPECT_THAT(outcome.output, testing::ContainsRegex("gpu +- +unknown +- +did not end within 10s"));
+  EXPECT_THAT(outcome.output, testing::HasSubstr("not fit for jobs: check_stuck of gpu\n"));
 }
 
 TEST_F(CheckHealthTest, json_is_for_scripts) {
@@ -102,6 +144,7 @@ TEST_F(CheckHealthTest, nothing_is_written_beside_a_running_agent) {
   write("kmsg", "4,7,1000,-;NVRM: Xid (PCI:0000:3b:00): 79, x\n");
   run_recorded();
   EXPECT_FALSE(std::filesystem::exists(folder + "/faults.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/health.json"));
 }
 
 }  // namespace

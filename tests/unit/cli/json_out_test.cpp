@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/health/health_report.h"
 #include "cli/output.h"
 #include "hai/v1/api.pb.h"
 
@@ -24,6 +25,31 @@ TEST(JsonOut, AJobStartsWithTheDocumentedKeysInOrder) {
                                       "node_count", "gpus_per_node", "submitted_at", "started_at",
                                       "ended_at", "attempt", "pending_reason", "exit_code", "nodes",
                                       "suspend_count", "requeue_count", "lost_gpu_seconds"}));
+}
+
+// `hai nodes -o json` and `hai-agent --check-health -o json` tell of the same check.
+TEST(JsonOut, ACheckIsNamedAsItsAgentNamesIt) {
+  const CheckResult result{.name = "gpu_state",
+                           .subject = "gpu 3",
+                           .verdict = CheckVerdict::fail,
+                           .tier = HealthTier::evict,
+                           .summary = "NVML: GPU is lost; remedy: reset it",
+                           .evidence = "",
+                           .gpus = {8},
+                           .at = unix_micros(1'795'161'600'500'000)};
+  v1::Node node;
+  v1::NodeCheck& check = *node.add_checks();
+  check.set_name(result.name);
+  check.set_subject(result.subject);
+  check.set_state(std::string(to_string(result.verdict)));
+  check.set_tier(std::string(to_string(result.tier)));
+  check.set_text(result.summary);
+  check.set_at_us(to_micros(result.at));
+  nlohmann::json cluster = to_json(node)["checks"][0];
+  nlohmann::json agent = nlohmann::json::parse(format_health_json({result}))[0];
+  EXPECT_EQ(cluster.erase("done"), 1u) << "what the server did about it";
+  EXPECT_EQ(agent.erase("gpus"), 1u) << "which the agent tells the server";
+  EXPECT_EQ(cluster, agent);
 }
 
 TEST(JsonOut, WhatHasNotHappenedIsNull) {

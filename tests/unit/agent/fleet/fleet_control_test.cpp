@@ -48,7 +48,7 @@ TEST_F(FleetControlTest, ChecksFailUntilTheyAreMended) {
   FleetFaults& faults = fleet_.nodes()[0]->faults();
   ASSERT_EQ(faults.results().size(), 2u);
   EXPECT_EQ(faults.results()[0].name, "disk_error");
-  EXPECT_EQ(faults.results()[1].summary, "again");
+  EXPECT_EQ(faults.results()[1].summary, "again; remedy: none: this node is pretended");
   EXPECT_EQ(faults.results()[1].tier, HealthTier::evict);
   EXPECT_NE(tell("status").find("faulty=2"), std::string::npos);
   faults.clear("gpu_xid", UnixTime{} - 1us);

@@ -31,6 +31,20 @@ TEST(DiskCheck, a_disk_that_finishes_nothing_for_a_minute_fails_and_an_idle_one_
   EXPECT_EQ(verdict_of(look(120s, 11), "disk_stuck", "sda"), "ok");
 }
 
+TEST(DiskCheck, a_disk_that_is_stuck_is_so_for_the_next_agent) {
+  TempFolder folder;
+  DiskCheck check(DiskCheckOptions{.proc_root = folder.path("")});
+  folder.write("diskstats", line("sda", 10, 2) + line("sdb", 5, 0));
+  check.run(input_at(0s));
+  EXPECT_TRUE(check.memory().of_boot.empty());
+  check.run(input_at(60s));
+  DiskCheck next(DiskCheckOptions{.proc_root = folder.path("")});
+  next.restore(check.memory());
+  EXPECT_EQ(verdict_of(next.run(input_at(61s)), "disk_stuck", "sda"), "fail drain");
+  folder.write("diskstats", line("sda", 11, 2));
+  EXPECT_EQ(verdict_of(next.run(input_at(76s)), "disk_stuck", "sda"), "ok");
+}
+
 TEST(DiskCheck, a_disk_that_was_given_nothing_more_is_not_stuck) {
   TempFolder folder;
   DiskCheck check(DiskCheckOptions{.proc_root = folder.path("")});

@@ -53,6 +53,7 @@ TEST(HealthDocument, shows_a_config_that_is_one) {
   const Status status = to_status(reader.finish(), "health.md");
   EXPECT_TRUE(status.is_ok()) << status.message();
   EXPECT_EQ(config.gpus, 8);
+  EXPECT_EQ(config.gpu_nvlinks, 18);
 }
 
 TEST(HealthDocument, has_every_name_that_a_check_says_and_no_other) {
@@ -65,8 +66,9 @@ TEST(HealthDocument, has_every_name_that_a_check_says_and_no_other) {
   options.config.kmsg = kHealthData + "/kmsg";
   options.config.nvml_library = HAI_STUB_NVML_LIBRARY;
   const auto checks = make_node_checks(options);
-  // The monitor says it of any that hangs.
-  std::set<std::pair<std::string, std::string>> said = {{"check_stuck", "any"}};
+  // The monitor says these: of any that hangs, and of what it keeps.
+  std::set<std::pair<std::string, std::string>> said = {{"check_stuck", "any"},
+                                                        {"health_record", "any"}};
   for (const auto& check : checks.value()) {
     for (const CheckResult& result : check->run(input_at(0s)))
       said.emplace(result.name, check->name());

@@ -162,6 +162,15 @@ TEST_F(GpuJudgeTest,
   EXPECT_EQ(after(down, "gpu_nvlink"), "fail evict");
 }
 
+TEST_F(GpuJudgeTest, nvlinks_have_time_to_come_up_with_their_machine) {
+  expected.nvlinks = 1;
+  GpuSample down = healthy();
+  down.nvlinks[0] = {.index = 0, .is_active = false};
+  now = MonoTime(150s);
+  EXPECT_EQ(after(down, "gpu_nvlink"), "warn");
+  EXPECT_EQ(after(down, "gpu_nvlink"), "fail drain");
+}
+
 TEST_F(GpuJudgeTest, nvlink_errors_warn_once_and_fail_twice) {
   GpuSample sample = healthy();
   after(sample, "gpu_nvlink");

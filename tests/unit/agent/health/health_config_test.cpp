@@ -20,11 +20,14 @@ TEST(HealthConfig, reads_everything) {
       "  nvml_library: libstub.so\n  xid_table: /etc/hai/xid.csv\n  manifest: /etc/hai/manifest\n"
       "  mounts: [/data]\n  file_systems: [/, /local]\n  disks: [nvme0n1]\n"
       "  infiniband_excluded: [mlx5_9]\n"
-      "  expect:\n    gpus: 8\n    gpu_pcie_width: 16\n    cpus: 64\n    memory: 512Gi\n"
+      "  expect:\n    gpus: 8\n    gpu_pcie_width: 16\n    gpu_nvlinks: 12\n    cpus: 64\n    "
+      "memory: 512Gi\n"
       "    clock_source: tsc\n    infiniband: {mlx5_0/1: 200}\n"
       "  limits: {gpu_temperature_celsius: 85, ib_flaps: 5}\n");
   ASSERT_TRUE(config.is_ok()) << config.status().message();
   EXPECT_EQ(config.value().gpus, 8);
+  EXPECT_EQ(config.value().gpu_nvlinks, 12);
+  EXPECT_EQ(parse("health:\n  mounts: [/data]\n").value().gpu_nvlinks, -1);
   EXPECT_EQ(config.value().memory_bytes, int64_t{512} << 30);
   EXPECT_EQ(config.value().infiniband, (std::map<std::string, int64_t>{{"mlx5_0/1", 200}}));
   EXPECT_EQ(config.value().limits.gpu_temperature_celsius, 85);
@@ -42,6 +45,8 @@ TEST(HealthConfig, names_what_is_wrong) {
            "health:\n  expect:\n    infiniband: {mlx5_0: 200}\n",
            "health:\n  expect:\n    infiniband: {mlx5_0/1: fast}\n",
            "health:\n  kmsgs: /dev/kmsg\n",
+           "health:\n  expect: {gpu_nvlinks: 19}\n",
+           "health:\n  expect: {gpu_nvlinks: all}\n",
        }) {
     EXPECT_FALSE(parse(text).is_ok()) << text;
   }

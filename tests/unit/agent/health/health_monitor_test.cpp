@@ -95,7 +95,9 @@ TEST_F(HealthMonitorTest, a_hanging_check_is_unknown_is_not_started_again_and_de
   work_off(1);  // The GPU's ends, the disk's hangs.
   advance(5s);
   EXPECT_EQ(verdict("disk", "sda"), "unknown");
-  EXPECT_EQ(result_of(monitor->results(), "disk", "sda").summary, "did not end within 5s");
+  EXPECT_EQ(result_of(monitor->results(), "disk", "sda").summary,
+            "did not end within 5s; remedy: look which driver or file system hangs; reboot if it "
+            "stays");
   for (int i = 0; i < 50; ++i) {
     advance(1s);
     work_off(1);
@@ -153,7 +155,8 @@ TEST_F(HealthMonitorTest, a_check_that_cannot_be_started_is_unknown_and_tried_ag
   work_off();
   is_out_of_threads = true;
   advance(10s);
-  EXPECT_EQ(result_of(monitor->results(), "disk", "sda").summary, "could not be started");
+  EXPECT_THAT(result_of(monitor->results(), "disk", "sda").summary,
+              testing::StartsWith("could not be started; remedy: "));
   is_out_of_threads = false;
   advance(10s);
   work_off();
@@ -165,11 +168,13 @@ TEST_F(HealthMonitorTest, a_check_that_throws_is_unknown) {
   monitor->start();
   advance(1s);
   work_off();
-  EXPECT_EQ(result_of(monitor->results(), "disk").summary, "broke off: out of paper");
+  EXPECT_THAT(result_of(monitor->results(), "disk").summary,
+              testing::StartsWith("broke off: out of paper; remedy: "));
 }
 
 TEST_F(HealthMonitorTest, a_failure_stands_while_its_check_hangs) {
-  gpu->says = {make_fail(about_gpu("gpu", 0), HealthTier::evict, "lost")};
+  gpu->says = {
+      make_fail(about_gpu("gpu", 0), HealthTier::evict, {.summary = "lost", .remedy = "reset it"})};
   monitor->start();
   advance(1s);
   work_off();
@@ -192,7 +197,7 @@ TEST_F(HealthMonitorTest, a_reading_that_moves_changes_neither_time_nor_digest) 
   EXPECT_EQ(result_of(monitor->results(), "gpu", "gpu 0").at, at);
   EXPECT_EQ(monitor->digest(), digest);
   EXPECT_EQ(changes, before);
-  gpu->says = {make_warn(about_gpu("gpu", 0), "95 C")};
+  gpu->says = {make_warn(about_gpu("gpu", 0), {.summary = "95 C", .remedy = "cool it"})};
   advance(10s);
   work_off();
   EXPECT_GT(result_of(monitor->results(), "gpu", "gpu 0").at, at);
@@ -249,29 +254,34 @@ TEST(MergeResults, bounds_the_list_and_keeps_what_is_worst) {
   std::vector<CheckResult> found;
   for (int i = 0; i < 2'000; ++i)
     found.push_back(make_ok({"a", fmt::format("thing {}", i), {}}, "well"));
-  found.push_back(make_fail({"z", "last", {}}, HealthTier::drain, std::string(10'000, 'x'),
-                            std::string(10'000, 'y')));
+  found.push_back(make_fail({"z", "last", {}}, HealthTier::drain,
+                            {.summary = std::string(10'000, 'x'),
+                             .remedy = "replace it",
+                             .evidence = std::string(10'000, 'y')}));
   const std::vector<CheckResult> merged = merge_results(found, {}, kWall);
   EXPECT_EQ(merged.size(), HealthMonitor::kResultsMax);
   const CheckResult last = result_of(merged, "z", "last");
   EXPECT_EQ(last.summary.size(), HealthMonitor::kSummaryBytesMax);
+  EXPECT_THAT(last.summary, testing::EndsWith("x; remedy: replace it"));
   EXPECT_EQ(last.evidence.size(), kEvidenceBytesMax);
 }
 
 TEST(MergeResults, of_two_with_one_name_and_subject_the_worse_stays) {
   const std::vector<CheckResult> merged = merge_results(
-      {make_ok({"a", "b", {}}, "well"), make_fail({"a", "b", {}}, HealthTier::drain, "bad"),
-       make_fail({"a", "b", {}}, HealthTier::evict, "worse")},
+      {make_ok({"a", "b", {}}, "well"), make_fail({"a", "b", {}}, HealthTier::drain, {"bad", "x"}),
+       make_fail({"a", "b", {}}, HealthTier::evict, {"worse", "x"})},
       {}, kWall);
   ASSERT_EQ(merged.size(), 1u);
-  EXPECT_EQ(merged[0].summary, "worse");
+  EXPECT_EQ(merged[0].summary, "worse; remedy: x");
 }
 
 TEST(MergeResults, says_nothing_that_is_no_text) {
   std::string cut(HealthMonitor::kSummaryBytesMax - 1, 'x');
   cut += "…";  // Three bytes, of which one would fit.
-  const std::vector<CheckResult> merged = merge_results(
-      {make_warn({"a", "\xff\x01", {}}, cut, std::string("one\ntwo\0", 8))}, {}, kWall);
+  CheckResult bad = make_warn({"a", "\xff\x01", {}}, {.summary = {}, .remedy = {}});
+  bad.summary = cut;
+  bad.evidence = std::string("one\ntwo\0", 8);
+  const std::vector<CheckResult> merged = merge_results({bad}, {}, kWall);
   EXPECT_EQ(merged[0].subject, "??");
   EXPECT_EQ(merged[0].summary, cut.substr(0, HealthMonitor::kSummaryBytesMax - 1));
   EXPECT_EQ(merged[0].evidence, "one two?");

@@ -42,7 +42,8 @@ TEST_F(HostTest, offline_cores_a_lost_tsc_and_uncorrectable_memory_fail) {
   folder.write("sys/devices/system/edac/mc/mc1/ue_count", "1\n");
   HostCheck check(options);
   const std::vector<CheckResult> results = check.run(input_at(0s));
-  EXPECT_EQ(result_of(results, "cpu_count").summary, "63 CPUs online, expected 64");
+  EXPECT_EQ(result_of(results, "cpu_count").summary,
+            "63 CPUs online, expected 64; remedy: reboot, then service");
   EXPECT_EQ(verdict_of(results, "cpu_count"), "fail validate");
   EXPECT_EQ(verdict_of(results, "clock_source"), "fail validate");
   EXPECT_EQ(verdict_of(results, "memory_errors", "mc1"), "fail drain");

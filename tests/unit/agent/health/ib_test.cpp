@@ -81,7 +81,8 @@ TEST_F(IbTest, an_adapter_that_is_gone_fails_and_may_come_back) {
   check.run(input_at(5s));
   const CheckResult gone = result_of(check.run(input_at(40s)), "ib_link", "mlx5_0/1");
   EXPECT_EQ(verdict_of(gone), "fail evict");
-  EXPECT_EQ(gone.summary, "port is not up (gone) since 35 s, limit 30 s");
+  EXPECT_EQ(gone.summary,
+            "port is not up (gone) since 35 s, limit 30 s; remedy: service: cable, port, adapter");
   std::filesystem::rename(folder.path("away"), folder.path("sys/class/infiniband/mlx5_0"));
   EXPECT_EQ(verdict_of(check.run(input_at(45s)), "ib_link", "mlx5_0/1"), "ok");
 }
@@ -92,7 +93,8 @@ TEST_F(IbTest, a_lower_rate_than_it_had_or_should_have_fails) {
   set("rate", "100 Gb/sec (4X EDR)");
   const CheckResult slow = result_of(check.run(input_at(5s)), "ib_link", "mlx5_0/1");
   EXPECT_EQ(verdict_of(slow), "fail validate");
-  EXPECT_EQ(slow.summary, "rate is 100 Gb/s, expected 200 Gb/s");
+  EXPECT_EQ(slow.summary,
+            "rate is 100 Gb/s, expected 200 Gb/s; remedy: service: cable, port, adapter");
   IbCheck other = make({.expected_gigabits = {{"mlx5_0/1", 200}}});
   EXPECT_EQ(verdict_of(other.run(input_at(0s)), "ib_link", "mlx5_0/1"), "fail validate");
 }
@@ -173,6 +175,91 @@ TEST_F(IbTest, silence_under_a_job_of_several_nodes_warns_after_ten_minutes) {
   EXPECT_EQ(under_job(1h + 10min), "warn");
   set("counters/port_rcv_data", "81234568");
   EXPECT_EQ(under_job(1h + 11min), "ok");
+}
+
+// What an agent leaves to the next one in the same boot, and to that of the next boot.
+struct IbRestartTest : IbTest {
+  std::unique_ptr<IbCheck> next(const IbCheck& check, IbCheckOptions options = {}) {
+    options.sys_root = folder.path("sys");
+    auto next = std::make_unique<IbCheck>(std::move(options));
+    next->restore(check.memory());
+    return next;
+  }
+  std::unique_ptr<IbCheck> after_reboot(const IbCheck& check) {
+    auto next = std::make_unique<IbCheck>(IbCheckOptions{.sys_root = folder.path("sys")});
+    next->restore({.lasting = check.memory().lasting, .of_boot = {}});
+    return next;
+  }
+};
+
+TEST_F(IbRestartTest, a_port_that_is_down_fails_in_the_next_agent_at_once) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  go_down();
+  check.run(input_at(5s));
+  ASSERT_EQ(verdict_of(check.run(input_at(40s)), "ib_link", "mlx5_0/1"), "fail evict");
+  const auto restarted = next(check);
+  EXPECT_EQ(verdict_of(restarted->run(input_at(41s)), "ib_link", "mlx5_0/1"), "fail evict");
+  come_up();
+  EXPECT_EQ(verdict_of(restarted->run(input_at(46s)), "ib_link", "mlx5_0/1"), "ok");
+}
+
+TEST_F(IbRestartTest, a_port_has_time_to_come_up_with_its_machine_but_must) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  go_down();
+  check.run(input_at(5s));
+  const auto booted = after_reboot(check);
+  EXPECT_EQ(verdict_of(booted->run(input_at(41s)), "ib_link", "mlx5_0/1"), "warn");
+  EXPECT_EQ(verdict_of(booted->run(input_at(71s)), "ib_link", "mlx5_0/1"), "fail evict");
+}
+
+TEST_F(IbRestartTest, an_adapter_that_is_gone_and_the_best_rate_are_remembered) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  set("rate", "100 Gb/sec (4X EDR)");
+  const auto slower = after_reboot(check);
+  EXPECT_EQ(verdict_of(slower->run(input_at(5s)), "ib_link", "mlx5_0/1"), "fail validate");
+  std::filesystem::remove_all(folder.path("sys/class/infiniband/mlx5_0"));
+  const auto gone = after_reboot(check);
+  gone->run(input_at(5s));
+  EXPECT_EQ(verdict_of(gone->run(input_at(35s)), "ib_link", "mlx5_0/1"), "fail evict");
+  const auto excluded = next(check, {.excluded = {"mlx5_0"}});
+  excluded->run(input_at(5s));
+  EXPECT_EQ(verdict_of(excluded->run(input_at(35s)), "ib_link", "mlx5_0/1"), "none");
+}
+
+TEST_F(IbRestartTest, flaps_count_on_and_those_while_no_agent_looked_count_too) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  set("counters/link_downed", "3");
+  const CheckResult before = result_of(check.run(input_at(5s)), "ib_flaps", "mlx5_0/1");
+  const auto same = next(check);
+  EXPECT_EQ(result_of(same->run(input_at(10s)), "ib_flaps", "mlx5_0/1"), before);
+  set("counters/link_downed", "4");
+  const auto missed = next(check);
+  EXPECT_EQ(verdict_of(missed->run(input_at(10s)), "ib_flaps", "mlx5_0/1"), "fail drain");
+  const auto booted = after_reboot(check);
+  EXPECT_EQ(verdict_of(booted->run(input_at(10s)), "ib_flaps", "mlx5_0/1"), "ok");
+}
+
+TEST_F(IbRestartTest, an_expected_port_that_never_was_up_goes_on_failing) {
+  const IbCheckOptions options{.expected_gigabits = {{"mlx5_1/1", 200}}};
+  IbCheck check = make(options);
+  check.run(input_at(0s));
+  ASSERT_EQ(verdict_of(check.run(input_at(30s)), "ib_link", "mlx5_1/1"), "fail evict");
+  const auto restarted = next(check, options);
+  EXPECT_EQ(verdict_of(restarted->run(input_at(31s)), "ib_link", "mlx5_1/1"), "fail evict");
+}
+
+TEST_F(IbRestartTest, a_quiet_port_remembers_the_same_with_each_look) {
+  IbCheck check = make();
+  check.run(input_at(0s));
+  const CheckMemory first = check.memory();
+  set("counters/port_rcv_data", "99234567");
+  set("counters/symbol_error", "5");
+  check.run(input_at(5s));
+  EXPECT_EQ(check.memory(), first) << "each change is a write to the disk";
 }
 
 TEST(CountedSince, survives_a_counter_that_begins_anew) {

@@ -96,7 +96,40 @@ TEST(KernelCheck, a_successor_knows_what_stands_and_what_was_cleared) {
   EXPECT_EQ(verdict_of(third.run(input), "gpu_xid", "gpu 1 xid 95"), "fail evict");
 }
 
-TEST(KernelCheck, a_damaged_file_of_its_predecessor_is_none) {
+// As `echo "<4>NVRM: Xid …" > /dev/kmsg` makes them: the kernel gives them facility 1 at least.
+TEST(KernelCheck, believes_no_program_that_writes_to_the_log) {
+  TempFolder folder;
+  folder.write("kmsg",
+               "12,7,1000,-;NVRM: Xid (PCI:0000:3b:00): 79, pid=1, x\n"
+               "11,8,1000,-;EXT4-fs (sda1): Remounting filesystem read-only\n"
+               "4,9,1000,-;NVRM: Xid (PCI:0000:86:00): 95, x\n"
+               "12,10,1000,-;NVRM: Xid (PCI:0000:86:00): 48, x\n");
+  KernelCheck check(options_for(folder.path("kmsg")));
+  const std::vector<CheckResult> results = check.run(at_hour(1));
+  EXPECT_EQ(verdict_of(results, "gpu_xid", "gpu 0 xid 79"), "none");
+  EXPECT_EQ(verdict_of(results, "gpu_xid", "gpu 1 xid 48"), "none");
+  EXPECT_EQ(verdict_of(results, "filesystem_error"), "ok");
+  EXPECT_EQ(verdict_of(results, "gpu_xid", "gpu 1 xid 95"), "fail evict");
+}
+
+TEST(KernelCheck, faults_of_an_older_agents_file_and_of_a_newer_ones_count) {
+  TempFolder folder;
+  folder.write("kmsg", "");
+  folder.write("faults.json",
+               R"({"boot_id": "boot-1", "colour": "red", "faults": [
+                   {"name": "gpu_xid", "subject": "gpu 0 xid 79", "tier": "evict", "shade": 3},
+                   {"name": "machine_check"}, {"subject": "no name"}]})");
+  KernelCheckOptions options = options_for(folder.path("kmsg"));
+  options.fault_file = folder.path("faults.json");
+  KernelCheck check(options);
+  const std::vector<CheckResult> results = check.run(at_hour(1));
+  EXPECT_EQ(verdict_of(results, "gpu_xid", "gpu 0 xid 79"), "fail evict");
+  EXPECT_EQ(verdict_of(results, "machine_check"), "fail validate");
+  EXPECT_EQ(verdict_of(results, "kernel_log"), "warn");
+  EXPECT_TRUE(read_fault_file(folder.path("faults.json")).value().damage.empty()) << "replaced";
+}
+
+TEST(KernelCheck, a_damaged_file_of_its_predecessor_is_reported_and_replaced) {
   TempFolder folder;
   folder.write("kmsg", "4,7,1000,-;NVRM: Xid (PCI:0000:3b:00): 79, x\n");
   for (const char* text : {"", "{", "[1,2]", R"({"boot_id": "boot-1"})",
@@ -105,13 +138,18 @@ TEST(KernelCheck, a_damaged_file_of_its_predecessor_is_none) {
     KernelCheckOptions options = options_for(folder.path("kmsg"));
     options.fault_file = folder.path("faults.json");
     KernelCheck check(options);
-    EXPECT_EQ(verdict_of(check.run(at_hour(1)), "gpu_xid", "gpu 0 xid 79"), "fail evict") << text;
+    const std::vector<CheckResult> results = check.run(at_hour(1));
+    EXPECT_EQ(verdict_of(results, "gpu_xid", "gpu 0 xid 79"), "fail evict") << text;
+    // Not every field has to be there.
+    const bool is_readable = std::string(text) == R"({"boot_id": "boot-1"})";
+    EXPECT_EQ(verdict_of(results, "kernel_log"), is_readable ? "ok" : "warn") << text;
+    EXPECT_TRUE(read_fault_file(folder.path("faults.json")).is_ok()) << text;
   }
 }
 
 TEST(FaultFile, keeps_everything) {
   TempFolder folder;
-  KeptFaults kept{.boot_id = "b", .last_sequence = 12, .faults = {}, .cleared = {}};
+  KeptFaults kept{.boot_id = "b", .last_sequence = 12, .faults = {}, .cleared = {}, .damage = {}};
   FaultEvent event{.about = {"gpu_xid", "gpu 3 xid 74", {8}},
                    .what = "Xid 74",
                    .group = "gpu 3",

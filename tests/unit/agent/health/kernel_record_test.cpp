@@ -23,6 +23,15 @@ TEST(KernelRecord, reads_the_forms_of_dmesg) {
   EXPECT_EQ(parse_kernel_record("[Hardware Error]: fatal")->text, "[Hardware Error]: fatal");
 }
 
+TEST(KernelRecord, tells_whose_message_it_is) {
+  EXPECT_EQ(parse_kernel_record("4,1,2,-;text")->facility, 0);
+  EXPECT_EQ(parse_kernel_record("12,1,2,-;text")->facility, 1);  // a program's, as written
+  EXPECT_EQ(parse_kernel_record("30,1,2,-;text")->facility, 3);  // a daemon's
+  EXPECT_EQ(parse_kernel_record("<12>[   12.000034] text")->facility, 1);
+  EXPECT_EQ(parse_kernel_record("<4>[   12.000034] text")->facility, 0);
+  EXPECT_EQ(parse_kernel_record("text")->facility, 0);
+}
+
 TEST(KernelRecord, is_none_for_what_follows_a_record_and_for_nothing) {
   EXPECT_FALSE(parse_kernel_record(" SUBSYSTEM=usb"));
   EXPECT_FALSE(parse_kernel_record(""));

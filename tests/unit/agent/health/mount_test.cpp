@@ -45,7 +45,8 @@ TEST(MountCheck, looks_at_each_mount) {
   const std::vector<CheckResult> results = check.run(input_at(0s));
   EXPECT_EQ(verdict_of(results, "mount", "/data"), "ok");
   EXPECT_EQ(verdict_of(results, "mount", "/absent"), "fail drain");
-  EXPECT_EQ(result_of(results, "mount", "/stale").summary, "cannot be used: Stale file handle");
+  EXPECT_THAT(result_of(results, "mount", "/stale").summary,
+              testing::StartsWith("cannot be used: Stale file handle; remedy: "));
   EXPECT_EQ(verdict_of(results, "mount", "/frozen"), "fail drain");
   EXPECT_EQ(verdict_of(results, "disk_space", "/full"), "fail drain");
   EXPECT_EQ(verdict_of(results, "disk_space", "/data"), "ok");
@@ -69,6 +70,26 @@ TEST(MountCheck, a_mount_fails_after_five_silences) {
   for (int i = 1; i <= 4; ++i)
     EXPECT_EQ(verdict_of(check.run(input_at(i * 10s)), "mount", "/hung"), "unknown") << i;
   EXPECT_EQ(verdict_of(check.run(input_at(50s)), "mount", "/hung"), "fail drain");
+}
+
+TEST(MountCheck, silences_and_what_became_read_only_are_remembered_in_a_boot) {
+  TempFolder folder;
+  MountCheckOptions options = options_with(folder, {"/hung"});
+  options.file_systems = {"/data"};
+  options.patience = 10ms;
+  MountCheck check(options, ask_fake);
+  for (int i = 1; i <= 7; ++i) check.run(input_at(i * 10s));
+  const CheckMemory memory = check.memory();
+  EXPECT_EQ(memory.of_boot.at("/hung").at("silences"), std::vector<int64_t>{5});
+  EXPECT_TRUE(memory.lasting.empty());
+  MountCheck next(options, [](const char* path, FileSystemAnswer* answer) {
+    ask_fake(path, answer);
+    answer->is_read_only = true;
+  });
+  next.restore(memory);
+  const std::vector<CheckResult> results = next.run(input_at(80s));
+  EXPECT_EQ(verdict_of(results, "mount", "/hung"), "fail drain");
+  EXPECT_EQ(verdict_of(results, "disk_space", "/data"), "fail drain");
 }
 
 TEST(MountCheck, this_machine_answers) {
