@@ -151,6 +151,20 @@ TEST(MassFault, TwoOfALeafAreTheNodesOwn) {
   EXPECT_THAT(w.incidents(kMassFault), IsEmpty());
 }
 
+TEST(MassFault, OneAfterTheOtherOverMinutesAreTheNodesOwn) {
+  for (const auto& [pause, own] : {std::pair(30s, 2), {31s, 4}}) {
+    HealthWorld w(cluster(nodes(12, gpus(8))));
+    int acted = 0;
+    for (int i = 1; i <= 4; ++i) {
+      w.report(fmt::format("node-{}", i), {failing("gpu_count", T::evict)});
+      w.advance(pause);
+      acted += !w.marks(fmt::format("node-{}", i)).empty();
+    }
+    EXPECT_EQ(acted, own) << "three within a minute of each other share it, with pauses of "
+                          << pause;
+  }
+}
+
 TEST(MassFault, ARolloutThatBreaksGpusEverywhereStopsAfterTheFirst) {
   HealthWorld w(cluster(nodes(2, gpus(8)).leaf("a"), nodes(2, gpus(8)).leaf("b"),
                         nodes(2, gpus(8)).leaf("c")));
@@ -221,6 +235,18 @@ TEST(Attribution, ACutThatHasHealedExplainsAGangsFailureForSomeMinutes) {
   EXPECT_TRUE(w.c.attempt(gang).end->infrastructure);
   w.report("node-3", {healed}, {exited({single, 1, 0}, ExitCause::program, 1)});
   EXPECT_EQ(w.c.job(single).state, JobState::failed) << "one node needs no network";
+}
+
+TEST(Attribution, AHealedFaultExplainsForAttributionBeforeAndNoLonger) {
+  for (const auto& [later, blamed] : {std::pair(-1s, true), {1s, false}}) {
+    HealthWorld w(cluster(nodes(2, gpus(8))));
+    w.report("node-1", {failing("gpu_state", T::drain, "gpu 3")});
+    w.report("node-1", {});
+    const JobId job = w.c.run(hai::test::job("j"), {"node-1"});
+    w.c.advance(w.c.knobs.attribution_before + later);
+    w.report("node-1", {}, {exited({job, 1, 0}, ExitCause::program, 1)});
+    EXPECT_EQ(w.c.job(job).state, blamed ? JobState::suspended : JobState::failed);
+  }
 }
 
 TEST(Attribution, AnotherGpusFaultIsNoExcuse) {
