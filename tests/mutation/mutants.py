@@ -2,6 +2,7 @@
 
 import difflib
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,11 +26,12 @@ class Mutant:
     line: int
     before: str  # the lines it touches, blanks squeezed
     after: str
+    twin: int  # how many before it in the file look the same
 
     @property
     def key(self):
-        """The same for as long as the file is."""
-        parts = (self.file, self.operator, self.start, self.end, self.replacement, self.before)
+        """The same for as long as its lines are, whatever happens to the rest of the file."""
+        parts = (self.file, self.operator, self.before, self.after, self.twin)
         return hashlib.sha1("\0".join(map(str, parts)).encode()).hexdigest()[:12]
 
     def apply(self, text):
@@ -42,6 +44,7 @@ class Mutant:
 
 def mutants_of(file, text):
     source = Source(text)
+    seen = Counter()
     untouched = [(source.tokens[i].start, source.tokens[i].end) for i in sorted(source.untouched)]
     for operator, find in OPERATORS.items():
         for start, end, replacement in find(source):
@@ -50,9 +53,11 @@ def mutants_of(file, text):
             first = text.rfind("\n", 0, start) + 1
             last = text.find("\n", end)
             last = len(text) if last < 0 else last
-            mutated = text[first:start] + replacement + text[end:last]
-            yield Mutant(file, operator, start, end, replacement, source.line_of(start), squeeze(text[first:last]),
-                         squeeze(mutated))
+            before = squeeze(text[first:last])
+            after = squeeze(text[first:start] + replacement + text[end:last])
+            twin = seen[operator, before, after]
+            seen[operator, before, after] += 1
+            yield Mutant(file, operator, start, end, replacement, source.line_of(start), before, after, twin)
 
 
 def read_equivalents(path=HERE / "equivalent.txt"):

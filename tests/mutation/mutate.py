@@ -6,8 +6,8 @@ usage: mutate.py [--count N] [--seed N] [--files GLOB] [--list] [--again] [--cha
 """
 
 import argparse
+import hashlib
 import os
-import random
 import sys
 import time
 from pathlib import Path
@@ -35,15 +35,15 @@ def parse_arguments():
 
 
 def draw(options, seed):
-    """Without those known to change nothing, in random order."""
+    """Without those known to change nothing, in random order: by a hash, so that a mutant keeps its place whatever
+    becomes of the others."""
     known = read_equivalents()
     found = []
     for file in target_files(ROOT, options.files):
         found += mutants_of(file, (ROOT / file).read_text(encoding="utf-8"))
     left = [mutant for mutant in found if (mutant.file, mutant.before, mutant.after) not in known]
     print(f"seed {seed}: {len(found)} mutants, {len(found) - len(left)} of them known to be equivalent")
-    random.Random(seed).shuffle(left)
-    return left
+    return sorted(left, key=lambda mutant: hashlib.sha1(f"{seed} {mutant.key}".encode()).digest())
 
 
 def judge(workshop, mutant, chaos):
@@ -82,7 +82,6 @@ def run(options, mutants, results):
     if not todo:
         return
     workshop = Workshop(ROOT, options.build, options.jobs)
-    todo.sort(key=lambda mutant: mutant.file)  # those of one file together: nothing else is compiled again
     for number, mutant in enumerate(todo, 1):
         check_untouched_tree(workshop, tests_of(mutant.file))
         began = time.monotonic()

@@ -44,6 +44,7 @@ FOUND = [
     ("negated condition", "if (auto a = b) return; if constexpr (c) return;", []),
     ("wrong unit", "return 30s;", ["return 30ms;"]),
     ("wrong unit", "return 5min;", ["return 5s;"]),
+    ("wrong unit", "return 0s;", []),
     ("wrong unit", "return a * 1'000;", ["return a;"]),
     ("wrong unit", "return std::chrono::seconds(a);", ["return std::chrono::milliseconds(a);"]),
     ("plus minus", "return a + b;", ["return a - b;"]),
@@ -119,6 +120,13 @@ class AMutant(unittest.TestCase):
         text = "int f() {\n  return 1 + 1 + 1;\n}\n"
         mutants = list(mutants_of("a.cpp", text))
         self.assertEqual(len({mutant.key for mutant in mutants}), len(mutants))
+        twins = list(mutants_of("a.cpp", "int f() {\n  return 1;\n  return 1;\n}\n"))
+        self.assertEqual(len({mutant.key for mutant in twins}), 2)
+
+    def test_keeps_its_key_when_other_lines_change(self):
+        def keys(text):
+            return {mutant.key for mutant in mutants_of("a.cpp", text)}
+        self.assertLess(keys("int f() {\n  return 1;\n}\n"), keys("int f() {\n  a = b;\n  return 1;\n}\n"))
 
 
 class TheTree(unittest.TestCase):

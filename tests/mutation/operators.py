@@ -19,7 +19,8 @@ ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="
 # Dropping one of these changes no result, only how long it takes.
 ONLY_FASTER = {"reserve", "shrink_to_fit"}
 # Their arguments mean the same either way round.
-SYMMETRIC = {"min", "max", "swap", "lcm", "gcd", "midpoint"}
+SYMMETRIC = {"min", "max", "minmax", "swap", "lcm", "gcd", "midpoint"}
+ARGUMENTS_MAX = 8  # more of them are a list, as those of std::tie for ==
 SMALL = 1000  # of larger numbers, one more or less says nothing
 
 
@@ -77,6 +78,8 @@ def swapped_arguments(source):
         if name.text in KEYWORDS or name.text in SYMMETRIC:
             continue
         arguments = _arguments(source, opening)
+        if len(arguments) > ARGUMENTS_MAX:
+            continue
         for (a, b), (c, d) in zip(arguments, arguments[1:]):
             one = source.text[source.tokens[a].start:source.tokens[b].end]
             other = source.text[source.tokens[c].start:source.tokens[d].end]
@@ -197,7 +200,8 @@ def negated_condition(source):
 
 def wrong_unit(source):
     for i, token in enumerate(source.tokens):
-        if token.kind == "number" and (match := re.fullmatch(r"([0-9'.]+)(h|min|s|ms|us)", token.text)):
+        if token.kind == "number" and (
+                match := re.fullmatch(r"([1-9][0-9'.]*)(h|min|s|ms|us)", token.text)):
             yield token.start, token.end, match.group(1) + SHORTER_UNIT[match.group(2)]
         if token.text in SHORTER_TYPE and source.text_of(i - 1) == "::":
             yield token.start, token.end, SHORTER_TYPE[token.text]

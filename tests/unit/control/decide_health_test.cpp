@@ -165,6 +165,19 @@ TEST(MassFault, OneAfterTheOtherOverMinutesAreTheNodesOwn) {
   }
 }
 
+TEST(MassFault, DifferentFaultsAtOnceAreTheNodesOwn) {
+  HealthWorld w(cluster(nodes(8, gpus(8))));
+  const char* kFaults[] = {"gpu_count", "gpu_state", "gpu_nvlink", "gpu_clocks"};
+  for (int i = 0; i < 4; ++i) {
+    w.report(fmt::format("node-{}", i + 1), {failing(kFaults[i], T::evict)});
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_THAT(w.marks(fmt::format("node-{}", i + 1)),
+                ElementsAre(fmt::format("evict {}", kFaults[i])));
+  }
+  EXPECT_THAT(w.incidents(kMassFault), IsEmpty());
+}
+
 TEST(MassFault, ARolloutThatBreaksGpusEverywhereStopsAfterTheFirst) {
   HealthWorld w(cluster(nodes(2, gpus(8)).leaf("a"), nodes(2, gpus(8)).leaf("b"),
                         nodes(2, gpus(8)).leaf("c")));
@@ -255,6 +268,28 @@ TEST(Attribution, AnotherGpusFaultIsNoExcuse) {
   w.report("node-1", {failing("gpu_xid", T::validate, "gpu 7", {1 << 7})},
            {exited({job, 1, 0}, ExitCause::program, 1)});
   EXPECT_EQ(w.c.job(job).state, JobState::failed);
+}
+
+TEST(Attribution, AFaultOfOneOfItsGpusIsAnExcuse) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  const JobId job = w.c.run(hai::test::job("j").gpus(4), {"node-1"}, GpuSet::first(4));
+  w.report("node-1", {failing("gpu_xid", T::validate, "gpu 3", {1 << 3})},
+           {exited({job, 1, 0}, ExitCause::program, 1)});
+  EXPECT_EQ(w.c.job(job).state, JobState::suspended);
+}
+
+TEST(Attribution, AWellPortIsNoCutAndOneThatWasNeverDownNeither) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  CheckResult well = failing("ib_link", T::evict, "mlx5_0/1");
+  well.verdict = CheckVerdict::ok;
+  w.report("node-1", {well});
+  w.report("node-1", {again(well)});
+  EXPECT_THAT(w.marks("node-1"), IsEmpty());
+  CheckResult down = well;
+  down.verdict = CheckVerdict::warn;
+  w.report("node-1", {down});
+  w.report("node-1", {well});
+  EXPECT_THAT(w.marks("node-1"), ElementsAre("flash_cut ib_link"));
 }
 
 TEST(Attribution, WhatFailedMinutesBeforeItsFaultWasSeenGoesBackToTheQueue) {
