@@ -43,19 +43,42 @@ TEST(Environment, TellsEveryProgramWhoItIs) {
                                 {"HAI_SOCKET", "/r/job.sock"},
                                 {"HAI_LOG_DIR", "/l"},
                                 {"HAI_CHECKPOINT", "/ckpt/5"},
-                                {"MARSV2_WHOLE_LIFE_STATE", "seen"},
-                                {"MARSV2_NODE_NAME", "node-2"},
-                                {"MARSV2_RANK", "1"},
                                 {"MASTER_ADDR", "10.0.0.1"},
                                 {"MASTER_IP", "10.0.0.1"},
                                 {"MASTER_PORT", "29510"},
                                 {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"},
                                 {"CUDA_VISIBLE_DEVICES", "0,1,2,3"},
                                 {"TMPDIR", "/r/tmp"},
+                                {"USER", "ann"},
+                                {"LOGNAME", "ann"},
                                 {"RANK", "1"},
                                 {"WORLD_SIZE", "2"}};
   for (const auto& [name, text] : expected) EXPECT_EQ(value(env, name), text) << name;
   EXPECT_FALSE(env.contains("LOCAL_RANK"));
+}
+
+TEST(Environment, TellsProgramsWrittenForHaiWhatTheyRead) {
+  LaunchRank order = gang_of_two();
+  const Environment expected = {{"MARSV2_NB_NAME", "llm"},
+                                {"MARSV2_TASK_ID", "17"},
+                                {"MARSV2_TASK_TYPE", "training"},
+                                {"MARSV2_TASK_BACKEND", "hai"},
+                                {"MARSV2_TASK_WORKSPACE", "/data/llm"},
+                                {"MARSV2_TASK_ENTRYPOINT", "train.py"},
+                                {"MARSV2_WHOLE_LIFE_STATE", "seen"},
+                                {"MARSV2_USER", "ann"},
+                                {"MARSV2_LOG_DIR", "/l"},
+                                {"MARSV2_NODE_NAME", "node-2"},
+                                {"MARSV2_RANK", "1"},
+                                {"MARSV2_SCHEDULE_ZONE", "A"},
+                                {"NODE_NAME", "node-2"},
+                                {"CHAIN_ID", "17"},
+                                {"IBV_FORK_SAFE", "1"},
+                                {"HF_WATCHDOG_TIME", "(unset)"}};
+  const Environment env = build_environment(order, kPaths);
+  for (const auto& [name, text] : expected) EXPECT_EQ(value(env, name), text) << name;
+  order.watchdog = 90s;
+  EXPECT_EQ(value(build_environment(order, kPaths), "HF_WATCHDOG_TIME"), "90");
 }
 
 TEST(Environment, TorchPerNodeLeavesNumberingToTorchrun) {
@@ -97,16 +120,37 @@ TEST(Environment, SlurmNames) {
   LaunchRank order = gang_of_two();
   order.env_style = EnvStyle::slurm;
   order.launch = LaunchMode::per_gpu;
+  order.cpus = 48;
   const Environment env = build_environment(order, kPaths, 1);
-  EXPECT_EQ(value(env, "SLURM_JOB_ID"), "17");
-  EXPECT_EQ(value(env, "SLURM_NODEID"), "1");
-  EXPECT_EQ(value(env, "SLURM_NNODES"), "2");
-  EXPECT_EQ(value(env, "SLURM_PROCID"), "5");
-  EXPECT_EQ(value(env, "SLURM_LOCALID"), "1");
-  EXPECT_EQ(value(env, "SLURM_NTASKS"), "8");
-  EXPECT_EQ(value(env, "SLURM_NODELIST"), "node-[1-2]");
-  EXPECT_EQ(value(env, "SLURM_TASKS_PER_NODE"), "4(x2)");
-  EXPECT_EQ(value(env, "SLURM_RESTART_COUNT"), "1");
+  const Environment expected = {{"SLURM_JOB_ID", "17"},
+                                {"SLURM_JOBID", "17"},
+                                {"SLURM_JOB_NAME", "llm"},
+                                {"SLURM_JOB_USER", "ann"},
+                                {"SLURM_SUBMIT_DIR", "/data/llm"},
+                                {"SLURM_NODEID", "1"},
+                                {"SLURM_NNODES", "2"},
+                                {"SLURM_JOB_NUM_NODES", "2"},
+                                {"SLURM_NODELIST", "node-[1-2]"},
+                                {"SLURM_JOB_NODELIST", "node-[1-2]"},
+                                {"SLURMD_NODENAME", "node-2"},
+                                {"SLURM_PROCID", "5"},
+                                {"SLURM_LOCALID", "1"},
+                                {"SLURM_NTASKS", "8"},
+                                {"SLURM_NPROCS", "8"},
+                                {"SLURM_NTASKS_PER_NODE", "4"},
+                                {"SLURM_TASKS_PER_NODE", "4(x2)"},
+                                {"SLURM_GPUS_ON_NODE", "4"},
+                                {"SLURM_CPUS_ON_NODE", "48"},
+                                {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.1"},
+                                {"SLURM_RESTART_COUNT", "1"}};
+  for (const auto& [name, text] : expected) EXPECT_EQ(value(env, name), text) << name;
+  order.ranks.pop_back();
+  order.key = {.job = {17}, .attempt = 1, .rank = 0};
+  order.cpus = 0;
+  const Environment alone = build_environment(order, kPaths, 1);
+  EXPECT_EQ(value(alone, "SLURM_TASKS_PER_NODE"), "4");
+  EXPECT_EQ(value(alone, "SLURM_RESTART_COUNT"), "0");
+  EXPECT_EQ(value(alone, "SLURM_CPUS_ON_NODE"), "(unset)");
 }
 
 TEST(Environment, UserOverridesAllButTheSocket) {

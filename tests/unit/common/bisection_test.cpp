@@ -51,6 +51,14 @@ TEST(Bisection, StartsWithPairs) {
               ElementsAre(Names{"n01", "s"}, Names{"n02", "n03"}, Names{"n04", "n05"}));
 }
 
+TEST(Bisection, PairsThoseWhoHaveNotMetYet) {
+  const auto unknown = GroupVerdict::unknown;
+  EXPECT_THAT(next_step({.nodes = names(4),
+                         .rounds = {{{{"n01", "n02"}, unknown}, {{"n03", "n04"}, unknown}}}})
+                  .groups,
+              ElementsAre(Names{"n01", "n03"}, Names{"n02", "n04"}));
+}
+
 TEST(Bisection, FindsOneOfFour) {
   const Finish end = finish({.nodes = names(4)}, fails_with({"n03"}));
   EXPECT_THAT(end.last.bad, ElementsAre("n03"));
@@ -92,7 +100,8 @@ TEST(Bisection, BlamesNoNodeForALink) {
 }
 
 TEST(Bisection, EndsThoughNoTestEverRuns) {
-  const Finish end = finish({.nodes = names(4)}, [](const Names&) { return GroupVerdict::unknown; });
+  const Finish end =
+      finish({.nodes = names(4)}, [](const Names&) { return GroupVerdict::unknown; });
   EXPECT_EQ(end.rounds, 10);
   EXPECT_EQ(end.last.unclear.size(), 4u);
 }

@@ -16,6 +16,11 @@ TEST(Bytes, ReadsEveryForm) {
                 {"1Ki", 1024},
                 {"1KiB", 1024},
                 {"500M", 500'000'000},
+                {"3G", 3'000'000'000},
+                {"2T", 2'000'000'000'000},
+                {"1P", 1'000'000'000'000'000},
+                {"3Mi", int64_t{3} << 20},
+                {"1.125Ki", 1152},
                 {"64Gi", int64_t{64} << 30},
                 {"1.5Ti", int64_t{1536} << 30},
                 {"1.25Gi", int64_t{1280} << 20},
@@ -34,6 +39,14 @@ TEST(Bytes, RefusesWhatIsNone) {
   }
   EXPECT_EQ(parse_bytes("64 GB").status().message(),
             "size '64 GB': write it like 64Gi, 500M or 4096");
+  EXPECT_EQ(parse_bytes("1.2345G").status().message(),
+            "size '1.2345G': at most 3 digits after the point");
+  EXPECT_EQ(parse_bytes("1025Pi").status().message(), "size '1025Pi' is above 1024Pi");
+  const std::string long_one(100, '9');
+  for (const std::string& text : {long_one, "x" + long_one, "1." + long_one + "G"}) {
+    const std::string& message = parse_bytes(text).status().message();
+    EXPECT_TRUE(message.starts_with("size '" + text.substr(0, 64) + "'")) << message;
+  }
 }
 
 TEST(Bytes, FormatAndParseAgree) {

@@ -25,6 +25,19 @@ TEST(FabricShape, TwoZonesShareTheNodesAndNoLeaf) {
   }
 }
 
+TEST(FabricShape, LeavesAreAsFullAsTheyCanBe) {
+  for (const auto& [count, leaves] : {std::pair(1, 1), {20, 1}, {21, 2}, {40, 2}, {41, 3}}) {
+    std::set<std::string> names;
+    for (int i = 0; i < count; ++i) {
+      const FabricPlace place = place_in(FabricShape::one_zone, i, count);
+      EXPECT_EQ(place.zone, "A");
+      names.insert(place.leaf);
+    }
+    EXPECT_EQ(names.size(), static_cast<size_t>(leaves)) << count;
+    EXPECT_TRUE(names.contains("leaf-1"));
+  }
+}
+
 TEST(FabricShape, NamesSortLikeTheirNumbers) {
   EXPECT_EQ(numbered_node_name("node", 6, 1'250), "node-0007");
   EXPECT_EQ(numbered_node_name("node", 6, 12'500), "node-00007");

@@ -35,6 +35,14 @@ TEST(Knobs, EveryRangeAcceptsItsEndsAndNothingBeyond) {
   }
 }
 
+// Nothing may be done so often that nothing else is.
+TEST(Knobs, NoTimeIsShorterThanTenMillisecondsButNone) {
+  for (const KnobRange& range : knob_ranges()) {
+    if (!range.is_duration || range.low == 0) continue;
+    EXPECT_GE(Duration(range.low), 10ms) << range.name;
+  }
+}
+
 TEST(Knobs, SetsTheNamedOne) {
   Knobs knobs;
   EXPECT_TRUE(set_knob(knobs, "heartbeat", "7s").is_ok());

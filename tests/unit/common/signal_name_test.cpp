@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <csignal>
 
 namespace hai {
@@ -12,7 +13,10 @@ TEST(SignalName, ReadsEveryForm) {
   EXPECT_EQ(parse_signal("USR1").value(), SIGUSR1);
   EXPECT_EQ(parse_signal("sigterm").value(), SIGTERM);
   for (int signal = 1; signal < 32; ++signal) {
-    EXPECT_EQ(parse_signal(signal_name(signal)).value(), signal);
+    std::string name = signal_name(signal);
+    EXPECT_EQ(parse_signal(name).value(), signal);
+    for (char& c : name) c = static_cast<char>(std::tolower(c));
+    EXPECT_EQ(parse_signal(name).value(), signal) << name;
   }
 }
 

@@ -6,8 +6,11 @@ namespace hai {
 namespace {
 
 TEST(TextCheck, AcceptsText) {
-  for (const char* text : {"", "plain\ttext\r\n", "\xc3\xa9", "\xe6\xb7\xb1", "\xf0\x9f\x98\x80",
-                           "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"}) {
+  for (const char* text :
+       {"", "plain\ttext\r\n", "\xc3\xa9", "\xe6\xb7\xb1", "\xf0\x9f\x98\x80", "\xed\x9f\xbf",
+        "\xf4\x8f\xbf\xbf",
+        // The first and the last of each length.
+        "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", " ", "~"}) {
     EXPECT_FALSE(find_bad_text(text).has_value()) << text;
   }
 }
@@ -17,6 +20,7 @@ TEST(TextCheck, NamesTheLineAndTheFault) {
   ASSERT_TRUE(nul.has_value());
   EXPECT_EQ(nul->line, 2);
   EXPECT_EQ(nul->what, "a NUL byte");
+  EXPECT_EQ(find_bad_text("a\nb\n\nc\xff")->line, 4);
   EXPECT_EQ(find_bad_text("\x01")->what, "the control character 0x01");
   EXPECT_EQ(find_bad_text("\x7f")->what, "the control character 0x7f");
   EXPECT_FALSE(find_bad_text("\x1b", ControlCharacters::allow).has_value());
@@ -37,6 +41,7 @@ TEST(TextCheck, RefusesBrokenUtf8) {
 
 TEST(TextCheck, PrintableTextIsAlwaysGood) {
   EXPECT_EQ(printable("plain \xc3\xa9"), "plain \xc3\xa9");
+  EXPECT_EQ(printable("\x7f\xe6\xb7\xb1\xf0\x9f\x98\x80\r"), "?\xe6\xb7\xb1\xf0\x9f\x98\x80 ");
   EXPECT_EQ(printable(std::string_view("a\0b\x1b\xff\n\tc\xc3", 9)), "a?b??  c?");
 }
 

@@ -43,6 +43,25 @@ TEST(ValidateJobSpec, AcceptsWhatIsAllowed) {
       },
       [](JobSpec& s) { s.begin_at = unix_micros(0); },
       [](JobSpec& s) { s.image = "registry/team/image:1"; },
+      [](JobSpec& s) { s.name = "Az09._-"; },
+      [](JobSpec& s) { s.workspace = "/" + std::string(4094, 'x'); },
+      [](JobSpec& s) { s.parameters = std::string(65'536, 'x'); },
+      [](JobSpec& s) {
+        for (int i = 0; i < 1000; ++i) s.environments["A" + std::to_string(i)] = "x";
+      },
+      [](JobSpec& s) {
+        s.environments = {{"Zz_09", "x"}};
+      },
+      [](JobSpec& s) { s.gpus_per_node = 0, s.suspend.exit_code = 1, s.max_leaves = 0; },
+      [](JobSpec& s) { s.suspend.grace = 1h, s.watchdog = 30 * 24h, s.checkpoint_period = 1s; },
+      [](JobSpec& s) {
+        for (int i = 0; i < 64; ++i) s.tags.push_back(std::to_string(i) + std::string(100, 'x'));
+      },
+      [](JobSpec& s) {
+        for (int i = 0; i < 100; ++i) s.depends_on.push_back("j" + std::to_string(i));
+      },
+      [](JobSpec& s) { s.depends_on = {"999999999999999999"}; },
+      [](JobSpec& s) { s.begin_at = unix_micros(253'402'300'799'000'000); },
   };
   for (const auto& change : kChanges) {
     JobSpec spec = good_spec();

@@ -136,6 +136,47 @@ o: {}
           "line 15: o: must be a whole number, is a mapping"));
 }
 
+TEST(YamlReader, TheEndsOfARangeAreInIt) {
+  YamlReader reader(
+      "a: 1\nb: 16\nc: 0\nd: 12x\ne: ''\nf: 1s\ng: 1h\nh: 1Ki\ni: 1Mi\nj: 1Gi\nk: 1\n");
+  int number = 0;
+  Duration wait{0};
+  int64_t size = 0;
+  const YamlReader::IntegerRange range{.low = 1, .high = 16};
+  EXPECT_TRUE(reader.integer("a", &number, range));
+  EXPECT_TRUE(reader.integer("b", &number, range));
+  EXPECT_FALSE(reader.integer("c", &number, range));
+  EXPECT_FALSE(reader.integer("d", &number, range));
+  EXPECT_FALSE(reader.integer("e", &number, range));
+  EXPECT_TRUE(reader.duration("f", &wait, {.low = 1s, .high = 1h}));
+  EXPECT_TRUE(reader.duration("g", &wait, {.low = 1s, .high = 1h}));
+  EXPECT_TRUE(reader.bytes("h", &size, {.low = 1024, .high = 1 << 20}));
+  EXPECT_TRUE(reader.bytes("i", &size, {.low = 1024, .high = 1 << 20}));
+  EXPECT_FALSE(reader.bytes("j", &size, {.low = 1024, .high = 1 << 20}));
+  EXPECT_FALSE(reader.bytes("k", &size, {.low = 1024, .high = 1 << 20}));
+  EXPECT_EQ(number, 16);
+  EXPECT_EQ(size, 1 << 20);
+  EXPECT_THAT(
+      finish(reader),
+      ElementsAre("line 3: c: must be 1..16, is 0", "line 4: d: must be a whole number, is '12x'",
+                  "line 5: e: must be a whole number, is ''",
+                  "line 10: j: must be 1Ki..1Mi, is 1Gi", "line 11: k: must be 1Ki..1Mi, is 1"));
+}
+
+TEST(YamlReader, ReadsTruthInThreeSpellings) {
+  for (const auto& [text, is_true] : {std::pair("true", true),
+                                      {"True", true},
+                                      {"TRUE", true},
+                                      {"false", false},
+                                      {"False", false},
+                                      {"FALSE", false}}) {
+    YamlReader reader(std::string("a: ") + text);
+    bool value = !is_true;
+    EXPECT_TRUE(reader.boolean("a", &value)) << text;
+    EXPECT_EQ(value, is_true) << text;
+  }
+}
+
 TEST(YamlReader, FindsUnknownKeys) {
   YamlReader reader(
       "listen: {gprc: x}\nlog: 3\ngrpc: y\n\"listen.grpc\": z\ncolour: red\nenv: {any: x}\n");

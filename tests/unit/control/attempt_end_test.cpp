@@ -1,6 +1,7 @@
 // What becomes of a job when its attempt has ended.
 
 #include "server/control/attempt_flow.h"
+#include "server/control/decide_mass_loss.h"
 #include "tests/unit/control/agent_reports.h"
 
 namespace hai::test {
@@ -149,6 +150,100 @@ TEST(AttemptEnd, CountsTheWorkThatMustBeRedone) {
     FakeAgent(c, "node-1").report({exited({id, 1, 0}, cause, 0)});
     EXPECT_EQ(c.job(id).lost_gpu_seconds, lost) << to_string(cause);
   }
+}
+
+TEST(AttemptEnd, IsChargedToItsUserBesideWhatHeHadBefore) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.knobs.usage_half_life = 10'000h;
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    JobId id = c.run(job(fmt::format("j{}", attempt)), {"node-1"});
+    c.advance(10min);
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::program, 0)});
+    const double seconds = static_cast<double>(c.state().find_user("ann")->usage.gpu_seconds);
+    EXPECT_NEAR(seconds, attempt * 8 * 600, attempt);
+  }
+}
+
+// Ends that the cluster has made say nothing of the job.
+TEST(EarlyFailure, IsOneThatTheProgramOrItsNodeHasMade) {
+  struct Row {
+    ExitCause cause;
+    int exit_code;
+    bool in_mass_loss;
+    bool counts;
+  };
+  for (const Row& row : {Row{ExitCause::program, 1, false, true},
+                         {ExitCause::program, 1, true, true},
+                         {ExitCause::launch_failed, 0, false, true},
+                         {ExitCause::lost, 0, false, true},
+                         {ExitCause::lost, 0, true, false},
+                         {ExitCause::fenced, 137, false, false},
+                         {ExitCause::go_suspend, 0, false, false}}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    if (row.in_mass_loss) {
+      c.emit(IncidentOpened{{1}, std::string(kMassLoss), "cluster", "silent", {NodeId{1}}});
+    }
+    JobId id = c.submit(job("j").restart(9));
+    run_and_end(c, id, row.cause, row.exit_code);
+    EXPECT_EQ(c.job(id).early_failures.size(), row.counts ? 1U : 0U)
+        << to_string(row.cause) << " in a mass loss: " << row.in_mass_loss;
+  }
+}
+
+TEST(EarlyFailure, OnThreeNodesEndsTheJobAndNotAsASuccess) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  JobId id = c.submit(job("j"));
+  for (int node = 1; node <= 3; ++node) {
+    const std::string name = fmt::format("node-{}", node);
+    ASSERT_FALSE(c.job(id).is_terminal());
+    c.place(id, c.on({name}));
+    c.confirm(id);
+    FakeAgent(c, name).report({exited({id, node, 0}, ExitCause::lost, 0)});
+  }
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+  EXPECT_EQ(c.job(id).exit_code, 1);
+}
+
+TEST(EarlyFailure, IsOneBeforeTheKnobsTime) {
+  for (const auto& [later, counts] : {std::pair(-1us, 1U), {0us, 0U}}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    JobId id = c.run(job("j").restart(9), {"node-1"});
+    c.advance(c.knobs.early_failure + later);
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::program, 1)});
+    EXPECT_EQ(c.job(id).early_failures.size(), counts);
+  }
+}
+
+TEST(Marks, AreForNodesThatCostAnAttempt) {
+  const auto marks = [](const Cluster& c, const std::string& node) {
+    std::vector<std::string> kinds;
+    for (const NodeMark& mark : c.node(node).health.marks) kinds.push_back(mark.kind);
+    return kinds;
+  };
+  for (ExitCause cause : {ExitCause::lost, ExitCause::launch_failed, ExitCause::fenced,
+                          ExitCause::killed, ExitCause::program}) {
+    Cluster c = cluster(nodes(3, gpus(8)));
+    JobId gang = c.run(job("gang").nodes(2), {"node-1", "node-2"});
+    FakeAgent(c, "node-1").report({exited({gang, 1, 0}, cause, 1)});
+    FakeAgent(c, "node-2").report({exited({gang, 1, 1}, ExitCause::killed, 137)});
+    JobId single = c.run(job("single"), {"node-3"});
+    FakeAgent(c, "node-3").report({exited({single, 1, 0}, cause, 1)});
+    const bool is_marked = cause == ExitCause::lost || cause == ExitCause::launch_failed;
+    const std::string word(to_string(cause));
+    EXPECT_THAT(marks(c, "node-2"), IsEmpty()) << word;
+    if (is_marked) {
+      EXPECT_THAT(marks(c, "node-1"), ElementsAre("gang_failed " + word));
+      EXPECT_THAT(marks(c, "node-3"), ElementsAre("job_failed " + word));
+    } else {
+      EXPECT_THAT(marks(c, "node-1"), IsEmpty()) << word;
+      EXPECT_THAT(marks(c, "node-3"), IsEmpty()) << word;
+    }
+  }
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.emit(IncidentOpened{{1}, std::string(kMassLoss), "cluster", "silent", {NodeId{1}}});
+  JobId id = c.submit(job("j"));
+  run_and_end(c, id, ExitCause::lost, 0);
+  EXPECT_THAT(marks(c, "node-1"), IsEmpty()) << "the network's fault";
 }
 
 // The lesson: when a node dies, the other ranks fail on their broken connections first.

@@ -157,6 +157,30 @@ TEST(Streams, ABrokenOneMakesTheNodeSuspectAtOnce) {
   w.run(50ms);
   EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::suspect);
   EXPECT_EQ(a->controller.state().find_node("node-1")->liveness_reason, "its stream broke");
+  EXPECT_EQ(w.database.events().back().actor, "server");
+  // An old stream's end says nothing of a node that has a new one.
+  w.connect(*a, 2, "node-1");
+  w.connect(*a, 3, "node-1");
+  a->controller.agent_disconnected(ConnectionId{2});
+  w.run(50ms);
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
+}
+
+TEST(Streams, GpuReadingsStandUntilOthersCome) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  const auto readings = [&] {
+    return a->controller.soft_facts().sessions->find(NodeId{1})->gpu_readings.size();
+  };
+  EXPECT_EQ(readings(), 0U);
+  AgentReport report{.node = "node-1", .sequence = 2};
+  report.gpu_readings = std::vector<GpuReading>(8);
+  a->controller.agent_report(ConnectionId{1}, report);
+  w.run(50ms);
+  EXPECT_EQ(readings(), 8U);
+  w.report(*a, 1, 3);
+  EXPECT_EQ(readings(), 8U);
 }
 
 TEST(Streams, ANodeInContactCannotBeFencedThoughItIsSuspect) {

@@ -1,5 +1,7 @@
 // Nothing is told to anybody before it is durable.
 
+#include <numeric>
+
 #include "tests/unit/control/controller_world.h"
 
 namespace hai::test {
@@ -67,6 +69,57 @@ TEST(Durability, ATurnTakesAtMostABatch) {
   EXPECT_EQ(std::ranges::count_if(answers, [](const auto& each) { return each->is_ok(); }), 10);
   w.run(20ms);
   EXPECT_EQ(std::ranges::count_if(answers, [](const auto& each) { return each->is_ok(); }), 25);
+}
+
+TEST(Durability, WhatIsRemovedIsRemovedInTheStore) {
+  ControllerWorld w;
+  auto a = w.leader();
+  send(*a, SetUser{.user = {.name = "bob"}});
+  send(*a, SetQuota{{"bob", "training", Priority::high, 3}});
+  send(*a, SetQuota{{"bob", "dev", Priority::high, 4}});
+  w.run(1s);
+  auto removed = send(*a, RemoveQuota{{"bob", "training", Priority::high, 0}});
+  w.run(1s);
+  ASSERT_TRUE(removed->is_ok());
+  a.reset();
+  auto b = w.server("b");
+  b->controller.start();
+  w.run(10s);
+  ASSERT_TRUE(b->controller.is_leading());
+  const ClusterState& state = b->controller.state();
+  const User& bob = *state.find_user("bob");
+  EXPECT_EQ(state.quota_nodes(bob, "training", Priority::high), Quota::kUnlimited) << "public's";
+  EXPECT_EQ(state.quota_nodes(bob, "dev", Priority::high), 4);
+}
+
+// What metrics show.
+TEST(Stats, CountAppendsByHowLongTheyTook) {
+  ControllerWorld w;
+  w.knobs.server_lease = 1min;
+  auto a = w.leader();
+  const ControllerStats before = a->controller.stats();
+  for (const auto& [latency, bucket] : {std::pair(15ms, 4), {20ms, 4}, {21ms, 5}, {3000ms, 9}}) {
+    w.latency = latency;
+    const ControllerStats earlier = a->controller.stats();
+    send(*a, SetQuota{{"ann", "dev", Priority::low, latency.count()}});
+    for (int i = 0; i < 5'000 && a->controller.stats().appends_total == earlier.appends_total;
+         ++i) {
+      w.run(1ms);
+    }
+    const ControllerStats& now = a->controller.stats();
+    EXPECT_EQ(now.last_append, latency);
+    EXPECT_EQ(now.appends_total, earlier.appends_total + latency);
+    EXPECT_EQ(now.appends[bucket], earlier.appends[bucket] + 1) << latency;
+    EXPECT_EQ(std::accumulate(now.appends.begin(), now.appends.end(), int64_t{0}),
+              std::accumulate(earlier.appends.begin(), earlier.appends.end(), int64_t{0}) + 1);
+    w.latency = 0s;
+    w.run(5s);
+  }
+  const ControllerStats& after = a->controller.stats();
+  EXPECT_GT(after.passes, before.passes);
+  EXPECT_EQ(std::accumulate(after.pass_lengths.begin(), after.pass_lengths.end(), int64_t{0}),
+            after.passes);
+  EXPECT_EQ(after.pass_lengths[0], after.passes) << "virtual time stands still in a pass";
 }
 
 TEST(FailedAppend, IsAnsweredUnavailableAndForgotten) {

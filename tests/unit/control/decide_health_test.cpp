@@ -151,6 +151,33 @@ TEST(MassFault, TwoOfALeafAreTheNodesOwn) {
   EXPECT_THAT(w.incidents(kMassFault), IsEmpty());
 }
 
+TEST(MassFault, OneAfterTheOtherOverMinutesAreTheNodesOwn) {
+  for (const auto& [pause, own] : {std::pair(30s, 2), {31s, 4}}) {
+    HealthWorld w(cluster(nodes(12, gpus(8))));
+    int acted = 0;
+    for (int i = 1; i <= 4; ++i) {
+      w.report(fmt::format("node-{}", i), {failing("gpu_count", T::evict)});
+      w.advance(pause);
+      acted += !w.marks(fmt::format("node-{}", i)).empty();
+    }
+    EXPECT_EQ(acted, own) << "three within a minute of each other share it, with pauses of "
+                          << pause;
+  }
+}
+
+TEST(MassFault, DifferentFaultsAtOnceAreTheNodesOwn) {
+  HealthWorld w(cluster(nodes(8, gpus(8))));
+  const char* kFaults[] = {"gpu_count", "gpu_state", "gpu_nvlink", "gpu_clocks"};
+  for (int i = 0; i < 4; ++i) {
+    w.report(fmt::format("node-{}", i + 1), {failing(kFaults[i], T::evict)});
+  }
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_THAT(w.marks(fmt::format("node-{}", i + 1)),
+                ElementsAre(fmt::format("evict {}", kFaults[i])));
+  }
+  EXPECT_THAT(w.incidents(kMassFault), IsEmpty());
+}
+
 TEST(MassFault, ARolloutThatBreaksGpusEverywhereStopsAfterTheFirst) {
   HealthWorld w(cluster(nodes(2, gpus(8)).leaf("a"), nodes(2, gpus(8)).leaf("b"),
                         nodes(2, gpus(8)).leaf("c")));
@@ -223,12 +250,46 @@ TEST(Attribution, ACutThatHasHealedExplainsAGangsFailureForSomeMinutes) {
   EXPECT_EQ(w.c.job(single).state, JobState::failed) << "one node needs no network";
 }
 
+TEST(Attribution, AHealedFaultExplainsForAttributionBeforeAndNoLonger) {
+  for (const auto& [later, blamed] : {std::pair(-1s, true), {1s, false}}) {
+    HealthWorld w(cluster(nodes(2, gpus(8))));
+    w.report("node-1", {failing("gpu_state", T::drain, "gpu 3")});
+    w.report("node-1", {});
+    const JobId job = w.c.run(hai::test::job("j"), {"node-1"});
+    w.c.advance(w.c.knobs.attribution_before + later);
+    w.report("node-1", {}, {exited({job, 1, 0}, ExitCause::program, 1)});
+    EXPECT_EQ(w.c.job(job).state, blamed ? JobState::suspended : JobState::failed);
+  }
+}
+
 TEST(Attribution, AnotherGpusFaultIsNoExcuse) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
   const JobId job = w.c.run(hai::test::job("j").gpus(4), {"node-1"}, GpuSet::first(4));
   w.report("node-1", {failing("gpu_xid", T::validate, "gpu 7", {1 << 7})},
            {exited({job, 1, 0}, ExitCause::program, 1)});
   EXPECT_EQ(w.c.job(job).state, JobState::failed);
+}
+
+TEST(Attribution, AFaultOfOneOfItsGpusIsAnExcuse) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  const JobId job = w.c.run(hai::test::job("j").gpus(4), {"node-1"}, GpuSet::first(4));
+  w.report("node-1", {failing("gpu_xid", T::validate, "gpu 3", {1 << 3})},
+           {exited({job, 1, 0}, ExitCause::program, 1)});
+  EXPECT_EQ(w.c.job(job).state, JobState::suspended);
+}
+
+TEST(Attribution, AWellPortIsNoCutAndOneThatWasNeverDownNeither) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  CheckResult well = failing("ib_link", T::evict, "mlx5_0/1");
+  well.verdict = CheckVerdict::ok;
+  w.report("node-1", {well});
+  w.report("node-1", {again(well)});
+  EXPECT_THAT(w.marks("node-1"), IsEmpty());
+  CheckResult down = well;
+  down.verdict = CheckVerdict::warn;
+  w.report("node-1", {down});
+  w.report("node-1", {well});
+  EXPECT_THAT(w.marks("node-1"), ElementsAre("flash_cut ib_link"));
 }
 
 TEST(Attribution, WhatFailedMinutesBeforeItsFaultWasSeenGoesBackToTheQueue) {

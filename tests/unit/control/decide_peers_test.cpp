@@ -95,6 +95,18 @@ TEST(Peers, AGoodListStays) {
   EXPECT_EQ(p.c.events().size(), before);
 }
 
+// A node that goes by a list which the store has forgotten would take no list with a lower number.
+TEST(Peers, AListIsNumberedAboveTheOneItsNodeGoesBy) {
+  Peered p(2);
+  p.confirm_all();
+  p.sessions.find(p.c.node_id("node-1"))->peers_version = 7;
+  p.c.set_liveness("node-4", Liveness::down);
+  p.decide();
+  ASSERT_TRUE(p.peers("node-1").named);
+  EXPECT_EQ(p.peers("node-1").version, 8);
+  EXPECT_EQ(p.peers("node-2").version, 2) << "the others go by their first";
+}
+
 TEST(Peers, TheLastOneIsKeptWhenItIsDown) {
   Peered p(1);
   p.confirm_all();

@@ -93,6 +93,8 @@ TEST(Report, OfARankGivenUpForLostDoesNotReviveIt) {
   EXPECT_EQ(c.node("node-1").liveness, Liveness::suspect) << "a stray is on its GPUs";
   EXPECT_EQ(c.node("node-1").liveness_reason, "1 rank of ended attempts still there");
   EXPECT_THAT(agent.report({running({id, 1, 0})}), IsEmpty());
+  agent.report({running({id, 1, 0}), running({JobId{77}, 1, 0})});
+  EXPECT_EQ(c.node("node-1").liveness_reason, "2 ranks of ended attempts still there");
   agent.report({exited({id, 1, 0}, ExitCause::killed)});
   EXPECT_EQ(c.node("node-1").liveness, Liveness::up);
 }

@@ -48,6 +48,27 @@ TEST(SteadyTime, TheNewestTimeIsOfJobsAndAttempts) {
   EXPECT_EQ(newest_time(a->controller.state()), placed.attempt->placed_at);
 }
 
+TEST(SteadyTime, TheNewestTimeMayBeOfAnythingThatIsKept) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId runs = c.run(job("runs"), {"node-1"});
+  EXPECT_EQ(newest_time(c.state()), c.now);
+  const JobId waits = c.advance(1min).submit(job("waits"));
+  EXPECT_EQ(newest_time(c.state()), c.now) << "submitted_at";
+  c.advance(1min).emit(NodesReserved{waits, {c.on({"node-2"}), Priority::normal, {}, c.now}});
+  EXPECT_EQ(newest_time(c.state()), c.now) << "reservation";
+  c.emit(ReservationDropped{waits, "test"});
+  c.advance(1min).place(waits, c.on({"node-2"}));
+  EXPECT_EQ(newest_time(c.state()), c.now) << "placed_at";
+  c.advance(1min).confirm(waits);
+  EXPECT_EQ(newest_time(c.state()), c.now) << "running_at";
+  c.advance(1min).leave(waits);
+  EXPECT_EQ(newest_time(c.state()), c.now) << "the attempt's end";
+  c.advance(1min).finish(waits, JobState::stopped);
+  EXPECT_EQ(newest_time(c.state()), c.now) << "the job's end";
+  c.advance(1min).emit(AttemptSuspending{runs, 1, c.now + 1min, {}, "test"});
+  EXPECT_LT(newest_time(c.state()), c.now) << "nothing tells when";
+}
+
 // The acquire was done at once and answered when another server had led already: beginning that
 // term broke an invariant of the state.
 TEST(Term, WonLongAgoIsNoTerm) {

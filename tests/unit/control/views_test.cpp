@@ -38,8 +38,7 @@ TEST(JobView, TakesThePlansReason) {
   std::unique_ptr<Planner> planner = make_planner();
   std::map<JobId, int64_t> progress = {{id, 17}};
   const SoftFacts soft{planner.get(), &progress};
-  EXPECT_EQ(view_job(c.state(), c.job(id), soft).pending_reason->code,
-            PendingCode::not_considered);
+  EXPECT_EQ(view_job(c.state(), c.job(id), soft).pending_reason->code, PendingCode::not_considered);
   planner->pass(c.state(), c.knobs, c.now);
   JobView view = view_job(c.state(), c.job(id), soft);
   EXPECT_EQ(view.pending_reason,
@@ -56,6 +55,112 @@ TEST(JobView, NamesTheNodesByRank) {
   JobView view = view_job(c.state(), c.job(id), {});
   EXPECT_THAT(view.nodes, ElementsAre("node-2", "node-1")) << "where it ran last";
   EXPECT_EQ(view.exit_code, 0);
+}
+
+TEST(JobView, CarriesWhatIsKnownOfTheJob) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const UnixTime submitted = c.now;
+  const JobId id = c.submit(job("j").user("bob").nodes(2).gpus(4).priority(Priority::high));
+  c.advance(1min).place(id, c.on({"node-1", "node-2"}, GpuSet::first(4)));
+  c.advance(1min).confirm(id);
+  const UnixTime started = c.now;
+  c.checkpoint(id, 10s);
+  c.emit(LifeStateSet{id, 1, "warm"});
+  c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+  const JobView leaving = view_job(c.state(), c.job(id), {});
+  EXPECT_EQ(leaving.suspend_deadline, c.now + 60s);
+  EXPECT_EQ(leaving.last_attempt_reason, "asked");
+  EXPECT_EQ(leaving.attempt_state, "suspending");
+  EXPECT_EQ(leaving.exit_code, std::nullopt);
+  c.leave(id);
+  c.emit(JobRequeued{id, true, false, "test"});
+  c.advance(1min).finish(id, JobState::stopped);
+  const JobView view = view_job(c.state(), c.job(id), {});
+  EXPECT_EQ(view.id, id.value);
+  EXPECT_EQ(view.name, "j");
+  EXPECT_EQ(view.user, "bob");
+  EXPECT_EQ(view.priority, Priority::high);
+  EXPECT_EQ(view.state, JobState::stopped);
+  EXPECT_EQ(view.node_count, 2);
+  EXPECT_EQ(view.gpus_per_node, 4);
+  EXPECT_EQ(view.submitted_at, submitted);
+  EXPECT_EQ(view.started_at, started);
+  EXPECT_EQ(view.ended_at, c.now);
+  EXPECT_EQ(view.attempt, 1);
+  EXPECT_EQ(view.end_reason, "test");
+  EXPECT_EQ(view.suspend_count, 1);
+  EXPECT_EQ(view.requeue_count, 1);
+  EXPECT_EQ(view.lost_gpu_seconds, c.job(id).lost_gpu_seconds);
+  EXPECT_EQ(view.checkpoint, c.job(id).checkpoint);
+  EXPECT_EQ(view.whole_life_state, "warm");
+  EXPECT_EQ(view.spec->name, "j");
+}
+
+TEST(JobView, SaysWhomTheEndOfAnAttemptWaitsFor) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  const JobId id = c.run(job("j").nodes(3), {"node-1", "node-2", "node-3"});
+  c.emit(AttemptEnding{id, 1, {AttemptState::lost, 0, "rank 0 is gone", true}});
+  c.emit(RankEnded{id, 1, 0, RankState::lost, ExitCause::lost, 0, ""});
+  auto note = [&] { return view_job(c.state(), c.job(id), {}).last_attempt_reason; };
+  EXPECT_EQ(note(), "rank 0 is gone");
+  c.set_liveness("node-1", Liveness::suspect);
+  EXPECT_EQ(note(), "rank 0 is gone") << "nothing of it is left there";
+  c.set_liveness("node-3", Liveness::suspect);
+  EXPECT_EQ(note(), "rank 0 is gone; waits until node-3 (test) is sure to run nothing of it");
+  c.leave(id, AttemptState::lost);
+  EXPECT_EQ(note(), "test") << "over";
+}
+
+TEST(JobView, NamesItsGroupWithTheZoneItIsBoundTo) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  EXPECT_EQ(view_job(c.state(), c.job(c.submit(job("a"))), {}).group, "training");
+  EXPECT_EQ(view_job(c.state(), c.job(c.submit(job("b").zone("A"))), {}).group, "training#A");
+}
+
+TEST(NodeView, HealthIsTheWorstThatStands) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const NodeId id = c.node_id("node-1");
+  auto health = [&] { return view_node(c.node("node-1"), {}).health; };
+  auto check = [&](const std::string& name, CheckVerdict verdict) {
+    c.emit(NodeCheckChanged{id, {.name = name, .verdict = verdict}});
+  };
+  EXPECT_EQ(health(), "ok");
+  check("b", CheckVerdict::warn);
+  EXPECT_EQ(health(), "warn");
+  check("a", CheckVerdict::fail);
+  EXPECT_EQ(health(), "fail");
+  c.emit(NodeCheckHandled{id, "a", "", "accepted"});
+  EXPECT_EQ(health(), "warn") << "a person has accepted it";
+  c.set_liveness("node-1", Liveness::suspect);
+  EXPECT_EQ(health(), "unknown");
+}
+
+TEST(NodeView, ListsWhatItsAgentReportsBesideWhatIsStored) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const NodeId id = c.node_id("node-1");
+  c.emit(NodeCheckChanged{id, {.name = "m", .verdict = CheckVerdict::fail}});
+  Sessions sessions;
+  sessions.open(ConnectionId{1}, "node-1");
+  Session& session = *sessions.find(ConnectionId{1});
+  sessions.bind(session, id);
+  session.checks = {{.name = "z"}, {.name = "m", .verdict = CheckVerdict::fail}, {.name = "a"}};
+  session.gpu_readings = std::vector<GpuReading>(8);
+  const NodeView view = view_node(c.node("node-1"), {.sessions = &sessions});
+  std::vector<std::string> names;
+  for (const NodeCheck& check : view.checks) names.push_back(check.result.name);
+  EXPECT_THAT(names, ElementsAre("a", "m", "z"));
+  EXPECT_EQ(view.gpu_readings.size(), 8U);
+  EXPECT_EQ(view_node(c.node("node-1"), {}).checks.size(), 1U);
+}
+
+TEST(NodeView, GpusAreFreeOnlyWhereJobsMayStart) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = c.run(job("j").gpus(2), {"node-1"}, GpuSet::first(2));
+  NodeView view = view_node(c.node("node-1"), {});
+  EXPECT_EQ(view.gpus_free, 6);
+  EXPECT_THAT(view.jobs, ElementsAre(id.value));
+  c.set_scheduling("node-1", Scheduling::cordoned);
+  EXPECT_EQ(view_node(c.node("node-1"), {}).gpus_free, 0);
 }
 
 TEST(ClusterView, CountsEveryGpuOnce) {

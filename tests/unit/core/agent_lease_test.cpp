@@ -39,14 +39,16 @@ TEST(Lease, IsNotGivenTwiceForOneReport) {
 }
 
 TEST(Lease, AnswersToAnEarlierStreamDoNotCount) {
-  AgentWorld w;
-  w.link.listener.connected();
-  int64_t first = w.link.reports.back().sequence;
-  w.link.listener.disconnected();
-  w.run(1s);
-  w.link.listener.connected();
-  w.order(GrantLease{first, 30s, 5s});
-  EXPECT_EQ(w.agent->lease_until(), MonoTime{});
+  for (const bool is_told_of_the_end : {true, false}) {
+    AgentWorld w;
+    w.link.listener.connected();
+    int64_t first = w.link.reports.back().sequence;
+    if (is_told_of_the_end) w.link.listener.disconnected();
+    w.run(1s);
+    w.link.listener.connected();
+    w.order(GrantLease{first, 30s, 5s});
+    EXPECT_EQ(w.agent->lease_until(), MonoTime{});
+  }
 }
 
 TEST(Lease, UnknownReportsGetNone) {

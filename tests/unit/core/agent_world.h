@@ -52,13 +52,14 @@ struct AgentWorld {
   MemoryRecord record;
   std::unique_ptr<Agent> agent;
 
-  explicit AgentWorld(std::vector<RankStatus> adopted = {}) {
+  explicit AgentWorld(std::vector<RankStatus> adopted = {}, HealthPort* health = nullptr)
+      : health_(health) {
     host.adopted = std::move(adopted);
     start();
   }
   // A new agent process on the same node.
   void start() {
-    agent = std::make_unique<Agent>(loop, Agent::Ports{host, link, peers, record},
+    agent = std::make_unique<Agent>(loop, Agent::Ports{host, link, peers, record, health_},
                                     NodeFacts{.name = "node-1", .gpus = 8});
     agent->start();
   }
@@ -73,6 +74,9 @@ struct AgentWorld {
   }
   void run(Duration time) { timeline.run_until(timeline.now() + time); }
   const RankStatus& status(RankKey key) const { return agent->ranks().at(key); }
+
+ private:
+  HealthPort* health_;
 };
 
 inline const RankKey kRank{JobId{1}, 1, 0};

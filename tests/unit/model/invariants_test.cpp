@@ -79,6 +79,16 @@ TEST(Invariants, SeeASuspensionWithoutDeadline) {
   EXPECT_THAT(found, Contains(HasSubstr("suspend deadline")));
 }
 
+TEST(Invariants, SeeUsageThatIsNotTheSumOfWhatRuns) {
+  // No agent is let in that has fewer GPUs than the jobs on its node were placed by.
+  Cluster c = two_jobs();
+  NodeFacts facts = c.node("node-3").facts;
+  facts.gpus = 4;
+  c.emit(NodeRegistered{c.node_id("node-3"), facts});
+  EXPECT_THAT(violated_invariants(c.state()),
+              Contains("usage of ann in training: 2250 counted, 2500 summed"));
+}
+
 TEST(Invariants, SeeARunningJobThatHoldsNodes) {
   auto found = after(two_jobs(), [](StoredState& s) {
     s.jobs[0].reservation = Reservation{{{NodeId{3}, GpuSet{0x80}}}, Priority::low, {}, {}};

@@ -26,11 +26,12 @@ TEST(Quota, FallsBackToPublic) {
 
 TEST(Quota, OfTheBestGroupBeatsPublic) {
   Cluster c = cluster(nodes(1, gpus(8)));
-  c.clear_quotas().add_user("bob", {"vision", "language"});
+  c.clear_quotas().add_user("bob", {"vision", "language"}).add_user("eve", {"language", "vision"});
   c.set_quota("public", "training", Priority::normal, 30);
   c.set_quota("vision", "training", Priority::normal, 5);
   c.set_quota("language", "training", Priority::normal, 7);
   EXPECT_EQ(quota_of(c, "bob"), 7);
+  EXPECT_EQ(quota_of(c, "eve"), 7) << "in whatever order the groups are";
 }
 
 TEST(Quota, OfHisOwnBeatsEverythingEvenIfSmaller) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tests/support/builders.h"
 #include "tests/support/random_cluster.h"
 
 namespace hai {
@@ -29,6 +30,29 @@ TEST(StateDigest, ChangesWithEveryEventAndDependsOnNothingElse) {
   shorter.evict_finished(0);
   ASSERT_LT(shorter.jobs().size(), state.jobs().size());
   EXPECT_EQ(state_digest(shorter), state_digest(state));
+}
+
+// Texts side by side, which a careless hash takes for each other.
+TEST(StateDigest, TellsApartWhatStandsInWhichField) {
+  const std::string long_one(9, 'a');
+  const std::pair<std::string, std::string> kTexts[] = {{"", ""},
+                                                        {"x", ""},
+                                                        {"", "x"},
+                                                        {"x", "y"},
+                                                        {"y", "x"},
+                                                        {"xy", ""},
+                                                        {"", "xy"},
+                                                        {std::string("x\0", 2), ""},
+                                                        {long_one, ""},
+                                                        {long_one + "b", ""},
+                                                        {"b" + long_one, ""}};
+  std::set<uint64_t> digests;
+  for (const auto& [reason, by] : kTexts) {
+    test::Cluster c = test::cluster(test::nodes(1, test::gpus(8)));
+    c.emit(NodeSchedulingChanged{NodeId{1}, Scheduling::cordoned, reason, by});
+    digests.insert(state_digest(c.state()));
+  }
+  EXPECT_EQ(digests.size(), std::size(kTexts));
 }
 
 TEST(StateDigest, IsSixteenDigits) { EXPECT_EQ(digest_text(0xab), "00000000000000ab"); }

@@ -78,5 +78,19 @@ TEST(Defragment, CanBeSwitchedOffAndIsBounded) {
   EXPECT_THAT(reserves(used_up.c, used_up.c.plan()), ElementsAre("whole: node-1 <- a"));
 }
 
+// A leader that loads its state from the rows does not know of them, and a replay of the log must
+// plan as it did.
+TEST(Defragment, ANewTermCountsItsMovesFromNone) {
+  Halves h;
+  h.c.knobs.defrag_moves_per_hour = 1;
+  h.c.pass();
+  h.c.emit(ReservationDropped{h.whole, "test"});
+  h.c.emit(AttemptContinued{h.a, 1, "test"});
+  ASSERT_THAT(h.c.plan().reserves, IsEmpty());
+  h.c.emit(EpochStarted{Epoch{2}});
+  h.c.set_liveness("node-1", Liveness::up).set_liveness("node-2", Liveness::up);
+  EXPECT_THAT(reserves(h.c, h.c.plan()), ElementsAre("whole: node-1 <- a"));
+}
+
 }  // namespace
 }  // namespace hai::test

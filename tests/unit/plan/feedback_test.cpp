@@ -135,6 +135,21 @@ TEST(TakingTurns, InsideAClassOnlyWithWhoHadTwiceAsMuch) {
   }
 }
 
+TEST(TakingTurns, NearEqualsDoNotSwapPlaces) {
+  for (const auto& [before, turns] : {std::pair(15h, 0U), {17h, 0U}, {21h, 1U}}) {
+    Cluster c = cluster(nodes(2, gpus(8)));
+    c.knobs.usage_half_life = 10'000h;
+    c.knobs.feedback_base = 24h;
+    used(c, "ann", "node-1", 10h);
+    used(c, "bob", "node-1", before);
+    c.run(job("runs").user("bob"), {"node-1"});
+    c.run(job("other").user("eve").priority(Priority::high), {"node-2"});
+    c.submit(job("waits"));
+    c.advance(59min).checkpoint(JobId{3}, 0s);
+    EXPECT_EQ(c.plan().reserves.size(), turns) << "ann had 10 h, bob one more than " << before;
+  }
+}
+
 TEST(TakingTurns, AHigherLevelWaitsForNoQuantum) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.run(job("runs"), {"node-1"});

@@ -217,6 +217,19 @@ TEST(MaxLeaves, BindsUntilTightWaitIsOver) {
   EXPECT_EQ(place_of(c), "node-2,node-3,node-4");
 }
 
+TEST(MaxLeaves, BindsAGangThatCrossesZones) {
+  Cluster c =
+      cluster(nodes(1, gpus(8)).zone("A").leaf("a1"), nodes(1, gpus(8)).zone("A").leaf("a2"),
+              nodes(1, gpus(8)).zone("B").leaf("b1"));
+  JobId id = c.submit(job("j").nodes(3).max_leaves(2));
+  EXPECT_EQ(place_of(c), "") << "three leaves";
+  c.advance(c.knobs.tight_wait);
+  EXPECT_EQ(place_of(c), "node-1,node-2,node-3");
+  c.finish(id, JobState::stopped);
+  c.submit(job("wider").nodes(3).max_leaves(3));
+  EXPECT_EQ(place_of(c), "node-1,node-2,node-3");
+}
+
 TEST(MaxLeaves, BindsAgainAfterASuspension) {
   Cluster c = cluster(nodes(2, gpus(8)).leaf("leaf-1"), nodes(2, gpus(8)).leaf("leaf-2"));
   JobId id = c.run(job("j").nodes(2).max_leaves(1), {"node-1", "node-2"});

@@ -130,6 +130,22 @@ TEST(Reservation, OnlyAsManyAsNeededAreTakenBack) {
   EXPECT_THAT(reserves(c, plan), ElementsAre("top: node-2 <- b"));
 }
 
+TEST(Reservation, TakenBackGivesItsQuotaBackInTheSamePass) {
+  Cluster c = cluster(nodes(2, gpus(8)).zone("A"), nodes(2, gpus(8)).zone("B"));
+  c.clear_quotas().set_quota("public", "*", Priority::low, 9);
+  c.set_quota("public", "*", Priority::very_high, 9).set_quota("ann", "*", Priority::high, 3);
+  c.run(low("a").user("bob"), {"node-1"});
+  c.run(low("b").user("bob"), {"node-2"});
+  const JobId big = c.submit(high("big").nodes(2).zone("A"));
+  c.pass();
+  ASSERT_TRUE(c.job(big).reservation.has_value());
+  c.submit(high("one").zone("B"));
+  c.submit(high("two").zone("B"));
+  EXPECT_THAT(jobs(c, c.plan().starts), ElementsAre("one")) << "big uses two of three nodes";
+  c.submit(job("top").user("bob").priority(Priority::very_high).nodes(2).zone("A"));
+  EXPECT_THAT(jobs(c, c.plan().starts), ElementsAre("one", "two"));
+}
+
 TEST(Reservation, AVictimThatCameBackElsewhereIsNoVictimAnyMore) {
   Held h;
   h.c.leave(h.a);
