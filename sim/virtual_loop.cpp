@@ -25,8 +25,9 @@ VirtualLoop::VirtualLoop(Timeline& timeline, const MachineClock* clock)
     : timeline_(timeline), clock_(clock) {}
 
 MonoTime VirtualLoop::local(MonoTime true_time) const {
-  if (clock_ == nullptr || clock_->drift_ppm == 0) return true_time;
-  return true_time + true_time.time_since_epoch() * clock_->drift_ppm / 1'000'000;
+  if (clock_ == nullptr) return true_time;
+  if (clock_->drift_ppm == 0) return true_time - clock_->slipped;
+  return true_time - clock_->slipped + true_time.time_since_epoch() * clock_->drift_ppm / 1'000'000;
 }
 
 // The first moment at which `delay` has passed by the machine's clock.
@@ -41,6 +42,7 @@ MonoTime VirtualLoop::true_time_after(Duration delay) const {
 
 TimerId VirtualLoop::call_after(Duration delay, std::function<void()> callback) {
   TimerId timer = next_timer_++;
+  if (delay < timeline_.grain) delay = Duration{0};
   Timeline::Key key = timeline_.schedule(true_time_after(std::max(delay, Duration{0})),
                                          [this, timer] { run(timer); });
   timers_.emplace(timer, std::pair(key, std::move(callback)));
@@ -73,6 +75,25 @@ void VirtualLoop::wake() {
   }
 }
 
+void VirtualLoop::postpone(Duration slip) {
+  for (auto& [timer, entry] : timers_) {
+    if (std::ranges::find(late_, timer) != late_.end()) continue;
+    const MonoTime at = entry.first.first + slip;
+    timeline_.cancel(entry.first);
+    entry.first = timeline_.schedule(at, [this, timer = timer] { run(timer); });
+  }
+}
+
+std::vector<Duration> VirtualLoop::due() const {
+  std::vector<Duration> delays;
+  delays.reserve(timers_.size());
+  for (const auto& [timer, entry] : timers_) {
+    delays.push_back(std::max(Duration{0}, entry.first.first - timeline_.now()));
+  }
+  std::ranges::sort(delays);
+  return delays;
+}
+
 void VirtualLoop::cancel(TimerId timer) {
   auto it = timers_.find(timer);
   if (it == timers_.end()) return;
@@ -90,6 +111,13 @@ void VirtualLoop::kill() {
 
 void VirtualLoop::pause(Duration duration) {
   paused_until_ = std::max(paused_until_, timeline_.now() + duration);
+}
+
+void VirtualLoop::resume() {
+  paused_until_ = timeline_.now();
+  if (!wake_) return;
+  timeline_.cancel(*wake_);
+  wake();
 }
 
 }  // namespace hai

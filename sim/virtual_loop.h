@@ -23,6 +23,12 @@ class Timeline {
   // callback.
   void run_until(MonoTime end, const std::function<bool()>& stop = nullptr);
   int64_t callbacks_run() const { return callbacks_run_; }
+  // When the next callback runs; nullopt if none is scheduled.
+  std::optional<MonoTime> next() const {
+    return queue_.empty() ? std::nullopt : std::optional(queue_.begin()->first.first);
+  }
+  // Shorter delays are none: for a world whose times are few.
+  Duration grain{0};
 
   using Key = std::pair<MonoTime, int64_t>;
   Key schedule(MonoTime at, std::function<void()> callback);
@@ -39,6 +45,7 @@ class Timeline {
 struct MachineClock {
   Duration wall_skew{0};  // may jump
   int64_t drift_ppm = 0;  // of the monotonic clock, for good
+  Duration slipped{0};    // so much it has lost at once; see VirtualLoop::postpone
 };
 
 class VirtualLoop final : public Loop {
@@ -58,7 +65,13 @@ class VirtualLoop final : public Loop {
 
   void kill();                    // nothing scheduled on it runs any more
   void pause(Duration duration);  // SIGSTOP: what falls due meanwhile runs at the end
+  void resume();                  // SIGCONT, before that end
+  // The clock has slipped by so much: what is scheduled falls due later.
+  void postpone(Duration slip);
   bool is_paused() const { return timeline_.now() < paused_until_; }
+  // How long until each callback on it falls due, shortest first; 0 if it only waits for the end of
+  // a pause.
+  std::vector<Duration> due() const;
 
   static constexpr UnixTime kWallStart =
       unix_micros(1'767'225'600'000'000);  // 2026-01-01T00:00:00Z
