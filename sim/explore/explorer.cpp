@@ -74,7 +74,8 @@ class Explorer::Search {
   };
 
   bool is_out_of_bounds() {
-    if (result_.steps % kProgressSteps == 0 && result_.steps > 0) {
+    if (result_.steps >= next_progress_) {
+      next_progress_ += kProgressSteps;
       result_.states = visited_.count();
       result_.seconds = explorer_.seconds() - begun_;
       if (explorer_.progress) explorer_.progress(result_);
@@ -139,6 +140,7 @@ class Explorer::Search {
   std::vector<MemoryImage> images_;  // by depth
   size_t depth_max_ = kDepthMax;
   double begun_ = 0;
+  uint64_t next_progress_ = kProgressSteps;
   ExploreResult result_;
 };
 

@@ -60,7 +60,7 @@ struct Model {
   int servers = 2;
   int roomy_nodes = 1;    // the first so many are of the job's group; the others only witness
   int ranks = 1;          // of the job, each on a node of its own
-  int attempts = 2;       // of the job, beyond which nothing more goes wrong
+  int attempts = 3;       // of the job, beyond which nothing more goes wrong
   bool peer_news = false;  // questions of peers and their answers can be held and lost, too
   Duration stagger{0};    // between the heartbeats of one node and the next
   Duration fault_grid = 2s;  // what does not happen to a message begins at multiples of it
