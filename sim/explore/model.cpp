@@ -13,10 +13,75 @@ Budget budget_of(Faults faults) {
 
 Model lease() {
   return {.name = "lease",
-          .about = "a lease, its grants, launches and late messages around an agent that stood still",
+          .about = "late messages around an agent that stood still: leases, grants, launches",
           .servers = 1,
           .knobs = small_knobs(),
           .budget = budget_of({{Fault::hold, 2}, {Fault::pause_agent, 1}})};
+}
+
+Model fence() {
+  return {.name = "fence",
+          .about = "nodes cut off from the servers and from each other: fences and the peers' vote",
+          .servers = 1,
+          .roomy_nodes = 2,
+          .stagger = 1s,
+          .knobs = small_knobs(),
+          .budget = budget_of({{Fault::cut, 2}, {Fault::part, 1}, {Fault::pause_agent, 1}})};
+}
+
+Model headless() {
+  Model model{.name = "headless",
+              .about = "nobody leads for a while: leases end, peers ask each other, ranks run on",
+              .roomy_nodes = 2,
+              .stagger = 1s,
+              .knobs = small_knobs(),
+              .budget = budget_of({{Fault::crash_server, 1},
+                                   {Fault::pause_server, 1},
+                                   {Fault::part, 1},
+                                   {Fault::pause_agent, 1}})};
+  return model;
+}
+
+Model epochs() {
+  return {.name = "epochs",
+          .about = "take-overs: a leader that stood still, agents that start again, late orders",
+          .knobs = small_knobs(),
+          .budget = budget_of({{Fault::pause_server, 1},
+                               {Fault::crash_server, 1},
+                               {Fault::restart_agent, 1},
+                               {Fault::hold, 1}})};
+}
+
+Model forget() {
+  return {.name = "forget",
+          .about = "ends: programs, stops, what is forgotten, and launches that come again",
+          .servers = 1,
+          .knobs = small_knobs(),
+          .budget = budget_of({{Fault::end_program, 1},
+                               {Fault::stop_job, 1},
+                               {Fault::repeat, 1},
+                               {Fault::hold, 1},
+                               {Fault::restart_agent, 1},
+                               {Fault::break_stream, 1}})};
+}
+
+Model gang() {
+  return {.name = "gang",
+          .about = "two ranks on three nodes: messages late and lost while one agent stood still",
+          .servers = 1,
+          .roomy_nodes = 3,
+          .ranks = 2,
+          .knobs = small_knobs(),
+          .budget = budget_of({{Fault::hold, 1}, {Fault::lose, 1}, {Fault::pause_agent, 1}})};
+}
+
+Model clock() {
+  return {.name = "clock",
+          .about = "clocks that drift by a tenth, a node that is cut off, a leader that is gone",
+          .roomy_nodes = 2,
+          .knobs = small_knobs(),
+          .budget = budget_of(
+              {{Fault::slip_clock, 3}, {Fault::cut, 1}, {Fault::crash_server, 1}})};
 }
 
 }  // namespace
@@ -70,7 +135,8 @@ Knobs small_knobs() {
 }
 
 const std::vector<Model>& known_models() {
-  static const std::vector<Model> models = {lease()};
+  static const std::vector<Model> models = {lease(),  fence(), headless(), epochs(),
+                                            forget(), gang(),  clock()};
   return models;
 }
 
