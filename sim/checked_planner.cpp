@@ -46,11 +46,13 @@ void CheckedPlanner::update(const ClusterState& state, const Changes& changes) {
 }
 
 Plan CheckedPlanner::pass(const ClusterState& state, const Knobs& knobs, UnixTime now) {
-  if (++passes_ % every_ != 0) return planner_.pass(state, knobs, now);
-  TimeSharingPlanner newcomer(VictimChoice::least_lost_work);
-  newcomer.set_turns_at(planner_.turns_at());
+  const auto turns_at = planner_.turns_at();
   Plan plan = planner_.pass(state, knobs, now);
   const std::vector<std::string> mine = lines_of(plan);
+  if (mine.empty() && ++idle_passes_ % kIdleEvery != 0) return plan;
+  if (++due_ % every_ != 0) return plan;
+  TimeSharingPlanner newcomer(VictimChoice::least_lost_work);
+  newcomer.set_turns_at(turns_at);
   const std::vector<std::string> fresh = lines_of(newcomer.pass(state, knobs, now));
   if (mine != fresh) {
     fail_(fmt::format("increment: the planner that followed says [{}], a new one [{}]",

@@ -93,14 +93,30 @@ void SimNode::run(const RankKey& key) {
                                              [this, key] { finish_validation(key); });
     return tell(process->status);
   }
-  const ProgramModel& model = process->model;
-  bool fails = model.fails_after > 0s && key.rank == 0;
-  Duration until = fails ? std::min(model.fails_after, model.work) : model.work;
-  Duration left = std::max(Duration(1ms), until - process->base_work);
-  process->finish_timer =
-      loop_.call_after(left, [this, key, fails] { end(key, ExitCause::program, fails ? 1 : 0); });
-  if (model.period > 0s && key.rank == 0) arm_checkpoint(key);
+  arm_finish(*process);
+  if (process->model.period > 0s && key.rank == 0) arm_checkpoint(key);
   tell(process->status);
+}
+
+void SimNode::arm_finish(Process& process) {
+  const ProgramModel& model = process.model;
+  const RankKey& key = process.order.key;
+  const bool fails = model.fails_after > 0s && key.rank == 0;
+  const Duration until = fails ? std::min(model.fails_after, model.work) : model.work;
+  const Duration left = std::max(Duration(1ms), (until - process.base_work) / program_speed_);
+  loop_.cancel(process.finish_timer);
+  process.finish_timer =
+      loop_.call_after(left, [this, key, fails] { end(key, ExitCause::program, fails ? 1 : 0); });
+}
+
+void SimNode::set_program_speed(int speed) {
+  for (auto& [key, process] : processes_) process.base_work = work_done(process);
+  program_speed_ = speed;
+  for (auto& [key, process] : processes_) {
+    if (process.status.phase != RankPhase::running || process.order.is_validation) continue;
+    process.running_since = loop_.now();
+    arm_finish(process);
+  }
 }
 
 void SimNode::finish_validation(const RankKey& key) {
@@ -118,7 +134,8 @@ void SimNode::finish_validation(const RankKey& key) {
 
 Duration SimNode::work_done(const Process& process) const {
   if (process.status.phase != RankPhase::running) return process.base_work;
-  return std::min(process.model.work, process.base_work + (loop_.now() - process.running_since));
+  const Duration done = (loop_.now() - process.running_since) * program_speed_;
+  return std::min(process.model.work, process.base_work + done);
 }
 
 void SimNode::checkpoint(Process& process) {

@@ -49,6 +49,8 @@ class SimNode {
   // kill -9 of one shim, its program with it (parent-death signal).
   void crash_one_shim();
   int live_processes() const;
+  // Programs work so many times as fast from now on, those that run too.
+  void set_program_speed(int speed);
   double launch_failure_rate = 0;
   // At most so long until a launched program runs, and until a program that obeys has been killed.
   Duration start_max = 400ms;
@@ -79,7 +81,7 @@ class SimNode {
     LaunchRank order;
     ProgramModel model;
     RankStatus status;
-    Duration base_work{0};  // done before this attempt, as its checkpoint says
+    Duration base_work{0};  // done before `running_since`, as its checkpoint says
     MonoTime running_since{};
     MonoTime lease_until{};
     TimerId finish_timer = 0;
@@ -91,6 +93,7 @@ class SimNode {
 
   Process* find_live(const RankKey& key);
   void run(const RankKey& key);
+  void arm_finish(Process& process);
   void checkpoint(Process& process);
   void arm_checkpoint(const RankKey& key);
   void arm_lease(const RankKey& key);
@@ -104,6 +107,7 @@ class SimNode {
   Rng rng_;
   SimHardware hardware_;
   int boots_ = 1;
+  int program_speed_ = 1;
   ProcessWatcher& watcher_;
   std::map<RankKey, Process> processes_;
 };

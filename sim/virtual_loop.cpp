@@ -4,21 +4,49 @@
 
 namespace hai {
 
+std::function<void()> Timeline::take(size_t slot) {
+  slots_[slot].order = 0;
+  free_slots_.push_back(slot);
+  return std::exchange(slots_[slot].callback, nullptr);
+}
+
 void Timeline::run_until(MonoTime end, const std::function<bool()>& stop) {
-  while (!queue_.empty() && queue_.begin()->first.first <= end) {
-    auto first = queue_.extract(queue_.begin());
-    now_ = std::max(now_, first.key().first);
+  while (!heap_.empty() && heap_.front().at <= end) {
+    const Due due = heap_.front();
+    std::pop_heap(heap_.begin(), heap_.end());
+    heap_.pop_back();
+    if (slots_[due.slot].order != due.order) continue;  // cancelled
+    now_ = std::max(now_, due.at);
     ++callbacks_run_;
-    first.mapped()();
+    take(due.slot)();
     if (stop && stop()) return;
   }
   now_ = std::max(now_, end);
 }
 
 Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback) {
-  Key key{std::max(at, now_), next_++};
-  queue_.emplace(key, std::move(callback));
+  if (free_slots_.empty()) {
+    free_slots_.push_back(slots_.size());
+    slots_.emplace_back();
+  }
+  const Key key{free_slots_.back(), next_++};
+  free_slots_.pop_back();
+  slots_[key.slot] = {key.order, std::move(callback)};
+  heap_.push_back({std::max(at, now_), key.order, key.slot});
+  std::push_heap(heap_.begin(), heap_.end());
   return key;
+}
+
+std::optional<MonoTime> Timeline::next() {
+  while (!heap_.empty() && slots_[heap_.front().slot].order != heap_.front().order) {
+    std::pop_heap(heap_.begin(), heap_.end());
+    heap_.pop_back();
+  }
+  return heap_.empty() ? std::nullopt : std::optional(heap_.front().at);
+}
+
+void Timeline::cancel(const Key& key) {
+  if (slots_[key.slot].order == key.order) take(key.slot);
 }
 
 VirtualLoop::VirtualLoop(Timeline& timeline, const MachineClock* clock)
@@ -40,25 +68,39 @@ MonoTime VirtualLoop::true_time_after(Duration delay) const {
   return at;
 }
 
+VirtualLoop::Timer* VirtualLoop::find(TimerId timer) {
+  const auto slot = static_cast<size_t>(timer) & ((size_t{1} << kSlotBits) - 1);
+  const bool is_known = timer != 0 && slot < timers_.size() && timers_[slot].id == timer;
+  return is_known ? &timers_[slot] : nullptr;
+}
+
+std::function<void()> VirtualLoop::take(Timer& timer) {
+  timer.id = 0;
+  free_timers_.push_back(static_cast<size_t>(&timer - timers_.data()));
+  return std::exchange(timer.callback, nullptr);
+}
+
 TimerId VirtualLoop::call_after(Duration delay, std::function<void()> callback) {
-  TimerId timer = next_timer_++;
-  if (delay < timeline_.grain) delay = Duration{0};
-  Timeline::Key key = timeline_.schedule(true_time_after(std::max(delay, Duration{0})),
-                                         [this, timer] { run(timer); });
-  timers_.emplace(timer, std::pair(key, std::move(callback)));
+  if (free_timers_.empty()) {
+    free_timers_.push_back(timers_.size());
+    timers_.emplace_back();
+  }
+  const size_t slot = free_timers_.back();
+  free_timers_.pop_back();
+  const TimerId timer = (next_timer_++ << kSlotBits) | static_cast<TimerId>(slot);
+  const MonoTime at = true_time_after(delay < timeline_.grain ? Duration{0} : std::max(delay, 0us));
+  const Timeline::Key key = timeline_.schedule(at, [this, timer] { run(timer); });
+  timers_[slot] = {timer, key, at, std::move(callback)};
   return timer;
 }
 
 void VirtualLoop::run(TimerId timer) {
-  auto it = timers_.find(timer);
   if (is_paused()) {
     late_.push_back(timer);
     if (!wake_) wake_ = timeline_.schedule(paused_until_, [this] { wake(); });
     return;
   }
-  std::function<void()> callback = std::move(it->second.second);
-  timers_.erase(it);
-  callback();
+  take(*find(timer))();
 }
 
 // In the order in which they fell due, however often the pause was prolonged.
@@ -69,41 +111,43 @@ void VirtualLoop::wake() {
     return;
   }
   for (TimerId timer : std::exchange(late_, {})) {
-    auto it = timers_.find(timer);
-    if (it == timers_.end()) continue;
-    it->second.first = timeline_.schedule(timeline_.now(), [this, timer] { run(timer); });
+    if (Timer* late = find(timer)) {
+      late->key = timeline_.schedule(timeline_.now(), [this, timer] { run(timer); });
+    }
   }
 }
 
 void VirtualLoop::postpone(Duration slip) {
-  for (auto& [timer, entry] : timers_) {
-    if (std::ranges::find(late_, timer) != late_.end()) continue;
-    const MonoTime at = entry.first.first + slip;
-    timeline_.cancel(entry.first);
-    entry.first = timeline_.schedule(at, [this, timer = timer] { run(timer); });
+  for (Timer& timer : timers_) {
+    if (timer.id == 0 || std::ranges::find(late_, timer.id) != late_.end()) continue;
+    timeline_.cancel(timer.key);
+    timer.at += slip;
+    timer.key = timeline_.schedule(timer.at, [this, id = timer.id] { run(id); });
   }
 }
 
 std::vector<Duration> VirtualLoop::due() const {
   std::vector<Duration> delays;
-  delays.reserve(timers_.size());
-  for (const auto& [timer, entry] : timers_) {
-    delays.push_back(std::max(Duration{0}, entry.first.first - timeline_.now()));
+  for (const Timer& timer : timers_) {
+    if (timer.id != 0) delays.push_back(std::max(Duration{0}, timer.at - timeline_.now()));
   }
   std::ranges::sort(delays);
   return delays;
 }
 
 void VirtualLoop::cancel(TimerId timer) {
-  auto it = timers_.find(timer);
-  if (it == timers_.end()) return;
-  timeline_.cancel(it->second.first);
-  timers_.erase(it);
+  Timer* found = find(timer);
+  if (found == nullptr) return;
+  timeline_.cancel(found->key);
+  take(*found);
 }
 
 void VirtualLoop::kill() {
-  for (auto& [timer, entry] : timers_) timeline_.cancel(entry.first);
+  for (Timer& timer : timers_) {
+    if (timer.id != 0) timeline_.cancel(timer.key);
+  }
   timers_.clear();
+  free_timers_.clear();
   if (wake_) timeline_.cancel(*wake_);
   wake_.reset();
   late_.clear();

@@ -24,21 +24,40 @@ class Timeline {
   void run_until(MonoTime end, const std::function<bool()>& stop = nullptr);
   int64_t callbacks_run() const { return callbacks_run_; }
   // When the next callback runs; nullopt if none is scheduled.
-  std::optional<MonoTime> next() const {
-    return queue_.empty() ? std::nullopt : std::optional(queue_.begin()->first.first);
-  }
+  std::optional<MonoTime> next();
   // Shorter delays are none: for a world whose times are few.
   Duration grain{0};
 
-  using Key = std::pair<MonoTime, int64_t>;
+  // Names a scheduled callback; of no use once it has run or was cancelled.
+  struct Key {
+    size_t slot = 0;
+    int64_t order = 0;
+  };
   Key schedule(MonoTime at, std::function<void()> callback);
-  void cancel(const Key& key) { queue_.erase(key); }
+  void cancel(const Key& key);
 
  private:
+  // A cancelled callback leaves its place in the heap: its slot has another order then, or none.
+  struct Slot {
+    int64_t order = 0;
+    std::function<void()> callback;
+  };
+  struct Due {
+    MonoTime at{};
+    int64_t order = 0;
+    size_t slot = 0;
+    bool operator<(const Due& other) const {  // the first is on the heap's top
+      return std::pair(at, order) > std::pair(other.at, other.order);
+    }
+  };
+  std::function<void()> take(size_t slot);
+
   MonoTime now_{};
-  int64_t next_ = 0;
+  int64_t next_ = 1;
   int64_t callbacks_run_ = 0;
-  std::map<Key, std::function<void()>> queue_;
+  std::vector<Due> heap_;
+  std::vector<Slot> slots_;
+  std::vector<size_t> free_slots_;
 };
 
 // The clocks of one machine, of all loops on it.
@@ -86,8 +105,19 @@ class VirtualLoop final : public Loop {
   MonoTime paused_until_{};
   std::vector<TimerId> late_;  // fell due while it was paused, in that order
   std::optional<Timeline::Key> wake_;
+  // A timer's id tells its slot, and that it is not an earlier timer of that slot.
+  struct Timer {
+    TimerId id = 0;  // 0 = the slot is free
+    Timeline::Key key;
+    MonoTime at{};
+    std::function<void()> callback;
+  };
+  static constexpr int kSlotBits = 24;
+  Timer* find(TimerId timer);
+  std::function<void()> take(Timer& timer);
   TimerId next_timer_ = 1;
-  std::map<TimerId, std::pair<Timeline::Key, std::function<void()>>> timers_;
+  std::vector<Timer> timers_;
+  std::vector<size_t> free_timers_;
 };
 
 }  // namespace hai

@@ -1,5 +1,7 @@
 #include "agent/core/agent.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace hai {
@@ -88,11 +90,26 @@ bool Agent::is_forgotten(const RankKey& key) const {
   return it != forgotten_.end() && key.attempt <= it->second;
 }
 
+// A later attempt of the job, or an earlier one that still runs: the launch is out of date, or its
+// leader does not know what runs here.
+const RankKey* Agent::find_other_attempt(const RankKey& launched) const {
+  for (auto it = ranks_.lower_bound({launched.job, 0, 0}); it != ranks_.end(); ++it) {
+    const auto& [key, status] = *it;
+    if (key.job != launched.job) break;
+    if (key.attempt > launched.attempt) return &key;
+    if (key.attempt < launched.attempt && status.phase != RankPhase::exited) return &key;
+  }
+  return nullptr;
+}
+
 void Agent::on(const LaunchRank& order) {
   if (ranks_.contains(order.key)) return;
   // A late one, or that of a leader whose store has forgotten the attempt: either way it must hear.
   if (is_forgotten(order.key))
     return refuse(order.key, ExitCause::lost, "this attempt has ended here before");
+  if (const RankKey* other = find_other_attempt(order.key))
+    return refuse(order.key, ExitCause::lost,
+                  fmt::format("attempt {} of this job is here", other->attempt));
   if (loop_.now() >= record_.lease_until)
     return refuse(order.key, ExitCause::fenced, "the launch came after the node's lease had ended");
   ranks_[order.key].key = order.key;

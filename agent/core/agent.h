@@ -75,6 +75,7 @@ class Agent {
   void set_heartbeat(Duration heartbeat);
   void arm_heartbeat();
   bool is_forgotten(const RankKey& key) const;
+  const RankKey* find_other_attempt(const RankKey& launched) const;  // null = there is none
 
   Loop& loop_;
   RankHost& host_;

@@ -128,7 +128,7 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   nodes_to_reconcile_.insert(session->node);
   sessions_.report_confirms(*session, report.sequence, report.granted_sequence, knobs_.agent_lease,
                             loop_.now());
-  if (!report.is_news_only) {
+  if (!report.is_news_only || needs_grant(sessions_, knobs_, session->node, loop_.now())) {
     effects_.orders.push_back({session->node, connection,
                                GrantLease{report.sequence, knobs_.agent_lease, knobs_.heartbeat,
                                           fence_after(knobs_), loop_.wall_now()}});
@@ -347,6 +347,10 @@ void Controller::release() {
   for (const Order& order : effects.orders) {
     Session* session = sessions_.find(order.connection);
     if (session == nullptr) continue;
+    if (std::holds_alternative<LaunchRank>(order.body) &&
+        !may_launch(sessions_, knobs_, order.node, loop_.now())) {
+      continue;
+    }
     if (auto* grant = std::get_if<GrantLease>(&order.body))
       sessions_.grant_leaves(*session, grant->report_sequence, loop_.now());
     ++stats_.orders;

@@ -31,6 +31,14 @@ bool is_surely_fenced(const ClusterState& state, const Sessions& sessions, const
          (!peers.named || was_in_the_way(sessions, *peers.named, knobs.down_after, now));
 }
 
+bool needs_grant(const Sessions& sessions, const Knobs& knobs, NodeId node, MonoTime now) {
+  return now - sessions.contact(node) > knobs.heartbeat;
+}
+
+bool may_launch(const Sessions& sessions, const Knobs& knobs, NodeId node, MonoTime now) {
+  return now - sessions.contact(node) < knobs.agent_lease;
+}
+
 Status check_silent(const Sessions& sessions, const Knobs& knobs, const Node& node, MonoTime now) {
   const Duration limit = silence_limit(knobs);
   if (node.liveness == Liveness::down || now - sessions.contact(node.id) > limit) return ok();

@@ -27,6 +27,15 @@ Duration fence_after(const Knobs& knobs);
 bool is_surely_fenced(const ClusterState& state, const Sessions& sessions, const Knobs& knobs,
                       NodeId node, MonoTime now);
 
+// Whether even a report that asks for no lease is answered with one: the node has had no grant for
+// longer than a heartbeat. The report that asked may be lost or overtaken, and a node that is `up`
+// by this report must not be given up for want of grants while launches are on their way to it.
+bool needs_grant(const Sessions& sessions, const Knobs& knobs, NodeId node, MonoTime now);
+
+// Whether a launch may leave for the node now: its lease may still be alive, and `down_after` is
+// far enough away that the launch has arrived before the node can be given up.
+bool may_launch(const Sessions& sessions, const Knobs& knobs, NodeId node, MonoTime now);
+
 // An operator may vouch that a node is off only if it is silent: one that answers runs its ranks.
 Status check_silent(const Sessions& sessions, const Knobs& knobs, const Node& node, MonoTime now);
 

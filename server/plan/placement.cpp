@@ -41,6 +41,9 @@ class Placer {
         avoided_.push_back(static_cast<int>(slot - capacity.slots().data()));
       }
     }
+    // A node may be named twice, by its job and for its record; count() takes each off once.
+    std::ranges::sort(avoided_);
+    avoided_.erase(std::unique(avoided_.begin(), avoided_.end()), avoided_.end());
   }
 
   int count(int domain) const {

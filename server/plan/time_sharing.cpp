@@ -59,8 +59,8 @@ void TimeSharingPlanner::rebuild(const ClusterState& state) {
     if (node.scheduling == Scheduling::draining) index_.draining.insert(id);
     if (!node.health.marks.empty()) index_.marked.insert(id);
   }
-  for (JobId id : state.live()) update_job(state, id);
-  for (const auto& [order, id] : state.waiting()) update_job(state, id);
+  for (JobId id : state.live()) file_job(state, id);
+  for (const auto& [order, id] : state.waiting()) file_job(state, id);
 }
 
 void TimeSharingPlanner::apply(const ClusterState& state, const Changes& changes) {
@@ -95,6 +95,10 @@ void TimeSharingPlanner::update_job(const ClusterState& state, JobId id) {
   } else {  // It ended and is forgotten already.
     index_.ledger.refresh(state);
   }
+  file_job(state, id);
+}
+
+void TimeSharingPlanner::file_job(const ClusterState& state, JobId id) {
   index_.running.update(state, index_.capacity, index_.ledger, knobs_, now_, id);
   index_.waiting.update(state, index_.capacity, index_.ledger, knobs_, now_, id);
 }

@@ -43,7 +43,8 @@ class TimeSharingPlanner final : public Planner {
   Plan run(const ClusterState& state, const Knobs& knobs, UnixTime now, bool with_reasons);
   void rebuild(const ClusterState& state);
   void apply(const ClusterState& state, const Changes& changes);
-  void update_job(const ClusterState& state, JobId job);
+  void update_job(const ClusterState& state, JobId job);  // it has changed
+  void file_job(const ClusterState& state, JobId job);
 
   const VictimChoice victim_choice_;
   PlanIndex index_;

@@ -10,6 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -54,6 +55,24 @@ TEST(Streams, AReportThatAsksForNoLeaseGetsNone) {
   const std::vector<GrantLease> grants = a->agents.of<GrantLease>(ConnectionId{1});
   ASSERT_THAT(grants, SizeIs(2));
   EXPECT_EQ(grants[1].report_sequence, 20);
+}
+
+// Chaos seed 700002632: the report that asked was overtaken by one that did not, which made the node
+// `up` without a grant. The next tick gave it up for its silence while launches were on their way.
+TEST(Streams, ANodeThatWasSilentGetsALeaseWhateverItAsks) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.run(w.knobs.down_after - 1s);
+  ASSERT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::suspect);
+  a->controller.agent_report(ConnectionId{1},
+                             {.node = "node-1", .sequence = 3, .is_news_only = true});
+  w.report(*a, 1, 2);  // overtaken
+  const std::vector<GrantLease> grants = a->agents.of<GrantLease>(ConnectionId{1});
+  ASSERT_THAT(grants, SizeIs(2));
+  EXPECT_EQ(grants[1].report_sequence, 3);
+  w.run(2s);
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
 }
 
 // A store that is slow makes them wait: were only the first one granted, its lease could be over.
@@ -184,6 +203,30 @@ TEST(Orders, GoToTheNodeOfTheRank) {
   ASSERT_THAT(a->agents.of<LaunchRank>(ConnectionId{1}), SizeIs(1));
   ASSERT_THAT(a->agents.of<LaunchRank>(ConnectionId{2}), SizeIs(1));
   EXPECT_EQ(a->agents.of<LaunchRank>(ConnectionId{2})[0].key, (RankKey{JobId{1}, 1, 1}));
+}
+
+// The append of its placement took longer than the node's lease can last: the agent would refuse
+// it, or run it after the node was given up.
+TEST(Orders, NoLaunchLeavesForANodeWhoseLeaseMayBeOver) {
+  ControllerWorld w;
+  w.knobs.heartbeat = 1s;
+  w.knobs.agent_lease = 3s;
+  w.knobs.server_lease = 5s;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  w.latency = 3500ms;
+  submit(*a, job("j"));
+  w.run(1ms);
+  w.latency = 1ms;
+  w.run(3600ms);
+  ASSERT_TRUE(a->controller.state().find(JobId{1})->has_live_attempt());
+  EXPECT_THAT(a->agents.of<LaunchRank>(ConnectionId{1}), IsEmpty());
+  for (int sequence = 2; sequence < 10; ++sequence) {
+    w.report(*a, 1, sequence);
+    w.run(1s);
+  }
+  EXPECT_THAT(a->agents.of<LaunchRank>(ConnectionId{1}), Not(IsEmpty()))
+      << "it leaves as soon as the node has a lease again";
 }
 
 TEST(Orders, AreRepeatedUntilTheyShow) {

@@ -46,6 +46,32 @@ TEST(Launch, WithoutAnyLeaseIsRefused) {
   EXPECT_EQ(w.status(kRank).cause, ExitCause::fenced);
 }
 
+TEST(Launch, OfAnAttemptBeforeOneThatIsHereIsRefused) {
+  AgentWorld w;
+  w.lease();
+  const RankKey later{kRank.job, 2, 1};
+  w.order(launch(later));
+  w.order(launch());
+  EXPECT_THAT(w.host.calls, ElementsAre("launch 1.2.1"));
+  EXPECT_EQ(w.status(kRank).cause, ExitCause::lost);
+  EXPECT_EQ(w.status(kRank).message, "attempt 2 of this job is here");
+}
+
+TEST(Launch, BesideARunningRankOfAnEarlierAttemptIsRefused) {
+  AgentWorld w;
+  w.lease();
+  w.order(launch());
+  const RankKey next{kRank.job, 2, 0};
+  const RankKey other_job{JobId{2}, 9, 0};
+  w.order(launch(next));
+  w.order(launch(other_job));
+  EXPECT_THAT(w.host.calls, ElementsAre("launch 1.1.0", "launch 2.9.0"));
+  EXPECT_EQ(w.status(next).cause, ExitCause::lost);
+  w.host.listener(in_phase(kRank, RankPhase::exited));
+  w.order(launch({kRank.job, 3, 0}));
+  EXPECT_THAT(w.host.calls, ElementsAre("launch 1.1.0", "launch 2.9.0", "launch 1.3.0"));
+}
+
 TEST(Kill, OfAnUnknownRankKeepsALateLaunchFromRunning) {
   AgentWorld w;
   w.lease();

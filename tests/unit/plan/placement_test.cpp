@@ -265,6 +265,18 @@ TEST(Doubtful, NodesWithABadRecordAreALargeGangsLastChoice) {
   EXPECT_THAT(starts(full, full.plan()), ElementsAre("gang: node-1,node-2,node-3,node-4"));
 }
 
+// Chaos seed 95365373: a node that the job had failed on and that had a bad record was taken off
+// twice, the place beside it was missed, and somebody was asked to leave who was not in the way.
+TEST(Nodes, ToAvoidCountOnceHoweverOftenTheyAreNamed) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  const Capacity capacity(c.state());
+  const NodeId bad = c.node_id("node-2");
+  const Demand demand{.group = "training", .nodes = 3, .avoid = {bad, bad}};
+  const std::optional<Placement> placement = place(capacity, demand);
+  ASSERT_TRUE(placement);
+  EXPECT_EQ(to_text(c.state(), *placement), "node-1,node-3,node-4");
+}
+
 TEST(Nodes, ThatAreNotUpAndOpenTakeNothing) {
   for (Liveness liveness : {Liveness::suspect, Liveness::down}) {
     Cluster c = cluster(nodes(1, gpus(8)));
