@@ -29,12 +29,12 @@ double seconds_now() {
 void print_figures(const char* what, const Model& model, const ExploreResult& result) {
   const double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
   std::printf(
-      "%s %s: %llu states, %llu merged, %llu steps, %llu ends, depth %zu, %.1f s, %.0f steps/s, "
+      "%s %s: %llu states, %llu merged, %llu steps, %llu ends, %llu doubts, depth %zu, %.1f s, %.0f steps/s, "
       "%zu KiB a state\n",
       model.name.c_str(), what, static_cast<unsigned long long>(result.states),
       static_cast<unsigned long long>(result.merged),
       static_cast<unsigned long long>(result.steps), static_cast<unsigned long long>(result.ends),
-      result.depth, result.seconds, rate, result.image_bytes / 1024);
+      static_cast<unsigned long long>(result.doubts),      result.depth, result.seconds, rate, result.image_bytes / 1024);
   std::fflush(stdout);
 }
 

@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kArenaBytes = size_t{256} << 20;
 constexpr size_t kDepthMax = 20'000;
 constexpr uint64_t kProgressSteps = 100'000;
+constexpr uint64_t kDoubtEach = 64;
 // Before anything may be gone back to, so that whatever is made once has been made.
 constexpr int kRehearsals = 20;
 constexpr int kRehearsalSteps = 400;
@@ -38,7 +39,11 @@ void rehearse(const Model& model) {
 class Explorer::Search {
  public:
   Search(const Explorer& explorer, const ExploreLimits& limits, bool by_depth)
-      : explorer_(explorer), limits_(limits), visited_(by_depth), arena_(kArenaBytes) {}
+      : explorer_(explorer),
+        limits_(limits),
+        by_depth_(by_depth),
+        visited_(by_depth),
+        arena_(kArenaBytes) {}
   ~Search() {
     if (world_ == nullptr) return;
     const Arena::Use use(arena_);
@@ -46,7 +51,7 @@ class Explorer::Search {
   }
 
   // Paths of `depth_max` steps and more are not followed.
-  ExploreResult run(size_t depth_max, bool by_depth) {
+  ExploreResult run(size_t depth_max) {
     rehearse(explorer_.model_);
     begun_ = explorer_.seconds();
     {
@@ -58,7 +63,7 @@ class Explorer::Search {
     enter();
     while (!frames_.empty() && !is_out_of_bounds()) {
       advance();
-      if (result_.violation && !by_depth) break;
+      if (result_.violation && !by_depth_) break;
     }
     result_.is_exhausted = frames_.empty();
     result_.states = visited_.count();
@@ -116,7 +121,25 @@ class Explorer::Search {
       return enter(fingerprint);
     }
     ++result_.merged;
-    if (world_->is_calm() && is_on_path(fingerprint)) found("liveness: it goes round for ever");
+    if (world_->is_calm() && is_on_path(fingerprint))
+      return found("liveness: it goes round for ever");
+    if (!by_depth_ && result_.merged % kDoubtEach == 0 && !is_on_path(fingerprint)) doubt();
+  }
+
+  // States that look alike must go on alike: whatever follows this one was visited after the one it
+  // was merged with. If not, the fingerprint does not see something that matters.
+  void doubt() {
+    ++result_.doubts;
+    const std::vector<Step> steps = world_->steps();
+    if (steps.empty()) return;
+    const Step step = steps[result_.doubts % steps.size()];
+    {
+      const Arena::Use use(arena_);
+      world_->take(step);
+    }
+    if (visited_.has(world_->fingerprint(), world_->budget().packed())) return;
+    found("fingerprint: a state goes on in another way than the one it was taken for");
+    result_.path.push_back(step);
   }
 
   bool is_on_path(uint64_t fingerprint) const {
@@ -133,6 +156,7 @@ class Explorer::Search {
 
   const Explorer& explorer_;
   const ExploreLimits limits_;
+  const bool by_depth_;  // looks for the shortest path
   Visited visited_;
   Arena arena_;
   SmallWorld* world_ = nullptr;
@@ -145,11 +169,11 @@ class Explorer::Search {
 };
 
 ExploreResult Explorer::visit_all(const ExploreLimits& limits) const {
-  return Search(*this, limits, /*by_depth=*/false).run(kDepthMax, false);
+  return Search(*this, limits, /*by_depth=*/false).run(kDepthMax);
 }
 
 ExploreResult Explorer::shorten(const ExploreResult& found, const ExploreLimits& limits) const {
-  ExploreResult shorter = Search(*this, limits, /*by_depth=*/true).run(found.path.size(), true);
+  ExploreResult shorter = Search(*this, limits, /*by_depth=*/true).run(found.path.size());
   if (shorter.violation) return shorter;
   shorter.violation = found.violation;
   shorter.path = found.path;

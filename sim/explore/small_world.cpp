@@ -222,6 +222,12 @@ void SmallWorld::end_programs_that_run() {
 
 void SmallWorld::durable(const std::vector<Event>& events, const ClusterState& state) {
   checkers_.check_state(events, state);
+  for (const Event& event : events) {
+    const auto* started = std::get_if<EpochStarted>(&event.body);
+    if (started == nullptr) continue;
+    if (started->epoch <= newest_epoch_) fail("fence: epochs do not grow");
+    newest_epoch_ = started->epoch;
+  }
   if (listener_ == nullptr) return;
   for (const Event& event : events) {
     if (const auto* placed = std::get_if<AttemptPlaced>(&event.body)) {

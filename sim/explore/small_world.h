@@ -117,6 +117,7 @@ class SmallWorld final : public EventSink, public ProcessWatcher {
   std::vector<std::unique_ptr<Node>> nodes_;
   Budget budget_;
   bool is_warm_ = false;
+  Epoch newest_epoch_;
   std::optional<MonoTime> calm_since_;
 };
 

@@ -25,6 +25,14 @@ class Visited {
       if (covers(slot.budget, budget) && (!by_depth_ || slot.depth <= depth)) return false;
     }
   }
+  // Whether insert() would say false; a depth does not count.
+  bool has(uint64_t fingerprint, uint64_t budget) const {
+    if (fingerprint == 0) fingerprint = 1;
+    for (size_t at = fingerprint & mask(); slots_[at].fingerprint != 0; at = (at + 1) & mask()) {
+      if (slots_[at].fingerprint == fingerprint && covers(slots_[at].budget, budget)) return true;
+    }
+    return false;
+  }
   uint64_t count() const { return count_; }
 
  private:
