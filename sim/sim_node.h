@@ -61,7 +61,9 @@ class SimNode {
   void each_rank(const std::function<void(const RankStatus&, MonoTime lease_until)>& visit) const {
     for (const auto& [key, process] : processes_) visit(process.status, process.lease_until);
   }
-  std::vector<Duration> due() const { return loop_.due(); }
+  // Of the shims' clock.
+  std::vector<VirtualLoop::DueTimer> due() const { return loop_.due(); }
+  void set_rank(int rank) { loop_.set_rank(rank); }
   void postpone(Duration slip) { loop_.postpone(slip); }
   std::optional<AgentRecord> record;  // what its agents keep while it is up
   bool record_is_writable = true;

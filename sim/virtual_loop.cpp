@@ -24,7 +24,7 @@ void Timeline::run_until(MonoTime end, const std::function<bool()>& stop) {
   now_ = std::max(now_, end);
 }
 
-Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback) {
+Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback, int64_t rank) {
   if (free_slots_.empty()) {
     free_slots_.push_back(slots_.size());
     slots_.emplace_back();
@@ -32,7 +32,7 @@ Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback) {
   const Key key{free_slots_.back(), next_++};
   free_slots_.pop_back();
   slots_[key.slot] = {key.order, std::move(callback)};
-  heap_.push_back({std::max(at, now_), key.order, key.slot});
+  heap_.push_back({std::max(at, now_), rank, key.order, key.slot});
   std::push_heap(heap_.begin(), heap_.end());
   return key;
 }
@@ -88,9 +88,11 @@ TimerId VirtualLoop::call_after(Duration delay, std::function<void()> callback) 
   const size_t slot = free_timers_.back();
   free_timers_.pop_back();
   const TimerId timer = (next_timer_++ << kSlotBits) | static_cast<TimerId>(slot);
-  const MonoTime at = true_time_after(delay < timeline_.grain ? Duration{0} : std::max(delay, 0us));
-  const Timeline::Key key = timeline_.schedule(at, [this, timer] { run(timer); });
-  timers_[slot] = {timer, key, at, std::move(callback)};
+  delay = delay < timeline_.grain ? Duration{0} : std::max(delay, Duration{0});
+  const MonoTime at = true_time_after(delay);
+  const Timeline::Key key = timeline_.schedule(
+      at, [this, timer] { run(timer); }, rank_of(delay));
+  timers_[slot] = {timer, key, at, delay, std::move(callback)};
   return timer;
 }
 
@@ -122,17 +124,30 @@ void VirtualLoop::postpone(Duration slip) {
     if (timer.id == 0 || std::ranges::find(late_, timer.id) != late_.end()) continue;
     timeline_.cancel(timer.key);
     timer.at += slip;
-    timer.key = timeline_.schedule(timer.at, [this, id = timer.id] { run(id); });
+    timer.key = timeline_.schedule(
+        timer.at, [this, id = timer.id] { run(id); }, rank_of(timer.delay));
   }
 }
 
-std::vector<Duration> VirtualLoop::due() const {
-  std::vector<Duration> delays;
-  for (const Timer& timer : timers_) {
-    if (timer.id != 0) delays.push_back(std::max(Duration{0}, timer.at - timeline_.now()));
+std::vector<VirtualLoop::DueTimer> VirtualLoop::due() const {
+  std::vector<DueTimer> due;
+  std::set<TimerId> late;
+  for (const TimerId id : late_) {
+    const Timer* timer = const_cast<VirtualLoop*>(this)->find(id);
+    if (timer == nullptr) continue;
+    late.insert(id);
+    due.push_back({timer->delay, Duration{0}});
   }
-  std::ranges::sort(delays);
-  return delays;
+  const size_t first = due.size();
+  for (const Timer& timer : timers_) {
+    if (timer.id != 0 && !late.contains(timer.id))
+      due.push_back({timer.delay, timer.at - timeline_.now()});
+  }
+  std::sort(due.begin() + static_cast<ptrdiff_t>(first), due.end(),
+            [](const DueTimer& one, const DueTimer& other) {
+              return std::tie(one.left, one.delay) < std::tie(other.left, other.delay);
+            });
+  return due;
 }
 
 void VirtualLoop::cancel(TimerId timer) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,8 @@ class Timeline {
     size_t slot = 0;
     int64_t order = 0;
   };
-  Key schedule(MonoTime at, std::function<void()> callback);
+  // Of one moment, those of lower rank run first, and of one rank in order of scheduling.
+  Key schedule(MonoTime at, std::function<void()> callback, int64_t rank = 0);
   void cancel(const Key& key);
 
  private:
@@ -44,10 +46,11 @@ class Timeline {
   };
   struct Due {
     MonoTime at{};
+    int64_t rank = 0;
     int64_t order = 0;
     size_t slot = 0;
     bool operator<(const Due& other) const {  // the first is on the heap's top
-      return std::pair(at, order) > std::pair(other.at, other.order);
+      return std::tie(at, rank, order) > std::tie(other.at, other.rank, other.order);
     }
   };
   std::function<void()> take(size_t slot);
@@ -88,9 +91,17 @@ class VirtualLoop final : public Loop {
   // The clock has slipped by so much: what is scheduled falls due later.
   void postpone(Duration slip);
   bool is_paused() const { return timeline_.now() < paused_until_; }
-  // How long until each callback on it falls due, shortest first; 0 if it only waits for the end of
-  // a pause.
-  std::vector<Duration> due() const;
+  // From 1: of one moment, this loop's timers run before those of a higher rank and those with the
+  // shorter delays first, so that which was set first makes no difference; what is posted goes
+  // before all of them. 0 = everything in order of scheduling.
+  void set_rank(int rank) { rank_ = rank; }
+  // Of each callback on it, with which delay it was set and how long until it falls due, in the
+  // order in which they will run; 0 if it only waits for the end of a pause.
+  struct DueTimer {
+    Duration delay{0};
+    Duration left{0};
+  };
+  std::vector<DueTimer> due() const;
 
   static constexpr UnixTime kWallStart =
       unix_micros(1'767'225'600'000'000);  // 2026-01-01T00:00:00Z
@@ -110,9 +121,15 @@ class VirtualLoop final : public Loop {
     TimerId id = 0;  // 0 = the slot is free
     Timeline::Key key;
     MonoTime at{};
+    Duration delay{0};
     std::function<void()> callback;
   };
   static constexpr int kSlotBits = 24;
+  static constexpr int kDelayBits = 46;  // of microseconds, above them the loop's rank
+  int64_t rank_of(Duration delay) const {
+    return delay == Duration{0} ? 0 : (int64_t{rank_} << kDelayBits) | delay.count();
+  }
+  int rank_ = 0;
   Timer* find(TimerId timer);
   std::function<void()> take(Timer& timer);
   TimerId next_timer_ = 1;

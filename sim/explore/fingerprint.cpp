@@ -27,11 +27,14 @@ class WorldFingerprint {
  private:
   MonoTime now() const { return world_.now(); }
   UnixTime wall() const { return VirtualLoop::kWallStart + now().time_since_epoch(); }
-  void add_due(const std::vector<Duration>& due) {
-    out_.add(due.size());
-    for (const Duration delay : due) {
-      if (delay < 1h) out_.add(delay);
+  // But for what is never due.
+  void add_due(const std::vector<VirtualLoop::DueTimer>& due) {
+    for (const VirtualLoop::DueTimer& timer : due) {
+      if (timer.left > 1h) continue;
+      out_.add(timer.delay);
+      out_.add(timer.left);
     }
+    out_.add(-1);
   }
   // -1 = it does not stand.
   void add_fault(bool stands, MonoTime since) { out_.add(stands ? now() - since : Duration{-1}); }

@@ -10,6 +10,9 @@ namespace hai {
 namespace {
 
 constexpr Duration kForEver = 10'000h;
+// Of loops: at one moment shims come first, then agents, then servers.
+constexpr int kFirstNodeRank = 2;
+constexpr int kFirstServerRank = 1'000;
 constexpr Duration kGrain = 50ms;  // what takes less takes no time
 // After the last fault: every lease, fence and give-up has shown its effect; then programs end.
 constexpr Duration kCalmBeforeEnds = 24s;
@@ -41,6 +44,7 @@ SmallWorld::SmallWorld(const Model& model, Listener* listener)
       database_(loop_, {.keep_events = false}),
       wire_(timeline_, names_of_nodes(model), model.servers) {
   timeline_.grain = kGrain;
+  loop_.set_rank(1);
   wire_.on_order = [this](const AgentOrder& order) { checkers_.check_order(order, database_); };
   servers_.resize(model_.servers);
   for (int i = 0; i < model_.nodes; ++i) {
@@ -48,6 +52,7 @@ SmallWorld::SmallWorld(const Model& model, Listener* listener)
     Node& node = *nodes_.back();
     node.machine =
         std::make_unique<SimNode>(timeline_, facts_of(model_, i), 1, *this, &node.clock);
+    node.machine->set_rank(kFirstNodeRank + 2 * i);
     node.machine->start_max = node.machine->kill_max = Duration{0};
   }
   warm_up();
@@ -61,6 +66,7 @@ SmallWorld::~SmallWorld() {
 void SmallWorld::start_server(int index) {
   Server& server = servers_[index];
   server.loop = std::make_unique<VirtualLoop>(timeline_);
+  server.loop->set_rank(kFirstServerRank + index);
   server.store = std::make_unique<MemStore>(*server.loop, database_,
                                             fmt::format("server-{}:{}", index + 1, ++server.starts));
   server.agents = std::make_unique<WireAgents>(wire_);
@@ -85,6 +91,7 @@ void SmallWorld::crash_server(int index) {
 void SmallWorld::start_agent(int index) {
   Node& node = *nodes_[index];
   node.loop = std::make_unique<VirtualLoop>(timeline_, &node.clock);
+  node.loop->set_rank(kFirstNodeRank + 2 * index + 1);
   wire_.agents[index].loop = node.loop.get();
   node.host = std::make_unique<SimHost>(*node.machine, *node.loop);
   node.link = std::make_unique<WireLink>(wire_, index);

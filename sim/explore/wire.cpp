@@ -8,7 +8,9 @@ Wire::Wire(Timeline& timeline, std::vector<std::string> node_names, int server_c
     : servers(server_count),
       agents(node_names.size()),
       names(std::move(node_names)),
-      loop_(timeline) {}
+      loop_(timeline) {
+  loop_.set_rank(1);
+}
 
 const WireStream* Wire::find(ConnectionId connection) const {
   return const_cast<Wire*>(this)->find_stream(connection);

@@ -77,7 +77,7 @@ class Wire {
   const std::deque<WireMessage>& under_way() const { return under_way_; }
   const std::vector<WireStream>& streams() const { return streams_; }
   const WireStream* find(ConnectionId connection) const;
-  std::vector<Duration> due() const { return loop_.due(); }
+  std::vector<VirtualLoop::DueTimer> due() const { return loop_.due(); }
 
   void agent_died(int node);
   void server_died(int server);
