@@ -6,6 +6,7 @@
 
 #include "common/version.h"
 #include "sim/chaos.h"
+#include "sim/explore/explore_command.h"
 #include "sim/replay/replay_command.h"
 #include "sim/replay/write_log.h"
 #include "sim/trace/trace_command.h"
@@ -107,6 +108,7 @@ int main(int argc, char** argv) {
   std::function<int()> run_trace = hai::add_trace_command(app);
   std::function<int()> run_replay = hai::add_replay_command(app);
   std::function<int()> run_year = hai::add_year_command(app);
+  std::function<int()> run_explore = hai::add_explore_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -114,5 +116,6 @@ int main(int argc, char** argv) {
   }
   if (command->parsed()) return run_chaos_command(chaos);
   if (app.got_subcommand("year")) return run_year();
+  if (app.got_subcommand("explore")) return run_explore();
   return app.got_subcommand("replay") ? run_replay() : run_trace();
 }

@@ -78,7 +78,8 @@ void SimNode::launch(const LaunchRank& order, MonoTime lease_until) {
     });
     return;
   }
-  loop_.call_after(Duration(rng_.between(1'000, 400'000)), [this, key = order.key] { run(key); });
+  const Duration delay(rng_.between(std::min<int64_t>(1'000, start_max.count()), start_max.count()));
+  loop_.call_after(delay, [this, key = order.key] { run(key); });
 }
 
 void SimNode::run(const RankKey& key) {
@@ -199,7 +200,8 @@ void SimNode::resume(const RankKey& key) {
 void SimNode::kill(const RankKey& key) {
   Process* process = find_live(key);
   if (process == nullptr || process->kill_timer != 0) return;
-  Duration delay(process->model.obeys ? rng_.between(1'000, 300'000) : 5'000'000);
+  const int64_t soonest = std::min<int64_t>(1'000, kill_max.count());
+  Duration delay(process->model.obeys ? rng_.between(soonest, kill_max.count()) : 5'000'000);
   process->kill_timer = loop_.call_after(delay, [this, key] { end(key, ExitCause::killed, 137); });
 }
 

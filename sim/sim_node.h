@@ -52,6 +52,19 @@ class SimNode {
   // Programs work so many times as fast from now on, those that run too.
   void set_program_speed(int speed);
   double launch_failure_rate = 0;
+  // At most so long until a launched program runs, and until a program that obeys has been killed.
+  Duration start_max = 400ms;
+  Duration kill_max = 300ms;
+  // The program of a live rank ends by itself.
+  void end_program(const RankKey& key, int exit_code) { end(key, ExitCause::program, exit_code); }
+  // Of every rank that it has, in order of their keys: its status, and until when it may live.
+  void each_rank(const std::function<void(const RankStatus&, MonoTime lease_until)>& visit) const {
+    for (const auto& [key, process] : processes_) visit(process.status, process.lease_until);
+  }
+  // Of the shims' clock.
+  std::vector<VirtualLoop::DueTimer> due() const { return loop_.due(); }
+  void set_rank(int rank) { loop_.set_rank(rank); }
+  void postpone(Duration slip) { loop_.postpone(slip); }
   std::optional<AgentRecord> record;  // what its agents keep while it is up
   bool record_is_writable = true;
 

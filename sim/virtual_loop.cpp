@@ -24,7 +24,7 @@ void Timeline::run_until(MonoTime end, const std::function<bool()>& stop) {
   now_ = std::max(now_, end);
 }
 
-Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback) {
+Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback, int64_t rank) {
   if (free_slots_.empty()) {
     free_slots_.push_back(slots_.size());
     slots_.emplace_back();
@@ -32,9 +32,17 @@ Timeline::Key Timeline::schedule(MonoTime at, std::function<void()> callback) {
   const Key key{free_slots_.back(), next_++};
   free_slots_.pop_back();
   slots_[key.slot] = {key.order, std::move(callback)};
-  heap_.push_back({std::max(at, now_), key.order, key.slot});
+  heap_.push_back({std::max(at, now_), rank, key.order, key.slot});
   std::push_heap(heap_.begin(), heap_.end());
   return key;
+}
+
+std::optional<MonoTime> Timeline::next() {
+  while (!heap_.empty() && slots_[heap_.front().slot].order != heap_.front().order) {
+    std::pop_heap(heap_.begin(), heap_.end());
+    heap_.pop_back();
+  }
+  return heap_.empty() ? std::nullopt : std::optional(heap_.front().at);
 }
 
 void Timeline::cancel(const Key& key) {
@@ -45,8 +53,9 @@ VirtualLoop::VirtualLoop(Timeline& timeline, const MachineClock* clock)
     : timeline_(timeline), clock_(clock) {}
 
 MonoTime VirtualLoop::local(MonoTime true_time) const {
-  if (clock_ == nullptr || clock_->drift_ppm == 0) return true_time;
-  return true_time + true_time.time_since_epoch() * clock_->drift_ppm / 1'000'000;
+  if (clock_ == nullptr) return true_time;
+  if (clock_->drift_ppm == 0) return true_time - clock_->slipped;
+  return true_time - clock_->slipped + true_time.time_since_epoch() * clock_->drift_ppm / 1'000'000;
 }
 
 // The first moment at which `delay` has passed by the machine's clock.
@@ -79,9 +88,11 @@ TimerId VirtualLoop::call_after(Duration delay, std::function<void()> callback) 
   const size_t slot = free_timers_.back();
   free_timers_.pop_back();
   const TimerId timer = (next_timer_++ << kSlotBits) | static_cast<TimerId>(slot);
-  const Timeline::Key key = timeline_.schedule(true_time_after(std::max(delay, Duration{0})),
-                                               [this, timer] { run(timer); });
-  timers_[slot] = {timer, key, std::move(callback)};
+  delay = delay < timeline_.grain ? Duration{0} : std::max(delay, Duration{0});
+  const MonoTime at = true_time_after(delay);
+  const Timeline::Key key = timeline_.schedule(
+      at, [this, timer] { run(timer); }, rank_of(delay));
+  timers_[slot] = {timer, key, at, delay, std::move(callback)};
   return timer;
 }
 
@@ -108,6 +119,37 @@ void VirtualLoop::wake() {
   }
 }
 
+void VirtualLoop::postpone(Duration slip) {
+  for (Timer& timer : timers_) {
+    if (timer.id == 0 || std::ranges::find(late_, timer.id) != late_.end()) continue;
+    timeline_.cancel(timer.key);
+    timer.at += slip;
+    timer.key = timeline_.schedule(
+        timer.at, [this, id = timer.id] { run(id); }, rank_of(timer.delay));
+  }
+}
+
+std::vector<VirtualLoop::DueTimer> VirtualLoop::due() const {
+  std::vector<DueTimer> due;
+  std::set<TimerId> late;
+  for (const TimerId id : late_) {
+    const Timer* timer = const_cast<VirtualLoop*>(this)->find(id);
+    if (timer == nullptr) continue;
+    late.insert(id);
+    due.push_back({timer->delay, Duration{0}});
+  }
+  const size_t first = due.size();
+  for (const Timer& timer : timers_) {
+    if (timer.id != 0 && !late.contains(timer.id))
+      due.push_back({timer.delay, timer.at - timeline_.now()});
+  }
+  std::sort(due.begin() + static_cast<ptrdiff_t>(first), due.end(),
+            [](const DueTimer& one, const DueTimer& other) {
+              return std::tie(one.left, one.delay) < std::tie(other.left, other.delay);
+            });
+  return due;
+}
+
 void VirtualLoop::cancel(TimerId timer) {
   Timer* found = find(timer);
   if (found == nullptr) return;
@@ -128,6 +170,13 @@ void VirtualLoop::kill() {
 
 void VirtualLoop::pause(Duration duration) {
   paused_until_ = std::max(paused_until_, timeline_.now() + duration);
+}
+
+void VirtualLoop::resume() {
+  paused_until_ = timeline_.now();
+  if (!wake_) return;
+  timeline_.cancel(*wake_);
+  wake();
 }
 
 }  // namespace hai

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,13 +24,18 @@ class Timeline {
   // callback.
   void run_until(MonoTime end, const std::function<bool()>& stop = nullptr);
   int64_t callbacks_run() const { return callbacks_run_; }
+  // When the next callback runs; nullopt if none is scheduled.
+  std::optional<MonoTime> next();
+  // Shorter delays are none: for a world whose times are few.
+  Duration grain{0};
 
   // Names a scheduled callback; of no use once it has run or was cancelled.
   struct Key {
     size_t slot = 0;
     int64_t order = 0;
   };
-  Key schedule(MonoTime at, std::function<void()> callback);
+  // Of one moment, those of lower rank run first, and of one rank in order of scheduling.
+  Key schedule(MonoTime at, std::function<void()> callback, int64_t rank = 0);
   void cancel(const Key& key);
 
  private:
@@ -40,10 +46,11 @@ class Timeline {
   };
   struct Due {
     MonoTime at{};
+    int64_t rank = 0;
     int64_t order = 0;
     size_t slot = 0;
     bool operator<(const Due& other) const {  // the first is on the heap's top
-      return std::pair(at, order) > std::pair(other.at, other.order);
+      return std::tie(at, rank, order) > std::tie(other.at, other.rank, other.order);
     }
   };
   std::function<void()> take(size_t slot);
@@ -60,6 +67,7 @@ class Timeline {
 struct MachineClock {
   Duration wall_skew{0};  // may jump
   int64_t drift_ppm = 0;  // of the monotonic clock, for good
+  Duration slipped{0};    // so much it has lost at once; see VirtualLoop::postpone
 };
 
 class VirtualLoop final : public Loop {
@@ -79,7 +87,21 @@ class VirtualLoop final : public Loop {
 
   void kill();                    // nothing scheduled on it runs any more
   void pause(Duration duration);  // SIGSTOP: what falls due meanwhile runs at the end
+  void resume();                  // SIGCONT, before that end
+  // The clock has slipped by so much: what is scheduled falls due later.
+  void postpone(Duration slip);
   bool is_paused() const { return timeline_.now() < paused_until_; }
+  // From 1: of one moment, this loop's timers run before those of a higher rank and those with the
+  // shorter delays first, so that which was set first makes no difference; what is posted goes
+  // before all of them. 0 = everything in order of scheduling.
+  void set_rank(int rank) { rank_ = rank; }
+  // Of each callback on it, with which delay it was set and how long until it falls due, in the
+  // order in which they will run; 0 if it only waits for the end of a pause.
+  struct DueTimer {
+    Duration delay{0};
+    Duration left{0};
+  };
+  std::vector<DueTimer> due() const;
 
   static constexpr UnixTime kWallStart =
       unix_micros(1'767'225'600'000'000);  // 2026-01-01T00:00:00Z
@@ -98,9 +120,16 @@ class VirtualLoop final : public Loop {
   struct Timer {
     TimerId id = 0;  // 0 = the slot is free
     Timeline::Key key;
+    MonoTime at{};
+    Duration delay{0};
     std::function<void()> callback;
   };
   static constexpr int kSlotBits = 24;
+  static constexpr int kDelayBits = 46;  // of microseconds, above them the loop's rank
+  int64_t rank_of(Duration delay) const {
+    return delay == Duration{0} ? 0 : (int64_t{rank_} << kDelayBits) | delay.count();
+  }
+  int rank_ = 0;
   Timer* find(TimerId timer);
   std::function<void()> take(Timer& timer);
   TimerId next_timer_ = 1;

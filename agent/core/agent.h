@@ -45,6 +45,7 @@ class Agent {
   const std::map<RankKey, RankStatus>& ranks() const { return ranks_; }
 
  private:
+  friend class AgentFingerprint;  // sim/explore tells states apart by all of it
   void connected();
   void disconnected();
   void order(const AgentOrder& order);

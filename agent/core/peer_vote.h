@@ -31,6 +31,7 @@ class PeerVote {
   void answered(int64_t round, const std::string& node, LeaseAnswer answer);
 
  private:
+  friend class AgentFingerprint;
   void begin_round();
   void end_round();
 

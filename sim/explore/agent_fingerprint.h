@@ -1,0 +1,19 @@
+#pragma once
+// All that an agent process knows, for fingerprints.
+
+#include "agent/core/agent.h"
+#include "sim/explore/fingerprint.h"
+
+namespace hai {
+
+void add_status(Fingerprint& out, const RankStatus& status);
+
+class AgentFingerprint {
+ public:
+  // `now` by the node's clock. Versions of lists of peers count from `version`, sequences from
+  // `sequence`.
+  static void add(Fingerprint& out, const Agent& agent, MonoTime now, Epoch epoch, int64_t version,
+                  int64_t sequence);
+};
+
+}  // namespace hai
