@@ -73,7 +73,7 @@ class Run {
     auto failed = [&] { return world_.checkers().violation().has_value(); };
     world_.timeline().run_until(chaos_ends, failed);
     if (!failed()) {
-      faults_.heal();
+      faults_.deeds().heal();
       liveness(failed);
     }
     if (!failed()) world_.checkers().check_log(world_.database(), world_.knobs());
