@@ -7,6 +7,7 @@
 #include "server/control/decide_mass_loss.h"
 #include "sim/faults.h"
 #include "sim/loss_watch.h"
+#include "sim/triggers.h"
 #include "sim/workload.h"
 #include "sim/world.h"
 
@@ -55,24 +56,40 @@ class Run {
   Run(uint64_t seed, const ChaosOptions& options)
       : options_(options),
         rng_(seed),
-        world_(world_options(seed)),
+        world_(world_options()),
         faults_(world_, rng_.next()),
         workload_(world_, rng_.next(),
                   world_.node_count() / (world_.node_count() < kLarge ? 1 : 4)),
         loop_(world_.timeline()),
-        losses_(world_, faults_.slowest_append()) {}
+        triggers_(world_, faults_.deeds(), workload_),
+        losses_(world_, slowest_append()) {
+    if (const WorldPlan* plan = options_.plan) {
+      world_.network().model = plan->network;
+      for (int i = 0; i < world_.node_count(); ++i)
+        world_.node(i).launch_failure_rate = static_cast<double>(plan->launch_failures_ppm) / 1e6;
+    }
+    if (options_.plan || options_.on_moment || options_.judge)
+      watch_points(world_, [this](const Moment& moment) { see(moment); });
+    if (options_.record) record(*options_.record);
+  }
 
   ChaosResult run(uint64_t seed) {
     for (int i = 0; i < world_.server_count(); ++i) world_.start_server(i);
     for (int i = 0; i < world_.node_count(); ++i) world_.start_agent(i);
-    MonoTime chaos_ends = world_.timeline().now() + options_.chaos;
-    act_again(chaos_ends);
-    strike_again(chaos_ends);
+    const Duration chaos = options_.plan ? options_.plan->chaos : options_.chaos;
+    MonoTime chaos_ends = world_.timeline().now() + chaos;
+    if (options_.plan) {
+      triggers_.arm(*options_.plan);
+    } else {
+      act_again(chaos_ends);
+      strike_again(chaos_ends);
+    }
     explain_again();
     watch_losses();
     auto failed = [&] { return world_.checkers().violation().has_value(); };
     world_.timeline().run_until(chaos_ends, failed);
     if (!failed()) {
+      triggers_.stop();
       faults_.deeds().heal();
       liveness(failed);
     }
@@ -91,11 +108,25 @@ class Run {
   }
 
  private:
-  WorldOptions world_options(uint64_t) {
+  WorldOptions world_options() {
     WorldOptions options;
     options.seed = rng_.next();
+    options.plan_dice = [this](Dice& dice) {
+      if (options_.record) dice.record(&options_.record->tape);
+      if (options_.plan) dice.play(options_.plan->tape, options_.plan->noise);
+    };
+    if (const WorldPlan* plan = options_.plan) {
+      options.nodes = plan->nodes;
+      options.leaves = leaves_ = plan->leaves;
+      options.check_every = busier(options.nodes, kNodesPerLook);
+      options.drift_ppm_max = plan->drift_ppm_max;
+      options.store_goes_back = plan->store_can_go_back;
+      options.knobs = plan->knobs;
+      return options;
+    }
     options.nodes = options_.nodes > 0 ? options_.nodes : static_cast<int>(rng_.between(3, 9));
     options.leaves = static_cast<int>(rng_.between(1, 4)) + options.nodes / kNodesPerLeaf;
+    leaves_ = options.leaves;
     options.check_every = busier(options.nodes, kNodesPerLook);
     options.drift_ppm_max = rng_.chance(0.5) ? 1'000 : 0;
     options.store_goes_back = options_.store_goes_back;
@@ -106,6 +137,35 @@ class Run {
       options.knobs.append_batch_max += options.nodes / 4;
     }
     return options;
+  }
+
+  Duration slowest_append() const {
+    if (!options_.plan) return faults_.slowest_append();
+    return options_.plan->store_can_be_slow ? Deeds::kSlowest : Deeds::kSlow;
+  }
+
+  void see(const Moment& moment) {
+    triggers_.see(moment);
+    if (options_.on_moment) options_.on_moment(moment, world_);
+    if (!options_.judge) return;
+    if (auto wrong = options_.judge(moment, world_)) world_.checkers().fail(*wrong);
+  }
+
+  // As far as it is known before it runs; deeds and acts follow as they are done.
+  void record(WorldPlan& plan) {
+    const WorldPlan* played = options_.plan;
+    plan.nodes = world_.node_count();
+    plan.leaves = leaves_;
+    plan.chaos = played ? played->chaos : options_.chaos;
+    plan.store_can_be_slow = slowest_append() == Deeds::kSlowest;
+    plan.store_can_go_back = world_.store_goes_back();
+    plan.network = world_.network().model;
+    plan.knobs = world_.knobs();
+    auto now = [this] { return When{.at = world_.timeline().now().time_since_epoch()}; };
+    faults_.deeds().on_deed = [this, &plan, now](const Deed& deed) {
+      plan.deeds.push_back({now(), deed, static_cast<int>(faults_.count())});
+    };
+    workload_.on_act = [&plan, now](const Act& act) { plan.acts.push_back({now(), act}); };
   }
 
   // How much more happens in a large cluster.
@@ -248,17 +308,24 @@ class Run {
   }
 
   const ChaosOptions options_;
+  int leaves_ = 0;
   Rng rng_;
   World world_;
   Faults faults_;
   Workload workload_;
   VirtualLoop loop_;
+  Triggers triggers_;
   LossWatch losses_;
   const Controller* explained_by_ = nullptr;
   int64_t passes_then_ = 0;
 };
 
 }  // namespace
+
+ChaosResult run_world(const WorldPlan& plan, ChaosOptions options) {
+  options.plan = &plan;
+  return run_chaos(0, options);
+}
 
 ChaosResult run_chaos(uint64_t seed, const ChaosOptions& options) {
   return Run(seed, options).run(seed);

@@ -1,8 +1,8 @@
 #pragma once
 // Every draw of the simulated wires, machines, store and programs goes through here, so that a
-// world can be told exactly and changed in one place (sim/world_plan.h). By itself a Dice draws from
-// the generator of whoever asks. With a tape, a draw comes from the tape; what that does not name
-// comes from a generator of that source alone, or, without noise, is calm: nothing is lost and
+// world can be told exactly and changed in one place (sim/world_plan.h). By itself a Dice draws
+// from the generator of whoever asks. With a tape, a draw comes from the tape; what that does not
+// name comes from a generator of that source alone, or, without noise, is calm: nothing is lost and
 // nothing takes long. So a change at one node does not move the draws of the others.
 
 #include <cstdint>

@@ -100,8 +100,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 5000));
   command->add_option("--log", chaos.log, "write the event log of --seed to this file, for replay");
   command->add_flag("--twice", chaos.twice, "run each seed twice and compare the digests");
-  command->add_flag("--store-goes-back", chaos.options.store_goes_back,
-                    "also fail over to replicas that lack transactions: jobs may be lost, none runs twice");
+  command->add_flag(
+      "--store-goes-back", chaos.options.store_goes_back,
+      "also fail over to replicas that lack transactions: jobs may be lost, none runs twice");
   command->add_flag("--fail-fast", chaos.fail_fast, "end with the first seed that fails");
   command->add_flag("-v,--verbose", chaos.options.verbose, "a line for every seed");
   std::function<int()> run_trace = hai::add_trace_command(app);

@@ -93,8 +93,8 @@ void SimNode::run(const RankKey& key) {
   process->status.started_at = loop_.wall_now();
   process->running_since = loop_.now();
   if (process->order.is_validation) {
-    process->finish_timer = loop_.call_after(drawn(Source::program, 1s, 60s),
-                                             [this, key] { finish_validation(key); });
+    process->finish_timer =
+        loop_.call_after(drawn(Source::program, 1s, 60s), [this, key] { finish_validation(key); });
     return tell(process->status);
   }
   const ProgramModel& model = process->model;
@@ -111,12 +111,13 @@ void SimNode::finish_validation(const RankKey& key) {
   Process* process = find_live(key);
   if (process == nullptr) return;
   const bool fails = dice_.chance(Source::program, facts_.name, 0.2, rng_);
-  process->status.measurements = {{.test = "gemm",
-                                   .metric = "fp16",
-                                   .unit = "TFLOPS",
-                                   .value = static_cast<double>(drawn(Source::program, Duration(95), Duration(105)).count()),
-                                   .verdict = fails ? CheckVerdict::fail : CheckVerdict::ok,
-                                   .detail = fails ? "simulated" : ""}};
+  process->status.measurements = {
+      {.test = "gemm",
+       .metric = "fp16",
+       .unit = "TFLOPS",
+       .value = static_cast<double>(drawn(Source::program, Duration(95), Duration(105)).count()),
+       .verdict = fails ? CheckVerdict::fail : CheckVerdict::ok,
+       .detail = fails ? "simulated" : ""}};
   end(key, ExitCause::program, fails ? 1 : 0);
 }
 

@@ -41,7 +41,8 @@ World::World(const WorldOptions& options)
   for (const NodeFacts& facts : options.facts.empty() ? alike_nodes(options) : options.facts) {
     auto slot = std::make_unique<NodeSlot>();
     slot->clock = random_clock(facts.name);
-    slot->node = std::make_unique<SimNode>(timeline_, dice_, facts, rng_.next(), checkers_, &slot->clock);
+    slot->node =
+        std::make_unique<SimNode>(timeline_, dice_, facts, rng_.next(), checkers_, &slot->clock);
     const int index = static_cast<int>(nodes_.size());
     slot->node->hardware().reboot = [this, index] { reboot(index); };
     index_of_[facts.name] = index;

@@ -31,7 +31,7 @@ struct WorldOptions {
       1;  // so many appends and passes: what looks at the whole state costs by its size
   int64_t drift_ppm_max = 0;  // of each machine's monotonic clock
   Knobs knobs;
-  std::vector<NodeFacts> facts;  // the nodes; empty = as many as `nodes` says, alike
+  std::vector<NodeFacts> facts;          // the nodes; empty = as many as `nodes` says, alike
   std::function<void(Dice&)> plan_dice;  // before the first draw
 };
 
