@@ -7,44 +7,13 @@
 #include "server/control/decide_mass_loss.h"
 #include "sim/faults.h"
 #include "sim/loss_watch.h"
+#include "sim/random_world.h"
 #include "sim/triggers.h"
 #include "sim/workload.h"
 #include "sim/world.h"
 
 namespace hai {
 namespace {
-
-Knobs random_knobs(Rng& rng) {
-  Knobs knobs;
-  knobs.heartbeat = Duration(rng.between(1, 5) * 1'000'000);
-  knobs.agent_lease = Duration(rng.between(15, 30) * 1'000'000);
-  knobs.down_after =
-      knobs.agent_lease + knobs.heartbeat + 4s + Duration(rng.between(0, 10) * 1'000'000);
-  knobs.plan_gap = Duration(rng.between(0, 200) * 1'000);
-  knobs.resend_after = Duration(rng.between(500, 5'000) * 1'000);
-  knobs.append_batch_max = static_cast<int>(rng.between(1, 50));
-  knobs.policy = rng.chance(0.7) ? Policy::feedback : Policy::fifo;
-  knobs.min_quantum = Duration(rng.between(0, 300) * 1'000'000);
-  knobs.switch_share_permille = static_cast<int>(rng.between(20, 1'000));
-  knobs.feedback_base = Duration(rng.between(1, 600) * 1'000'000);
-  knobs.promote_after = Duration(rng.between(60, 1'800) * 1'000'000);
-  knobs.reserve_after = Duration(rng.between(0, 600) * 1'000'000);
-  knobs.checkpoint_patience = Duration(rng.between(0, 120) * 1'000'000);
-  knobs.usage_half_life = Duration(rng.between(60, 36'000) * 1'000'000);
-  knobs.above_normal_lasts = Duration(rng.between(0, 600) * 1'000'000);
-  knobs.defrag_moves_per_hour = static_cast<int>(rng.between(0, 200));
-  knobs.fault_patience = Duration(rng.between(0, 20) * 1'000'000);
-  knobs.validate_period = Duration(rng.between(20, 120) * 60'000'000);
-  knobs.validate_deadline = Duration(rng.between(0, 30) * 60'000'000);
-  knobs.validation_timeout = Duration(rng.between(30, 600) * 1'000'000);
-  knobs.hook_timeout = Duration(rng.between(30, 600) * 1'000'000);
-  knobs.mass_fault_nodes = static_cast<int>(rng.between(2, 5));
-  knobs.lemon_score = static_cast<int>(rng.between(0, 40));
-  knobs.repair_rounds = static_cast<int>(rng.between(0, 3));
-  knobs.max_validations = static_cast<int>(rng.between(0, 5));
-  knobs.max_requeues = 1'000;  // Faults come far more often than anywhere real.
-  return knobs;
-}
 
 bool went_back(const Controller& leader) {
   return std::ranges::any_of(leader.state().incidents(),
@@ -71,6 +40,9 @@ class Run {
     if (options_.plan || options_.on_moment || options_.judge)
       watch_points(world_, [this](const Moment& moment) { see(moment); });
     if (options_.record) record(*options_.record);
+    if (options_.on_deed || options_.record)
+      faults_.deeds().on_deed = [this](const Deed& deed) { tell(deed); };
+    workload_.on_act = [this](const Act& act) { tell(act); };
   }
 
   ChaosResult run(uint64_t seed) {
@@ -161,12 +133,20 @@ class Run {
     plan.store_can_go_back = world_.store_goes_back();
     plan.network = world_.network().model;
     plan.knobs = world_.knobs();
-    auto now = [this] { return When{.at = world_.timeline().now().time_since_epoch()}; };
-    faults_.deeds().on_deed = [this, &plan, now](const Deed& deed) {
-      plan.deeds.push_back({now(), deed, static_cast<int>(faults_.count())});
-    };
-    workload_.on_act = [&plan, now](const Act& act) { plan.acts.push_back({now(), act}); };
   }
+
+  void tell(const Deed& deed) {
+    if (options_.record)
+      options_.record->deeds.push_back({now(), deed, static_cast<int>(faults_.count())});
+    if (options_.on_deed) options_.on_deed(deed, world_);
+  }
+
+  void tell(const Act& act) {
+    if (options_.record) options_.record->acts.push_back({now(), act});
+    if (options_.on_act) options_.on_act(act, world_);
+  }
+
+  When now() const { return {.at = world_.timeline().now().time_since_epoch()}; }
 
   // How much more happens in a large cluster.
   static constexpr int kLarge = 100;

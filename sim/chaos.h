@@ -25,6 +25,8 @@ struct ChaosOptions {
   const WorldPlan* plan = nullptr;  // this world, not the seed's; `nodes` and `chaos` are its own
   WorldPlan* record = nullptr;      // becomes the world that runs, every draw of it on its tape
   std::function<void(const Moment&, World&)> on_moment;
+  std::function<void(const Deed&, World&)> on_deed;
+  std::function<void(const Act&, World&)> on_act;
   // A promise of the caller's own: asked after each decision point; what is wrong, if anything.
   std::function<std::optional<std::string>(const Moment&, World&)> judge;
 };

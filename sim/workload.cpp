@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sim/latency.h"
+#include "sim/random_world.h"
 
 namespace hai {
 namespace {
@@ -44,7 +45,7 @@ void Workload::perform(const Act& act) {
     leader->submit({.trusted_user = "ann"}, std::move(command), [](Result<CommandReply>) {});
   };
   const std::string job = id_of(act.job);
-  const std::string& node = world_.node_name(act.node);
+  const std::string& node = world_.node_name(act.node % world_.node_count());
   switch (act.kind) {
     case ActKind::ask:
     case ActKind::submit:
@@ -75,38 +76,8 @@ void Workload::perform(const Act& act) {
   }
 }
 
-JobSpec Workload::random_spec() {
-  ProgramModel program{.work = Duration(rng_.between(5'000'000, 400'000'000)),
-                       .period = Duration(rng_.between(0, 3) * 20'000'000),
-                       .save = Duration(rng_.between(100'000, 20'000'000)),
-                       .obeys = rng_.chance(0.8)};
-  if (rng_.chance(0.1))
-    program.fails_after = Duration(rng_.between(1'000'000, program.work.count()));
-  JobSpec spec;
-  spec.name = fmt::format("job-{}", next_);
-  spec.priority = rng_.pick(kPriorities);
-  if (rng_.chance(0.2)) spec.priority = Priority::automatic;
-  spec.workspace = "/sim";
-  spec.entrypoint = "program";
-  spec.environments = program.to_environment();
-  spec.node_count =
-      static_cast<int>(rng_.between(1, rng_.chance(0.3) ? max_nodes_ : std::min(2, max_nodes_)));
-  if (rng_.chance(0.4)) {
-    constexpr std::array kShares = {1, 2, 4};
-    spec.gpus_per_node = rng_.pick(kShares);
-  }
-  if (rng_.chance(0.1)) spec.max_leaves = 1;
-  if (rng_.chance(0.1)) spec.cross_zone = CrossZone::never;
-  if (rng_.chance(0.2)) spec.suspend.signal = "SIGUSR1";
-  spec.suspend.grace = Duration(rng_.between(0, 30) * 1'000'000);
-  spec.restart = {.on_failure = rng_.chance(0.3), .max = 2};
-  if (next_ > 1 && rng_.chance(0.05))
-    spec.depends_on = {fmt::format("job-{}", rng_.between(1, next_ - 1))};
-  return spec;
-}
-
 void Workload::submit() {
-  auto spec = std::make_shared<const JobSpec>(random_spec());
+  auto spec = std::make_shared<const JobSpec>(random_job(rng_, next_, max_nodes_));
   perform({.kind = ActKind::submit,
            .job = next_++,
            .user = rng_.pick(kUsers),

@@ -39,7 +39,6 @@ class Workload {
   void send(Request request);
   void ask_again();
   void change_quota();
-  JobSpec random_spec();
   void control();
   void change_node();
   int some_job();

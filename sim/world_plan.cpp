@@ -199,7 +199,7 @@ void read_act(Line& line, WorldPlan& plan) {
     act.level = static_cast<Priority>(line.number("level", 10));
     act.nodes = line.number("nodes");
   }
-  if (act.node < 0 || act.node >= plan.nodes) line.fail();
+  if (act.node < 0) line.fail();
   plan.acts.push_back(std::move(planned));
 }
 
