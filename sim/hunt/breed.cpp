@@ -24,6 +24,16 @@ Duration of_any_size(Rng& rng, Duration low, Duration high) {
   return Duration(rng.between(low.count(), std::min(top * 4, high.count())));
 }
 
+// How long a fault lasts: often about as long as something waits for.
+Duration fault_time(const WorldPlan& plan, Rng& rng, Duration low, Duration high) {
+  if (rng.chance(0.5)) return of_any_size(rng, low, high);
+  const Knobs& knobs = plan.knobs;
+  const std::array<Duration, 6> kWaits = {knobs.heartbeat,    knobs.agent_lease,
+                                          knobs.down_after,   knobs.down_after + knobs.heartbeat,
+                                          knobs.resend_after, knobs.launch_timeout};
+  return kWaits[rng.below(kWaits.size())] + of_any_size(rng, 1ms, 8s);
+}
+
 // What can follow a message is where most goes wrong; the rest is there, too.
 int random_point(Rng& rng) {
   static const std::vector<int> kFavoured = [] {
@@ -77,7 +87,7 @@ void add_fault(WorldPlan& plan, const When& when, Rng& rng) {
   const int node = is_there ? PlannedDeed::kThere : random_node(plan, rng);
   const auto server = static_cast<int>(rng.below(kServers));
   auto add = [&](const When& at, Deed deed) { plan.deeds.push_back({at, deed, strike}); };
-  const Duration down = of_any_size(rng, 20ms, 60s);
+  const Duration down = fault_time(plan, rng, 20ms, 60s);
   auto pair = [&](DeedKind first, DeedKind second, int target) {
     add(when, {.kind = first, .target = target});
     add(later(when, down), {.kind = second, .target = target});
@@ -102,7 +112,7 @@ void add_fault(WorldPlan& plan, const When& when, Rng& rng) {
     case 11:
       return add(when, {.kind = DeedKind::cut,
                         .target = node,
-                        .time = of_any_size(rng, 1s, 2min),
+                        .time = fault_time(plan, rng, 1s, 2min),
                         .a = rng.between(0, 3),
                         .b = rng.between(0, 2)});
     case 12:
@@ -223,7 +233,7 @@ void change_deed(WorldPlan& plan, Rng& rng) {
   PlannedDeed& planned = rng.pick(plan.deeds);
   switch (rng.below(4)) {
     case 0:
-      planned.deed.time = of_any_size(rng, 10ms, 90s);
+      planned.deed.time = fault_time(plan, rng, 10ms, 90s);
       return;
     case 1:
       planned.deed.target = random_node(plan, rng);
@@ -326,7 +336,7 @@ WorldPlan fresh_world(Rng& rng) {
   WorldPlan plan;
   plan.nodes = static_cast<int>(rng.between(2, 6));
   plan.leaves = static_cast<int>(rng.between(1, 3));
-  plan.chaos = between(rng, 60s, 240s);
+  plan.chaos = between(rng, 40s, 200s);
   plan.noise = rng.next() | 1;
   plan.drift_ppm_max = rng.chance(0.5) ? 1'000 : 0;
   plan.launch_failures_ppm = rng.chance(0.2) ? 50'000 : 0;
