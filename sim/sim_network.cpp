@@ -64,6 +64,7 @@ void SimNetwork::release(int64_t held) {
 
 void SimNetwork::arrive(Direction& direction, int64_t number, Passing message) {
   message.arrives = true;
+  message.number = number;
   message.is_overtaken = number < direction.newest_arrived;
   direction.newest_arrived = std::max(direction.newest_arrived, number);
   if (on_message) on_message(message);
@@ -138,7 +139,7 @@ void SimNetwork::to_server(ConnectionId connection, const AgentReport& report) {
   auto it = streams_.find(connection);
   if (it == streams_.end() || !it->second.agent_open) return;
   Direction& up = it->second.up;
-  const Passing message{.node = it->second.agent->node, .report = &report};
+  const Passing message{.node = it->second.agent->node, .report = &report, .number = up.sent + 1};
   deliver(up, message, [this, connection, report, number = ++up.sent] {
     auto stream = streams_.find(connection);
     if (stream == streams_.end() || !stream->second.server_open) return;
@@ -156,7 +157,7 @@ void SimNetwork::to_agent(ConnectionId connection, const AgentOrder& order) {
   auto it = streams_.find(connection);
   if (it == streams_.end() || !it->second.server_open) return;
   Direction& down = it->second.down;
-  const Passing message{.node = it->second.agent->node, .order = &order};
+  const Passing message{.node = it->second.agent->node, .order = &order, .number = down.sent + 1};
   deliver(down, message, [this, connection, order, number = ++down.sent] {
     auto stream = streams_.find(connection);
     if (stream == streams_.end() || !stream->second.agent_open) return;

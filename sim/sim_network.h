@@ -57,6 +57,7 @@ class SimNetwork {
     const std::string& node;
     const AgentReport* report = nullptr;  // to the server
     const AgentOrder* order = nullptr;    // or to the agent
+    int64_t number = 0;                   // of those of its connection and direction, from 1
     bool arrives = false;
     bool is_overtaken = false;  // arrives after one that was sent later
   };

@@ -81,7 +81,7 @@ int next_strike(const WorldPlan& plan) {
 }
 
 // A deed and what undoes it.
-void add_fault(WorldPlan& plan, const When& when, Rng& rng) {
+void add_narrow_fault(WorldPlan& plan, const When& when, Rng& rng) {
   const int strike = next_strike(plan);
   const bool is_there = when.point >= 0 && rng.chance(0.6);
   const int node = is_there ? PlannedDeed::kThere : random_node(plan, rng);
@@ -141,6 +141,40 @@ void add_fault(WorldPlan& plan, const When& when, Rng& rng) {
                         .time = of_any_size(rng, 1s, 5min),
                         .a = between(rng, -12h, 12h).count()});
   }
+}
+
+// Many at once: a switch, a split, an upgrade, a control plane that is away.
+void add_wide_fault(WorldPlan& plan, const When& when, Rng& rng) {
+  const int strike = next_strike(plan);
+  auto add = [&](const When& at, Deed deed) { plan.deeds.push_back({at, deed, strike}); };
+  const Duration time = fault_time(plan, rng, 1s, 2min);
+  const auto kind = rng.below(4);
+  const double share = rng.chance(0.4) ? 1 : rng.unit();
+  const auto direction = rng.chance(0.7) ? int64_t{1} : rng.between(0, 3);
+  const auto island = rng.between(0, 1);
+  if (kind == 3) {
+    if (rng.chance(0.5)) return add(when, {.kind = DeedKind::store_down, .time = time});
+    for (int i = 0; i < kServers; ++i) {
+      add(when, {.kind = DeedKind::server_crash, .target = i});
+      add(later(when, time + of_any_size(rng, 10ms, 5s)),
+          {.kind = DeedKind::server_start, .target = i});
+    }
+    return;
+  }
+  for (int i = 0; i < plan.nodes; ++i) {
+    if (!rng.chance(share)) continue;
+    if (kind == 2) {
+      add(when, {.kind = DeedKind::agent_crash, .target = i});
+      add(later(when, of_any_size(rng, 20ms, 10s)), {.kind = DeedKind::agent_start, .target = i});
+    } else {
+      add(when, {.kind = DeedKind::cut, .target = i, .time = time, .a = direction, .b = island});
+    }
+  }
+}
+
+void add_fault(WorldPlan& plan, const When& when, Rng& rng) {
+  if (rng.chance(0.2)) return add_wide_fault(plan, when, rng);
+  add_narrow_fault(plan, when, rng);
 }
 
 void add_hold(WorldPlan& plan, Rng& rng) {
@@ -334,7 +368,7 @@ void change(WorldPlan& plan, const WorldPlan& other, Rng& rng) {
 
 WorldPlan fresh_world(Rng& rng) {
   WorldPlan plan;
-  plan.nodes = static_cast<int>(rng.between(2, 6));
+  plan.nodes = static_cast<int>(rng.between(2, 7));
   plan.leaves = static_cast<int>(rng.between(1, 3));
   plan.chaos = between(rng, 40s, 200s);
   plan.noise = rng.next() | 1;

@@ -7,13 +7,8 @@ namespace {
 
 constexpr Duration kAround = 15s;  // a fault has to do with what follows within it
 
-uint8_t step_of(uint16_t count) {
-  if (count <= 3) return static_cast<uint8_t>(1 << (count - 1));
-  if (count < 8) return 1 << 3;
-  if (count < 16) return 1 << 4;
-  if (count < 32) return 1 << 5;
-  return count < 128 ? 1 << 6 : 1 << 7;
-}
+// Once, a few times, often: finer steps make nearly every world a new one.
+uint8_t step_of(uint16_t count) { return count == 1 ? 1 : count < 16 ? 2 : 4; }
 
 uint64_t mixed(uint64_t value) {
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -100,6 +95,7 @@ void Coverage::see(const Moment& moment, World& world) {
 }
 
 int Reached::add(const Coverage& world) {
+  constexpr int kNew = 4;  // a pair that none reached, against one that none reached so often
   int fresh = 0;
   for (size_t i = 0; i < Coverage::kSize; ++i) {
     const uint16_t count = world.counts()[i];
@@ -108,7 +104,7 @@ int Reached::add(const Coverage& world) {
     if ((steps_[i] & step) != 0) continue;
     pairs_ += steps_[i] == 0;
     steps_[i] |= step;
-    ++fresh;
+    fresh += steps_[i] == step ? kNew : 1;
   }
   return fresh;
 }

@@ -1,7 +1,7 @@
 #pragma once
 // What a world reached, as a fuzzer counts it: pairs of a decision point with the state it met,
 // with what came before it, and with the faults around it. Each pair is a bit of a hash; how often
-// it was reached counts in steps (1, 2, 3, 4-7, 8-15, 16-31, 32-127, more).
+// it was reached counts in steps: once, a few times, often.
 
 #include <array>
 #include <cstdint>
@@ -41,7 +41,7 @@ class Coverage {
 // Of all worlds of a hunt.
 class Reached {
  public:
-  // How many pairs it reached that none before did, or not so often.
+  // How much it reached that none before did, or not so often; 0 = nothing.
   int add(const Coverage& world);
   size_t pairs() const { return pairs_; }
 

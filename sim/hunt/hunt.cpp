@@ -12,7 +12,8 @@ namespace {
 // So many fresh worlds come first, and later one in so many: what is learnt is not all there is.
 constexpr int64_t kFreshFirst = 40;
 constexpr double kFreshLater = 0.2;
-constexpr size_t kYoung = 24;  // of the corpus: the latest, chosen more often
+constexpr int kEnough = 4;  // of what is new, to be kept
+constexpr int kRivals = 3;
 
 class Hunt {
  public:
@@ -34,10 +35,16 @@ class Hunt {
     return !options_.goes_on || options_.goes_on(hunted_.worlds, reached_.pairs(), corpus_.size());
   }
 
+  // The best of a few: who reached most that was new.
   const WorldPlan& parent() {
-    const size_t young = std::min(kYoung, corpus_.size());
-    if (rng_.chance(0.5)) return corpus_[corpus_.size() - 1 - rng_.below(young)];
-    return corpus_[rng_.below(corpus_.size())];
+    size_t best = rng_.below(corpus_.size());
+    for (int left = kRivals; left > 0; --left) {
+      const size_t other = rng_.below(corpus_.size());
+      if (corpus_[other].score > corpus_[best].score) best = other;
+    }
+    // Whoever had children makes room for others.
+    corpus_[best].score *= 0.9;
+    return corpus_[best].world;
   }
 
   WorldPlan next() {
@@ -71,8 +78,9 @@ class Hunt {
       ++hunted_.known;
       return false;
     }
-    if (options_.learns && reached_.add(coverage) > 0) {
-      corpus_.push_back(world);
+    const int fresh = options_.learns ? reached_.add(coverage) : 0;
+    if (fresh >= kEnough) {
+      corpus_.push_back({world, static_cast<double>(fresh)});
       if (options_.kept) options_.kept(world);
     }
     return false;
@@ -87,7 +95,11 @@ class Hunt {
   const HuntOptions& options_;
   Rng rng_;
   Reached reached_;
-  std::vector<WorldPlan> corpus_;
+  struct Kept {
+    WorldPlan world;
+    double score;
+  };
+  std::vector<Kept> corpus_;
   Hunted hunted_;
 };
 

@@ -14,6 +14,50 @@ bool has_digit(const std::string& word) {
   return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// Which messages of a world were overtaken, and by how many.
+class Overtakings {
+ public:
+  void see(const Moment& moment, const World& world) {
+    if (moment.message == nullptr) return;
+    auto& sent = sent_[{moment.node, moment.message->order != nullptr}];
+    const auto number = static_cast<size_t>(moment.message->number);
+    if (!moment.message->arrives) {
+      if (number == 1) finish(sent);  // another connection
+      sent.push_back({.at = world.timeline().now().time_since_epoch(),
+                      .point = moment.point,
+                      .node = moment.node});
+      return;
+    }
+    if (number > sent.size() || sent[number - 1].has_arrived) return;
+    sent[number - 1].has_arrived = true;
+    for (size_t i = number; i < sent.size(); ++i) sent[number - 1].by += sent[i].has_arrived;
+  }
+  std::vector<PlannedHold> as_holds() {
+    for (auto& [direction, sent] : sent_) finish(sent);
+    std::ranges::sort(holds_, {}, [](const PlannedHold& hold) { return hold.when.at; });
+    return holds_;
+  }
+
+ private:
+  struct Sent {
+    Duration at{0};
+    int point = 0;
+    int node = 0;
+    bool has_arrived = false;
+    int by = 0;  // how many that were sent later came first
+  };
+  void finish(std::vector<Sent>& sent) {
+    for (const Sent& message : sent) {
+      if (message.by == 0) continue;
+      holds_.push_back(
+          {{.at = message.at, .point = message.point, .node = message.node}, message.by});
+    }
+    sent.clear();
+  }
+  std::map<std::pair<int, bool>, std::vector<Sent>> sent_;
+  std::vector<PlannedHold> holds_;
+};
+
 class Shrinker {
  public:
   Shrinker(const WorldPlan& world, const std::string& violation, const ShrinkOptions& options)
@@ -26,6 +70,7 @@ class Shrinker {
 
   Shrunk run() {
     tape_the_noise();
+    (void)hold_instead();
     for (bool is_smaller = true; is_smaller && !is_late();) {
       is_smaller = false;
       is_smaller |= calm_wires();
@@ -68,6 +113,25 @@ class Shrinker {
     taped.noise = 0;
     taped.drift_ppm_max = taped.launch_failures_ppm = 0;
     (void)try_out(std::move(taped));
+  }
+
+  // Calm wires on which those messages alone are held back that others have overtaken: then the
+  // order of messages does not hang on the time at which each leaves.
+  bool hold_instead() {
+    Overtakings overtakings;
+    ChaosOptions chaos = options_.chaos;
+    chaos.on_moment = [&](const Moment& moment, World& world) { overtakings.see(moment, world); };
+    (void)run_world(best_.world, chaos);
+    for (const Duration earlier : {Duration(0), Duration(10ms), Duration(200ms), Duration(1s)}) {
+      WorldPlan held = best_.world;
+      std::erase_if(held.tape, [](const Drawn& drawn) { return drawn.source == Source::delay; });
+      for (PlannedHold hold : overtakings.as_holds()) {
+        hold.when.at -= earlier;
+        held.holds.push_back(hold);
+      }
+      if (try_out(std::move(held))) return true;
+    }
+    return false;
   }
 
   // Delta debugging: leaves out larger parts first, then smaller ones, down to single items.
