@@ -12,6 +12,8 @@ namespace hai {
 namespace {
 
 constexpr int kServers = 2;
+// Of a world with held messages: its checkers must know that they may overtake each other.
+constexpr double kReordering = 0.001;
 constexpr std::array kUsers = {"ann", "bob", "eve"};
 
 Duration between(Rng& rng, Duration low, Duration high) {
@@ -78,6 +80,40 @@ int next_strike(const WorldPlan& plan) {
   int last = 0;
   for (const PlannedDeed& planned : plan.deeds) last = std::max(last, planned.strike);
   return last + 1;
+}
+
+int next_job(const WorldPlan& plan) {
+  int last = 0;
+  for (const PlannedAct& planned : plan.acts) last = std::max(last, planned.act.job);
+  return last + 1;
+}
+
+Act random_act(const WorldPlan& plan, Rng& rng) {
+  const int jobs = next_job(plan);
+  if (rng.chance(0.6)) {
+    JobSpec spec = random_job(rng, jobs, plan.nodes);
+    // Shorter programs: more starts and ends in the same time.
+    auto& work = spec.environments["SIM_WORK"];
+    work = std::to_string(std::stoll(work) / (int64_t{1} << rng.between(0, 5)));
+    return {.kind = ActKind::submit,
+            .job = jobs,
+            .user = rng.pick(kUsers),
+            .spec = std::make_shared<const JobSpec>(std::move(spec))};
+  }
+  if (rng.chance(0.15)) {
+    return {.kind = ActKind::quota,
+            .user = rng.pick(kUsers),
+            .level = rng.pick(kPriorities),
+            .nodes = rng.between(0, plan.nodes)};
+  }
+  constexpr std::array kControls = {ActKind::stop,    ActKind::suspend,  ActKind::suspend,
+                                    ActKind::resume,  ActKind::resume,   ActKind::hold,
+                                    ActKind::release, ActKind::priority, ActKind::cordon,
+                                    ActKind::drain,   ActKind::undrain,  ActKind::undrain};
+  return {.kind = rng.pick(kControls),
+          .job = static_cast<int>(rng.between(1, jobs)),
+          .node = random_node(plan, rng),
+          .level = rng.pick(kPriorities)};
 }
 
 // A deed and what undoes it.
@@ -172,8 +208,44 @@ void add_wide_fault(WorldPlan& plan, const When& when, Rng& rng) {
   }
 }
 
+// A node is away until others give it up or nearly so, and what it says and hears when it is back
+// comes in another order.
+void add_troubled_return(WorldPlan& plan, Rng& rng) {
+  const int node = random_node(plan, rng);
+  const Duration start = random_time(plan, rng);
+  const Duration time = plan.knobs.down_after + of_any_size(rng, 1ms, 20s) - 2s;
+  const int strike = next_strike(plan);
+  auto add = [&](Duration at, Deed deed) { plan.deeds.push_back({{.at = at}, deed, strike}); };
+  switch (rng.below(3)) {
+    case 0:
+      add(start, {.kind = DeedKind::agent_pause, .target = node, .time = time});
+      break;
+    case 1:
+      add(start, {.kind = DeedKind::cut, .target = node, .time = time, .a = rng.between(1, 3)});
+      break;
+    default:
+      add(start, {.kind = DeedKind::agent_crash, .target = node});
+      add(start + time, {.kind = DeedKind::agent_start, .target = node});
+  }
+  constexpr std::array kPoints = {"report_leaves", "hello_leaves",  "news_leaves", "launch_leaves",
+                                  "kill_leaves",   "forget_leaves", "grant_leaves"};
+  for (int64_t left = rng.between(0, 4); left > 0; --left) {
+    plan.holds.push_back({{.at = start + time - 1ms,
+                           .point = point_named(rng.pick(kPoints)),
+                           .node = node,
+                           .nth = static_cast<int>(rng.between(1, 3))},
+                          static_cast<int>(rng.between(1, 4))});
+    plan.network.reordering = std::max(plan.network.reordering, kReordering);
+  }
+  // Somebody waits for it.
+  if (rng.chance(0.5)) return;
+  for (int64_t left = rng.between(1, 4); left > 0; --left)
+    plan.acts.push_back({{.at = start + time / 2}, random_act(plan, rng)});
+}
+
 void add_fault(WorldPlan& plan, const When& when, Rng& rng) {
   if (rng.chance(0.2)) return add_wide_fault(plan, when, rng);
+  if (rng.chance(0.25)) return add_troubled_return(plan, rng);
   add_narrow_fault(plan, when, rng);
 }
 
@@ -186,42 +258,7 @@ void add_hold(WorldPlan& plan, Rng& rng) {
   when.node = rng.chance(0.5) ? random_node(plan, rng) : -1;
   when.nth = static_cast<int>(rng.between(1, 3));
   plan.holds.push_back({when, static_cast<int>(rng.between(1, 3))});
-  // The checkers must know that messages may overtake each other.
-  if (plan.network.reordering == 0) plan.network.reordering = 0.001;
-}
-
-int next_job(const WorldPlan& plan) {
-  int last = 0;
-  for (const PlannedAct& planned : plan.acts) last = std::max(last, planned.act.job);
-  return last + 1;
-}
-
-Act random_act(const WorldPlan& plan, Rng& rng) {
-  const int jobs = next_job(plan);
-  if (rng.chance(0.6)) {
-    JobSpec spec = random_job(rng, jobs, plan.nodes);
-    // Shorter programs: more starts and ends in the same time.
-    auto& work = spec.environments["SIM_WORK"];
-    work = std::to_string(std::stoll(work) / (int64_t{1} << rng.between(0, 5)));
-    return {.kind = ActKind::submit,
-            .job = jobs,
-            .user = rng.pick(kUsers),
-            .spec = std::make_shared<const JobSpec>(std::move(spec))};
-  }
-  if (rng.chance(0.15)) {
-    return {.kind = ActKind::quota,
-            .user = rng.pick(kUsers),
-            .level = rng.pick(kPriorities),
-            .nodes = rng.between(0, plan.nodes)};
-  }
-  constexpr std::array kControls = {ActKind::stop,    ActKind::suspend,  ActKind::suspend,
-                                    ActKind::resume,  ActKind::resume,   ActKind::hold,
-                                    ActKind::release, ActKind::priority, ActKind::cordon,
-                                    ActKind::drain,   ActKind::undrain,  ActKind::undrain};
-  return {.kind = rng.pick(kControls),
-          .job = static_cast<int>(rng.between(1, jobs)),
-          .node = random_node(plan, rng),
-          .level = rng.pick(kPriorities)};
+  plan.network.reordering = std::max(plan.network.reordering, kReordering);
 }
 
 void open_quotas(WorldPlan& plan, Rng& rng) {
@@ -320,7 +357,7 @@ void take_from(const WorldPlan& other, WorldPlan& plan, Rng& rng) {
   }
   if (!other.holds.empty() && rng.chance(0.5)) {
     plan.holds.push_back(rng.pick(other.holds));
-    plan.network.reordering = std::max(plan.network.reordering, 0.001);
+    plan.network.reordering = std::max(plan.network.reordering, kReordering);
   }
 }
 
