@@ -22,6 +22,7 @@ struct ChaosArguments {
   uint64_t first_seed = 1;
   bool twice = false;
   bool fail_fast = false;
+  bool shrink = false;
   bool no_shrink = false;
   std::string log;
   std::string world;
@@ -32,7 +33,9 @@ struct ChaosArguments {
 hai::ChaosResult run_one(uint64_t seed, const ChaosArguments& arguments) {
   hai::ChaosResult result = hai::run_chaos(seed, arguments.options);
   if (!result.violation && arguments.twice) {
-    hai::ChaosResult again = hai::run_chaos(seed, arguments.options);
+    hai::ChaosOptions options = arguments.options;
+    options.record = nullptr;
+    hai::ChaosResult again = hai::run_chaos(seed, options);
     if (again.digest != result.digest)
       result.violation = "determinism: the second run has another digest";
   }
@@ -69,8 +72,10 @@ int run_seed(ChaosArguments arguments) {
     world = std::move(read.value());
     arguments.options.plan = &world;
   }
-  const bool may_shrink = !arguments.no_shrink && arguments.options.plan == nullptr &&
-                          !arguments.twice && arguments.options.nodes == 0;
+  const bool is_world = arguments.options.plan != nullptr;
+  const bool may_shrink =
+      is_world ? arguments.shrink
+               : !arguments.no_shrink && !arguments.twice && arguments.options.nodes == 0;
   if (may_shrink || !arguments.save.empty()) arguments.options.record = &recorded;
   hai::Status written;
   if (!arguments.log.empty()) {
@@ -84,8 +89,9 @@ int run_seed(ChaosArguments arguments) {
   if (!written.is_ok()) return usage_error(written);
   if (!result.violation) return 0;
   if (!may_shrink) return 1;
-  return hai::shrink_and_tell(recorded, *result.violation, kShrinkSeconds,
-                              "seed-" + std::to_string(arguments.seed) + ".world");
+  return hai::shrink_and_tell(
+      is_world ? world : recorded, *result.violation, kShrinkSeconds,
+      is_world ? arguments.world + ".shrunk" : "seed-" + std::to_string(arguments.seed) + ".world");
 }
 
 int run_chaos_command(ChaosArguments arguments) {
@@ -129,6 +135,8 @@ int main(int argc, char** argv) {
   command->add_option("--world", chaos.world,
                       "run the world in this file (of hunt, of --save or shrunk), not a seed's");
   command->add_option("--save", chaos.save, "write the world of --seed to this file, draw by draw");
+  command->add_flag("--shrink", chaos.shrink,
+                    "a --world that fails is shrunk for a minute at most, into FILE.shrunk");
   command->add_flag("--no-shrink", chaos.no_shrink,
                     "leave a --seed that fails as it is; else it is shrunk for a minute at most");
   command->add_flag("--twice", chaos.twice, "run each seed twice and compare the digests");
