@@ -7,43 +7,13 @@
 #include "server/control/decide_mass_loss.h"
 #include "sim/faults.h"
 #include "sim/loss_watch.h"
+#include "sim/random_world.h"
+#include "sim/triggers.h"
 #include "sim/workload.h"
 #include "sim/world.h"
 
 namespace hai {
 namespace {
-
-Knobs random_knobs(Rng& rng) {
-  Knobs knobs;
-  knobs.heartbeat = Duration(rng.between(1, 5) * 1'000'000);
-  knobs.agent_lease = Duration(rng.between(15, 30) * 1'000'000);
-  knobs.down_after =
-      knobs.agent_lease + knobs.heartbeat + 4s + Duration(rng.between(0, 10) * 1'000'000);
-  knobs.plan_gap = Duration(rng.between(0, 200) * 1'000);
-  knobs.resend_after = Duration(rng.between(500, 5'000) * 1'000);
-  knobs.append_batch_max = static_cast<int>(rng.between(1, 50));
-  knobs.policy = rng.chance(0.7) ? Policy::feedback : Policy::fifo;
-  knobs.min_quantum = Duration(rng.between(0, 300) * 1'000'000);
-  knobs.switch_share_permille = static_cast<int>(rng.between(20, 1'000));
-  knobs.feedback_base = Duration(rng.between(1, 600) * 1'000'000);
-  knobs.promote_after = Duration(rng.between(60, 1'800) * 1'000'000);
-  knobs.reserve_after = Duration(rng.between(0, 600) * 1'000'000);
-  knobs.checkpoint_patience = Duration(rng.between(0, 120) * 1'000'000);
-  knobs.usage_half_life = Duration(rng.between(60, 36'000) * 1'000'000);
-  knobs.above_normal_lasts = Duration(rng.between(0, 600) * 1'000'000);
-  knobs.defrag_moves_per_hour = static_cast<int>(rng.between(0, 200));
-  knobs.fault_patience = Duration(rng.between(0, 20) * 1'000'000);
-  knobs.validate_period = Duration(rng.between(20, 120) * 60'000'000);
-  knobs.validate_deadline = Duration(rng.between(0, 30) * 60'000'000);
-  knobs.validation_timeout = Duration(rng.between(30, 600) * 1'000'000);
-  knobs.hook_timeout = Duration(rng.between(30, 600) * 1'000'000);
-  knobs.mass_fault_nodes = static_cast<int>(rng.between(2, 5));
-  knobs.lemon_score = static_cast<int>(rng.between(0, 40));
-  knobs.repair_rounds = static_cast<int>(rng.between(0, 3));
-  knobs.max_validations = static_cast<int>(rng.between(0, 5));
-  knobs.max_requeues = 1'000;  // Faults come far more often than anywhere real.
-  return knobs;
-}
 
 bool went_back(const Controller& leader) {
   return std::ranges::any_of(leader.state().incidents(),
@@ -55,25 +25,44 @@ class Run {
   Run(uint64_t seed, const ChaosOptions& options)
       : options_(options),
         rng_(seed),
-        world_(world_options(seed)),
+        world_(world_options()),
         faults_(world_, rng_.next()),
         workload_(world_, rng_.next(),
                   world_.node_count() / (world_.node_count() < kLarge ? 1 : 4)),
         loop_(world_.timeline()),
-        losses_(world_, faults_.slowest_append()) {}
+        triggers_(world_, faults_.deeds(), workload_),
+        losses_(world_, slowest_append()) {
+    if (const WorldPlan* plan = options_.plan) {
+      world_.network().model = plan->network;
+      for (int i = 0; i < world_.node_count(); ++i)
+        world_.node(i).launch_failure_rate = static_cast<double>(plan->launch_failures_ppm) / 1e6;
+    }
+    if (options_.plan || options_.on_moment || options_.judge)
+      watch_points(world_, [this](const Moment& moment) { see(moment); });
+    if (options_.record) record(*options_.record);
+    if (options_.on_deed || options_.record)
+      faults_.deeds().on_deed = [this](const Deed& deed) { tell(deed); };
+    workload_.on_act = [this](const Act& act) { tell(act); };
+  }
 
   ChaosResult run(uint64_t seed) {
     for (int i = 0; i < world_.server_count(); ++i) world_.start_server(i);
     for (int i = 0; i < world_.node_count(); ++i) world_.start_agent(i);
-    MonoTime chaos_ends = world_.timeline().now() + options_.chaos;
-    act_again(chaos_ends);
-    strike_again(chaos_ends);
+    const Duration chaos = options_.plan ? options_.plan->chaos : options_.chaos;
+    MonoTime chaos_ends = world_.timeline().now() + chaos;
+    if (options_.plan) {
+      triggers_.arm(*options_.plan);
+    } else {
+      act_again(chaos_ends);
+      strike_again(chaos_ends);
+    }
     explain_again();
     watch_losses();
     auto failed = [&] { return world_.checkers().violation().has_value(); };
     world_.timeline().run_until(chaos_ends, failed);
     if (!failed()) {
-      faults_.heal();
+      triggers_.stop();
+      faults_.deeds().heal();
       liveness(failed);
     }
     if (!failed()) world_.checkers().check_log(world_.database(), world_.knobs());
@@ -91,11 +80,25 @@ class Run {
   }
 
  private:
-  WorldOptions world_options(uint64_t) {
+  WorldOptions world_options() {
     WorldOptions options;
     options.seed = rng_.next();
+    options.plan_dice = [this](Dice& dice) {
+      if (options_.record) dice.record(&options_.record->tape);
+      if (options_.plan) dice.play(options_.plan->tape, options_.plan->noise);
+    };
+    if (const WorldPlan* plan = options_.plan) {
+      options.nodes = plan->nodes;
+      options.leaves = leaves_ = plan->leaves;
+      options.check_every = busier(options.nodes, kNodesPerLook);
+      options.drift_ppm_max = plan->drift_ppm_max;
+      options.store_goes_back = plan->store_can_go_back;
+      options.knobs = plan->knobs;
+      return options;
+    }
     options.nodes = options_.nodes > 0 ? options_.nodes : static_cast<int>(rng_.between(3, 9));
     options.leaves = static_cast<int>(rng_.between(1, 4)) + options.nodes / kNodesPerLeaf;
+    leaves_ = options.leaves;
     options.check_every = busier(options.nodes, kNodesPerLook);
     options.drift_ppm_max = rng_.chance(0.5) ? 1'000 : 0;
     options.store_goes_back = options_.store_goes_back;
@@ -107,6 +110,43 @@ class Run {
     }
     return options;
   }
+
+  Duration slowest_append() const {
+    if (!options_.plan) return faults_.slowest_append();
+    return options_.plan->store_can_be_slow ? Deeds::kSlowest : Deeds::kSlow;
+  }
+
+  void see(const Moment& moment) {
+    triggers_.see(moment);
+    if (options_.on_moment) options_.on_moment(moment, world_);
+    if (!options_.judge) return;
+    if (auto wrong = options_.judge(moment, world_)) world_.checkers().fail(*wrong);
+  }
+
+  // As far as it is known before it runs; deeds and acts follow as they are done.
+  void record(WorldPlan& plan) {
+    const WorldPlan* played = options_.plan;
+    plan.nodes = world_.node_count();
+    plan.leaves = leaves_;
+    plan.chaos = played ? played->chaos : options_.chaos;
+    plan.store_can_be_slow = slowest_append() == Deeds::kSlowest;
+    plan.store_can_go_back = world_.store_goes_back();
+    plan.network = world_.network().model;
+    plan.knobs = world_.knobs();
+  }
+
+  void tell(const Deed& deed) {
+    if (options_.record)
+      options_.record->deeds.push_back({now(), deed, static_cast<int>(faults_.count())});
+    if (options_.on_deed) options_.on_deed(deed, world_);
+  }
+
+  void tell(const Act& act) {
+    if (options_.record) options_.record->acts.push_back({now(), act});
+    if (options_.on_act) options_.on_act(act, world_);
+  }
+
+  When now() const { return {.at = world_.timeline().now().time_since_epoch()}; }
 
   // How much more happens in a large cluster.
   static constexpr int kLarge = 100;
@@ -254,17 +294,24 @@ class Run {
   }
 
   const ChaosOptions options_;
+  int leaves_ = 0;
   Rng rng_;
   World world_;
   Faults faults_;
   Workload workload_;
   VirtualLoop loop_;
+  Triggers triggers_;
   LossWatch losses_;
   const Controller* explained_by_ = nullptr;
   int64_t passes_then_ = 0;
 };
 
 }  // namespace
+
+ChaosResult run_world(const WorldPlan& plan, ChaosOptions options) {
+  options.plan = &plan;
+  return run_chaos(0, options);
+}
 
 ChaosResult run_chaos(uint64_t seed, const ChaosOptions& options) {
   return Run(seed, options).run(seed);

@@ -10,6 +10,8 @@
 
 #include "common/time.h"
 #include "server/model/event.h"
+#include "sim/decision_points.h"
+#include "sim/world_plan.h"
 
 namespace hai {
 
@@ -20,6 +22,13 @@ struct ChaosOptions {
   bool store_goes_back = false;  // a fault that loses what was acknowledged (docs/design/0006)
   bool verbose = false;
   std::function<void(const std::vector<Event>&)> on_log;  // gets the whole event log at the end
+  const WorldPlan* plan = nullptr;  // this world, not the seed's; `nodes` and `chaos` are its own
+  WorldPlan* record = nullptr;      // becomes the world that runs, every draw of it on its tape
+  std::function<void(const Moment&, World&)> on_moment;
+  std::function<void(const Deed&, World&)> on_deed;
+  std::function<void(const Act&, World&)> on_act;
+  // A promise of the caller's own: asked after each decision point; what is wrong, if anything.
+  std::function<std::optional<std::string>(const Moment&, World&)> judge;
 };
 
 struct ChaosResult {
@@ -36,5 +45,7 @@ struct ChaosResult {
 };
 
 ChaosResult run_chaos(uint64_t seed, const ChaosOptions& options);
+// The same of a world told in full; seed and kinds of the result mean nothing.
+ChaosResult run_world(const WorldPlan& plan, ChaosOptions options = {});
 
 }  // namespace hai

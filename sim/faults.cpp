@@ -33,7 +33,8 @@ const std::vector<Faults::Kind>& Faults::all_kinds() {
   return kinds;
 }
 
-Faults::Faults(World& world, uint64_t seed) : world_(world), loop_(world.timeline()), rng_(seed) {
+Faults::Faults(World& world, uint64_t seed)
+    : world_(world), loop_(world.timeline()), rng_(seed), deeds_(world, rng_) {
   NetworkModel& network = world.network().model;
   network.delay_max = Duration(rng_.between(1'000, 200'000));
   network.loss = rng_.chance(0.5) ? rng_.unit() * 0.05 : 0;
@@ -42,7 +43,6 @@ Faults::Faults(World& world, uint64_t seed) : world_(world), loop_(world.timelin
   network.keepalive = Duration(rng_.between(5'000'000, 20'000'000));
   for (int i = 0; i < world.node_count(); ++i)
     world.node(i).launch_failure_rate = rng_.chance(0.2) ? 0.05 : 0;
-  skew_id_.resize(world.machine_count());
   const double share = rng_.chance(0.3) ? 1.0 : rng_.chance(0.5) ? 0.5 : 0.12;
   for (const Kind& kind : all_kinds()) {
     if (rng_.chance(share)) kinds_.push_back(kind);
@@ -51,7 +51,6 @@ Faults::Faults(World& world, uint64_t seed) : world_(world), loop_(world.timelin
     kinds_.push_back({"store_goes_back", 3, &Faults::fail_over_to_laggard});
   }
   if (kinds_.empty()) kinds_.push_back(rng_.pick(all_kinds()));
-  hook_store();
 }
 
 std::string Faults::kinds() const {
@@ -68,23 +67,6 @@ void Faults::strike() {
   for (const Kind& kind : kinds_) {
     dice -= kind.weight;
     if (dice <= 0) return (this->*kind.strike)();
-  }
-}
-
-void Faults::heal() {
-  servers_away_until_ = store_down_until_ = store_failing_until_ = store_slow_until_ = now();
-  world_.network().heal_all();
-  world_.network().model.loss = 0;
-  for (int i = 0; i < world_.machine_count(); ++i) world_.set_wall_skew(i, Duration(0));
-  for (int i = 0; i < world_.node_count(); ++i) {
-    world_.node(i).launch_failure_rate = 0;
-    world_.node(i).record_is_writable = true;
-    world_.node(i).hardware().mend_all();
-    if (world_.impostor_runs(i)) world_.stop_impostor(i);
-    if (!world_.agent_runs(i)) world_.start_agent(i);
-  }
-  for (int i = 0; i < world_.server_count(); ++i) {
-    if (!world_.server_runs(i)) world_.start_server(i);
   }
 }
 

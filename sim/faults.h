@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/deed.h"
 #include "sim/world.h"
 
 namespace hai {
@@ -15,8 +16,7 @@ class Faults {
 
   // One random fault now.
   void strike();
-  // Ends every fault and starts everything that is down.
-  void heal();
+  Deeds& deeds() { return deeds_; }
   int64_t count() const { return count_; }
   std::string kinds() const;  // drawn for this seed, by name
   Duration slowest_append() const;
@@ -36,7 +36,6 @@ class Faults {
   void pause_server();
   void restart_storm();
   void take_control_plane_away();
-  void start_server_after(Duration delay, int index);
   // Agents and nodes.
   void crash_agent();
   void crash_node();
@@ -46,7 +45,9 @@ class Faults {
   void make_record_unwritable();
   void lose_record();
   void start_impostor();
-  void start_agent_after(Duration delay, int index);
+  void start_agent_after(Duration delay, int index) {
+    deeds_.after(delay, {.kind = DeedKind::agent_start, .target = index});
+  }
   // Hardware.
   void fail_check();
   void fail_check_of_leaf();
@@ -57,30 +58,25 @@ class Faults {
   void part_peers();
   void cut_for(Duration time, int node, SimNetwork::Cut direction, int island);
   // Store and clocks.
-  void hook_store();
   void fail_store();
   void slow_store();
   void fail_over_store();
   void fail_over_to_laggard();
   void jump_clock();
 
-  MonoTime now() const { return world_.timeline().now(); }
   Duration between(Duration low, Duration high) {
     return Duration(rng_.between(low.count(), high.count()));
   }
   int some_node() { return static_cast<int>(rng_.below(world_.node_count())); }
 
+  void now(DeedKind kind, int target) { deeds_.now({.kind = kind, .target = target}); }
+
   World& world_;
   VirtualLoop loop_;
   Rng rng_;
+  Deeds deeds_;
   int64_t count_ = 0;
   std::vector<Kind> kinds_;
-  MonoTime servers_away_until_{};
-  MonoTime store_down_until_{};
-  MonoTime store_failing_until_{};
-  double store_failure_rate_ = 0;
-  MonoTime store_slow_until_{};
-  std::vector<int> skew_id_;  // of each machine's last jump
 };
 
 }  // namespace hai

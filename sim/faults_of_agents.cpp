@@ -10,27 +10,21 @@ namespace hai {
 
 void Faults::crash_agent() {
   const int index = some_node();
-  if (world_.agent_runs(index)) world_.crash_agent(index);
+  now(DeedKind::agent_crash, index);
   start_agent_after(rng_.chance(0.7) ? between(100ms, 10s) : between(10s, 2min), index);
 }
 
 void Faults::crash_node() {
   const int index = some_node();
-  world_.crash_node(index);
+  now(DeedKind::node_crash, index);
   start_agent_after(rng_.chance(0.7) ? between(100ms, 10s) : between(10s, 2min), index);
 }
 
-void Faults::start_agent_after(Duration delay, int index) {
-  loop_.call_after(delay, [this, index] {
-    if (!world_.agent_runs(index)) world_.start_agent(index);
-  });
-}
-
-void Faults::crash_shim() { world_.node(some_node()).crash_one_shim(); }
+void Faults::crash_shim() { now(DeedKind::shim_crash, some_node()); }
 
 void Faults::pause_agent() {
   const Duration time = rng_.chance(0.5) ? between(100ms, 5s) : between(5s, 1min);
-  world_.pause_agent(some_node(), time);
+  deeds_.now({.kind = DeedKind::agent_pause, .target = some_node(), .time = time});
 }
 
 // As an upgrade does.
@@ -38,7 +32,7 @@ void Faults::restart_all_agents() {
   const Duration slowest = between(50ms, 10s);
   for (int i = 0; i < world_.node_count(); ++i) {
     if (!world_.agent_runs(i)) continue;
-    world_.crash_agent(i);
+    now(DeedKind::agent_crash, i);
     start_agent_after(between(50ms, slowest), i);
   }
 }
@@ -46,13 +40,12 @@ void Faults::restart_all_agents() {
 // A full or read-only disk.
 void Faults::make_record_unwritable() {
   const int index = some_node();
-  world_.node(index).record_is_writable = false;
-  loop_.call_after(between(1s, 3min),
-                   [this, index] { world_.node(index).record_is_writable = true; });
+  now(DeedKind::record_unwritable, index);
+  deeds_.after(between(1s, 3min), {.kind = DeedKind::record_writable, .target = index});
   // Only the next agent would notice.
   if (rng_.chance(0.5)) {
     loop_.call_after(between(1s, 1min), [this, index] {
-      if (world_.agent_runs(index)) world_.crash_agent(index);
+      now(DeedKind::agent_crash, index);
       start_agent_after(between(100ms, 10s), index);
     });
   }
@@ -63,20 +56,18 @@ void Faults::make_record_unwritable() {
 void Faults::start_impostor() {
   const int index = some_node();
   if (world_.impostor_runs(index)) return;
-  world_.start_impostor(index);
-  loop_.call_after(rng_.chance(0.5) ? between(1s, 30s) : between(30s, 5min), [this, index] {
-    if (world_.impostor_runs(index)) world_.stop_impostor(index);
-  });
+  const Duration time = rng_.chance(0.5) ? between(1s, 30s) : between(30s, 5min);
+  deeds_.now({.kind = DeedKind::impostor, .target = index, .time = time});
   if (rng_.chance(0.7)) return;
-  world_.crash_node(index);
+  now(DeedKind::node_crash, index);
   start_agent_after(between(100ms, 3min), index);
 }
 
 void Faults::lose_record() {
   const int index = some_node();
-  world_.node(index).record.reset();
+  now(DeedKind::record_lost, index);
   if (rng_.chance(0.3)) return;
-  if (world_.agent_runs(index)) world_.crash_agent(index);
+  now(DeedKind::agent_crash, index);
   start_agent_after(between(100ms, 10s), index);
 }
 

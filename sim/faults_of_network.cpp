@@ -7,9 +7,11 @@ namespace hai {
 using Cut = SimNetwork::Cut;
 
 void Faults::cut_for(Duration time, int node, Cut direction, int island) {
-  const std::string& name = world_.node_name(node);
-  const SimNetwork::CutId id = world_.network().cut(name, direction, island);
-  loop_.call_after(time, [this, name, id] { world_.network().heal(name, id); });
+  deeds_.now({.kind = DeedKind::cut,
+              .target = node,
+              .time = time,
+              .a = static_cast<int64_t>(direction),
+              .b = island});
 }
 
 // From the servers, in one direction or both; its peers it reaches or not.

@@ -6,52 +6,31 @@
 
 namespace hai {
 
-constexpr Duration kSlowest = 90s;
-
 bool Faults::strikes_with(void (Faults::*strike)()) const {
   return std::ranges::any_of(kinds_, [&](const Kind& kind) { return kind.strike == strike; });
 }
 
 Duration Faults::slowest_append() const {
-  return strikes_with(&Faults::slow_store) ? kSlowest : Duration(2s);
-}
-
-void Faults::hook_store() {
-  MemHooks& hooks = world_.database().hooks;
-  hooks.latency = [this] {
-    // The longest outlast every lease: the request is done, or arrives, when another one leads.
-    if (now() < store_slow_until_ && rng_.chance(0.3)) return between(2s, kSlowest);
-    return Duration(rng_.between(200, rng_.chance(0.02) ? 1'500'000 : 4'000));
-  };
-  hooks.way_there = [this](Duration whole) {
-    if (whole < 2s) return whole / 2;
-    return rng_.chance(0.5) ? whole - 1ms : rng_.chance(0.5) ? Duration(1ms) : whole / 2;
-  };
-  hooks.fault = [this] {
-    if (now() < store_down_until_) return MemFault::fail_before;
-    if (now() >= store_failing_until_ || !rng_.chance(store_failure_rate_)) return MemFault::ok;
-    return rng_.chance(0.5) ? MemFault::fail_before : MemFault::fail_after;
-  };
-  hooks.lands_on_crash = [this] { return rng_.chance(0.5); };
+  return strikes_with(&Faults::slow_store) ? Deeds::kSlowest : Deeds::kSlow;
 }
 
 void Faults::fail_store() {
-  store_failure_rate_ = rng_.chance(0.5) ? 1.0 : 0.3;
-  store_failing_until_ = now() + between(100ms, 15s);
+  const int64_t in_a_million = rng_.chance(0.5) ? 1'000'000 : 300'000;
+  deeds_.now({.kind = DeedKind::store_fails, .time = between(100ms, 15s), .a = in_a_million});
 }
 
-void Faults::slow_store() { store_slow_until_ = now() + between(1s, 1min); }
+void Faults::slow_store() { deeds_.now({.kind = DeedKind::store_slow, .time = between(1s, 1min)}); }
 
 // A new primary that has all that was acknowledged; the lease's row too.
 void Faults::fail_over_store() {
-  world_.database().break_sessions();
-  store_down_until_ = std::max(store_down_until_, now() + between(1s, 20s));
+  deeds_.now({.kind = DeedKind::store_breaks});
+  deeds_.now({.kind = DeedKind::store_down, .time = between(1s, 20s)});
 }
 
 // … and one that lacks the last transactions.
 void Faults::fail_over_to_laggard() {
-  world_.database().go_back(static_cast<size_t>(rng_.between(1, World::kPastKept)));
-  store_down_until_ = std::max(store_down_until_, now() + between(1s, 20s));
+  deeds_.now({.kind = DeedKind::store_goes_back, .a = rng_.between(1, World::kPastKept)});
+  deeds_.now({.kind = DeedKind::store_down, .time = between(1s, 20s)});
 }
 
 void Faults::jump_clock() {
@@ -61,10 +40,7 @@ void Faults::jump_clock() {
   const auto only = static_cast<int>(rng_.below(world_.machine_count()));
   for (int i = 0; i < world_.machine_count(); ++i) {
     if (!is_everywhere && i != only) continue;
-    world_.set_wall_skew(i, skew);
-    loop_.call_after(time, [this, i, jump = ++skew_id_[i]] {
-      if (skew_id_[i] == jump) world_.set_wall_skew(i, Duration(0));
-    });
+    deeds_.now({.kind = DeedKind::clock, .target = i, .time = time, .a = skew.count()});
   }
 }
 

@@ -49,9 +49,10 @@ void SimHardware::restarted() {
 }
 
 void SimHardware::run_hook(const RunHook& order, std::function<void(HookResult)> done) {
-  const Duration takes(rng_.between(1'000'000, 60'000'000));
-  const bool is_reboot = order.action == HookAction::reboot && rng_.chance(0.8);
-  const bool works = rng_.chance(0.8);
+  const Duration takes(dice_.between(Source::hook, node_, 1'000'000, 60'000'000, rng_));
+  const bool is_reboot =
+      order.action == HookAction::reboot && dice_.chance(Source::hook, node_, 0.8, rng_);
+  const bool works = dice_.chance(Source::hook, node_, 0.8, rng_);
   loop_.call_after(takes, [this, id = order.id, is_reboot, works, done = std::move(done)] {
     if (works) std::erase_if(checks_, [](const CheckResult& check) { return !is_logged(check); });
     if (is_reboot) return reboot();

@@ -9,6 +9,7 @@
 
 #include "agent/core/health_port.h"
 #include "common/rng.h"
+#include "sim/dice.h"
 #include "sim/virtual_loop.h"
 
 namespace hai {
@@ -17,8 +18,9 @@ namespace hai {
 // somebody clears it or the machine restarts.
 class SimHardware {
  public:
-  SimHardware(Timeline& timeline, const MachineClock* clock, uint64_t seed)
-      : loop_(timeline, clock), rng_(seed) {}
+  SimHardware(Timeline& timeline, Dice& dice, std::string node, const MachineClock* clock,
+              uint64_t seed)
+      : loop_(timeline, clock), dice_(dice), node_(std::move(node)), rng_(seed) {}
 
   void fail(CheckResult check);
   void mend(const std::string& name);
@@ -39,6 +41,8 @@ class SimHardware {
   }
 
   VirtualLoop loop_;
+  Dice& dice_;
+  const std::string node_;
   Rng rng_;
   std::vector<CheckResult> checks_;  // sorted by name and subject
 };

@@ -1,28 +1,77 @@
 #include "sim/sim_network.h"
 
+#include <algorithm>
+
 namespace hai {
+namespace {
 
-SimNetwork::SimNetwork(Timeline& timeline, uint64_t seed)
-    : timeline_(timeline), wire_(timeline), rng_(seed) {}
+// What names a wire in draws, after its node: each direction is one.
+constexpr const char* kToServer = ">server";
+constexpr const char* kToAgent = "<server";
+constexpr const char* kToPeers = ">peers";
+const std::string kNobody;
 
-Duration SimNetwork::delay() {
-  Duration base(rng_.between(model.delay_min.count(), model.delay_max.count()));
-  if (rng_.chance(model.reordering)) base += Duration(rng_.between(0, 1'000'000));
+}  // namespace
+
+SimNetwork::SimNetwork(Timeline& timeline, Dice& dice, uint64_t seed)
+    : timeline_(timeline), dice_(dice), wire_(timeline), rng_(seed) {}
+
+int64_t SimNetwork::random_delay(Rng& rng) const {
+  int64_t base = rng.between(model.delay_min.count(), model.delay_max.count());
+  if (rng.chance(model.reordering)) base += rng.between(0, 1'000'000);
   return base;
 }
 
-void SimNetwork::deliver(std::function<void()> callback) {
-  if (rng_.chance(model.loss)) return;
-  if (rng_.chance(model.duplication)) wire_.call_after(delay(), callback);
-  wire_.call_after(delay(), std::move(callback));
+Duration SimNetwork::delay(const std::string& wire) {
+  return Duration(dice_.draw(Source::delay, wire, model.delay_min.count(), rng_,
+                             [this](Rng& rng) { return random_delay(rng); }));
 }
 
-void SimNetwork::deliver(MonoTime& last, std::function<void()> callback) {
-  if (rng_.chance(model.loss)) return;
-  if (rng_.chance(model.duplication)) wire_.call_after(delay(), callback);
-  MonoTime arrival = wire_.now() + delay();
-  if (model.reordering == 0) last = arrival = std::max(arrival, last);
+bool SimNetwork::is_lost(const std::string& wire, const std::function<void()>& callback) {
+  if (dice_.chance(Source::lost, wire, model.loss, rng_)) return true;
+  const int64_t copy = dice_.draw(Source::doubled, wire, 0, rng_, [this](Rng& rng) {
+    return rng.chance(model.duplication) ? random_delay(rng) : 0;
+  });
+  if (copy > 0) wire_.call_after(Duration(copy), callback);
+  return false;
+}
+
+void SimNetwork::deliver(const std::string& wire, std::function<void()> callback) {
+  if (is_lost(wire, callback)) return;
+  wire_.call_after(delay(wire), std::move(callback));
+}
+
+void SimNetwork::deliver(Direction& direction, const Passing& message,
+                         std::function<void()> callback) {
+  if (on_message) on_message(message);
+  if (is_lost(direction.wire, callback)) return;
+  if (const int arrivals = hold_back ? hold_back(message) : 0; arrivals > 0) {
+    held_[++last_held_] = {direction.wire, arrivals, std::move(callback)};
+    wire_.call_after(kHeldMost, [this, held = last_held_] { release(held); });
+    return;
+  }
+  MonoTime arrival = wire_.now() + delay(direction.wire);
+  if (model.reordering == 0) direction.last = arrival = std::max(arrival, direction.last);
   wire_.call_after(arrival - wire_.now(), std::move(callback));
+}
+
+void SimNetwork::release(int64_t held) {
+  auto it = held_.find(held);
+  if (it == held_.end()) return;
+  wire_.post(std::move(it->second.callback));
+  held_.erase(it);
+}
+
+void SimNetwork::arrive(Direction& direction, int64_t number, Passing message) {
+  message.arrives = true;
+  message.number = number;
+  message.is_overtaken = number < direction.newest_arrived;
+  direction.newest_arrived = std::max(direction.newest_arrived, number);
+  if (on_message) on_message(message);
+  for (auto it = held_.begin(); it != held_.end();) {
+    const auto [id, held] = *it++;
+    if (held.wire == direction.wire && --held_[id].arrivals_left == 0) release(id);
+  }
 }
 
 bool SimNetwork::passes(const std::string& node, Cut direction) const {
@@ -50,7 +99,8 @@ void SimNetwork::at_peer(const std::shared_ptr<PeerEnd>& end,
 }
 
 void SimNetwork::ask_peer(std::shared_ptr<PeerEnd> asker, int64_t round, const Peer& peer) {
-  deliver([=, this] {
+  const std::string wire = asker->location + kToPeers;
+  deliver(wire, [=, this] {
     auto it = peers_.find({peer.node, peer.address});
     if (it == peers_.end()) return;
     const std::shared_ptr<PeerEnd> asked = it->second;
@@ -58,7 +108,7 @@ void SimNetwork::ask_peer(std::shared_ptr<PeerEnd> asker, int64_t round, const P
     if (!pass()) return;
     at_peer(asked, [=, this](const PeerPort::Listener& listener) {
       const LeaseAnswer answer = listener.asked();
-      deliver([=] {
+      deliver(wire, [=] {
         if (!pass()) return;
         at_peer(asker, [=](const PeerPort::Listener& asking) {
           asking.answered(round, peer.node, answer);
@@ -70,30 +120,35 @@ void SimNetwork::ask_peer(std::shared_ptr<PeerEnd> asker, int64_t round, const P
 
 void SimNetwork::dial(int server, std::shared_ptr<AgentEnd> agent,
                       std::function<void(ConnectionId)> connected, std::function<void()> refused) {
-  wire_.call_after(delay(), [this, server, agent, connected, refused] {
+  wire_.call_after(delay(agent->node), [this, server, agent, connected, refused] {
     if (agent->loop == nullptr) return;
     const ServerEnd& end = servers[server];
     if (!passes(agent->location, Cut::to_server) || !passes(agent->location, Cut::to_agent) ||
         end.controller == nullptr || end.loop->is_paused() || !end.controller->is_leading()) {
-      agent->loop->call_after(delay(), refused);
+      agent->loop->call_after(delay(agent->node), refused);
       return;
     }
     ConnectionId connection{next_connection_++};
-    streams_.emplace(connection, Stream{server, agent});
+    Stream& stream = streams_.emplace(connection, Stream{server, agent}).first->second;
+    stream.up.wire = agent->location + kToServer;
+    stream.down.wire = agent->location + kToAgent;
     end.loop->post([controller = end.controller, connection, agent] {
       controller->agent_connected(connection, agent->node, agent->identity);
     });
-    agent->loop->call_after(delay(), [connected, connection] { connected(connection); });
+    agent->loop->call_after(delay(agent->node), [connected, connection] { connected(connection); });
   });
 }
 
-void SimNetwork::to_server(ConnectionId connection, AgentReport report) {
+void SimNetwork::to_server(ConnectionId connection, const AgentReport& report) {
   auto it = streams_.find(connection);
   if (it == streams_.end() || !it->second.agent_open) return;
-  deliver(it->second.last_to_server, [this, connection, report = std::move(report)] {
+  Direction& up = it->second.up;
+  const Passing message{.node = it->second.agent->node, .report = &report, .number = up.sent + 1};
+  deliver(up, message, [this, connection, report, number = ++up.sent] {
     auto stream = streams_.find(connection);
     if (stream == streams_.end() || !stream->second.server_open) return;
     if (!passes(stream->second.agent->location, Cut::to_server)) return;
+    arrive(stream->second.up, number, {.node = stream->second.agent->node, .report = &report});
     const ServerEnd& end = servers[stream->second.server];
     end.loop->post([controller = end.controller, connection, report] {
       controller->agent_report(connection, report);
@@ -105,12 +160,15 @@ void SimNetwork::to_agent(ConnectionId connection, const AgentOrder& order) {
   if (on_order) on_order(order);
   auto it = streams_.find(connection);
   if (it == streams_.end() || !it->second.server_open) return;
-  deliver(it->second.last_to_agent, [this, connection, order] {
+  Direction& down = it->second.down;
+  const Passing message{.node = it->second.agent->node, .order = &order, .number = down.sent + 1};
+  deliver(down, message, [this, connection, order, number = ++down.sent] {
     auto stream = streams_.find(connection);
     if (stream == streams_.end() || !stream->second.agent_open) return;
     if (!passes(stream->second.agent->location, Cut::to_agent)) return;
     const std::shared_ptr<AgentEnd>& agent = stream->second.agent;
     if (agent->loop == nullptr) return;
+    arrive(stream->second.down, number, {.node = agent->node, .order = &order});
     agent->loop->post([agent, order, this, connection] {
       auto current = streams_.find(connection);
       if (current != streams_.end() && current->second.agent_open && agent->order)
@@ -125,8 +183,8 @@ bool SimNetwork::is_open_for_agent(ConnectionId connection) const {
 }
 
 void SimNetwork::close(ConnectionId connection) {
-  break_agent_side(connection, delay());
-  break_server_side(connection, delay());
+  break_agent_side(connection, delay(kNobody));
+  break_server_side(connection, delay(kNobody));
 }
 
 void SimNetwork::break_agent_side(ConnectionId connection, Duration after) {
@@ -162,7 +220,7 @@ void SimNetwork::server_died(int server) {
   for (auto& [connection, stream] : streams_) {
     if (stream.server != server) continue;
     stream.server_open = false;
-    break_agent_side(connection, delay());
+    break_agent_side(connection, delay(stream.agent->node));
   }
 }
 
@@ -170,7 +228,7 @@ void SimNetwork::agent_died(const std::string& location) {
   for (auto& [connection, stream] : streams_) {
     if (stream.agent->location != location || !stream.agent_open) continue;
     stream.agent_open = false;
-    break_server_side(connection, reaches_servers(location) ? delay() : model.keepalive);
+    break_server_side(connection, reaches_servers(location) ? delay(location) : model.keepalive);
   }
 }
 
@@ -179,8 +237,8 @@ SimNetwork::CutId SimNetwork::cut(const std::string& node, Cut direction, int is
   if (direction == Cut::none) return last_cut_;
   for (auto& [connection, stream] : streams_) {
     if (stream.agent->location != node) continue;
-    break_agent_side(connection, model.keepalive + delay());
-    break_server_side(connection, model.keepalive + delay());
+    break_agent_side(connection, model.keepalive + delay(node));
+    break_server_side(connection, model.keepalive + delay(node));
   }
   return last_cut_;
 }
@@ -215,7 +273,7 @@ void SimLink::start(Listener listener) {
       return;  // An earlier one; a process that stood still hears late.
     connection_ = {};
     listener_.disconnected();
-    loop_.call_after(Duration(rng_.between(10'000, 1'000'000)), [this] { dial(); });
+    loop_.call_after(network_.pause_before_dial(end_->node, 10ms, 1s, rng_), [this] { dial(); });
   };
   dial();
 }
@@ -231,7 +289,10 @@ void SimLink::dial() {
         next_server_ = server;
         listener_.connected();
       },
-      [this] { loop_.call_after(Duration(rng_.between(50'000, 1'500'000)), [this] { dial(); }); });
+      [this] {
+        loop_.call_after(network_.pause_before_dial(end_->node, 50ms, 1500ms, rng_),
+                         [this] { dial(); });
+      });
 }
 
 void SimLink::send(const AgentReport& report) {

@@ -13,6 +13,7 @@
 #include "agent/core/ports.h"
 #include "common/rng.h"
 #include "server/control/controller.h"
+#include "sim/dice.h"
 #include "sim/virtual_loop.h"
 
 namespace hai {
@@ -28,7 +29,7 @@ struct NetworkModel {
 
 class SimNetwork {
  public:
-  SimNetwork(Timeline& timeline, uint64_t seed);
+  SimNetwork(Timeline& timeline, Dice& dice, uint64_t seed);
 
   NetworkModel model;
 
@@ -50,9 +51,27 @@ class SimNetwork {
   };
   void dial(int server, std::shared_ptr<AgentEnd> agent,
             std::function<void(ConnectionId)> connected, std::function<void()> refused);
-  void to_server(ConnectionId connection, AgentReport report);
+  void to_server(ConnectionId connection, const AgentReport& report);
   void to_agent(ConnectionId connection, const AgentOrder& order);
   std::function<void(const AgentOrder&)> on_order;  // told of each as it leaves its server
+  // Told of each message of a stream as it leaves and as it arrives.
+  struct Passing {
+    const std::string& node;
+    const AgentReport* report = nullptr;  // to the server
+    const AgentOrder* order = nullptr;    // or to the agent
+    int64_t number = 0;                   // of those of its connection and direction, from 1
+    bool arrives = false;
+    bool is_overtaken = false;  // arrives after one that was sent later
+  };
+  std::function<void(const Passing&)> on_message;
+  // Asked of each as it leaves: so many others of its direction arrive first; 0 = no matter. It
+  // arrives after kHeldMost anyway.
+  static constexpr Duration kHeldMost = 5s;
+  std::function<int(const Passing&)> hold_back;
+  // Of a client that comes back with a pause of its own.
+  Duration pause_before_dial(const std::string& node, Duration low, Duration high, Rng& own) {
+    return Duration(dice_.between(Source::dial, node, low.count(), high.count(), own));
+  }
   bool is_open_for_agent(ConnectionId connection) const;
   void close(ConnectionId connection);  // by either side: the other notices after a delay
   void server_died(int server);
@@ -84,18 +103,35 @@ class SimNetwork {
   void ask_peer(std::shared_ptr<PeerEnd> asker, int64_t round, const Peer& peer);
 
  private:
+  // One direction of a stream.
+  struct Direction {
+    std::string wire;  // names it in draws
+    MonoTime last{};   // when the latest message arrives
+    int64_t sent = 0;
+    int64_t newest_arrived = 0;
+  };
   struct Stream {
     int server = 0;
     std::shared_ptr<AgentEnd> agent;
     bool server_open = true;
     bool agent_open = true;
-    MonoTime last_to_server{};  // when the latest message arrives
-    MonoTime last_to_agent{};
+    Direction up;    // to the server
+    Direction down;  // to the agent
   };
-  Duration delay();
-  void deliver(std::function<void()> callback);
+  struct Held {
+    std::string wire;
+    int arrivals_left = 0;
+    std::function<void()> callback;
+  };
+  int64_t random_delay(Rng& rng) const;
+  Duration delay(const std::string& wire);
+  // Whether it is lost; if not, its copy, if there is one, is on its way.
+  bool is_lost(const std::string& wire, const std::function<void()>& callback);
+  void deliver(const std::string& wire, std::function<void()> callback);
   // After what was sent on the stream before, as TCP does, unless the model reorders.
-  void deliver(MonoTime& last, std::function<void()> callback);
+  void deliver(Direction& direction, const Passing& message, std::function<void()> callback);
+  void arrive(Direction& direction, int64_t number, Passing message);
+  void release(int64_t held);
   void break_agent_side(ConnectionId connection, Duration after);
   void break_server_side(ConnectionId connection, Duration after);
   bool passes(const std::string& node, Cut direction) const;
@@ -104,6 +140,7 @@ class SimNetwork {
                       std::function<void(const PeerPort::Listener&)> action);
 
   Timeline& timeline_;
+  Dice& dice_;
   VirtualLoop wire_;
   Rng rng_;
   int64_t next_connection_ = 1;
@@ -113,6 +150,8 @@ class SimNetwork {
     int island = 0;
     CutId id = 0;
   };
+  std::map<int64_t, Held> held_;
+  int64_t last_held_ = 0;
   CutId last_cut_ = 0;
   int last_island_ = 0;
   std::map<std::string, CutOff> cuts_;

@@ -34,12 +34,13 @@ ProgramModel ProgramModel::from_environment(const std::map<std::string, std::str
           .fails_after = Duration(number_of(environment, "SIM_FAILS"))};
 }
 
-SimNode::SimNode(Timeline& timeline, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher,
-                 const MachineClock* clock)
+SimNode::SimNode(Timeline& timeline, Dice& dice, NodeFacts facts, uint64_t seed,
+                 ProcessWatcher& watcher, const MachineClock* clock)
     : loop_(timeline, clock),
       facts_(std::move(facts)),
+      dice_(dice),
       rng_(seed),
-      hardware_(timeline, clock, rng_.next()),
+      hardware_(timeline, dice, facts_.name, clock, rng_.next()),
       watcher_(watcher) {}
 
 SimNode::Process* SimNode::find_live(const RankKey& key) {
@@ -52,6 +53,10 @@ int SimNode::live_processes() const {
   return static_cast<int>(std::ranges::count_if(processes_, [](const auto& entry) {
     return entry.second.status.phase != RankPhase::exited;
   }));
+}
+
+Duration SimNode::drawn(Source source, Duration low, Duration high) {
+  return Duration(dice_.between(source, facts_.name, low.count(), high.count(), rng_));
 }
 
 std::vector<RankStatus> SimNode::adopt() {
@@ -72,14 +77,14 @@ void SimNode::launch(const LaunchRank& order, MonoTime lease_until) {
   }
   watcher_.process_started(facts_.name, order, lease_until - loop_.now());
   arm_lease(order.key);
-  if (rng_.chance(launch_failure_rate)) {
+  if (dice_.chance(Source::launch_fails, facts_.name, launch_failure_rate, rng_)) {
     loop_.call_after(20ms, [this, key = order.key] {
       end(key, ExitCause::launch_failed, 0, "simulated launch failure");
     });
     return;
   }
-  const Duration delay(rng_.between(std::min<int64_t>(1'000, start_max.count()), start_max.count()));
-  loop_.call_after(delay, [this, key = order.key] { run(key); });
+  const Duration soonest = std::min(Duration(1ms), start_max);
+  loop_.call_after(drawn(Source::launch, soonest, start_max), [this, key = order.key] { run(key); });
 }
 
 void SimNode::run(const RankKey& key) {
@@ -89,8 +94,8 @@ void SimNode::run(const RankKey& key) {
   process->status.started_at = loop_.wall_now();
   process->running_since = loop_.now();
   if (process->order.is_validation) {
-    process->finish_timer = loop_.call_after(Duration(rng_.between(1'000'000, 60'000'000)),
-                                             [this, key] { finish_validation(key); });
+    process->finish_timer =
+        loop_.call_after(drawn(Source::program, 1s, 60s), [this, key] { finish_validation(key); });
     return tell(process->status);
   }
   arm_finish(*process);
@@ -122,13 +127,14 @@ void SimNode::set_program_speed(int speed) {
 void SimNode::finish_validation(const RankKey& key) {
   Process* process = find_live(key);
   if (process == nullptr) return;
-  const bool fails = rng_.chance(0.2);
-  process->status.measurements = {{.test = "gemm",
-                                   .metric = "fp16",
-                                   .unit = "TFLOPS",
-                                   .value = static_cast<double>(rng_.between(95, 105)),
-                                   .verdict = fails ? CheckVerdict::fail : CheckVerdict::ok,
-                                   .detail = fails ? "simulated" : ""}};
+  const bool fails = dice_.chance(Source::program, facts_.name, 0.2, rng_);
+  process->status.measurements = {
+      {.test = "gemm",
+       .metric = "fp16",
+       .unit = "TFLOPS",
+       .value = static_cast<double>(drawn(Source::program, Duration(95), Duration(105)).count()),
+       .verdict = fails ? CheckVerdict::fail : CheckVerdict::ok,
+       .detail = fails ? "simulated" : ""}};
   end(key, ExitCause::program, fails ? 1 : 0);
 }
 
@@ -183,7 +189,7 @@ void SimNode::suspend(const RankKey& key, Duration grace) {
       end(key, ExitCause::go_suspend, 0);
     });
   } else {
-    process->leave_timer = loop_.call_after(grace + Duration(rng_.between(0, 5'000'000)),
+    process->leave_timer = loop_.call_after(grace + drawn(Source::program, 0s, 5s),
                                             [this, key] { end(key, ExitCause::grace_over, 137); });
   }
   tell(process->status);
@@ -200,8 +206,8 @@ void SimNode::resume(const RankKey& key) {
 void SimNode::kill(const RankKey& key) {
   Process* process = find_live(key);
   if (process == nullptr || process->kill_timer != 0) return;
-  const int64_t soonest = std::min<int64_t>(1'000, kill_max.count());
-  Duration delay(process->model.obeys ? rng_.between(soonest, kill_max.count()) : 5'000'000);
+  const Duration soonest = std::min(Duration(1ms), kill_max);
+  const Duration delay = process->model.obeys ? drawn(Source::program, soonest, kill_max) : 5s;
   process->kill_timer = loop_.call_after(delay, [this, key] { end(key, ExitCause::killed, 137); });
 }
 

@@ -11,6 +11,7 @@
 #include "agent/core/peer_port.h"
 #include "agent/core/ports.h"
 #include "common/rng.h"
+#include "sim/dice.h"
 #include "sim/sim_health.h"
 #include "sim/virtual_loop.h"
 
@@ -39,7 +40,7 @@ class ProcessWatcher {
 
 class SimNode {
  public:
-  SimNode(Timeline& timeline, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher,
+  SimNode(Timeline& timeline, Dice& dice, NodeFacts facts, uint64_t seed, ProcessWatcher& watcher,
           const MachineClock* clock);
 
   const NodeFacts& facts() const { return facts_; }
@@ -103,9 +104,11 @@ class SimNode {
   void end(const RankKey& key, ExitCause cause, int exit_code, const std::string& message = "");
   void tell(const RankStatus& status);
   Duration work_done(const Process& process) const;
+  Duration drawn(Source source, Duration low, Duration high);
 
   VirtualLoop loop_;
   NodeFacts facts_;
+  Dice& dice_;
   Rng rng_;
   SimHardware hardware_;
   int boots_ = 1;

@@ -20,6 +20,7 @@ namespace hai {
 class Timeline {
  public:
   MonoTime now() const { return now_; }
+  const MonoTime* clock() const { return &now_; }  // what now() says, always
   // Runs callbacks in (time, order of scheduling) until `end`, or until `stop` says so after a
   // callback.
   void run_until(MonoTime end, const std::function<bool()>& stop = nullptr);

@@ -6,13 +6,19 @@
 #include <array>
 
 #include "sim/latency.h"
+#include "sim/random_world.h"
 
 namespace hai {
 namespace {
 
 constexpr std::array kUsers = {"ann", "bob", "eve"};  // ann is the admin
+constexpr std::array<std::string_view, kActKinds> kNames = {
+    "ask",  "submit",  "users",    "quota",  "stop",  "suspend", "resume",
+    "hold", "release", "priority", "cordon", "drain", "undrain"};
 
 }  // namespace
+
+std::string_view to_string(ActKind kind) { return kNames[static_cast<size_t>(kind)]; }
 
 void Workload::act() {
   ask_again();
@@ -23,40 +29,59 @@ void Workload::act() {
   change_node();
 }
 
-JobSpec Workload::random_spec() {
-  ProgramModel program{.work = Duration(rng_.between(5'000'000, 400'000'000)),
-                       .period = Duration(rng_.between(0, 3) * 20'000'000),
-                       .save = Duration(rng_.between(100'000, 20'000'000)),
-                       .obeys = rng_.chance(0.8)};
-  if (rng_.chance(0.1))
-    program.fails_after = Duration(rng_.between(1'000'000, program.work.count()));
-  JobSpec spec;
-  spec.name = fmt::format("job-{}", next_);
-  spec.priority = rng_.pick(kPriorities);
-  if (rng_.chance(0.2)) spec.priority = Priority::automatic;
-  spec.workspace = "/sim";
-  spec.entrypoint = "program";
-  spec.environments = program.to_environment();
-  spec.node_count =
-      static_cast<int>(rng_.between(1, rng_.chance(0.3) ? max_nodes_ : std::min(2, max_nodes_)));
-  if (rng_.chance(0.4)) {
-    constexpr std::array kShares = {1, 2, 4};
-    spec.gpus_per_node = rng_.pick(kShares);
+void Workload::play(const Act& act) {
+  ask_again();
+  perform(act);
+}
+
+void Workload::perform(const Act& act) {
+  if (on_act) on_act(act);
+  if (act.kind == ActKind::submit) {
+    return send({act.user, fmt::format("request-{}", act.job), *act.spec});
   }
-  if (rng_.chance(0.1)) spec.max_leaves = 1;
-  if (rng_.chance(0.1)) spec.cross_zone = CrossZone::never;
-  if (rng_.chance(0.2)) spec.suspend.signal = "SIGUSR1";
-  spec.suspend.grace = Duration(rng_.between(0, 30) * 1'000'000);
-  spec.restart = {.on_failure = rng_.chance(0.3), .max = 2};
-  if (next_ > 1 && rng_.chance(0.05))
-    spec.depends_on = {fmt::format("job-{}", rng_.between(1, next_ - 1))};
-  return spec;
+  Controller* leader = world_.leader();
+  if (leader == nullptr) return;
+  auto send = [&](Command command) {
+    leader->submit({.trusted_user = "ann"}, std::move(command), [](Result<CommandReply>) {});
+  };
+  const std::string job = id_of(act.job);
+  const std::string& node = world_.node_name(act.node % world_.node_count());
+  switch (act.kind) {
+    case ActKind::ask:
+    case ActKind::submit:
+      return;
+    case ActKind::users:
+      for (size_t i = 1; i < kUsers.size(); ++i) send(SetUser{{.name = kUsers[i]}});
+      return;
+    case ActKind::quota:
+      return send(SetQuota{{act.user, "training", act.level, act.nodes}});
+    case ActKind::stop:
+      return send(StopJob{job, "no more"});
+    case ActKind::suspend:
+      return send(SuspendJob{job, "later"});
+    case ActKind::resume:
+      return send(ResumeJob{job});
+    case ActKind::hold:
+      return send(HoldJob{job, "wait"});
+    case ActKind::release:
+      return send(ReleaseJob{job});
+    case ActKind::priority:
+      return send(SetJobPriority{job, act.level});
+    case ActKind::cordon:
+      return send(CordonNode{node, "look at it"});
+    case ActKind::drain:
+      return send(DrainNode{node, "repair"});
+    case ActKind::undrain:
+      return send(UndrainNode{node});
+  }
 }
 
 void Workload::submit() {
-  JobSpec spec = random_spec();
-  std::string id = fmt::format("request-{}", next_++);
-  send({std::string(rng_.pick(kUsers)), id, std::move(spec)});
+  auto spec = std::make_shared<const JobSpec>(random_job(rng_, next_, max_nodes_));
+  perform({.kind = ActKind::submit,
+           .job = next_++,
+           .user = rng_.pick(kUsers),
+           .spec = std::move(spec)});
 }
 
 void Workload::send(Request request) {
@@ -81,66 +106,46 @@ void Workload::ask_again() {
 
 void Workload::change_quota() {
   Controller* leader = world_.leader();
-  if (leader == nullptr) return;
-  auto send = [&](Command command) {
-    leader->submit({.trusted_user = "ann"}, std::move(command), [](Result<CommandReply>) {});
-  };
+  if (leader == nullptr) return perform({});
   has_users_ = leader->state().find_user(kUsers.back()) != nullptr;
-  if (!has_users_) {
-    for (size_t i = 1; i < kUsers.size(); ++i) send(SetUser{{.name = kUsers[i]}});
-    return;
-  }
+  if (!has_users_) return perform({.kind = ActKind::users});
   int64_t nodes = rng_.chance(0.2) ? Quota::kUnlimited : rng_.between(0, max_nodes_);
-  send(SetQuota{{rng_.pick(kUsers), "training", rng_.pick(kPriorities), nodes}});
+  const char* user = rng_.pick(kUsers);
+  perform({.kind = ActKind::quota, .user = user, .level = rng_.pick(kPriorities), .nodes = nodes});
 }
 
-std::string Workload::some_job() {
-  if (acknowledged_.empty()) return "1";
+std::string Workload::id_of(int job) const {
+  if (job == 0) return "1";
+  const std::string name = fmt::format("job-{}", job);
+  auto it =
+      std::ranges::find_if(acknowledged_, [&](const auto& entry) { return entry.second == name; });
+  return it == acknowledged_.end() ? "0" : std::to_string(it->first);
+}
+
+int Workload::some_job() {
+  if (acknowledged_.empty()) return 0;
   auto it = acknowledged_.begin();
   std::advance(it, rng_.below(acknowledged_.size()));
-  return std::to_string(it->first);
+  return std::stoi(it->second.substr(std::string_view("job-").size()));
 }
 
 void Workload::control() {
-  Controller* leader = world_.leader();
-  if (leader == nullptr) return;
-  std::string job = some_job();
-  auto send = [&](Command command) {
-    leader->submit({.trusted_user = "ann"}, std::move(command), [](Result<CommandReply>) {});
-  };
-  switch (rng_.below(8)) {
-    case 0:
-      return send(StopJob{job, "no more"});
-    case 1:
-    case 2:
-      return send(SuspendJob{job, "later"});
-    case 3:
-    case 4:
-      return send(ResumeJob{job});
-    case 5:
-      return send(HoldJob{job, "wait"});
-    case 6:
-      return send(ReleaseJob{job});
-    default:
-      return send(SetJobPriority{job, rng_.pick(kPriorities)});
-  }
+  if (world_.leader() == nullptr) return perform({});
+  constexpr std::array kControls = {ActKind::stop,    ActKind::suspend, ActKind::suspend,
+                                    ActKind::resume,  ActKind::resume,  ActKind::hold,
+                                    ActKind::release, ActKind::priority};
+  Act act{.job = some_job()};
+  act.kind = rng_.pick(kControls);
+  if (act.kind == ActKind::priority) act.level = rng_.pick(kPriorities);
+  perform(act);
 }
 
 void Workload::change_node() {
-  Controller* leader = world_.leader();
-  if (leader == nullptr) return;
-  std::string node = world_.node_name(static_cast<int>(rng_.below(world_.node_count())));
-  auto send = [&](Command command) {
-    leader->submit({.trusted_user = "ann"}, std::move(command), [](Result<CommandReply>) {});
-  };
-  switch (rng_.below(4)) {
-    case 0:
-      return send(CordonNode{node, "look at it"});
-    case 1:
-      return send(DrainNode{node, "repair"});
-    default:
-      return send(UndrainNode{node});
-  }
+  if (world_.leader() == nullptr) return perform({});
+  constexpr std::array kChanges = {ActKind::cordon, ActKind::drain, ActKind::undrain,
+                                   ActKind::undrain};
+  const auto node = static_cast<int>(rng_.below(world_.node_count()));
+  perform({.kind = rng_.pick(kChanges), .node = node});
 }
 
 void Workload::settle() {

@@ -2,9 +2,11 @@
 // A stream of random jobs of three users, who stop, suspend, hold and reprioritise them, ask again
 // when they got no answer, change quotas and drain nodes.
 
+#include <functional>
 #include <map>
 #include <string>
 
+#include "sim/act.h"
 #include "sim/world.h"
 
 namespace hai {
@@ -16,6 +18,10 @@ class Workload {
 
   // One random act of a user or operator, sent to the leader; nothing if there is none.
   void act();
+  // This act.
+  void play(const Act& act);
+  // Told of each act, before it is done.
+  std::function<void(const Act&)> on_act;
   // Undoes what would keep jobs waiting for ever: releases holds, opens nodes.
   void settle();
 
@@ -33,10 +39,11 @@ class Workload {
   void send(Request request);
   void ask_again();
   void change_quota();
-  JobSpec random_spec();
   void control();
   void change_node();
-  std::string some_job();
+  int some_job();
+  std::string id_of(int job) const;
+  void perform(const Act& act);
 
   World& world_;
   Rng rng_;

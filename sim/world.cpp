@@ -31,11 +31,13 @@ World::World(const WorldOptions& options)
       world_loop_(timeline_),
       rng_(options.seed),
       database_(world_loop_, {.past_kept = options.store_goes_back ? kPastKept : 0}),
-      network_(timeline_, rng_.next()) {
+      network_(timeline_, dice_, rng_.next()) {
+  dice_.now = timeline_.clock();
+  if (options.plan_dice) options.plan_dice(dice_);
   servers_.resize(options.servers);
   network_.servers.resize(options.servers);
   network_.on_order = [this](const AgentOrder& order) { checkers_.check_order(order, database_); };
-  for (Server& server : servers_) server.clock = random_clock();
+  for (int i = 0; i < server_count(); ++i) servers_[i].clock = random_clock(server_name(i));
   for (NodeFacts facts : options.facts.empty() ? alike_nodes(options) : options.facts) {
     facts.instance = "disk of " + facts.name;
     facts.machine = "machine " + facts.name;
@@ -54,14 +56,19 @@ World::World(const WorldOptions& options)
 
 std::unique_ptr<World::NodeSlot> World::make_slot(const NodeFacts& facts) {
   auto slot = std::make_unique<NodeSlot>();
-  slot->clock = random_clock();
-  slot->node = std::make_unique<SimNode>(timeline_, facts, rng_.next(), checkers_, &slot->clock);
+  slot->clock = random_clock(facts.name);
+  slot->node =
+      std::make_unique<SimNode>(timeline_, dice_, facts, rng_.next(), checkers_, &slot->clock);
   return slot;
 }
 
-MachineClock World::random_clock() {
-  return {.wall_skew = Duration(rng_.between(-500'000, 500'000)),
-          .drift_ppm = rng_.between(-options_.drift_ppm_max, options_.drift_ppm_max)};
+MachineClock World::random_clock(const std::string& machine) {
+  auto drawn = [&](int64_t most) {
+    return dice_.draw(Source::clock, machine, 0, rng_,
+                      [most](Rng& rng) { return rng.between(-most, most); });
+  };
+  const Duration skew(drawn(500'000));
+  return {.wall_skew = skew, .drift_ppm = drawn(options_.drift_ppm_max)};
 }
 
 void World::set_wall_skew(int machine, Duration skew) {
@@ -213,6 +220,7 @@ void World::durable(const std::vector<Event>& events, const ClusterState& state)
   for (const Event& event : events) digest_ = hai::digest(digest_, event);
   events_seen_ += static_cast<int64_t>(events.size());
   checkers_.check_state(events, state);
+  if (on_durable) on_durable(events, state);
 }
 
 }  // namespace hai

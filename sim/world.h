@@ -3,6 +3,7 @@
 // timeline. Controller and agent core are the production code; everything below their ports is
 // simulated.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +31,8 @@ struct WorldOptions {
       1;  // so many appends and passes: what looks at the whole state costs by its size
   int64_t drift_ppm_max = 0;  // of each machine's monotonic clock
   Knobs knobs;
-  std::vector<NodeFacts> facts;  // the nodes; empty = as many as `nodes` says, alike
+  std::vector<NodeFacts> facts;          // the nodes; empty = as many as `nodes` says, alike
+  std::function<void(Dice&)> plan_dice;  // before the first draw
 };
 
 class World final : public EventSink {
@@ -42,6 +44,7 @@ class World final : public EventSink {
   Timeline& timeline() { return timeline_; }
   const Timeline& timeline() const { return timeline_; }
   Rng& rng() { return rng_; }
+  Dice& dice() { return dice_; }
   bool store_goes_back() const { return options_.store_goes_back; }
   const Knobs& knobs() const { return options_.knobs; }
   SimNetwork& network() { return network_; }
@@ -56,6 +59,7 @@ class World final : public EventSink {
   int index_of(const std::string& node_name) const;  // -1 if there is none
   bool agent_runs(int index) const { return nodes_[index]->agent != nullptr; }
   bool server_runs(int index) const { return servers_[index].controller != nullptr; }
+  static std::string server_name(int index) { return "server-" + std::to_string(index + 1); }
   const Controller* server(int index) const { return servers_[index].controller.get(); }
   // The leading, unpaused server; null if there is none.
   Controller* leader();
@@ -79,6 +83,8 @@ class World final : public EventSink {
   int machine_count() const { return server_count() + node_count(); }
   void set_wall_skew(int machine, Duration skew);
 
+  // Told of what became durable, after the checkers.
+  std::function<void(const std::vector<Event>&, const ClusterState&)> on_durable;
   // Called with durable events of every server, in the order they became durable.
   void durable(const std::vector<Event>& events, const ClusterState& state) override;
   uint64_t digest() const { return digest_; }
@@ -86,7 +92,7 @@ class World final : public EventSink {
 
  private:
   struct NodeSlot;
-  MachineClock random_clock();
+  MachineClock random_clock(const std::string& machine);
   void reboot(int index);
   void watch();
   std::unique_ptr<NodeSlot> make_slot(const NodeFacts& facts);
@@ -115,6 +121,7 @@ class World final : public EventSink {
 
   const WorldOptions options_;
   Timeline timeline_;
+  Dice dice_;
   VirtualLoop world_loop_;
   Rng rng_;
   MemDatabase database_;

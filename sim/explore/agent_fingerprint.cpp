@@ -27,7 +27,7 @@ void AgentFingerprint::add(Fingerprint& out, const Agent& agent, MonoTime now, E
     out.add(job);
     out.add(attempt);
   }
-  out.add(agent.seen_.epoch.value - epoch.value);
+  out.add(agent.record_.seen.epoch.value - epoch.value);
   add_end(agent.record_.lease_until);
   out.add(agent.record_.fence);
   out.add(agent.record_.peers.version - version);

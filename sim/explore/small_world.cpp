@@ -51,7 +51,7 @@ SmallWorld::SmallWorld(const Model& model, Listener* listener)
     nodes_.push_back(std::make_unique<Node>());
     Node& node = *nodes_.back();
     node.machine =
-        std::make_unique<SimNode>(timeline_, facts_of(model_, i), 1, *this, &node.clock);
+        std::make_unique<SimNode>(timeline_, dice_, facts_of(model_, i), 1, *this, &node.clock);
     node.machine->set_rank(kFirstNodeRank + 2 * i);
     node.machine->start_max = node.machine->kill_max = Duration{0};
   }

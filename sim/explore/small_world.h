@@ -109,6 +109,7 @@ class SmallWorld final : public EventSink, public ProcessWatcher {
   const Model model_;
   Listener* const listener_;
   Timeline timeline_;
+  Dice dice_;
   VirtualLoop loop_;
   MemDatabase database_;
   Checkers checkers_;

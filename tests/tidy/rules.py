@@ -36,7 +36,9 @@ MAY_INCLUDE = {
         "agent/core",
         "agent/health/fault_ledger.h",  # pure, as the table
         "agent/health/xid_table.h",
+        "sim/hunt/hunt_command.h",  # main's
     ],
+    "sim/hunt": [*_SERVER_LOGIC, "server/store/mem_store.h", "agent/core", "sim"],
 }
 
 # Headers that are slow to compile or carry a decision: where they may be included, and whether by a header too.

@@ -1,0 +1,16 @@
+#pragma once
+// What a random world is made of: knobs and jobs within their legal ranges.
+
+#include "common/job_spec.h"
+#include "common/knobs.h"
+#include "common/rng.h"
+
+namespace hai {
+
+// `edge`: how probably a knob is at an end of its range; 0 draws nothing for it.
+Knobs random_knobs(Rng& rng, double edge = 0);
+
+// The job of request `number`, which may depend on earlier ones, for a cluster of max_nodes.
+JobSpec random_job(Rng& rng, int number, int max_nodes);
+
+}  // namespace hai
