@@ -15,11 +15,6 @@
 namespace hai {
 namespace {
 
-bool went_back(const Controller& leader) {
-  return std::ranges::any_of(leader.state().incidents(),
-                             [](const auto& entry) { return entry.second.kind == kStoreWentBack; });
-}
-
 class Run {
  public:
   Run(uint64_t seed, const ChaosOptions& options)
@@ -69,6 +64,7 @@ class Run {
     if (options_.on_log) options_.on_log(world_.database().events());
     return {.seed = seed,
             .violation = world_.checkers().violation(),
+            .is_unnoticed_loss = failed() && world_.has_unnoticed_loss(),
             .digest = world_.digest(),
             .jobs = static_cast<int64_t>(workload_.acknowledged().size()),
             .events = world_.events_seen(),
@@ -168,7 +164,7 @@ class Run {
     loop_.call_after(15s, [this] {
       Controller* leader = world_.leader();
       // Nothing is planned until what a store has lost is settled.
-      const bool plans = leader != nullptr && !went_back(*leader);
+      const bool plans = leader != nullptr && leader->knows_history();
       if (plans && leader == explained_by_ && leader->stats().passes > passes_then_) {
         world_.checkers().check_explained(leader->state(), leader->soft_facts());
       } else {

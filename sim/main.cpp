@@ -31,6 +31,8 @@ struct ChaosArguments {
   hai::ChaosOptions options;
 };
 
+const std::string kUnnoticed[] = {"", "after a loss that nobody could notice: "};
+
 hai::ChaosResult run_one(uint64_t seed, const ChaosArguments& arguments) {
   hai::ChaosResult result = hai::run_chaos(seed, arguments.options);
   if (!result.violation && arguments.twice) {
@@ -45,7 +47,10 @@ hai::ChaosResult run_one(uint64_t seed, const ChaosArguments& arguments) {
         "seed %llu: %s  digest=%016llx jobs=%lld events=%lld processes=%lld fenced=%lld "
         "faults=%lld "
         "virtual=%llds kinds=%s\n",
-        static_cast<unsigned long long>(seed), result.violation ? result.violation->c_str() : "ok",
+        static_cast<unsigned long long>(seed),
+        result.violation
+            ? (kUnnoticed[result.is_unnoticed_loss] + *result.violation).c_str()
+            : "ok",
         static_cast<unsigned long long>(result.digest), static_cast<long long>(result.jobs),
         static_cast<long long>(result.events), static_cast<long long>(result.processes),
         static_cast<long long>(result.fenced), static_cast<long long>(result.faults),
@@ -100,8 +105,11 @@ int run_chaos_command(ChaosArguments arguments) {
   auto start = std::chrono::steady_clock::now();
   uint64_t count = arguments.seeds == 0 ? 100 : arguments.seeds;
   uint64_t failures = 0;
+  uint64_t unnoticed = 0;
   for (uint64_t i = 0; i < count; ++i) {
-    if (run_one(arguments.first_seed + i, arguments).violation) {
+    const hai::ChaosResult result = run_one(arguments.first_seed + i, arguments);
+    unnoticed += result.is_unnoticed_loss;
+    if (result.violation && !result.is_unnoticed_loss) {
       ++failures;
       if (arguments.fail_fast) return 1;
     }
@@ -111,8 +119,13 @@ int run_chaos_command(ChaosArguments arguments) {
     }
   }
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%llu seeds, %llu failed, %.1f s\n", static_cast<unsigned long long>(count),
-              static_cast<unsigned long long>(failures), seconds);
+  std::printf("%llu seeds, %llu failed, ", static_cast<unsigned long long>(count),
+              static_cast<unsigned long long>(failures));
+  if (arguments.options.store_goes_back) {
+    std::printf("%llu after a loss that nobody could notice, ",
+                static_cast<unsigned long long>(unnoticed));
+  }
+  std::printf("%.1f s\n", seconds);
   return failures == 0 ? 0 : 1;
 }
 

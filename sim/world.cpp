@@ -216,7 +216,14 @@ void World::reboot(int index) {
   });
 }
 
+bool World::has_unnoticed_loss() {
+  const Controller* leads = leader();
+  return database_.times_gone_back() > losses_noticed_ &&
+         (leads == nullptr || leads->knows_history());
+}
+
 void World::durable(const std::vector<Event>& events, const ClusterState& state) {
+  if (!has_unnoticed_loss()) losses_noticed_ = database_.times_gone_back();
   for (const Event& event : events) digest_ = hai::digest(digest_, event);
   events_seen_ += static_cast<int64_t>(events.size());
   checkers_.check_state(events, state);

@@ -87,6 +87,9 @@ class World final : public EventSink {
   std::function<void(const std::vector<Event>&, const ClusterState&)> on_durable;
   // Called with durable events of every server, in the order they became durable.
   void durable(const std::vector<Event>& events, const ClusterState& state) override;
+  // The store has gone back and, as far as the leader knows, it has not: no server and no agent in
+  // contact with it remembers what is gone.
+  bool has_unnoticed_loss();
   uint64_t digest() const { return digest_; }
   int64_t events_seen() const { return events_seen_; }
 
@@ -135,6 +138,7 @@ class World final : public EventSink {
   NeedlessKills needless_kills_{*this};
   uint64_t digest_ = kDigestStart;
   int64_t events_seen_ = 0;
+  int64_t losses_noticed_ = 0;  // of database_.times_gone_back()
 };
 
 }  // namespace hai

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/control/decide_tick.h"
+#include "server/control/lost_history.h"
 
 namespace hai {
 namespace {
@@ -60,7 +61,7 @@ bool may_take_name(const AgentIdentity& owner, OwnerState owner_state,
 }
 
 NameOwner owner_of_name(const ClusterState& state, const Sessions& sessions, const Knobs& knobs,
-                        const std::string& name, MonoTime now) {
+                        const std::string& name, MonoTime now, bool knows_history) {
   const Session* session = sessions.find(name);
   const Node* node = state.find_node(name);
   if (session == nullptr && node == nullptr) return {};
@@ -73,6 +74,7 @@ NameOwner owner_of_name(const ClusterState& state, const Sessions& sessions, con
   const MonoTime heard_at =
       node == nullptr ? opened_at : std::max(opened_at, sessions.contact(node->id));
   if (now - heard_at <= silence_limit(knobs)) owner.state = OwnerState::answers;
+  if (!knows_history && now - heard_at > time_to_settle(knobs)) owner.state = OwnerState::down;
   return owner;
 }
 

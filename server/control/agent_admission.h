@@ -36,8 +36,11 @@ struct NameOwner {
   AgentIdentity identity;
   OwnerState state = OwnerState::none;
 };
+// Without knowing its history (lost_history.h) a leader gives no node up: then an owner that has
+// been silent for as long as a loss takes to settle counts as down. The state may name one that the
+// lost events have replaced, and its node could not be known before it is let in.
 NameOwner owner_of_name(const ClusterState& state, const Sessions& sessions, const Knobs& knobs,
-                        const std::string& name, MonoTime now);
+                        const std::string& name, MonoTime now, bool knows_history = true);
 
 // Ok, or `already_exists` with who the owner is, who the newcomer, and what to do. The same text
 // each time, so that who logs it can tell whether it is new.

@@ -80,7 +80,9 @@ Status Controller::admit_agent(const std::string& node_name, const AgentIdentity
   if (!is_leading()) return unavailable("{}", not_leading_reason_);
   const MonoTime now = loop_.now();
   Status admitted =
-      check_owner(node_name, owner_of_name(*state_, sessions_, knobs_, node_name, now), identity);
+      check_owner(node_name,
+                  owner_of_name(*state_, sessions_, knobs_, node_name, now, knows_history()),
+                  identity);
   if (!admitted.is_ok()) sessions_.refused[node_name] = {now, admitted.message()};
   return admitted;
 }
@@ -135,8 +137,8 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   }
   decide_report(decision, *session, report);
   if (report.gpu_readings) session->gpu_readings = *report.gpu_readings;
-  if (has_rank_of_lost_history(*state_, report)) history_.found_stray();
-  if (history_.lost()) skip_attempts_of_strays(decision, *session);
+  if (has_rank_of_lost_history(*state_, report)) history_.found_evidence();
+  if (!knows_history()) skip_attempts_of_strays(decision, *session);
   note_progress(report);
   nodes_to_reconcile_.insert(session->node);
   sessions_.report_confirms(*session, report.sequence, report.granted_sequence, knobs_.agent_lease,
@@ -252,7 +254,7 @@ Duration Controller::pass_gap() const { return std::max(knobs_.plan_gap, 4 * sta
 void Controller::run_pass(Decision& decision) {
   plan_wanted_ = false;
   last_pass_at_ = loop_.now();
-  if (history_.lost()) {
+  if (!knows_history()) {
     const bool all_known = are_all_nodes_known(*state_, sessions_);
     if (!history_.settles(all_known, loop_.now(), time_to_settle(knobs_))) return;
   }
@@ -361,7 +363,7 @@ void Controller::release() {
     Session* session = sessions_.find(order.connection);
     if (session == nullptr) continue;
     if (std::holds_alternative<LaunchRank>(order.body) &&
-        (history_.lost() || !may_launch(sessions_, knobs_, order.node, loop_.now()))) {
+        (!knows_history() || !may_launch(sessions_, knobs_, order.node, loop_.now()))) {
       continue;  // It is sent again when it is still wanted then.
     }
     if (auto* grant = std::get_if<GrantLease>(&order.body))
@@ -399,7 +401,7 @@ void Controller::tick() {
   last_tick_at_ = now;
   post_urgent([this](Decision& decision) {
     decision.set_actor("server");
-    decide_tick(decision, sessions_, loop_.now(), !history_.lost());
+    decide_tick(decision, sessions_, loop_.now(), knows_history());
     decide_lost_history(decision, history_);
     plan_wanted_ = true;  // Time alone can make a job eligible.
     for (const auto& [connection, session] : sessions_.all()) {

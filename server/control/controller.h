@@ -104,6 +104,8 @@ class Controller {
 
   Mode mode() const { return mode_; }
   bool is_leading() const { return mode_ == Mode::leading; }
+  // Nothing that was durable is known to be missing from the state (lost_history.h).
+  bool knows_history() const { return !history_.lost(); }
   const std::string& not_leading_reason() const { return not_leading_reason_; }
   Standing standing() const;
   // How long the store has not answered; 0 when it does.

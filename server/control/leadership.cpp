@@ -88,6 +88,7 @@ void Controller::loaded(Result<StoredState> stored) {
   state_ = std::make_unique<ClusterState>(std::move(stored).value());
   state_->take_touched();
   state_->mark_durable();
+  if (open_loss(*state_) != nullptr) history_.found_evidence();
   sessions_.set_term_start(loop_.now());
   time_.start(loop_.wall_now(), newest_time(*state_), loop_.now());
   progress_.clear();

@@ -18,7 +18,7 @@ void LostHistory::lose(int64_t first, int64_t last) {
   }
 }
 
-void LostHistory::found_stray() {
+void LostHistory::found_evidence() {
   if (!lost_) lose(start_.seq + 1, start_.seq + 1);
 }
 
@@ -87,11 +87,15 @@ bool are_all_nodes_known(const ClusterState& state, const Sessions& sessions) {
   });
 }
 
-void decide_lost_history(Decision& decision, const LostHistory& history) {
-  const Incident* open = nullptr;
-  for (const auto& [id, incident] : decision.state().incidents()) {
-    if (incident.kind == kStoreWentBack) open = &incident;
+const Incident* open_loss(const ClusterState& state) {
+  for (const auto& [id, incident] : state.incidents()) {
+    if (incident.kind == kStoreWentBack) return &incident;
   }
+  return nullptr;
+}
+
+void decide_lost_history(Decision& decision, const LostHistory& history) {
+  const Incident* open = open_loss(decision.state());
   if (history.lost() && open == nullptr) {
     decision.emit(IncidentOpened{
         {decision.state().last_incident().value + 1},

@@ -35,8 +35,9 @@ class LostHistory {
   // another's, or is over; it must not go on.
   bool heard(LogPosition position);
 
-  // A node has a rank that the state has never placed.
-  void found_stray();
+  // There is a loss, and its extent is not known: a node has a rank that the state has never placed,
+  // or an earlier leader has opened the incident and not closed it.
+  void found_evidence();
 
   const std::optional<Range>& lost() const { return lost_; }
   // Every node is known (are_all_nodes_known), or not. True once they have been known for `needed`
@@ -68,6 +69,8 @@ bool are_all_nodes_known(const ClusterState& state, const Sessions& sessions);
 // node, or brought one back that the state calls down, and it may be cut off now: within this time
 // its ranks end at their fence, for all others have leases and none of them says that nobody leads.
 Duration time_to_settle(const Knobs& knobs);
+// Null if there is none.
+const Incident* open_loss(const ClusterState& state);
 // Opens the incident, and closes it when the loss is settled.
 void decide_lost_history(Decision& decision, const LostHistory& history);
 

@@ -36,7 +36,7 @@ Status MemDatabase::append(AppendBatch& batch) {
     return aborted("epoch {} is over: {} leads with epoch {}", batch.epoch.value, holder_,
                    epoch_.value);
   }
-  if (went_back_ && !batch.events.empty() && batch.events.front().seq != last_seq_ + 1) {
+  if (went_back() && !batch.events.empty() && batch.events.front().seq != last_seq_ + 1) {
     return aborted("event {} follows {}: this is not the store that was loaded",
                    batch.events.front().seq, last_seq_);
   }
@@ -64,7 +64,7 @@ void MemDatabase::go_back(size_t transactions) {
   if (transactions == 0) return;
   const size_t left = past_.size() - transactions;
   contents() = std::move(past_[left]);
-  went_back_ = true;
+  ++times_gone_back_;
   past_.resize(left);
   for (auto event = events_.begin() + last_seq_; event != events_.end(); ++event) {
     if (const auto* submitted = std::get_if<JobSubmitted>(&event->body)) {

@@ -56,7 +56,8 @@ class MemDatabase {
   StoredState stored_state() const;
   const std::vector<Event>& events() const { return events_; }
   const std::map<JobId, Job>& jobs() const { return jobs_; }  // finished ones too
-  bool went_back() const { return went_back_; }
+  bool went_back() const { return times_gone_back_ > 0; }
+  int64_t times_gone_back() const { return times_gone_back_; }
   const std::set<JobId>& lost_jobs() const { return lost_jobs_; }  // submitted in what is gone
   const std::map<IncidentId, Incident>& incidents() const { return incidents_; }  // closed ones too
   Epoch epoch() const { return epoch_; }                      // of the last acquire
@@ -84,7 +85,7 @@ class MemDatabase {
   Epoch epoch_;
   Epoch started_epoch_;  // of the last epoch_started event
   int64_t sessions_broken_ = 0;
-  bool went_back_ = false;
+  int64_t times_gone_back_ = 0;
   std::set<JobId> lost_jobs_;
   std::string holder_;
   MonoTime lease_expires_{};

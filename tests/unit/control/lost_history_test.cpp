@@ -70,7 +70,7 @@ TEST(LostHistory, IsNoticedByAStandbyThatWatched) {
 TEST(LostHistory, SettlesOnceAllNodesHaveBeenKnownForLongEnoughOnEnd) {
   LostHistory history;
   history.term_began(at(5, 40));
-  history.found_stray();
+  history.found_evidence();
   ASSERT_TRUE(history.lost());
   EXPECT_EQ(history.lost()->first, 41);
   EXPECT_FALSE(history.settles(true, MonoTime(10s), 5s));
