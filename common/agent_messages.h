@@ -56,6 +56,10 @@ struct AgentIdentity {
   bool operator==(const AgentIdentity&) const = default;
 };
 AgentIdentity identity_of(const NodeFacts& facts);
+// Two agents with data directories of their own, as far as both tell.
+inline bool is_another_agent(const NodeFacts& one, const NodeFacts& other) {
+  return !one.instance.empty() && !other.instance.empty() && one.instance != other.instance;
+}
 
 enum class RankPhase { starting, running, exited };
 

@@ -64,7 +64,7 @@ class Run {
     if (options_.on_log) options_.on_log(world_.database().events());
     return {.seed = seed,
             .violation = world_.checkers().violation(),
-            .is_unnoticed_loss = failed() && world_.has_unnoticed_loss(),
+            .is_after_unknowable_loss = failed() && world_.has_unknowable_loss(),
             .digest = world_.digest(),
             .jobs = static_cast<int64_t>(workload_.acknowledged().size()),
             .events = world_.events_seen(),

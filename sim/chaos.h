@@ -34,8 +34,9 @@ struct ChaosOptions {
 struct ChaosResult {
   uint64_t seed = 0;
   std::optional<std::string> violation;
-  // Nobody who could have told the leader knew that the store had gone back (docs/design/0006).
-  bool is_unnoticed_loss = false;
+  // Nobody who could have told the leader knew that the store had gone back, or most nodes'
+  // registrations are gone with it (docs/design/0006).
+  bool is_after_unknowable_loss = false;
   uint64_t digest = 0;
   int64_t jobs = 0;
   int64_t events = 0;

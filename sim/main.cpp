@@ -31,7 +31,7 @@ struct ChaosArguments {
   hai::ChaosOptions options;
 };
 
-const std::string kUnnoticed[] = {"", "after a loss that nobody could notice: "};
+const std::string kUnknowable[] = {"", "after a loss that could not be known: "};
 
 hai::ChaosResult run_one(uint64_t seed, const ChaosArguments& arguments) {
   hai::ChaosResult result = hai::run_chaos(seed, arguments.options);
@@ -49,7 +49,7 @@ hai::ChaosResult run_one(uint64_t seed, const ChaosArguments& arguments) {
         "virtual=%llds kinds=%s\n",
         static_cast<unsigned long long>(seed),
         result.violation
-            ? (kUnnoticed[result.is_unnoticed_loss] + *result.violation).c_str()
+            ? (kUnknowable[result.is_after_unknowable_loss] + *result.violation).c_str()
             : "ok",
         static_cast<unsigned long long>(result.digest), static_cast<long long>(result.jobs),
         static_cast<long long>(result.events), static_cast<long long>(result.processes),
@@ -105,11 +105,11 @@ int run_chaos_command(ChaosArguments arguments) {
   auto start = std::chrono::steady_clock::now();
   uint64_t count = arguments.seeds == 0 ? 100 : arguments.seeds;
   uint64_t failures = 0;
-  uint64_t unnoticed = 0;
+  uint64_t unknowable = 0;
   for (uint64_t i = 0; i < count; ++i) {
     const hai::ChaosResult result = run_one(arguments.first_seed + i, arguments);
-    unnoticed += result.is_unnoticed_loss;
-    if (result.violation && !result.is_unnoticed_loss) {
+    unknowable += result.is_after_unknowable_loss;
+    if (result.violation && !result.is_after_unknowable_loss) {
       ++failures;
       if (arguments.fail_fast) return 1;
     }
@@ -122,8 +122,8 @@ int run_chaos_command(ChaosArguments arguments) {
   std::printf("%llu seeds, %llu failed, ", static_cast<unsigned long long>(count),
               static_cast<unsigned long long>(failures));
   if (arguments.options.store_goes_back) {
-    std::printf("%llu after a loss that nobody could notice, ",
-                static_cast<unsigned long long>(unnoticed));
+    std::printf("%llu after a loss that could not be known, ",
+                static_cast<unsigned long long>(unknowable));
   }
   std::printf("%.1f s\n", seconds);
   return failures == 0 ? 0 : 1;

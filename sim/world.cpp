@@ -216,14 +216,15 @@ void World::reboot(int index) {
   });
 }
 
-bool World::has_unnoticed_loss() {
+bool World::has_unknowable_loss() {
   const Controller* leads = leader();
+  if (database_.has_forgotten_nodes()) return true;
   return database_.times_gone_back() > losses_noticed_ &&
          (leads == nullptr || leads->knows_history());
 }
 
 void World::durable(const std::vector<Event>& events, const ClusterState& state) {
-  if (!has_unnoticed_loss()) losses_noticed_ = database_.times_gone_back();
+  if (!has_unknowable_loss()) losses_noticed_ = database_.times_gone_back();
   for (const Event& event : events) digest_ = hai::digest(digest_, event);
   events_seen_ += static_cast<int64_t>(events.size());
   checkers_.check_state(events, state);

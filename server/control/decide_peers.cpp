@@ -93,6 +93,7 @@ void decide_peers(Decision& decision, const Sessions& sessions) {
 NamePeers peers_order(const ClusterState& state, const Node& node) {
   NamePeers order{.version = node.peers.version};
   for (NodeId id : node.peers.named ? *node.peers.named : node.peers.confirmed) {
+    if (id == NodeId{}) continue;  // a peer that was replaced
     const NodeFacts& facts = state.find(id)->facts;
     order.peers.push_back({facts.name, facts.address, facts.peer_port});
   }

@@ -56,7 +56,7 @@ void ClusterState::keep_before(const Event& event) {
     keep_dependents_before(finished->job);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&body)) {
     if (const Job* job = find(ended->job)) keep(users_, job->user, before_->users);
-  } else if (std::holds_alternative<EpochStarted>(body)) {
+  } else if (std::holds_alternative<EpochStarted>(body) || replaces_an_agent(body)) {
     for (const auto& [id, node] : nodes_) keep(nodes_, id, before_->nodes);
   } else if (const auto* user = std::get_if<UserSet>(&body)) {
     keep(users_, user->user.name, before_->users);
@@ -79,6 +79,12 @@ void ClusterState::keep_before(const Event& event) {
   } else if (const auto* closed = std::get_if<IncidentClosed>(&body)) {
     keep(incidents_, closed->incident, before_->incidents);
   }
+}
+
+bool ClusterState::replaces_an_agent(const EventBody& body) const {
+  const auto* registered = std::get_if<NodeRegistered>(&body);
+  const Node* known = registered == nullptr ? nullptr : find(registered->node);
+  return known != nullptr && is_another_agent(known->facts, registered->facts);
 }
 
 void ClusterState::keep_dependents_before(JobId id) {

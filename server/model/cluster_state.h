@@ -173,6 +173,7 @@ class ClusterState {
   void note_change(JobId id);
   void note_change(NodeId id);
   void note_node_size(const Node& node);
+  void forget_as_peer(NodeId replaced);
   // Derived indexes of one job: remove before, add after a change that moves it.
   void index(const Job& job);
   void unindex(const Job& job);
@@ -184,6 +185,7 @@ class ClusterState {
   void keep_before(const Event& event);
   void keep_job_before(JobId id);
   void keep_dependents_before(JobId id);
+  bool replaces_an_agent(const EventBody& body) const;
 
   Epoch epoch_;
   UnixTime epoch_began_at_{};

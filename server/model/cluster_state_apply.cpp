@@ -344,6 +344,7 @@ void ClusterState::on(const NodeRegistered& event, const Event& meta) {
     it = nodes_.emplace(event.node, std::move(fresh)).first;
     node_names_.emplace(event.facts.name, event.node);
   } else {
+    if (is_another_agent(it->second.facts, event.facts)) forget_as_peer(event.node);
     node_census_.remove(it->second.facts);
   }
   it->second.facts = event.facts;
@@ -351,6 +352,14 @@ void ClusterState::on(const NodeRegistered& event, const Event& meta) {
   note_node_size(it->second);
   changes_ = {.everything = true};
   touched_.nodes.insert(event.node);
+}
+
+void ClusterState::forget_as_peer(NodeId replaced) {
+  for (auto& [id, other] : nodes_) {
+    if (!other.peers.asks(replaced)) continue;
+    other.peers.peer_was_replaced(replaced);
+    touched_.nodes.insert(id);
+  }
 }
 
 void ClusterState::on(const NodeLivenessChanged& event, const Event&) {

@@ -1,5 +1,7 @@
 #include "server/model/node.h"
 
+#include <algorithm>
+
 namespace hai {
 
 GpuSet Node::used_gpus() const {
@@ -20,6 +22,18 @@ GpuSet Node::held_gpus_for_others(JobId job) const {
 
 GpuSet Node::free_gpus(JobId job) const {
   return without(all_gpus(), used_gpus() | held_gpus_for_others(job));
+}
+
+bool NodePeers::asks(NodeId peer) const {
+  const auto contains = [peer](const std::vector<NodeId>& list) {
+    return std::ranges::find(list, peer) != list.end();
+  };
+  return contains(confirmed) || (named && contains(*named));
+}
+
+void NodePeers::peer_was_replaced(NodeId peer) {
+  std::ranges::replace(confirmed, peer, NodeId{});
+  if (named) std::ranges::replace(*named, peer, NodeId{});
 }
 
 }  // namespace hai

@@ -39,9 +39,11 @@ struct NodePeers {
   std::optional<std::vector<NodeId>> named;
   // While a list is named, the next one waits until it is confirmed. Unless the node goes by a list
   // above it, of a history that the store has lost: then it will never take the one named.
-  bool may_be_followed_by(int64_t next) const {
-    return next > version + (named ? 1 : 0);
-  }
+  bool may_be_followed_by(int64_t next) const { return next > version + (named ? 1 : 0); }
+  // Another agent has taken this peer's name. The node still asks the old one, at its address,
+  // whose answers nothing is known of: NodeId{} stands for it, and is never a witness.
+  bool asks(NodeId peer) const;
+  void peer_was_replaced(NodeId peer);
   bool operator==(const NodePeers&) const = default;
 
   template <typename Self, typename Visit>

@@ -63,7 +63,9 @@ void MemDatabase::go_back(size_t transactions) {
   transactions = std::min(transactions, past_.size());
   if (transactions == 0) return;
   const size_t left = past_.size() - transactions;
+  const size_t nodes_known = nodes_.size();
   contents() = std::move(past_[left]);
+  if (2 * nodes_.size() <= nodes_known && nodes_known > 0) has_forgotten_nodes_ = true;
   ++times_gone_back_;
   past_.resize(left);
   for (auto event = events_.begin() + last_seq_; event != events_.end(); ++event) {

@@ -58,6 +58,8 @@ class MemDatabase {
   const std::map<JobId, Job>& jobs() const { return jobs_; }  // finished ones too
   bool went_back() const { return times_gone_back_ > 0; }
   int64_t times_gone_back() const { return times_gone_back_; }
+  // Once at least half of the nodes it knew were registered in what is gone.
+  bool has_forgotten_nodes() const { return has_forgotten_nodes_; }
   const std::set<JobId>& lost_jobs() const { return lost_jobs_; }  // submitted in what is gone
   const std::map<IncidentId, Incident>& incidents() const { return incidents_; }  // closed ones too
   Epoch epoch() const { return epoch_; }                      // of the last acquire
@@ -86,6 +88,7 @@ class MemDatabase {
   Epoch started_epoch_;  // of the last epoch_started event
   int64_t sessions_broken_ = 0;
   int64_t times_gone_back_ = 0;
+  bool has_forgotten_nodes_ = false;
   std::set<JobId> lost_jobs_;
   std::string holder_;
   MonoTime lease_expires_{};

@@ -130,5 +130,27 @@ TEST(Peers, ANodeThatGoesByAForgottenListGetsANewerOneAtOnce) {
   EXPECT_EQ(p.peers("node-1").version, 8) << "named once";
 }
 
+// Chaos seed 895377850: a node asks the old agent of a name, at its address; the new one's lease
+// says nothing of what that answers.
+TEST(Peers, WhoseNameAnotherAgentTookAreNoWitnessesAndAreReplaced) {
+  Peered p(2);
+  p.confirm_all();
+  const NodeId replaced = p.c.node_id("node-4");
+  ASSERT_TRUE(p.peers("node-1").asks(replaced));
+  NodeFacts facts = p.c.state().find(replaced)->facts;
+  facts.instance = "old";
+  p.c.emit(NodeRegistered{replaced, facts});
+  EXPECT_TRUE(p.peers("node-1").asks(replaced)) << "an agent that did not tell before may be the same";
+  facts.instance = "new";
+  p.c.emit(NodeRegistered{replaced, facts});
+  EXPECT_FALSE(p.peers("node-1").asks(replaced));
+  EXPECT_TRUE(p.peers("node-1").asks(NodeId{})) << "it counts among those asked";
+  EXPECT_EQ(peers_order(p.c.state(), p.c.node("node-1")).peers.size(),
+            p.peers("node-1").confirmed.size() - 1);
+  p.decide();
+  ASSERT_TRUE(p.peers("node-1").named);
+  EXPECT_FALSE(std::ranges::count(*p.peers("node-1").named, NodeId{}));
+}
+
 }  // namespace
 }  // namespace hai::test
