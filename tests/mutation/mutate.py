@@ -26,7 +26,7 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, help="of the draw (default: from the clock)")
     parser.add_argument("--files", metavar="GLOB", help="only of these files, headers too: 'server/plan/*'")
     parser.add_argument("--list", action="store_true", help="only say which would be planted")
-    parser.add_argument("--again", action="store_true", help="ask once more for those that survived before")
+    parser.add_argument("--again", action="store_true", help="ask once more for those that survived before, and for no others")
     parser.add_argument("--chaos", type=int, default=0, metavar="N", help="ask N seeds of hai-sim chaos for survivors")
     parser.add_argument("--jobs", type=int, default=1, help="of ninja (default 1)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "mutation", metavar="DIR",
@@ -104,8 +104,10 @@ def main():
     mutants = drawn[:options.count or None]
     run(options, mutants, results)
     # Those that did not compile make room for others, so that the score stands on as many as asked for.
-    while options.count and results.count_compiled(mutants) < options.count and len(mutants) < len(drawn):
-        mutants = drawn[:len(mutants) + options.count - results.count_compiled(mutants)]
+    while not options.again and 0 < (missing := options.count - results.count_compiled(mutants)):
+        if len(mutants) == len(drawn):
+            break
+        mutants = drawn[:len(mutants) + missing]
         run(options, mutants, results)
     return report(ROOT, mutants, results)
 

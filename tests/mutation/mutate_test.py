@@ -164,7 +164,7 @@ class AnInterruptedRun(unittest.TestCase):
             results.add(mutants[1], "survived", "", 1.0)
             later = Results(path)
             self.assertEqual(later.unjudged(mutants, again=False), [mutants[2]])
-            self.assertEqual(later.unjudged(mutants, again=True), mutants[1:])
+            self.assertEqual(later.unjudged(mutants, again=True), [mutants[1]])
             self.assertEqual(json.loads(path.read_text().splitlines()[0])["outcome"], "killed")
 
 

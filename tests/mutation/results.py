@@ -14,7 +14,7 @@ class Results:
 
     def unjudged(self, mutants, again):
         def is_open(row):
-            return row is None or (again and row["outcome"] == "survived")
+            return row is not None and row["outcome"] == "survived" if again else row is None
         return [mutant for mutant in mutants if is_open(self.by_key.get(mutant.key))]
 
     def add(self, mutant, outcome, by, seconds):

@@ -144,7 +144,7 @@ TEST(Environment, SlurmNames) {
                                 {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.1"},
                                 {"SLURM_RESTART_COUNT", "1"}};
   for (const auto& [name, text] : expected) EXPECT_EQ(value(env, name), text) << name;
-  order.ranks.pop_back();
+  order.ranks = {{.node = "node-1", .address = "10.0.0.1"}};
   order.key = {.job = {17}, .attempt = 1, .rank = 0};
   order.cpus = 0;
   const Environment alone = build_environment(order, kPaths, 1);

@@ -44,7 +44,7 @@ TEST(Bytes, RefusesWhatIsNone) {
   EXPECT_EQ(parse_bytes("1025Pi").status().message(), "size '1025Pi' is above 1024Pi");
   const std::string long_one(100, '9');
   for (const std::string& text : {long_one, "x" + long_one, "1." + long_one + "G"}) {
-    const std::string& message = parse_bytes(text).status().message();
+    const std::string message = parse_bytes(text).status().message();
     EXPECT_TRUE(message.starts_with("size '" + text.substr(0, 64) + "'")) << message;
   }
 }

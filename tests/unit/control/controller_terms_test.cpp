@@ -124,6 +124,19 @@ TEST(Fencing, ALoneServerThatWasPausedTakesNobodyForSilent) {
   }
 }
 
+TEST(Fencing, AShortPauseOfALoneServerMakesNobodySuspect) {
+  ControllerWorld w;
+  w.knobs.heartbeat = 1s;  // who says nothing for more than 3 s is silent
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  a->loop.pause(3500ms);
+  w.run(3600ms);
+  ASSERT_TRUE(a->controller.is_leading());
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::up);
+  w.run(4s);
+  EXPECT_EQ(a->controller.state().find_node("node-1")->liveness, Liveness::suspect);
+}
+
 TEST(Fencing, ATurnWithoutEventsNeedsALeaseToo) {
   ControllerWorld w;
   auto a = w.leader("a");

@@ -46,6 +46,9 @@ TEST(LostHistory, IsNoticedByWhatNodesHaveSeen) {
   ASSERT_TRUE(history.lost());
   EXPECT_EQ(history.lost()->first, 41);
   EXPECT_EQ(history.lost()->last, 47);
+  history.term_began(at(6, 30));
+  EXPECT_EQ(history.lost()->first, 31) << "and further back, before all nodes are known";
+  EXPECT_EQ(history.lost()->last, 47);
 }
 
 TEST(LostHistory, AnEpochThatWasGivenBeforeIsGivenUp) {
@@ -140,6 +143,13 @@ TEST(WentBack, IsAnIncidentAndEndsTheStrays) {
   ASSERT_EQ(incidents.size(), 1u);
   EXPECT_EQ(incidents.begin()->second.kind, kStoreWentBack);
   EXPECT_EQ(t.a->agents.of<KillRank>(ConnectionId{1}).front().key, t.stray);
+}
+
+TEST(WentBack, WaitingForTheStraysKeepsNobodyBusy) {
+  Forgotten t;
+  const int64_t turns = t.a->controller.stats().turns;
+  t.w.run(5s);
+  EXPECT_LT(t.a->controller.stats().turns - turns, 20);
 }
 
 // Both nodes report each heartbeat, from these sequences on.

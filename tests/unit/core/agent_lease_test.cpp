@@ -51,6 +51,16 @@ TEST(Lease, AnswersToAnEarlierStreamDoNotCount) {
   }
 }
 
+TEST(Lease, AnAgentThatIsGoneLeavesNothingOnTheLoop) {
+  AgentWorld w;
+  w.lease();
+  w.order(launch());
+  w.agent.reset();
+  const int64_t before = w.timeline.callbacks_run();
+  w.run(10min);
+  EXPECT_EQ(w.timeline.callbacks_run(), before);
+}
+
 TEST(Lease, UnknownReportsGetNone) {
   AgentWorld w;
   w.link.listener.connected();
