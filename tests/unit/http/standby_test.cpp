@@ -37,7 +37,7 @@ std::vector<Route> all_routes() {
 
 std::string ask(const StandbyServer& server, const Route& route) {
   return http_exchange(server.http_port(),
-                       fmt::format("{} {}?x=%2F HTTP/1.1\r\nHost: t\r\nConnection: close\r\n"
+                       fmt::format("{} {} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n"
                                    "Content-Length: 2\r\n\r\n{{}}",
                                    route.method, route.target));
 }
@@ -49,7 +49,7 @@ TEST(StandbyRoutes, AreSentToTheLeaderAsTheyWereAsked) {
   StandbyServer server({.grpc = "10.0.0.1:7700", .http = "10.0.0.1:7780"});
   int sent = 0;
   for (const Route& route : all_routes()) {
-    const std::string answer = ask(server, route);
+    const std::string answer = ask(server, {route.method, route.target + "?x=%2F"});
     if (is_of_the_server(route)) {
       EXPECT_THAT(answer, Not(StartsWith("HTTP/1.1 307"))) << route.target;
       continue;

@@ -40,7 +40,8 @@ Answer ask(grpc::GenericStub& stub, const std::string& method) {
   };
   call->StartCall(nullptr);
   wait();
-  call->WriteLast(grpc::ByteBuffer(), grpc::WriteOptions(), nullptr);
+  const grpc::Slice nothing;
+  call->WriteLast(grpc::ByteBuffer(&nothing, 1), grpc::WriteOptions(), nullptr);
   wait();
   Answer answer;
   grpc::ByteBuffer message;
