@@ -78,7 +78,8 @@ void SimNode::launch(const LaunchRank& order, MonoTime lease_until) {
     });
     return;
   }
-  const Duration delay(rng_.between(std::min<int64_t>(1'000, start_max.count()), start_max.count()));
+  const Duration delay(
+      rng_.between(std::min<int64_t>(1'000, start_max.count()), start_max.count()));
   loop_.call_after(delay, [this, key = order.key] { run(key); });
 }
 

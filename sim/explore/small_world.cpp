@@ -50,8 +50,7 @@ SmallWorld::SmallWorld(const Model& model, Listener* listener)
   for (int i = 0; i < model_.nodes; ++i) {
     nodes_.push_back(std::make_unique<Node>());
     Node& node = *nodes_.back();
-    node.machine =
-        std::make_unique<SimNode>(timeline_, facts_of(model_, i), 1, *this, &node.clock);
+    node.machine = std::make_unique<SimNode>(timeline_, facts_of(model_, i), 1, *this, &node.clock);
     node.machine->set_rank(kFirstNodeRank + 2 * i);
     node.machine->start_max = node.machine->kill_max = Duration{0};
   }
@@ -67,8 +66,8 @@ void SmallWorld::start_server(int index) {
   Server& server = servers_[index];
   server.loop = std::make_unique<VirtualLoop>(timeline_);
   server.loop->set_rank(kFirstServerRank + index);
-  server.store = std::make_unique<MemStore>(*server.loop, database_,
-                                            fmt::format("server-{}:{}", index + 1, ++server.starts));
+  server.store = std::make_unique<MemStore>(
+      *server.loop, database_, fmt::format("server-{}:{}", index + 1, ++server.starts));
   server.agents = std::make_unique<WireAgents>(wire_);
   Bootstrap bootstrap{.admin_user = "ann", .public_quota_nodes = Quota::kUnlimited};
   server.controller = std::make_unique<Controller>(*server.loop, *server.store, *server.agents,
@@ -159,8 +158,8 @@ const Job* SmallWorld::job() const {
 
 bool SmallWorld::is_choosable(const WireMessage& message) const {
   if (!is_warm_ || is_calm()) return false;
-  const bool is_of_peers = message.kind == WireMessage::Kind::question ||
-                           message.kind == WireMessage::Kind::answer;
+  const bool is_of_peers =
+      message.kind == WireMessage::Kind::question || message.kind == WireMessage::Kind::answer;
   if (is_of_peers && !model_.peer_news) return false;
   return budget_.has(Fault::hold) || budget_.has(Fault::lose) || budget_.has(Fault::repeat) ||
          !wire_.held.empty();
