@@ -169,6 +169,8 @@ class WorldFingerprint {
     add_fault(node.loop->is_paused(), node.paused_at);
     add_fault(end.is_cut, node.cut_at);
     add_fault(end.is_parted, node.parted_at);
+    out_.add(node.safe_since ? std::min(now() - *node.safe_since, world_.kNeedlessAfter)
+                             : Duration{-1});
     add_due(node.loop->due());
     add_due(node.machine->due());
     const MonoTime now_there = node.loop->now();

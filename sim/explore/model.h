@@ -63,7 +63,7 @@ struct Model {
   int attempts = 3;          // of the job, beyond which nothing more goes wrong
   bool peer_news = false;    // questions of peers and their answers can be held and lost, too
   Duration stagger{0};       // between the heartbeats of one node and the next
-  Duration fault_grid = 2s;  // what does not happen to a message begins at multiples of it
+  Duration fault_grid = 2s;  // what does not happen to a message begins and ends at multiples of it
   Duration late_max = 4s;    // of a message that is held
   Duration pause_max = 24s;  // of an agent, a server, a cut
   Duration slip = 1s;

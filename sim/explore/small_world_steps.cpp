@@ -103,8 +103,9 @@ std::vector<Step> SmallWorld::steps() const {
   for (size_t i = 0; i < wire_.held.size(); ++i) {
     if (wire_.can_arrive_now(wire_.held[i])) steps.push_back({Kind::release, uint8_t(i)});
   }
+  if (now().time_since_epoch() % model_.fault_grid != Duration{0}) return steps;
   add_ends(steps);
-  if (now().time_since_epoch() % model_.fault_grid == Duration{0}) add_faults(steps);
+  add_faults(steps);
   if (wire_.held.empty()) steps.push_back({Kind::calm});
   return steps;
 }
@@ -205,6 +206,7 @@ void SmallWorld::take(Step step) {
       take_node_step(step);
   }
   settle();
+  watch_fences();
 }
 
 void SmallWorld::take_message_step(Step step) {
