@@ -207,6 +207,7 @@ bool SmallWorld::must_live_on(int index) const {
 }
 
 void SmallWorld::watch_fences() {
+  if (!is_warm_) return;
   for (int i = 0; i < model_.nodes; ++i) {
     std::optional<MonoTime>& since = nodes_[i]->safe_since;
     if (!must_live_on(i)) {
