@@ -98,12 +98,13 @@ std::vector<Step> SmallWorld::steps() const {
     is_healthy &=
         !nodes_[i]->loop->is_paused() && !wire_.agents[i].is_cut && !wire_.agents[i].is_parted;
   }
-  if (is_quiet && is_healthy) return {{Kind::calm}};
+  const bool is_on_grid = now().time_since_epoch() % model_.fault_grid == Duration{0};
+  if (is_quiet && is_healthy && is_on_grid) return {{Kind::calm}};
   if (!must_act_first()) steps.push_back({Kind::pass_time});
   for (size_t i = 0; i < wire_.held.size(); ++i) {
     if (wire_.can_arrive_now(wire_.held[i])) steps.push_back({Kind::release, uint8_t(i)});
   }
-  if (now().time_since_epoch() % model_.fault_grid != Duration{0}) return steps;
+  if (!is_on_grid) return steps;
   add_ends(steps);
   add_faults(steps);
   if (wire_.held.empty()) steps.push_back({Kind::calm});
