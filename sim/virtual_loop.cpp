@@ -102,7 +102,7 @@ void VirtualLoop::run(TimerId timer) {
     if (!wake_) wake_ = timeline_.schedule(paused_until_, [this] { wake(); });
     return;
   }
-  take(*find(timer))();
+  take (*find(timer))();
 }
 
 // In the order in which they fell due, however often the pause was prolonged.

@@ -15,7 +15,8 @@ void add_status(Fingerprint& out, const RankStatus& status) {
 }
 
 void AgentFingerprint::add(Fingerprint& out, const Agent& agent, MonoTime now, Epoch epoch,
-                           int64_t version, int64_t sequence) {
+                           int64_t version) {
+  const int64_t sequence = agent.sequence_;
   // A lease or fence that has ended has ended, except that one that was never there is told apart.
   const auto add_end = [&](MonoTime end) {
     out.add(end == MonoTime{});
@@ -38,7 +39,6 @@ void AgentFingerprint::add(Fingerprint& out, const Agent& agent, MonoTime now, E
   out.add(agent.send_facts_);
   out.add(agent.report_posted_);
   out.add(agent.start_report_timer_ != 0);
-  out.add(agent.sequence_ - sequence);
   // What was sent a lease ago wins nothing any more by its grant, but a proof of an earlier one.
   for (const auto& [sent, at] : agent.sent_at_) {
     out.add(sent - sequence);

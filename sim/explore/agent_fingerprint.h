@@ -10,10 +10,9 @@ void add_status(Fingerprint& out, const RankStatus& status);
 
 class AgentFingerprint {
  public:
-  // `now` by the node's clock. Versions of lists of peers count from `version`, sequences from
-  // `sequence`.
-  static void add(Fingerprint& out, const Agent& agent, MonoTime now, Epoch epoch, int64_t version,
-                  int64_t sequence);
+  // `now` by the node's clock. Versions of lists of peers count from `version`, sequences of
+  // reports from the agent's last one.
+  static void add(Fingerprint& out, const Agent& agent, MonoTime now, Epoch epoch, int64_t version);
 };
 
 }  // namespace hai

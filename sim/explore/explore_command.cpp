@@ -29,12 +29,13 @@ double seconds_now() {
 void print_figures(const char* what, const Model& model, const ExploreResult& result) {
   const double rate = result.seconds > 0 ? static_cast<double>(result.steps) / result.seconds : 0;
   std::printf(
-      "%s %s: %llu states, %llu merged, %llu steps, %llu ends, %llu doubts, depth %zu, %.1f s, %.0f steps/s, "
+      "%s %s: %llu states, %llu merged, %llu steps, %llu ends, %llu doubts, depth %zu, %.1f s, "
+      "%.0f steps/s, "
       "%zu KiB a state\n",
       model.name.c_str(), what, static_cast<unsigned long long>(result.states),
-      static_cast<unsigned long long>(result.merged),
-      static_cast<unsigned long long>(result.steps), static_cast<unsigned long long>(result.ends),
-      static_cast<unsigned long long>(result.doubts),      result.depth, result.seconds, rate, result.image_bytes / 1024);
+      static_cast<unsigned long long>(result.merged), static_cast<unsigned long long>(result.steps),
+      static_cast<unsigned long long>(result.ends), static_cast<unsigned long long>(result.doubts),
+      result.depth, result.seconds, rate, result.image_bytes / 1024);
   std::fflush(stdout);
 }
 
@@ -47,8 +48,9 @@ int explore(const Model& model, const ExploreArguments& arguments) {
     };
   }
   ExploreResult result = explorer.visit_all(arguments.limits);
-  print_figures(result.violation ? "found a violation" : result.is_exhausted ? "exhausted"
-                                                                             : "not exhausted",
+  print_figures(result.violation      ? "found a violation"
+                : result.is_exhausted ? "exhausted"
+                                      : "not exhausted",
                 model, result);
   if (!result.violation) return result.is_exhausted ? 0 : kNotExhausted;
   if (!arguments.quick) {

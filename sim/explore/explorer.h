@@ -19,13 +19,13 @@ struct ExploreLimits {
 };
 
 struct ExploreResult {
-  uint64_t states = 0;       // different ones, with what may still go wrong
-  uint64_t merged = 0;       // steps that led to one of those
-  uint64_t steps = 0;        // taken in all
-  uint64_t doubts = 0;       // merged states whose next steps were looked at all the same
-  uint64_t ends = 0;         // states in which all has ended well
-  size_t depth = 0;          // of the longest path
-  size_t image_bytes = 0;    // of the largest state
+  uint64_t states = 0;     // different ones, with what may still go wrong
+  uint64_t merged = 0;     // steps that led to one of those
+  uint64_t steps = 0;      // taken in all
+  uint64_t doubts = 0;     // merged states whose next steps were looked at all the same
+  uint64_t ends = 0;       // states in which all has ended well
+  size_t depth = 0;        // of the longest path
+  size_t image_bytes = 0;  // of the largest state
   double seconds = 0;
   bool is_exhausted = false;  // nothing is left to visit
   std::optional<std::string> violation;

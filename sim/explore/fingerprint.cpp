@@ -39,7 +39,8 @@ class WorldFingerprint {
   // -1 = it does not stand.
   void add_fault(bool stands, MonoTime since) { out_.add(stands ? now() - since : Duration{-1}); }
 
-  // The rows matter by themselves only while nobody leads; but for the leader's, they are its state.
+  // The rows matter by themselves only while nobody leads; but for the leader's, they are its
+  // state.
   void add_database() {
     const MemDatabase& database = world_.database_;
     out_.add(database.has_valid_lease());
@@ -168,6 +169,8 @@ class WorldFingerprint {
     add_fault(node.loop->is_paused(), node.paused_at);
     add_fault(end.is_cut, node.cut_at);
     add_fault(end.is_parted, node.parted_at);
+    out_.add(node.safe_since ? std::min(now() - *node.safe_since, world_.kNeedlessAfter)
+                             : Duration{-1});
     add_due(node.loop->due());
     add_due(node.machine->due());
     const MonoTime now_there = node.loop->now();
@@ -175,11 +178,7 @@ class WorldFingerprint {
       add_status(out_, status);
       out_.add(status.phase == RankPhase::exited ? Duration{0} : lease_until - now_there);
     });
-    int64_t sequence = 0;
-    for (const WireStream& stream : world_.wire_.streams()) {
-      if (stream.node == index && stream.agent_open) sequence = stream.last_sequence;
-    }
-    AgentFingerprint::add(out_, *node.agent, now_there, epoch_, version_of(index), sequence);
+    AgentFingerprint::add(out_, *node.agent, now_there, epoch_, version_of(index));
   }
 
   void add_message(const WireMessage& message) {

@@ -23,7 +23,7 @@ enum class Fault {
   break_stream,   // both ends notice, the agent dials again
   pause_server,   // SIGSTOP of the leader
   crash_server,   // kill -9 of the leader
-  slip_clock,     // a node's monotonic clock loses half a second
+  slip_clock,     // a node's monotonic clock loses `slip`
   stop_job,       // a user stops the job
   end_program,    // a program ends by itself
 };
@@ -58,14 +58,15 @@ struct Model {
   std::string about;
   int nodes = 3;
   int servers = 2;
-  int roomy_nodes = 1;    // the first so many are of the job's group; the others only witness
-  int ranks = 1;          // of the job, each on a node of its own
-  int attempts = 3;       // of the job, beyond which nothing more goes wrong
-  bool peer_news = false;  // questions of peers and their answers can be held and lost, too
-  Duration stagger{0};    // between the heartbeats of one node and the next
-  Duration fault_grid = 2s;  // what does not happen to a message begins at multiples of it
+  int roomy_nodes = 1;       // the first so many are of the job's group; the others only witness
+  int ranks = 1;             // of the job, each on a node of its own
+  int attempts = 3;          // of the job, beyond which nothing more goes wrong
+  bool peer_news = false;    // questions of peers and their answers can be held and lost, too
+  Duration stagger{0};       // between the heartbeats of one node and the next
+  Duration fault_grid = 2s;  // what does not happen to a message begins and ends at multiples of it
   Duration late_max = 4s;    // of a message that is held
   Duration pause_max = 24s;  // of an agent, a server, a cut
+  Duration slip = 1s;
   Duration liveness_max = 180s;  // from the healing of all to the job's end
   Knobs knobs;
   Budget budget;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/check.h"
+#include "server/control/fencing.h"
 
 namespace hai {
 namespace {
@@ -67,8 +68,8 @@ void SmallWorld::start_server(int index) {
   Server& server = servers_[index];
   server.loop = std::make_unique<VirtualLoop>(timeline_);
   server.loop->set_rank(kFirstServerRank + index);
-  server.store = std::make_unique<MemStore>(*server.loop, database_,
-                                            fmt::format("server-{}:{}", index + 1, ++server.starts));
+  server.store = std::make_unique<MemStore>(
+      *server.loop, database_, fmt::format("server-{}:{}", index + 1, ++server.starts));
   server.agents = std::make_unique<WireAgents>(wire_);
   Bootstrap bootstrap{.admin_user = "ann", .public_quota_nodes = Quota::kUnlimited};
   server.controller = std::make_unique<Controller>(*server.loop, *server.store, *server.agents,
@@ -159,8 +160,8 @@ const Job* SmallWorld::job() const {
 
 bool SmallWorld::is_choosable(const WireMessage& message) const {
   if (!is_warm_ || is_calm()) return false;
-  const bool is_of_peers = message.kind == WireMessage::Kind::question ||
-                           message.kind == WireMessage::Kind::answer;
+  const bool is_of_peers =
+      message.kind == WireMessage::Kind::question || message.kind == WireMessage::Kind::answer;
   if (is_of_peers && !model_.peer_news) return false;
   return budget_.has(Fault::hold) || budget_.has(Fault::lose) || budget_.has(Fault::repeat) ||
          !wire_.held.empty();
@@ -182,6 +183,40 @@ void SmallWorld::pass_time() {
   CHECK(next.has_value());
   timeline_.run_until(*next);
   settle();
+  watch_fences();
+}
+
+// What NeedlessKills is for the random simulation: the agent works, and its lease is alive, or a
+// majority of its peers can say of theirs that it is dead and none can say else (design/0005).
+bool SmallWorld::must_live_on(int index) const {
+  const auto is_dead = [&](int node) {
+    return nodes_[node]->loop->now() >= nodes_[node]->agent->lease_until();
+  };
+  const Node& node = *nodes_[index];
+  if (node.loop->is_paused() || !node.machine->record) return false;
+  if (!is_dead(index)) return true;
+  if (model_.peer_news || wire_.agents[index].is_parted) return false;
+  int answer_dead = 0;
+  for (const Peer& peer : node.machine->record->peers.peers) {
+    const auto other =
+        static_cast<int>(std::ranges::find(wire_.names, peer.node) - wire_.names.begin());
+    if (!is_dead(other)) return false;
+    answer_dead += !nodes_[other]->loop->is_paused() && !wire_.agents[other].is_parted &&
+                   nodes_[other]->agent->lease_until() != MonoTime{};
+  }
+  return answer_dead >= majority_of(static_cast<int>(node.machine->record->peers.peers.size()));
+}
+
+void SmallWorld::watch_fences() {
+  if (!is_warm_) return;
+  for (int i = 0; i < model_.nodes; ++i) {
+    std::optional<MonoTime>& since = nodes_[i]->safe_since;
+    if (!must_live_on(i)) {
+      since.reset();
+    } else if (!since) {
+      since = now();
+    }
+  }
 }
 
 bool SmallWorld::is_over() const {
@@ -267,6 +302,11 @@ void SmallWorld::process_ended(const std::string& node, const RankStatus& status
   tell(fmt::format("{}: the program of {} has ended ({})", node, to_string(status.key),
                    to_string(status.cause)));
   checkers_.process_ended(node, status);
+  if (status.cause != ExitCause::fenced) return;
+  const auto index = std::ranges::find(wire_.names, node) - wire_.names.begin();
+  const std::optional<MonoTime>& since = nodes_[index]->safe_since;
+  if (since && now() - *since >= kNeedlessAfter)
+    fail("needless kill: " + to_string(status.key) + " is fenced on " + node);
 }
 
 }  // namespace hai

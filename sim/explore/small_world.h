@@ -72,10 +72,13 @@ class SmallWorld final : public EventSink, public ProcessWatcher {
     MonoTime paused_at{};
     MonoTime cut_at{};
     MonoTime parted_at{};
+    std::optional<MonoTime> safe_since;  // see must_live_on()
   };
 
  private:
   friend class WorldFingerprint;
+  // A round of questions that begins at once, and the one before it.
+  static constexpr Duration kNeedlessAfter = 2 * PeerVote::kRoundTime + 1s;
 
   void start_server(int index);
   void crash_server(int index);
@@ -89,6 +92,8 @@ class SmallWorld final : public EventSink, public ProcessWatcher {
   const Controller* leader() const;
   const Job* job() const;
   bool is_choosable(const WireMessage& message) const;
+  bool must_live_on(int index) const;
+  void watch_fences();
   bool is_over() const;
   std::string stuck() const;
   bool is_overdue(MonoTime since, Duration most) const { return now() - since >= most; }

@@ -12,7 +12,6 @@ namespace {
 
 using Kind = Step::Kind;
 constexpr Duration kLong = 10'000h;  // a pause ends by a step
-constexpr Duration kSlip = 500ms;
 
 std::string words_of(const AgentReport& report) {
   std::string text = fmt::format("report {} of {}", report.sequence, report.node);
@@ -96,16 +95,18 @@ std::vector<Step> SmallWorld::steps() const {
   bool is_healthy = true;
   for (const Server& server : servers_) is_healthy &= server.loop != nullptr && !server.is_paused();
   for (int i = 0; i < model_.nodes; ++i) {
-    is_healthy &= !nodes_[i]->loop->is_paused() && !wire_.agents[i].is_cut &&
-                  !wire_.agents[i].is_parted;
+    is_healthy &=
+        !nodes_[i]->loop->is_paused() && !wire_.agents[i].is_cut && !wire_.agents[i].is_parted;
   }
-  if (is_quiet && is_healthy) return {{Kind::calm}};
+  const bool is_on_grid = now().time_since_epoch() % model_.fault_grid == Duration{0};
+  if (is_quiet && is_healthy && is_on_grid) return {{Kind::calm}};
   if (!must_act_first()) steps.push_back({Kind::pass_time});
   for (size_t i = 0; i < wire_.held.size(); ++i) {
     if (wire_.can_arrive_now(wire_.held[i])) steps.push_back({Kind::release, uint8_t(i)});
   }
+  if (!is_on_grid) return steps;
   add_ends(steps);
-  if (now().time_since_epoch() % model_.fault_grid == Duration{0}) add_faults(steps);
+  add_faults(steps);
   if (wire_.held.empty()) steps.push_back({Kind::calm});
   return steps;
 }
@@ -156,9 +157,8 @@ void SmallWorld::add_node_faults(std::vector<Step>& steps, int index) const {
     steps.push_back({Kind::break_stream, which});
   if (budget_.has(Fault::slip_clock)) steps.push_back({Kind::slip_clock, which});
   bool runs = false;
-  node.machine->each_rank([&](const RankStatus& status, MonoTime) {
-    runs |= status.phase == RankPhase::running;
-  });
+  node.machine->each_rank(
+      [&](const RankStatus& status, MonoTime) { runs |= status.phase == RankPhase::running; });
   if (budget_.has(Fault::end_program) && runs) steps.push_back({Kind::end_program, which});
 }
 
@@ -207,6 +207,7 @@ void SmallWorld::take(Step step) {
       take_node_step(step);
   }
   settle();
+  watch_fences();
 }
 
 void SmallWorld::take_message_step(Step step) {
@@ -276,9 +277,9 @@ void SmallWorld::take_node_step(Step step) {
       return wire_.break_stream(index);
     case Kind::slip_clock:
       budget_.spend(Fault::slip_clock);
-      node.clock.slipped += kSlip;
-      node.loop->postpone(kSlip);
-      return node.machine->postpone(kSlip);
+      node.clock.slipped += model_.slip;
+      node.loop->postpone(model_.slip);
+      return node.machine->postpone(model_.slip);
     case Kind::end_program: {
       budget_.spend(Fault::end_program);
       std::optional<RankKey> running;
@@ -334,7 +335,7 @@ std::string SmallWorld::describe(Step step) const {
     case Kind::start_server:
       return server() + " starts";
     case Kind::slip_clock:
-      return "the clock of " + node() + " LOSES HALF A SECOND";
+      return "the clock of " + node() + " LOSES " + format_duration(model_.slip);
     case Kind::stop_job:
       return "the user STOPS THE JOB";
     case Kind::end_program:
@@ -353,8 +354,8 @@ std::string SmallWorld::stuck() const {
                                  stuck_job->attempt_number(),
                                  stuck_job->attempt ? to_string(stuck_job->attempt->state) : "");
   for (const auto& [id, node] : leading->state().nodes()) {
-    text += fmt::format("; {} {} {}", node.facts.name, to_string(node.liveness),
-                        node.liveness_reason);
+    text +=
+        fmt::format("; {} {} {}", node.facts.name, to_string(node.liveness), node.liveness_reason);
   }
   return text + fmt::format("; {} processes", checkers_.live_processes());
 }

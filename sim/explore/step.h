@@ -13,7 +13,7 @@ struct Step {
     hold,
     lose,
     repeat,
-    release,  // the held message `which`
+    release,    // the held message `which`
     pass_time,  // to the next moment at which something falls due
     pause_agent,
     wake_agent,

@@ -104,9 +104,8 @@ bool Wire::can_arrive_now(const WireMessage& message) const {
 void Wire::sweep() {
   std::erase_if(under_way_, [this](const WireMessage& message) { return is_lost(message); });
   std::erase_if(held, [this](const WireMessage& message) { return is_lost(message); });
-  std::erase_if(streams_, [](const WireStream& each) {
-    return !each.agent_open && !each.server_open;
-  });
+  std::erase_if(streams_,
+                [](const WireStream& each) { return !each.agent_open && !each.server_open; });
 }
 
 const WireMessage* Wire::first() const {

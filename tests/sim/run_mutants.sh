@@ -1,7 +1,7 @@
 #!/bin/sh
 # run_mutants.sh [NAME…]: plants each bug of mutants.txt in a copy of the tree, builds it, and says who catches it: the
-# simulation (the first of SEEDS seeds that fails; default 100, 0 = not asked), and of those that survive it, or of all with BOTH=1, the
-# scenarios and the tests (model, plan, control, agent core, properties). Exit status 1 if a bug survives all, or if one
+# simulation (the first of SEEDS seeds that fails; default 100, 0 = not asked), the explorer if EXPLORE names models of it ("gang fence",
+# each for 100 s at most), and of those that survive these, or of all with BOTH=1, the scenarios and the tests (model, plan, control, agent core, properties). Exit status 1 if a bug survives all, or if one
 # can't be planted any more. BUILD_DIR keeps the copy and its build between runs; JOBS is for ninja; TESTS=no leaves the
 # survivors of the simulation unasked.
 set -u
@@ -62,6 +62,14 @@ chaos_passes() {
   caught="$(grep -m 1 -oE '(CHECK failed|[a-z -]+: .*)' "$copy/chaos.log" | cut -c 1-70) ${seed:+($seed)}"
   return 1
 }
+explorer_passes() {
+  [ -n "${EXPLORE:-}" ] || return 0
+  # A space that was not exhausted (2) is no bug.
+  "$(program hai-sim)" explore $EXPLORE --quick --max-seconds 100 >"$copy/explore.log" 2>&1
+  case $? in 0 | 2) return 0 ;; esac
+  caught="explorer: $(grep -m 1 -oE '(CHECK failed|VIOLATION: .*)' "$copy/explore.log" | cut -c 1-70)"
+  return 1
+}
 judge() {
   cp "$tree/$file" "$copy/original"
   sed "$script" "$copy/original" >"$tree/$file"
@@ -71,6 +79,7 @@ judge() {
     unfit=$((unfit + 1))
   else
     chaos_passes || by_chaos=$caught
+    [ -n "$by_chaos" ] || explorer_passes || by_chaos=$caught
     if [ "${TESTS:-yes}" = yes ] && { [ -z "$by_chaos" ] || [ -n "${BOTH:-}" ]; }; then
       tests_pass || by_test=$caught
     fi

@@ -63,5 +63,52 @@ TEST(VirtualLoop, AJumpMovesTheWallClockOnly) {
   EXPECT_EQ(loop.now(), MonoTime{});
 }
 
+TEST(VirtualLoop, APauseCanEndEarly) {
+  Timeline timeline;
+  VirtualLoop loop(timeline);
+  bool has_run = false;
+  loop.pause(1h);
+  loop.call_after(1s, [&] { has_run = true; });
+  timeline.run_until(at(5s));
+  EXPECT_FALSE(has_run);
+  loop.resume();
+  timeline.run_until(at(5s));
+  EXPECT_TRUE(has_run);
+}
+
+TEST(VirtualLoop, AClockThatSlipsIsLateWithAll) {
+  Timeline timeline;
+  MachineClock clock;
+  VirtualLoop loop(timeline, &clock);
+  MonoTime ran_at{};
+  loop.call_after(10s, [&] { ran_at = loop.now(); });
+  timeline.run_until(at(4s));
+  clock.slipped += 2s;
+  loop.postpone(2s);
+  EXPECT_EQ(loop.now(), at(2s));
+  timeline.run_until(at(11s));
+  EXPECT_EQ(ran_at, MonoTime{});
+  EXPECT_EQ(timeline.next(), at(12s));
+  timeline.run_until(at(12s));
+  EXPECT_EQ(ran_at, at(10s));
+}
+
+TEST(VirtualLoop, RanksOrderWhatFallsDueAtOnce) {
+  Timeline timeline;
+  VirtualLoop second(timeline);
+  VirtualLoop first(timeline);
+  second.set_rank(2);
+  first.set_rank(1);
+  std::string ran;
+  second.call_after(2s, [&] { ran += 'c'; });
+  first.call_after(2s, [&] { ran += 'b'; });
+  timeline.run_until(at(1s));
+  first.call_after(1s, [&] { ran += 'a'; });
+  EXPECT_EQ(first.due().size(), 2u);
+  EXPECT_EQ(first.due()[0].delay, 1s);
+  timeline.run_until(at(2s));
+  EXPECT_EQ(ran, "abc");
+}
+
 }  // namespace
 }  // namespace hai::test
