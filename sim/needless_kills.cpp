@@ -27,6 +27,8 @@ void NeedlessKills::sample() {
 }
 
 bool NeedlessKills::must_live_on(int index) const {
+  // Ranks under this name may be an impostor's, whose lease and peers are not the node's.
+  if (world_.impostor_runs(index)) return false;
   if (!world_.agent_runs(index) || world_.agent_is_paused(index)) return false;
   const auto is_dead = [&](int node) {
     return world_.agent_loop(node).now() >= world_.agent(node).lease_until();

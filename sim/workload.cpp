@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "server/control/agent_admission.h"
 #include "sim/latency.h"
 #include "sim/random_world.h"
 
@@ -160,6 +161,16 @@ void Workload::settle() {
   }
   for (const auto& [id, node] : leader->state().nodes()) {
     if (node.scheduling != Scheduling::open) send(UndrainNode{node.facts.name});
+  }
+  // The agent that was refused is the node's own now: whoever had its name is off, as an operator
+  // sees who reads the incident. The fence is refused where the owner answers.
+  for (const auto& [id, incident] : leader->state().incidents()) {
+    if (incident.kind != kNameTaken) continue;
+    for (NodeId node : incident.nodes) {
+      const std::string& name = leader->state().find(node)->facts.name;
+      const int index = world_.index_of(name);
+      if (!world_.impostor_runs(index)) send(FenceNode{name, "that machine is off"});
+    }
   }
   for (const auto& [id, job] : leader->state().jobs()) {
     if (job.is_terminal()) continue;
