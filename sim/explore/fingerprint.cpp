@@ -125,7 +125,7 @@ class WorldFingerprint {
 
   void add_session(const Session& session, int64_t version) {
     const WireStream* stream = world_.wire_.find(session.connection);
-    const int64_t sequence = stream == nullptr ? 0 : stream->last_sequence;
+    const int64_t sequence = stream == nullptr ? session.last_sequence : stream->last_sequence;
     out_.add(stream == nullptr ? 0 : 1 + stream->agent_open);
     out_.add(session.last_sequence - sequence);
     out_.add(session.has_reported);
