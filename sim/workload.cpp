@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "server/control/agent_admission.h"
 #include "sim/latency.h"
 #include "sim/random_world.h"
 
@@ -162,14 +161,13 @@ void Workload::settle() {
   for (const auto& [id, node] : leader->state().nodes()) {
     if (node.scheduling != Scheduling::open) send(UndrainNode{node.facts.name});
   }
-  // The agent that was refused is the node's own now: whoever had its name is off, as an operator
-  // sees who reads the incident. The fence is refused where the owner answers.
-  for (const auto& [id, incident] : leader->state().incidents()) {
-    if (incident.kind != kNameTaken) continue;
-    for (NodeId node : incident.nodes) {
-      const std::string& name = leader->state().find(node)->facts.name;
-      const int index = world_.index_of(name);
-      if (!world_.impostor_runs(index)) send(FenceNode{name, "that machine is off"});
+  // An impostor that has a node's name is off now, as an operator sees who reads the incident that
+  // its own agent is refused.
+  for (const auto& [id, node] : leader->state().nodes()) {
+    const int index = world_.index_of(node.facts.name);
+    const bool is_impostors = node.facts.instance != world_.node(index).facts().instance;
+    if (is_impostors && !world_.impostor_runs(index)) {
+      send(FenceNode{node.facts.name, "that machine is off"});
     }
   }
   for (const auto& [id, job] : leader->state().jobs()) {
