@@ -91,13 +91,15 @@ void Checkers::check_crossings(const ClusterState& state) {
 }
 
 void Checkers::check_explained(const ClusterState& state, const SoftFacts& soft) {
-  std::set<JobId> unexplained;
+  std::set<std::pair<JobId, int>> unexplained;
   for (const auto& [order, id] : state.waiting()) {
     const Job& job = *state.find(id);
+    // A job that has run in between has only just begun to wait.
+    const std::pair wait(id, job.attempt_number());
     const PendingReason reason = soft.planner->pending_reason(state, job);
     if (reason.code == PendingCode::not_considered) {
-      if (unexplained_.contains(id)) fail(fmt::format("explain: job {} has no reason", id.value));
-      unexplained.insert(id);
+      if (unexplained_.contains(wait)) fail(fmt::format("explain: job {} has no reason", id.value));
+      unexplained.insert(wait);
       continue;
     }
     // What the state alone can tell; a pass may be a moment old, so only what is wrong twice
@@ -106,9 +108,9 @@ void Checkers::check_explained(const ClusterState& state, const SoftFacts& soft)
                    (reason.code != PendingCode::dependency || !job.unmet_dependencies.empty()) &&
                    (reason.code != PendingCode::preempting || job.reservation);
     if (is_true) continue;
-    if (unexplained_.contains(id))
+    if (unexplained_.contains(wait))
       fail(fmt::format("explain: job {} does not wait for {}", id.value, reason.text));
-    unexplained.insert(id);
+    unexplained.insert(wait);
   }
   unexplained_ = std::move(unexplained);
 }

@@ -61,7 +61,7 @@ class Checkers final : public ProcessWatcher {
     GpuSet gpus;
   };
   std::map<RankKey, Live> live_;
-  std::set<JobId> unexplained_;
+  std::set<std::pair<JobId, int>> unexplained_;  // with the number of attempts so far
   std::optional<std::string> violation_;
   int64_t states_checked_ = 0;
   int64_t processes_started_ = 0;

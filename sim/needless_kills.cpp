@@ -17,10 +17,16 @@ bool is_reliable(const NetworkModel& model) {
 
 void NeedlessKills::sample() {
   since_.resize(world_.node_count());
+  was_alive_.resize(world_.node_count());
   for (int i = 0; i < world_.node_count(); ++i) {
+    const bool is_alive =
+        world_.agent_runs(i) && world_.agent_loop(i).now() < world_.agent(i).lease_until();
+    // Its peers are asked from the end of its lease on: what came before was no round.
+    const bool begins_to_ask = was_alive_[i] && !is_alive;
+    was_alive_[i] = is_alive;
     if (!must_live_on(i)) {
       since_[i].reset();
-    } else if (!since_[i]) {
+    } else if (!since_[i] || begins_to_ask) {
       since_[i] = world_.timeline().now();
     }
   }
