@@ -48,6 +48,7 @@ TEST_F(ActionsOfMany, AreRefusedAsOneWithoutTheStore) {
 
 TEST_F(ActionsOfMany, AreAnsweredOneByOneByTheLeader) {
   auto leader = w.leader("a");
+  w.connect(*leader, 1, "node-1");
   submit(*leader, job("j"));
   const Results results = stop(*leader, {"1", "2"});
   ASSERT_TRUE(results.is_ok());
