@@ -38,12 +38,12 @@ CheckResult failing(const Check& check, int64_t gpu) {
 }
 
 constexpr std::array<std::string_view, kDeedKinds> kNames = {
-    "server_crash", "server_start",      "server_pause",    "servers_away",
-    "agent_crash",  "agent_start",       "agent_pause",     "impostor",        "node_crash",
-    "shim_crash",   "record_unwritable", "record_writable", "record_lost",
-    "cut",          "store_fails",       "store_slow",      "store_down",
-    "store_breaks", "store_goes_back",   "clock",           "check_fails",
-    "check_mends"};
+    "server_crash", "server_start", "server_pause",      "servers_away",
+    "agent_crash",  "agent_start",  "agent_pause",       "impostor",
+    "node_crash",   "shim_crash",   "record_unwritable", "record_writable",
+    "record_lost",  "cut",          "store_fails",       "store_slow",
+    "store_down",   "store_breaks", "store_goes_back",   "clock",
+    "check_fails",  "check_mends"};
 
 std::string seconds(Duration time) {
   return fmt::format("{:.3g} s", static_cast<double>(time.count()) / 1e6);

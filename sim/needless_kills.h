@@ -28,7 +28,7 @@ class NeedlessKills {
 
   const World& world_;
   std::vector<std::optional<MonoTime>> since_;  // must_live_on, without a break
-  std::vector<bool> was_alive_;  // its lease, at the last sample
+  std::vector<bool> was_alive_;                 // its lease, at the last sample
 };
 
 }  // namespace hai

@@ -84,7 +84,8 @@ void SimNode::launch(const LaunchRank& order, MonoTime lease_until) {
     return;
   }
   const Duration soonest = std::min(Duration(1ms), start_max);
-  loop_.call_after(drawn(Source::launch, soonest, start_max), [this, key = order.key] { run(key); });
+  loop_.call_after(drawn(Source::launch, soonest, start_max),
+                   [this, key = order.key] { run(key); });
 }
 
 void SimNode::run(const RankKey& key) {

@@ -87,8 +87,9 @@ class World final : public EventSink {
   std::function<void(const std::vector<Event>&, const ClusterState&)> on_durable;
   // Called with durable events of every server, in the order they became durable.
   void durable(const std::vector<Event>& events, const ClusterState& state) override;
-  // The store has gone back, and either it has not as far as the leader knows, because no server and
-  // no agent in contact with it remembers what is gone, or the store has forgotten half of the nodes.
+  // The store has gone back, and either it has not as far as the leader knows, because no server
+  // and no agent in contact with it remembers what is gone, or the store has forgotten half of the
+  // nodes.
   bool has_unknowable_loss();
   uint64_t digest() const { return digest_; }
   int64_t events_seen() const { return events_seen_; }

@@ -79,10 +79,9 @@ Status Controller::check_contact(const Command& command, const Actor& actor) con
 Status Controller::admit_agent(const std::string& node_name, const AgentIdentity& identity) {
   if (!is_leading()) return unavailable("{}", not_leading_reason_);
   const MonoTime now = loop_.now();
-  Status admitted =
-      check_owner(node_name,
-                  owner_of_name(*state_, sessions_, knobs_, node_name, now, knows_history()),
-                  identity);
+  Status admitted = check_owner(
+      node_name, owner_of_name(*state_, sessions_, knobs_, node_name, now, knows_history()),
+      identity);
   if (!admitted.is_ok()) sessions_.refused[node_name] = {now, admitted.message()};
   return admitted;
 }

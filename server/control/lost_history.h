@@ -35,8 +35,8 @@ class LostHistory {
   // another's, or is over; it must not go on.
   bool heard(LogPosition position);
 
-  // There is a loss, and its extent is not known: a node has a rank that the state has never placed,
-  // or an earlier leader has opened the incident and not closed it.
+  // There is a loss, and its extent is not known: a node has a rank that the state has never
+  // placed, or an earlier leader has opened the incident and not closed it.
   void found_evidence();
 
   const std::optional<Range>& lost() const { return lost_; }

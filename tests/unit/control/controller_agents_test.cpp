@@ -57,8 +57,9 @@ TEST(Streams, AReportThatAsksForNoLeaseGetsNone) {
   EXPECT_EQ(grants[1].report_sequence, 20);
 }
 
-// Chaos seed 700002632: the report that asked was overtaken by one that did not, which made the node
-// `up` without a grant. The next tick gave it up for its silence while launches were on their way.
+// Chaos seed 700002632: the report that asked was overtaken by one that did not, which made the
+// node `up` without a grant. The next tick gave it up for its silence while launches were on their
+// way.
 TEST(Streams, ANodeThatWasSilentGetsALeaseWhateverItAsks) {
   ControllerWorld w;
   auto a = w.leader();

@@ -140,7 +140,8 @@ TEST(Peers, WhoseNameAnotherAgentTookAreNoWitnessesAndAreReplaced) {
   NodeFacts facts = p.c.state().find(replaced)->facts;
   facts.instance = "old";
   p.c.emit(NodeRegistered{replaced, facts});
-  EXPECT_TRUE(p.peers("node-1").asks(replaced)) << "an agent that did not tell before may be the same";
+  EXPECT_TRUE(p.peers("node-1").asks(replaced))
+      << "an agent that did not tell before may be the same";
   facts.instance = "new";
   p.c.emit(NodeRegistered{replaced, facts});
   EXPECT_FALSE(p.peers("node-1").asks(replaced));

@@ -195,9 +195,8 @@ TEST(WentBack, NoLaunchLeavesWhileItLasts) {
   w.run(50ms);
   ASSERT_EQ(a->agents.of<LaunchRank>(ConnectionId{1}).size(), 1u);
   for (int64_t sequence = 2; sequence < 12; ++sequence) {
-    a->controller.agent_report(ConnectionId{2}, {.node = "node-2",
-                                                 .sequence = sequence,
-                                                 .seen = at(0, 1'000)});
+    a->controller.agent_report(ConnectionId{2},
+                               {.node = "node-2", .sequence = sequence, .seen = at(0, 1'000)});
     w.report(*a, 1, sequence);
     w.run(1s);
   }
