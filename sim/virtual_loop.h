@@ -128,7 +128,8 @@ class VirtualLoop final : public Loop {
   static constexpr int kSlotBits = 24;
   static constexpr int kDelayBits = 46;  // of microseconds, above them the loop's rank
   int64_t rank_of(Duration delay) const {
-    return delay == Duration{0} ? 0 : (int64_t{rank_} << kDelayBits) | delay.count();
+    if (rank_ == 0 || delay == Duration{0}) return 0;
+    return (int64_t{rank_} << kDelayBits) | delay.count();
   }
   int rank_ = 0;
   Timer* find(TimerId timer);

@@ -83,6 +83,7 @@ void GrpcServerLink::stream_done(const Status& status) {
   const bool was_accepted = std::exchange(accepted_, false);
   log_end(was_accepted, status);
   next_server_ = (next_server_ + 1) % options_.servers.size();
+  if (failures_ == 0) alone_since_ = loop_.now();
   ++failures_;
   retry_later(was_accepted);
   if (was_accepted) listener_.disconnected();
@@ -105,9 +106,10 @@ void GrpcServerLink::log_end(bool was_accepted, const Status& status) {
 // half with each round over all servers: slowly enough that agents are back soon after a server is.
 void GrpcServerLink::retry_later(bool was_accepted) {
   const int rounds = (failures_ - 1) / static_cast<int>(options_.servers.size());
+  const Duration longest = longest_pause();
   Duration pause = options_.backoff_min;
-  for (int i = 0; i < rounds && pause < options_.backoff_max; ++i) pause += pause / 2;
-  pause = std::min(pause, options_.backoff_max);
+  for (int i = 0; i < rounds && pause < longest; ++i) pause += pause / 2;
+  pause = std::min(pause, longest);
   const bool is_first = was_accepted && failures_ == 1;
   pause = is_first ? Duration(rng_.between(0, 10 * options_.backoff_min.count()))
                    : Duration(rng_.between(pause.count() / 2, pause.count()));
@@ -115,6 +117,12 @@ void GrpcServerLink::retry_later(bool was_accepted) {
     timer_ = 0;
     connect();
   });
+}
+
+Duration GrpcServerLink::longest_pause() const {
+  const bool is_in_hurry = loop_.now() - alone_since_ < options_.hurry;
+  return is_in_hurry ? std::min(options_.backoff_max_in_hurry, options_.backoff_max)
+                     : options_.backoff_max;
 }
 
 void GrpcServerLink::answer_log(int64_t request_id, const LogRequest& request) {

@@ -25,7 +25,11 @@ struct ServerLinkOptions {
   std::string node;
   AgentIdentity identity;
   Duration backoff_min = 100ms;  // and ten times as long at most after an accepted stream has ended
-  Duration backoff_max = 5s;
+  // While `hurry` lasts, from the end of a stream that worked, ranks may depend on our being heard:
+  // a server that leads for two seconds only must not be missed by a few nodes (docs/design/0005).
+  Duration hurry = 60s;  // longer than agent_lease and what follows until the fence
+  Duration backoff_max_in_hurry = 1s;
+  Duration backoff_max = 5s;      // afterwards
   Duration connect_timeout = 5s;  // a server that has not accepted by then is given up
   Duration keepalive = 5s;        // ping a silent server; without an answer for as long: broken
   uint64_t seed = 1;              // of the jitter
@@ -43,6 +47,7 @@ class GrpcServerLink final : public ServerLink {
  private:
   void connect();
   void retry_later(bool was_accepted);
+  Duration longest_pause() const;
   void stream_accepted();
   void stream_done(const Status& status);
   void log_end(bool was_accepted, const Status& status);
@@ -60,9 +65,10 @@ class GrpcServerLink final : public ServerLink {
   std::shared_ptr<ServerStream> previous_stream_;
   bool accepted_ = false;
   size_t next_server_ = 0;
-  int failures_ = 0;   // since a server last worked with us
-  Status refusal_;     // as last logged: another agent has the node's name
-  TimerId timer_ = 0;  // retry or connect timeout
+  int failures_ = 0;        // since a server last worked with us
+  MonoTime alone_since_{};  // the first of them
+  Status refusal_;          // as last logged: another agent has the node's name
+  TimerId timer_ = 0;       // retry or connect timeout
 };
 
 }  // namespace hai

@@ -73,13 +73,14 @@ struct TestServer {
 };
 
 struct TestAgent {
-  TestAgent(AsioLoop& loop, std::vector<std::string> servers)
+  TestAgent(AsioLoop& loop, std::vector<std::string> servers, Duration backoff_max = 50ms)
       : link(loop, logs,
              {.servers = std::move(servers),
               .agent_token = "secret",
               .node = "n1",
               .backoff_min = 10ms,
-              .backoff_max = 50ms,
+              .backoff_max_in_hurry = 20ms,
+              .backoff_max = backoff_max,
               .connect_timeout = 2s}) {
     link.start({.connected = [this] { ++connects; },
                 .order = [this](const AgentOrder& order) { orders.push_back(order); },
@@ -143,6 +144,16 @@ TEST(AgentLink, ARefusedAgentTriesTheNextServer) {
   ASSERT_TRUE(run_until(loop, [&] { return agent.connects == 1; }));
   EXPECT_EQ(leader.connected.size(), 1u);
   EXPECT_EQ(standby.gateway.connection_count(), 0u);
+}
+
+// Pauses that grew by half each would be hours long by then.
+TEST(AgentLink, KnocksOftenInTheFirstMinuteAlone) {
+  AsioLoop loop;
+  TestServer standby(loop);
+  int asked = 0;
+  standby.admit = [&asked](const AgentHello&) { return ++asked, unavailable("standby"); };
+  TestAgent agent(loop, {standby.address()}, 10h);
+  ASSERT_TRUE(run_until(loop, [&] { return asked == 40; }));
 }
 
 TEST(AgentLink, WaitsAtAServerThatIsAboutToLead) {
