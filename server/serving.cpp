@@ -6,6 +6,7 @@
 #include "server/api/event_feed.h"
 #include "server/api/log_router.h"
 #include "server/api/observatory.h"
+#include "server/api/operations.h"
 #include "server/api/queries.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
@@ -17,7 +18,7 @@
 #include "server/http/web_files.h"
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_service.h"
-#include "server/rpc/api_gate.h"
+#include "server/rpc/api_service.h"
 #include "server/rpc/grpc_server.h"
 
 namespace hai {
@@ -39,8 +40,8 @@ struct Serving::Impl {
         observatory(loop, controller, samples),
         logs(loop, gateway),
         agent_service(loop, gateway),
-        api_service(
-            {loop, board, queries, actions, advisor, logs, admission, calls, config.grpc_address}),
+        operations({loop, queries, actions, advisor, observatory, config.grpc_address}),
+        api_service({loop, board, operations, queries, logs, admission, calls}),
         routes({.loop = loop,
                 .standing = board,
                 .controller = controller,
@@ -49,8 +50,8 @@ struct Serving::Impl {
                 .requests = requests,
                 .calls = calls,
                 .admission = admission,
+                .operations = operations,
                 .queries = queries,
-                .actions = actions,
                 .advisor = advisor,
                 .logs = logs,
                 .agent_count = [this] { return gateway.connection_count(); },
@@ -167,7 +168,8 @@ struct Serving::Impl {
   Observatory observatory;
   LogRouter logs;
   AgentService agent_service;
-  ApiGate api_service;
+  Operations operations;
+  ApiService api_service;
   EventHub events;
   RequestMeter requests;
   WebFiles web;

@@ -214,6 +214,9 @@ EventView view_event(const ClusterState& state, const Event& event) {
                  .text = std::visit(Sentence{state}, event.body),
                  .body_json = public_json(event.body),
                  .job = job_of(event.body).value};
+  if (const auto* reported = std::get_if<CheckpointReported>(&event.body)) {
+    view.checkpoint = *reported;
+  }
   if (NodeId node = node_of(event.body)) view.node = Sentence{state}.name_of(node);
   return view;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // An event as people see it: who, about what, and a sentence; made on the loop's thread.
 
+#include <optional>
 #include <string>
 
 #include "server/model/cluster_state.h"
@@ -17,6 +18,7 @@ struct EventView {
   std::string body_json;
   int64_t job = 0;
   std::string node;
+  std::optional<CheckpointReported> checkpoint;  // of checkpoint_reported
 };
 
 EventView view_event(const ClusterState& state, const Event& event);

@@ -13,14 +13,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kAlive = ": alive\n\n";
 
-// The last words of a stream that ends by itself.
+}  // namespace
+
 std::string end_frame(int64_t after, const std::string& reason) {
   const nlohmann::ordered_json body = {{"resume_after", after}, {"detail", reason}};
   return fmt::format("event: end\ndata: {}\n\n",
                      body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
-
-}  // namespace
 
 EventHub::EventHub(EventHubLimits limits) : limits_(limits), thread_([this] { run(); }) {}
 

@@ -35,6 +35,9 @@ struct EventHubLimits {
   Duration pause = 20ms;  // after the round
 };
 
+// The last words of a stream that ends by itself.
+std::string end_frame(int64_t after, const std::string& reason);
+
 class EventHub {
  public:
   using WatcherId = int64_t;

@@ -2,11 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "common/loop.h"
 #include "server/api/event_feed.h"
-#include "server/http/json.h"
+#include "proto/json/json_writer.h"
+#include "server/api/messages.h"
 
 namespace hai {
 
@@ -42,8 +41,7 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
  private:
   void end(const HttpChunkDone& done, const Status& why) {
     has_ended_ = true;
-    const Json body = {{"resume_after", *list_.after_seq}, {"detail", why.message()}};
-    done(fmt::format("event: end\ndata: {}\n", to_text(body)));
+    done(end_frame(*list_.after_seq, why.message()));
   }
 
   void check(const HttpChunkDone& done) {
@@ -115,16 +113,10 @@ void open_event_stream(const EventStreamParts& parts, const Caller& caller, Even
   });
 }
 
-// The body is JSON already: it goes in as it is.
 std::string event_frame(const EventView& view) {
-  const auto quoted = [](const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  };
-  return fmt::format(
-      "id: {}\nevent: {}\ndata: {{\"seq\":{},\"time\":\"{}\",\"actor\":{},\"kind\":\"{}\","
-      "\"subject\":{},\"text\":{},\"body\":{}}}\n\n",
-      view.seq, view.kind, view.seq, format_rfc3339(view.at), quoted(view.actor), view.kind,
-      quoted(view.subject), quoted(view.text), view.body_json.empty() ? "{}" : view.body_json);
+  v1::Event event;
+  to_proto(view, event);
+  return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", view.seq, view.kind, to_json_text(event));
 }
 
 }  // namespace hai

@@ -1,10 +1,10 @@
 #include "server/http/route_help.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "server/auth/token.h"
+#include "server/http/json.h"
 
 namespace hai {
 
@@ -41,48 +41,6 @@ Caller caller_of(const HttpRequest& request) {
   return {.token_hash = hash_token(token)};
 }
 
-Result<int64_t> query_integer(const HttpRequest& request, std::string_view key, int64_t standard) {
-  const std::string_view text = request.query_value(key);
-  if (text.empty()) return standard;
-  int64_t value = 0;
-  auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-    return invalid_argument("{}: {} is no whole number", key, text);
-  }
-  return value;
-}
-
-Result<int> query_limit(const HttpRequest& request, int standard, int max) {
-  Result<int64_t> limit = query_integer(request, "limit", standard);
-  if (!limit.is_ok()) return limit.status();
-  if (limit.value() < 1 || limit.value() > max) {
-    return invalid_argument("limit: must be 1 to {}, is {}", max, limit.value());
-  }
-  return static_cast<int>(limit.value());
-}
-
-Result<std::vector<std::string>> fields_of(const HttpRequest& request) {
-  constexpr size_t kFieldsMax = 64;
-  std::vector<std::string> fields;
-  std::string_view text = request.query_value("fields");
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    if (end > 0) fields.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (fields.size() > kFieldsMax) return invalid_argument("fields: at most {}", kFieldsMax);
-  }
-  return fields;
-}
-
-Json only(Json item, const std::vector<std::string>& fields) {
-  if (fields.empty()) return item;
-  Json part = Json::object();
-  for (const std::string& field : fields) {
-    if (item.contains(field)) part[field] = std::move(item[field]);
-  }
-  return part;
-}
-
 HttpResponse spec_problem(const std::vector<FieldError>& errors) {
   HttpResponse response = problem(to_status(errors));
   Json body = Json::parse(response.body);
@@ -93,43 +51,8 @@ HttpResponse spec_problem(const std::vector<FieldError>& errors) {
                     {"message", errors[i].message}});
   }
   body["errors"] = std::move(list);
-  response.body = to_text(body);
+  response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   return response;
-}
-
-Done<CommandReply> respond_empty(HttpRespond respond) {
-  return [respond](Result<CommandReply> reply) {
-    respond(reply.is_ok() ? HttpResponse{.status = 204} : problem(reply.status()));
-  };
-}
-
-Result<bool> query_boolean(const HttpRequest& request, std::string_view key) {
-  const std::string_view text = request.query_value(key);
-  if (text.empty() || text == "false" || text == "0") return false;
-  if (text == "true" || text == "1") return true;
-  return invalid_argument("{}: must be true or false, is {}", key, text);
-}
-
-Result<std::string> reason_of(const HttpRequest& request) {
-  if (request.body.empty()) return std::string();
-  const auto body = nlohmann::json::parse(request.body, nullptr, /*allow_exceptions=*/false);
-  if (!body.is_object()) return invalid_argument("the body must be a JSON object or empty");
-  for (const auto& [key, value] : body.items()) {
-    if (key != "reason") return invalid_argument("{}: unknown key; known is: reason", key);
-    if (!value.is_string()) return invalid_argument("reason: must be a string");
-  }
-  return body.value("reason", std::string());
-}
-
-HttpResponse json_response(const Json& json, int status) {
-  return {.status = status, .body = to_text(json)};
-}
-
-HttpResponse list_response(std::string_view key, Json items, Json next_cursor) {
-  Json body = Json::object();
-  body[std::string(key)] = std::move(items);
-  body["next_cursor"] = std::move(next_cursor);
-  return json_response(body);
 }
 
 HttpResponse text_response(std::string text, std::string content_type) {

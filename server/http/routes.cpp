@@ -14,16 +14,10 @@ namespace hai {
 
 HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)) {
   add_health_routes(router_, parts_);
+  add_api_routes(router_, parts_);
   add_job_routes(router_, parts_);
-  add_job_detail_routes(router_, parts_);
-  add_bulk_routes(router_, parts_);
-  add_advice_routes(router_, parts_);
-  add_node_routes(router_, parts_);
-  add_cluster_routes(router_, parts_);
-  add_quota_routes(router_, parts_);
+  add_verb_routes(router_, parts_);
   add_event_routes(router_, parts_);
-  add_people_routes(router_, parts_);
-  add_admin_routes(router_, parts_);
   router_.add("GET", "/api/v1/openapi.json",
               [text = openapi_.json()](const HttpRequest&, const HttpRouter::Parameters&,
                                        HttpRespond respond) { respond({.body = text}); });

@@ -1,6 +1,6 @@
 #pragma once
-// What is served over HTTP (design §10), by noun: routes_jobs.cpp, routes_nodes.cpp, … Handlers run
-// on the HTTP server's thread; whatever asks the state posts to the loop.
+// What is served over HTTP: what proto/hai/v1/api.proto names (routes_api.cpp), and the rest by hand.
+// Handlers run on the HTTP server's thread; whatever asks the state posts to the loop.
 
 #include <functional>
 #include <memory>
@@ -13,7 +13,6 @@
 
 namespace hai {
 
-class Actions;
 class Admission;
 class Advisor;
 class Controller;
@@ -21,6 +20,7 @@ class LogRouter;
 class RequestMeter;
 class EventHub;
 class Observatory;
+class Operations;
 class Queries;
 class StandingBoard;
 class WebFiles;
@@ -34,8 +34,8 @@ struct HttpParts {
   RequestMeter& requests;
   const RequestMeter& calls;  // those of gRPC
   Admission& admission;
+  Operations& operations;
   Queries& queries;
-  Actions& actions;
   Advisor& advisor;
   LogRouter& logs;
   std::function<size_t()> agent_count;  // called on the loop's thread
@@ -47,16 +47,10 @@ struct HttpParts {
 
 // Each adds its routes. `parts` outlives the router.
 void add_health_routes(HttpRouter& router, const HttpParts& parts);
+void add_api_routes(HttpRouter& router, const HttpParts& parts);
 void add_job_routes(HttpRouter& router, const HttpParts& parts);
-void add_job_detail_routes(HttpRouter& router, const HttpParts& parts);
-void add_bulk_routes(HttpRouter& router, const HttpParts& parts);
-void add_advice_routes(HttpRouter& router, const HttpParts& parts);
-void add_node_routes(HttpRouter& router, const HttpParts& parts);
-void add_cluster_routes(HttpRouter& router, const HttpParts& parts);
-void add_quota_routes(HttpRouter& router, const HttpParts& parts);
+void add_verb_routes(HttpRouter& router, const HttpParts& parts);
 void add_event_routes(HttpRouter& router, const HttpParts& parts);
-void add_admin_routes(HttpRouter& router, const HttpParts& parts);
-void add_people_routes(HttpRouter& router, const HttpParts& parts);
 void add_status_page(HttpRouter& router, const HttpParts& parts);
 
 class HttpRoutes {

@@ -1,11 +1,13 @@
-// /api/v1/jobs
+// Routes of jobs whose body is a job file, or whose answer is no JSON.
 
 #include <nlohmann/json.hpp>
 
 #include "common/spec/job_spec_yaml.h"
-#include "server/api/actions.h"
+#include "proto/convert/spec_convert.h"
+#include "proto/json/json_reader.h"
 #include "server/api/log_tail.h"
-#include "server/http/route_help.h"
+#include "server/http/json.h"
+#include "server/http/run_operation.h"
 #include "server/http/routes.h"
 
 namespace hai {
@@ -14,183 +16,113 @@ namespace {
 
 using Parameters = HttpRouter::Parameters;
 
-constexpr size_t kRequestIdBytesMax = 128;
-constexpr size_t kSearchBytesMax = 200;
-
-Status check_reason(const std::string& text) {
-  std::string known;
-  for (int i = 0; i <= static_cast<int>(PendingCode::not_considered); ++i) {
-    const std::string_view word = to_string(static_cast<PendingCode>(i));
-    if (word == text) return ok();
-    known += (known.empty() ? "" : ", ") + std::string(word);
-  }
-  return invalid_argument("reason: {} is none of {}", text.substr(0, 100), known);
-}
-
-// A cursor belongs to the order it came with.
-Status read_order(const HttpRequest& request, JobListRequest& list) {
-  if (const std::string_view sort = request.query_value("sort"); !sort.empty()) {
-    Result<JobOrder> order = parse_job_order(sort);
-    if (!order.is_ok()) return order.status();
-    list.order = order.value();
-  }
-  const std::string_view cursor = request.query_value("cursor");
-  if (list.order.is_newest_first()) {
-    Result<int64_t> before = query_integer(request, "cursor", 0);
-    if (!before.is_ok()) return before.status();
-    list.before = JobId{std::max<int64_t>(before.value(), 0)};
-  } else if (!cursor.empty()) {
-    Result<JobPlace> place = parse_place(cursor);
-    if (!place.is_ok()) return place.status();
-    list.after = place.value();
-  }
-  return ok();
-}
-
-Result<JobListRequest> list_request(const HttpRequest& request) {
-  JobListRequest list{.user = std::string(request.query_value("user")),
-                      .group = std::string(request.query_value("group")),
-                      .tags = request.query_values("tag")};
-  for (const std::string& text : request.query_values("state")) {
-    const std::optional<JobState> state = parse_enum<JobState>(text);
-    if (!state) {
-      return invalid_argument(
-          "state: {} is none of queued, running, suspended, succeeded, failed, stopped", text);
-    }
-    list.states.push_back(*state);
-  }
-  for (const std::string& text : request.query_values("priority")) {
-    Result<Priority> priority = parse_priority(text);
-    if (!priority.is_ok()) return priority.status();
-    list.priorities.push_back(priority.value());
-  }
-  list.reasons = request.query_values("reason");
-  for (const std::string& reason : list.reasons) RETURN_IF_ERROR(check_reason(reason));
-  list.text = request.query_value("q");
-  if (list.text.size() > kSearchBytesMax) {
-    return invalid_argument("q: has {} bytes, allowed is {}", list.text.size(), kSearchBytesMax);
-  }
-  Result<bool> total = query_boolean(request, "total");
-  if (!total.is_ok()) return total.status();
-  Result<int> limit = query_limit(request, kPageDefault, kPageMax);
-  if (!limit.is_ok()) return limit.status();
-  Result<bool> finished = query_boolean(request, "finished");
-  if (!finished.is_ok()) return finished.status();
-  list.count_all = total.value();
-  list.limit = limit.value();
-  list.include_finished = finished.value();
-  RETURN_IF_ERROR(read_order(request, list));
-  return list;
-}
-
-HttpResponse format_page(const JobPage& page, const std::vector<std::string>& fields) {
-  Json jobs = Json::array();
-  for (const JobView& job : page.jobs) jobs.push_back(only(to_json(job), fields));
-  Json cursor;
-  if (page.next) {
-    cursor = std::to_string(page.next.value);
-  } else if (page.after) {
-    cursor = format_place(*page.after);
-  }
-  Json body = {{"jobs", std::move(jobs)}, {"next_cursor", std::move(cursor)}};
-  if (page.total) body["total"] = *page.total;
-  return json_response(body);
-}
-
-void list_jobs(const HttpParts& parts, const HttpRequest& request, HttpRespond respond) {
-  Result<JobListRequest> list = list_request(request);
-  if (!list.is_ok()) return respond(problem(list.status()));
-  Result<std::vector<std::string>> fields = fields_of(request);
-  if (!fields.is_ok()) return respond(problem(fields.status()));
-  parts.loop.post(
-      [&parts, caller = caller_of(request), list = list.value(), fields = fields.value(), respond] {
-        parts.queries.list_jobs(caller, list,
-                                respond_with<JobPage>(respond, [fields](const JobPage& page) {
-                                  return format_page(page, fields);
-                                }));
-      });
-}
-
-void respond_with_job(const HttpParts& parts, const Caller& caller, const std::string& job,
-                      HttpRespond respond, int status) {
-  parts.queries.get_job(caller, job, respond_with<JobView>(respond, [status](const JobView& view) {
-                          HttpResponse response = json_response(to_json(view), status);
-                          if (status == 201) {
-                            response.headers.emplace_back("Location",
-                                                          fmt::format("/api/v1/jobs/{}", view.id));
-                          }
-                          return response;
-                        }));
-}
-
-// The body is the YAML of design §3, or the same as JSON, which YAML contains.
-void submit_job(const HttpParts& parts, const HttpRequest& request, HttpRespond respond) {
-  Submission submission{.request_id = std::string(request.header("idempotency-key"))};
-  if (submission.request_id.size() > kRequestIdBytesMax) {
-    return respond(problem(invalid_argument("Idempotency-Key has {} bytes, allowed is {}",
-                                            submission.request_id.size(), kRequestIdBytesMax)));
-  }
+// A job file: YAML, or the same as JSON, which YAML contains. False: `respond` was told what is wrong.
+bool read_job_file(const std::string& text, v1::JobSpec& out, const HttpRespond& respond) {
+  JobSpec spec;
   std::vector<SpecError> errors;
-  if (!parse_job_spec(request.body, &submission.spec, &errors)) {
-    return respond(spec_problem(errors));
+  if (!parse_job_spec(text, &spec, &errors)) {
+    respond(spec_problem(errors));
+    return false;
   }
-  parts.loop.post([&parts, caller = caller_of(request), submission, respond] {
-    parts.actions.submit_job(
-        caller, submission, [&parts, caller, respond](Result<CommandReply> reply) {
-          if (!reply.is_ok()) return respond(problem(reply.status()));
-          respond_with_job(parts, caller, std::to_string(reply.value().job.value), respond, 201);
-        });
-  });
+  out = to_proto(spec);
+  return true;
 }
 
-void control_job(const HttpParts& parts, JobVerb verb, const HttpRequest& request,
-                 const std::string& job, HttpRespond respond) {
-  Result<std::string> reason = reason_of(request);
-  if (!reason.is_ok()) return respond(problem(reason.status()));
-  parts.loop.post(
-      [&parts, caller = caller_of(request), verb, job, reason = reason.value(), respond] {
-        parts.actions.control_jobs(
-            caller, {job}, verb, reason,
-            [&parts, caller, respond](Result<std::vector<ActionResult>> results) {
-              if (!results.is_ok()) return respond(problem(results.status()));
-              const ActionResult& result = results.value().front();
-              if (!result.status.is_ok()) return respond(problem(result.status));
-              respond_with_job(parts, caller, std::to_string(result.job.value), respond, 200);
-            });
+void submit_job(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {
+  v1::SubmitJobRequest request;
+  request.set_request_id(std::string(http.header("idempotency-key")));
+  if (!read_job_file(http.body, *request.mutable_spec(), respond)) return;
+  run_prepared<v1::SubmitJobReply>(
+      parts, caller_of(http), parts.operations.SubmitJob(request), respond,
+      [&parts, caller = caller_of(http), respond](Result<Fill<v1::SubmitJobReply>> fill) {
+        if (!fill.is_ok()) return respond(problem(fill.status()));
+        v1::SubmitJobReply reply;
+        fill.value()(reply);
+        v1::GetJobRequest then;
+        then.set_job(std::to_string(reply.job_id()));
+        auto with_place = [respond, job = reply.job_id()](HttpResponse response) {
+          response.headers.emplace_back("Location", fmt::format("/api/v1/jobs/{}", job));
+          respond(std::move(response));
+        };
+        run_operation(parts, caller, parts.operations.GetJob(then), with_place, {.status = 201});
       });
 }
 
-HttpResponse format_attempts(const std::vector<AttemptView>& attempts) {
-  Json items = Json::array();
-  for (const AttemptView& attempt : attempts) items.push_back(to_json(attempt));
-  return list_response("attempts", std::move(items), {});
+void validate_job(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {
+  v1::ValidateJobRequest request;
+  if (!read_job_file(http.body, *request.mutable_spec(), respond)) return;
+  run_operation(parts, caller_of(http), parts.operations.ValidateJob(request), respond);
 }
 
-Result<LogTailRequest> log_request(const HttpRequest& request, const std::string& job) {
-  LogTailRequest tail{.job = job};
-  Result<int64_t> rank = query_integer(request, "rank", 0);
-  if (!rank.is_ok()) return rank.status();
-  Result<int64_t> attempt = query_integer(request, "attempt", 0);
-  if (!attempt.is_ok()) return attempt.status();
-  Result<int64_t> offset = query_integer(request, "offset", 0);
-  if (!offset.is_ok()) return offset.status();
-  Result<int64_t> tail_bytes = query_integer(request, "tail_bytes", 0);
-  if (!tail_bytes.is_ok()) return tail_bytes.status();
-  Result<bool> follow = query_boolean(request, "follow");
-  if (!follow.is_ok()) return follow.status();
-  tail.rank = static_cast<int>(std::clamp<int64_t>(rank.value(), -1, 1'000'000));
-  tail.attempt = static_cast<int>(std::clamp<int64_t>(attempt.value(), 0, 1'000'000'000));
-  tail.offset = offset.value();
-  tail.tail_bytes = tail_bytes.value();
-  tail.follow = follow.value();
+void show_spec(const HttpParts& parts, const HttpRequest& http, const std::string& job,
+               const HttpRespond& respond) {
+  v1::GetJobSpecRequest request;
+  request.set_job(job);
+  run_prepared<v1::GetJobSpecReply>(
+      parts, caller_of(http), parts.operations.GetJobSpec(request), respond,
+      [respond](Result<Fill<v1::GetJobSpecReply>> fill) {
+        if (!fill.is_ok()) return respond(problem(fill.status()));
+        v1::GetJobSpecReply reply;
+        fill.value()(reply);
+        respond({.content_type = "application/yaml", .body = reply.yaml()});
+      });
+}
+
+// {"submit": a job file as a text or an object} | {"drain": [nodes]} | {"quota": {…}} |
+// {"priority": {…}}
+Status read_change(const std::string& body, v1::WhatIfRequest& request) {
+  const Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return invalid_argument("the body must be a JSON object");
+  if (json.size() != 1) return invalid_argument("exactly one of submit, drain, quota, priority");
+  const std::string key = json.begin().key();
+  const Json& value = json.begin().value();
+  if (key == "submit") {
+    JobSpec spec;
+    std::vector<SpecError> errors;
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (!parse_job_spec(text, &spec, &errors)) return to_status(errors);
+    *request.mutable_submit() = to_proto(spec);
+    return ok();
+  }
+  if (key == "drain") {
+    const Json nodes = {{"nodes", value}};
+    return read_json(nodes.dump(), {}, *request.mutable_drain());
+  }
+  if (key == "quota") return read_json(value.dump(), {}, *request.mutable_quota());
+  if (key == "priority") return read_json(value.dump(), {}, *request.mutable_priority());
+  return invalid_argument("{}: unknown key; known is: submit, drain, quota, priority",
+                          key.substr(0, 100));
+}
+
+void what_if(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {
+  v1::WhatIfRequest request;
+  if (Status status = check_json_depth(http.body); !status.is_ok()) {
+    return respond(problem(status));
+  }
+  if (Status status = read_change(http.body, request); !status.is_ok()) {
+    return respond(problem(status));
+  }
+  run_operation(parts, caller_of(http), parts.operations.WhatIf(request), respond);
+}
+
+Result<LogTailRequest> log_request(const HttpRequest& http, const std::string& job) {
+  v1::ReadLogRequest request;
+  for (const auto& [name, value] : http.query) {
+    RETURN_IF_ERROR(read_parameter(name, value, request));
+  }
   // A reader who follows a log that is still empty is to know at once that it is there.
-  tail.announce = follow.value();
-  return tail;
+  return LogTailRequest{.job = job,
+                        .attempt = std::max(request.attempt(), 0),
+                        .rank = std::max(request.rank(), -1),
+                        .offset = request.offset(),
+                        .tail_bytes = request.tail_bytes(),
+                        .follow = request.follow(),
+                        .announce = request.follow()};
 }
 
 // The first piece decides between an error and an answer; the rest is streamed.
 void read_log(const HttpParts& parts, const HttpRequest& request, const std::string& job,
-              HttpRespond respond) {
+              const HttpRespond& respond) {
   Result<LogTailRequest> tail = log_request(request, job);
   if (!tail.is_ok()) return respond(problem(tail.status()));
   parts.loop.post([&parts, caller = caller_of(request), tail = tail.value(), respond] {
@@ -214,42 +146,25 @@ void read_log(const HttpParts& parts, const HttpRequest& request, const std::str
 }  // namespace
 
 void add_job_routes(HttpRouter& router, const HttpParts& parts) {
-  const auto on_job = [&](std::string_view method, std::string_view path, auto handler) {
-    router.add(method, path,
-               [&parts, handler](const HttpRequest& request, const Parameters& parameters,
-                                 HttpRespond respond) {
-                 handler(parts, request, parameters.at("id"), std::move(respond));
+  using Handler = void (*)(const HttpParts&, const HttpRequest&, const HttpRespond&);
+  for (const auto& [path, handler] :
+       {std::pair<const char*, Handler>("/api/v1/jobs", submit_job),
+        {"/api/v1/jobs/validate", validate_job},
+        {"/api/v1/whatif", what_if}}) {
+    router.add("POST", path,
+               [&parts, handler = handler](const HttpRequest& http, const Parameters&,
+                                           HttpRespond respond) { handler(parts, http, respond); });
+  }
+  using OfJob =
+      void (*)(const HttpParts&, const HttpRequest&, const std::string&, const HttpRespond&);
+  for (const auto& [path, handler] :
+       {std::pair<const char*, OfJob>("/api/v1/jobs/{id}/logs", read_log),
+        {"/api/v1/jobs/{id}/spec", show_spec}}) {
+    router.add("GET", path,
+               [&parts, handler = handler](const HttpRequest& http, const Parameters& parameters,
+                                           HttpRespond respond) {
+                 handler(parts, http, parameters.at("id"), respond);
                });
-  };
-  router.add("GET", "/api/v1/jobs",
-             [&parts](const HttpRequest& request, const Parameters&, HttpRespond respond) {
-               list_jobs(parts, request, std::move(respond));
-             });
-  router.add("POST", "/api/v1/jobs",
-             [&parts](const HttpRequest& request, const Parameters&, HttpRespond respond) {
-               submit_job(parts, request, std::move(respond));
-             });
-  on_job("GET", "/api/v1/jobs/{id}",
-         [](const HttpParts& parts, const HttpRequest& request, const std::string& job,
-            HttpRespond respond) {
-           parts.loop.post([&parts, caller = caller_of(request), job, respond] {
-             respond_with_job(parts, caller, job, respond, 200);
-           });
-         });
-  on_job("GET", "/api/v1/jobs/{id}/attempts",
-         [](const HttpParts& parts, const HttpRequest& request, const std::string& job,
-            HttpRespond respond) {
-           parts.loop.post([&parts, caller = caller_of(request), job, respond] {
-             parts.queries.list_attempts(
-                 caller, job, kPageMax,
-                 respond_with<std::vector<AttemptView>>(respond, format_attempts));
-           });
-         });
-  on_job("GET", "/api/v1/jobs/{id}/logs", read_log);
-  for (const auto& [word, verb] : kJobVerbs) {
-    on_job("POST", fmt::format("/api/v1/jobs/{{id}}/{}", word),
-           [verb = verb](const HttpParts& parts, const HttpRequest& request, const std::string& job,
-                         HttpRespond respond) { control_job(parts, verb, request, job, respond); });
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/http/html.h"
+#include "server/api/queries.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
 
@@ -187,7 +188,8 @@ void add_status_page(HttpRouter& router, const HttpParts& parts) {
                  parts.queries.controller().read(
                      {.trusted_user = parts.status_page_user},
                      [respond](const Controller::ReadContext& context, const Actor&) {
-                       respond(format_later(gather(context), render));
+                       auto data = std::make_shared<const PageData>(gather(context));
+                       respond({.render = [data] { return render(*data); }});
                      },
                      [respond](Status status) { respond(problem(status)); });
                });

@@ -1,6 +1,10 @@
 #include "server/rpc/api_service.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "server/auth/token.h"
+#include "server/rpc/status_map.h"
 
 namespace hai {
 
@@ -13,14 +17,106 @@ Caller caller_of(const grpc::CallbackServerContext& context) {
   return {.token_hash = hash_token(token)};
 }
 
-ApiService::ApiService(Parts parts)
-    : loop_(parts.loop),
-      admission_(parts.admission),
-      site_{parts.loop, parts.standing, parts.admission, parts.meter},
-      queries_(parts.queries),
-      actions_(parts.actions),
-      advisor_(parts.advisor),
-      logs_(parts.logs),
-      server_address_(std::move(parts.server_address)) {}
+namespace {
+
+// What a request counts for in the limits of what is under way.
+struct Weight {
+  Admission::Kind kind = Admission::Kind::other;
+  int64_t jobs = 1;
+};
+template <typename Request>
+Weight weight_of(const Request&) {
+  return {};
+}
+Weight weight_of(const v1::SubmitJobRequest&) { return {Admission::Kind::submit, 1}; }
+Weight weight_of(const v1::SubmitJobsRequest& request) {
+  return {Admission::Kind::submit, std::max(request.jobs_size(), 1)};
+}
+
+// A call that has not been finished; copies are the same call. gRPC keeps request, reply and context
+// until Finish.
+class UnaryCall {
+ public:
+  UnaryCall(const CallSite& site, const char* method, int64_t weight,
+            grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor)
+      : site_(&site), method_(method), weight_(weight), context_(context), reactor_(reactor) {}
+
+  void finish(const grpc::Status& status) const {
+    site_->admission.leave(weight_);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
+    site_->meter.note("", method_, code_word(status), took.count());
+    add_standing(site_->standing, *context_, status);
+    reactor_->Finish(status);
+  }
+
+ private:
+  const CallSite* site_;
+  const char* method_;
+  int64_t weight_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  grpc::CallbackServerContext* context_;
+  grpc::ServerUnaryReactor* reactor_;
+};
+
+grpc::ServerUnaryReactor* refuse(const CallSite& site, grpc::CallbackServerContext& context,
+                                 const char* method, const grpc::Status& status) {
+  site.meter.note("", method, code_word(status), 0);
+  grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
+  reactor->Finish(status);
+  return reactor;
+}
+
+// A server with too much to do says so at once, and when to ask again.
+grpc::ServerUnaryReactor* refuse_busy(const CallSite& site, grpc::CallbackServerContext& context,
+                                      const char* method) {
+  context.AddTrailingMetadata(kRetryAfterKey, std::to_string(Admission::kRetryAfterMs));
+  return refuse(site, context, method, to_grpc(resource_exhausted("{}", site.admission.refusal())));
+}
+
+// How the call has to end here and now; OK if it may go on.
+grpc::Status judge(const CallSite& site, grpc::CallbackServerContext& context) {
+  const Standing standing = site.standing.get();
+  if (standing.answers_reads()) return grpc::Status::OK;
+  const grpc::Status status = to_grpc(why_not_leading(standing));
+  add_standing(site.standing, context, status);
+  return status;
+}
+
+template <typename Request, typename Reply>
+grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, const char* method,
+                              Prepared<Reply> (Operations::*operation)(const Request&),
+                              grpc::CallbackServerContext& context, const Request& request,
+                              Reply& reply) {
+  if (const grpc::Status status = judge(site, context); !status.ok()) {
+    return refuse(site, context, method, status);
+  }
+  const Weight weight = weight_of(request);
+  if (!site.admission.enter(weight.kind, weight.jobs)) return refuse_busy(site, context, method);
+  const UnaryCall call(site, method, weight.jobs, &context, context.DefaultReactor());
+  Prepared<Reply> prepared = (operations.*operation)(request);
+  if (!prepared.is_ok()) {
+    call.finish(to_grpc(prepared.status()));
+    return context.DefaultReactor();
+  }
+  site.loop.post([call, caller = caller_of(context), &reply,
+                  go = std::move(prepared).value()]() mutable {
+    go(caller, [call, &reply](Result<Fill<Reply>> fill) {
+      if (!fill.is_ok()) return call.finish(to_grpc(fill.status()));
+      fill.value()(reply);
+      call.finish(grpc::Status::OK);
+    });
+  });
+  return context.DefaultReactor();
+}
+
+}  // namespace
+
+#define HAI_UNARY(name, Request, Reply)                                                           \
+  grpc::ServerUnaryReactor* ApiService::name(grpc::CallbackServerContext* context,                \
+                                             const v1::Request* request, v1::Reply* reply) {      \
+    return run(site_, operations_, #name, &Operations::name, *context, *request, *reply);         \
+  }
+HAI_OPERATIONS(HAI_UNARY)
+#undef HAI_UNARY
 
 }  // namespace hai

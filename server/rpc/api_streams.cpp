@@ -2,7 +2,8 @@
 
 #include "server/api/event_tail.h"
 #include "server/api/job_tail.h"
-#include "server/rpc/api_convert.h"
+#include "server/api/log_router.h"
+#include "server/api/messages.h"
 #include "server/rpc/api_service.h"
 #include "server/rpc/source_stream.h"
 
@@ -17,14 +18,14 @@ grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
                       .tail_bytes = request->tail_bytes(),
                       .follow = request->follow()};
   auto open = [this, caller = caller_of(*context), tail = std::move(tail)] {
-    return convert_source<v1::ReadLogReply>(tail_log(loop_, queries_, logs_, caller, tail),
+    return convert_source<v1::ReadLogReply>(tail_log(site_.loop, queries_, logs_, caller, tail),
                                             [](const LogPiece& piece) {
                                               std::vector<v1::ReadLogReply> batch(1);
                                               to_proto(piece, batch[0]);
                                               return batch;
                                             });
   };
-  return SourceStream<v1::ReadLogReply>::start(site_, context, std::move(open));
+  return SourceStream<v1::ReadLogReply>::start(site_, "ReadLog", context, std::move(open));
 }
 
 grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerContext* context,
@@ -36,7 +37,7 @@ grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerCont
       return batch;
     });
   };
-  return SourceStream<v1::Job>::start(site_, context, std::move(open));
+  return SourceStream<v1::Job>::start(site_, "WatchJob", context, std::move(open));
 }
 
 grpc::ServerWriteReactor<v1::Event>* ApiService::WatchEvents(
@@ -46,7 +47,7 @@ grpc::ServerWriteReactor<v1::Event>* ApiService::WatchEvents(
                         .kinds = {request->kinds().begin(), request->kinds().end()},
                         .after_seq = request->after_seq()};
   auto open = [this, caller = caller_of(*context), tail = std::move(tail)] {
-    return convert_source<v1::Event>(tail_events(loop_, queries_, caller, tail),
+    return convert_source<v1::Event>(tail_events(site_.loop, queries_, caller, tail),
                                      [](const std::vector<EventView>& events) {
                                        std::vector<v1::Event> batch(events.size());
                                        for (size_t i = 0; i < events.size(); ++i)
@@ -54,7 +55,7 @@ grpc::ServerWriteReactor<v1::Event>* ApiService::WatchEvents(
                                        return batch;
                                      });
   };
-  return SourceStream<v1::Event>::start(site_, context, std::move(open));
+  return SourceStream<v1::Event>::start(site_, "WatchEvents", context, std::move(open));
 }
 
 }  // namespace hai

@@ -22,11 +22,18 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
   // An answer may be several messages, or none, which only says that the source lives.
   using Batch = std::vector<Message>;
 
-  // `open` makes the source; it is called on the loop.
-  static SourceStream* start(const CallSite& site, grpc::CallbackServerContext* context,
+  // `open` makes the source; it is called on the loop. `method` is what its refusals are counted as.
+  static SourceStream* start(const CallSite& site, const char* method,
+                             grpc::CallbackServerContext* context,
                              std::function<Source<Batch>()> open) {
     auto stream = std::make_shared<SourceStream>(site, context);
     stream->self_ = stream;
+    if (const Standing standing = site.standing.get(); !standing.answers_reads()) {
+      stream->end_ = why_not_leading(standing);
+      site.meter.note("", method, code_word(to_grpc(*stream->end_)), 0);
+      stream->finish();
+      return stream.get();
+    }
     stream->post([stream = stream.get(), open = std::move(open)] {
       if (stream->finished_) return;
       stream->source_ = open();

@@ -1,6 +1,6 @@
 #include "server/store/archive_table.h"
 
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 #include "server/store/pg_array.h"
 
 namespace hai {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/store/json_codec.h"
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 
 namespace hai {
 namespace {

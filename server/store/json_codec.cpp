@@ -9,7 +9,7 @@
 
 #include "server/model/fields.h"
 #include "server/model/job_fields.h"
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 
 namespace hai {
 namespace {

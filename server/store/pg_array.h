@@ -10,7 +10,7 @@
 
 #include "common/id.h"
 #include "common/time.h"
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 
 namespace hai {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/model/digest.h"
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 #include "tests/support/random_cluster.h"
 
 namespace hai {

@@ -1,4 +1,4 @@
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 
 #include <charconv>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 
 namespace hai {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 
 namespace hai {
 namespace {

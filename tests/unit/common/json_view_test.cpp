@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/rng.h"
-#include "server/store/json_text.h"
+#include "common/json/json_text.h"
 
 namespace hai {
 namespace {

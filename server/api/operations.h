@@ -1,0 +1,97 @@
+#pragma once
+// What each call of the Api does (proto/hai/v1/api.proto), for gRPC and HTTP alike: they differ in how
+// a request comes and an answer goes, and in nothing else.
+//
+// A call has three parts. Its request is read on the transport's thread, where an error ends it; what
+// that gives runs on the loop's thread; the answer is written by who asked, on a thread of his
+// choice, since a page of a thousand jobs must not hold up the loop.
+
+#include <concepts>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "common/loop.h"
+#include "hai/v1/api.pb.h"
+#include "server/api/source.h"
+#include "server/control/command.h"
+
+namespace hai {
+
+class Actions;
+class Advisor;
+class Observatory;
+class Queries;
+
+// Writes the answer into an empty message.
+template <typename Reply>
+using Fill = std::function<void(Reply&)>;
+template <typename Reply>
+using Answer = Done<Fill<Reply>>;
+// What is to be done on the loop's thread, once, for a request that makes sense; or why it makes none.
+template <typename Reply>
+class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>> {
+ public:
+  using Go = std::function<void(const Caller&, Answer<Reply>)>;
+  Prepared(Status status) : Result<Go>(std::move(status)) {}  // NOLINT: as Result
+  template <std::invocable<const Caller&, Answer<Reply>> F>
+  Prepared(F go) : Result<Go>(Go(std::move(go))) {}  // NOLINT: as Result
+};
+
+// Every call that is answered once. Streams: ReadLog, WatchJob, WatchEvents.
+#define HAI_OPERATIONS(CALL)                                           \
+  CALL(SubmitJob, SubmitJobRequest, SubmitJobReply)                    \
+  CALL(SubmitJobs, SubmitJobsRequest, SubmitJobsReply)                 \
+  CALL(ValidateJob, ValidateJobRequest, ValidateJobReply)              \
+  CALL(GetJob, GetJobRequest, Job)                                     \
+  CALL(GetJobSpec, GetJobSpecRequest, GetJobSpecReply)                 \
+  CALL(ListJobs, ListJobsRequest, ListJobsReply)                       \
+  CALL(ListAttempts, ListAttemptsRequest, ListAttemptsReply)           \
+  CALL(ListCheckpoints, ListCheckpointsRequest, ListCheckpointsReply)  \
+  CALL(GetProgress, GetProgressRequest, Progress)                      \
+  CALL(ControlJob, ControlJobRequest, ControlJobReply)                 \
+  CALL(SetJobPriority, SetJobPriorityRequest, Job)                     \
+  CALL(MoveJob, MoveJobRequest, MoveJobReply)                          \
+  CALL(WhyJob, WhyJobRequest, WhyJobReply)                             \
+  CALL(WhatIf, WhatIfRequest, WhatIfReply)                             \
+  CALL(ListEvents, ListEventsRequest, ListEventsReply)                 \
+  CALL(ListNodes, ListNodesRequest, ListNodesReply)                    \
+  CALL(GetNode, GetNodeRequest, Node)                                  \
+  CALL(ListNodeJobs, ListNodeJobsRequest, ListNodeJobsReply)           \
+  CALL(ControlNode, ControlNodeRequest, ControlNodeReply)              \
+  CALL(GetCluster, GetClusterRequest, Cluster)                         \
+  CALL(GetClusterSeries, GetClusterSeriesRequest, ClusterSeries)       \
+  CALL(ListIncidents, ListIncidentsRequest, ListIncidentsReply)        \
+  CALL(CloseIncident, CloseIncidentRequest, CloseIncidentReply)        \
+  CALL(GetDigest, GetDigestRequest, Digest)                            \
+  CALL(WhoAmI, WhoAmIRequest, WhoAmIReply)                             \
+  CALL(ListQuotas, ListQuotasRequest, ListQuotasReply)                 \
+  CALL(SetQuota, SetQuotaRequest, Quota)                               \
+  CALL(DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)              \
+  CALL(ListUsers, ListUsersRequest, ListUsersReply)                    \
+  CALL(SetUser, SetUserRequest, User)                                  \
+  CALL(CreateToken, CreateTokenRequest, CreateTokenReply)              \
+  CALL(ListTokens, ListTokensRequest, ListTokensReply)                 \
+  CALL(RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+
+class Operations {
+ public:
+  struct Parts {
+    Loop& loop;
+    Queries& queries;
+    Actions& actions;
+    Advisor& advisor;
+    Observatory& observatory;
+    std::string server_address;  // what Cluster.leader says
+  };
+  explicit Operations(Parts parts) : parts_(std::move(parts)) {}
+
+#define HAI_OPERATION(name, Request, Reply) Prepared<v1::Reply> name(const v1::Request& request);
+  HAI_OPERATIONS(HAI_OPERATION)
+#undef HAI_OPERATION
+
+ private:
+  Parts parts_;
+};
+
+}  // namespace hai

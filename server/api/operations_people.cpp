@@ -1,0 +1,170 @@
+// Users, tokens and quotas.
+
+#include "server/api/actions.h"
+#include "server/api/answers.h"
+#include "server/api/operations.h"
+#include "server/auth/token.h"
+
+namespace hai {
+
+namespace {
+
+// What the request leaves out stays as it is.
+Result<User> changed_user(const std::vector<User>& users, const v1::SetUserRequest& request) {
+  User user{.name = request.name()};
+  for (const User& known : users) {
+    if (known.name == request.name()) user = known;
+  }
+  if (request.has_role()) {
+    const std::optional<Role> role = parse_enum<Role>(request.role());
+    if (!role) {
+      return invalid_argument("role: is user, operator or admin, not {}",
+                              request.role().substr(0, 100));
+    }
+    user.role = *role;
+  }
+  if (request.has_active()) user.active = request.active();
+  if (request.set_groups()) user.groups = {request.groups().begin(), request.groups().end()};
+  return user;
+}
+
+struct QuotaName {
+  Quota quota;                       // owner and group
+  std::optional<Priority> priority;  // none: every level, "*"
+};
+
+// The row as it is then; of every level, what was asked.
+void show_quota(Queries& queries, const Caller& caller, const QuotaName& name,
+                Answer<v1::Quota> answer) {
+  queries.list_quotas(
+      caller, name.quota.owner,
+      [name, answer = std::move(answer)](Result<std::vector<QuotaView>> quotas) {
+        if (!quotas.is_ok()) return answer(quotas.status());
+        for (const QuotaView& view : quotas.value()) {
+          if (view.quota.group != name.quota.group) continue;
+          if (name.priority && view.quota.priority != *name.priority) continue;
+          return answer(Fill<v1::Quota>([view, is_any = !name.priority](v1::Quota& reply) {
+            to_proto(view, reply);
+            if (is_any) reply.set_priority("*");
+          }));
+        }
+        answer(aborted("the quota of {} was removed meanwhile", name.quota.owner));
+      });
+}
+
+}  // namespace
+
+Prepared<v1::WhoAmIReply> Operations::WhoAmI(const v1::WhoAmIRequest&) {
+  return [this](const Caller& caller, Answer<v1::WhoAmIReply> answer) {
+    parts_.queries.who_am_i(
+        caller, answer_with<WhoAmIView>(answer, [](const WhoAmIView& view, v1::WhoAmIReply& reply) {
+          to_proto(view, reply);
+        }));
+  };
+}
+
+Prepared<v1::ListQuotasReply> Operations::ListQuotas(const v1::ListQuotasRequest& request) {
+  return [this, owner = request.owner()](const Caller& caller, Answer<v1::ListQuotasReply> answer) {
+    parts_.queries.list_quotas(
+        caller, owner,
+        answer_with<std::vector<QuotaView>>(
+            answer, [](const std::vector<QuotaView>& quotas, v1::ListQuotasReply& reply) {
+              add_all(quotas, reply.mutable_quotas());
+            }));
+  };
+}
+
+Prepared<v1::Quota> Operations::SetQuota(const v1::SetQuotaRequest& request) {
+  Result<std::optional<Priority>> priority = parse_quota_priority(request.priority());
+  if (!priority.is_ok()) return priority.status();
+  QuotaName name{.quota = {.owner = request.owner(), .group = request.group()},
+                 .priority = priority.value()};
+  name.quota.nodes = request.nodes();
+  return [this, name](const Caller& caller, Answer<v1::Quota> answer) {
+    parts_.actions.set_quota(caller, name.quota, name.priority,
+                             [this, caller, name, answer](Result<CommandReply> done) {
+                               if (!done.is_ok()) return answer(done.status());
+                               show_quota(parts_.queries, caller, name, answer);
+                             });
+  };
+}
+
+Prepared<v1::DeleteQuotaReply> Operations::DeleteQuota(const v1::DeleteQuotaRequest& request) {
+  Result<std::optional<Priority>> priority = parse_quota_priority(request.priority());
+  if (!priority.is_ok()) return priority.status();
+  return [this, quota = Quota{.owner = request.owner(), .group = request.group()},
+          priority = priority.value()](const Caller& caller, Answer<v1::DeleteQuotaReply> answer) {
+    parts_.actions.remove_quota(caller, quota, priority, answer_done(answer));
+  };
+}
+
+Prepared<v1::ListUsersReply> Operations::ListUsers(const v1::ListUsersRequest&) {
+  return [this](const Caller& caller, Answer<v1::ListUsersReply> answer) {
+    parts_.queries.list_users(
+        caller, answer_with<std::vector<User>>(
+                    answer, [](const std::vector<User>& users, v1::ListUsersReply& reply) {
+                      add_all(users, reply.mutable_users());
+                    }));
+  };
+}
+
+Prepared<v1::User> Operations::SetUser(const v1::SetUserRequest& request) {
+  return [this, request](const Caller& caller, Answer<v1::User> answer) {
+    parts_.queries.list_users(
+        caller, [this, caller, request, answer](Result<std::vector<User>> users) {
+          if (!users.is_ok()) return answer(users.status());
+          Result<User> user = changed_user(users.value(), request);
+          if (!user.is_ok()) return answer(user.status());
+          parts_.actions.set_user(
+              caller, user.value(),
+              answer_with<CommandReply>(answer, [user = user.value()](const CommandReply&,
+                                                                      v1::User& reply) {
+                to_proto(user, reply);
+              }));
+        });
+  };
+}
+
+// The secret is in this answer and nowhere else: only its hash is kept.
+Prepared<v1::CreateTokenReply> Operations::CreateToken(const v1::CreateTokenRequest& request) {
+  return [this, request](const Caller& caller, Answer<v1::CreateTokenReply> answer) {
+    parts_.queries.who_am_i(caller, [this, caller, request, answer](Result<WhoAmIView> me) {
+      if (!me.is_ok()) return answer(me.status());
+      const std::string secret = make_token_secret();
+      const Token token{.hash = hash_token(secret),
+                        .user = request.user().empty() ? me.value().user.name : request.user(),
+                        .label = request.label(),
+                        .created_at = parts_.loop.wall_now()};
+      parts_.actions.add_token(
+          caller, token,
+          answer_with<CommandReply>(answer, [token, secret](const CommandReply&,
+                                                            v1::CreateTokenReply& reply) {
+            to_proto(token, *reply.mutable_token());
+            reply.set_secret(secret);
+          }));
+    });
+  };
+}
+
+Prepared<v1::ListTokensReply> Operations::ListTokens(const v1::ListTokensRequest& request) {
+  return [this, user = request.user()](const Caller& caller, Answer<v1::ListTokensReply> answer) {
+    parts_.queries.list_tokens(
+        caller, user,
+        answer_with<std::vector<Token>>(
+            answer, [](const std::vector<Token>& tokens, v1::ListTokensReply& reply) {
+              add_all(tokens, reply.mutable_tokens());
+            }));
+  };
+}
+
+Prepared<v1::RevokeTokenReply> Operations::RevokeToken(const v1::RevokeTokenRequest& request) {
+  return [this, id = request.id()](const Caller& caller, Answer<v1::RevokeTokenReply> answer) {
+    parts_.queries.find_token(caller, id, [this, caller, answer](Result<Token> token) {
+      if (!token.is_ok()) return answer(token.status());
+      parts_.queries.controller().submit(caller, hai::RevokeToken{token.value().hash},
+                                         answer_done(answer));
+    });
+  };
+}
+
+}  // namespace hai

@@ -1,0 +1,229 @@
+// Requests of the Api: protobuf → plain, total.
+
+#include <charconv>
+
+#include "proto/convert/spec_convert.h"
+#include "server/api/messages.h"
+
+namespace hai {
+
+Result<std::optional<int64_t>> parse_cursor(const std::string& text) {
+  if (text.empty()) return std::optional<int64_t>();
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end || number < 0) {
+    return invalid_argument("cursor: {} is none that this server gave", text.substr(0, 100));
+  }
+  return std::optional(number);
+}
+
+Result<int> page_size(int asked, int standard, int max) {
+  if (asked == 0) return standard;
+  if (asked < 0 || asked > max) {
+    return invalid_argument("limit: must be 1 to {}, is {}", max, asked);
+  }
+  return asked;
+}
+
+namespace {
+
+constexpr size_t kRequestIdBytesMax = 128;
+constexpr size_t kSearchBytesMax = 200;
+
+Status check_reason(const std::string& text) {
+  std::string known;
+  for (int i = 0; i <= static_cast<int>(PendingCode::not_considered); ++i) {
+    const std::string_view word = to_string(static_cast<PendingCode>(i));
+    if (word == text) return ok();
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  return invalid_argument("reason: {} is none of {}", text.substr(0, 100), known);
+}
+
+// A cursor belongs to the order it came with.
+Status read_order(const v1::ListJobsRequest& message, JobListRequest& list) {
+  if (!message.sort().empty()) {
+    Result<JobOrder> order = parse_job_order(message.sort());
+    if (!order.is_ok()) return order.status();
+    list.order = order.value();
+  }
+  if (list.order.is_newest_first()) {
+    Result<std::optional<int64_t>> before = parse_cursor(message.cursor());
+    if (!before.is_ok()) return before.status();
+    list.before = JobId{before.value().value_or(0)};
+  } else if (!message.cursor().empty()) {
+    Result<JobPlace> place = parse_place(message.cursor());
+    if (!place.is_ok()) return place.status();
+    list.after = place.value();
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<JobListRequest> from_proto(const v1::ListJobsRequest& message) {
+  Result<int> limit = page_size(message.page_size(), kPageDefault, kPageMax);
+  if (!limit.is_ok()) return limit.status();
+  JobListRequest request{.user = message.user(),
+                         .only_mine = message.user().empty() && !message.all_users(),
+                         .group = message.group(),
+                         .tags = {message.tags().begin(), message.tags().end()},
+                         .include_finished = message.include_finished(),
+                         .reasons = {message.reasons().begin(), message.reasons().end()},
+                         .text = message.text(),
+                         .count_all = message.total(),
+                         .limit = limit.value()};
+  for (const std::string& text : message.states()) {
+    const std::optional<JobState> state = parse_enum<JobState>(text);
+    if (!state) {
+      return invalid_argument(
+          "state: {} is none of queued, running, suspended, succeeded, failed, stopped", text);
+    }
+    request.states.push_back(*state);
+  }
+  for (const std::string& text : message.priorities()) {
+    Result<Priority> priority = parse_priority(text);
+    if (!priority.is_ok()) return priority.status();
+    request.priorities.push_back(priority.value());
+  }
+  for (const std::string& reason : request.reasons) RETURN_IF_ERROR(check_reason(reason));
+  if (request.text.size() > kSearchBytesMax) {
+    return invalid_argument("q: has {} bytes, allowed is {}", request.text.size(),
+                            kSearchBytesMax);
+  }
+  RETURN_IF_ERROR(read_order(message, request));
+  return request;
+}
+
+Result<EventListRequest> from_proto(const v1::ListEventsRequest& message) {
+  Result<int> limit = page_size(message.page_size(), kPageDefault, kPageMax);
+  if (!limit.is_ok()) return limit.status();
+  EventListRequest request{.job = message.job(),
+                           .node = message.node(),
+                           .kinds = {message.kinds().begin(), message.kinds().end()},
+                           .limit = limit.value()};
+  if (message.after_seq() < 0) return invalid_argument("after: is {}", message.after_seq());
+  if (message.has_after_seq()) request.after_seq = message.after_seq();
+  if (message.has_before_seq()) request.before_seq = message.before_seq();
+  return request;
+}
+
+Result<NodeListRequest> from_proto(const v1::ListNodesRequest& message) {
+  Result<int> limit = page_size(message.page_size(), kPageMax, kNodePageMax);
+  if (!limit.is_ok()) return limit.status();
+  return NodeListRequest{.group = message.group(),
+                         .zone = message.zone(),
+                         .leaf = message.leaf(),
+                         .liveness = message.liveness(),
+                         .scheduling = message.scheduling(),
+                         .after = message.cursor(),
+                         .limit = limit.value()};
+}
+
+Result<IncidentListRequest> from_proto(const v1::ListIncidentsRequest& message) {
+  if (!message.state().empty() && message.state() != "open" && message.state() != "closed") {
+    return invalid_argument("state: {} is neither open nor closed", message.state());
+  }
+  Result<std::optional<int64_t>> before = parse_cursor(message.cursor());
+  if (!before.is_ok()) return before.status();
+  Result<int> limit = page_size(message.page_size(), kPageDefault, kPageMax);
+  if (!limit.is_ok()) return limit.status();
+  return IncidentListRequest{.closed = message.state() == "closed",
+                             .before = IncidentId{before.value().value_or(0)},
+                             .limit = limit.value()};
+}
+
+Result<Submission> from_proto(const v1::SubmitJobRequest& message) {
+  if (message.request_id().size() > kRequestIdBytesMax) {
+    return invalid_argument("request_id has {} bytes, allowed is {}", message.request_id().size(),
+                            kRequestIdBytesMax);
+  }
+  Result<JobSpec> spec = from_proto(message.spec());
+  if (!spec.is_ok()) return spec.status();
+  return Submission{std::move(spec).value(), message.request_id()};
+}
+
+Result<JobVerb> from_proto(v1::JobAction action) {
+  switch (action) {
+    case v1::JOB_ACTION_STOP:
+      return JobVerb::stop;
+    case v1::JOB_ACTION_SUSPEND:
+      return JobVerb::suspend;
+    case v1::JOB_ACTION_RESUME:
+      return JobVerb::resume;
+    case v1::JOB_ACTION_HOLD:
+      return JobVerb::hold;
+    case v1::JOB_ACTION_RELEASE:
+      return JobVerb::release;
+    default:
+      return invalid_argument("action has the unknown value {}", static_cast<int>(action));
+  }
+}
+
+Result<NodeVerb> from_proto(v1::NodeAction action) {
+  switch (action) {
+    case v1::NODE_ACTION_CORDON:
+      return NodeVerb::cordon;
+    case v1::NODE_ACTION_DRAIN:
+      return NodeVerb::drain;
+    case v1::NODE_ACTION_UNDRAIN:
+      return NodeVerb::undrain;
+    case v1::NODE_ACTION_FENCE:
+      return NodeVerb::fence;
+    case v1::NODE_ACTION_VALIDATE:
+      return NodeVerb::validate;
+    default:
+      return invalid_argument("action has the unknown value {}", static_cast<int>(action));
+  }
+}
+
+Result<std::optional<Priority>> parse_quota_priority(const std::string& text) {
+  if (text.empty() || text == "*") return std::optional<Priority>();
+  Result<Priority> priority = parse_priority(text);
+  if (!priority.is_ok()) return priority.status();
+  return std::optional(priority.value());
+}
+
+Result<MoveJob> from_proto(const v1::MoveJobRequest& message) {
+  switch (message.to_case()) {
+    case v1::MoveJobRequest::kBefore:
+      return MoveJob{message.job(), MoveJob::To::before, message.before()};
+    case v1::MoveJobRequest::kFirst:
+      return MoveJob{message.job(), MoveJob::To::first, ""};
+    case v1::MoveJobRequest::kLast:
+      return MoveJob{message.job(), MoveJob::To::last, ""};
+    default:
+      return invalid_argument("move where: before another job, first or last");
+  }
+}
+
+Result<Change> from_proto(const v1::WhatIfRequest& message) {
+  switch (message.change_case()) {
+    case v1::WhatIfRequest::kSubmit: {
+      Result<JobSpec> spec = from_proto(message.submit());
+      if (!spec.is_ok()) return spec.status();
+      return Change{SubmitChange{std::move(spec).value()}};
+    }
+    case v1::WhatIfRequest::kDrain:
+      return Change{DrainChange{{message.drain().nodes().begin(), message.drain().nodes().end()}}};
+    case v1::WhatIfRequest::kQuota: {
+      const v1::SetQuotaRequest& quota = message.quota();
+      Result<std::optional<Priority>> priority = parse_quota_priority(quota.priority());
+      if (!priority.is_ok()) return priority.status();
+      return Change{QuotaChange{{.owner = quota.owner(),
+                                 .group = quota.group().empty() ? "*" : quota.group(),
+                                 .nodes = quota.nodes()},
+                                priority.value()}};
+    }
+    case v1::WhatIfRequest::kPriority: {
+      Result<Priority> priority = parse_priority(message.priority().priority());
+      if (!priority.is_ok()) return priority.status();
+      return Change{PriorityChange{message.priority().job(), priority.value()}};
+    }
+    default:
+      return invalid_argument("what if what: submit, drain, quota or priority");
+  }
+}
+
+}  // namespace hai

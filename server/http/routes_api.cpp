@@ -1,0 +1,108 @@
+// Every route that proto/hai/v1/api.proto names: its request read by the descriptor of the message, its
+// operation run, its reply written as JSON.
+
+#include "common/check.h"
+#include "hai/v1/options.pb.h"
+#include "proto/json/json_reader.h"
+#include "server/http/run_operation.h"
+#include "server/http/routes.h"
+
+namespace hai {
+
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::MethodDescriptor;
+using Parameters = HttpRouter::Parameters;
+
+struct Pattern {
+  const char* method;
+  std::string path;
+};
+
+Pattern pattern_of(const v1::Route& route) {
+  switch (route.pattern_case()) {
+    case v1::Route::kGet:
+      return {"GET", route.get()};
+    case v1::Route::kPost:
+      return {"POST", route.post()};
+    case v1::Route::kPut:
+      return {"PUT", route.put()};
+    case v1::Route::kDelete:
+      return {"DELETE", route.delete_()};
+    default:
+      CHECK(false);  // a route without a pattern
+  }
+}
+
+Status read_request(const v1::Route& route, const HttpRequest& http, const Parameters& parameters,
+                    Message& request) {
+  for (const std::string& preset : route.preset()) read_preset(preset, request);
+  std::set<std::string> taken;
+  for (const auto& [name, value] : parameters) {
+    RETURN_IF_ERROR(read_parameter(name, value, request));
+    taken.insert(name);
+  }
+  if (route.has_post() || route.has_put()) return read_json(http.body, taken, request);
+  for (const auto& [name, value] : http.query) {
+    RETURN_IF_ERROR(read_parameter(name, value, request));
+  }
+  return ok();
+}
+
+// "fields": which of each item are wanted, separated by commas; none = all.
+Result<JsonFilter> filter_of(const HttpRequest& http, const Descriptor* reply) {
+  constexpr size_t kFieldsMax = 64;
+  JsonFilter filter;
+  std::string_view text = http.query_value("fields");
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    if (end > 0) filter.names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (filter.names.size() > kFieldsMax) {
+      return invalid_argument("fields: at most {}", kFieldsMax);
+    }
+  }
+  for (int i = 0; i < reply->field_count() && filter.type == nullptr; ++i) {
+    const FieldDescriptor* field = reply->field(i);
+    if (field->is_repeated()) filter.type = field->message_type();
+  }
+  return filter;
+}
+
+template <typename Request, typename Reply>
+void add_routes(HttpRouter& router, const HttpParts& parts, const char* name,
+                Prepared<Reply> (Operations::*operation)(const Request&)) {
+  const MethodDescriptor* method =
+      v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api")->FindMethodByName(name);
+  for (int i = 0; i < method->options().ExtensionSize(v1::route); ++i) {
+    const v1::Route& route = method->options().GetExtension(v1::route, i);
+    const Pattern pattern = pattern_of(route);
+    router.add(pattern.method, pattern.path,
+               [&parts, &route, operation](const HttpRequest& http, const Parameters& parameters,
+                                           HttpRespond respond) {
+                 Request request;
+                 if (Status status = read_request(route, http, parameters, request);
+                     !status.is_ok()) {
+                   return respond(problem(status));
+                 }
+                 Result<JsonFilter> filter = filter_of(http, Reply::descriptor());
+                 if (!filter.is_ok()) return respond(problem(filter.status()));
+                 run_operation(parts, caller_of(http), (parts.operations.*operation)(request),
+                               respond, {.status = route.status(), .filter = filter.value()});
+               });
+  }
+}
+
+}  // namespace
+
+void add_api_routes(HttpRouter& router, const HttpParts& parts) {
+#define HAI_ROUTES(name, Request, Reply) \
+  add_routes<v1::Request, v1::Reply>(router, parts, #name, &Operations::name);
+  HAI_OPERATIONS(HAI_ROUTES)
+#undef HAI_ROUTES
+}
+
+}  // namespace hai

@@ -1,0 +1,57 @@
+#pragma once
+// Runs an operation for a request of HTTP and answers with its reply.
+
+#include <memory>
+#include <utility>
+
+#include "proto/json/json_writer.h"
+#include "server/api/operations.h"
+#include "server/http/route_help.h"
+#include "server/http/routes.h"
+
+namespace hai {
+
+struct AnswerForm {
+  int status = 0;  // 0 = 200, or 204 if the reply has no fields
+  JsonFilter filter = {};
+};
+
+template <typename Reply>
+HttpResponse message_response(const Reply& reply, const AnswerForm& form) {
+  if (Reply::descriptor()->field_count() == 0) return {.status = 204};
+  return {.status = form.status == 0 ? 200 : form.status,
+          .body = to_json_text(reply, form.filter) + "\n"};
+}
+
+// On the loop's thread. The reply is written on the HTTP server's.
+template <typename Reply>
+Answer<Reply> respond_with(HttpRespond respond, AnswerForm form = {}) {
+  return [respond = std::move(respond), form = std::move(form)](Result<Fill<Reply>> fill) {
+    if (!fill.is_ok()) return respond(problem(fill.status()));
+    auto shared = std::make_shared<const Fill<Reply>>(std::move(fill).value());
+    respond({.render = [shared, form] {
+      Reply reply;
+      (*shared)(reply);
+      return message_response(reply, form);
+    }});
+  };
+}
+
+// From any thread: `answer` gets the outcome on the loop's.
+template <typename Reply>
+void run_prepared(const HttpParts& parts, const Caller& caller, Prepared<Reply> prepared,
+                  const HttpRespond& respond, Answer<Reply> answer) {
+  if (!prepared.is_ok()) return respond(problem(prepared.status()));
+  parts.loop.post([caller, go = std::move(prepared).value(), answer = std::move(answer)]() mutable {
+    go(caller, std::move(answer));
+  });
+}
+
+template <typename Reply>
+void run_operation(const HttpParts& parts, const Caller& caller, Prepared<Reply> prepared,
+                   const HttpRespond& respond, AnswerForm form = {}) {
+  run_prepared(parts, caller, std::move(prepared), respond,
+               respond_with<Reply>(respond, std::move(form)));
+}
+
+}  // namespace hai
