@@ -209,10 +209,18 @@ class Run {
         world_.timeline().run_until(world_.timeline().now() + 2min, failed);
         if (failed()) return;
         if (!all_ended() || is_writing()) continue;  // a node is validated
+        if (has_mass_loss()) continue;               // nodes are rebooted to mend them
         return check_end();
       }
     }
-    world_.checkers().fail("liveness: " + stuck());
+    world_.checkers().fail(all_ended() && has_mass_loss()
+                               ? "incident: one is still open though all nodes are back"
+                               : "liveness: " + stuck());
+  }
+
+  bool has_mass_loss() {
+    Controller* leader = world_.leader();
+    return leader != nullptr && hai::has_mass_loss(leader->state());
   }
 
   // What is being appended is not in the rows yet.
@@ -247,11 +255,6 @@ class Run {
     Controller* leader = world_.leader();
     if (leader == nullptr) return;
     world_.checkers().check_live(leader->state(), world_.database());
-    // Hardware that stays broken keeps its own open.
-    for (const auto& [id, incident] : leader->state().incidents()) {
-      if (incident.kind != kMassLoss) continue;
-      world_.checkers().fail("incident: one is still open though all nodes are back");
-    }
   }
 
   bool is_validating() {

@@ -36,6 +36,18 @@ UnixTime newest_time(const ClusterState& state) {
     }
   }
   for (const auto& [name, user] : state.users()) see(user.usage.at);
+  for (const auto& [id, node] : state.nodes()) {
+    const NodeHealth& health = node.health;
+    for (const NodeCheck& check : health.checks) see(check.since);
+    for (const NodeMark& mark : health.marks) see(mark.at);
+    for (const UnixTime time : {health.repair.since, health.validated_at, health.judged_at}) {
+      see(time);
+    }
+  }
+  for (const auto& [id, incident] : state.incidents()) {
+    see(incident.opened_at);
+    for (const IncidentNote& note : incident.notes) see(note.at);
+  }
   return newest;
 }
 

@@ -83,7 +83,7 @@ for kind in plain goes-back twice; do
     / ended early$/ { ++failed }
     END { printf "%d %d %d %d", seeds, failed, unknowable, time }')
   echo "$kind: first seed $first, $1 seeds, $2 failed, $3 after a loss that could not be known; $4 s of a core"
-  "$here/proof.py" record "$kind" "$first" "$@"
+  "$here/proof.py" record "$digest" "$kind" "$first" "$@"
   [ "$2" -eq 0 ] || {
     status=1
     # shellcheck disable=SC2086

@@ -3,7 +3,7 @@
 
     proof.py digest                 the digest of the code that the runs are about
     proof.py check                  fails unless enough fresh seeds are recorded for that digest
-    proof.py record KIND FIRST SEEDS FAILED UNKNOWABLE SECONDS
+    proof.py record DIGEST KIND FIRST SEEDS FAILED UNKNOWABLE SECONDS
                                     appends a run to recorded_runs.txt; KIND: plain, goes-back, twice
 
 The digest is of what a change must not alter unproven: leases, fences, peers, orders, reports, sessions, recovery
@@ -74,11 +74,11 @@ def main(arguments):
         wrong = check()
         print(wrong or "proven")
         return 1 if wrong else 0
-    elif arguments[:1] == ["record"] and len(arguments) == 7:
-        kind, first, seeds, failed, unknowable, seconds = arguments[1:]
+    elif arguments[:1] == ["record"] and len(arguments) == 8:
+        of, kind, first, seeds, failed, unknowable, seconds = arguments[1:]
         today = datetime.datetime.now(datetime.timezone.utc).date()
         with RECORD.open("a") as record:
-            record.write(f"{digest()} {today} kind={kind} first={first} seeds={seeds} failed={failed} "
+            record.write(f"{of} {today} kind={kind} first={first} seeds={seeds} failed={failed} "
                          f"unknowable={unknowable} seconds={seconds}\n")
     else:
         print(__doc__, file=sys.stderr)

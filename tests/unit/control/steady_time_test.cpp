@@ -69,6 +69,30 @@ TEST(SteadyTime, TheNewestTimeMayBeOfAnythingThatIsKept) {
   EXPECT_LT(newest_time(c.state()), c.now) << "nothing tells when";
 }
 
+// A fault that was stamped hours ahead stayed "recent": each failure of a job there was taken for
+// the node's, and the job ran and failed for hours (sim seed 895429781).
+TEST(SteadyTime, TheNewestTimeMayBeOfANodesHealth) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const NodeId node = c.on({"node-1"}).front().node;
+  const auto expect_newest = [&c](const char* what) {
+    EXPECT_EQ(newest_time(c.state()), c.now) << what;
+  };
+  const CheckResult fault{
+      .name = "gpu_xid", .verdict = CheckVerdict::fail, .tier = HealthTier::evict};
+  c.advance(1min).emit(NodeCheckChanged{node, fault});
+  expect_newest("a check");
+  c.advance(1min).emit(NodeMarked{node, "evict gpu_xid", JobId{}});
+  expect_newest("a mark");
+  c.advance(1min).emit(NodeRepairChanged{node, {.step = RepairStep::validating}});
+  expect_newest("a repair");
+  c.advance(1min).emit(NodeValidated{.node = node, .passed = false});
+  expect_newest("a validation");
+  c.advance(1min).emit(IncidentOpened{{1}, "test", "cluster", "text", {node}});
+  expect_newest("an incident");
+  c.advance(1min).emit(IncidentNoted{{1}, "text"});
+  expect_newest("a note");
+}
+
 // The acquire was done at once and answered when another server had led already: beginning that
 // term broke an invariant of the state.
 TEST(Term, WonLongAgoIsNoTerm) {
