@@ -98,9 +98,10 @@ std::string history_text(const v1::Node& node) {
           fmt::format("            `hai incidents show {}` tells its story\n", repair.incident());
     }
   }
-  if (!node.judgement().empty()) {
-    text += fmt::format("validation  {}; last passed {}\n", printable(node.judgement()),
-                        local_time(node.validated_at_us()));
+  if (const v1::NodeValidation& validation = node.validation(); validation.has_text()) {
+    text += fmt::format("validation  {}; last passed {}\n", printable(validation.text()),
+                        validation.has_passed_at_us() ? local_time(validation.passed_at_us())
+                                                      : "never");
   }
   if (node.lemon_score() > 0) {
     text += fmt::format("record      {} points: {}\n", node.lemon_score(), node.lemon_text());
@@ -111,11 +112,10 @@ std::string history_text(const v1::Node& node) {
 // "87 % 65 °C, 0 % 41 °C, …", by index.
 std::string gpus_text(const v1::Node& node) {
   std::vector<std::string> gpus;
-  for (const v1::NodeGpu& gpu : node.gpu_readings()) {
-    std::string text = gpu.has_utilization_percent()
-                           ? fmt::format("{} %", gpu.utilization_percent())
-                           : std::string("-");
-    if (gpu.has_temperature_celsius()) text += fmt::format(" {} °C", gpu.temperature_celsius());
+  for (int gpu = 0; gpu < node.gpu_utilization_size(); ++gpu) {
+    const int busy = node.gpu_utilization(gpu);
+    std::string text = busy < 0 ? "-" : fmt::format("{} %", busy);
+    if (node.gpu_temperature(gpu) >= 0) text += fmt::format(" {} °C", node.gpu_temperature(gpu));
     gpus.push_back(std::move(text));
   }
   return gpus.empty() ? "" : fmt::format("GPUs        {}\n", fmt::join(gpus, ", "));
@@ -171,7 +171,6 @@ std::string node_card(const v1::Node& node, bool wide, const Terminal& terminal)
   const bool is_repairs = node.has_repair() && node.repair().reason() == node.reason();
   if (!reason_text(node).empty() && !is_repairs)
     text += "reason      " + printable(reason_text(node)) + "\n";
-  if (node.has_seen_at_us()) text += "last report " + local_time(node.seen_at_us()) + "\n";
   text += gpus_text(node) + history_text(node) + checks_text(node, wide);
   if (node.checks().empty()) return text;
   Table checks(
@@ -202,8 +201,7 @@ std::string cluster_card(const v1::Cluster& cluster, const Terminal& terminal) {
   add("gpus",
       fmt::format("{} in all: {} used, {} free, {} reserved, {} draining, {} broken",
                   cluster.gpus_total(), cluster.gpus_used(), cluster.gpus_free(),
-                  cluster.gpus_reserved(), cluster.gpus_draining() - cluster.gpus_reserved(),
-                  cluster.gpus_broken()));
+                  cluster.gpus_reserved(), cluster.gpus_draining(), cluster.gpus_broken()));
   add("nodes",
       counts_text(cluster.nodes_by_liveness()) + "; " + counts_text(cluster.nodes_by_scheduling()));
   add("jobs", counts_text(cluster.jobs_by_state()));

@@ -4,13 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/json_out.h"
+#include "proto/json/json_writer.h"
 
 namespace CLI {
 class App;
 }
 
 namespace hai::cli {
+
+using Json = nlohmann::ordered_json;
 
 enum class OutputFormat { table, wide, json, jsonl };
 

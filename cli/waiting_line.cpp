@@ -53,8 +53,7 @@ void WaitingLine::update(const v1::Job& job) {
         since_ = job.state() == "queued" ? unix_micros(job.submitted_at_us()) : wall_now();
         seen_at_ = mono_now();
       }
-      is_stale_ |=
-          !job_ || job_->version() != job.version() || waiting_text(*job_) != waiting_text(job);
+      is_stale_ |= !job_ || waiting_text(*job_) != waiting_text(job);
       job_ = job;
     }
     show();

@@ -58,8 +58,9 @@ std::string why_text(const v1::WhyJobReply& why, const Terminal& terminal) {
   const v1::Job& job = why.job();
   std::string text = fmt::format("job {} {} is {}", job.id(), printable(job.name()),
                                  paint(job.state(), colour_of(job.state()), terminal));
-  if (why.reason().code().empty()) return text + "\n";
-  text += fmt::format(": {} ({})\n", printable(why.reason().text()), why.reason().code());
+  if (!why.has_pending_reason()) return text + "\n";
+  const v1::PendingReason& reason = why.pending_reason();
+  text += fmt::format(": {} ({})\n", printable(reason.text()), reason.code());
   if (const std::string place = place_text(why); !place.empty()) {
     text += fmt::format("Place: {}\n", place);
   }

@@ -123,7 +123,6 @@ Result<std::vector<v1::Event>> last_events(Client& client, const std::string& jo
   v1::ListEventsRequest request;
   request.set_job(job);
   request.set_node(node);
-  request.set_newest_first(true);
   request.set_page_size(kEventsShown);
   const Result<v1::ListEventsReply> reply = client.list_events(request);
   RETURN_IF_ERROR(reply.status());

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/terminal.h"
 #include "common/status.h"
 #include "hai/v1/api.pb.h"

@@ -8,7 +8,7 @@
 #include "cli/commands/describe.h"
 #include "cli/format.h"
 #include "cli/job_view.h"
-#include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "cli/why_view.h"
 #include "common/spec/job_spec_yaml.h"

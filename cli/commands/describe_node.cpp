@@ -8,7 +8,7 @@
 #include "cli/commands/incident_view.h"
 #include "cli/format.h"
 #include "cli/job_view.h"
-#include "cli/json_out.h"
+#include "cli/output.h"
 #include "cli/node_view.h"
 #include "cli/table.h"
 
@@ -37,7 +37,6 @@ Result<std::vector<v1::Job>> jobs_before(Client& client, const v1::Node& node) {
   v1::ListEventsRequest request;
   request.set_node(node.name());
   request.add_kinds("attempt_placed");
-  request.set_newest_first(true);
   request.set_page_size(kPlacementsRead);
   const Result<v1::ListEventsReply> reply = client.list_events(request);
   RETURN_IF_ERROR(reply.status());
@@ -77,7 +76,7 @@ std::string marks_text(const v1::Node& node) {
 
 std::string measures_text(const v1::Node& node) {
   std::string text;
-  for (const v1::NodeMeasure& measure : node.measured()) {
+  for (const v1::NodeMeasure& measure : node.validation().measured()) {
     text += fmt::format("  {:<28} {:.4g} {}\n", printable(measure.name()), measure.value(),
                         printable(measure.unit()));
   }
@@ -108,7 +107,7 @@ Result<Page> describe_node(Client& client, const std::string& name, const Termin
   json["jobs"] = jobs_json(now);
   json["jobs_before"] = jobs_json(before);
 
-  if (node.measured_size() > 0) {
+  if (node.validation().measured_size() > 0) {
     text += page_part("MEASURED BY ITS LAST VALIDATION", measures_text(node), terminal);
   }
   if (node.marks_size() > 0)

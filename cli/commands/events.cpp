@@ -39,8 +39,7 @@ Request request_of(const Options& options) {
 // The last `count`, oldest first; or with --after, the first `count` after it.
 Result<std::vector<v1::Event>> history(Client& client, const Options& options) {
   auto request = request_of<v1::ListEventsRequest>(options);
-  request.set_newest_first(!options.after.has_value());
-  request.set_after_seq(options.after.value_or(0));
+  if (options.after) request.set_after_seq(*options.after);
   std::vector<v1::Event> events;
   const auto wanted = static_cast<size_t>(options.count);
   while (events.size() < wanted) {
@@ -51,9 +50,10 @@ Result<std::vector<v1::Event>> history(Client& client, const Options& options) {
     events.insert(events.end(), page.value().events().begin(), page.value().events().end());
     // A page may have none of what is asked for, and the next one some.
     if (page.value().next_seq() == 0) break;
-    request.set_after_seq(page.value().next_seq());
+    options.after ? request.set_after_seq(page.value().next_seq())
+                  : request.set_before_seq(page.value().next_seq());
   }
-  if (request.newest_first()) std::reverse(events.begin(), events.end());
+  if (!options.after) std::reverse(events.begin(), events.end());
   return events;
 }
 

@@ -127,7 +127,7 @@ std::vector<Candidate> tokens(Client& client) {
   std::vector<Candidate> found;
   if (!reply.is_ok()) return found;
   for (const v1::Token& token : reply.value().tokens()) {
-    if (!token.has_revoked_at_us()) found.push_back({token.id(), token.label()});
+    found.push_back({token.id(), token.label()});
   }
   return found;
 }
@@ -135,7 +135,6 @@ std::vector<Candidate> tokens(Client& client) {
 std::vector<Candidate> event_kinds(Client& client) {
   v1::ListEventsRequest request;
   request.set_page_size(kEventsRead);
-  request.set_newest_first(true);
   const Result<v1::ListEventsReply> reply = client.list_events(request);
   std::set<std::string> kinds;
   if (reply.is_ok()) {

@@ -91,7 +91,7 @@ Result<std::string> ask_start(Client& client, const MappedJob& job) {
   RETURN_IF_ERROR(reply.status());
   const v1::WhyJobReply& answer = reply.value().job();
   if (!reply.value().has_job() || !answer.has_start_p50_us()) {
-    return fmt::format("{} {}", reply.value().text(), answer.reason().text());
+    return fmt::format("{} {}", reply.value().text(), answer.pending_reason().text());
   }
   return fmt::format("{} to start at {} using {} nodes in node group {}", job.spec.name,
                      format_clock_time(answer.start_p50_us()), job.spec.node_count, job.spec.group);

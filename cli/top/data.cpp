@@ -19,11 +19,7 @@ void Data::apply(News news) {
       return !has_ended(entry.second) && !known.contains(entry.first);
     });
   }
-  for (v1::Job& job : news.jobs) {
-    v1::Job& mine = jobs[job.id()];
-    // Two answers may overtake each other.
-    if (mine.id() == 0 || job.version() >= mine.version()) mine = std::move(job);
-  }
+  for (v1::Job& job : news.jobs) jobs[job.id()] = std::move(job);
   if (news.has_all_nodes) nodes.clear();
   for (v1::Node& node : news.nodes) nodes[node.name()] = std::move(node);
 }

@@ -22,7 +22,7 @@ std::vector<Part> parts_of(const v1::Cluster& cluster) {
   const int reserved = cluster.gpus_reserved();
   return {{cluster.gpus_used(), "used", "█", Style::green},
           {reserved, "reserved", "▓", Style::yellow},
-          {cluster.gpus_draining() - reserved, "draining", "▒", Style::yellow},
+          {cluster.gpus_draining(), "draining", "▒", Style::yellow},
           {cluster.gpus_broken(), "broken", "x", Style::red},
           {cluster.gpus_free(), "free", "·", Style::dim}};
 }

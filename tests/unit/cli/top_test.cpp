@@ -55,7 +55,7 @@ Data small_cluster() {
   cluster.set_name("test");
   cluster.set_gpus_total(40);
   cluster.set_gpus_used(20);
-  cluster.set_gpus_draining(12);  // 4 of them reserved
+  cluster.set_gpus_draining(8);
   cluster.set_gpus_reserved(4);
   cluster.set_gpus_free(8);
   (*cluster.mutable_jobs_by_state())["running"] = 1;
@@ -298,17 +298,6 @@ TEST(TopView, KeysThatQuit) {
   EXPECT_THAT(screen.text(), HasSubstr("Keys of hai top"));
   screen.type("q");
   EXPECT_FALSE(screen.view.wants_quit) << "any key leaves the help";
-}
-
-TEST(TopData, AnOlderAnswerChangesNothing) {
-  Data data;
-  v1::Job late = job(1, "llm", "running");
-  late.set_version(5);
-  v1::Job early = job(1, "llm", "queued");
-  early.set_version(4);
-  data.apply({.jobs = {late}});
-  data.apply({.jobs = {early}});
-  EXPECT_EQ(data.jobs[1].state(), "running");
 }
 
 TEST(TopData, EndedJobsAreSeenForAWhile) {
