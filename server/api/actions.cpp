@@ -61,12 +61,13 @@ struct Gathering {
   }
 
   // Where nothing could be decided, that is the answer: a list of as many refusals would look like
-  // one, and nobody would ask the server that leads.
+  // one, and nobody would ask the server that leads. Who is nobody is so for each of them.
   void finish() {
-    const auto is_away = [](const ActionResult& result) {
-      return result.status.code() == Code::unavailable;
+    const auto is_undecided = [](const ActionResult& result) {
+      return result.status.code() == Code::unavailable ||
+             result.status.code() == Code::unauthenticated;
     };
-    if (std::ranges::all_of(results, is_away)) return done(results.front().status);
+    if (std::ranges::all_of(results, is_undecided)) return done(results.front().status);
     done(std::move(results));
   }
 

@@ -98,7 +98,9 @@ Prepared<v1::Cluster> Operations::GetCluster(const v1::GetClusterRequest&) {
         parts_.queries.controller().read(
             caller,
             [this, done, census](const Controller::ReadContext& context, const Actor&) {
-              done(ClusterAnswer{parts_.observatory.summary(context), census});
+              ClusterAnswer cluster{parts_.observatory.summary(context), census};
+              cluster.summary.epoch_started_at = parts_.queries.feed().epoch_started_at();
+              done(std::move(cluster));
             },
             done);
       });

@@ -8,6 +8,7 @@
 
 #include "common/check.h"
 #include "common/config/yaml_tree.h"
+#include "server/http/message_schema.h"
 
 namespace hai {
 
@@ -95,6 +96,7 @@ Openapi::Openapi() {
   const auto error = parse_yaml(kOpenapiYaml, &root);
   CHECK(!error);
   Json document = to_json(root);
+  add_message_schemas(document);
   text_ = document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   for (const auto& [path, methods] : document["paths"].items()) {
     for (const auto& [method, operation] : methods.items()) {

@@ -45,6 +45,7 @@ Status read_request(const v1::Route& route, const HttpRequest& http, const Param
     RETURN_IF_ERROR(read_parameter(name, value, request));
     taken.insert(name);
   }
+  if (route.has_put() && http.body.empty()) return invalid_argument("the body is missing");
   if (route.has_post() || route.has_put()) return read_json(http.body, taken, request);
   for (const auto& [name, value] : http.query) {
     RETURN_IF_ERROR(read_parameter(name, value, request));

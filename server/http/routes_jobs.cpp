@@ -40,11 +40,8 @@ void submit_job(const HttpParts& parts, const HttpRequest& http, const HttpRespo
         fill.value()(reply);
         v1::GetJobRequest then;
         then.set_job(std::to_string(reply.job_id()));
-        auto with_place = [respond, job = reply.job_id()](HttpResponse response) {
-          response.headers.emplace_back("Location", fmt::format("/api/v1/jobs/{}", job));
-          respond(std::move(response));
-        };
-        run_operation(parts, caller, parts.operations.GetJob(then), with_place, {.status = 201});
+        run_operation(parts, caller, parts.operations.GetJob(then), respond,
+                      {.status = 201, .location = "/api/v1/jobs/" + then.job()});
       });
 }
 

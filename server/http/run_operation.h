@@ -14,13 +14,16 @@ namespace hai {
 struct AnswerForm {
   int status = 0;  // 0 = 200, or 204 if the reply has no fields
   JsonFilter filter = {};
+  std::string location = {};  // of what was made; "" = nothing was
 };
 
 template <typename Reply>
 HttpResponse message_response(const Reply& reply, const AnswerForm& form) {
   if (Reply::descriptor()->field_count() == 0) return {.status = 204};
-  return {.status = form.status == 0 ? 200 : form.status,
-          .body = to_json_text(reply, form.filter) + "\n"};
+  HttpResponse response{.status = form.status == 0 ? 200 : form.status,
+                        .body = to_json_text(reply, form.filter) + "\n"};
+  if (!form.location.empty()) response.headers.emplace_back("Location", form.location);
+  return response;
 }
 
 // On the loop's thread. The reply is written on the HTTP server's.

@@ -1,13 +1,12 @@
-// schemas/openapi.yaml → src/api/schema.ts: one type per schema, one list per enumeration.
+// schemas/openapi.json → src/api/schema.ts: one type per schema, one list per enumeration.
 //   node scripts/types.mjs          writes it
 //   node scripts/types.mjs --check  fails if it is not what the contract says
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 
 const here = import.meta.dirname;
 const target = join(here, '../src/api/schema.ts');
-const { components } = parse(readFileSync(join(here, '../../schemas/openapi.yaml'), 'utf8'));
+const { components } = JSON.parse(readFileSync(join(here, '../../schemas/openapi.json'), 'utf8'));
 
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const listName = (name) => `${name[0].toLowerCase()}${name.slice(1)}Words`;
@@ -57,10 +56,10 @@ function declaration([name, schema]) {
   return `export type ${name} = ${typeOf(schema)};`;
 }
 
-const text = `// Made by scripts/types.mjs from schemas/openapi.yaml.\n\n${Object.entries(components.schemas).map(declaration).join('\n\n')}\n`;
+const text = `// Made by scripts/types.mjs from schemas/openapi.json.\n\n${Object.entries(components.schemas).map(declaration).join('\n\n')}\n`;
 if (!process.argv.includes('--check')) {
   writeFileSync(target, text);
 } else if (readFileSync(target, 'utf8') !== text) {
-  console.error('src/api/schema.ts is not what schemas/openapi.yaml says: npm run types');
+  console.error('src/api/schema.ts is not what schemas/openapi.json says: npm run types');
   process.exit(1);
 }

@@ -1,0 +1,164 @@
+#include "server/http/message_schema.h"
+
+#include <google/protobuf/descriptor.pb.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "common/check.h"
+#include "hai/v1/api.pb.h"
+#include "hai/v1/options.pb.h"
+#include "proto/json/json_plan.h"
+
+// The .proto files with their comments, which generated code leaves out (proto/CMakeLists.txt).
+extern "C" const char hai_api_descriptors[];
+extern "C" const char hai_api_descriptors_end[];
+
+namespace hai {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+// Comments of fields, by the full name of the field.
+class Comments {
+ public:
+  Comments() {
+    google::protobuf::FileDescriptorSet files;
+    CHECK(files.ParseFromArray(hai_api_descriptors,
+                               static_cast<int>(hai_api_descriptors_end - hai_api_descriptors)));
+    for (const google::protobuf::FileDescriptorProto& file : files.file()) {
+      CHECK(pool_.BuildFile(file) != nullptr);
+    }
+  }
+
+  // In one line; "" if there is none.
+  std::string of(const FieldDescriptor& field) const {
+    const FieldDescriptor* known = pool_.FindFieldByName(field.full_name());
+    google::protobuf::SourceLocation place;
+    if (known == nullptr || !known->GetSourceLocation(&place)) return "";
+    std::string line;
+    for (const char c : place.leading_comments + place.trailing_comments) {
+      if (c != '\n' && (c != ' ' || (!line.empty() && line.back() != ' '))) line += c;
+      if (c == '\n' && !line.empty() && line.back() != ' ') line += ' ';
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    return line;
+  }
+
+ private:
+  google::protobuf::DescriptorPool pool_;
+};
+
+Json ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
+
+Json or_null(Json schema) {
+  if (schema.contains("type") && schema.size() == 1) {
+    return {{"type", {schema["type"], "null"}}};
+  }
+  return {{"anyOf", {std::move(schema), {{"type", "null"}}}}};
+}
+
+Json value_schema(const JsonField& field) {
+  const std::string words = field.field->options().GetExtension(v1::json).words();
+  switch (field.kind) {
+    case JsonField::Kind::boolean:
+      return {{"type", "boolean"}};
+    case JsonField::Kind::integer:
+      return {{"type", "integer"}};
+    case JsonField::Kind::real:
+      return {{"type", "number"}};
+    case JsonField::Kind::text:
+      return words.empty() ? Json{{"type", "string"}} : ref(words);
+    case JsonField::Kind::time:
+      return ref("Time");
+    case JsonField::Kind::raw:
+      return {{"type", "object"}, {"additionalProperties", true}};
+    case JsonField::Kind::message:
+      return ref(field.message->type->name());
+    case JsonField::Kind::word: {
+      Json all = Json::array();
+      for (const auto& [number, word] : field.words) all.push_back(word);
+      return {{"type", "string"}, {"enum", std::move(all)}};
+    }
+  }
+  return {};
+}
+
+Json field_schema(const JsonField& field, const Comments& comments) {
+  Json schema = value_schema(field);
+  const FieldDescriptor& descriptor = *field.field;
+  const bool is_null = field.zero_is_null || field.negative_is_null ||
+                       (descriptor.has_presence() && !field.is_omitted);
+  if (is_null) schema = or_null(std::move(schema));
+  if (descriptor.is_map()) {
+    schema = {{"type", "object"}, {"additionalProperties", std::move(schema)}};
+  } else if (descriptor.is_repeated()) {
+    schema = {{"type", "array"}, {"items", std::move(schema)}};
+  }
+  if (const std::string about = comments.of(descriptor); !about.empty()) {
+    schema["description"] = about;
+  }
+  return schema;
+}
+
+Json object_schema() {
+  return {{"type", "object"}, {"required", Json::array()}, {"properties", Json::object()}};
+}
+
+void add_fields(const JsonPlan& plan, const Comments& comments, Json& object) {
+  for (const JsonField& field : plan.fields) {
+    if (field.is_hidden) continue;
+    if (field.is_inlined) {
+      add_fields(*field.message, comments, object);
+      continue;
+    }
+    Json* around = &object;
+    if (!field.in.empty()) {
+      Json& inner = object["properties"][field.in];
+      if (inner.is_null()) {
+        inner = object_schema();
+        object["required"].push_back(field.in);
+      }
+      around = &inner;
+    }
+    (*around)["properties"][field.name] = field_schema(field, comments);
+    if (!field.is_omitted) (*around)["required"].push_back(field.name);
+  }
+}
+
+void find_references(const Json& value, std::set<std::string>& names) {
+  static const std::string kPrefix = "#/components/schemas/";
+  if (value.is_object() || value.is_array()) {
+    for (const Json& each : value) find_references(each, names);
+  }
+  if (value.is_object() && value.contains("$ref")) {
+    const std::string name = value["$ref"].get<std::string>();
+    if (name.starts_with(kPrefix)) names.insert(name.substr(kPrefix.size()));
+  }
+}
+
+}  // namespace
+
+void add_message_schemas(Json& document) {
+  const Comments comments;
+  Json& schemas = document["components"]["schemas"];
+  for (bool is_grown = true; is_grown;) {
+    is_grown = false;
+    std::set<std::string> names;
+    find_references(document, names);
+    for (const std::string& name : names) {
+      if (schemas.contains(name)) continue;
+      const Descriptor* type =
+          google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName("hai.v1." +
+                                                                                    name);
+      CHECK(type != nullptr);  // neither in schemas/openapi.yaml nor a message
+      Json object = object_schema();
+      add_fields(json_plan_of(type), comments, object);
+      schemas[name] = std::move(object);
+      is_grown = true;
+    }
+  }
+}
+
+}  // namespace hai
