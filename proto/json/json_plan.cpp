@@ -99,6 +99,7 @@ class Plans {
                    .kind = kind_of(value, options),
                    .name = name_of(field, options),
                    .in = options.in(),
+                   .may_be_absent = field.has_optional_keyword(),
                    .is_hidden = options.hidden() || !options.told_by().empty(),
                    .is_omitted = options.omitted(),
                    .is_inlined = options.inlined(),

@@ -22,6 +22,7 @@ struct JsonField {
   std::string in;               // the object around it, "" = none
   bool is_first_in = false;     // of its neighbours there
   bool is_last_in = false;
+  bool may_be_absent = false;   // `optional`
   bool is_hidden = false;
   bool is_omitted = false;
   bool is_inlined = false;

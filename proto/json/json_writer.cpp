@@ -129,8 +129,7 @@ class Writer {
       return descriptor->is_map() ? map(field, message, reflection)
                                   : list(field, message, reflection, count);
     }
-    const bool is_absent =
-        descriptor->has_presence() && !reflection.HasField(message, descriptor);
+    const bool is_absent = field.may_be_absent && !reflection.HasField(message, descriptor);
     if (field.is_omitted && is_absent) return;
     sink_.key(field);
     if (is_absent) return sink_.null();

@@ -89,7 +89,7 @@ Json field_schema(const JsonField& field, const Comments& comments) {
   Json schema = value_schema(field);
   const FieldDescriptor& descriptor = *field.field;
   const bool is_null = field.zero_is_null || field.negative_is_null ||
-                       (descriptor.has_presence() && !field.is_omitted);
+                       (field.may_be_absent && !field.is_omitted);
   if (is_null) schema = or_null(std::move(schema));
   if (descriptor.is_map()) {
     schema = {{"type", "object"}, {"additionalProperties", std::move(schema)}};

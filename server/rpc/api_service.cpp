@@ -92,11 +92,12 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
   }
   const Weight weight = weight_of(request);
   if (!site.admission.enter(weight.kind, weight.jobs)) return refuse_busy(site, context, method);
-  const UnaryCall call(site, method, weight.jobs, &context, context.DefaultReactor());
+  grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
+  const UnaryCall call(site, method, weight.jobs, &context, reactor);
   Prepared<Reply> prepared = (operations.*operation)(request);
   if (!prepared.is_ok()) {
     call.finish(to_grpc(prepared.status()));
-    return context.DefaultReactor();
+    return reactor;
   }
   site.loop.post([call, caller = caller_of(context), &reply,
                   go = std::move(prepared).value()]() mutable {
@@ -106,7 +107,7 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
       call.finish(grpc::Status::OK);
     });
   });
-  return context.DefaultReactor();
+  return reactor;
 }
 
 }  // namespace

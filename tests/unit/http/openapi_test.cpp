@@ -221,7 +221,9 @@ TEST_F(Contract, EveryRouteLetsInWhomItSays) {
       if (who >= static_cast<size_t>(from->second)) {
         EXPECT_NE(answer.status, 401) << what;
         EXPECT_NE(answer.status, 403) << what;
-        EXPECT_EQ(answer.body.find("permission_denied"), std::string::npos) << what;
+        if (operation.id() != "openapi") {  // which names the word
+          EXPECT_EQ(answer.body.find("permission_denied"), std::string::npos) << what;
+        }
       } else if (who == 0) {
         EXPECT_EQ(answer.status, 401) << what;
         EXPECT_EQ(after, before) << what;
