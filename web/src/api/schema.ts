@@ -1,4 +1,4 @@
-// Made by scripts/types.mjs from schemas/openapi.yaml.
+// Made by scripts/types.mjs from schemas/openapi.json.
 
 export const jobStateWords = ['queued', 'running', 'suspended', 'succeeded', 'failed', 'stopped'] as const;
 export type JobState = (typeof jobStateWords)[number];
@@ -30,6 +30,14 @@ export type JobVerb = (typeof jobVerbWords)[number];
 export const nodeVerbWords = ['cordon', 'drain', 'undrain', 'fence', 'validate'] as const;
 export type NodeVerb = (typeof nodeVerbWords)[number];
 
+export const repairStepWords = ['emptying', 'validating', 'repairing', 'service'] as const;
+export type RepairStep = (typeof repairStepWords)[number];
+
+export const effectWords = ['starts', 'suspended', 'waits', 'moves', 'keeps_running'] as const;
+export type Effect = (typeof effectWords)[number];
+
+export type QuotaPriority = Priority | '*';
+
 export type Time = string;
 
 export interface Problem {
@@ -50,29 +58,69 @@ export interface Version {
   version: string;
 }
 
+export interface Cluster {
+  name: string;
+  version: string;
+  epoch: number;
+  leader: string; // address of the leading server
+  started_at: Time;
+  gpus: {
+    total: number;
+    used: number;
+    free: number;
+    reserved: number; // unused, but promised to a job whose victims are leaving
+    draining: number; // unused otherwise, on closed nodes that are up
+    broken: number; // unused, on nodes that are not up
+  };
+  nodes: {
+    liveness: Partial<Record<string, number>>;
+    scheduling: Partial<Record<string, number>>;
+  };
+  jobs: Partial<Record<string, number>>; // in memory
+  last_seq: number; // of the newest event
+  running: {
+    by_user: Partial<Record<string, JobSums>>;
+    by_group: Partial<Record<string, JobSums>>;
+    by_priority: Partial<Record<string, JobSums>>;
+  };
+  waiting: {
+    by_reason: Partial<Record<string, JobSums>>;
+    by_user: Partial<Record<string, JobSums>>;
+    by_group: Partial<Record<string, JobSums>>;
+    by_priority: Partial<Record<string, JobSums>>;
+  };
+  counted_at: Time;
+}
+
+export interface ClusterSeries {
+  step_seconds: number;
+  at: Time[];
+  gpus_total: number[];
+  gpus_used: number[];
+  gpus_free: number[];
+  gpus_reserved: number[];
+  gpus_draining: number[];
+  gpus_broken: number[];
+  jobs_running: number[];
+  jobs_queued: number[];
+  jobs_suspended: number[];
+}
+
+export interface ControlJobReply {
+  results: ControlResult[]; // in the order of the request
+}
+
+export interface CreateTokenReply {
+  id: string; // names the token; it is not the secret
+  user: string;
+  label: string;
+  created_at: Time;
+  secret: string; // shown once, stored only as a hash
+}
+
 export interface Digest {
-  seq: number;
+  seq: number; // the last event that it covers
   digest: string;
-}
-
-export interface PendingReason {
-  code: PendingCode;
-  text: string;
-}
-
-export interface Checkpoint {
-  step: number;
-  path: string;
-  save_seconds: number;
-  at: Time;
-}
-
-export interface JobCheckpoint {
-  attempt: number;
-  step: number;
-  path: string;
-  save_seconds: number;
-  at: Time;
 }
 
 export interface Job {
@@ -84,22 +132,22 @@ export interface Job {
   state: JobState;
   held: boolean;
   node_count: number;
-  gpus_per_node: number; // 0 is whole nodes
+  gpus_per_node: number; // 0 = the whole node
   submitted_at: Time;
-  started_at: Time | null;
+  started_at: Time | null; // first start of the first attempt
   ended_at: Time | null;
-  attempt: number;
+  attempt: number; // latest, 0 = never placed
   pending_reason: PendingReason | null;
   exit_code: number | null;
-  nodes: string[];
+  nodes: string[]; // of the running attempt, by rank
   suspend_count: number;
   requeue_count: number;
   lost_gpu_seconds: number;
-  attempt_state: AttemptState | null;
-  end_reason: string | null;
+  attempt_state: AttemptState | null; // placed | starting | running | suspending | ...
+  end_reason: string | null; // why it ended, for people
   zone: string | null;
   tags: string[];
-  checkpoint: Checkpoint | null;
+  checkpoint: Checkpoint | null; // the last one reported
   progress_step: number | null;
   whole_life_state: string | null;
   workspace: string;
@@ -107,20 +155,136 @@ export interface Job {
   parameters: string;
 }
 
-export interface JobPage {
-  jobs: Job[];
+export interface ListAttemptsReply {
+  attempts: Attempt[]; // newest first
   next_cursor: string | null;
+}
+
+export interface ListCheckpointsReply {
+  checkpoints: JobCheckpoint[];
+  next_cursor: string | null;
+}
+
+export interface ListEventsReply {
+  events: Event[];
+  next_cursor: number | null; // after_seq or before_seq of the next page; 0 = the last page
+}
+
+export interface ListIncidentsReply {
+  incidents: Incident[]; // open ones: all, oldest first; closed ones: newest first
+  next_cursor: string | null;
+}
+
+export interface ListJobsReply {
+  jobs: Job[]; // newest first, unless sorted otherwise
+  next_cursor: string | null; // absent on the last page
   total?: number;
 }
 
-export interface Rank {
-  rank: number;
-  node: string;
-  gpus: number[];
-  phase: string;
-  cause: string;
-  exit_code: number | null;
-  message: string;
+export interface ListNodeJobsReply {
+  jobs: NodeStay[];
+}
+
+export interface ListNodesReply {
+  nodes: Node[]; // by name
+  next_cursor: string | null;
+}
+
+export interface ListQuotasReply {
+  quotas: Quota[];
+  next_cursor: string | null;
+}
+
+export interface ListTokensReply {
+  tokens: Token[];
+  next_cursor: string | null;
+}
+
+export interface ListUsersReply {
+  users: User[];
+  next_cursor: string | null;
+}
+
+export interface Node {
+  name: string;
+  group: string;
+  zone: string;
+  leaf: string;
+  liveness: Liveness;
+  scheduling: Scheduling;
+  reason: string | null; // why it is not open, or not up
+  reason_by: string | null; // who set it
+  drain_at: Time | null; // of a cordoned one: when the jobs that still run have to leave
+  gpus: number;
+  gpus_free: number;
+  jobs: number[];
+  gpu_jobs: (number | null)[]; // the job on each GPU; 0, in JSON null, = none
+  health: Health;
+  checks: NodeCheck[];
+  repair: NodeRepair | null;
+  validation: NodeValidation;
+  lemon_score: number; // what speaks against it in 28 days
+  lemon_text: string | null;
+  marks: NodeMark[]; // what speaks against it, oldest first
+  address: string;
+  cpus: number;
+  memory_bytes: number;
+  gpu_model: string;
+  agent_version: string;
+  gpu_utilization?: (number | null)[]; // Percent, by GPU: -1, in JSON null, where its driver does not say; none while its agent has no driver to ask.
+  gpu_temperature?: (number | null)[]; // Celsius, likewise
+}
+
+export interface Progress {
+  points: ProgressPoint[];
+}
+
+export interface Quota {
+  owner: string; // a user, a user group, or "public"
+  group: string; // node group; "*" = every one
+  priority: QuotaPriority;
+  nodes: number | null; // -1, in JSON null, = unlimited
+  nodes_used: number; // by the caller or, for an own row, the owner
+}
+
+export interface User {
+  name: string;
+  role: Role;
+  groups: string[];
+  active: boolean;
+}
+
+export interface ValidateJobReply {
+  valid: boolean; // true: where it is not, the call fails
+  spec: string; // the job file with its defaults written out
+}
+
+export interface WhatIfReply {
+  change: string; // the change in one sentence
+  differences: JobDifference[]; // by job id; at most 1,000
+  differences_left_out: number;
+  job: WhyJobReply | null; // the job of `submit` or `priority` after the change
+}
+
+export interface WhoAmIReply {
+  user: string;
+  role: Role;
+  groups: string[];
+  cluster: string;
+  quotas: Quota[]; // the ones in force for the caller
+}
+
+export interface WhyJobReply {
+  id: number;
+  name: string;
+  state: JobState;
+  held: boolean;
+  pending_reason: PendingReason | null; // absent when it does not wait
+  facts: BlockingFact[]; // a minimal set: without them it could start now
+  start_p50: Time | null; // estimated wall times
+  start_p90: Time | null;
+  estimate_note: string | null; // how the estimate came about, or why there is none
+  jobs_before: number | null; // Waiting jobs of its node group that may run and come first; at most 2,000 are counted.
 }
 
 export interface Attempt {
@@ -132,91 +296,100 @@ export interface Attempt {
   ended_at: Time | null;
   end_reason: string | null;
   exit_code: number | null;
-  ranks: Rank[];
-}
-
-export interface AttemptPage {
-  attempts: Attempt[];
-  next_cursor: null;
-}
-
-export interface CheckpointPage {
-  checkpoints: JobCheckpoint[];
-  next_cursor: string | null;
-}
-
-export interface ProgressPoint {
-  at: Time;
-  step: number;
-}
-
-export interface Progress {
-  points: ProgressPoint[];
-}
-
-export interface Validation {
-  valid: true;
-  spec: string; // the job file with its defaults written out
-}
-
-export interface ActionResult {
-  name: string;
-  job_id: number | null;
-  code: string; // ok or why not
-  message: string;
-}
-
-export interface ActionResults {
-  results: ActionResult[];
+  ranks: RankInfo[];
 }
 
 export interface BlockingFact {
   code: string;
-  text: string;
-  holders: string[];
+  text: string; // what blocks, with the numbers
+  holders: string[]; // what holds it: "job/17", "node/node-3", "user/ann"
 }
 
-export interface Why {
+export interface Checkpoint {
+  step: number;
+  path: string;
+  save_seconds: number;
+  at: Time;
+}
+
+export interface ControlResult {
+  name: string; // as asked
+  job_id: number | null; // 0 for nodes and unknown jobs
+  code: 'ok' | 'cancelled' | 'unknown' | 'invalid_argument' | 'deadline_exceeded' | 'not_found' | 'already_exists' | 'permission_denied' | 'resource_exhausted' | 'failed_precondition' | 'aborted' | 'out_of_range' | 'unimplemented' | 'internal' | 'unavailable' | 'data_loss' | 'unauthenticated';
+  message: string;
+}
+
+export interface Event {
+  seq: number;
+  time: Time;
+  actor: string;
+  kind: string; // past tense: job_submitted, attempt_placed, node_down, ...
+  subject: string; // "job/17" or "node/node-1" or "user/ann"
+  text: string; // a sentence
+  body: Record<string, unknown>; // an object, kind by kind
+}
+
+export interface Incident {
   id: number;
-  name: string;
-  state: JobState;
-  held: boolean;
-  pending_reason: PendingReason | null;
-  facts: BlockingFact[];
-  start_p50: Time | null;
-  start_p90: Time | null;
-  estimate_note: string | null;
+  kind: string; // mass_loss, ...
+  subject: string; // leaf/A/leaf-3, cluster
+  summary: string;
+  opened_at: Time;
+  closed_at: Time | null;
+  close_reason: string | null;
+  nodes: string[];
+  notes: IncidentNote[]; // oldest first
 }
 
-export interface Difference {
+export interface JobCheckpoint {
+  attempt: number;
+  step: number;
+  path: string;
+  save_seconds: number;
+  at: Time;
+}
+
+export interface JobDifference {
   id: number;
   name: string;
   user: string;
   priority: Priority;
-  effect: 'starts' | 'suspended' | 'waits' | 'moves' | 'keeps_running';
-  text: string;
-  nodes: string[];
-  nodes_before: string[];
+  effect: Effect;
+  text: string; // one sentence with the reason
+  nodes: string[]; // where it runs after the change
+  nodes_before: string[]; // where it runs now, or would without the change
 }
 
-export interface WhatIf {
-  change: string;
-  differences: Difference[];
-  differences_left_out: number;
-  job: Why | null;
+export interface JobSums {
+  jobs: number;
+  nodes: number;
+  gpus: number;
 }
 
 export interface NodeCheck {
-  name?: string;
-  verdict?: Health;
-  state?: Health;
-  subject?: string;
-  tier?: string;
-  evidence?: string | null;
-  done?: string | null; // what was done about it
-  text?: string;
-  summary?: string;
-  at?: Time;
+  name: string;
+  subject: string; // "gpu 3", "mlx5_0/1"; "" = the node
+  state: Health;
+  tier: string; // log | app | validate | drain | evict
+  text: string;
+  evidence: string | null; // lines as they were read
+  at: Time;
+  done: string | null; // what was done about it
+}
+
+export interface NodeMark {
+  at: Time;
+  kind: string;
+  job: number | null;
+}
+
+export interface NodeRepair {
+  step: RepairStep;
+  reason: string;
+  since: Time;
+  round: number; // hooks tried
+  job: number | null; // the validation
+  incident: number | null;
 }
 
 export interface NodeStay {
@@ -231,209 +404,48 @@ export interface NodeStay {
   end_reason: string | null;
 }
 
-export interface Node {
-  name: string;
-  group: string;
-  zone: string;
-  leaf: string;
-  liveness: Liveness;
-  scheduling: Scheduling;
-  reason: string | null;
-  reason_by: string | null;
-  drain_at: Time | null; // of a cordoned node: the jobs that still run then have to leave
-  gpus: number;
-  gpus_free: number;
-  jobs: number[];
-  gpu_jobs: (number | null)[]; // the job on each GPU, or null
-  health: Health;
-  checks: NodeCheck[];
-  address: string;
-  cpus: number;
-  memory_bytes: number;
-  gpu_model: string;
-  agent_version: string;
-  repair?: NodeRepair | null;
-  validation?: NodeValidation;
-  lemon_score?: number; // what speaks against it in 28 days
-  lemon_text?: string | null;
-  gpu_utilization?: (number | null)[]; // percent, per GPU, null where its driver does not say; absent while the agent has no driver to ask
-  gpu_temperature?: (number | null)[]; // degrees Celsius, per GPU, null where its driver does not say; absent while the agent has no driver to ask
-}
-
-export interface NodeRepair {
-  step: 'emptying' | 'validating' | 'repairing' | 'service';
-  reason: string;
-  since: Time;
-  round: number; // repairs that were tried
-  job: number | null; // the validation
-  incident: number | null;
-}
-
 export interface NodeValidation {
-  passed_at: Time;
-  judged_at: Time | null;
+  passed_at: Time | null; // the last one it passed
+  judged_at: Time | null; // the last one at all, and what it said
   passed: boolean;
   text: string | null;
-  measured: {
-    name: string;
-    unit: string;
-    value: number;
-  }[];
+  measured: NodeMeasure[];
 }
 
-export interface NodePage {
-  nodes: Node[];
-  next_cursor: string | null;
-}
-
-export interface GpuCounts {
-  total: number;
-  used: number;
-  free: number;
-  reserved: number; // unused but promised to a job whose victims are leaving
-  draining: number; // unused on closed nodes that are up
-  broken: number; // unused on nodes that are not up
-}
-
-export interface JobSums {
-  jobs: number;
-  nodes: number;
-  gpus: number;
-}
-
-export type SumsByWord = Partial<Record<string, JobSums>>;
-
-export type Counts = Partial<Record<string, number>>;
-
-export interface RunningSums {
-  by_user: SumsByWord;
-  by_group: SumsByWord;
-  by_priority: SumsByWord;
-}
-
-export interface WaitingSums {
-  by_reason: SumsByWord;
-  by_user: SumsByWord;
-  by_group: SumsByWord;
-  by_priority: SumsByWord;
-}
-
-export interface NodeCounts {
-  liveness: Counts;
-  scheduling: Counts;
-}
-
-export interface Cluster {
-  name: string;
-  version: string;
-  epoch: number;
-  gpus: GpuCounts;
-  nodes: NodeCounts;
-  jobs: Counts;
-  last_seq: number; // of the newest event
-  running: RunningSums;
-  waiting: WaitingSums;
-  counted_at: Time;
-}
-
-export interface Series {
-  step_seconds: number;
-  at: Time[];
-  gpus_total: number[];
-  gpus_used: number[];
-  gpus_free: number[];
-  gpus_reserved: number[];
-  gpus_draining: number[];
-  gpus_broken: number[];
-  jobs_running: number[];
-  jobs_queued: number[];
-  jobs_suspended: number[];
-}
-
-export interface Incident {
-  id: number;
-  kind: string;
-  subject: string;
-  summary: string;
-  opened_at: Time;
-  closed_at: Time | null;
-  close_reason: string | null;
-  nodes: string[];
-  notes?: {
-    at: Time;
-    text: string;
-  }[]; // what was seen, decided and done
-}
-
-export interface IncidentPage {
-  incidents: Incident[];
-  next_cursor: string | null;
-}
-
-export interface ClusterEvent {
-  seq: number;
-  time: Time;
-  actor: string;
-  kind: string;
-  subject: string;
+export interface PendingReason {
+  code: PendingCode;
   text: string;
-  body: Record<string, unknown>;
 }
 
-export interface EventPage {
-  events: ClusterEvent[];
-  next_cursor: number | null; // after or before of the next page
-}
-
-export interface Quota {
-  owner: string;
-  group: string;
-  priority: Priority | '*';
-  nodes: number | null; // no limit if null
-  nodes_used: number;
-}
-
-export interface QuotaPage {
-  quotas: Quota[];
-  next_cursor: null;
-}
-
-export interface User {
-  name: string;
-  role: Role;
-  groups: string[];
-  active: boolean;
-}
-
-export interface UserPage {
-  users: User[];
-  next_cursor: null;
-}
-
-export interface WhoAmI {
-  user: string;
-  role: Role;
-  groups: string[];
-  cluster: string;
-  quotas: Quota[];
+export interface ProgressPoint {
+  at: Time;
+  step: number;
 }
 
 export interface Token {
-  id: string;
+  id: string; // names the token; it is not the secret
   user: string;
   label: string;
   created_at: Time;
 }
 
-export interface NewToken {
-  id: string;
-  user: string;
-  label: string;
-  created_at: Time;
-  secret: string;
+export interface IncidentNote {
+  at: Time;
+  text: string;
 }
 
-export interface TokenPage {
-  tokens: Token[];
-  next_cursor: null;
+export interface NodeMeasure {
+  name: string;
+  unit: string;
+  value: number;
+}
+
+export interface RankInfo {
+  rank: number;
+  node: string;
+  gpus: number[];
+  phase: string; // "" (not launched) | starting | running | exited
+  cause: string; // why it is gone
+  exit_code: number | null;
+  message: string;
 }

@@ -22,7 +22,7 @@ export function clusterOf(world: World): Cluster {
   const jobs: Record<string, number> = {};
   for (const job of world.jobs.values()) jobs[job.state] = (jobs[job.state] ?? 0) + 1;
   return {
-    name: 'fire-flyer', version: 'demo', epoch: 3, gpus, nodes: { liveness, scheduling }, jobs, last_seq: world.lastSeq(),
+    name: 'fire-flyer', version: 'demo', epoch: 3, leader: 'hai-1:7010', started_at: new Date(world.now - 86_400_000).toISOString(), gpus, nodes: { liveness, scheduling }, jobs, last_seq: world.lastSeq(),
     running: runningSums(world), waiting: waitingSums(world), counted_at: world.time(),
   };
 }
@@ -150,6 +150,7 @@ export function whyOf(world: World, job: Job): Why {
     start_p50: waits ? new Date(world.now + 60_000 * (2 + (job.id % 40))).toISOString() : null,
     start_p90: waits ? new Date(world.now + 60_000 * (9 + (job.id % 90))).toISOString() : null,
     estimate_note: waits ? 'the planner run ahead 9 times, with run times learned from 4,211 jobs' : null,
+    jobs_before: waits ? job.id % 40 : null,
   };
 }
 

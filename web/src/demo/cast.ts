@@ -17,7 +17,7 @@ const well: [name: string, text: string][] = [
   ['gpu_count', '8 of 8'], ['gpu_temperature', '47 C, limit 93 C'], ['gpu_xid', 'none seen'], ['gpu_ecc', 'none seen'], ['ib_link', '200 Gb/s, up'],
   ['kernel_lockup', 'none seen'], ['machine_check', 'none seen'], ['memory_size', '1024 GiB'], ['mount', '/data is mounted'],
 ];
-const wellChecks: NodeCheck[] = well.map(([name, text]) => ({ name, subject: '', state: 'ok', tier: 'log', text, evidence: null, done: null }));
+const wellChecks: NodeCheck[] = well.map(([name, text]) => ({ name, subject: '', state: 'ok', tier: 'log', text, evidence: null, done: null, at: new Date().toISOString() }));
 
 export function makeNodes(random: Random): Node[] {
   return Array.from({ length: nodeCount }, (_, i): Node => {
@@ -39,6 +39,11 @@ export function makeNodes(random: Random): Node[] {
       gpu_jobs: [],
       health: 'ok',
       checks: wellChecks,
+      repair: null,
+      validation: { passed_at: null, judged_at: null, passed: false, text: null, measured: [] },
+      lemon_score: 0,
+      lemon_text: null,
+      marks: [],
       address: `10.${zone === 'A' ? 1 : 2}.${leaf}.${(i % nodesPerLeaf) + 10}`,
       cpus: 128,
       memory_bytes: 1024 ** 4,

@@ -207,7 +207,7 @@ export class World {
     past.forEach(([kind, subject, hours, minutes, summary, close_reason], i) => {
       const opened = this.now - hours * 3_600_000;
       const time = (at: number): string => new Date(at).toISOString();
-      this.incidents.push({ id: i + 2, kind, subject, summary, close_reason, nodes: [], opened_at: time(opened), closed_at: time(opened + minutes * 60_000) });
+      this.incidents.push({ id: i + 2, kind, subject, summary, close_reason, nodes: [], opened_at: time(opened), closed_at: time(opened + minutes * 60_000), notes: [] });
     });
   }
 
@@ -229,7 +229,7 @@ export class World {
     }
     const down = this.nodes.filter((node) => node.liveness === 'down').map((node) => node.name);
     this.incidents.push({
-      id: 1, kind: 'mass_loss', subject: 'leaf/B/leaf-40', opened_at: new Date(this.now - 540_000).toISOString(), closed_at: null, close_reason: null, nodes: down,
+      id: 1, kind: 'mass_loss', subject: 'leaf/B/leaf-40', opened_at: new Date(this.now - 540_000).toISOString(), closed_at: null, close_reason: null, nodes: down, notes: [],
       summary: `${down.length} nodes fell silent within 4s; nothing is requeued until they return or are fenced`,
     });
     this.emit('server', 'incident_opened', '', this.incidents[0]!.summary, {});

@@ -6,13 +6,12 @@ import { Empty } from '../../components/states';
 import { formatAgo, formatPlural, formatWord } from '../../lib/format';
 import { useNow } from '../../lib/useNow';
 
-const verdict = (check: NodeCheck): string => check.verdict ?? check.state ?? 'unknown';
 const worstFirst = ['fail', 'warn', 'unknown', 'ok'];
-const isWell = (check: NodeCheck): boolean => verdict(check) === 'ok' || verdict(check) === 'unknown';
+const isWell = (check: NodeCheck): boolean => check.state === 'ok' || check.state === 'unknown';
 
-// An unknown verdict is mostly hardware that is not there.
+// An unknown state is mostly hardware that is not there.
 function said(checks: readonly NodeCheck[]): string {
-  const count = (word: string): number => checks.filter((check) => verdict(check) === word).length;
+  const count = (word: string): number => checks.filter((check) => check.state === word).length;
   return `${count('ok')} ok${count('unknown') > 0 ? `, ${count('unknown')} unknown` : ''}`;
 }
 
@@ -22,7 +21,7 @@ export function Checks({ node }: { node: Node }) {
   const ailing = node.checks.filter((check) => !isWell(check)).length;
   const shown = node.checks
     .filter((check) => wantsAll || !isWell(check))
-    .sort((a, b) => worstFirst.indexOf(verdict(a)) - worstFirst.indexOf(verdict(b)));
+    .sort((a, b) => worstFirst.indexOf(a.state) - worstFirst.indexOf(b.state));
   const rest = node.checks.length - ailing;
   return (
     <Panel title="Health checks" aside={<Badge word={node.health} />}>
@@ -50,23 +49,23 @@ function CheckTable({ checks }: { checks: readonly NodeCheck[] }) {
         <tr>
           <th>check</th>
           <th>of</th>
-          <th>verdict</th>
+          <th>state</th>
           <th>evidence</th>
           <th>since</th>
         </tr>
       </thead>
       <tbody>
         {checks.map((check) => (
-          <tr key={`${check.name}/${check.subject ?? ''}`}>
-            <td>{formatWord(check.name ?? '')}</td>
-            <td>{check.subject ?? ''}</td>
+          <tr key={`${check.name}/${check.subject}`}>
+            <td>{formatWord(check.name)}</td>
+            <td>{check.subject}</td>
             <td>
-              <Badge word={verdict(check)} />
+              <Badge word={check.state} />
             </td>
             <td>
               <Evidence check={check} />
             </td>
-            <td className="now">{formatAgo(check.at ?? null, now)}</td>
+            <td className="now">{formatAgo(check.at, now)}</td>
           </tr>
         ))}
       </tbody>
@@ -77,7 +76,7 @@ function CheckTable({ checks }: { checks: readonly NodeCheck[] }) {
 function Evidence({ check }: { check: NodeCheck }) {
   const text = (
     <>
-      {check.summary ?? check.text ?? ''} {verdict(check) === 'fail' && check.tier && <span className="tag">asks for: {check.tier}</span>}{' '}
+      {check.text} {check.state === 'fail' && <span className="tag">asks for: {check.tier}</span>}{' '}
       {check.done && <span className="tag">done: {check.done}</span>}
     </>
   );
