@@ -32,6 +32,7 @@ Context context_from_json(const ordered_json& item) {
   context.servers = item.at("servers").get<std::vector<std::string>>();
   context.token = item.value("token", "");
   context.dev_data = item.value("dev_data", "");
+  context.before = item.value("before", "");
   return context;
 }
 
@@ -77,6 +78,7 @@ std::string format_contexts(const ContextConfig& config) {
     ordered_json item = {
         {"name", context.name}, {"servers", context.servers}, {"token", context.token}};
     if (!context.dev_data.empty()) item["dev_data"] = context.dev_data;
+    if (!context.before.empty()) item["before"] = context.before;
     root["contexts"].push_back(std::move(item));
   }
   return root.dump(2) + "\n";
@@ -126,10 +128,16 @@ void put_context(ContextConfig& config, Context context) {
 }
 
 bool remove_context(ContextConfig& config, std::string_view name) {
-  const size_t removed =
-      std::erase_if(config.contexts, [&](const Context& known) { return known.name == name; });
-  if (config.current == name) config.current.clear();
-  return removed > 0;
+  const auto found = std::ranges::find(config.contexts, name, &Context::name);
+  if (found == config.contexts.end()) return false;
+  const std::string before = found->before;
+  config.contexts.erase(found);
+  if (config.current == name) {
+    const bool is_there =
+        std::ranges::find(config.contexts, before, &Context::name) != config.contexts.end();
+    config.current = is_there ? before : "";
+  }
+  return true;
 }
 
 Result<Context> choose_context(const ContextConfig& config, std::string_view name) {

@@ -17,6 +17,7 @@ struct Context {
   std::vector<std::string> servers;  // host:port
   std::string token;
   std::string dev_data = {};  // of a dev cluster: its data directory
+  std::string before = {};    // which one was current when it became so
   bool operator==(const Context&) const = default;
 };
 
@@ -40,6 +41,7 @@ Status update_contexts(const std::string& path, const std::function<void(Context
 Status edit_contexts(const std::string& path, const std::function<Status(ContextConfig&)>& change);
 
 void put_context(ContextConfig& config, Context context);  // replaces one of the same name
+// If it was the current one, the one before it is again.
 bool remove_context(ContextConfig& config, std::string_view name);
 // `name` or, if "", the current one.
 Result<Context> choose_context(const ContextConfig& config, std::string_view name);

@@ -26,23 +26,61 @@ void write_out(const std::string& data) {
   std::fflush(stdout);
 }
 
-Status read_log_once(Client& client, const LogOptions& options, LogPosition& position,
-                     Patience& patience) {
+v1::ReadLogRequest request_of(const LogOptions& options) {
   v1::ReadLogRequest request;
   request.set_job(options.job);
   request.set_rank(options.rank);
   request.set_attempt(options.attempt);
+  return request;
+}
+
+// How many bytes the last lines are: looks further back until it has seen enough of them.
+Result<int64_t> bytes_of_last_lines(Client& client, const LogOptions& options) {
+  constexpr int64_t kLineGuessed = 200;
+  constexpr int64_t kBytesMax = 64 << 20;
+  v1::ReadLogRequest request = request_of(options);
+  for (int64_t bytes = std::max<int64_t>(4096, options.tail_lines * kLineGuessed);; bytes *= 8) {
+    bytes = std::min(bytes, kBytesMax);
+    request.set_tail_bytes(bytes);
+    std::string text;
+    const Status status = client.read_log(request, [&](const v1::ReadLogReply& chunk) {
+      text += chunk.data();
+      return !chunk.end();
+    });
+    if (!status.is_ok()) return status;
+    const auto size = static_cast<int64_t>(text.size());
+    if (const auto start = start_of_last_lines(text, options.tail_lines)) {
+      return size - static_cast<int64_t>(*start);
+    }
+    // Far less came than was asked for, by more than a line that was cut: there is no more.
+    if (bytes == kBytesMax || size < bytes / 2) return std::max<int64_t>(size, 1);
+  }
+}
+
+Status read_log_once(Client& client, const LogOptions& options, LogPosition& position,
+                     Patience& patience) {
+  v1::ReadLogRequest request = request_of(options);
   request.set_follow(options.follow);
-  if (!position.started && options.tail_bytes > 0) {
+  if (position.started) {
+    request.set_offset(position.offset);
+  } else if (options.tail_lines > 0) {
+    const Result<int64_t> bytes = bytes_of_last_lines(client, options);
+    RETURN_IF_ERROR(bytes.status());
+    request.set_tail_bytes(bytes.value());
+  } else if (options.tail_bytes > 0) {
     request.set_tail_bytes(options.tail_bytes);
   } else {
-    request.set_offset(position.started ? position.offset : -1);
+    request.set_offset(-1);
   }
+  const bool is_from_start = !position.started && request.offset() < 0;
   return client.read_log(request, [&](const v1::ReadLogReply& chunk) {
     patience.heard();
     if (position.started && chunk.offset() > position.offset) {
       say(fmt::format("{} bytes of the log are gone: it was rotated",
                       chunk.offset() - position.offset));
+    } else if (is_from_start && !position.started && chunk.offset() > 0) {
+      say(fmt::format("the first {} bytes of the log are not kept any more: it begins after them",
+                      chunk.offset()));
     }
     if (options.sink) {
       options.sink(chunk.data());
@@ -126,6 +164,17 @@ bool is_terminal(const v1::Job& job) {
   return job.state() == "succeeded" || job.state() == "failed" || job.state() == "stopped";
 }
 
+std::optional<size_t> start_of_last_lines(std::string_view text, int64_t lines) {
+  size_t at = text.size();
+  if (text.ends_with('\n')) --at;
+  for (;;) {
+    const size_t end = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    if (--lines == 0) return end + 1;
+    at = end;
+  }
+}
+
 Status print_log(Client& client, const LogOptions& options) {
   Patience patience;
   LogPosition position;
@@ -144,7 +193,7 @@ Result<v1::Job> follow_job(Client& client, const LogOptions& options) {
     RETURN_IF_ERROR(job.status());
     if (job.value().attempt() < attempt) return job;  // ended without another one
     current.attempt = attempt;
-    if (attempt > first) current.tail_bytes = 0;
+    if (attempt > first) current.tail_bytes = current.tail_lines = 0;
     const Status status = follow_attempt(client, current);
     if (!status.is_ok() && status.code() != Code::not_found) {  // not_found: it never began
       say(fmt::format("log of attempt {} of job {}: {}", attempt, current.job, status.message()));

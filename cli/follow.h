@@ -20,12 +20,17 @@ struct LogOptions {
   std::string job;
   int rank = 0;
   int attempt = 0;         // 0 = the latest
-  int64_t tail_bytes = 0;  // 0 = all
+  int64_t tail_lines = 0;  // only so many last lines; 0 = all
+  int64_t tail_bytes = 0;  // only about so many last bytes, from the start of a line on; 0 = all
   bool follow = false;
   std::function<void(std::string_view)> sink = {};  // where the bytes go; default: standard output
 };
 
 bool is_terminal(const v1::Job& job);
+
+// Where the last `lines` lines of `text` begin, a line without an end counting as one; nullopt if
+// it has no more than these.
+std::optional<size_t> start_of_last_lines(std::string_view text, int64_t lines);
 
 // The log of one attempt to standard output.
 Status print_log(Client& client, const LogOptions& options);

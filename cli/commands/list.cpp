@@ -9,6 +9,7 @@
 #include "cli/job_view.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/unknown_filter.h"
 #include "cli/watch.h"
 
 namespace hai::cli {
@@ -109,6 +110,10 @@ Result<std::string> render(const Session& session, Client& client, const Options
     status = append_default(client, options, jobs);
   }
   RETURN_IF_ERROR(status);
+  if (jobs.empty() && !options.watch) {
+    for (const std::string& line : unknown_names(client, {options.user}, {options.group}))
+      say(line);
+  }
   if (is_json(options.output)) {
     std::vector<Json> items;
     for (const v1::Job& job : jobs) items.push_back(to_json(job));

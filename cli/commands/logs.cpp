@@ -53,11 +53,15 @@ void add_logs(CLI::App& app, Session& session) {
       ->check(CLI::Range(0, 100'000));
   verb->add_option("--attempt", options->attempt, "of this attempt, the latest by default")
       ->check(CLI::Range(1, 1'000'000'000));
-  verb->add_option("--tail", options->tail_bytes, "only about so many last bytes")
+  CLI::Option* lines = verb->add_option("--tail", options->tail_lines, "only so many last lines")
+                           ->type_name("LINES")
+                           ->check(CLI::Range(1, 1'000'000));
+  verb->add_option("--tail-bytes", options->tail_bytes, "only about so many last bytes")
       ->type_name("BYTES")
-      ->check(CLI::Range(1, 1'000'000'000));
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->excludes(lines);
   session.help[verb] = {
-      .examples = {{"hai logs train --tail 4000", "the end of rank 0"},
+      .examples = {{"hai logs train --tail 20", "the end of rank 0"},
                    {"hai logs -f train -r 1", "rank 1, until the job has ended"},
                    {"hai logs train --attempt 1", "what an earlier attempt wrote"}}};
   verb->callback([&session, options] { session.exit_code = logs(session, *options); });

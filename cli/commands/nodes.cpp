@@ -10,6 +10,7 @@
 #include "cli/node_view.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/unknown_filter.h"
 #include "cli/watch.h"
 
 namespace hai::cli {
@@ -62,6 +63,9 @@ Result<std::string> render_all(const Session& session, Client& client, const Opt
   std::vector<v1::Node> nodes = std::move(found).value();
   RETURN_IF_ERROR(keep_named(names, nodes));
   std::erase_if(nodes, [&](const v1::Node& node) { return !passes(options, node); });
+  if (nodes.empty() && !options.watch) {
+    for (const std::string& line : unknown_names(client, {}, {options.group})) say(line);
+  }
   if (is_json(options.output)) {
     std::vector<Json> items;
     for (const v1::Node& node : nodes) items.push_back(to_json(node));

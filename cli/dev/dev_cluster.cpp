@@ -95,8 +95,8 @@ Status DevClusterProcesses::start_fleet() {
   return write_pid_file(files_.pid_of("fleet"), started.value());
 }
 
-// The kernel's log of this machine says nothing of a node that is only pretended: each has a file of
-// its own, into which one may write what its kernel should have said.
+// The kernel's log of this machine says nothing of a node that is only pretended: each has a file
+// of its own, into which one may write what its kernel should have said.
 std::vector<std::string> DevClusterProcesses::agent_words(const std::string& program,
                                                           const DevNode& node) const {
   std::map<std::string, std::string> roots{{"kmsg", files_.node(node.name) + "/kmsg"}};
@@ -133,9 +133,8 @@ Status DevClusterProcesses::start_agent(const DevNode& node) {
                              0644));
   const std::string kmsg = files_.node(node.name) + "/kmsg";
   if (::access(kmsg.c_str(), F_OK) != 0) RETURN_IF_ERROR(write_file(kmsg, "", 0644));
-  const Result<ProcessId> started =
-      start_daemon({.words = agent_words(program.value(), node),
-                    .log_file = files_.log_of(agent_key(node.name))});
+  const Result<ProcessId> started = start_daemon({.words = agent_words(program.value(), node),
+                                                  .log_file = files_.log_of(agent_key(node.name))});
   RETURN_IF_ERROR(started.status());
   return write_pid_file(files_.pid_of(agent_key(node.name)), started.value());
 }

@@ -33,7 +33,7 @@ Status purge(const DevCluster& cluster, const std::string& data) {
 }  // namespace
 
 int dev_down(Session& session, const DevPlace& place, bool purge_data) {
-  const Result<DevPlace> found = resolve_place(session, place, /*for_up=*/false);
+  const Result<DevPlace> found = resolve_place(session, place);
   if (!found.is_ok()) return session.usage_error(found.status().message());
   const Result<DevCluster> cluster = load_cluster(found.value().data);
   if (!cluster.is_ok()) return session.fail(cluster.status());

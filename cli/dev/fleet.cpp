@@ -7,7 +7,7 @@
 namespace hai::cli {
 
 int dev_fleet(Session& session, const DevPlace& place, const std::vector<std::string>& words) {
-  const Result<DevPlace> found = resolve_place(session, place, /*for_up=*/false);
+  const Result<DevPlace> found = resolve_place(session, place);
   if (!found.is_ok()) return session.usage_error(found.status().message());
   const Result<DevCluster> cluster = load_cluster(found.value().data);
   if (!cluster.is_ok()) return session.fail(cluster.status());

@@ -29,14 +29,14 @@ const Context* find_context(const ContextConfig& config, const std::string& name
 
 }  // namespace
 
-Result<DevPlace> resolve_place(const Session& session, const DevPlace& place, bool for_up) {
+Result<DevPlace> resolve_place(const Session& session, const DevPlace& place) {
   const Result<ContextConfig> config = load_contexts(context_config_path());
   RETURN_IF_ERROR(config.status());
   DevPlace found = place;
-  if (found.name.empty() && !for_up) {
-    const std::string chosen = session.context.empty() ? config.value().current : session.context;
-    const Context* context = find_context(config.value(), chosen);
-    if (context != nullptr && !context->dev_data.empty()) found.name = chosen;
+  if (found.name.empty()) found.name = session.context;
+  if (found.name.empty()) {
+    const Context* current = find_context(config.value(), config.value().current);
+    if (current != nullptr && !current->dev_data.empty()) found.name = current->name;
   }
   if (found.name.empty()) found.name = "dev";
   if (!is_name(found.name)) {

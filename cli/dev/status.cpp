@@ -59,7 +59,7 @@ std::string to_table(const DevClusterProcesses& processes, const Terminal& termi
 }  // namespace
 
 int dev_status(Session& session, const DevPlace& place, OutputFormat output) {
-  const Result<DevPlace> found = resolve_place(session, place, /*for_up=*/false);
+  const Result<DevPlace> found = resolve_place(session, place);
   if (!found.is_ok()) return session.usage_error(found.status().message());
   const Result<DevCluster> cluster = load_cluster(found.value().data);
   if (!cluster.is_ok()) return session.fail(cluster.status());

@@ -61,7 +61,7 @@ int act(Session& session, const DevPlace& place, const std::vector<std::string>&
         const Action& action) {
   const Result<std::vector<DevTarget>> targets = parse_targets(texts);
   if (!targets.is_ok()) return session.usage_error(targets.status().message());
-  const Result<DevPlace> found = resolve_place(session, place, /*for_up=*/false);
+  const Result<DevPlace> found = resolve_place(session, place);
   if (!found.is_ok()) return session.usage_error(found.status().message());
   const Result<DevCluster> cluster = load_cluster(found.value().data);
   if (!cluster.is_ok()) return session.fail(cluster.status());

@@ -141,17 +141,21 @@ Status save_context(const DevClusterProcesses& processes, const std::string& tok
   Status status;
   const std::string& name = processes.cluster().name;
   RETURN_IF_ERROR(update_contexts(context_config_path(), [&](ContextConfig& config) {
+    std::string before;
     for (const Context& known : config.contexts) {
-      if (known.name == name && known.dev_data.empty()) {
+      if (known.name != name) continue;
+      if (known.dev_data.empty()) {
         status = already_exists("context {} is another cluster: choose --name", name);
         return;
       }
+      before = known.before;
     }
-    if (make_current) config.current = name;
+    if (make_current && config.current != name) before = std::exchange(config.current, name);
     put_context(config, {.name = name,
                          .servers = {processes.cluster().grpc()},
                          .token = token,
-                         .dev_data = processes.files().data});
+                         .dev_data = processes.files().data,
+                         .before = before});
   }));
   return status;
 }
@@ -207,7 +211,7 @@ Status up(const DevUpOptions& options, const DevPlace& place, MonoTime began) {
 
 int dev_up(Session& session, const DevUpOptions& options) {
   const MonoTime began = mono_now();
-  const Result<DevPlace> place = resolve_place(session, options.place, /*for_up=*/true);
+  const Result<DevPlace> place = resolve_place(session, options.place);
   if (!place.is_ok()) return session.usage_error(place.status().message());
   // Said before anything is made: nothing half done stays behind.
   for (const char* program : {"hai-server", "hai-agent", "hai-shim"}) {

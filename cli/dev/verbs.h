@@ -15,7 +15,9 @@ class Session;
 
 // Which dev cluster is meant.
 struct DevPlace {
-  std::string name;  // "" = the current context if it is a dev cluster, else "dev"
+  // "" = the context that was asked for (--context, HAI_CONTEXT), else the current one if it is a dev
+  // cluster, else "dev".
+  std::string name;
   std::string data;  // "" = as remembered for the name, else the default place
 };
 
@@ -44,7 +46,7 @@ int dev_start(Session& session, const DevPlace& place, const std::vector<std::st
 int dev_fleet(Session& session, const DevPlace& place, const std::vector<std::string>& words);
 
 // The name and the absolute data directory that `place` means; it need not exist yet.
-Result<DevPlace> resolve_place(const Session& session, const DevPlace& place, bool for_up);
+Result<DevPlace> resolve_place(const Session& session, const DevPlace& place);
 
 // Held while one command changes the cluster; released with the process.
 Result<int> lock_cluster(const std::string& data);

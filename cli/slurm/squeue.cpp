@@ -12,6 +12,7 @@
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/submit.h"
+#include "cli/unknown_filter.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -75,6 +76,11 @@ Result<std::string> render(Client& client, const ParsedWords& words,
     RETURN_IF_ERROR(found.status());
     if (!found.value().left_out.empty()) tell(kMe, found.value().left_out);
     jobs = std::move(found.value().jobs);
+    if (jobs.value().empty()) {
+      for (const std::string& line : unknown_names(client, filter.users, filter.groups)) {
+        tell(kMe, line);
+      }
+    }
   }
   RETURN_IF_ERROR(jobs.status());
   if (words.has("start")) estimate_starts(client, jobs.value());

@@ -87,7 +87,11 @@ Result<int64_t> submit_job(Client& client, MappedJob job, const std::string& scr
 Result<std::string> ask_start(Client& client, const MappedJob& job) {
   v1::WhatIfRequest request;
   *request.mutable_submit() = to_proto(job.spec);
-  const Result<v1::WhatIfReply> reply = client.what_if(request);
+  Result<v1::WhatIfReply> reply = client.what_if(request);
+  if (reply.status().code() == Code::already_exists) {  // a submit would take another name
+    request.mutable_submit()->set_name(unique_name(job.spec.name.substr(0, 40)));
+    reply = client.what_if(request);
+  }
   RETURN_IF_ERROR(reply.status());
   const v1::WhyJobReply& answer = reply.value().job();
   if (!reply.value().has_job() || !answer.has_start_p50_us()) {

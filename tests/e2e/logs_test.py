@@ -23,7 +23,10 @@ class LogsTest(ClusterTest):
         self.assertEqual(said(out), expected)
         self.assertEqual(self.cluster.log(job), expected, "and the same afterwards")
         self.assertEqual(self.cluster.log(job, "-r", 1), expected)
-        tail = self.cluster.ok("logs", job, "--tail", 80)
+        last = "".join(f"line {i} of rank\n" for i in range(LINES - 3, LINES))
+        self.assertEqual(said(self.cluster.ok("logs", job, "--tail", 3)), last)
+        self.assertEqual(said(self.cluster.ok("logs", job, "--tail", 10 * LINES)), expected)
+        tail = self.cluster.ok("logs", job, "--tail-bytes", 80)
         self.assertTrue(tail.endswith(f"line {LINES - 1} of rank\n"))
         self.assertLess(len(tail), 240)
 

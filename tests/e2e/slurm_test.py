@@ -320,6 +320,20 @@ class SlurmTest(ClusterTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("to start at", done.stderr)
 
+    def test_test_only_of_a_name_that_is_taken(self):
+        self.submit("-J", "taken", "--wrap", "sleep 600")
+        done = self.call("sbatch", "--test-only", "-J", "taken", "--wrap", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("taken by", done.stderr)
+
+    def test_a_list_that_is_empty_says_of_whom_nobody_knows(self):
+        done = self.call("squeue", "-p", "nope")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("no node is in a group nope", done.stderr)
+        done = self.cluster.hai("list", "-a", "-u", "nobody-here")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("there is no user nobody-here", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

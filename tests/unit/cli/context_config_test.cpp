@@ -62,6 +62,19 @@ TEST(ContextConfig, PutReplacesAndRemoveForgetsTheCurrentOne) {
   EXPECT_EQ(config.current, "");
 }
 
+TEST(ContextConfig, WhatWasCurrentBeforeIsSoAgain) {
+  ContextConfig config = two_clusters();
+  put_context(config, {.name = "ux", .servers = {"d:4"}, .token = "", .before = "dev"});
+  config.current = "ux";
+  config = parse_contexts(format_contexts(config)).value();
+  EXPECT_TRUE(remove_context(config, "ux"));
+  EXPECT_EQ(config.current, "dev");
+  config.contexts[1].before = "ux";
+  config.current = config.contexts[1].name;
+  EXPECT_TRUE(remove_context(config, config.current));
+  EXPECT_EQ(config.current, "") << "that one is gone, too";
+}
+
 TEST(ContextConfig, ReadsServerAddresses) {
   EXPECT_EQ(parse_server_address("grpc://10.0.0.1:7000").value(), "10.0.0.1:7000");
   EXPECT_EQ(parse_server_address("head:7000/").value(), "head:7000");

@@ -10,6 +10,20 @@
 namespace hai::cli {
 namespace {
 
+TEST(LastLines, ALineWithoutAnEndIsALine) {
+  EXPECT_EQ(start_of_last_lines("a\nbb\nccc\n", 1), 5u);
+  EXPECT_EQ(start_of_last_lines("a\nbb\nccc", 1), 5u);
+  EXPECT_EQ(start_of_last_lines("a\nbb\nccc\n", 2), 2u);
+  EXPECT_EQ(start_of_last_lines("a\n\n\n", 2), 2u) << "empty ones too";
+}
+
+TEST(LastLines, MoreThanThereAreIsAll) {
+  EXPECT_EQ(start_of_last_lines("a\nbb\nccc\n", 3), std::nullopt) << "nothing stands before them";
+  EXPECT_EQ(start_of_last_lines("a", 1), std::nullopt);
+  EXPECT_EQ(start_of_last_lines("\n", 1), std::nullopt);
+  EXPECT_EQ(start_of_last_lines("", 1), std::nullopt);
+}
+
 v1::Job job_in(const std::string& state, int attempt, const std::string& attempt_state) {
   v1::Job job;
   job.set_id(17);
