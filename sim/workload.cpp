@@ -162,11 +162,12 @@ void Workload::settle() {
     if (node.scheduling != Scheduling::open) send(UndrainNode{node.facts.name});
   }
   // An impostor that has a node's name is off now, as an operator sees who reads the incident that
-  // its own agent is refused.
+  // its own agent is refused. He vouches for the name, and so looks at its own machine too.
   for (const auto& [id, node] : leader->state().nodes()) {
     const int index = world_.index_of(node.facts.name);
     const bool is_impostors = node.facts.instance != world_.node(index).facts().instance;
-    if (is_impostors && !world_.impostor_runs(index)) {
+    const bool is_quiet = world_.node(index).live_processes() == 0;
+    if (is_impostors && is_quiet && !world_.impostor_runs(index)) {
       send(FenceNode{node.facts.name, "that machine is off"});
     }
   }

@@ -60,7 +60,7 @@ void GrpcServerLink::connect() {
                                 .codec = options_.codec},
                                make_events());
   previous_stream_.reset();
-  timer_ = loop_.call_after(options_.connect_timeout, [this] {
+  timer_ = loop_.call_after(patience(), [this] {
     timer_ = 0;
     stream_->close();
   });
@@ -123,6 +123,13 @@ Duration GrpcServerLink::longest_pause() const {
   const bool is_in_hurry = loop_.now() - alone_since_ < options_.hurry;
   return is_in_hurry ? std::min(options_.backoff_max_in_hurry, options_.backoff_max)
                      : options_.backoff_max;
+}
+
+Duration GrpcServerLink::patience() const {
+  const int rounds = failures_ / static_cast<int>(options_.servers.size());
+  Duration patience = options_.connect_timeout / 5;
+  for (int i = 0; i < rounds && patience < options_.connect_timeout; ++i) patience *= 2;
+  return std::min(patience, options_.connect_timeout);
 }
 
 void GrpcServerLink::answer_log(int64_t request_id, const LogRequest& request) {

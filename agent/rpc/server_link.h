@@ -30,7 +30,9 @@ struct ServerLinkOptions {
   Duration hurry = 60s;  // longer than agent_lease and what follows until the fence
   Duration backoff_max_in_hurry = 1s;
   Duration backoff_max = 5s;      // afterwards
-  Duration connect_timeout = 5s;  // a server that has not accepted by then is given up
+  // A server that has not accepted by then is given up. At first after a fifth of that, then later and
+  // later: one that is stopped must not keep us from the one that leads.
+  Duration connect_timeout = 5s;
   Duration keepalive = 5s;        // ping a silent server; without an answer for as long: broken
   uint64_t seed = 1;              // of the jitter
   std::shared_ptr<PlacesCodec> codec;  // links of one loop may share one; null = its own
@@ -48,6 +50,7 @@ class GrpcServerLink final : public ServerLink {
   void connect();
   void retry_later(bool was_accepted);
   Duration longest_pause() const;
+  Duration patience() const;  // with a server that does not accept
   void stream_accepted();
   void stream_done(const Status& status);
   void log_end(bool was_accepted, const Status& status);

@@ -137,6 +137,8 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   decide_report(decision, *session, report);
   if (report.gpu_readings) session->gpu_readings = *report.gpu_readings;
   if (has_rank_of_lost_history(*state_, report)) history_.found_evidence();
+  // It may be the last one that was waited for.
+  if (loop_.now() - sessions_.term_start() < knobs_.heartbeat) plan_wanted_ = true;
   if (!knows_history()) skip_attempts_of_strays(decision, *session);
   note_progress(report);
   nodes_to_reconcile_.insert(session->node);
@@ -247,7 +249,7 @@ bool Controller::pass_is_due() const {
   return plan_wanted_ && (!last_pass_at_ || loop_.now() - *last_pass_at_ >= pass_gap());
 }
 
-// Planning takes at most a fifth of the thread, however long a pass is.
+// Planning takes at most a quarter of the thread, however long a pass is.
 Duration Controller::pass_gap() const { return std::max(knobs_.plan_gap, 4 * stats_.last_pass); }
 
 void Controller::run_pass(Decision& decision) {
@@ -257,6 +259,7 @@ void Controller::run_pass(Decision& decision) {
     const bool all_known = are_all_nodes_known(*state_, sessions_);
     if (!history_.settles(all_known, loop_.now(), time_to_settle(knobs_))) return;
   }
+  if (!has_heard_all(*state_, sessions_, knobs_, loop_.now())) return;
   ++stats_.passes;
   planner_->update(*state_, state_->take_changes());
   Plan plan = planner_->pass(*state_, knobs_, decision.now());
@@ -362,7 +365,8 @@ void Controller::release() {
     Session* session = sessions_.find(order.connection);
     if (session == nullptr) continue;
     if (std::holds_alternative<LaunchRank>(order.body) &&
-        (!knows_history() || !may_launch(sessions_, knobs_, order.node, loop_.now()))) {
+        (!knows_history() || !has_heard_all(*state_, sessions_, knobs_, loop_.now()) ||
+         !may_launch(sessions_, knobs_, order.node, loop_.now()))) {
       continue;  // It is sent again when it is still wanted then.
     }
     if (auto* grant = std::get_if<GrantLease>(&order.body))

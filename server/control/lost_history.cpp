@@ -87,6 +87,16 @@ bool are_all_nodes_known(const ClusterState& state, const Sessions& sessions) {
   });
 }
 
+bool has_heard_all(const ClusterState& state, const Sessions& sessions, const Knobs& knobs,
+                   MonoTime now) {
+  if (now - sessions.term_start() >= knobs.heartbeat) return true;
+  return std::ranges::all_of(state.nodes(), [&](const auto& entry) {
+    const auto& [id, node] = entry;
+    const Session* session = sessions.find(id);
+    return node.liveness == Liveness::down || (session != nullptr && session->has_reported);
+  });
+}
+
 const Incident* open_loss(const ClusterState& state) {
   for (const auto& [id, incident] : state.incidents()) {
     if (incident.kind == kStoreWentBack) return &incident;

@@ -25,6 +25,13 @@ def is_loss_of_lines(fault):
     return is_machine or fault.kind in ("kill_shim", "kill_node", "full_disk_node")
 
 
+# What keeps an agent from answering its peers, or from a lease that it could tell of.
+SILENCE_AN_AGENT = {
+    "kill_agent", "pause_agent", "agent_stopped", "kill_node", "pause_node", "cut_node",
+    "cut_node_in", "cut_node_out", "cut_node_servers", "cut_leaf", "impostor", "restart_agents",
+}
+
+
 class Judge:
     def __init__(self, world, load, faults, truth, knows_peers):
         self.world, self.load, self.faults, self.truth = world, load, faults, truth
@@ -159,12 +166,31 @@ class Judge:
                 yield f"job {row.id} succeeded and never ran"
 
     def check_kills(self):
-        """An attempt that was lost needs a fault that hit one of its nodes."""
+        """An attempt that was lost needs a fault that hit one of its nodes, or most of the peers of one."""
         for attempt in self.truth.attempts.values():
             if attempt.state != "lost" or not attempt.running:
                 continue
-            if not self.blame(attempt):
+            if not self.blame(attempt) and not self.could_not_ask(attempt):
                 yield f"needlessly lost: {attempt}"
+
+    def could_not_ask(self, attempt):
+        """Whose lease is dead lives on only if a majority of its peers can say that theirs are, too (design 0005)."""
+        for run in self.runs.get(attempt.job, []):
+            if run.attempt != attempt.number:
+                continue
+            lists = [named for at, named in self.truth.peers.get(run.node, []) if at < run.last]
+            if not lists:
+                return True  # it knew nobody yet
+            silenced = [peer for peer in lists[-1] if self.is_silenced(peer, run.last)]
+            if 2 * (len(lists[-1]) - len(silenced)) <= len(lists[-1]):
+                return True
+        return False
+
+    def is_silenced(self, peer, at):
+        return any(
+            fault.kind in SILENCE_AN_AGENT and fault.touches([peer], at - FENCE, at)
+            for fault in self.faults
+        )
 
     def blame(self, attempt):
         nodes = [rank.node for rank in attempt.ranks]

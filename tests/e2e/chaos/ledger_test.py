@@ -126,6 +126,19 @@ class AgentsAway(unittest.TestCase):
         self.assertIs(judge_of(GOOD, [instead]).blame(lost), instead)
 
 
+    def test_most_peers_silent_excuse_a_fenced_rank_and_fewer_do_not(self):
+        def excused(hit, named=("a", "b", "c", "d", "e")):
+            faults = [Fault(1, "pause_node", 0.0, 9.0, [peer], 0.9, 11.0, 20.0, "") for peer in hit]
+            judge = judge_of("start 1 0 n1 10.0 - 0\nmark 1 0 n1 15.0\n", faults)
+            judge.truth.peers = {"n1": [(5.0, list(named))]} if named else {}
+            return judge.could_not_ask(types.SimpleNamespace(job=7, number=1))
+
+        self.assertFalse(excused(["a", "b"]))
+        self.assertTrue(excused(["a", "b", "c"]))
+        self.assertFalse(excused(["x", "y", "z"]))
+        self.assertTrue(excused([], named=()))
+
+
 class Schedules(unittest.TestCase):
     def test_depend_on_the_seed_alone(self):
         nodes = [f"node-{number}" for number in range(20)]

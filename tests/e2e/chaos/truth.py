@@ -93,6 +93,15 @@ class Truth:
                 " WHERE e.kind = 'node_liveness_changed' AND e.body->>'liveness' = 'down'"
             )
         ]
+        names = {row[0]: row[1] for row in postgres.rows("SELECT id, name FROM node")}
+        self.peers = {}  # of each node: when a list was named, and who is on it
+        for row in postgres.rows(
+            "SELECT e.body->>'node', extract(epoch FROM e.time),"
+            " array_to_string(ARRAY(SELECT jsonb_array_elements_text(e.body->'peers')), ' ')"
+            " FROM event e WHERE e.kind = 'node_peers_named' ORDER BY e.seq"
+        ):
+            named = [names.get(peer, "") for peer in row[2].split()]
+            self.peers.setdefault(names.get(row[0], ""), []).append((boot(row[1]), named))
         self.terms = int(
             postgres.rows("SELECT count(*) FROM event WHERE kind = 'epoch_started'")[0][0]
         )

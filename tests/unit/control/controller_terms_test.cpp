@@ -37,6 +37,49 @@ TEST(Term, AStandbyTakesOverWithinSeconds) {
   EXPECT_NE(b->controller.state().find_unfinished("ann", "j"), nullptr);
 }
 
+// The first node to speak must not be given what the second one is about to say that it has: a
+// store that went back unnoticed started an attempt twice (sim --store-goes-back seed 895393135).
+TEST(Term, BeginsByListening) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  w.connect(*a, 2, "node-2");
+  w.run(1s);
+  auto b = w.server("b");
+  b->controller.start();
+  a.reset();
+  w.run(2100ms);
+  ASSERT_TRUE(b->controller.is_leading());
+  w.connect(*b, 1, "node-1");
+  auto accepted = submit(*b, job("j").nodes(1));
+  w.run(1s);
+  ASSERT_TRUE(accepted->is_ok());
+  const auto is_placed = [&] {
+    return b->controller.state().find_unfinished("ann", "j")->has_live_attempt();
+  };
+  EXPECT_FALSE(is_placed()) << "node-2 has not reported";
+  w.connect(*b, 2, "node-2");
+  w.run(100ms);
+  EXPECT_TRUE(is_placed());
+}
+
+TEST(Term, ListensForAHeartbeatAtMost) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  w.connect(*a, 2, "node-2");
+  w.run(1s);
+  auto b = w.server("b");
+  b->controller.start();
+  a.reset();
+  w.run(2100ms);
+  ASSERT_TRUE(b->controller.is_leading());
+  w.connect(*b, 1, "node-1");
+  auto accepted = submit(*b, job("j").nodes(1));
+  w.run(Knobs{}.heartbeat + 1s);
+  EXPECT_TRUE(b->controller.state().find_unfinished("ann", "j")->has_live_attempt());
+}
+
 // A client whose answer was lost asks the next leader; by then its job may have ended. Found by
 // tests/e2e/chaos: it was run a second time.
 TEST(Term, ARequestIsAnsweredWithItsJobWhoeverLeads) {
