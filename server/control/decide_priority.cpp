@@ -11,9 +11,9 @@ Result<CommandReply> decide(Decision& decision, const SetJobPriority& command, c
   const Job& job = *found.value();
   if (job.is_terminal())
     return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
-  if (job.priority != command.priority) {
-    RETURN_IF_ERROR(check_quota(decision.state(), *decision.state().find_user(job.user), *job.spec,
-                                command.priority));
+  const User* owner = decision.state().find_user(job.user);  // a validation has none
+  if (owner != nullptr && job.priority != command.priority) {
+    RETURN_IF_ERROR(check_quota(decision.state(), *owner, *job.spec, command.priority));
   }
   if (job.reservation) decision.emit(ReservationDropped{job.id, "its priority changed"});
   if (job.priority != command.priority) decision.emit(JobPriorityChanged{job.id, command.priority});

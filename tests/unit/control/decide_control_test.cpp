@@ -161,6 +161,13 @@ TEST(SetPriority, RefusesALevelAtWhichASubmitWouldBeRefused) {
   EXPECT_TRUE(c.decide(SetJobPriority{"j", Priority::low}).is_ok());
 }
 
+TEST(SetPriority, TakesAJobOfNobody) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = c.submit(job("validate-node-1").user("nobody"));
+  ASSERT_EQ(c.state().find_user("nobody"), nullptr);
+  EXPECT_TRUE(c.decide(SetJobPriority{std::to_string(id.value), Priority::low}).is_ok());
+}
+
 TEST(SetPriority, DropsAReservationMadeAtTheOldLevel) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.run(job("low").priority(Priority::low), {"node-1"});
