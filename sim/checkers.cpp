@@ -96,7 +96,7 @@ void Checkers::check_explained(const ClusterState& state, const SoftFacts& soft)
     const Job& job = *state.find(id);
     // A job that has run in between has only just begun to wait.
     const std::pair wait(id, job.attempt_number());
-    const PendingReason reason = soft.planner->pending_reason(state, job);
+    const PendingReason reason = waiting_reason(state, job, soft);
     if (reason.code == PendingCode::not_considered) {
       if (unexplained_.contains(wait)) fail(fmt::format("explain: job {} has no reason", id.value));
       unexplained.insert(wait);

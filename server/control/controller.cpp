@@ -245,6 +245,10 @@ void Controller::run_turn() {
   append(std::move(batch), loop_.now());
 }
 
+bool Controller::is_listening() const {
+  return !knows_history() || !has_heard_all(*state_, sessions_, knobs_, loop_.now());
+}
+
 bool Controller::pass_is_due() const {
   return plan_wanted_ && (!last_pass_at_ || loop_.now() - *last_pass_at_ >= pass_gap());
 }
@@ -259,7 +263,7 @@ void Controller::run_pass(Decision& decision) {
     const bool all_known = are_all_nodes_known(*state_, sessions_);
     if (!history_.settles(all_known, loop_.now(), time_to_settle(knobs_))) return;
   }
-  if (!has_heard_all(*state_, sessions_, knobs_, loop_.now())) return;
+  if (is_listening()) return;
   ++stats_.passes;
   planner_->update(*state_, state_->take_changes());
   Plan plan = planner_->pass(*state_, knobs_, decision.now());
@@ -365,8 +369,7 @@ void Controller::release() {
     Session* session = sessions_.find(order.connection);
     if (session == nullptr) continue;
     if (std::holds_alternative<LaunchRank>(order.body) &&
-        (!knows_history() || !has_heard_all(*state_, sessions_, knobs_, loop_.now()) ||
-         !may_launch(sessions_, knobs_, order.node, loop_.now()))) {
+        (is_listening() || !may_launch(sessions_, knobs_, order.node, loop_.now()))) {
       continue;  // It is sent again when it is still wanted then.
     }
     if (auto* grant = std::get_if<GrantLease>(&order.body))

@@ -106,6 +106,8 @@ class Controller {
   bool is_leading() const { return mode_ == Mode::leading; }
   // Nothing that was durable is known to be missing from the state (lost_history.h).
   bool knows_history() const { return !history_.lost(); }
+  // Nothing new starts: something is missing, or the term has just begun and nodes are to report.
+  bool is_listening() const;
   const std::string& not_leading_reason() const { return not_leading_reason_; }
   Standing standing() const;
   // How long the store has not answered; 0 when it does.
@@ -113,7 +115,7 @@ class Controller {
   // The live state, for metrics, tests and checkers: may be ahead of what is durable.
   const ClusterState& state() const { return *state_; }
   SoftFacts soft_facts() const {
-    return {planner_.get(), &progress_, &sessions_, loop_.wall_now()};
+    return {planner_.get(), &progress_, &sessions_, loop_.wall_now(), is_listening()};
   }
   const ControllerStats& stats() const { return stats_; }
   // Of a full turn, what is taken of commands at the least.

@@ -30,8 +30,13 @@ std::string attempt_note(const ClusterState& state, const Attempt& attempt) {
 
 PendingReason waiting_reason(const ClusterState& state, const Job& job, const SoftFacts& soft) {
   if (job.held) return {PendingCode::held, job.hold_reason.empty() ? "held" : job.hold_reason};
-  if (soft.planner != nullptr) return soft.planner->pending_reason(state, job);
-  return {PendingCode::not_considered, "the next planning pass will look at it"};
+  PendingReason reason{PendingCode::not_considered, "the next planning pass will look at it"};
+  if (soft.planner != nullptr) reason = soft.planner->pending_reason(state, job);
+  if (reason.code == PendingCode::not_considered && soft.is_listening) {
+    return {PendingCode::recovering,
+            "the server has just taken over and waits for the nodes to report"};
+  }
+  return reason;
 }
 
 JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& soft) {

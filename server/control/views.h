@@ -76,6 +76,7 @@ struct SoftFacts {
   const std::map<JobId, int64_t>* progress = nullptr;
   const Sessions* sessions = nullptr;
   UnixTime now{};
+  bool is_listening = false;  // nothing starts yet: nodes are to report first (design/0006)
 };
 
 // Of a job that waits.
