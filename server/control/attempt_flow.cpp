@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/hostlist.h"
+#include "common/signal_name.h"
 #include "server/control/attribution.h"
 #include "server/control/decide_mass_loss.h"
 #include "server/model/lemon_score.h"
@@ -13,6 +14,13 @@
 
 namespace hai {
 namespace {
+
+// A shell's 128 and more: the program was ended by a signal.
+std::string describe_exit(int code) {
+  constexpr int kSignalsMax = 64;
+  if (code <= 128 || code > 128 + kSignalsMax) return std::to_string(code);
+  return fmt::format("{} ({})", code, signal_name(code - 128));
+}
 
 constexpr int kMaxLaunchFailures = 3;
 
@@ -77,9 +85,9 @@ std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size
   if (suspending && !suspend.signal.empty())
     return with(AttemptState::suspended, attempt.suspend_reason);
   if (rank.exit_code != 0) {
-    return unless_by_fault(
-        decision, job, index,
-        with(AttemptState::failed, fmt::format("{} exited with code {}", where, rank.exit_code)));
+    return unless_by_fault(decision, job, index,
+                           with(AttemptState::failed, fmt::format("{} exited with code {}", where,
+                                                                  describe_exit(rank.exit_code))));
   }
   return std::nullopt;
 }

@@ -1,7 +1,7 @@
 // A new priority counts from the next planning pass on; a running attempt keeps the level it was
 // placed at.
 
-#include "server/control/decision.h"
+#include "server/control/decide_submit.h"
 
 namespace hai {
 
@@ -11,6 +11,10 @@ Result<CommandReply> decide(Decision& decision, const SetJobPriority& command, c
   const Job& job = *found.value();
   if (job.is_terminal())
     return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
+  if (job.priority != command.priority) {
+    RETURN_IF_ERROR(check_quota(decision.state(), *decision.state().find_user(job.user), *job.spec,
+                                command.priority));
+  }
   if (job.reservation) decision.emit(ReservationDropped{job.id, "its priority changed"});
   if (job.priority != command.priority) decision.emit(JobPriorityChanged{job.id, command.priority});
   return CommandReply{job.id, job.spec->name,

@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <ranges>
 #include <set>
 
-#include "server/control/decision.h"
+#include "server/control/decide_submit.h"
 #include "server/plan/eligible.h"
 #include "server/plan/ledger.h"
 
@@ -72,20 +73,52 @@ Status check_group(const ClusterState& state, const JobSpec& spec) {
   return ok();
 }
 
-Status check_quota(const ClusterState& state, const User& user, const JobSpec& spec) {
+// Of CPUs and memory: what no node of the group has. A node that does not know its own counts for
+// any amount.
+Status check_sizes(const ClusterState& state, const JobSpec& spec) {
+  if (spec.cpus_per_node == 0 && spec.memory_per_node_bytes == 0) return ok();
+  int most_cpus = 0;
+  int64_t most_memory = 0;
+  for (const auto& [id, node] : state.nodes()) {
+    const NodeFacts& facts = node.facts;
+    if (facts.group != spec.group || (!spec.zone.empty() && facts.zone != spec.zone)) continue;
+    constexpr int kAny = std::numeric_limits<int>::max();
+    most_cpus = std::max(most_cpus, facts.cpus == 0 ? kAny : facts.cpus);
+    most_memory =
+        std::max(most_memory, facts.memory_bytes == 0 ? std::numeric_limits<int64_t>::max()
+                                                      : facts.memory_bytes);
+  }
+  if (spec.cpus_per_node > most_cpus) {
+    return invalid_argument("resource.cpus_per_node: {} asked, but no node of {} has more than {}",
+                            spec.cpus_per_node, spec.group, most_cpus);
+  }
+  if (spec.memory_per_node_bytes > most_memory) {
+    const auto gib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
+    return invalid_argument(
+        "resource.memory_per_node: {:.1f} GiB asked, but no node of {} has more than {:.1f} GiB",
+        gib(spec.memory_per_node_bytes), spec.group, gib(most_memory));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Status check_quota(const ClusterState& state, const User& user, const JobSpec& spec,
+                   Priority priority) {
   int64_t units = quota_units(state, spec);
   int64_t best = 0;
   for (Priority level : kPriorities) {
-    bool counts =
-        spec.priority == level || (spec.priority == Priority::automatic && level <= kAutoCeiling);
+    bool counts = priority == level || (priority == Priority::automatic && level <= kAutoCeiling);
     if (counts) best = std::max(best, state.quota_nodes(user, spec.group, level).value_or(0));
   }
   if (best >= Quota::kUnlimited || units <= best * ClusterState::kNodeUnit) return ok();
   return resource_exhausted(
       "quota of {} in {}/{}: {} nodes in all, {} asked; ask an admin for more or take another "
       "priority",
-      user.name, spec.group, to_string(spec.priority), best, spec.node_count);
+      user.name, spec.group, to_string(priority), best, spec.node_count);
 }
+
+namespace {
 
 Result<std::vector<JobId>> resolve_dependencies(const ClusterState& state, const std::string& user,
                                                 const JobSpec& spec) {
@@ -133,7 +166,8 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
                               state.unfinished_count(actor.user));
   }
   RETURN_IF_ERROR(check_group(state, spec));
-  RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec));
+  RETURN_IF_ERROR(check_sizes(state, spec));
+  RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec, spec.priority));
   Result<std::vector<JobId>> dependencies = resolve_dependencies(state, actor.user, spec);
   if (!dependencies.is_ok()) return dependencies.status();
   JobId id{state.last_job().value + 1};

@@ -3,6 +3,9 @@
 // each, whether the type has a static fields() or is a plain struct of common/. JSON and digests
 // are visitors.
 
+#include <type_traits>
+#include <vector>
+
 #include "common/agent_messages.h"
 #include "common/job_spec.h"
 
@@ -137,6 +140,25 @@ void visit_fields(T& value, Visit&& visit) {
   } else {
     std::remove_const_t<T>::fields(value, visit);
   }
+}
+
+// Whether two values agree in every field of that list; what a pointer points to counts.
+template <typename T>
+bool equal_fields(const T& a, const T& b) {
+  std::vector<const void*> of_a;
+  visit_fields(a, [&](const char*, const auto& member) { of_a.push_back(&member); });
+  auto at = of_a.begin();
+  bool is_equal = true;
+  visit_fields(b, [&](const char*, const auto& member) {
+    using Member = std::remove_cvref_t<decltype(member)>;
+    const Member& other = *static_cast<const Member*>(*at++);
+    if constexpr (requires { typename Member::element_type; }) {
+      is_equal = is_equal && *other == *member;
+    } else {
+      is_equal = is_equal && other == member;
+    }
+  });
+  return is_equal;
 }
 
 }  // namespace hai

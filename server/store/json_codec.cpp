@@ -1,5 +1,6 @@
 #include "server/store/json_codec.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -7,9 +8,9 @@
 #include <map>
 #include <type_traits>
 
+#include "common/json/json_text.h"
 #include "server/model/fields.h"
 #include "server/model/job_fields.h"
-#include "common/json/json_text.h"
 
 namespace hai {
 namespace {
@@ -266,25 +267,48 @@ std::map<std::string_view, DecodeBody> body_table(std::index_sequence<I...>) {
            &decode_body<std::variant_alternative_t<I, EventBody>>}...};
 }
 
-// The fields of a job that have no column of their own.
+// A job's fields that stand in columns or tables of their own, by the names of its field list. All
+// others stand in the column `rest`, so that a new field needs nothing here.
+bool has_own_column(std::string_view field) {
+  static constexpr std::array<std::string_view, 20> kFields = {"id",
+                                                               "user",
+                                                               "request_id",
+                                                               "spec",
+                                                               "priority",
+                                                               "state",
+                                                               "held",
+                                                               "hold_reason",
+                                                               "stop_requested",
+                                                               "submitted_at",
+                                                               "started_at",
+                                                               "ended_at",
+                                                               "attempt",
+                                                               "exit_code",
+                                                               "end_reason",
+                                                               "suspend_count",
+                                                               "requeue_count",
+                                                               "launch_failures",
+                                                               "failure_restarts",
+                                                               "lost_gpu_seconds"};
+  return std::ranges::find(kFields, field) != kFields.end();
+}
+
 template <typename Self>
 struct JobRest {
   Self& job;
   template <typename S, typename Visit>
   static void fields(S& self, Visit&& visit) {
-    visit("unmet_dependencies", self.job.unmet_dependencies);
-    visit("failed_dependency", self.job.failed_dependency);
-    visit("reservation", self.job.reservation);
-    visit("checkpoint", self.job.checkpoint);
-    visit("whole_life_state", self.job.whole_life_state);
-    visit("avoid", self.job.avoid);
-    visit("waiting_since", self.job.waiting_since);
-    visit("custom_rank", self.job.custom_rank);
-    visit("gpu_seconds", self.job.gpu_seconds);
-    visit("checkpoint_gap", self.job.checkpoint_gap);
-    visit("skipped_to", self.job.skipped_to);
-    visit("early_failures", self.job.early_failures);
-    visit("vain_requeues", self.job.vain_requeues);
+    // Looked up once: a row is written for each job of a batch.
+    static const std::vector<bool> is_left_out = [&] {
+      std::vector<bool> each;
+      visit_fields(self.job,
+                   [&](const char* name, auto&) { each.push_back(has_own_column(name)); });
+      return each;
+    }();
+    size_t i = 0;
+    visit_fields(self.job, [&](const char* name, auto& member) {
+      if (!is_left_out[i++]) visit(name, member);
+    });
   }
 };
 

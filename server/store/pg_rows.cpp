@@ -1,5 +1,7 @@
 #include "server/store/pg_rows.h"
 
+#include <algorithm>
+
 #include "server/store/json_codec.h"
 #include "server/store/pg_cells.h"
 
@@ -64,8 +66,11 @@ Job job_from_cells(PgBinaryCells& cells, int& attempt) {
 }
 
 int attempt_number(const PgResult& rows, int row) {
-  constexpr int kColumn = 20;  // the last of kJobColumns
-  return static_cast<int>(rows.integer(row, kColumn));
+  return static_cast<int>(rows.integer(row, column_count(kJobColumns) - 1));
+}
+
+int column_count(std::string_view columns) {
+  return static_cast<int>(std::ranges::count(columns, ',')) + 1;
 }
 
 JobId attempt_job(const PgResult& rows, int row) { return {rows.integer(row, 0)}; }

@@ -11,10 +11,12 @@
 namespace hai {
 
 // Columns for SELECT, in the order the function of the same noun reads.
-extern const char* const kJobColumns;      // without its attempt
+extern const char* const kJobColumns;      // the last: the number of its latest attempt
 extern const char* const kAttemptColumns;  // of attempt a, without its ranks
 extern const char* const kRankColumns;     // of rank r
 extern const char* const kEventColumns;
+// How many columns such a list has.
+int column_count(std::string_view columns);
 
 Job job_from_row(const PgResult& rows, int row);
 // The same of kJobColumns in binary, with the number of its latest attempt.

@@ -14,8 +14,6 @@ const PgStatement& jobs_statement() {
   static const PgStatement statement{"verify_jobs", sql.c_str()};
   return statement;
 }
-constexpr int kFirstCopy = 21;  // columns after kJobColumns: copies of what the spec says
-
 const PgStatement& attempts_statement() {
   static const std::string sql = fmt::format(
       "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
@@ -127,12 +125,13 @@ void JobCheck::check_job(const Job& job, const Job* row) {
 // What a search looks at must be what the spec says.
 void JobCheck::check_columns(const PgResult& rows, int row, const Job& job) {
   const JobSpec& spec = *job.spec;
+  const int copies = column_count(kJobColumns);  // which come after them
   std::vector<std::string> tags;
-  const bool is_right = rows.text(row, kFirstCopy) == clean_utf8(spec.name) &&
-                        rows.text(row, kFirstCopy + 1) == clean_utf8(spec.group) &&
-                        rows.integer(row, kFirstCopy + 2) == spec.node_count &&
-                        rows.integer(row, kFirstCopy + 3) == spec.gpus_per_node &&
-                        parse_text_array(rows.text(row, kFirstCopy + 4), tags) && tags == spec.tags;
+  const bool is_right = rows.text(row, copies) == clean_utf8(spec.name) &&
+                        rows.text(row, copies + 1) == clean_utf8(spec.group) &&
+                        rows.integer(row, copies + 2) == spec.node_count &&
+                        rows.integer(row, copies + 3) == spec.gpus_per_node &&
+                        parse_text_array(rows.text(row, copies + 4), tags) && tags == spec.tags;
   if (!is_right) {
     report_.differ(fmt::format("job {}: the row's columns differ from its spec", job.id.value));
   }

@@ -117,5 +117,14 @@ TEST(Verdict, TheFirstReasonStands) {
   EXPECT_EQ(c.job(id).end_reason, "rank 0 on node-1 exited with code 3");
 }
 
+TEST(Verdict, NamesTheSignalThatEndedTheProgram) {
+  for (const auto& [code, words] : {std::pair(139, "139 (SIGSEGV)"), {128, "128"}, {255, "255"}}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    const JobId id = c.run(job("j"), {"node-1"});
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::program, code)});
+    EXPECT_EQ(c.job(id).end_reason, fmt::format("rank 0 on node-1 exited with code {}", words));
+  }
+}
+
 }  // namespace
 }  // namespace hai::test

@@ -150,6 +150,17 @@ TEST(SetPriority, MovesAWaitingJobInTheQueue) {
   EXPECT_EQ(c.plan().starts[0].job, JobId{2});
 }
 
+TEST(SetPriority, RefusesALevelAtWhichASubmitWouldBeRefused) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  c.clear_quotas().set_quota("ann", "training", Priority::high, 1);
+  c.set_quota("ann", "training", Priority::low, 4);
+  const JobId id = c.submit(job("j").nodes(2).priority(Priority::low));
+  const Result<CommandReply> reply = c.decide(SetJobPriority{"j", Priority::high});
+  EXPECT_EQ(reply.status().code(), Code::resource_exhausted);
+  EXPECT_EQ(c.job(id).priority, Priority::low) << "nothing was changed";
+  EXPECT_TRUE(c.decide(SetJobPriority{"j", Priority::low}).is_ok());
+}
+
 TEST(SetPriority, DropsAReservationMadeAtTheOldLevel) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.run(job("low").priority(Priority::low), {"node-1"});

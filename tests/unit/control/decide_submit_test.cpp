@@ -52,6 +52,29 @@ TEST(Submit, RefusesASecondUnfinishedJobOfOneName) {
   EXPECT_TRUE(submit(c, job("j")).is_ok());
 }
 
+TEST(Submit, RefusesCpusAndMemoryThatNoNodeHas) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const auto asks = [](int cpus, int64_t gib) {
+    JobSpec spec = job("j").spec();
+    spec.cpus_per_node = cpus;
+    spec.memory_per_node_bytes = gib << 30;
+    return SubmitJob{spec, ""};
+  };
+  EXPECT_TRUE(c.decide(asks(64, 10'000)).is_ok()) << "its nodes do not say what memory they have";
+  c.finish(JobId{1});
+  for (const auto& [id, node] : std::map(c.state().nodes())) {
+    NodeFacts facts = node.facts;
+    facts.cpus = 64;
+    facts.memory_bytes = int64_t{id == NodeId{1} ? 24 : 512} << 30;
+    c.emit(NodeRegistered{id, facts});
+  }
+  const Result<CommandReply> memory = c.decide(asks(0, 640));
+  EXPECT_EQ(memory.status(), invalid_argument("resource.memory_per_node: 640.0 GiB asked, but no "
+                                              "node of training has more than 512.0 GiB"));
+  EXPECT_EQ(c.decide(asks(65, 0)).status().code(), Code::invalid_argument);
+  EXPECT_TRUE(c.decide(asks(64, 512)).is_ok());
+}
+
 TEST(Submit, RefusesAnUnknownGroup) {
   Cluster c = cluster(nodes(1, gpus(8)), nodes(1, gpus(8)).group("dev"));
   expect_refused(c, job("j").group("prod"), Code::invalid_argument, "there is: dev, training");

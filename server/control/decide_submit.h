@@ -1,0 +1,12 @@
+#pragma once
+// What admission asks of a job, where others ask it too.
+
+#include "server/control/decision.h"
+
+namespace hai {
+
+// resource_exhausted if the job is larger than all that its owner may have at this level.
+Status check_quota(const ClusterState& state, const User& user, const JobSpec& spec,
+                   Priority priority);
+
+}  // namespace hai
