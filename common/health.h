@@ -1,6 +1,6 @@
 #pragma once
-// What a health check found, as agents report it and the server acts on it (design §8). Names of
-// checks are stable: "gpu_xid", "ib_link", "mount", …
+// What a health check found, as agents report it and the server acts on it (docs/contract.md, Agent
+// and shim). Names of checks are stable: "gpu_xid", "ib_link", "mount", …
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,7 @@
 #pragma once
-// What a user submits, after parsing and before admission. Field by field as in design §3; units are in the names or
-// types. common/spec reads it from YAML; the server judges it against the cluster.
+// What a user submits, after parsing and before admission. Field by field as in docs/contract.md,
+// Job file; units are in the names or types. common/spec reads it from YAML; the server judges it
+// against the cluster.
 
 #include <cstdint>
 #include <map>

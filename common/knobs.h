@@ -1,5 +1,6 @@
 #pragma once
-// Every number an operator may turn, with its legal range (design §4). The simulator draws them at random.
+// Every number an operator may turn, with its legal range (docs/contract.md, Knobs). The simulator
+// draws them at random.
 
 #include <cstdint>
 #include <map>
@@ -11,7 +12,7 @@
 
 namespace hai {
 
-// The order of jobs of one level (design §4).
+// The order of jobs of one level (docs/contract.md, Scheduling).
 enum class Policy {
   fifo,      // custom rank, submit order; nobody of the same level is interrupted
   feedback,  // who had least GPU time goes first, and takes turns with who had more

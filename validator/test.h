@@ -36,7 +36,7 @@ struct About {
 Measurement skipped(About about, std::string why);
 Measurement failed(About about, std::string why);
 
-// Which process of which job this is, as its environment says (design §9).
+// Which process of which job this is, as its environment says (docs/contract.md, What a job sees).
 struct Place {
   std::string node;
   std::string job = "0";

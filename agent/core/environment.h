@@ -1,7 +1,7 @@
 #pragma once
-// The environment variables a job's program sees (design §9). Pure: everything comes from the
-// launch order and the paths of this node. What only the node's user database knows (HOME, SHELL,
-// the user id) is added by the shim.
+// The environment variables a job's program sees (docs/contract.md, What a job sees). Pure:
+// everything comes from the launch order and the paths of this node. What only the node's user
+// database knows (HOME, SHELL, the user id) is added by the shim.
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// The in-job interface: one line of JSON from the program, one line back (design §9). Whatever the
-// program sends, the answer is a line and the connection stays usable.
+// The in-job interface: one line of JSON from the program, one line back (docs/contract.md, What a
+// job sees). Whatever the program sends, the answer is a line and the connection stays usable.
 
 #include <cstdint>
 #include <string>

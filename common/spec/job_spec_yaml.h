@@ -1,5 +1,6 @@
 #pragma once
-// A job spec as YAML: HAI's experiment format, version 2, extended (design §3).
+// A job spec as YAML: HAI's experiment format, version 2, extended (docs/contract.md,
+// Job file).
 
 #include <string>
 #include <string_view>

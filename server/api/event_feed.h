@@ -1,7 +1,8 @@
 #pragma once
 // The newest events, and word to whoever waits for more. On the loop's thread. The ring is every
 // watcher's queue: a watcher reads from where it stands when it is ready, and one that falls behind
-// the ring's start is told so (design §7: slow watchers are cut off, not waited for).
+// the ring's start is told so (docs/contract.md, Server: slow watchers are cut off, not waited
+// for).
 
 #include <deque>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
 // Many nodes silent at once say something about the network, not about the nodes: one incident,
-// open from when they fell silent until each is back or surely ended (design §6).
+// open from when they fell silent until each is back or surely ended (docs/contract.md, Faults).
 
 #include "server/control/decision.h"
 #include "server/control/sessions.h"

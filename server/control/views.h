@@ -1,5 +1,6 @@
 #pragma once
-// Jobs, nodes and totals as people see them: the fields of design §10, ready for protobuf and JSON.
+// Jobs, nodes and totals as people see them: the fields of proto/hai/v1/types.proto, ready for
+// protobuf and JSON.
 
 #include <functional>
 #include <map>

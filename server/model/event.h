@@ -1,7 +1,7 @@
 #pragma once
 // What happened. Events are the only way the state changes, and the log of them is the history one
 // can replay. Each body lists its fields once; JSON, digests and replays all go through that list
-// (server/model/event_fields.h).
+// (server/model/fields.h).
 
 #include <map>
 #include <memory>

@@ -109,7 +109,8 @@ struct Attempt {
   }
 };
 
-// Nodes held for a job while victims leave them (phase one of design §4).
+// Nodes held for a job while victims leave them: the first of the two phases of a preemption
+// (docs/contract.md, Scheduling).
 struct Reservation {
   Placement placement;
   Priority priority = Priority::low;

@@ -1,6 +1,6 @@
 #pragma once
-// The states of design §2 and which may follow which. The words are the same in C++, SQL, JSON and
-// the CLI.
+// The states (docs/contract.md, States) and which may follow which. The words are the same in C++,
+// SQL, JSON and the CLI.
 
 #include <optional>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
-// What it costs to interrupt a job, after design §4: gpus × (now − last durable checkpoint + save
-// time + restart time). A job that reports no checkpoints is charged a fixed assumed age, or what
-// it has run if that is less: silence never protects, reporting never hurts.
+// What it costs to interrupt a job (docs/contract.md, Scheduling): gpus × (now − last durable
+// checkpoint + save time + restart time). A job that reports no checkpoints is charged a fixed
+// assumed age, or what it has run if that is less: silence never protects, reporting never hurts.
 
 #include <cstdint>
 

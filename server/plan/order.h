@@ -1,8 +1,9 @@
 #pragma once
-// Who goes first (design §4, docs/design/0004). Inside a level `feedback` is a multi-level feedback
-// queue over the GPU time a job has had, in the manner of least attained service for gangs (Gu et
-// al., "Tiresias", NSDI'19): each class is twice as wide as the one before. Waiting lifts a job
-// class by class without end, so that nobody waits for ever while shorter jobs keep coming.
+// Who goes first (docs/contract.md, Scheduling; docs/design/0004). Inside a level `feedback` is a
+// multi-level feedback queue over the GPU time a job has had, in the manner of least attained
+// service for gangs (Gu et al., "Tiresias", NSDI'19): each class is twice as wide as the one
+// before. Waiting lifts a job class by class without end, so that nobody waits for ever while
+// shorter jobs keep coming.
 
 #include <compare>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 // Where a gang goes: the smallest part of the network that holds it, best fit, small jobs where
-// they leave whole nodes whole (design §4, network-aware placement). A free-capacity question only;
-// who may be moved away is preempt.h's.
+// they leave whole nodes whole (docs/contract.md, Scheduling: Network). A free-capacity question
+// only; who may be moved away is preempt.h's.
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// The production planner: a time-sharing, preemptive scheduler after design §4. This file is its
-// indexes; plan/pass.cpp is what one pass does with them.
+// The production planner: a time-sharing, preemptive scheduler (docs/contract.md, Scheduling). This
+// file is its indexes; plan/pass.cpp is what one pass does with them.
 
 #include <map>
 #include <set>

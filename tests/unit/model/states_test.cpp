@@ -1,5 +1,5 @@
 // The tables of states: every word both ways, and every pair of states against the diagram of
-// design §2, written down a second time here.
+// docs/contract.md, States, written down a second time here.
 
 #include "server/model/states.h"
 

@@ -40,8 +40,8 @@ TEST(Fabric, WholePodsFirstThenTheBestFittingRest) {
             "node-1,node-2,node-5,node-6,node-7,node-8,node-9,node-10");
 }
 
-// Design §4: one leaf if it fits. The pod with fewest free nodes is chosen before its leaves are
-// looked at: pod-1 gives two leaves although a leaf of pod-2 holds all three.
+// docs/contract.md, Scheduling: one leaf if it fits. The pod with fewest free nodes is chosen
+// before its leaves are looked at: pod-1 gives two leaves although a leaf of pod-2 holds all three.
 TEST(Fabric, OneLeafOfALargerPodBeforeTwoOfATighterOne) {
   EXPECT_EQ(place_of(two_pods(), job("j").nodes(3)), "node-5,node-6,node-7");
   EXPECT_EQ(place_of(two_pods(), job("j").nodes(3).max_leaves(1)), "node-5,node-6,node-7");
@@ -68,8 +68,9 @@ TEST(Fabric, UnevenDepthsAreNoProblem) {
   EXPECT_EQ(place_of(c, job("j").nodes(5)), "node-1,node-2,node-3,node-4,node-5");
 }
 
-// Design §4: shares keep whole nodes whole. The same descent: pod-1 has fewer nodes that take the
-// share, so a whole node of it is broken although node-9 has a hole of just that size.
+// docs/contract.md, Scheduling: shares keep whole nodes whole. The same descent: pod-1 has fewer
+// nodes that take the share, so a whole node of it is broken although node-9 has a hole of just
+// that size.
 TEST(Fabric, ASharePacksWhereverTheSmallestHoleIs) {
   Cluster c = two_pods();
   c.run(job("share").gpus(4), {"node-9"}, GpuSet::first(4));
