@@ -99,9 +99,9 @@ std::string history_text(const v1::Node& node) {
     }
   }
   if (const v1::NodeValidation& validation = node.validation(); validation.has_text()) {
-    text += fmt::format("validation  {}; last passed {}\n", printable(validation.text()),
-                        validation.has_passed_at_us() ? local_time(validation.passed_at_us())
-                                                      : "never");
+    text += fmt::format(
+        "validation  {}; last passed {}\n", printable(validation.text()),
+        validation.has_passed_at_us() ? local_time(validation.passed_at_us()) : "never");
   }
   if (node.lemon_score() > 0) {
     text += fmt::format("record      {} points: {}\n", node.lemon_score(), node.lemon_text());
@@ -198,10 +198,9 @@ std::string cluster_card(const v1::Cluster& cluster, const Terminal& terminal) {
                       paint(printable(cluster.name()), Colour::bold, terminal));
   add("server", fmt::format("{}, version {}, epoch {}", cluster.leader(), cluster.version(),
                             cluster.epoch()));
-  add("gpus",
-      fmt::format("{} in all: {} used, {} free, {} reserved, {} draining, {} broken",
-                  cluster.gpus_total(), cluster.gpus_used(), cluster.gpus_free(),
-                  cluster.gpus_reserved(), cluster.gpus_draining(), cluster.gpus_broken()));
+  add("gpus", fmt::format("{} in all: {} used, {} free, {} reserved, {} draining, {} broken",
+                          cluster.gpus_total(), cluster.gpus_used(), cluster.gpus_free(),
+                          cluster.gpus_reserved(), cluster.gpus_draining(), cluster.gpus_broken()));
   add("nodes",
       counts_text(cluster.nodes_by_liveness()) + "; " + counts_text(cluster.nodes_by_scheduling()));
   add("jobs", counts_text(cluster.jobs_by_state()));

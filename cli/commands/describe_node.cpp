@@ -8,8 +8,8 @@
 #include "cli/commands/incident_view.h"
 #include "cli/format.h"
 #include "cli/job_view.h"
-#include "cli/output.h"
 #include "cli/node_view.h"
+#include "cli/output.h"
 #include "cli/table.h"
 
 namespace hai::cli {

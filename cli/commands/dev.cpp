@@ -19,7 +19,8 @@ struct Options {
 
 CLI::App* add_verb(CLI::App& dev, const char* name, const char* text, DevPlace& place) {
   CLI::App* verb = dev.add_subcommand(name, text);
-  verb->add_option("--name", place.name, "of the cluster; else --context, the current one, or dev")->type_name("CLUSTER");
+  verb->add_option("--name", place.name, "of the cluster; else --context, the current one, or dev")
+      ->type_name("CLUSTER");
   verb->add_option("--data", place.data, "its data directory")->type_name("DIRECTORY");
   return verb;
 }

@@ -15,8 +15,8 @@ class Session;
 
 // Which dev cluster is meant.
 struct DevPlace {
-  // "" = the context that was asked for (--context, HAI_CONTEXT), else the current one if it is a dev
-  // cluster, else "dev".
+  // "" = the context that was asked for (--context, HAI_CONTEXT), else the current one if it is a
+  // dev cluster, else "dev".
   std::string name;
   std::string data;  // "" = as remembered for the name, else the default place
 };

@@ -93,8 +93,7 @@ class Plans {
 
   JsonField field(const FieldDescriptor& field) {
     const v1::JsonOptions& options = field.options().GetExtension(v1::json);
-    const FieldDescriptor& value =
-        field.is_map() ? *field.message_type()->map_value() : field;
+    const FieldDescriptor& value = field.is_map() ? *field.message_type()->map_value() : field;
     JsonField made{.field = &field,
                    .kind = kind_of(value, options),
                    .name = name_of(field, options),

@@ -1,6 +1,6 @@
 #pragma once
-// How the messages of a type appear as JSON: their descriptor and its options (options.proto), worked
-// out once.
+// How the messages of a type appear as JSON: their descriptor and its options (options.proto),
+// worked out once.
 
 #include <google/protobuf/descriptor.h>
 
@@ -18,11 +18,11 @@ struct JsonField {
   const google::protobuf::FieldDescriptor* field = nullptr;
   Kind kind = Kind::text;  // of each, if there are many
   std::string name;
-  std::string key;              // "name": as it is written
-  std::string in;               // the object around it, "" = none
-  bool is_first_in = false;     // of its neighbours there
+  std::string key;           // "name": as it is written
+  std::string in;            // the object around it, "" = none
+  bool is_first_in = false;  // of its neighbours there
   bool is_last_in = false;
-  bool may_be_absent = false;   // `optional`
+  bool may_be_absent = false;  // `optional`
   bool is_hidden = false;
   bool is_omitted = false;
   bool is_inlined = false;
@@ -31,8 +31,8 @@ struct JsonField {
   bool zero_is_null = false;
   bool negative_is_null = false;
   std::string told_by;
-  std::map<int, std::string> words;     // of an enum: JOB_ACTION_STOP is "stop"
-  const JsonPlan* message = nullptr;    // of a message, or of the values of a map
+  std::map<int, std::string> words;   // of an enum: JOB_ACTION_STOP is "stop"
+  const JsonPlan* message = nullptr;  // of a message, or of the values of a map
 };
 
 struct JsonPlan {

@@ -106,8 +106,8 @@ class Setter {
 Status read_number(const JsonField& field, const Json& value, Setter& setter) {
   if (field.negative_is_null) {
     if (value.is_null()) return setter.integer(-1);
-    const bool is_fine = value.is_number_unsigned() &&
-                         value.get<uint64_t>() <= std::numeric_limits<int32_t>::max();
+    const bool is_fine =
+        value.is_number_unsigned() && value.get<uint64_t>() <= std::numeric_limits<int32_t>::max();
     if (is_fine) return setter.integer(value.get<int64_t>());
     return invalid_argument("{}: must be a number up to {}, or null for no limit", field.name,
                             std::numeric_limits<int32_t>::max());
@@ -150,8 +150,7 @@ Status read_field(const JsonField& field, const Json& value, Message& out) {
   return ok();
 }
 
-Status unknown_key(const JsonPlan& plan, const std::set<std::string>& taken,
-                   std::string_view key) {
+Status unknown_key(const JsonPlan& plan, const std::set<std::string>& taken, std::string_view key) {
   std::string known;
   for (const JsonField& field : plan.fields) {
     if (field.is_hidden || taken.contains(field.name)) continue;

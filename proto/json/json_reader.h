@@ -1,6 +1,6 @@
 #pragma once
-// Requests of REST → messages, by their descriptors: the body as a JSON object, and parameters of path
-// and query as texts. Errors are invalid_argument and name the field by its JSON name.
+// Requests of REST → messages, by their descriptors: the body as a JSON object, and parameters of
+// path and query as texts. Errors are invalid_argument and name the field by its JSON name.
 
 #include <google/protobuf/message.h>
 

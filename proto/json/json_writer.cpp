@@ -209,8 +209,7 @@ class Writer {
       case FieldDescriptor::CPPTYPE_DOUBLE:
         return sink_.real(reflection.GetRepeatedDouble(message, descriptor, i));
       case FieldDescriptor::CPPTYPE_STRING:
-        return text(field,
-                    reflection.GetRepeatedStringReference(message, descriptor, i, &scratch));
+        return text(field, reflection.GetRepeatedStringReference(message, descriptor, i, &scratch));
       case FieldDescriptor::CPPTYPE_ENUM:
         return word(field, reflection.GetRepeatedEnumValue(message, descriptor, i));
       default:

@@ -1,6 +1,6 @@
 #pragma once
-// Messages → JSON by their descriptors, so that REST and `hai -o json` cannot differ. Whatever bytes a
-// program said come out as valid UTF-8.
+// Messages → JSON by their descriptors, so that REST and `hai -o json` cannot differ. Whatever
+// bytes a program said come out as valid UTF-8.
 
 #include <google/protobuf/message.h>
 

@@ -161,8 +161,8 @@ void to_proto(const NodeView& view, v1::Node& out) {
   out.set_leaf(facts.leaf);
   out.set_liveness(word(to_string(view.node.liveness)));
   out.set_scheduling(word(to_string(view.node.scheduling)));
-  const std::string& reason = view.node.scheduling_reason.empty() ? view.node.liveness_reason
-                                                                  : view.node.scheduling_reason;
+  const std::string& reason =
+      view.node.scheduling_reason.empty() ? view.node.liveness_reason : view.node.scheduling_reason;
   if (!reason.empty()) out.set_reason(clean_utf8(reason));
   if (!view.node.scheduling_by.empty()) out.set_reason_by(view.node.scheduling_by);
   if (view.node.drain_at) out.set_drain_at_us(to_micros(*view.node.drain_at));

@@ -1,9 +1,9 @@
 #pragma once
-// What each call of the Api does (proto/hai/v1/api.proto), for gRPC and HTTP alike: they differ in how
-// a request comes and an answer goes, and in nothing else.
+// What each call of the Api does (proto/hai/v1/api.proto), for gRPC and HTTP alike: they differ in
+// how a request comes and an answer goes, and in nothing else.
 //
-// A call has three parts. Its request is read on the transport's thread, where an error ends it; what
-// that gives runs on the loop's thread; the answer is written by who asked, on a thread of his
+// A call has three parts. Its request is read on the transport's thread, where an error ends it;
+// what that gives runs on the loop's thread; the answer is written by who asked, on a thread of his
 // choice, since a page of a thousand jobs must not hold up the loop.
 
 #include <concepts>
@@ -28,7 +28,8 @@ template <typename Reply>
 using Fill = std::function<void(Reply&)>;
 template <typename Reply>
 using Answer = Done<Fill<Reply>>;
-// What is to be done on the loop's thread, once, for a request that makes sense; or why it makes none.
+// What is to be done on the loop's thread, once, for a request that makes sense; or why it makes
+// none.
 template <typename Reply>
 class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>> {
  public:
@@ -39,39 +40,39 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
 };
 
 // Every call that is answered once. Streams: ReadLog, WatchJob, WatchEvents.
-#define HAI_OPERATIONS(CALL)                                           \
-  CALL(SubmitJob, SubmitJobRequest, SubmitJobReply)                    \
-  CALL(SubmitJobs, SubmitJobsRequest, SubmitJobsReply)                 \
-  CALL(ValidateJob, ValidateJobRequest, ValidateJobReply)              \
-  CALL(GetJob, GetJobRequest, Job)                                     \
-  CALL(GetJobSpec, GetJobSpecRequest, GetJobSpecReply)                 \
-  CALL(ListJobs, ListJobsRequest, ListJobsReply)                       \
-  CALL(ListAttempts, ListAttemptsRequest, ListAttemptsReply)           \
-  CALL(ListCheckpoints, ListCheckpointsRequest, ListCheckpointsReply)  \
-  CALL(GetProgress, GetProgressRequest, Progress)                      \
-  CALL(ControlJob, ControlJobRequest, ControlJobReply)                 \
-  CALL(SetJobPriority, SetJobPriorityRequest, Job)                     \
-  CALL(MoveJob, MoveJobRequest, MoveJobReply)                          \
-  CALL(WhyJob, WhyJobRequest, WhyJobReply)                             \
-  CALL(WhatIf, WhatIfRequest, WhatIfReply)                             \
-  CALL(ListEvents, ListEventsRequest, ListEventsReply)                 \
-  CALL(ListNodes, ListNodesRequest, ListNodesReply)                    \
-  CALL(GetNode, GetNodeRequest, Node)                                  \
-  CALL(ListNodeJobs, ListNodeJobsRequest, ListNodeJobsReply)           \
-  CALL(ControlNode, ControlNodeRequest, ControlNodeReply)              \
-  CALL(GetCluster, GetClusterRequest, Cluster)                         \
-  CALL(GetClusterSeries, GetClusterSeriesRequest, ClusterSeries)       \
-  CALL(ListIncidents, ListIncidentsRequest, ListIncidentsReply)        \
-  CALL(CloseIncident, CloseIncidentRequest, CloseIncidentReply)        \
-  CALL(GetDigest, GetDigestRequest, Digest)                            \
-  CALL(WhoAmI, WhoAmIRequest, WhoAmIReply)                             \
-  CALL(ListQuotas, ListQuotasRequest, ListQuotasReply)                 \
-  CALL(SetQuota, SetQuotaRequest, Quota)                               \
-  CALL(DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)              \
-  CALL(ListUsers, ListUsersRequest, ListUsersReply)                    \
-  CALL(SetUser, SetUserRequest, User)                                  \
-  CALL(CreateToken, CreateTokenRequest, CreateTokenReply)              \
-  CALL(ListTokens, ListTokensRequest, ListTokensReply)                 \
+#define HAI_OPERATIONS(CALL)                                          \
+  CALL(SubmitJob, SubmitJobRequest, SubmitJobReply)                   \
+  CALL(SubmitJobs, SubmitJobsRequest, SubmitJobsReply)                \
+  CALL(ValidateJob, ValidateJobRequest, ValidateJobReply)             \
+  CALL(GetJob, GetJobRequest, Job)                                    \
+  CALL(GetJobSpec, GetJobSpecRequest, GetJobSpecReply)                \
+  CALL(ListJobs, ListJobsRequest, ListJobsReply)                      \
+  CALL(ListAttempts, ListAttemptsRequest, ListAttemptsReply)          \
+  CALL(ListCheckpoints, ListCheckpointsRequest, ListCheckpointsReply) \
+  CALL(GetProgress, GetProgressRequest, Progress)                     \
+  CALL(ControlJob, ControlJobRequest, ControlJobReply)                \
+  CALL(SetJobPriority, SetJobPriorityRequest, Job)                    \
+  CALL(MoveJob, MoveJobRequest, MoveJobReply)                         \
+  CALL(WhyJob, WhyJobRequest, WhyJobReply)                            \
+  CALL(WhatIf, WhatIfRequest, WhatIfReply)                            \
+  CALL(ListEvents, ListEventsRequest, ListEventsReply)                \
+  CALL(ListNodes, ListNodesRequest, ListNodesReply)                   \
+  CALL(GetNode, GetNodeRequest, Node)                                 \
+  CALL(ListNodeJobs, ListNodeJobsRequest, ListNodeJobsReply)          \
+  CALL(ControlNode, ControlNodeRequest, ControlNodeReply)             \
+  CALL(GetCluster, GetClusterRequest, Cluster)                        \
+  CALL(GetClusterSeries, GetClusterSeriesRequest, ClusterSeries)      \
+  CALL(ListIncidents, ListIncidentsRequest, ListIncidentsReply)       \
+  CALL(CloseIncident, CloseIncidentRequest, CloseIncidentReply)       \
+  CALL(GetDigest, GetDigestRequest, Digest)                           \
+  CALL(WhoAmI, WhoAmIRequest, WhoAmIReply)                            \
+  CALL(ListQuotas, ListQuotasRequest, ListQuotasReply)                \
+  CALL(SetQuota, SetQuotaRequest, Quota)                              \
+  CALL(DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)             \
+  CALL(ListUsers, ListUsersRequest, ListUsersReply)                   \
+  CALL(SetUser, SetUserRequest, User)                                 \
+  CALL(CreateToken, CreateTokenRequest, CreateTokenReply)             \
+  CALL(ListTokens, ListTokensRequest, ListTokensReply)                \
   CALL(RevokeToken, RevokeTokenRequest, RevokeTokenReply)
 
 class Operations {

@@ -75,31 +75,30 @@ Prepared<v1::ValidateJobReply> Operations::ValidateJob(const v1::ValidateJobRequ
                                                 Answer<v1::ValidateJobReply> answer) {
     parts_.advisor.validate(
         caller, spec,
-        answer_with<CommandReply>(answer,
-                                  [spec](const CommandReply&, v1::ValidateJobReply& reply) {
-                                    reply.set_valid(true);
-                                    reply.set_spec(format_job_spec_yaml(spec));
-                                  }));
+        answer_with<CommandReply>(answer, [spec](const CommandReply&, v1::ValidateJobReply& reply) {
+          reply.set_valid(true);
+          reply.set_spec(format_job_spec_yaml(spec));
+        }));
   };
 }
 
 Prepared<v1::Job> Operations::GetJob(const v1::GetJobRequest& request) {
   return [this, job = request.job()](const Caller& caller, Answer<v1::Job> answer) {
-    parts_.queries.get_job(
-        caller, job, answer_with<JobView>(answer, [](const JobView& view, v1::Job& reply) {
-          to_proto(view, WithSpec::yes, reply);
-        }));
+    parts_.queries.get_job(caller, job,
+                           answer_with<JobView>(answer, [](const JobView& view, v1::Job& reply) {
+                             to_proto(view, WithSpec::yes, reply);
+                           }));
   };
 }
 
 Prepared<v1::GetJobSpecReply> Operations::GetJobSpec(const v1::GetJobSpecRequest& request) {
   return [this, job = request.job()](const Caller& caller, Answer<v1::GetJobSpecReply> answer) {
-    parts_.queries.find_job(caller, job,
-                            answer_with<Queries::FoundJob>(
-                                answer, [](const Queries::FoundJob& found,
-                                           v1::GetJobSpecReply& reply) {
-                                  reply.set_yaml(spec_of(found));
-                                }));
+    parts_.queries.find_job(
+        caller, job,
+        answer_with<Queries::FoundJob>(
+            answer, [](const Queries::FoundJob& found, v1::GetJobSpecReply& reply) {
+              reply.set_yaml(spec_of(found));
+            }));
   };
 }
 
@@ -173,8 +172,8 @@ Prepared<v1::ControlJobReply> Operations::ControlJob(const v1::ControlJobRequest
   Result<JobVerb> verb = from_proto(request.action());
   if (!verb.is_ok()) return verb.status();
   return [this, jobs = std::vector<std::string>(request.jobs().begin(), request.jobs().end()),
-          verb = verb.value(), reason = request.reason()](const Caller& caller,
-                                                          Answer<v1::ControlJobReply> answer) {
+          verb = verb.value(),
+          reason = request.reason()](const Caller& caller, Answer<v1::ControlJobReply> answer) {
     parts_.actions.control_jobs(
         caller, jobs, verb, reason,
         answer_with<std::vector<ActionResult>>(
@@ -203,14 +202,13 @@ Prepared<v1::MoveJobReply> Operations::MoveJob(const v1::MoveJobRequest& request
   if (!move.is_ok()) return move.status();
   return [this, move = std::move(move).value()](const Caller& caller,
                                                 Answer<v1::MoveJobReply> answer) {
-    parts_.actions.move_job(
-        caller, move,
-        answer_with_job(parts_.queries, caller, answer,
-                        [](const JobView& view, const std::string& message,
-                           v1::MoveJobReply& reply) {
-                          to_proto(view, WithSpec::no, *reply.mutable_job());
-                          reply.set_message(message);
-                        }));
+    parts_.actions.move_job(caller, move,
+                            answer_with_job(parts_.queries, caller, answer,
+                                            [](const JobView& view, const std::string& message,
+                                               v1::MoveJobReply& reply) {
+                                              to_proto(view, WithSpec::no, *reply.mutable_job());
+                                              reply.set_message(message);
+                                            }));
   };
 }
 
@@ -231,9 +229,8 @@ Prepared<v1::WhatIfReply> Operations::WhatIf(const v1::WhatIfRequest& request) {
                                                     Answer<v1::WhatIfReply> answer) {
     parts_.advisor.what_if(
         caller, change,
-        answer_with<WhatIfView>(answer, [](const WhatIfView& view, v1::WhatIfReply& reply) {
-          to_proto(view, reply);
-        }));
+        answer_with<WhatIfView>(
+            answer, [](const WhatIfView& view, v1::WhatIfReply& reply) { to_proto(view, reply); }));
   };
 }
 

@@ -55,8 +55,8 @@ Prepared<v1::Node> Operations::GetNode(const v1::GetNodeRequest& request) {
 Prepared<v1::ListNodeJobsReply> Operations::ListNodeJobs(const v1::ListNodeJobsRequest& request) {
   Result<int> limit = page_size(request.page_size(), kPageDefault, kHistoryPageMax);
   if (!limit.is_ok()) return limit.status();
-  return [this, name = request.name(), limit = limit.value()](const Caller& caller,
-                                                              Answer<v1::ListNodeJobsReply> answer) {
+  return [this, name = request.name(), limit = limit.value()](
+             const Caller& caller, Answer<v1::ListNodeJobsReply> answer) {
     parts_.queries.list_node_jobs(
         caller, name, limit,
         answer_with<std::vector<NodeStay>>(
@@ -90,8 +90,8 @@ Prepared<v1::Cluster> Operations::GetCluster(const v1::GetClusterRequest&) {
       if (!me.is_ok()) return answer(me.status());
       parts_.observatory.census().ask([this, caller, answer](const CensusView& census) {
         auto done = answer_with<ClusterAnswer>(
-            answer, [address = parts_.server_address](const ClusterAnswer& cluster,
-                                                      v1::Cluster& reply) {
+            answer,
+            [address = parts_.server_address](const ClusterAnswer& cluster, v1::Cluster& reply) {
               to_proto(cluster.summary, cluster.census, reply);
               reply.set_leader(address);
             });

@@ -117,10 +117,10 @@ Prepared<v1::User> Operations::SetUser(const v1::SetUserRequest& request) {
           if (!user.is_ok()) return answer(user.status());
           parts_.actions.set_user(
               caller, user.value(),
-              answer_with<CommandReply>(answer, [user = user.value()](const CommandReply&,
-                                                                      v1::User& reply) {
-                to_proto(user, reply);
-              }));
+              answer_with<CommandReply>(
+                  answer, [user = user.value()](const CommandReply&, v1::User& reply) {
+                    to_proto(user, reply);
+                  }));
         });
   };
 }
@@ -137,11 +137,11 @@ Prepared<v1::CreateTokenReply> Operations::CreateToken(const v1::CreateTokenRequ
                         .created_at = parts_.loop.wall_now()};
       parts_.actions.add_token(
           caller, token,
-          answer_with<CommandReply>(answer, [token, secret](const CommandReply&,
-                                                            v1::CreateTokenReply& reply) {
-            to_proto(token, *reply.mutable_token());
-            reply.set_secret(secret);
-          }));
+          answer_with<CommandReply>(
+              answer, [token, secret](const CommandReply&, v1::CreateTokenReply& reply) {
+                to_proto(token, *reply.mutable_token());
+                reply.set_secret(secret);
+              }));
     });
   };
 }

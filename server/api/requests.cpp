@@ -89,8 +89,7 @@ Result<JobListRequest> from_proto(const v1::ListJobsRequest& message) {
   }
   for (const std::string& reason : request.reasons) RETURN_IF_ERROR(check_reason(reason));
   if (request.text.size() > kSearchBytesMax) {
-    return invalid_argument("q: has {} bytes, allowed is {}", request.text.size(),
-                            kSearchBytesMax);
+    return invalid_argument("q: has {} bytes, allowed is {}", request.text.size(), kSearchBytesMax);
   }
   RETURN_IF_ERROR(read_order(message, request));
   return request;

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "common/loop.h"
-#include "server/api/event_feed.h"
 #include "proto/json/json_writer.h"
+#include "server/api/event_feed.h"
 #include "server/api/messages.h"
 
 namespace hai {

@@ -88,8 +88,8 @@ Json value_schema(const JsonField& field) {
 Json field_schema(const JsonField& field, const Comments& comments) {
   Json schema = value_schema(field);
   const FieldDescriptor& descriptor = *field.field;
-  const bool is_null = field.zero_is_null || field.negative_is_null ||
-                       (field.may_be_absent && !field.is_omitted);
+  const bool is_null =
+      field.zero_is_null || field.negative_is_null || (field.may_be_absent && !field.is_omitted);
   if (is_null) schema = or_null(std::move(schema));
   if (descriptor.is_map()) {
     schema = {{"type", "object"}, {"additionalProperties", std::move(schema)}};

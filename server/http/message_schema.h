@@ -1,7 +1,7 @@
 #pragma once
-// JSON Schemas of the Api's messages, by their descriptors, so that the document of the REST interface
-// and the dashboard's types cannot drift from what is served. What a field means is the comment beside
-// it in the .proto file.
+// JSON Schemas of the Api's messages, by their descriptors, so that the document of the REST
+// interface and the dashboard's types cannot drift from what is served. What a field means is the
+// comment beside it in the .proto file.
 
 #include "server/http/json.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// What is served over HTTP: what proto/hai/v1/api.proto names (routes_api.cpp), and the rest by hand.
-// Handlers run on the HTTP server's thread; whatever asks the state posts to the loop.
+// What is served over HTTP: what proto/hai/v1/api.proto names (routes_api.cpp), and the rest by
+// hand. Handlers run on the HTTP server's thread; whatever asks the state posts to the loop.
 
 #include <functional>
 #include <memory>

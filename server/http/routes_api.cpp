@@ -1,11 +1,11 @@
-// Every route that proto/hai/v1/api.proto names: its request read by the descriptor of the message, its
-// operation run, its reply written as JSON.
+// Every route that proto/hai/v1/api.proto names: its request read by the descriptor of the message,
+// its operation run, its reply written as JSON.
 
 #include "common/check.h"
 #include "hai/v1/options.pb.h"
 #include "proto/json/json_reader.h"
-#include "server/http/run_operation.h"
 #include "server/http/routes.h"
+#include "server/http/run_operation.h"
 
 namespace hai {
 

@@ -2,8 +2,8 @@
 
 #include "proto/json/json_reader.h"
 #include "server/http/event_stream.h"
-#include "server/http/run_operation.h"
 #include "server/http/routes.h"
+#include "server/http/run_operation.h"
 
 namespace hai {
 

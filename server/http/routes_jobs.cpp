@@ -7,8 +7,8 @@
 #include "proto/json/json_reader.h"
 #include "server/api/log_tail.h"
 #include "server/http/json.h"
-#include "server/http/run_operation.h"
 #include "server/http/routes.h"
+#include "server/http/run_operation.h"
 
 namespace hai {
 
@@ -16,7 +16,8 @@ namespace {
 
 using Parameters = HttpRouter::Parameters;
 
-// A job file: YAML, or the same as JSON, which YAML contains. False: `respond` was told what is wrong.
+// A job file: YAML, or the same as JSON, which YAML contains. False: `respond` was told what is
+// wrong.
 bool read_job_file(const std::string& text, v1::JobSpec& out, const HttpRespond& respond) {
   JobSpec spec;
   std::vector<SpecError> errors;
@@ -144,10 +145,9 @@ void read_log(const HttpParts& parts, const HttpRequest& request, const std::str
 
 void add_job_routes(HttpRouter& router, const HttpParts& parts) {
   using Handler = void (*)(const HttpParts&, const HttpRequest&, const HttpRespond&);
-  for (const auto& [path, handler] :
-       {std::pair<const char*, Handler>("/api/v1/jobs", submit_job),
-        {"/api/v1/jobs/validate", validate_job},
-        {"/api/v1/whatif", what_if}}) {
+  for (const auto& [path, handler] : {std::pair<const char*, Handler>("/api/v1/jobs", submit_job),
+                                      {"/api/v1/jobs/validate", validate_job},
+                                      {"/api/v1/whatif", what_if}}) {
     router.add("POST", path,
                [&parts, handler = handler](const HttpRequest& http, const Parameters&,
                                            HttpRespond respond) { handler(parts, http, respond); });

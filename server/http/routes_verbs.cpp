@@ -1,10 +1,11 @@
-// POST /api/v1/jobs/{id}/stop and so on, /api/v1/nodes/{name}/drain and so on: a verb for one, answered
-// with what it was done to. Of many at once, each with its own result: /api/v1/jobs/actions.
+// POST /api/v1/jobs/{id}/stop and so on, /api/v1/nodes/{name}/drain and so on: a verb for one,
+// answered with what it was done to. Of many at once, each with its own result:
+// /api/v1/jobs/actions.
 
 #include "proto/json/json_plan.h"
 #include "proto/json/json_reader.h"
-#include "server/http/run_operation.h"
 #include "server/http/routes.h"
+#include "server/http/run_operation.h"
 
 namespace hai {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "server/http/html.h"
 #include "server/api/queries.h"
+#include "server/http/html.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
 

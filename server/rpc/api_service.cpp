@@ -33,8 +33,8 @@ Weight weight_of(const v1::SubmitJobsRequest& request) {
   return {Admission::Kind::submit, std::max(request.jobs_size(), 1)};
 }
 
-// A call that has not been finished; copies are the same call. gRPC keeps request, reply and context
-// until Finish.
+// A call that has not been finished; copies are the same call. gRPC keeps request, reply and
+// context until Finish.
 class UnaryCall {
  public:
   UnaryCall(const CallSite& site, const char* method, int64_t weight,
@@ -99,23 +99,23 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
     call.finish(to_grpc(prepared.status()));
     return reactor;
   }
-  site.loop.post([call, caller = caller_of(context), &reply,
-                  go = std::move(prepared).value()]() mutable {
-    go(caller, [call, &reply](Result<Fill<Reply>> fill) {
-      if (!fill.is_ok()) return call.finish(to_grpc(fill.status()));
-      fill.value()(reply);
-      call.finish(grpc::Status::OK);
-    });
-  });
+  site.loop.post(
+      [call, caller = caller_of(context), &reply, go = std::move(prepared).value()]() mutable {
+        go(caller, [call, &reply](Result<Fill<Reply>> fill) {
+          if (!fill.is_ok()) return call.finish(to_grpc(fill.status()));
+          fill.value()(reply);
+          call.finish(grpc::Status::OK);
+        });
+      });
   return reactor;
 }
 
 }  // namespace
 
-#define HAI_UNARY(name, Request, Reply)                                                           \
-  grpc::ServerUnaryReactor* ApiService::name(grpc::CallbackServerContext* context,                \
-                                             const v1::Request* request, v1::Reply* reply) {      \
-    return run(site_, operations_, #name, &Operations::name, *context, *request, *reply);         \
+#define HAI_UNARY(name, Request, Reply)                                                      \
+  grpc::ServerUnaryReactor* ApiService::name(grpc::CallbackServerContext* context,           \
+                                             const v1::Request* request, v1::Reply* reply) { \
+    return run(site_, operations_, #name, &Operations::name, *context, *request, *reply);    \
   }
 HAI_OPERATIONS(HAI_UNARY)
 #undef HAI_UNARY

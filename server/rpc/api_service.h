@@ -1,7 +1,7 @@
 #pragma once
-// The gRPC service of people and tools: a thin way to the operations (server/api/operations.h) and to
-// the streams. A server that neither leads nor can answer from what was durable refuses each call,
-// whatever it asks, and says who leads.
+// The gRPC service of people and tools: a thin way to the operations (server/api/operations.h) and
+// to the streams. A server that neither leads nor can answer from what was durable refuses each
+// call, whatever it asks, and says who leads.
 
 #include "common/loop.h"
 #include "hai/v1/api.grpc.pb.h"

@@ -22,7 +22,8 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
   // An answer may be several messages, or none, which only says that the source lives.
   using Batch = std::vector<Message>;
 
-  // `open` makes the source; it is called on the loop. `method` is what its refusals are counted as.
+  // `open` makes the source; it is called on the loop. `method` is what its refusals are counted
+  // as.
   static SourceStream* start(const CallSite& site, const char* method,
                              grpc::CallbackServerContext* context,
                              std::function<Source<Batch>()> open) {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "server/store/json_codec.h"
 #include "common/json/json_text.h"
+#include "server/store/json_codec.h"
 
 namespace hai {
 namespace {

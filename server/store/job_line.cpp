@@ -1,7 +1,7 @@
 #include "server/store/job_line.h"
 
-#include "server/store/json_codec.h"
 #include "common/json/json_text.h"
+#include "server/store/json_codec.h"
 
 namespace hai {
 

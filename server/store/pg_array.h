@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "common/id.h"
-#include "common/time.h"
 #include "common/json/json_text.h"
+#include "common/time.h"
 
 namespace hai {
 

@@ -7,9 +7,9 @@
 
 #include "common/gpu_set.h"
 #include "common/id.h"
+#include "common/json/json_text.h"
 #include "common/time.h"
 #include "server/model/states.h"
-#include "common/json/json_text.h"
 #include "server/store/pg_array.h"
 #include "server/store/pg_session.h"
 

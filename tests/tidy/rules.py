@@ -3,7 +3,7 @@
 # Who may include whom. A file belongs to the longest folder that matches; it may include its own folder and these.
 _SERVER_LOGIC = ["common", "server/model", "server/plan", "server/control"]
 # Events go to the outside as they are stored.
-_STORED_JSON = ["server/store/json_codec.h", "server/store/json_text.h"]
+_STORED_JSON = ["server/store/json_codec.h"]
 # Logs as files, for whoever replays them.
 _STORED_LOG = [
     "server/store/json_codec.h", "server/store/event_line.h", "server/store/event_log.h", "server/store/line_file.h",
@@ -16,9 +16,9 @@ MAY_INCLUDE = {
     "server/control": ["common", "server/model", "server/plan"],
     "server/auth": _SERVER_LOGIC,
     "server/store": _SERVER_LOGIC,
-    "server/api": [*_SERVER_LOGIC, "server/auth", *_STORED_JSON],
+    "server/api": [*_SERVER_LOGIC, "server/auth", "proto", *_STORED_JSON],
     "server/rpc": [*_SERVER_LOGIC, "server/auth", "server/api", "proto", *_STORED_JSON],
-    "server/http": [*_SERVER_LOGIC, "server/auth", "server/api", *_STORED_JSON],
+    "server/http": [*_SERVER_LOGIC, "server/auth", "server/api", "proto", *_STORED_JSON],
     "server": ["common", "proto"],  # main and what it is composed of
     "agent/core": ["common"],
     "agent/os": ["common", "agent/core"],
@@ -45,7 +45,8 @@ MAY_INCLUDE = {
 # (pattern of the included path, folders or files, allowed in headers)
 HEAVY_HEADERS = [
     (r"grpc(pp|\+\+)?/", ["server/rpc", "agent/rpc", "proto", "cli"], True),
-    (r"(google/protobuf/|hai/v1/)", ["server/rpc", "agent/rpc", "proto", "cli"], True),
+    (r"(google/protobuf/|hai/v1/(?!api\.pb))", ["server/rpc", "server/http", "agent/rpc", "proto", "cli"], True),
+    (r"hai/v1/api\.pb", ["server/rpc", "server/api", "server/http", "proto", "cli"], True),
     (r"pqxx/", ["server/store"], True),
     (r"libpq-fe\.h", ["server/store"], True),
     (r"boost/beast", ["server/http"], True),

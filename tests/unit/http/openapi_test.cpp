@@ -1,6 +1,6 @@
-// The contract holds: every route there is answers as the document says (schemas/openapi.yaml and the
-// messages of proto/hai/v1/api.proto), lets in whom it says, and refuses what it does not say. A route
-// without an example here fails.
+// The contract holds: every route there is answers as the document says (schemas/openapi.yaml and
+// the messages of proto/hai/v1/api.proto), lets in whom it says, and refuses what it does not say.
+// A route without an example here fails.
 
 #include <gtest/gtest.h>
 

@@ -170,8 +170,7 @@ TEST(JsonReader, SaysWhatIsWrong) {
             "jobs: unknown key; known is: reason");
   EXPECT_EQ(error(R"({"nodes": -3})", v1::SetQuotaRequest(), {"owner"}),
             "nodes: must be a number up to 2147483647, or null for no limit");
-  EXPECT_EQ(error(R"({"deadline": "soon"})", v1::ControlNodeRequest()).substr(0, 10),
-            "deadline: ");
+  EXPECT_EQ(error(R"({"deadline": "soon"})", v1::ControlNodeRequest()).substr(0, 10), "deadline: ");
   EXPECT_EQ(error(R"({})", v1::MoveJobRequest(), {"id"}), "exactly one of before, first, last");
   EXPECT_EQ(error(R"({"first": false})", v1::MoveJobRequest(), {"id"}), "first: must be true");
   EXPECT_EQ(error(R"({"active": "yes"})", v1::SetUserRequest()), "active: must be true or false");

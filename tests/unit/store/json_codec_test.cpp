@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "server/model/digest.h"
 #include "common/json/json_text.h"
+#include "server/model/digest.h"
 #include "tests/support/random_cluster.h"
 
 namespace hai {
