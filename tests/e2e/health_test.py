@@ -119,7 +119,8 @@ class HealthTest(Stage):
         node.gpu("gpu 1 temperature 67", "gpu 1 utilization 93")
 
         def shown():
-            return scene.node(node)["gpu_readings"][1:2] == [{"utilization": 93, "temperature": 67}]
+            told = scene.node(node)
+            return [told.get(f"gpu_{what}", [])[1:2] for what in ("utilization", "temperature")] == [[93], [67]]
 
         eventually("it is shown", shown, 60)
         self.assertIn("93 % 67 °C", scene.cluster.ok("nodes", node.node))

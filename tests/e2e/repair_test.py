@@ -27,7 +27,7 @@ class RepairTest(Stage):
         self.repair(scene, node, "validating")
         opened = scene.opens(node)
         self.mended(scene, node, [])
-        self.assertIn("as they should be", scene.node(node)["judgement"])
+        self.assertIn("as they should be", scene.node(node)["validation"]["text"])
         scene.measured("`hai validate` of an idle node", "validated, open", "", None, opened)
 
     @beside("busy", nodes=1)
