@@ -331,8 +331,8 @@ class SlurmTest(ClusterTest):
         self.assertEqual(done.returncode, 0)
         self.assertIn("no node is in a group nope", done.stderr)
         done = self.cluster.hai("list", "-a", "-u", "nobody-here")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("there is no user nobody-here", done.stderr)
+        self.assertEqual(done.code, 0)
+        self.assertIn("there is no user nobody-here", done.err)
 
 
 if __name__ == "__main__":

@@ -254,6 +254,7 @@ TEST_F(Api, EventsGoOnFromWhereOneWas) {
   ASSERT_TRUE(is_running(id));
   v1::ListEventsRequest list;
   list.set_job("a");
+  list.set_after_seq(0);
   v1::ListEventsReply events;
   ASSERT_TRUE(call(&v1::Api::Stub::ListEvents, list, events).ok());
   ASSERT_GE(events.events_size(), 3);
