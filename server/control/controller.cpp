@@ -138,7 +138,7 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   if (report.gpu_readings) session->gpu_readings = *report.gpu_readings;
   if (has_rank_of_lost_history(*state_, report)) history_.found_evidence();
   // It may be the last one that was waited for.
-  if (loop_.now() - sessions_.term_start() < knobs_.heartbeat) plan_wanted_ = true;
+  if (loop_.now() - sessions_.term_start() < listening_time(knobs_)) plan_wanted_ = true;
   if (!knows_history()) skip_attempts_of_strays(decision, *session);
   note_progress(report);
   nodes_to_reconcile_.insert(session->node);

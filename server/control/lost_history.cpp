@@ -87,9 +87,11 @@ bool are_all_nodes_known(const ClusterState& state, const Sessions& sessions) {
   });
 }
 
+Duration listening_time(const Knobs& knobs) { return std::min<Duration>(knobs.heartbeat, 1min); }
+
 bool has_heard_all(const ClusterState& state, const Sessions& sessions, const Knobs& knobs,
                    MonoTime now) {
-  if (now - sessions.term_start() >= knobs.heartbeat) return true;
+  if (now - sessions.term_start() >= listening_time(knobs)) return true;
   return std::ranges::all_of(state.nodes(), [&](const auto& entry) {
     const auto& [id, node] = entry;
     const Session* session = sessions.find(id);

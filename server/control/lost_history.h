@@ -69,6 +69,8 @@ bool are_all_nodes_known(const ClusterState& state, const Sessions& sessions);
 // node, or brought one back that the state calls down, and it may be cut off now: within this time
 // its ranks end at their fence, for all others have leases and none of them says that nobody leads.
 Duration time_to_settle(const Knobs& knobs);
+// How long a term listens at most: a heartbeat, and where heartbeats are far apart a minute.
+Duration listening_time(const Knobs& knobs);
 // Whether something new may start in this term: each node that is not down has reported in it, or has
 // had a heartbeat's time to. Until then a loss may show that nobody who has spoken knows of.
 bool has_heard_all(const ClusterState& state, const Sessions& sessions, const Knobs& knobs,
