@@ -1,9 +1,14 @@
 #include "agent/agent_config.h"
 
-#include <charconv>
+#include <unistd.h>
 
+#include <filesystem>
+
+#include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
 #include "common/gpu_set.h"
+#include "common/hostlist.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -14,10 +19,8 @@ constexpr size_t kServersMax = 16;
 bool is_host_port(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) return false;
-  int port = 0;
-  const char* end = text.data() + text.size();
-  auto parsed = std::from_chars(text.data() + colon + 1, end, port);
-  return parsed.ec == std::errc() && parsed.ptr == end && port >= 1 && port <= 65'535;
+  const std::optional<int> port = whole_number<int>(std::string_view(text).substr(colon + 1));
+  return port && *port >= 1 && *port <= 65'535;
 }
 
 void read_servers(YamlReader& reader, std::vector<std::string>* out) {
@@ -36,7 +39,11 @@ void read_servers(YamlReader& reader, std::vector<std::string>* out) {
 }
 
 void read_position(YamlReader& reader, AgentConfig* config) {
-  reader.string("name", &config->name);
+  if (reader.string("name", &config->name) && !config->name.empty() &&
+      !is_node_name(config->name)) {
+    reader.fail("name", fmt::format("must be 1 to 255 letters, digits and . _ -, is '{}'",
+                                    std::string_view(config->name).substr(0, 255)));
+  }
   reader.string("group", &config->group);
   reader.string("zone", &config->zone);
   reader.string("leaf", &config->leaf);
@@ -88,6 +95,34 @@ Result<AgentConfig> read_agent_config(const std::string& path) {
   Result<YamlReader> reader = YamlReader::from_file(path);
   if (!reader.is_ok()) return reader.status();
   return read(std::move(reader).value(), path);
+}
+
+std::vector<std::string> missing_from(const AgentConfig& config) {
+  std::vector<std::string> missing;
+  if (const Status status = read_token_file(config.token_file).status(); !status.is_ok()) {
+    missing.push_back(fmt::format("token_file: {}", status.message()));
+  }
+  for (const auto& [key, program] :
+       {std::pair("shim", &config.shim), std::pair("validator.program", &config.validator)}) {
+    if (!program->empty() && ::access(program->c_str(), X_OK) != 0) {
+      missing.push_back(fmt::format("{}: no program {}", key, *program));
+    }
+  }
+  const std::string log_folder = std::filesystem::path(config.log_file).parent_path();
+  for (const auto& [key, folder] :
+       {std::pair("python_dir", &config.python_dir), std::pair("log.file", &log_folder)}) {
+    std::error_code error;
+    if (!folder->empty() && !std::filesystem::is_directory(*folder, error)) {
+      missing.push_back(fmt::format("{}: no folder {}", key, *folder));
+    }
+  }
+  for (const auto& [key, file] : {std::pair("health.xid_table", &config.health.xid_table),
+                                  std::pair("health.kernel_table", &config.health.kernel_table)}) {
+    if (!file->empty() && ::access(file->c_str(), R_OK) != 0) {
+      missing.push_back(fmt::format("{}: cannot read {}", key, *file));
+    }
+  }
+  return missing;
 }
 
 }  // namespace hai

@@ -37,5 +37,7 @@ struct AgentConfig {
 // invalid_argument with one line per error, each with its line number.
 Result<AgentConfig> parse_agent_config(std::string_view text, const std::string& source);
 Result<AgentConfig> read_agent_config(const std::string& path);
+// What it names and is not there, a line each, with its key. Looks at files only.
+std::vector<std::string> missing_from(const AgentConfig& config);
 
 }  // namespace hai

@@ -219,6 +219,14 @@ Result<AgentConfig> read_agent_config_if_any(const std::string& path) {
   return config;
 }
 
+int check_config(const AgentConfig& config, const std::string& path) {
+  const std::vector<std::string> missing = missing_from(config);
+  for (const std::string& line : missing) fmt::print(stderr, "{}: {}\n", path, line);
+  if (!missing.empty()) return kError;
+  fmt::print("{}: ok\n", path);
+  return kOk;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"hai-agent: runs the ranks of one node of a hai cluster"};
   app.set_version_flag("--version", "hai-agent " + std::string(version()));
@@ -227,7 +235,9 @@ int run(int argc, char** argv) {
   int simulate_gpus = 0;
   FleetArguments fleet;
   app.add_option("--config", path, "config file")->capture_default_str();
-  app.add_flag("--check-config", check_only, "read the config, say what is wrong, and exit");
+  app.add_flag(
+      "--check-config", check_only,
+      "read the config, look whether the files it names are there, say what is wrong, and exit");
   app.add_option("--simulate-gpus", simulate_gpus, "pretend to have so many GPUs")
       ->check(CLI::Range(1, GpuSet::kMax));
   add_fleet_options(app, fleet);
@@ -242,10 +252,7 @@ int run(int argc, char** argv) {
   Result<AgentConfig> config =
       needs_config ? read_agent_config(path) : read_agent_config_if_any(path);
   if (!config.is_ok()) return fail(config.status());
-  if (check_only) {
-    fmt::print("{}: ok\n", path);
-    return kOk;
-  }
+  if (check_only) return check_config(config.value(), path);
   if (simulate_gpus > 0) config.value().simulate_gpus = simulate_gpus;
   apply(health.overrides, config.value().health);
   if (health.is_asked) return show_health(config.value(), health.format == "json");

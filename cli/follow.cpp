@@ -34,6 +34,35 @@ v1::ReadLogRequest request_of(const LogOptions& options) {
   return request;
 }
 
+struct LogText {
+  int64_t offset = 0;  // of the text in the log
+  std::string text;
+};
+
+Result<LogText> read_to_end(Client& client, const v1::ReadLogRequest& request) {
+  LogText read;
+  const Status status = client.read_log(request, [&](const v1::ReadLogReply& chunk) {
+    if (read.text.empty()) read.offset = chunk.offset();
+    read.text += chunk.data();
+    return !chunk.end();
+  });
+  if (!status.is_ok()) return status;
+  return read;
+}
+
+// Where the log begins: not at 0 when its oldest part was rotated away.
+Result<int64_t> oldest_offset(Client& client, const LogOptions& options) {
+  v1::ReadLogRequest request = request_of(options);
+  request.set_offset(-1);
+  int64_t offset = 0;
+  const Status status = client.read_log(request, [&](const v1::ReadLogReply& chunk) {
+    offset = chunk.offset();
+    return false;
+  });
+  if (!status.is_ok()) return status;
+  return offset;
+}
+
 // How many bytes the last lines are: looks further back until it has seen enough of them.
 Result<int64_t> bytes_of_last_lines(Client& client, const LogOptions& options) {
   constexpr int64_t kLineGuessed = 200;
@@ -42,18 +71,18 @@ Result<int64_t> bytes_of_last_lines(Client& client, const LogOptions& options) {
   for (int64_t bytes = std::max<int64_t>(4096, options.tail_lines * kLineGuessed);; bytes *= 8) {
     bytes = std::min(bytes, kBytesMax);
     request.set_tail_bytes(bytes);
-    std::string text;
-    const Status status = client.read_log(request, [&](const v1::ReadLogReply& chunk) {
-      text += chunk.data();
-      return !chunk.end();
-    });
-    if (!status.is_ok()) return status;
-    const auto size = static_cast<int64_t>(text.size());
-    if (const auto start = start_of_last_lines(text, options.tail_lines)) {
+    const Result<LogText> read = read_to_end(client, request);
+    RETURN_IF_ERROR(read.status());
+    const auto size = static_cast<int64_t>(read.value().text.size());
+    if (const auto start = start_of_last_lines(read.value().text, options.tail_lines)) {
       return size - static_cast<int64_t>(*start);
     }
-    // Far less came than was asked for, by more than a line that was cut: there is no more.
-    if (bytes == kBytesMax || size < bytes / 2) return std::max<int64_t>(size, 1);
+    if (bytes == kBytesMax) return std::max<int64_t>(size, 1);
+    // A tail begins at a line, so little may come of a log with long ones: only its beginning says
+    // that there is no more.
+    const Result<int64_t> oldest = oldest_offset(client, options);
+    RETURN_IF_ERROR(oldest.status());
+    if (read.value().offset <= oldest.value()) return std::max<int64_t>(size, 1);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/format.h"
 #include "cli/table.h"
 #include "common/hostlist.h"
@@ -17,11 +19,18 @@ std::string state_text(const v1::Job& job) {
   return job.held() ? job.state() + " (held)" : job.state();
 }
 
-// Since its first start; "" before.
+// "" before its first start.
 std::string run_time(const v1::Job& job, UnixTime now) {
-  if (!job.has_started_at_us()) return "";
-  const UnixTime end = job.has_ended_at_us() ? unix_micros(job.ended_at_us()) : now;
-  return short_duration(end - unix_micros(job.started_at_us()));
+  return job.has_started_at_us() ? short_duration(time_run(job, now)) : "";
+}
+
+// " with 8 CPUs and 64G of memory each"; "" where the job takes what comes with its GPUs.
+std::string cpus_and_memory(const v1::JobSpec& spec) {
+  std::vector<std::string> parts;
+  if (spec.cpus_per_node() > 0) parts.push_back(count_of(spec.cpus_per_node(), "CPU"));
+  if (spec.memory_per_node_bytes() > 0)
+    parts.push_back(short_bytes(spec.memory_per_node_bytes()) + " of memory");
+  return parts.empty() ? "" : ", " + join(parts, " and ") + " each";
 }
 
 std::string nodes_text(const v1::Job& job) {
@@ -116,6 +125,16 @@ void add_last_end(const v1::Job& job, const std::vector<v1::Attempt>& attempts, 
 
 }  // namespace
 
+Duration time_run(const v1::Job& job, UnixTime now) {
+  Duration ran = std::chrono::seconds(job.run_seconds());
+  if (job.has_running_at_us()) ran += std::max(Duration(0), now - unix_micros(job.running_at_us()));
+  // One that ended before servers counted.
+  const bool is_known = ran > Duration(0) || job.suspend_count() > 0 || job.requeue_count() > 0;
+  if (!is_known && job.has_started_at_us() && job.has_ended_at_us())
+    return unix_micros(job.ended_at_us()) - unix_micros(job.started_at_us());
+  return ran;
+}
+
 std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& options,
                       const Terminal& terminal) {
   std::vector<Column> columns = {{"ID", true},
@@ -176,9 +195,10 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
   card.add("priority", job.priority());
   const std::string zone = job.zone().empty() ? "" : ", zone " + job.zone();
   card.add("asks for",
-           fmt::format("{} of {}{}, {}", count_of(job.node_count(), "node"), job.group(), zone,
-                       job.gpus_per_node() == 0 ? "whole"
-                                                : count_of(job.gpus_per_node(), "GPU") + " each"));
+           fmt::format(
+               "{} of {}{}, {}{}", count_of(job.node_count(), "node"), job.group(), zone,
+               job.gpus_per_node() == 0 ? "whole" : count_of(job.gpus_per_node(), "GPU") + " each",
+               cpus_and_memory(job.spec())));
   card.add("submitted", local_time(job.submitted_at_us()));
   card.add("started", time_text(job.has_started_at_us(), job.started_at_us()));
   if (job.has_ended_at_us()) card.add("ended", local_time(job.ended_at_us()));

@@ -15,6 +15,8 @@ struct JobTableOptions {
   UnixTime now{};
 };
 
+// How long its attempts have run by now; what it was suspended or waited in between does not count.
+Duration time_run(const v1::Job& job, UnixTime now);
 std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& options,
                       const Terminal& terminal);
 std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempts, UnixTime now,

@@ -45,7 +45,7 @@ class Session {
  private:
   std::unique_ptr<Client> client_;
   mutable int suggestions_left_ = 3;  // of a long list of wrong names the first ones tell enough
-  std::string dev_cluster_;  // its name, if the context is one on this machine
+  std::string dev_cluster_;           // its name, if the context is one on this machine
 };
 
 }  // namespace hai::cli

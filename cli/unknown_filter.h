@@ -9,8 +9,7 @@ namespace hai::cli {
 class Client;
 
 // One line per name that the cluster does not know, for people; "" names are skipped. Asks the
-// server, so only of a list that is empty. Users may be known by jobs alone: those of a site's old
-// users.
+// server, so only of a list that is empty.
 std::vector<std::string> unknown_names(Client& client, const std::vector<std::string>& users,
                                        const std::vector<std::string>& groups);
 

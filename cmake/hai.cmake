@@ -23,6 +23,11 @@ function(hai_library name)
   target_link_libraries(${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
 endfunction()
 
+# A number that loses something on its way is a bug in code that counts GPUs, bytes and microseconds.
+function(hai_strict_numbers name)
+  target_compile_options(${name} PRIVATE -Wconversion)
+endfunction()
+
 # hai_program(NAME SOURCES main.cpp ... DEPS lib ...)
 function(hai_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})

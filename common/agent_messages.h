@@ -234,7 +234,7 @@ struct LaunchRank {
   bool operator==(const LaunchRank&) const = default;
 };
 
-// Tell the program to save; kill it when `grace` has passed since the order arrived.
+// Tell the program to save; kill it `grace` after the order arrived. One not here stays away.
 struct SuspendRank {
   RankKey key;
   Duration grace{0};

@@ -1,5 +1,6 @@
 #pragma once
-// CHECK stops the program on a bug, in release builds too. Never for what came from a network, a file or a user.
+// CHECK stops the program on a bug, in release builds too. Never for what came from a network, a
+// file or a user.
 
 namespace hai {
 

@@ -27,7 +27,7 @@ inline GpuSet operator|(GpuSet a, GpuSet b) { return {a.bits | b.bits}; }
 inline GpuSet operator&(GpuSet a, GpuSet b) { return {a.bits & b.bits}; }
 inline GpuSet without(GpuSet a, GpuSet b) { return {a.bits & ~b.bits}; }
 
-std::string to_string(GpuSet gpus);                // "0,1,5"; "" for none
+std::string to_string(GpuSet gpus);  // "0,1,5"; "" for none
 Result<GpuSet> parse_gpu_set(std::string_view text);
 
 }  // namespace hai

@@ -1,5 +1,8 @@
 #include "common/health.h"
 
+#include <algorithm>
+#include <array>
+
 namespace hai {
 
 std::string_view to_string(CheckVerdict verdict) {
@@ -30,6 +33,19 @@ std::string_view to_string(HealthTier tier) {
       return "evict";
   }
   return "log";
+}
+
+CheckKind check_kind_of(std::string_view name) {
+  static constexpr std::array<std::string_view, 11> kOfTheKernelsLog{
+      "disk_error",  "filesystem_error", "gpu_xid",       "ib_adapter",
+      "kernel_bug",  "kernel_hung_task", "kernel_lockup", "machine_check",
+      "mount_lines", "nvswitch_sxid",    "oom_kill"};
+  return {.is_latched = std::ranges::find(kOfTheKernelsLog, name) != kOfTheKernelsLog.end(),
+          .is_shared = name.starts_with("ib_") || name.starts_with("clock_") || name == "mount" ||
+                       name == "mount_lines" || name == "version",
+          .is_of_gpus = name.starts_with("gpu_") || name.starts_with("nvswitch_"),
+          .cuts_network = name == "ib_link",
+          .counts_cuts = name == "ib_flaps"};
 }
 
 }  // namespace hai

@@ -26,8 +26,17 @@ Status bad(std::string_view text, std::string_view why) {
 
 std::string padded(int64_t number, size_t width) { return fmt::format("{:0{}}", number, width); }
 
+Status too_long(std::string_view whole) {
+  return bad(whole, fmt::format("a name is longer than {} characters", kNameMax));
+}
+
+Status too_many(std::string_view whole, size_t names_max) {
+  return bad(whole, fmt::format("more than {} names", names_max));
+}
+
 // "1-4,7" to its numbers as text.
-Result<std::vector<std::string>> parse_ranges(std::string_view text, std::string_view whole) {
+Result<std::vector<std::string>> parse_ranges(std::string_view text, std::string_view whole,
+                                              size_t names_max) {
   std::vector<std::string> numbers;
   while (true) {
     const std::string_view item = text.substr(0, text.find(','));
@@ -44,8 +53,8 @@ Result<std::vector<std::string>> parse_ranges(std::string_view text, std::string
       std::from_chars(part.data(), part.data() + part.size(), *number);
     }
     if (high < low) return bad(whole, fmt::format("range {} runs backwards", item));
-    if (static_cast<uint64_t>(high - low) >= kHostlistNamesMax - numbers.size()) {
-      return bad(whole, fmt::format("more than {} names", kHostlistNamesMax));
+    if (static_cast<uint64_t>(high - low) >= names_max - numbers.size()) {
+      return too_many(whole, names_max);
     }
     for (int64_t n = low; n <= high; ++n) numbers.push_back(padded(n, first.size()));
     if (item.size() == text.size()) return numbers;
@@ -53,19 +62,20 @@ Result<std::vector<std::string>> parse_ranges(std::string_view text, std::string
   }
 }
 
-// One element between top-level commas to its names.
-Status expand(std::string_view element, std::string_view whole, std::vector<std::string>& out) {
+// One element between top-level commas to its names; names_max with those in `out`.
+Status expand(std::string_view element, std::string_view whole, size_t names_max,
+              std::vector<std::string>& out) {
   std::vector<std::string> names = {""};
   if (element.empty()) return bad(whole, "an empty name");
   while (!element.empty()) {
     if (element.front() == '[') {
       const size_t end = element.find(']');
       if (end == std::string_view::npos) return bad(whole, "a bracket is not closed");
-      const auto numbers = parse_ranges(element.substr(1, end - 1), whole);
+      const auto numbers = parse_ranges(element.substr(1, end - 1), whole, names_max);
       if (!numbers.is_ok()) return numbers.status();
       element.remove_prefix(end + 1);
-      if (names.size() * numbers.value().size() > kHostlistNamesMax) {
-        return bad(whole, fmt::format("more than {} names", kHostlistNamesMax));
+      if (out.size() + names.size() * numbers.value().size() > names_max) {
+        return too_many(whole, names_max);
       }
       std::vector<std::string> longer;
       longer.reserve(names.size() * numbers.value().size());
@@ -77,18 +87,36 @@ Status expand(std::string_view element, std::string_view whole, std::vector<std:
       size_t end = 0;
       while (end < element.size() && is_name_char(element[end])) ++end;
       if (end == 0) return bad(whole, fmt::format("'{}' is not allowed", element.front()));
+      if (names.front().size() + end > kNameMax) return too_long(whole);
       for (std::string& name : names) name.append(element.substr(0, end));
       element.remove_prefix(end);
     }
-    if (names.front().size() > kNameMax) {
-      return bad(whole, fmt::format("a name is longer than {} characters", kNameMax));
-    }
+    if (names.front().size() > kNameMax) return too_long(whole);
   }
-  if (out.size() + names.size() > kHostlistNamesMax) {
-    return bad(whole, fmt::format("more than {} names", kHostlistNamesMax));
-  }
+  if (out.size() + names.size() > names_max) return too_many(whole, names_max);
   out.insert(out.end(), std::make_move_iterator(names.begin()),
              std::make_move_iterator(names.end()));
+  return ok();
+}
+
+Status append_hostlist(std::string_view text, size_t names_max, std::vector<std::string>& names) {
+  if (text.size() > kTextMax) {
+    return bad(text, fmt::format("{} bytes, at most {} are read", text.size(), kTextMax));
+  }
+  const std::string_view whole = text;
+  while (!text.empty()) {
+    size_t end = 0;
+    bool in_bracket = false;
+    while (end < text.size() && (in_bracket || text[end] != ',')) {
+      if (text[end] == '[') in_bracket = true;
+      if (text[end] == ']') in_bracket = false;
+      ++end;
+    }
+    RETURN_IF_ERROR(expand(text.substr(0, end), whole, names_max, names));
+    if (end == text.size()) break;
+    text.remove_prefix(end + 1);
+    if (text.empty()) return bad(whole, "an empty name");
+  }
   return ok();
 }
 
@@ -130,27 +158,21 @@ size_t find_range_end(const std::vector<SplitName>& parts, size_t begin) {
 
 }  // namespace
 
-Result<std::vector<std::string>> parse_hostlist(std::string_view text) {
+bool is_node_name(std::string_view name) {
+  return !name.empty() && name.size() <= kNameMax && std::ranges::all_of(name, is_name_char);
+}
+
+Result<std::vector<std::string>> parse_hostlist(std::string_view text, size_t names_max) {
   std::vector<std::string> names;
-  if (text.size() > kTextMax) {
-    return bad(text, fmt::format("{} bytes, at most {} are read", text.size(), kTextMax));
-  }
-  if (text.empty()) return names;
-  const std::string_view whole = text;
-  while (true) {
-    size_t end = 0;
-    bool in_bracket = false;
-    while (end < text.size() && (in_bracket || text[end] != ',')) {
-      if (text[end] == '[') in_bracket = true;
-      if (text[end] == ']') in_bracket = false;
-      ++end;
-    }
-    if (const Status status = expand(text.substr(0, end), whole, names); !status.is_ok()) {
-      return status;
-    }
-    if (end == text.size()) return names;
-    text.remove_prefix(end + 1);
-  }
+  RETURN_IF_ERROR(append_hostlist(text, names_max, names));
+  return names;
+}
+
+Result<std::vector<std::string>> parse_hostlists(const std::vector<std::string>& texts,
+                                                 size_t names_max) {
+  std::vector<std::string> names;
+  for (const std::string& text : texts) RETURN_IF_ERROR(append_hostlist(text, names_max, names));
+  return names;
 }
 
 std::string format_hostlist(std::vector<std::string> names) {

@@ -13,9 +13,16 @@ namespace hai {
 
 inline constexpr size_t kHostlistNamesMax = 100'000;
 
+// Whether a name can stand in such a list, and in a table: 1 to 255 of letters, digits and ". _ -".
+bool is_node_name(std::string_view name);
+
 // The names in the order written, repeats included; several brackets in one name multiply. "" is
 // the empty list.
-Result<std::vector<std::string>> parse_hostlist(std::string_view text);
+Result<std::vector<std::string>> parse_hostlist(std::string_view text,
+                                                size_t names_max = kHostlistNamesMax);
+// Of several lists, one after the other; names_max in all of them together.
+Result<std::vector<std::string>> parse_hostlists(const std::vector<std::string>& texts,
+                                                 size_t names_max = kHostlistNamesMax);
 
 // The shortest form of this code: sorted by prefix and number, repeats dropped, runs of the last
 // number in a name as ranges.

@@ -17,7 +17,8 @@ struct Id {
 
 using JobId = Id<struct JobTag>;
 using NodeId = Id<struct NodeTag>;
-using Epoch = Id<struct EpochTag>;          // number of the leading server; grows with each take-over
+// Number of the leading server; grows with each take-over.
+using Epoch = Id<struct EpochTag>;
 using ConnectionId = Id<struct ConnectionTag>;  // one agent stream, unique within a server process
 
 struct RankKey {

@@ -1,11 +1,11 @@
 #include "common/job_spec.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <vector>
 
 #include "common/nearest.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -38,11 +38,9 @@ Result<Priority> parse_priority(std::string_view text) {
   std::string word(text.substr(0, 32));
   std::transform(word.begin(), word.end(), word.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  int number = 0;
-  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == word.data() + word.size();
+  const std::optional<int> number = whole_number<int>(word);
   const auto matches = [&](Priority priority) {
-    return is_number ? number == static_cast<int>(priority) : word == to_string(priority);
+    return number ? *number == static_cast<int>(priority) : word == to_string(priority);
   };
   if (matches(Priority::automatic)) return Priority::automatic;
   std::string allowed;
@@ -52,7 +50,7 @@ Result<Priority> parse_priority(std::string_view text) {
     words.emplace_back(to_string(priority));
     allowed += fmt::format("{} ({}), ", to_string(priority), static_cast<int>(priority));
   }
-  const std::string near = is_number ? "" : nearest(word, words);
+  const std::string near = number ? "" : nearest(word, words);
   return invalid_argument("unknown priority '{}'{}, must be one of {}auto (-1)", text.substr(0, 64),
                           near.empty() ? "" : fmt::format(": did you mean {}?", near), allowed);
 }

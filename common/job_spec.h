@@ -44,9 +44,9 @@ std::string_view to_string(EnvStyle style);
 std::string_view to_string(CrossZone cross_zone);
 
 struct SuspendOptions {
-  Duration grace = 60s;   // max time to save, 0s .. 1h
-  std::string signal;     // "" or a name such as "SIGUSR1"
-  int exit_code = 85;     // 1..255
+  Duration grace = 60s;  // max time to save, 0s .. 1h
+  std::string signal;    // "" or a name such as "SIGUSR1"
+  int exit_code = 85;    // 1..255
   bool operator==(const SuspendOptions&) const = default;
 };
 
@@ -66,10 +66,10 @@ struct JobSpec {
   std::map<std::string, std::string> environments;
 
   std::string group = "training";
-  std::string zone;        // from "group#ZONE"; "" = any
+  std::string zone;  // from "group#ZONE"; "" = any
   int node_count = 1;
-  int gpus_per_node = 0;   // 0 = the whole node, exclusively; else a share
-  int cpus_per_node = 0;   // 0 = in proportion to the GPUs
+  int gpus_per_node = 0;  // 0 = the whole node, exclusively; else a share
+  int cpus_per_node = 0;  // 0 = in proportion to the GPUs
   int64_t memory_per_node_bytes = 0;
   std::string image;
 

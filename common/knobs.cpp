@@ -5,6 +5,7 @@
 
 #include "common/check.h"
 #include "common/nearest.h"
+#include "common/whole_number.h"
 
 namespace hai {
 namespace {
@@ -87,14 +88,12 @@ Status set_duration(Knobs& knobs, const DurationKnob& knob, const std::string& v
 }
 
 Status set_count(Knobs& knobs, const CountKnob& knob, const std::string& value) {
-  int count = 0;
-  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), count);
-  const bool is_number = parsed.ec == std::errc() && parsed.ptr == value.data() + value.size();
-  if (!is_number || count < knob.low || count > knob.high) {
+  const std::optional<int> count = whole_number<int>(value);
+  if (!count || *count < knob.low || *count > knob.high) {
     return invalid_argument("{}: must be {}..{}, is '{}'", knob.name, knob.low, knob.high,
                             value.substr(0, 64));
   }
-  knobs.*knob.field = count;
+  knobs.*knob.field = *count;
   return ok();
 }
 

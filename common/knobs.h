@@ -20,19 +20,22 @@ enum class Policy {
 std::string_view to_string(Policy policy);
 
 struct Knobs {
-  Duration heartbeat = 5s;         // an agent reports at least this often
-  Duration agent_lease = 30s;      // ranks run at most this long after the last report the server answered
-  Duration down_after = 40s;       // a node silent for so long is down, if it has surely ended its ranks
-  Duration server_lease = 2s;      // a leader that cannot renew for so long stops
-  Duration resend_after = 3s;      // an order that shows no effect is sent again
-  Duration launch_timeout = 60s;   // a gang whose ranks are not all running by then is rolled back
-  Duration plan_period = 1s;       // plan at least so often
-  Duration plan_gap = 5ms;         // and at most so often, so that a burst of changes shares a pass
-  Duration tight_wait = 60s;       // a job's max_leaves binds it for so long, then any fit will do
-  Duration min_quantum = 30min;    // a job runs so long before its own level may interrupt it
-  Duration feedback_base = 1h;     // GPU time of the lowest feedback class; each one doubles it
-  Duration promote_after = 1h;     // waiting so long lifts a job by one feedback class
-  Duration reserve_after = 10min;  // after it a gang may take nodes back from its user's own jumpers
+  Duration heartbeat = 5s;  // an agent reports at least this often
+  // Ranks run at most this long after the last report the server answered.
+  Duration agent_lease = 30s;
+  // A node silent for so long is down, if it has surely ended its ranks.
+  Duration down_after = 40s;
+  Duration server_lease = 2s;     // a leader that cannot renew for so long stops
+  Duration resend_after = 3s;     // an order that shows no effect is sent again
+  Duration launch_timeout = 60s;  // a gang whose ranks are not all running by then is rolled back
+  Duration plan_period = 1s;      // plan at least so often
+  Duration plan_gap = 5ms;        // and at most so often, so that a burst of changes shares a pass
+  Duration tight_wait = 60s;      // a job's max_leaves binds it for so long, then any fit will do
+  Duration min_quantum = 30min;   // a job runs so long before its own level may interrupt it
+  Duration feedback_base = 1h;    // GPU time of the lowest feedback class; each one doubles it
+  Duration promote_after = 1h;    // waiting so long lifts a job by one feedback class
+  // After it a gang may take nodes back from its user's own jumpers.
+  Duration reserve_after = 10min;
   Duration usage_half_life = 168h;          // of the GPU time that orders users of one class
   Duration checkpoint_patience = 60s;       // a victim that saves within it is waited for
   Duration assumed_checkpoint_age = 30min;  // charged to jobs that report no checkpoints
@@ -40,25 +43,29 @@ struct Knobs {
   Duration attribution_before = 10min;  // a fault explains what fails on its node so long after it
   Duration attribution_after = 5min;    // and what failed there so long before it was seen
   Duration early_failure = 10min;       // an attempt that ends sooner says something of its job
-  Duration fault_patience = 10s;  // faults of what nodes share are acted upon after it, if few have them
-  Duration validate_period = 168h;       // each node is validated so often; 0 = never
-  Duration validate_deadline = 72h;      // so late, a node that is never free is taken out for it
+  // Faults of what nodes share are acted upon after it, if few have them.
+  Duration fault_patience = 10s;
+  Duration validate_period = 168h;   // each node is validated so often; 0 = never
+  Duration validate_deadline = 72h;  // so late, a node that is never free is taken out for it
   Duration validation_timeout = 30min;
-  Duration hook_timeout = 20min;         // a reset or reboot that has not brought the node back
+  Duration hook_timeout = 20min;  // a reset or reboot that has not brought the node back
   Policy policy = Policy::feedback;
   int mass_loss_permille = 50;     // so many of the nodes silent at once: the network is suspected
   int switch_share_permille = 20;  // a quantum is so long that save and restart take no more of it
   int interrupt_percent = 5;       // GPU time a job may cost its own level, of what it has waited
-  int mass_fault_nodes = 3;    // so many of a leaf with the same fault in a minute: not the nodes' own
-  int lemon_score = 10;        // a node with so much against it in 28 days goes to service; 0 = never
-  int repair_rounds = 2;       // hooks tried before a node goes to service
-  int max_validations = 20;    // at a time, of nodes that take jobs
+  // So many of a leaf with the same fault in a minute: not the nodes' own.
+  int mass_fault_nodes = 3;
+  // A node with so much against it in 28 days goes to service; 0 = never.
+  int lemon_score = 10;
+  int repair_rounds = 2;     // hooks tried before a node goes to service
+  int max_validations = 20;  // at a time, of nodes that take jobs
   int max_cross_zone_jobs = 1;
   int defrag_moves_per_hour = 240;  // running jobs moved to make whole nodes; 0 = never
   int max_requeues = 10;
   int max_unfinished_jobs_per_user = 10'000;
-  int finished_jobs_kept = 10'000;  // finished jobs kept in memory; older ones are read from the store
-  int append_batch_max = 2'000;     // inputs taken into one append
+  // Finished jobs kept in memory; older ones are read from the store.
+  int finished_jobs_kept = 10'000;
+  int append_batch_max = 2'000;  // inputs taken into one append
 };
 
 // One named knob as data: for config files, --help and the simulator.
@@ -72,7 +79,8 @@ struct KnobRange {
 };
 const std::vector<KnobRange>& knob_ranges();
 
-// Sets a knob by name; durations in parse_duration's form, shares as "2%" or "0.5%". Unknown name or out of range: invalid_argument.
+// Sets a knob by name; durations in parse_duration's form, shares as "2%" or "0.5%". Unknown name
+// or out of range: invalid_argument.
 Status set_knob(Knobs& knobs, const std::string& name, const std::string& value);
 // The reverse: a text that set_knob takes. The knob must be one of knob_ranges().
 std::string get_knob(const Knobs& knobs, const std::string& name);

@@ -1,6 +1,7 @@
 #pragma once
-// Reading the logs of one rank, as plain values. Logs are pulled: nothing is sent that nobody asked for, so a slow
-// reader slows only himself. Offsets count bytes from the start of the rank's log and survive its rotation.
+// Reading the logs of one rank, as plain values. Logs are pulled: nothing is sent that nobody asked
+// for, so a slow reader slows only himself. Offsets count bytes from the start of the rank's log
+// and survive its rotation.
 
 #include <cstdint>
 #include <string>
@@ -15,10 +16,12 @@ inline constexpr Duration kMaxLogWait = 10s;
 
 struct LogRequest {
   RankKey key;
-  int64_t offset = 0;      // first byte wanted
+  int64_t offset = 0;            // first byte wanted
   int64_t max_bytes = 64 << 10;  // of data in the answer, 1 .. kMaxLogChunkBytes
-  int64_t tail_bytes = 0;  // > 0: ignore `offset` and start at most that far before the end, at the start of a line
-  Duration wait{0};        // at the end of a live rank's log: wait for more, at most this long (<= kMaxLogWait)
+  // > 0: ignore `offset` and start at most that far before the end, at the start of a line.
+  int64_t tail_bytes = 0;
+  // At the end of a live rank's log: wait for more, at most this long (<= kMaxLogWait).
+  Duration wait{0};
   bool operator==(const LogRequest&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// The seam between logic and the world: a single-threaded event loop. Production runs it on Boost.Asio (asio_loop.h),
-// the simulator on virtual time. All callbacks run on the loop's thread. post() alone may be called from any thread.
+// The seam between logic and the world: a single-threaded event loop. Production runs it on
+// Boost.Asio (asio_loop.h), the simulator on virtual time. All callbacks run on the loop's thread.
+// post() alone may be called from any thread.
 
 #include <functional>
 

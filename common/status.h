@@ -1,6 +1,7 @@
 #pragma once
-// Expected failures. A Status is ok or a code with a text for the person who asked; a Result<T> is a value or
-// such a Status. Codes are gRPC's canonical ones, so that every interface maps them the same way.
+// Expected failures. A Status is ok or a code with a text for the person who asked; a Result<T> is
+// a value or such a Status. Codes are gRPC's canonical ones, so that every interface maps them the
+// same way.
 
 #include <fmt/core.h>
 
@@ -52,10 +53,10 @@ class [[nodiscard]] Status {
 
 inline Status ok() { return {}; }
 
-#define HAI_DEFINE_STATUS(name)                                                       \
-  template <typename... Args>                                                         \
-  Status name(fmt::format_string<Args...> text, Args&&... args) {                     \
-    return {Code::name, fmt::format(text, std::forward<Args>(args)...)};              \
+#define HAI_DEFINE_STATUS(name)                                          \
+  template <typename... Args>                                            \
+  Status name(fmt::format_string<Args...> text, Args&&... args) {        \
+    return {Code::name, fmt::format(text, std::forward<Args>(args)...)}; \
   }
 HAI_DEFINE_STATUS(invalid_argument)
 HAI_DEFINE_STATUS(deadline_exceeded)
@@ -101,7 +102,7 @@ class [[nodiscard]] Result {
 
 }  // namespace hai
 
-#define RETURN_IF_ERROR(expression)                                  \
-  do {                                                               \
+#define RETURN_IF_ERROR(expression)                                                         \
+  do {                                                                                      \
     if (::hai::Status hai_status_ = (expression); !hai_status_.is_ok()) return hai_status_; \
   } while (false)

@@ -1,6 +1,7 @@
 #pragma once
-// Times as strong types. There is no now() here on purpose: pure code gets `now` as an argument, and everything else
-// asks its Loop. UnixTime counts wall time since 1970 (UTC); MonoTime never jumps and means nothing outside one host.
+// Times as strong types. There is no now() here on purpose: pure code gets `now` as an argument,
+// and everything else asks its Loop. UnixTime counts wall time since 1970 (UTC); MonoTime never
+// jumps and means nothing outside one host.
 
 #include <chrono>
 #include <cstdint>
@@ -38,7 +39,8 @@ using MonoTime = MonoClock::time_point;
 inline constexpr UnixTime unix_micros(int64_t micros) { return UnixTime(Duration(micros)); }
 inline constexpr int64_t to_micros(UnixTime time) { return time.time_since_epoch().count(); }
 
-// "90s", "5m", "1h30m", "250ms", "2d", "0"; a bare number means seconds. Negative or above 10 years: invalid_argument.
+// "90s", "5m", "1h30m", "250ms", "2d", "0"; a bare number means seconds. Negative or above 10
+// years: invalid_argument.
 Result<Duration> parse_duration(std::string_view text);
 // The shortest exact form: "1h30m", "250ms", "0s".
 std::string format_duration(Duration duration);

@@ -7,7 +7,9 @@ lists=("$here/packages.txt")
 [ "${1:-}" != --tests ] || lists+=("$here/packages-tests.txt")
 mapfile -t wanted < <(grep -h -v -E '^\s*(#|$)' "${lists[@]}")
 missing=()
-for package in "${wanted[@]}"; do
+for line in "${wanted[@]}"; do
+  read -r package command <<<"$line"
+  [ -z "$command" ] || ! command -v "$command" >/dev/null || continue
   [ "$(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | cut -c1-2)" = ii ] || missing+=("$package")
 done
 if [ ${#missing[@]} -eq 0 ]; then

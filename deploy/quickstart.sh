@@ -10,7 +10,6 @@ set -euo pipefail
 repository=$(cd "$(dirname "$0")/.." && pwd)
 cluster=${CLUSTER:-dev}
 export HAI_CONTEXT=$cluster PYTHONDONTWRITEBYTECODE=1
-began=$SECONDS
 chapter=0
 story=""
 followers=()
@@ -147,12 +146,13 @@ prepare_programs() {
   export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=1
   cmake --preset release --log-level=WARNING >/dev/null
   local targets=(hai hai-server hai-agent hai-shim hai-slurm)
-  ! grep -q '^build web:' build/release/build.ninja || targets+=(web)  # the dashboard: needs Node.js
+  ! grep -q '^build web:' build/release/build.ninja || targets+=(web)  # the dashboard: needs npm
   ninja -C build/release "${targets[@]}" |
     awk '!/^\[/ || NR % 25 == 1 { print; fflush() }'
 }
 
 start_cluster() {
+  began=$SECONDS  # of the story: not of the build
   heading "A cluster on this machine: 4 nodes with 8 simulated GPUs each"
   say "One server with its own PostgreSQL, one agent per node: real processes, only the GPUs are" \
     "simulated." ""

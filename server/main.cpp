@@ -31,7 +31,10 @@ int run(int argc, char** argv) {
   std::string path = "/etc/hai/server.yaml";
   bool check_only = false;
   app.add_option("--config", path, "config file")->capture_default_str();
-  app.add_flag("--check-config", check_only, "read the config, say what is wrong, and exit");
+  app.add_flag(
+      "--check-config", check_only,
+      "read the config, look whether the files and the database it names are there, say what is "
+      "wrong, and exit");
   const ServerCommand commands[] = {add_migrate_command(app), add_verify_command(app),
                                     add_export_command(app), add_archive_command(app)};
   for (const ServerCommand& command : commands) command.app->fallthrough();
@@ -43,10 +46,7 @@ int run(int argc, char** argv) {
   }
   Result<ServerConfig> config = read_server_config(path);
   if (!config.is_ok()) return report_failure(config.status());
-  if (check_only) {
-    fmt::print("{}: ok\n", path);
-    return kExitOk;
-  }
+  if (check_only) return check_config(config.value(), path);
   for (const ServerCommand& command : commands) {
     if (command.app->parsed()) return command.run(config.value());
   }

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 
 #include "common/config/knobs_config.h"
 #include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
+#include "common/whole_number.h"
 #include "server/model/user.h"
 
 namespace hai {
@@ -19,9 +19,7 @@ void read_address(YamlReader& reader, const std::string& path, std::string* out)
   const size_t colon = out->rfind(':');
   int port = -1;
   if (colon != std::string::npos && colon > 0) {
-    const char* end = out->data() + out->size();
-    auto parsed = std::from_chars(out->data() + colon + 1, end, port);
-    if (parsed.ec != std::errc() || parsed.ptr != end) port = -1;
+    port = whole_number<int>(std::string_view(*out).substr(colon + 1)).value_or(-1);
   }
   if (port < 0 || port > 65'535) {
     reader.fail(path, fmt::format("must be host:port, for example 0.0.0.0:7700, is {}", *out));

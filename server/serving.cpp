@@ -1,8 +1,12 @@
 #include "server/serving.h"
 
+#include <algorithm>
+
 #include "common/log.h"
+#include "common/open_files.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
+#include "server/api/caller_board.h"
 #include "server/api/event_feed.h"
 #include "server/api/log_router.h"
 #include "server/api/observatory.h"
@@ -14,6 +18,7 @@
 #include "server/http/event_hub.h"
 #include "server/http/event_stream.h"
 #include "server/http/http_server.h"
+#include "server/http/route_help.h"
 #include "server/http/routes.h"
 #include "server/http/web_files.h"
 #include "server/rpc/agent_gateway.h"
@@ -22,6 +27,24 @@
 #include "server/rpc/grpc_server.h"
 
 namespace hai {
+
+namespace {
+
+// How many connections each port may have, so that both together leave enough of the files that the
+// process may open for the database, logs and whatever it reads.
+struct ConnectionShares {
+  size_t http = 0;
+  size_t grpc = 0;
+};
+
+ConnectionShares connection_shares(long open_files) {
+  const auto most = static_cast<size_t>(std::max(open_files, 64L));
+  const size_t left = most - std::min<size_t>(most / 4, 1'000);
+  return {.http = std::min<size_t>(left / 3, 12'000),
+          .grpc = std::min<size_t>(left * 2 / 3, 100'000)};
+}
+
+}  // namespace
 
 struct Serving::Impl {
   Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples,
@@ -41,9 +64,10 @@ struct Serving::Impl {
         logs(loop, gateway),
         agent_service(loop, gateway),
         operations({loop, queries, actions, advisor, observatory, config.grpc_address}),
-        api_service({loop, board, operations, queries, logs, admission, calls}),
+        api_service({loop, board, callers, operations, queries, logs, admission, calls}),
         routes({.loop = loop,
                 .standing = board,
+                .callers = callers,
                 .controller = controller,
                 .observatory = observatory,
                 .events = events,
@@ -57,6 +81,9 @@ struct Serving::Impl {
                 .agent_count = [this] { return gateway.connection_count(); },
                 .web = web,
                 .status_page_user = config.status_page ? config.admin_user : ""}) {
+    feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
+      callers.follow(durable, state);
+    });
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       observatory.events().count(durable, state);
     });
@@ -91,7 +118,10 @@ struct Serving::Impl {
     const Standing before = board.get();
     board.set(now);
     observatory.standing_changed();
-    if (!now.is_leading() && !now.stale_since) events.cut_all("this server does not lead any more");
+    if (!now.is_leading() && !now.stale_since) {
+      callers.forget();
+      events.cut_all("this server does not lead any more");
+    }
     if (now.mode != ServerMode::loading) loop.post([this] { gateway.decide_waiting(); });
     // The reason alone changes with each look at another's lease.
     if (now.mode == before.mode && now.leader == before.leader &&
@@ -128,13 +158,21 @@ struct Serving::Impl {
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.
   Status listen() {
     RETURN_IF_ERROR(load_web());
+    const ConnectionShares shares = connection_shares(allow_many_open_files());
     Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
-        config.http_address, {}, [this](const HttpRequest& request, HttpRespond respond) {
+        config.http_address,
+        {.connections = shares.http,
+         .knows = [this](const HttpRequest& head) { return callers.knows(caller_of(head)); },
+         .turn_away = [this](const HttpRequest& head) { return routes.turn_away(head); }},
+        [this](const HttpRequest& request, HttpRespond respond) {
           routes.handle(request, std::move(respond));
         });
     if (!http_started.is_ok()) return http_started.status();
-    Result<std::unique_ptr<GrpcServer>> grpc_started =
-        GrpcServer::start(config.grpc_address, {&agent_service, &api_service});
+    Result<std::unique_ptr<GrpcServer>> grpc_started = GrpcServer::start(
+        config.grpc_address, {&agent_service, &api_service},
+        {.connections = {.all = shares.grpc - shares.grpc / 8, .per_address = shares.grpc / 4},
+         .at_once = shares.grpc / 2,
+         .silent = shares.grpc / 8});
     if (!grpc_started.is_ok()) return grpc_started.status();
     http = std::move(http_started).value();
     grpc = std::move(grpc_started).value();
@@ -161,6 +199,7 @@ struct Serving::Impl {
   AgentGateway gateway;
   EventFeed feed;
   StandingBoard board;
+  CallerBoard callers;
   Controller controller;
   Actions actions;
   Queries queries;

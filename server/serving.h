@@ -9,7 +9,7 @@
 
 #include "common/loop.h"
 #include "common/status.h"
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
 #include "server/control/sample_port.h"
 #include "server/server_config.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "server/control/decide_mass_loss.h"
+#include "server/control/nodes/decide_mass_loss.h"
 #include "sim/faults.h"
 #include "sim/loss_watch.h"
 #include "sim/random_world.h"
@@ -220,7 +220,7 @@ class Run {
 
   bool has_mass_loss() {
     Controller* leader = world_.leader();
-    return leader != nullptr && hai::has_mass_loss(leader->state());
+    return leader != nullptr && leader->state().open_incident(kMassLoss) != nullptr;
   }
 
   // What is being appended is not in the rows yet.
@@ -286,7 +286,7 @@ class Run {
       return fmt::format(
           "job {} is {} (attempt {} {}, priority {}, {} nodes x {} gpus, requeued {}): {}{}",
           id.value, to_string(job.state), view.attempt, view.attempt_state, to_string(job.priority),
-          job.spec->node_count, job.spec->gpus_per_node, job.requeue_count,
+          job.spec->node_count, job.spec->gpus_per_node, job.counters.requeue_count,
           view.pending_reason ? view.pending_reason->text : "", nodes);
     }
     return "jobs ended too late";

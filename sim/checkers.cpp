@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "server/control/decide_mass_loss.h"
+#include "server/control/nodes/decide_mass_loss.h"
 #include "server/model/invariants.h"
 #include "server/plan/order.h"
 
@@ -209,6 +209,14 @@ bool whole_gang_has_run(const Job& job) {
                               [](const Rank& rank) { return rank.state == RankState::pending; });
 }
 
+// A rank was killed by an order of the server whose attempt, as the event meets it, is to go on.
+bool is_needless_kill(const ClusterState& before, const Event& event) {
+  const auto* ended = std::get_if<RankEnded>(&event.body);
+  if (ended == nullptr || ended->cause != ExitCause::killed) return false;
+  const Attempt& attempt = *before.find(ended->job)->attempt;
+  return !attempt.end && attempt.state != AttemptState::suspending;
+}
+
 }  // namespace
 
 void Checkers::check_log(const MemDatabase& database, const Knobs& knobs) {
@@ -233,6 +241,10 @@ void Checkers::check_log(const MemDatabase& database, const Knobs& knobs) {
     if (placed != nullptr && placed->stop_requested)
       fail(fmt::format("stop: job {} runs again though its stop was answered", placed->id.value));
     if (auto wrong = purposes.see(replayed, event)) fail("purpose: " + *wrong);
+    // A leader of a store that has gone back kills what it does not know.
+    if (!database.went_back() && is_needless_kill(replayed, event))
+      fail(fmt::format("needless kill: job {} was neither to leave nor to end",
+                       job_of(event.body).value));
     replayed.apply(event);
   }
   for (const auto& [victim, beneficiary] : purposes.open()) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "server/store/mem_store.h"
 #include "sim/sim_node.h"
 
@@ -39,7 +39,8 @@ class Checkers final : public ProcessWatcher {
   // ledger: events replayed from zero = stored rows. fence: epochs in the log only grow. purpose: a
   // victim leaves only for a beneficiary that may interrupt it, whose nodes it stands on, and that
   // then started, ended or gave up. gang: running means that every rank has run. once: one request,
-  // one job. stop: whoever was to stop never starts again.
+  // one job. stop: whoever was to stop never starts again. needless kill: whoever is killed was to
+  // leave or to end.
   void check_log(const MemDatabase& database, const Knobs& knobs);
   // ledger, live part: call when no append is in flight.
   void check_live(const ClusterState& live, const MemDatabase& database);

@@ -29,7 +29,8 @@ CheckResult failing(const Check& check, int64_t gpu) {
   CheckResult result{.name = check.name,
                      .verdict = CheckVerdict::fail,
                      .tier = check.tier,
-                     .summary = "simulated"};
+                     .summary = "simulated",
+                     .said_kind = check_kind_of(check.name)};
   if (check.has_gpu) {
     result.subject = "gpu " + std::to_string(gpu);
     result.gpus = GpuSet{uint64_t{1} << gpu};
@@ -54,7 +55,7 @@ std::string seconds(Duration time) {
 std::string_view to_string(DeedKind kind) { return kNames[static_cast<size_t>(kind)]; }
 int count_of_checks() { return static_cast<int>(kChecks.size()); }
 bool check_has_gpu(int check) { return kChecks[check].has_gpu; }
-bool check_is_latched(int check) { return std::string_view(kChecks[check].name) == "gpu_xid"; }
+bool check_is_latched(int check) { return check_kind_of(kChecks[check].name).is_latched; }
 
 int targets_of(DeedKind kind, const World& world) {
   switch (kind) {

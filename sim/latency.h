@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 
 namespace hai {
 

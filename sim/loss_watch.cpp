@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "server/control/decide_mass_loss.h"
-#include "server/control/decide_tick.h"
+#include "server/control/engine/decide_tick.h"
+#include "server/control/nodes/decide_mass_loss.h"
 
 namespace hai {
 namespace {

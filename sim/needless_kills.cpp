@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "server/control/fencing.h"
+#include "server/control/nodes/fencing.h"
 #include "sim/world.h"
 
 namespace hai {

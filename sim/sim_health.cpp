@@ -6,10 +6,7 @@
 namespace hai {
 namespace {
 
-// As server/control's is_latched: said by the kernel's log.
-bool is_logged(const CheckResult& check) {
-  return check.name == "gpu_xid" || check.name == "kernel_lockup";
-}
+bool is_logged(const CheckResult& check) { return check.kind().is_latched; }
 
 auto key_of(const CheckResult& check) { return std::tie(check.name, check.subject); }
 

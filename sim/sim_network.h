@@ -12,7 +12,7 @@
 #include "agent/core/peer_port.h"
 #include "agent/core/ports.h"
 #include "common/rng.h"
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "sim/dice.h"
 #include "sim/virtual_loop.h"
 

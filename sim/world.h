@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/core/agent.h"
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "server/model/digest.h"
 #include "server/store/mem_store.h"
 #include "sim/checkers.h"

@@ -43,8 +43,10 @@ rm -f "$report"
 ctest --test-dir "$build" -j"$jobs" --output-on-failure --no-tests=error \
   --output-junit "$report" "$@" && code=0 || code=$?
 
-# ctest's own summary stands above the list of failures; a reader wants the counts at the end.
+# ctest's own summary stands above the list of failures, and the output of one that failed far above
+# that; a reader wants what went wrong and the counts at the end.
 counts=$(python3 - "$report" <<'PYTHON'
+import re
 import sys
 import xml.etree.ElementTree as tree
 
@@ -56,6 +58,14 @@ text = f"{passed} passed, {number['failures']} failed"
 if left_out:
     text += f", {left_out} skipped"
 print(f"{text}, {number['tests']} in all")
+telling = re.compile(r"error|fail|expect|actual|assert|exception|timed? ?out|signal|^of: |^at ", re.I)
+for test in suite.iter("testcase"):
+    if test.get("status") != "fail":
+        continue
+    output = re.sub(r"\x1b\[[0-9;]*m", "", test.findtext("system-out") or "").splitlines()
+    lines = [line.rstrip()[:160] for line in output if line.strip()]
+    said = [line for line in lines if telling.search(line)][:12] or lines[-12:]
+    print(f"\n{test.get('name')}:", *said, sep="\n  ", file=sys.stderr)
 PYTHON
 ) || counts="ctest ended with code $code and left no report"
 finish "$code" "$counts"

@@ -119,8 +119,9 @@ void Agent::on(const LaunchRank& order) {
 
 void Agent::on(const SuspendRank& order) {
   auto it = ranks_.find(order.key);
-  if (it != ranks_.end() && it->second.phase != RankPhase::exited)
-    host_.suspend(order.key, order.grace);
+  // Not here: it need not come any more, and says so.
+  if (it == ranks_.end()) return refuse(order.key, ExitCause::killed, "");
+  if (it->second.phase != RankPhase::exited) host_.suspend(order.key, order.grace);
 }
 
 void Agent::on(const ContinueRank& order) {

@@ -8,8 +8,9 @@ namespace hai {
 class LogSource {
  public:
   virtual ~LogSource() = default;
-  // Reads what is there, at once: `request.wait` is the caller's business (agent/rpc/log_waiter asks again until
-  // there is data, `end`, an error, or the time is over). An unknown rank is an error in the chunk.
+  // Reads what is there, at once: `request.wait` is the caller's business (agent/rpc/log_waiter
+  // asks again until there is data, `end`, an error, or the time is over). An unknown rank is an
+  // error in the chunk.
   virtual LogChunk read(const LogRequest& request) = 0;
 };
 

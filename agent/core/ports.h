@@ -12,21 +12,24 @@
 
 namespace hai {
 
-// Holds the ranks of this node, one shim each; they outlive the agent. The host enforces the lease: a rank whose lease
-// has ended is killed by its shim with cause `fenced` even if no agent is there to see it.
+// Holds the ranks of this node, one shim each; they outlive the agent. The host enforces the lease:
+// a rank whose lease has ended is killed by its shim with cause `fenced` even if no agent is there
+// to see it.
 class RankHost {
  public:
   virtual ~RankHost() = default;
 
-  // Statuses of all ranks the node has, among them those started by an earlier agent process, and exited ones
-  // until forget(). Called once, before anything else.
+  // Statuses of all ranks the node has, among them those started by an earlier agent process, and
+  // exited ones until forget(). Called once, before anything else.
   virtual std::vector<RankStatus> adopt() = 0;
 
-  // Starts one rank; its status follows by the listener, also if it cannot start (exited, launch_failed).
+  // Starts one rank; its status follows by the listener, also if it cannot start (exited,
+  // launch_failed).
   virtual void launch(const LaunchRank& order, MonoTime lease_until) = 0;
 
-  // Shows the program the suspend request (flag for the SDK, `suspend_signal` otherwise), and kills the rank with cause
-  // `grace_over` if it still runs after `grace`. Repeating it keeps the first deadline.
+  // Shows the program the suspend request (flag for the SDK, `suspend_signal` otherwise), and kills
+  // the rank with cause `grace_over` if it still runs after `grace`. Repeating it keeps the first
+  // deadline.
   virtual void suspend(const RankKey& key, Duration grace) = 0;
   // Takes the request back, deadline included.
   virtual void resume(const RankKey& key) = 0;
@@ -49,8 +52,9 @@ class ServerLink {
  public:
   virtual ~ServerLink() = default;
   struct Listener {
-    std::function<void()> connected;                   // a fresh stream: the core sends a full report at once
-    std::function<void(const AgentOrder&)> order;      // only from the current stream
+    // A fresh stream: the core sends a full report at once.
+    std::function<void()> connected;
+    std::function<void(const AgentOrder&)> order;  // only from the current stream
     std::function<void()> disconnected;
   };
   virtual void start(Listener listener) = 0;

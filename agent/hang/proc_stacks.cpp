@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "agent/health/file_values.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -51,10 +52,10 @@ std::optional<ProcessBrief> read_brief(const std::string& proc_root, pid_t pid) 
   const std::optional<std::string> status = read_text(folder + "/status");
   if (!status) return std::nullopt;
   ProcessBrief brief{.pid = pid, .name = status_field(*status, "Name")};
-  brief.parent = static_cast<pid_t>(parse_integer(status_field(*status, "PPid")).value_or(0));
+  brief.parent = static_cast<pid_t>(whole_number(status_field(*status, "PPid")).value_or(0));
   const std::string state = status_field(*status, "State");
   if (!state.empty()) brief.state = state[0];
-  brief.threads = static_cast<int>(parse_integer(status_field(*status, "Threads")).value_or(0));
+  brief.threads = static_cast<int>(whole_number(status_field(*status, "Threads")).value_or(0));
   brief.waits_in = waits_in(folder);
   std::istringstream(status_field(*status, "Uid")) >> brief.user.uid;
   std::istringstream(status_field(*status, "Gid")) >> brief.user.gid;

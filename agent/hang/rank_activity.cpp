@@ -7,6 +7,7 @@
 
 #include "agent/health/file_values.h"
 #include "agent/health/ib_port.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -20,7 +21,7 @@ std::optional<Duration> group_cpu_time(const std::string& directory) {
   std::istringstream lines(read_text(directory + "/cpu.stat").value_or(""));
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("usage_usec ")) continue;
-    const auto micros = parse_integer(trimmed(std::string_view(line).substr(11)));
+    const auto micros = whole_number(trimmed(std::string_view(line).substr(11)));
     if (micros) return Duration(*micros);
   }
   const auto nanos = read_integer(directory + "/cpuacct.usage");

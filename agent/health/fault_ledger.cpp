@@ -48,6 +48,7 @@ CheckResult to_result(const StandingFault& fault) {
   CheckResult result = tier == HealthTier::log ? make_warn(fault.event.about, finding)
                                                : make_fail(fault.event.about, tier, finding);
   result.at = fault.event.at;
+  result.said_kind->is_latched = true;  // a site's own rules have names that nobody else knows
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "agent/health/fault_rule.h"
 
 #include "agent/health/file_values.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -22,7 +23,7 @@ Result<RepeatRule> parse_repeat_rule(std::string_view text) {
   if (slash == std::string_view::npos || colon == std::string_view::npos || colon < slash) {
     return invalid_argument("repeats must be COUNT/DURATION:TIER, is {}", text);
   }
-  const std::optional<int64_t> count = parse_integer(text.substr(0, slash));
+  const std::optional<int64_t> count = whole_number(text.substr(0, slash));
   const Result<Duration> within = parse_duration(text.substr(slash + 1, colon - slash - 1));
   const std::optional<HealthTier> tier = parse_tier(text.substr(colon + 1));
   if (!count || *count < 2 || *count > 16 || !within.is_ok() || !tier) {

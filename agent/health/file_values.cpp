@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "agent/os/files.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -19,13 +20,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-std::optional<int64_t> parse_integer(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<std::string> read_text(const std::string& path) {
   const Result<std::string> text = read_file(path, kFileBytesMax);
   if (!text.is_ok()) return std::nullopt;
@@ -35,7 +29,7 @@ std::optional<std::string> read_text(const std::string& path) {
 std::optional<int64_t> read_integer(const std::string& path) {
   const std::optional<std::string> text = read_text(path);
   if (!text) return std::nullopt;
-  if (!text->starts_with("0x")) return parse_integer(*text);
+  if (!text->starts_with("0x")) return whole_number(*text);
   int64_t value = 0;
   const char* end = text->data() + text->size();
   const auto parsed = std::from_chars(text->data() + 2, end, value, 16);

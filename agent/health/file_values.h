@@ -12,7 +12,6 @@ namespace hai {
 // The text without white space at its ends; none if there is no such file or it cannot be read.
 std::optional<std::string> read_text(const std::string& path);
 std::optional<int64_t> read_integer(const std::string& path);  // "123", "0x7b"
-std::optional<int64_t> parse_integer(std::string_view text);   // all of it, decimal
 
 // Names in a folder, sorted; empty if there is none. At most `count_max`.
 std::vector<std::string> list_folder(const std::string& path, size_t count_max = 256);

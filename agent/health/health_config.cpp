@@ -3,6 +3,7 @@
 #include "agent/health/file_values.h"
 #include "agent/health/nvml_abi.h"
 #include "common/gpu_set.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -36,7 +37,7 @@ void read_expectations(YamlReader& reader, HealthConfig* config) {
   std::map<std::string, std::string> ports;
   if (!reader.string_map("health.expect.infiniband", &ports)) return;
   for (const auto& [port, text] : ports) {
-    const std::optional<int64_t> rate = parse_integer(text);
+    const std::optional<int64_t> rate = whole_number(text);
     if (!rate || *rate < 1 || *rate > 10'000 || port.find('/') == std::string::npos) {
       reader.fail("health.expect.infiniband",
                   fmt::format("must be DEVICE/PORT: GIGABITS, for example mlx5_0/1: 200, is {}: {}",
@@ -51,7 +52,7 @@ void read_limits(YamlReader& reader, HealthLimits* limits) {
   std::map<std::string, std::string> texts;
   if (!reader.string_map("health.limits", &texts)) return;
   for (const auto& [name, text] : texts) {
-    const std::optional<int64_t> value = parse_integer(text);
+    const std::optional<int64_t> value = whole_number(text);
     const Status status = value ? set_limit(*limits, name, *value)
                                 : invalid_argument("{} must be a number, is {}", name, text);
     if (!status.is_ok()) reader.fail("health.limits", status.message());

@@ -18,20 +18,29 @@ constexpr size_t kFaultsMax = 512;  // of a check
 constexpr Duration kPatienceAtEnd = 1s;
 
 Json to_json(const CheckResult& fault) {
-  return {{"name", fault.name},       {"subject", fault.subject},   {"tier", to_string(fault.tier)},
-          {"text", fault.summary},    {"evidence", fault.evidence}, {"gpus", fault.gpus.bits},
-          {"at", to_micros(fault.at)}};
+  return {{"name", fault.name},
+          {"subject", fault.subject},
+          {"tier", to_string(fault.tier)},
+          {"text", fault.summary},
+          {"evidence", fault.evidence},
+          {"gpus", fault.gpus.bits},
+          {"at", to_micros(fault.at)},
+          {"is_latched", fault.kind().is_latched}};
 }
 
 CheckResult fault_from(const Json& json) {
-  return {.name = json.at("name"),
+  const std::string name = json.at("name");
+  CheckKind kind = check_kind_of(name);
+  kind.is_latched = json.value("is_latched", kind.is_latched);
+  return {.name = name,
           .subject = json.value("subject", std::string()),
           .verdict = CheckVerdict::fail,
           .tier = parse_tier(json.value("tier", std::string())).value_or(HealthTier::validate),
           .summary = json.value("text", std::string("seen by the agent before this one")),
           .evidence = json.value("evidence", std::string()),
           .gpus = {json.value("gpus", uint64_t{0})},
-          .at = unix_micros(json.value("at", int64_t{0}))};
+          .at = unix_micros(json.value("at", int64_t{0})),
+          .said_kind = kind};
 }
 
 CheckRecord check_from(const Json& json, bool is_this_boot) {

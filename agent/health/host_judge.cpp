@@ -5,6 +5,7 @@
 #include "agent/health/file_values.h"
 #include "agent/health/ib_judge.h"
 #include "agent/health/results.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -24,9 +25,9 @@ std::optional<int64_t> count_cpu_list(const std::string& text) {
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
     const size_t dash = part.find('-');
-    const std::optional<int64_t> first = parse_integer(part.substr(0, dash));
+    const std::optional<int64_t> first = whole_number(part.substr(0, dash));
     const std::optional<int64_t> last =
-        dash == std::string::npos ? first : parse_integer(part.substr(dash + 1));
+        dash == std::string::npos ? first : whole_number(part.substr(dash + 1));
     if (!first || !last || *first < 0 || *last < *first || *last > kCpusMax) return std::nullopt;
     count += *last - *first + 1;
   }

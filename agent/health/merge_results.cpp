@@ -106,6 +106,7 @@ uint64_t digest_of(const std::vector<CheckResult>& results) {
   for (const CheckResult& result : results) {
     digest.add(result.name).add(result.subject).add(result.verdict).add(result.tier);
     digest.add(summary_kind(result.summary)).add(result.gpus.bits).add(result.at);
+    digest.add(result.kind().is_latched);
   }
   return digest.value();
 }

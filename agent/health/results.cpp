@@ -12,7 +12,8 @@ CheckResult make(const CheckSubject& about, CheckVerdict verdict, HealthTier tie
           .tier = tier,
           .summary = std::move(summary),
           .evidence = std::move(evidence),
-          .gpus = about.gpus};
+          .gpus = about.gpus,
+          .said_kind = check_kind_of(about.name)};
 }
 
 CheckResult make_bad(const CheckSubject& about, CheckVerdict verdict, HealthTier tier,

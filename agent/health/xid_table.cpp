@@ -4,6 +4,7 @@
 
 #include "agent/health/built_in_tables.h"
 #include "agent/health/file_values.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -43,7 +44,7 @@ Result<XidTable> XidTable::parse(std::string_view text) {
       return invalid_argument("line {}: no kind {}", row.line, kind);
     }
     const std::optional<int64_t> code =
-        row.fields[kCode] == "*" ? kAnyCode : parse_integer(row.fields[kCode]);
+        row.fields[kCode] == "*" ? kAnyCode : whole_number(row.fields[kCode]);
     if (!code || *code < kAnyCode) {
       return invalid_argument("line {}: no code {}", row.line, row.fields[kCode]);
     }

@@ -1,7 +1,7 @@
 #pragma once
 // Who this agent is, whatever its name: a random id, made once for a data directory and kept in
 // DATA/instance. It survives restarts, upgrades and reboots. The server tells by it an agent that
-// comes back from another one that bears the same name (server/control/agent_admission.h).
+// comes back from another one that bears the same name (server/control/nodes/agent_admission.h).
 
 #include <string>
 

@@ -29,12 +29,12 @@ struct ServerLinkOptions {
   // a server that leads for two seconds only must not be missed by a few nodes (docs/design/0005).
   Duration hurry = 60s;  // longer than agent_lease and what follows until the fence
   Duration backoff_max_in_hurry = 1s;
-  Duration backoff_max = 5s;      // afterwards
-  // A server that has not accepted by then is given up. At first after a fifth of that, then later and
-  // later: one that is stopped must not keep us from the one that leads.
+  Duration backoff_max = 5s;  // afterwards
+  // A server that has not accepted by then is given up. At first after a fifth of that, then later
+  // and later: one that is stopped must not keep us from the one that leads.
   Duration connect_timeout = 5s;
-  Duration keepalive = 5s;        // ping a silent server; without an answer for as long: broken
-  uint64_t seed = 1;              // of the jitter
+  Duration keepalive = 5s;  // ping a silent server; without an answer for as long: broken
+  uint64_t seed = 1;        // of the jitter
   std::shared_ptr<PlacesCodec> codec;  // links of one loop may share one; null = its own
 };
 

@@ -18,7 +18,7 @@ struct ControlVerb {
   std::string verb;  // "stop"
   std::string description;
   std::string done;      // "stopping": what the server has begun to do
-  VerbHelp help;          // examples above all
+  VerbHelp help;         // examples above all
   int action = 0;        // v1::JobAction or v1::NodeAction
   std::string together;  // help of --together, if the verb has it
   std::string deadline;  // help of --deadline, if the verb has it

@@ -1,7 +1,6 @@
 #include "cli/commands/describe.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "common/whole_number.h"
 
 namespace hai::cli {
 namespace {
@@ -54,12 +54,9 @@ Result<std::vector<Thing>> things_of(const std::vector<std::string>& words) {
 }
 
 Result<int64_t> incident_id(const std::string& text) {
-  int64_t id = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-    return invalid_argument("'{}' is no number of an incident", text);
-  }
-  return id;
+  const std::optional<int64_t> id = whole_number(text);
+  if (!id) return invalid_argument("'{}' is no number of an incident", text);
+  return *id;
 }
 
 // A name without a kind is a job's first, since one has more of them, then a node's.

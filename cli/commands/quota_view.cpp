@@ -1,9 +1,8 @@
 #include "cli/commands/quota_view.h"
 
-#include <charconv>
-
 #include "cli/table.h"
 #include "common/job_spec.h"
+#include "common/whole_number.h"
 
 namespace hai::cli {
 
@@ -19,12 +18,11 @@ std::string quota_table(const std::vector<v1::Quota>& quotas, const Terminal& te
 
 Result<int> parse_quota_nodes(const std::string& text) {
   if (text == "unlimited") return -1;
-  int nodes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), nodes);
-  if (error != std::errc() || end != text.data() + text.size() || nodes < 0) {
+  const std::optional<int> nodes = whole_number<int>(text);
+  if (!nodes || *nodes < 0) {
     return invalid_argument("'{}' is no number of nodes: write 0, 1, 2 ... or unlimited", text);
   }
-  return nodes;
+  return *nodes;
 }
 
 Status check_quota_priority(const std::string& text) {

@@ -4,10 +4,10 @@
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
-#include "cli/why_view.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/why_view.h"
 
 namespace hai::cli {
 namespace {

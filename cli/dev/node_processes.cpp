@@ -1,7 +1,6 @@
 #include "cli/dev/node_processes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "cli/patience.h"
+#include "common/whole_number.h"
 
 namespace hai::cli {
 namespace {
@@ -33,14 +33,13 @@ std::vector<ProcessId> find_by_environment(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (failed != std::errc() || end != name.data() + name.size()) continue;
+    const std::optional<pid_t> pid = whole_number<pid_t>(name);
+    if (!pid) continue;
     std::ifstream in(entry.path() / "environ", std::ios::binary);
     const std::string environment(std::istreambuf_iterator<char>(in), {});
     const size_t at = environment.find(wanted);
     if (at == std::string::npos || (at > 0 && environment[at - 1] != '\0')) continue;
-    if (const auto process = find_process(pid)) found.push_back(*process);
+    if (const auto process = find_process(*pid)) found.push_back(*process);
   }
   return found;
 }

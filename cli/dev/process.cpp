@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -21,6 +20,7 @@
 
 #include "cli/file.h"
 #include "cli/patience.h"
+#include "common/whole_number.h"
 
 namespace hai::cli {
 namespace {
@@ -169,10 +169,9 @@ std::vector<ProcessId> descendants(const ProcessId& process) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (failed != std::errc() || end != name.data() + name.size()) continue;
-    const std::optional<Stat> stat = read_stat(pid);
+    const std::optional<pid_t> pid = whole_number<pid_t>(name);
+    if (!pid) continue;
+    const std::optional<Stat> stat = read_stat(*pid);
     if (stat && !is_gone(stat->state)) children.emplace(stat->parent, stat->process);
   }
   std::vector<ProcessId> found;

@@ -1,10 +1,10 @@
 #include "cli/dev/topology.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "common/config/yaml_tree.h"
+#include "common/whole_number.h"
 
 namespace hai::cli {
 namespace {
@@ -25,9 +25,8 @@ Status read_node(const YamlNode& item, DevNode& node) {
   for (const YamlEntry& entry : item.entries) {
     const std::string& text = entry.value.text;
     if (entry.key == "gpus") {
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node.gpus);
-      if (error != std::errc() || end != text.data() + text.size() || node.gpus < 0 ||
-          node.gpus > 64) {
+      node.gpus = whole_number<int>(text).value_or(-1);
+      if (node.gpus < 0 || node.gpus > 64) {
         return invalid_argument("line {}: gpus: must be 0..64, is '{}'", entry.line, text);
       }
       continue;

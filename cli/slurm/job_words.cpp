@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/job_view.h"
 #include "cli/slurm/slurm_time.h"
 #include "common/hostlist.h"
 #include "common/job_spec.h"
@@ -49,12 +50,6 @@ std::string time_or(int64_t micros, bool is_there, std::string_view otherwise) {
   return is_there ? format_clock_time(micros) : std::string(otherwise);
 }
 
-Duration elapsed(const v1::Job& job, UnixTime now) {
-  if (!job.has_started_at_us()) return Duration(0);
-  const UnixTime end = job.has_ended_at_us() ? unix_micros(job.ended_at_us()) : now;
-  return end - unix_micros(job.started_at_us());
-}
-
 std::string node_list(const v1::Job& job) {
   return format_hostlist({job.nodes().begin(), job.nodes().end()});
 }
@@ -82,7 +77,10 @@ std::string limit_text(const v1::Job& job) {
 std::string time_left(const v1::Job& job, UnixTime now) {
   if (!job.has_spec()) return "N/A";
   const int64_t micros = job.spec().timeout_us();
-  return micros == 0 ? "UNLIMITED" : format_elapsed(Duration(micros) - elapsed(job, now));
+  if (micros == 0) return "UNLIMITED";
+  const Duration used =
+      job.has_running_at_us() ? now - unix_micros(job.running_at_us()) : Duration(0);
+  return format_elapsed(Duration(micros) - used);  // of one attempt, as the server counts
 }
 
 }  // namespace
@@ -203,7 +201,7 @@ std::string job_value(const v1::Job& job, char letter, UnixTime now) {
     case 'L':
       return time_left(job, now);
     case 'M':
-      return format_elapsed(elapsed(job, now));
+      return format_elapsed(time_run(job, now));
     case 'N':
       return node_list(job);
     case 'o':

@@ -2,12 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
-
 #include "cli/slurm/map_resources.h"
 #include "cli/slurm/slurm_time.h"
 #include "common/signal_name.h"
 #include "common/spec/validate_job_spec.h"
+#include "common/whole_number.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -23,9 +22,12 @@ Status set_priority(const ParsedWords& words, JobSpec& spec) {
   if (const GivenOption* given = words.find("nice")) {
     int nice = 100;  // Slurm's, when no value is given
     const std::string& text = given->value;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), nice);
-    if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())) {
-      return option_error(*given, fmt::format("'{}' is no number", text.substr(0, 64)));
+    if (!text.empty()) {
+      const std::optional<int> number = whole_number<int>(text);
+      if (!number) {
+        return option_error(*given, fmt::format("'{}' is no number", text.substr(0, 64)));
+      }
+      nice = *number;
     }
     if (nice < 0) return option_error(*given, "ask for a higher priority with --qos");
     if (nice > 0) spec.priority = Priority::low;
@@ -160,14 +162,12 @@ Status option_error(const GivenOption& given, std::string_view text) {
 
 Result<int> parse_count(const GivenOption& given, int low, int high) {
   const std::string& text = given.value;
-  int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < low ||
-      number > high) {
+  const std::optional<int64_t> number = whole_number(text);
+  if (!number || *number < low || *number > high) {
     return option_error(
         given, fmt::format("must be a number {}..{}, is '{}'", low, high, text.substr(0, 64)));
   }
-  return static_cast<int>(number);
+  return static_cast<int>(*number);
 }
 
 Status check_spec(const JobSpec& spec) {

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "cli/job_view.h"
 #include "cli/slurm/job_words.h"
 #include "cli/table.h"
+#include "common/whole_number.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -47,9 +48,7 @@ std::string exit_text(const v1::Job& job) {
 }
 
 int64_t elapsed_seconds(const v1::Job& job, UnixTime now) {
-  if (!job.has_started_at_us()) return 0;
-  const int64_t end = job.has_ended_at_us() ? job.ended_at_us() : to_micros(now);
-  return std::max<int64_t>(0, (end - job.started_at_us()) / 1'000'000);
+  return std::chrono::duration_cast<std::chrono::seconds>(time_run(job, now)).count();
 }
 
 std::string cell(const std::string& text, const AccountField& field) {
@@ -79,9 +78,8 @@ Result<std::vector<AccountField>> parse_account_fields(std::string_view text) {
       std::string_view width = item.substr(percent + 1);
       field.left = width.starts_with('-');
       if (field.left) width.remove_prefix(1);
-      const auto parsed = std::from_chars(width.data(), width.data() + width.size(), field.width);
-      if (parsed.ec != std::errc() || parsed.ptr != width.data() + width.size() ||
-          field.width < 1 || field.width > kWidthMax) {
+      field.width = whole_number<int>(width).value_or(0);
+      if (field.width < 1 || field.width > kWidthMax) {
         return invalid_argument("field '{}': the width must be 1..{}", item.substr(0, 64),
                                 kWidthMax);
       }

@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <vector>
+
+#include "common/whole_number.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -13,10 +14,8 @@ namespace {
 constexpr int64_t kNumberMax = 100'000'000;
 
 std::optional<int64_t> number_of(std::string_view text) {
-  int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  return is_whole && number >= 0 && number <= kNumberMax ? std::optional(number) : std::nullopt;
+  const std::optional<int64_t> number = whole_number(text);
+  return number && *number >= 0 && *number <= kNumberMax ? number : std::nullopt;
 }
 
 // "12:30" -> {12, 30}; nothing if a part is no number.

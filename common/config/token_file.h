@@ -7,7 +7,8 @@
 
 namespace hai {
 
-// The token in the file: one line, 16 to 255 printable characters. The error names the file but
+// The token in the file: one line, 16 to 255 printable characters. Refuses a file that others than
+// its owner and group can read, or others than its owner can write. The error names the file but
 // never what is in it.
 Result<std::string> read_token_file(const std::string& path);
 

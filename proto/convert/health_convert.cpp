@@ -16,6 +16,22 @@ constexpr size_t kChecksMax = 1'024;
 constexpr size_t kSignsMax = 16;
 constexpr size_t kSentenceBytes = 4'096;
 
+CheckKind from_proto(const v1::CheckKind& message) {
+  return {.is_latched = message.is_latched(),
+          .is_shared = message.is_shared(),
+          .is_of_gpus = message.is_of_gpus(),
+          .cuts_network = message.cuts_network(),
+          .counts_cuts = message.counts_cuts()};
+}
+
+void to_proto(const CheckKind& kind, v1::CheckKind& out) {
+  out.set_is_latched(kind.is_latched);
+  out.set_is_shared(kind.is_shared);
+  out.set_is_of_gpus(kind.is_of_gpus);
+  out.set_cuts_network(kind.cuts_network);
+  out.set_counts_cuts(kind.counts_cuts);
+}
+
 Status from_proto(const v1::CheckResult& message, CheckResult& out) {
   RETURN_IF_ERROR(check_name("check name", message.name(), false));
   RETURN_IF_ERROR(check_size("check subject", message.subject().size(), AgentLimits::kNameBytes));
@@ -30,6 +46,7 @@ Status from_proto(const v1::CheckResult& message, CheckResult& out) {
   out.evidence = message.evidence();
   out.gpus = {message.gpus()};
   out.at = unix_micros(message.at_us());
+  if (message.has_kind()) out.said_kind = from_proto(message.kind());
   return ok();
 }
 
@@ -62,6 +79,7 @@ void to_proto(const std::vector<CheckResult>& checks, v1::CheckResults& out) {
     added.set_evidence(check.evidence);
     added.set_gpus(check.gpus.bits);
     added.set_at_us(to_micros(check.at));
+    if (check.said_kind) to_proto(*check.said_kind, *added.mutable_kind());
   }
 }
 

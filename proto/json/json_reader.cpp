@@ -1,12 +1,12 @@
 #include "proto/json/json_reader.h"
 
-#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "common/check.h"
 #include "common/time.h"
+#include "common/whole_number.h"
 #include "proto/json/json_plan.h"
 
 namespace hai {
@@ -38,13 +38,6 @@ bool is_too_deep(const std::string& body) {
 }
 
 std::string shown(std::string_view text) { return std::string(text.substr(0, 100)); }
-
-std::optional<int64_t> whole_number(std::string_view text) {
-  int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // One field of one message, to be set from a value that was read.
 class Setter {
@@ -185,13 +178,18 @@ Status check_json_depth(const std::string& body) {
 }
 
 Status read_json(const std::string& body, const std::set<std::string>& taken, Message& out) {
-  const JsonPlan& plan = json_plan_of(out.GetDescriptor());
   Json object = Json::object();
   if (!body.empty()) {
     RETURN_IF_ERROR(check_json_depth(body));
     object = Json::parse(body, nullptr, /*allow_exceptions=*/false);
     if (!object.is_object()) return invalid_argument("the body must be a JSON object");
   }
+  return read_object(object, taken, out);
+}
+
+Status read_object(const Json& object, const std::set<std::string>& taken, Message& out) {
+  const JsonPlan& plan = json_plan_of(out.GetDescriptor());
+  if (!object.is_object()) return invalid_argument("must be an object");
   for (const auto& [key, value] : object.items()) {
     const JsonField* field = taken.contains(key) ? nullptr : plan.find(key);
     if (field == nullptr) return unknown_key(plan, taken, key);

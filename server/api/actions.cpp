@@ -145,17 +145,11 @@ void Actions::set_priority(const Caller& caller, const std::string& job, Priorit
 
 void Actions::validate_together(const Caller& caller, const std::vector<std::string>& nodes,
                                 Done<std::vector<ActionResult>> done) {
-  BisectNodes command;
-  for (const std::string& text : nodes) {
-    Result<std::vector<std::string>> names = parse_hostlist(text);
-    if (!names.is_ok()) return done(names.status());
-    command.nodes.insert(command.nodes.end(), names.value().begin(), names.value().end());
-    if (command.nodes.size() > kActionsMax) break;
-  }
-  if (Status status = check_count(command.nodes.size(), "nodes"); !status.is_ok()) {
-    return done(status);
-  }
-  const std::vector<std::string> names = command.nodes;
+  Result<std::vector<std::string>> listed = parse_hostlists(nodes, kActionsMax);
+  if (!listed.is_ok()) return done(listed.status());
+  const std::vector<std::string> names = std::move(listed).value();
+  if (Status status = check_count(names.size(), "nodes"); !status.is_ok()) return done(status);
+  BisectNodes command{.nodes = names};
   when_known(
       caller, names,
       [this, caller, command = std::move(command), done] {
@@ -187,22 +181,23 @@ void Actions::control_nodes(const Caller& caller, const std::vector<std::string>
   if (change.deadline && change.verb != NodeVerb::drain) {
     return done(invalid_argument("deadline: only drain takes one"));
   }
-  std::vector<Item> items;
-  for (const std::string& text : nodes) {
-    Result<std::vector<std::string>> names = parse_hostlist(text);
-    if (!names.is_ok()) return done(names.status());
-    for (const std::string& name : names.value()) {
-      items.push_back({name, command_of(change, name)});
-    }
-    if (items.size() > kNodesAtOnceMax) break;
-  }
-  if (Status status = check_count(items.size(), "nodes", kNodesAtOnceMax); !status.is_ok()) {
+  // Before the names: each of them gets its copy.
+  if (Status status = check_sentence("reason", change.reason); !status.is_ok()) {
     return done(status);
   }
-  std::vector<std::string> names;
-  for (const Item& item : items) names.push_back(item.name);
+  Result<std::vector<std::string>> listed = parse_hostlists(nodes, kNodesAtOnceMax);
+  if (!listed.is_ok()) return done(listed.status());
+  const std::vector<std::string> names = std::move(listed).value();
+  if (Status status = check_count(names.size(), "nodes", kNodesAtOnceMax); !status.is_ok()) {
+    return done(status);
+  }
   when_known(
-      caller, std::move(names), [this, caller, items, done] { run_all(caller, items, done); },
+      caller, names,
+      [this, caller, names, change, done] {
+        std::vector<Item> items;
+        for (const std::string& name : names) items.push_back({name, command_of(change, name)});
+        run_all(caller, std::move(items), done);
+      },
       done);
 }
 

@@ -23,7 +23,7 @@ struct WhyView {
   std::vector<BlockingFact> facts;  // merged for people
   std::optional<UnixTime> start_p50;
   std::optional<UnixTime> start_p90;
-  std::string estimate_note;  // how it came about, or why there is none
+  std::string estimate_note;       // how it came about, or why there is none
   std::optional<int> jobs_before;  // plan/queue_place.h
 };
 

@@ -88,16 +88,10 @@ Status prepare(Change& change) {
   }
   auto* drain = std::get_if<DrainChange>(&change);
   if (drain == nullptr) return ok();
-  std::vector<std::string> names;
-  for (const std::string& text : drain->nodes) {
-    Result<std::vector<std::string>> part = parse_hostlist(text);
-    if (!part.is_ok()) return part.status();
-    names.insert(names.end(), part.value().begin(), part.value().end());
-  }
-  if (names.empty() || names.size() > kNodesAtOnceMax) {
-    return invalid_argument("1 to {} nodes at once, {} given", kNodesAtOnceMax, names.size());
-  }
-  drain->nodes = std::move(names);
+  Result<std::vector<std::string>> names = parse_hostlists(drain->nodes, kNodesAtOnceMax);
+  if (!names.is_ok()) return names.status();
+  if (names.value().empty()) return invalid_argument("1 to {} nodes at once", kNodesAtOnceMax);
+  drain->nodes = std::move(names).value();
   return ok();
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/loop.h"
+#include "server/control/engine/views.h"
 #include "server/control/sample_port.h"
-#include "server/control/views.h"
 
 namespace hai {
 

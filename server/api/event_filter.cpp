@@ -9,11 +9,6 @@ namespace hai {
 
 namespace {
 
-bool is_about_people(const EventBody& body) {
-  return std::holds_alternative<UserSet>(body) || std::holds_alternative<TokenSet>(body) ||
-         std::holds_alternative<TokenRevoked>(body);
-}
-
 // An attempt is also about the nodes it is placed on.
 bool concerns(const EventBody& body, const std::set<NodeId>& nodes) {
   if (nodes.contains(node_of(body))) return true;
@@ -57,7 +52,7 @@ bool EventFilter::passes(const Event& event) const {
   if (job && job_of(event.body) != job) return false;
   if (!nodes.empty() && !concerns(event.body, nodes)) return false;
   if (!kinds.empty() && !kinds.contains(kind_of(event.body))) return false;
-  return sees_people || !is_about_people(event.body);
+  return sees_people || !has_trait(event.body, kAboutPeople);
 }
 
 }  // namespace hai

@@ -153,11 +153,12 @@ struct Sentence {
   }
   std::string operator()(const NodeCheckHandled& event) const {
     return fmt::format("{}{}{}: {}", event.name, event.subject.empty() ? "" : " ", event.subject,
-                       event.done);
+                       to_string(event.done));
   }
   std::string operator()(const NodeMarked& event) const {
     const std::string job = event.cause ? fmt::format(" (job {})", event.cause.value) : "";
-    return fmt::format("counts against it: {}{}", event.kind, job);
+    return fmt::format("counts against it: {}{}",
+                       NodeMark{.kind = event.kind, .about = event.about}.text(), job);
   }
   std::string operator()(const NodeRepairChanged& event) const {
     if (event.repair.step == RepairStep::none) {

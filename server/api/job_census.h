@@ -11,7 +11,7 @@
 
 #include "common/loop.h"
 #include "server/api/source.h"
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 
 namespace hai {
 

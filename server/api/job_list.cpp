@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
+
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -45,11 +47,6 @@ Status bad_cursor() { return invalid_argument("cursor: is none that a list has g
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool parse_number(std::string_view text, int64_t& out) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), out);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
 }  // namespace
@@ -98,7 +95,7 @@ JobPlace place_of(const Job& job, JobOrderBy by) {
       place.number = job.started_at ? to_micros(*job.started_at) : 0;
       break;
     case JobOrderBy::lost:
-      place.number = job.lost_gpu_seconds;
+      place.number = job.counters.lost_gpu_seconds;
       break;
   }
   return place;
@@ -115,11 +112,12 @@ Result<JobPlace> parse_place(std::string_view cursor) {
   const size_t first = cursor.find('.');
   const size_t second = first == std::string_view::npos ? first : cursor.find('.', first + 1);
   if (second == std::string_view::npos) return bad_cursor();
+  const std::optional<int64_t> id = whole_number(cursor.substr(0, first));
+  const std::optional<int64_t> number = whole_number(cursor.substr(first + 1, second - first - 1));
+  if (!id || !number) return bad_cursor();
   JobPlace place;
-  if (!parse_number(cursor.substr(0, first), place.id.value) ||
-      !parse_number(cursor.substr(first + 1, second - first - 1), place.number)) {
-    return bad_cursor();
-  }
+  place.id.value = *id;
+  place.number = *number;
   const std::string_view hex = cursor.substr(second + 1);
   if (hex.size() % 2 != 0) return bad_cursor();
   for (size_t i = 0; i < hex.size(); i += 2) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "server/api/source.h"
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 
 namespace hai {
 

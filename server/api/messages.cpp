@@ -55,9 +55,11 @@ void to_proto(const JobView& view, WithSpec with_spec, v1::Job& out) {
   }
   if (view.exit_code) out.set_exit_code(*view.exit_code);
   for (const std::string& node : view.nodes) out.add_nodes(node);
-  out.set_suspend_count(view.suspend_count);
-  out.set_requeue_count(view.requeue_count);
-  out.set_lost_gpu_seconds(view.lost_gpu_seconds);
+  out.set_suspend_count(view.counters.suspend_count);
+  out.set_requeue_count(view.counters.requeue_count);
+  out.set_lost_gpu_seconds(view.counters.lost_gpu_seconds);
+  out.set_run_seconds(view.counters.run_seconds);
+  if (view.running_at) out.set_running_at_us(to_micros(*view.running_at));
   const std::string& reason = view.end_reason.empty() ? view.last_attempt_reason : view.end_reason;
   if (!reason.empty()) out.set_end_reason(clean_utf8(reason));
   if (view.checkpoint) set_checkpoint(*view.checkpoint, *out.mutable_checkpoint());
@@ -97,7 +99,7 @@ void check_to_proto(const NodeCheck& check, v1::NodeCheck& out) {
   out.set_text(clean_utf8(check.result.summary));
   if (!check.result.evidence.empty()) out.set_evidence(clean_utf8(check.result.evidence));
   out.set_at_us(to_micros(check.result.at));
-  if (!check.done.empty()) out.set_done(check.done);
+  if (check.done != FaultAnswer::none) out.set_done(word(to_string(check.done)));
 }
 
 void validation_to_proto(const NodeHealth& health, v1::NodeValidation& out) {
@@ -131,7 +133,7 @@ void health_to_proto(const NodeView& view, v1::Node& out) {
   for (const NodeMark& mark : health.marks) {
     v1::NodeMark& added = *out.add_marks();
     added.set_at_us(to_micros(mark.at));
-    added.set_kind(clean_utf8(mark.kind));
+    added.set_kind(clean_utf8(mark.text()));
     added.set_job(mark.job.value);
   }
 }

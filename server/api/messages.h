@@ -1,7 +1,7 @@
 #pragma once
-// Views → the messages of the Api (proto/hai/v1/api.proto), which are what people see, and requests →
-// what the server understands. Texts that came from programs are made valid UTF-8 here: protobuf would
-// refuse the whole answer for one bad byte.
+// Views → the messages of the Api (proto/hai/v1/api.proto), which are what people see, and requests
+// → what the server understands. Texts that came from programs are made valid UTF-8 here: protobuf
+// would refuse the whole answer for one bad byte.
 
 #include "hai/v1/api.pb.h"
 #include "server/api/actions.h"

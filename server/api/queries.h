@@ -12,7 +12,7 @@
 #include "server/api/event_view.h"
 #include "server/api/job_list.h"
 #include "server/api/source.h"
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
 
 namespace hai {

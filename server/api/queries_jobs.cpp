@@ -1,8 +1,8 @@
 // Jobs and attempts. What is in memory is newer than the history, so it wins where both know a job.
 
 #include <algorithm>
-#include <charconv>
 
+#include "common/whole_number.h"
 #include "server/api/queries.h"
 
 namespace hai {
@@ -10,11 +10,8 @@ namespace hai {
 namespace {
 
 std::optional<JobId> parse_job_id(const std::string& text) {
-  int64_t id = 0;
-  const char* end = text.data() + text.size();
-  auto parsed = std::from_chars(text.data(), end, id);
-  if (parsed.ec != std::errc() || parsed.ptr != end || id <= 0) return std::nullopt;
-  return JobId{id};
+  const std::optional<int64_t> id = whole_number(text);
+  return id && *id > 0 ? std::optional(JobId{*id}) : std::nullopt;
 }
 
 const Job* newest_of_name(const ClusterState& state, const std::string& user,

@@ -1,7 +1,6 @@
 // Requests of the Api: protobuf → plain, total.
 
-#include <charconv>
-
+#include "common/whole_number.h"
 #include "proto/convert/spec_convert.h"
 #include "server/api/messages.h"
 
@@ -9,13 +8,11 @@ namespace hai {
 
 Result<std::optional<int64_t>> parse_cursor(const std::string& text) {
   if (text.empty()) return std::optional<int64_t>();
-  int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || number < 0) {
+  const std::optional<int64_t> number = whole_number(text);
+  if (!number || *number < 0) {
     return invalid_argument("cursor: {} is none that this server gave", text.substr(0, 100));
   }
-  return std::optional(number);
+  return number;
 }
 
 Result<int> page_size(int asked, int standard, int max) {
@@ -104,6 +101,7 @@ Result<EventListRequest> from_proto(const v1::ListEventsRequest& message) {
                            .limit = limit.value()};
   if (message.after_seq() < 0) return invalid_argument("after: is {}", message.after_seq());
   if (message.has_after_seq()) request.after_seq = message.after_seq();
+  if (message.before_seq() < 0) return invalid_argument("before: is {}", message.before_seq());
   if (message.has_before_seq()) request.before_seq = message.before_seq();
   return request;
 }
@@ -135,8 +133,8 @@ Result<IncidentListRequest> from_proto(const v1::ListIncidentsRequest& message) 
 
 Result<Submission> from_proto(const v1::SubmitJobRequest& message) {
   if (message.request_id().size() > kRequestIdBytesMax) {
-    return invalid_argument("request_id has {} bytes, allowed is {}", message.request_id().size(),
-                            kRequestIdBytesMax);
+    return invalid_argument("request_id (over REST: Idempotency-Key) has {} bytes, allowed is {}",
+                            message.request_id().size(), kRequestIdBytesMax);
   }
   Result<JobSpec> spec = from_proto(message.spec());
   if (!spec.is_ok()) return spec.status();

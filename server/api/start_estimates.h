@@ -8,7 +8,7 @@
 
 #include "common/loop.h"
 #include "server/api/event_feed.h"
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
 #include "server/plan/estimate_calibration.h"
 #include "server/plan/run_times.h"

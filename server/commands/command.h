@@ -26,6 +26,10 @@ ServerCommand add_verify_command(CLI::App& app);
 ServerCommand add_export_command(CLI::App& app);
 ServerCommand add_archive_command(CLI::App& app);
 
+// --check-config of a config that could be read: whether what it names is there. Changes nothing;
+// says each thing that is wrong on stderr, with its key.
+int check_config(const ServerConfig& config, const std::string& path);
+
 // Says what went wrong on stderr and gives the exit code for it.
 int report_failure(const Status& status);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What people ask for. Imperative, one struct per verb; decide_<verb>.cpp says what happens.
+// What people ask for. Imperative, one struct per verb; verbs/<verb>.cpp says what happens.
 
 #include <optional>
 #include <string>

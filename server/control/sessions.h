@@ -11,10 +11,14 @@
 #include "common/agent_messages.h"
 #include "common/bisection.h"
 #include "common/id.h"
+#include "common/knobs.h"
 #include "common/time.h"
 #include "server/model/incident.h"
 
 namespace hai {
+
+// A node that has said nothing for longer is silent: two heartbeats are missing.
+inline Duration silence_limit(const Knobs& knobs) { return 2 * knobs.heartbeat + 1s; }
 
 enum class OrderKind { launch, suspend, resume, kill, forget };
 

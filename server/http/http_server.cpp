@@ -4,51 +4,29 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <list>
 #include <map>
 #include <thread>
 
-#include "common/log.h"
+#include "common/tcp_listen.h"
 #include "server/http/http_session.h"
 
 namespace hai {
 
-namespace {
-
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
-// "127.0.0.1:8080", "[::1]:8080", "localhost:8080"
-Result<tcp::endpoint> resolve(asio::io_context& context, const std::string& address) {
-  const size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return invalid_argument("{} is not host:port", address);
-  std::string host = address.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  boost::system::error_code error;
-  tcp::resolver resolver(context);
-  const auto found =
-      resolver.resolve(host, address.substr(colon + 1),
-                       tcp::resolver::passive | tcp::resolver::numeric_service, error);
-  if (error || found.empty()) {
-    return invalid_argument("cannot resolve {}: {}", address, error.message());
-  }
-  return found.begin()->endpoint();
-}
-
-}  // namespace
-
 struct HttpServer::Impl {
+  struct Kept {
+    std::shared_ptr<HttpSession> session;
+    std::list<HttpSession*>::iterator among_strangers;  // end() = it is none
+  };
+
   Impl(HttpLimits used_limits, Handler used_handler)
       : limits(used_limits), handler(std::move(used_handler)) {}
 
   Status listen(const std::string& address) {
-    Result<tcp::endpoint> endpoint = resolve(*context, address);
-    if (!endpoint.is_ok()) return endpoint.status();
-    boost::system::error_code error;
-    acceptor.open(endpoint.value().protocol(), error);
-    if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor.bind(endpoint.value(), error);
-    if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
-    if (error) return unavailable("cannot listen on {}: {}", address, error.message());
+    RETURN_IF_ERROR(listen_on(acceptor, address));
     port = acceptor.local_endpoint().port();
     return ok();
   }
@@ -57,6 +35,7 @@ struct HttpServer::Impl {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) return accept_later();
+      if (sessions.size() >= limits.connections) make_room();
       if (sessions.size() < limits.connections) add(std::move(socket));
       accept();
     });
@@ -73,10 +52,28 @@ struct HttpServer::Impl {
   void add(tcp::socket socket) {
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto session = HttpSession::make(context, std::move(socket), limits, handler,
-                                     [this](HttpSession* ended) { sessions.erase(ended); });
-    sessions[session.get()] = session;
+    auto session =
+        HttpSession::make(context, std::move(socket), limits, handler,
+                          {.known = [this](HttpSession* known) { no_stranger_any_more(known); },
+                           .ended =
+                               [this](HttpSession* ended) {
+                                 no_stranger_any_more(ended);
+                                 sessions.erase(ended);
+                               }});
+    sessions[session.get()] = {session, strangers.insert(strangers.end(), session.get())};
     session->start();
+  }
+
+  void no_stranger_any_more(HttpSession* session) {
+    auto& place = sessions.at(session).among_strangers;
+    if (place != strangers.end()) strangers.erase(place);
+    place = strangers.end();
+  }
+
+  void make_room() {
+    if (strangers.empty()) return;
+    const std::shared_ptr<HttpSession> oldest = sessions.at(strangers.front()).session;
+    oldest->close();
   }
 
   void stop() {
@@ -84,8 +81,8 @@ struct HttpServer::Impl {
       boost::system::error_code ignored;
       acceptor.close(ignored);
       retry.cancel();
-      std::map<HttpSession*, std::shared_ptr<HttpSession>> all = sessions;
-      for (const auto& [key, session] : all) session->close();
+      const std::map<HttpSession*, Kept> all = sessions;
+      for (const auto& [key, kept] : all) kept.session->close();
       // Nothing is left to wait for: run() returns when the cut operations have ended.
     });
     if (thread.joinable()) thread.join();
@@ -96,7 +93,8 @@ struct HttpServer::Impl {
   std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
   tcp::acceptor acceptor{*context};
   asio::steady_timer retry{*context};
-  std::map<HttpSession*, std::shared_ptr<HttpSession>> sessions;
+  std::list<HttpSession*> strangers;  // whom nobody known has used, the oldest first
+  std::map<HttpSession*, Kept> sessions;
   std::thread thread;
   int port = 0;
 };

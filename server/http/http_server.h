@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/status.h"
@@ -14,9 +15,17 @@
 namespace hai {
 
 struct HttpLimits {
-  size_t connections = 12'000;  // ten thousand who watch, and whoever asks something
+  // Ten thousand who watch, and whoever asks something. At the limit the oldest connection that
+  // nobody known has used makes room.
+  size_t connections = 12'000;
   size_t header_bytes = 16 << 10;
   size_t body_bytes = 2 << 20;
+  size_t strangers_body_bytes = 64 << 10;
+  // Whether somebody known asks, by the head of his request; empty: everybody is known.
+  std::function<bool(const HttpRequest& head)> knows = nullptr;
+  // What a request whose body is too long is answered, if that is not the reason: who sends much to
+  // a server that does not lead is to go elsewhere. Empty, or nullopt: 413.
+  std::function<std::optional<HttpResponse>(const HttpRequest& head)> turn_away = nullptr;
   Duration read_timeout = 30s;    // for a whole request, and between requests
   Duration write_timeout = 30s;   // for a whole answer, and for each piece of a stream
   Duration answer_timeout = 30s;  // for the handler

@@ -22,6 +22,10 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 
+constexpr std::chrono::seconds kHearOut{1};
+constexpr size_t kHearOutBytes = 4 << 20;
+constexpr size_t kReadBytes = 16 << 10;
+
 std::string to_lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) {
@@ -32,11 +36,17 @@ std::string to_lower(std::string_view text) {
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
-HttpRequest to_request(http::request<http::string_body>&& message, const std::string& peer) {
+// Without the body.
+HttpRequest head_of(const http::request<http::string_body>& message, const std::string& peer) {
   HttpRequest request{.method = std::string(view(message.method_string())), .peer = peer};
   for (const auto& field : message) {
     request.headers[to_lower(view(field.name_string()))] = std::string(view(field.value()));
   }
+  return request;
+}
+
+HttpRequest to_request(http::request<http::string_body>&& message, const std::string& peer) {
+  HttpRequest request = head_of(message, peer);
   request.body = std::move(message.body());
   return request;
 }
@@ -45,13 +55,13 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
  public:
   BeastSession(std::shared_ptr<asio::io_context> context, tcp::socket socket,
                const HttpLimits& limits, const HttpServer::Handler& handler,
-               std::function<void(HttpSession*)> ended)
+               HttpSessionEvents events)
       : context_(std::move(context)),
         stream_(std::move(socket)),
         answer_timer_(stream_.get_executor()),
         limits_(limits),
         handler_(handler),
-        ended_(std::move(ended)) {
+        events_(std::move(events)) {
     beast::error_code error;
     const tcp::endpoint endpoint = stream_.socket().remote_endpoint(error);
     if (!error) peer_ = endpoint.address().to_string();
@@ -68,11 +78,38 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   void read() {
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(limits_.header_bytes));
-    parser_->body_limit(limits_.body_bytes);
+    parser_->body_limit(boost::none);  // until it is known who asks
     stream_.expires_after(limits_.read_timeout);
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = shared_from_this()](beast::error_code error, size_t) {
+                              error ? self->read_failed(error) : self->read_body();
+                            });
+  }
+
+  void read_body() {
+    if (!is_known_ && (!limits_.knows || limits_.knows(head_of(parser_->get(), peer_)))) {
+      is_known_ = true;
+      events_.known(this);
+    }
+    if (parser_->is_done()) return was_read({});
+    body_bytes_max_ = is_known_ ? limits_.body_bytes : limits_.strangers_body_bytes;
+    if (parser_->content_length().value_or(0) > body_bytes_max_) return turn_away();
+    parser_->body_limit(body_bytes_max_);
     http::async_read(
         stream_, buffer_, *parser_,
         [self = shared_from_this()](beast::error_code error, size_t) { self->was_read(error); });
+  }
+
+  void turn_away() {
+    HttpRequest head = head_of(parser_->get(), peer_);
+    if (limits_.turn_away && parse_target(view(parser_->get().target()), head)) {
+      if (auto answer = limits_.turn_away(head)) {
+        asked_ = {};
+        keep_alive_ = false;
+        return respond(std::move(*answer));
+      }
+    }
+    read_failed(http::error::body_limit);
   }
 
   void was_read(beast::error_code error) {
@@ -112,8 +149,8 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
                              fmt::format("headers may have {} bytes", limits_.header_bytes)));
     }
     if (error == http::error::body_limit) {
-      return respond(problem(413, "body_too_large",
-                             fmt::format("a body may have {} bytes", limits_.body_bytes)));
+      return respond(
+          problem(413, "body_too_large", fmt::format("a body may have {} bytes", body_bytes_max_)));
     }
     if (error.category() == http::make_error_code(http::error::bad_method).category() &&
         error != http::error::end_of_stream && error != http::error::partial_message) {
@@ -230,18 +267,30 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
                       });
   }
 
-  // What was written still reaches the client, unlike after close().
+  // What was written still reaches the client, unlike after close(). One that still sends what
+  // nobody wants is heard out for a moment: a reset would take the answer from him.
   void finish() {
     beast::error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    close();
+    if (!parser_ || parser_->is_done()) return close();
+    stream_.expires_after(kHearOut);
+    hear_out(kHearOutBytes);
+  }
+
+  void hear_out(size_t bytes_max) {
+    buffer_.clear();
+    stream_.async_read_some(buffer_.prepare(kReadBytes), [self = shared_from_this(), bytes_max](
+                                                             beast::error_code error, size_t got) {
+      if (error || got >= bytes_max) return self->close();
+      self->hear_out(bytes_max - got);
+    });
   }
 
   void end() {
     if (std::exchange(is_ended_, true)) return;
     answer_timer_.cancel();
     stream_source_ = nullptr;
-    ended_(this);
+    events_.ended(this);
   }
 
   const std::shared_ptr<asio::io_context> context_;  // outlives the socket, whoever drops us last
@@ -249,7 +298,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   asio::steady_timer answer_timer_;
   const HttpLimits& limits_;
   const HttpServer::Handler& handler_;
-  std::function<void(HttpSession*)> ended_;
+  HttpSessionEvents events_;
   std::string peer_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
@@ -257,6 +306,8 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   HttpStream stream_source_;
   HttpChunk chunk_{std::nullopt};
   Negotiation asked_;  // of the request being answered
+  size_t body_bytes_max_ = 0;
+  bool is_known_ = false;  // somebody known has asked over this connection
   int64_t request_number_ = 0;
   int64_t answered_number_ = 0;
   unsigned version_ = 11;
@@ -269,9 +320,9 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
 std::shared_ptr<HttpSession> HttpSession::make(std::shared_ptr<asio::io_context> context,
                                                tcp::socket socket, const HttpLimits& limits,
                                                const HttpServer::Handler& handler,
-                                               std::function<void(HttpSession*)> ended) {
+                                               HttpSessionEvents events) {
   return std::make_shared<BeastSession>(std::move(context), std::move(socket), limits, handler,
-                                        std::move(ended));
+                                        std::move(events));
 }
 
 }  // namespace hai

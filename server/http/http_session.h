@@ -11,6 +11,14 @@
 
 namespace hai {
 
+class HttpSession;
+
+// Told on the io_context's thread, each at most once.
+struct HttpSessionEvents {
+  std::function<void(HttpSession*)> known;  // somebody whom HttpLimits::knows knows has asked
+  std::function<void(HttpSession*)> ended;  // the connection is gone
+};
+
 class HttpSession {
  public:
   virtual ~HttpSession() = default;
@@ -18,12 +26,11 @@ class HttpSession {
   virtual void start() = 0;
   virtual void close() = 0;
 
-  // `ended` is called once, on the io_context's thread, when the connection is gone.
   static std::shared_ptr<HttpSession> make(std::shared_ptr<boost::asio::io_context> context,
                                            boost::asio::ip::tcp::socket socket,
                                            const HttpLimits& limits,
                                            const HttpServer::Handler& handler,
-                                           std::function<void(HttpSession*)> ended);
+                                           HttpSessionEvents events);
 };
 
 }  // namespace hai

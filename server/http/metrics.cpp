@@ -128,9 +128,7 @@ void add_heartbeats(MetricsPage& page, const HttpParts& parts) {
   };
   page.family(MetricType::Gauge, "hai_agent_heartbeat_age_seconds",
               "How long ago nodes that are up were heard, over the nodes",
-              {{{{"of", "p50"}}, at(0.5)},
-               {{{"of", "p99"}}, at(0.99)},
-               {{{"of", "max"}}, at(1)}});
+              {{{{"of", "p50"}}, at(0.5)}, {{{"of", "p99"}}, at(0.99)}, {{{"of", "max"}}, at(1)}});
 }
 
 void add_rpc(MetricsPage& page, const HttpParts& parts) {

@@ -3,23 +3,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "common/check.h"
 #include "common/config/yaml_tree.h"
+#include "common/whole_number.h"
 #include "server/http/message_schema.h"
 
 namespace hai {
 
 namespace {
-
-std::optional<int64_t> whole_number(std::string_view text) {
-  int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Plain scalars as YAML's core schema reads them; the document quotes no text that looks like one.
 Json to_json(const YamlNode& node) {
@@ -104,6 +97,7 @@ Openapi::Openapi() {
       std::ranges::transform(upper, upper.begin(),
                              [](char c) { return static_cast<char>(c - 32); });
       Rules& rules = operations_[upper + " " + path];
+      if (operation.value("x-role", "") == "anyone") for_anyone_.insert(upper + " " + path);
       for (const Json& each : operation.value("parameters", Json::array())) {
         const Json& parameter = resolve(document, each);
         if (parameter["in"] != "query") continue;
@@ -119,6 +113,10 @@ std::string Openapi::json() const { return text_; }
 const Openapi::Rules* Openapi::find(const std::string& method, const std::string& path) const {
   const auto found = operations_.find(method + " " + path);
   return found == operations_.end() ? nullptr : &found->second;
+}
+
+bool Openapi::is_for_anyone(const std::string& method, const std::string& path) const {
+  return for_anyone_.contains(method + " " + path);
 }
 
 std::set<std::string> Openapi::operations() const {

@@ -35,12 +35,15 @@ class Openapi {
   // By method and path; nullptr if the document does not have it.
   using Rules = std::map<std::string, QueryRule, std::less<>>;
   const Rules* find(const std::string& method, const std::string& path) const;
+  // Whether it answers callers without a token, too.
+  bool is_for_anyone(const std::string& method, const std::string& path) const;
   // Every "GET /api/v1/jobs".
   std::set<std::string> operations() const;
 
  private:
   std::string text_;
   std::map<std::string, Rules> operations_;  // by "GET /api/v1/jobs"
+  std::set<std::string> for_anyone_;         // likewise
 };
 
 // invalid_argument that names the parameter.

@@ -4,9 +4,11 @@
 
 #include "common/check.h"
 #include "server/api/admission.h"
+#include "server/api/caller_board.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
 #include "server/http/problem.h"
+#include "server/http/route_help.h"
 #include "server/http/standing_answers.h"
 #include "server/http/web_files.h"
 
@@ -24,7 +26,11 @@ HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)) {
   router_.add_checks([this](const std::string& method, const std::string& pattern) {
     const Openapi::Rules* rules = openapi_.find(method, pattern);
     CHECK(rules != nullptr);  // a route that is not in schemas/openapi.yaml
-    return [rules](const HttpRequest& request) { return check_query(*rules, request); };
+    const bool is_for_anyone = openapi_.is_for_anyone(method, pattern);
+    return [this, rules, is_for_anyone](const HttpRequest& request) {
+      if (!is_for_anyone) RETURN_IF_ERROR(parts_.callers.admit(caller_of(request)));
+      return check_query(*rules, request);
+    };
   });
   if (!parts_.status_page_user.empty()) add_status_page(router_, parts_);
 }
@@ -37,6 +43,13 @@ HttpResponse HttpRoutes::show(const HttpRequest& request) const {
     return redirect_to_leader(standing, request);
   }
   return parts_.web.answer(request);
+}
+
+std::optional<HttpResponse> HttpRoutes::turn_away(const HttpRequest& head) const {
+  if (auto elsewhere = redirect_or_refuse(parts_.standing.get(), head)) return elsewhere;
+  const Status admitted = parts_.callers.admit(caller_of(head));
+  if (!admitted.is_ok()) return problem(admitted);
+  return std::nullopt;
 }
 
 // Methods that are made up are counted as one.

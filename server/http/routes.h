@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/loop.h"
@@ -15,6 +16,7 @@ namespace hai {
 
 class Admission;
 class Advisor;
+class CallerBoard;
 class Controller;
 class LogRouter;
 class RequestMeter;
@@ -28,6 +30,7 @@ class WebFiles;
 struct HttpParts {
   Loop& loop;
   const StandingBoard& standing;
+  const CallerBoard& callers;
   Controller& controller;
   Observatory& observatory;
   EventHub& events;
@@ -57,6 +60,9 @@ class HttpRoutes {
  public:
   explicit HttpRoutes(HttpParts parts);
   void handle(const HttpRequest& request, HttpRespond respond) const;
+  // What is answered without a look at the body: that of another server, or that the caller is not
+  // known.
+  std::optional<HttpResponse> turn_away(const HttpRequest& head) const;
 
  private:
   HttpResponse show(const HttpRequest& request) const;

@@ -1,5 +1,6 @@
 // Routes of jobs whose body is a job file, or whose answer is no JSON.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/spec/job_spec_yaml.h"
@@ -66,6 +67,11 @@ void show_spec(const HttpParts& parts, const HttpRequest& http, const std::strin
       });
 }
 
+// An error of what stands under a key says so.
+Status within(const std::string& key, const Status& status) {
+  return status.is_ok() ? status : Status(status.code(), key + ": " + status.message());
+}
+
 // {"submit": a job file as a text or an object} | {"drain": [nodes]} | {"quota": {…}} |
 // {"priority": {…}}
 Status read_change(const std::string& body, v1::WhatIfRequest& request) {
@@ -83,11 +89,15 @@ Status read_change(const std::string& body, v1::WhatIfRequest& request) {
     return ok();
   }
   if (key == "drain") {
-    const Json nodes = {{"nodes", value}};
-    return read_json(nodes.dump(), {}, *request.mutable_drain());
+    const bool are_names = value.is_array() && std::ranges::all_of(value, [](const Json& name) {
+                             return name.is_string();
+                           });
+    if (!are_names) return invalid_argument("drain: must be a list of names");
+    for (const Json& name : value) request.mutable_drain()->add_nodes(name.get<std::string>());
+    return ok();
   }
-  if (key == "quota") return read_json(value.dump(), {}, *request.mutable_quota());
-  if (key == "priority") return read_json(value.dump(), {}, *request.mutable_priority());
+  if (key == "quota") return within(key, read_object(value, {}, *request.mutable_quota()));
+  if (key == "priority") return within(key, read_object(value, {}, *request.mutable_priority()));
   return invalid_argument("{}: unknown key; known is: submit, drain, quota, priority",
                           key.substr(0, 100));
 }

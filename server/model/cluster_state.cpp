@@ -94,6 +94,13 @@ int64_t ClusterState::unfinished_count(const std::string& user) const {
   return it == unfinished_counts_.end() ? 0 : it->second;
 }
 
+const Incident* ClusterState::open_incident(std::string_view kind) const {
+  for (const auto& [id, incident] : incidents_) {
+    if (incident.kind == kind) return &incident;
+  }
+  return nullptr;
+}
+
 int64_t ClusterState::moves_since(UnixTime since) const {
   int64_t moves = 0;
   for (const auto& [time, count] : moves_) {

@@ -139,35 +139,60 @@ class ClusterState {
   // GPUs of the group's largest node; 0 if it has none.
   int gpus_of_largest_node(const std::string& group) const;
 
+  // An open one of this kind; null if there is none.
+  const Incident* open_incident(std::string_view kind) const;
+
   // Equal in everything durable: for the ledger check.
   bool equals(const ClusterState& other) const;
 
  private:
-#define HAI_APPLY(Type) void on(const Type& event, const Event& meta);
-  HAI_APPLY(EpochStarted)
-  HAI_APPLY(UserSet)
-  HAI_APPLY(QuotaSet)
-  HAI_APPLY(QuotaRemoved)
-  HAI_APPLY(TokenSet) HAI_APPLY(TokenRevoked) HAI_APPLY(JobSubmitted) HAI_APPLY(JobHeld)
-      HAI_APPLY(JobReleased) HAI_APPLY(JobPriorityChanged) HAI_APPLY(JobRankChanged)
-          HAI_APPLY(JobStopRequested) HAI_APPLY(JobFinished) HAI_APPLY(NodesReserved)
-              HAI_APPLY(ReservationDropped) HAI_APPLY(AttemptPlaced) HAI_APPLY(AttemptStarting)
-                  HAI_APPLY(RankRunning) HAI_APPLY(RankEnded) HAI_APPLY(AttemptRunning) HAI_APPLY(
-                      AttemptSuspending) HAI_APPLY(AttemptContinued) HAI_APPLY(AttemptEnding)
-                      HAI_APPLY(AttemptEnded) HAI_APPLY(JobRequeued) HAI_APPLY(CheckpointReported)
-                          HAI_APPLY(LifeStateSet) HAI_APPLY(NodeRegistered)
-                              HAI_APPLY(NodeLivenessChanged) HAI_APPLY(NodeSchedulingChanged)
-                                  HAI_APPLY(NodePeersNamed) HAI_APPLY(NodePeersConfirmed)
-                                      HAI_APPLY(IncidentOpened) HAI_APPLY(IncidentChanged)
-                                          HAI_APPLY(IncidentClosed) HAI_APPLY(AttemptsSkipped)
-                                              HAI_APPLY(IncidentNoted) HAI_APPLY(NodeCheckChanged)
-                                                  HAI_APPLY(NodeCheckHandled) HAI_APPLY(NodeMarked)
-                                                      HAI_APPLY(NodeRepairChanged)
-                                                          HAI_APPLY(NodeValidated)
-                                                              HAI_APPLY(JobReopened)
+#define HAI_APPLY(Type) void on(const Type& event, const Event& meta)
+  HAI_APPLY(EpochStarted);
+  HAI_APPLY(UserSet);
+  HAI_APPLY(QuotaSet);
+  HAI_APPLY(QuotaRemoved);
+  HAI_APPLY(TokenSet);
+  HAI_APPLY(TokenRevoked);
+  HAI_APPLY(JobSubmitted);
+  HAI_APPLY(JobHeld);
+  HAI_APPLY(JobReleased);
+  HAI_APPLY(JobPriorityChanged);
+  HAI_APPLY(JobRankChanged);
+  HAI_APPLY(JobStopRequested);
+  HAI_APPLY(JobFinished);
+  HAI_APPLY(NodesReserved);
+  HAI_APPLY(ReservationDropped);
+  HAI_APPLY(AttemptPlaced);
+  HAI_APPLY(AttemptStarting);
+  HAI_APPLY(RankRunning);
+  HAI_APPLY(RankEnded);
+  HAI_APPLY(AttemptRunning);
+  HAI_APPLY(AttemptSuspending);
+  HAI_APPLY(AttemptContinued);
+  HAI_APPLY(AttemptEnding);
+  HAI_APPLY(AttemptEnded);
+  HAI_APPLY(JobRequeued);
+  HAI_APPLY(CheckpointReported);
+  HAI_APPLY(LifeStateSet);
+  HAI_APPLY(NodeRegistered);
+  HAI_APPLY(NodeLivenessChanged);
+  HAI_APPLY(NodeSchedulingChanged);
+  HAI_APPLY(NodePeersNamed);
+  HAI_APPLY(NodePeersConfirmed);
+  HAI_APPLY(IncidentOpened);
+  HAI_APPLY(IncidentChanged);
+  HAI_APPLY(IncidentClosed);
+  HAI_APPLY(AttemptsSkipped);
+  HAI_APPLY(IncidentNoted);
+  HAI_APPLY(NodeCheckChanged);
+  HAI_APPLY(NodeCheckHandled);
+  HAI_APPLY(NodeMarked);
+  HAI_APPLY(NodeRepairChanged);
+  HAI_APPLY(NodeValidated);
+  HAI_APPLY(JobReopened);
 #undef HAI_APPLY
 
-                                                                  Job& job(JobId id);
+  Job& job(JobId id);
   Attempt& live_attempt(JobId id, int attempt);
   Node& node(NodeId id);
   void note_change(JobId id);

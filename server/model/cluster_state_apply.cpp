@@ -281,7 +281,12 @@ void ClusterState::on(const AttemptEnded& event, const Event& meta) {
     attempt.end->outcome = event.outcome;
     attempt.end->reason = event.reason;
   }
-  owner.lost_gpu_seconds += event.lost_gpu_seconds;
+  owner.counters.lost_gpu_seconds += event.lost_gpu_seconds;
+  if (attempt.running_at) {
+    const auto ran =
+        std::chrono::duration_cast<std::chrono::seconds>(meta.time - *attempt.running_at);
+    owner.counters.run_seconds += std::max<int64_t>(0, ran.count());
+  }
   owner.gpu_seconds += event.gpu_seconds;
   owner.waiting_since = meta.time;
   auto user = users_.find(owner.user);
@@ -299,7 +304,7 @@ void ClusterState::on(const AttemptEnded& event, const Event& meta) {
   if (event.ran_long) owner.early_failures.clear();
   if (got_anywhere(owner, attempt)) owner.vain_requeues = 0;
   if (event.failed_early) note_early_failure(owner, event.reason);
-  if (event.outcome == AttemptState::suspended) ++owner.suspend_count;
+  if (event.outcome == AttemptState::suspended) ++owner.counters.suspend_count;
   // Whoever ran waits again as suspended; whoever never did stays queued.
   if (owner.state == JobState::running) set_state(owner, JobState::suspended);
   index(owner);
@@ -309,7 +314,7 @@ void ClusterState::on(const JobRequeued& event, const Event&) {
   Job& requeued = job(event.job);
   CHECK(requeued.is_waiting());
   if (event.infrastructure) {
-    ++requeued.requeue_count;
+    ++requeued.counters.requeue_count;
     ++requeued.vain_requeues;
   } else {
     ++requeued.failure_restarts;

@@ -30,7 +30,7 @@ void ClusterState::on(const IncidentNoted& event, const Event& meta) {
 void ClusterState::on(const NodeCheckChanged& event, const Event& meta) {
   Node& changed = node(event.node);
   std::vector<NodeCheck>& checks = changed.health.checks;
-  NodeCheck fresh{event.check, meta.time, ""};
+  NodeCheck fresh{event.check, meta.time, FaultAnswer::none};
   auto at = std::lower_bound(checks.begin(), checks.end(), fresh, is_before);
   const bool is_known = at != checks.end() && !is_before(fresh, *at);
   const bool is_well =
@@ -64,7 +64,7 @@ void ClusterState::on(const NodeCheckHandled& event, const Event&) {
 void ClusterState::on(const NodeMarked& event, const Event& meta) {
   std::vector<NodeMark>& marks = node(event.node).health.marks;
   if (marks.size() >= NodeHealth::kMarksMax) marks.erase(marks.begin());
-  marks.push_back({meta.time, event.kind, event.cause});
+  marks.push_back({meta.time, event.kind, event.about, event.cause});
   touched_.nodes.insert(event.node);
 }
 
@@ -103,7 +103,7 @@ void ClusterState::on(const JobReopened& event, const Event& meta) {
   reopened.exit_code = 0;
   reopened.end_reason.clear();
   reopened.waiting_since = meta.time;
-  ++reopened.requeue_count;
+  ++reopened.counters.requeue_count;
   ++reopened.vain_requeues;
   for (NodeId bad : event.avoid) {
     std::erase(reopened.avoid, bad);

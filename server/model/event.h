@@ -18,7 +18,18 @@
 
 namespace hai {
 
-#define HAI_FIELDS(...)                           \
+// What an event is to those who do not apply it.
+enum EventTraits : unsigned {
+  kRecord = 0,        // it is written down and shown
+  kChangesPlan = 1,   // a planning pass may decide otherwise after it
+  kOrdersAgents = 2,  // the nodes of its job are to do something else now
+  kAboutPeople = 4,   // only operators see it
+};
+
+// In each event: its name in the log, which never changes; what it is to others; its fields.
+#define HAI_EVENT(kind, traits, ...)              \
+  static constexpr std::string_view kKind = kind; \
+  static constexpr unsigned kTraits = traits;     \
   template <typename Self, typename Visit>        \
   static void fields(Self& self, Visit&& visit) { \
     (void)self, (void)visit;                      \
@@ -30,28 +41,28 @@ namespace hai {
 struct EpochStarted {
   Epoch epoch;
   std::map<std::string, std::string> knobs;
-  HAI_FIELDS(F(epoch) F(knobs))
+  HAI_EVENT("epoch_started", kChangesPlan, F(epoch) F(knobs))
 };
 
 struct UserSet {
   User user;
-  HAI_FIELDS(F(user))
+  HAI_EVENT("user_set", kChangesPlan | kAboutPeople, F(user))
 };
 struct QuotaSet {
   Quota quota;
-  HAI_FIELDS(F(quota))
+  HAI_EVENT("quota_set", kChangesPlan, F(quota))
 };
 struct QuotaRemoved {
   Quota quota;
-  HAI_FIELDS(F(quota))
+  HAI_EVENT("quota_removed", kChangesPlan, F(quota))
 };
 struct TokenSet {
   Token token;
-  HAI_FIELDS(F(token))
+  HAI_EVENT("token_set", kAboutPeople, F(token))
 };
 struct TokenRevoked {
   std::string hash;
-  HAI_FIELDS(F(hash))
+  HAI_EVENT("token_revoked", kAboutPeople, F(hash))
 };
 
 struct JobSubmitted {
@@ -60,49 +71,49 @@ struct JobSubmitted {
   std::string request_id;
   std::shared_ptr<const JobSpec> spec;
   std::vector<JobId> dependencies;
-  HAI_FIELDS(F(job) F(user) F(request_id) F(spec) F(dependencies))
+  HAI_EVENT("job_submitted", kChangesPlan, F(job) F(user) F(request_id) F(spec) F(dependencies))
 };
 struct JobHeld {
   JobId job;
   std::string reason;
-  HAI_FIELDS(F(job) F(reason))
+  HAI_EVENT("job_held", kChangesPlan, F(job) F(reason))
 };
 struct JobReleased {
   JobId job;
-  HAI_FIELDS(F(job))
+  HAI_EVENT("job_released", kChangesPlan, F(job))
 };
 struct JobPriorityChanged {
   JobId job;
   Priority priority;
-  HAI_FIELDS(F(job) F(priority))
+  HAI_EVENT("job_priority_changed", kChangesPlan, F(job) F(priority))
 };
 struct JobRankChanged {
   JobId job;
   int64_t custom_rank = 0;
-  HAI_FIELDS(F(job) F(custom_rank))
+  HAI_EVENT("job_rank_changed", kChangesPlan, F(job) F(custom_rank))
 };
 struct JobStopRequested {
   JobId job;
   std::string reason;
-  HAI_FIELDS(F(job) F(reason))
+  HAI_EVENT("job_stop_requested", kChangesPlan, F(job) F(reason))
 };
 struct JobFinished {
   JobId job;
   JobState state = JobState::failed;
   int exit_code = 0;
   std::string reason;
-  HAI_FIELDS(F(job) F(state) F(exit_code) F(reason))
+  HAI_EVENT("job_finished", kChangesPlan, F(job) F(state) F(exit_code) F(reason))
 };
 
 struct NodesReserved {
   JobId job;
   Reservation reservation;
-  HAI_FIELDS(F(job) F(reservation))
+  HAI_EVENT("nodes_reserved", kChangesPlan, F(job) F(reservation))
 };
 struct ReservationDropped {
   JobId job;
   std::string reason;
-  HAI_FIELDS(F(job) F(reason))
+  HAI_EVENT("reservation_dropped", kChangesPlan, F(job) F(reason))
 };
 
 struct AttemptPlaced {
@@ -113,18 +124,19 @@ struct AttemptPlaced {
   int master_port = 0;
   bool exclusive = true;
   bool jumper = false;
-  HAI_FIELDS(F(job) F(attempt) F(placement) F(priority) F(master_port) F(exclusive) F(jumper))
+  HAI_EVENT("attempt_placed", kChangesPlan | kOrdersAgents,
+            F(job) F(attempt) F(placement) F(priority) F(master_port) F(exclusive) F(jumper))
 };
 struct AttemptStarting {
   JobId job;
   int attempt = 0;
-  HAI_FIELDS(F(job) F(attempt))
+  HAI_EVENT("attempt_starting", kRecord, F(job) F(attempt))
 };
 struct RankRunning {
   JobId job;
   int attempt = 0;
   int rank = 0;
-  HAI_FIELDS(F(job) F(attempt) F(rank))
+  HAI_EVENT("rank_running", kRecord, F(job) F(attempt) F(rank))
 };
 struct RankEnded {
   JobId job;
@@ -134,12 +146,13 @@ struct RankEnded {
   ExitCause cause = ExitCause::program;
   int exit_code = 0;
   std::string message;
-  HAI_FIELDS(F(job) F(attempt) F(rank) F(state) F(cause) F(exit_code) F(message))
+  HAI_EVENT("rank_ended", kChangesPlan,
+            F(job) F(attempt) F(rank) F(state) F(cause) F(exit_code) F(message))
 };
 struct AttemptRunning {
   JobId job;
   int attempt = 0;
-  HAI_FIELDS(F(job) F(attempt))
+  HAI_EVENT("attempt_running", kRecord, F(job) F(attempt))
 };
 struct AttemptSuspending {
   JobId job;
@@ -147,19 +160,20 @@ struct AttemptSuspending {
   UnixTime deadline{};
   JobId beneficiary;
   std::string reason;
-  HAI_FIELDS(F(job) F(attempt) F(deadline) F(beneficiary) F(reason))
+  HAI_EVENT("attempt_suspending", kChangesPlan | kOrdersAgents,
+            F(job) F(attempt) F(deadline) F(beneficiary) F(reason))
 };
 struct AttemptContinued {
   JobId job;
   int attempt = 0;
   std::string reason;
-  HAI_FIELDS(F(job) F(attempt) F(reason))
+  HAI_EVENT("attempt_continued", kChangesPlan | kOrdersAgents, F(job) F(attempt) F(reason))
 };
 struct AttemptEnding {
   JobId job;
   int attempt = 0;
   AttemptEnd end;
-  HAI_FIELDS(F(job) F(attempt) F(end))
+  HAI_EVENT("attempt_ending", kOrdersAgents, F(job) F(attempt) F(end))
 };
 // All ranks are gone: the nodes are free. `lost_gpu_seconds` is work since the last checkpoint that
 // must be redone, `gpu_seconds` what the attempt had, `user_gpu_seconds` the decayed sum of its
@@ -175,8 +189,9 @@ struct AttemptEnded {
   int64_t user_gpu_seconds = 0;
   bool failed_early = false;  // says something of the job, if it happens on other nodes too
   bool ran_long = false;      // what failed early before says nothing any more
-  HAI_FIELDS(F(job) F(attempt) F(outcome) F(reason) F(lost_gpu_seconds) F(avoid) F(gpu_seconds)
-                 F(user_gpu_seconds) F(failed_early) F(ran_long))
+  HAI_EVENT("attempt_ended", kChangesPlan,
+            F(job) F(attempt) F(outcome) F(reason) F(lost_gpu_seconds) F(avoid) F(gpu_seconds)
+                F(user_gpu_seconds) F(failed_early) F(ran_long))
 };
 // The job goes back to the queue after an attempt that ended for a reason other than a suspension.
 struct JobRequeued {
@@ -184,38 +199,38 @@ struct JobRequeued {
   bool infrastructure = true;  // counts against max_requeues; else against restart.max
   bool launch_failed = false;
   std::string reason;
-  HAI_FIELDS(F(job) F(infrastructure) F(launch_failed) F(reason))
+  HAI_EVENT("job_requeued", kChangesPlan, F(job) F(infrastructure) F(launch_failed) F(reason))
 };
 // Attempts up to `last` were given by a leader whose events the store has lost; none gets such a
 // number again.
 struct AttemptsSkipped {
   JobId job;
   int last = 0;
-  HAI_FIELDS(F(job) F(last))
+  HAI_EVENT("attempts_skipped", kChangesPlan, F(job) F(last))
 };
 struct CheckpointReported {
   JobId job;
   int attempt = 0;
   CheckpointInfo checkpoint;
-  HAI_FIELDS(F(job) F(attempt) F(checkpoint))
+  HAI_EVENT("checkpoint_reported", kRecord, F(job) F(attempt) F(checkpoint))
 };
 struct LifeStateSet {
   JobId job;
   int attempt = 0;
   std::string value;
-  HAI_FIELDS(F(job) F(attempt) F(value))
+  HAI_EVENT("life_state_set", kRecord, F(job) F(attempt) F(value))
 };
 
 struct NodeRegistered {
   NodeId node;
   NodeFacts facts;
-  HAI_FIELDS(F(node) F(facts))
+  HAI_EVENT("node_registered", kChangesPlan, F(node) F(facts))
 };
 struct NodeLivenessChanged {
   NodeId node;
   Liveness liveness = Liveness::up;
   std::string reason;
-  HAI_FIELDS(F(node) F(liveness) F(reason))
+  HAI_EVENT("node_liveness_changed", kChangesPlan, F(node) F(liveness) F(reason))
 };
 struct NodeSchedulingChanged {
   NodeId node;
@@ -223,7 +238,8 @@ struct NodeSchedulingChanged {
   std::string reason;
   std::string by;
   std::optional<UnixTime> drain_at = {};  // of cordoned: then its jobs have to leave
-  HAI_FIELDS(F(node) F(scheduling) F(reason) F(by) F(drain_at))
+  HAI_EVENT("node_scheduling_changed", kChangesPlan,
+            F(node) F(scheduling) F(reason) F(by) F(drain_at))
 };
 
 // Durable before the node hears of it: whoever leads must know which lists it may go by.
@@ -231,12 +247,12 @@ struct NodePeersNamed {
   NodeId node;
   int64_t version = 0;
   std::vector<NodeId> peers;
-  HAI_FIELDS(F(node) F(version) F(peers))
+  HAI_EVENT("node_peers_named", kRecord, F(node) F(version) F(peers))
 };
 // The node goes by the latest list, and by no other.
 struct NodePeersConfirmed {
   NodeId node;
-  HAI_FIELDS(F(node))
+  HAI_EVENT("node_peers_confirmed", kRecord, F(node))
 };
 
 struct IncidentOpened {
@@ -245,51 +261,52 @@ struct IncidentOpened {
   std::string subject;
   std::string summary;
   std::vector<NodeId> nodes;
-  HAI_FIELDS(F(incident) F(kind) F(subject) F(summary) F(nodes))
+  HAI_EVENT("incident_opened", kRecord, F(incident) F(kind) F(subject) F(summary) F(nodes))
 };
 struct IncidentChanged {
   IncidentId incident;
   std::string summary;
   std::vector<NodeId> nodes;
-  HAI_FIELDS(F(incident) F(summary) F(nodes))
+  HAI_EVENT("incident_changed", kRecord, F(incident) F(summary) F(nodes))
 };
 struct IncidentClosed {
   IncidentId incident;
   std::string reason;
-  HAI_FIELDS(F(incident) F(reason))
+  HAI_EVENT("incident_closed", kRecord, F(incident) F(reason))
 };
 
 // Something to know of an incident: what was seen, decided or done.
 struct IncidentNoted {
   IncidentId incident;
   std::string text;
-  HAI_FIELDS(F(incident) F(text))
+  HAI_EVENT("incident_noted", kRecord, F(incident) F(text))
 };
 
 // A check became so; `ok` and `unknown` end what was known of it.
 struct NodeCheckChanged {
   NodeId node;
   CheckResult check;
-  HAI_FIELDS(F(node) F(check))
+  HAI_EVENT("node_check_changed", kRecord, F(node) F(check))
 };
 // What was done about a check that fails (NodeCheck::done).
 struct NodeCheckHandled {
   NodeId node;
   std::string name;
   std::string subject;
-  std::string done;
-  HAI_FIELDS(F(node) F(name) F(subject) F(done))
+  FaultAnswer done = FaultAnswer::none;
+  HAI_EVENT("node_check_handled", kRecord, F(node) F(name) F(subject) F(done))
 };
 struct NodeMarked {
   NodeId node;
-  std::string kind;
-  JobId cause;  // NodeMark::job
-  HAI_FIELDS(F(node) F(kind) F(cause))
+  MarkKind kind = MarkKind::accepted;
+  std::string about;  // NodeMark::about
+  JobId cause;        // NodeMark::job
+  HAI_EVENT("node_marked", kRecord, F(node) F(kind) F(about) F(cause))
 };
 struct NodeRepairChanged {
   NodeId node;
   NodeRepair repair;
-  HAI_FIELDS(F(node) F(repair))
+  HAI_EVENT("node_repair_changed", kRecord, F(node) F(repair))
 };
 struct NodeValidated {
   NodeId node;
@@ -297,7 +314,7 @@ struct NodeValidated {
   std::string summary;
   std::vector<NodeMeasure> measured;
   bool is_light = false;  // a full one is due as before
-  HAI_FIELDS(F(node) F(passed) F(summary) F(measured) F(is_light))
+  HAI_EVENT("node_validated", kRecord, F(node) F(passed) F(summary) F(measured) F(is_light))
 };
 
 // A failure that was taken for the program's own was not: its node's fault was seen later. The job
@@ -306,11 +323,11 @@ struct JobReopened {
   JobId job;
   std::vector<NodeId> avoid;
   std::string reason;
-  HAI_FIELDS(F(job) F(avoid) F(reason))
+  HAI_EVENT("job_reopened", kChangesPlan, F(job) F(avoid) F(reason))
 };
 
 #undef F
-#undef HAI_FIELDS
+#undef HAI_EVENT
 
 using EventBody =
     std::variant<EpochStarted, UserSet, QuotaSet, QuotaRemoved, TokenSet, TokenRevoked,
@@ -330,8 +347,8 @@ struct Event {
   EventBody body;
 };
 
-std::string_view kind_of(
-    const EventBody& body);  // "job_submitted", …: the body's type in snake case
+std::string_view kind_of(const EventBody& body);  // "job_submitted": kKind
+bool has_trait(const EventBody& body, EventTraits trait);
 // The job or node the event is about; 0 when it is about neither.
 JobId job_of(const EventBody& body);
 NodeId node_of(const EventBody& body);

@@ -37,6 +37,18 @@ struct ExternalFields<NodeFacts> {
 };
 
 template <>
+struct ExternalFields<CheckKind> {
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("is_latched", self.is_latched);
+    visit("is_shared", self.is_shared);
+    visit("is_of_gpus", self.is_of_gpus);
+    visit("cuts_network", self.cuts_network);
+    visit("counts_cuts", self.counts_cuts);
+  }
+};
+
+template <>
 struct ExternalFields<CheckResult> {
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -48,6 +60,7 @@ struct ExternalFields<CheckResult> {
     visit("evidence", self.evidence);
     visit("gpus", self.gpus);
     visit("at", self.at);
+    visit("kind", self.said_kind);
   }
 };
 

@@ -154,6 +154,13 @@ struct Fitting {
     return misfit("node {} has no check {} that is not well", body.node.value, body.name);
   }
 
+  Status needs(const NodeRepairChanged& body, const Job*) const {
+    const RepairStep step = state.find(body.node)->health.repair.step;
+    if (may_follow(step, body.repair.step)) return ok();
+    return misfit("repair of node {} cannot go from {} to {}", body.node.value, to_string(step),
+                  to_string(body.repair.step));
+  }
+
   static Status rank_exists(int rank, const Job& job) {
     if (rank >= 0 && rank < std::ssize(job.attempt->ranks)) return ok();
     return misfit("job {} has no rank {}", job.id.value, rank);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/id.h"
@@ -25,6 +26,10 @@ struct IncidentNote {
     visit("text", self.text);
   }
 };
+
+// Kinds that more than one room knows.
+inline constexpr std::string_view kMassLoss = "mass_loss";   // many nodes fell silent at once
+inline constexpr std::string_view kBisection = "bisection";  // the bad one of several is looked for
 
 struct Incident {
   IncidentId id;

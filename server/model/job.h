@@ -142,6 +142,23 @@ struct EarlyFailure {
   }
 };
 
+// What has become of a job so far, shown as it is.
+struct JobCounters {
+  int suspend_count = 0;
+  int requeue_count = 0;
+  int64_t lost_gpu_seconds = 0;  // work that was done and had to be done again
+  int64_t run_seconds = 0;       // that its ended attempts ran, with all their ranks at once
+  bool operator==(const JobCounters&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("suspend_count", self.suspend_count);
+    visit("requeue_count", self.requeue_count);
+    visit("lost_gpu_seconds", self.lost_gpu_seconds);
+    visit("run_seconds", self.run_seconds);
+  }
+};
+
 struct Job {
   JobId id;
   std::string user;
@@ -167,12 +184,10 @@ struct Job {
   std::vector<NodeId> avoid;  // nodes where its attempts failed, newest last, bounded
   int exit_code = 0;
   std::string end_reason;
-  int suspend_count = 0;
-  int requeue_count = 0;
-  int vain_requeues = 0;    // of these, since an attempt got anywhere
+  JobCounters counters;
+  int vain_requeues = 0;    // of its requeues, since an attempt got anywhere
   int launch_failures = 0;  // in a row
   int failure_restarts = 0;
-  int64_t lost_gpu_seconds = 0;
   int64_t gpu_seconds = 0;  // GPU time of its ended attempts
   int skipped_to = 0;       // attempts up to here were given once and are forgotten (design/0006)
 

@@ -14,8 +14,8 @@ struct ExternalFields<Job> {
     auto& [id, user, request_id, spec, priority, state, held, hold_reason, stop_requested,
            submitted_at, waiting_since, custom_rank, started_at, ended_at, unmet_dependencies,
            failed_dependency, attempt, reservation, checkpoint, checkpoint_gap, whole_life_state,
-           avoid, exit_code, end_reason, suspend_count, requeue_count, vain_requeues, launch_failures,
-           failure_restarts, lost_gpu_seconds, gpu_seconds, skipped_to, early_failures] = self;
+           avoid, exit_code, end_reason, counters, vain_requeues, launch_failures, failure_restarts,
+           gpu_seconds, skipped_to, early_failures] = self;
     visit("id", id);
     visit("user", user);
     visit("request_id", request_id);
@@ -40,12 +40,10 @@ struct ExternalFields<Job> {
     visit("avoid", avoid);
     visit("exit_code", exit_code);
     visit("end_reason", end_reason);
-    visit("suspend_count", suspend_count);
-    visit("requeue_count", requeue_count);
+    JobCounters::fields(counters, visit);
     visit("vain_requeues", vain_requeues);
     visit("launch_failures", launch_failures);
     visit("failure_restarts", failure_restarts);
-    visit("lost_gpu_seconds", lost_gpu_seconds);
     visit("gpu_seconds", gpu_seconds);
     visit("skipped_to", skipped_to);
     visit("early_failures", early_failures);

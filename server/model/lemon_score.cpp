@@ -2,18 +2,28 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 namespace hai {
 namespace {
 
-// The first word of a mark's kind.
-std::string_view word_of(std::string_view kind) { return kind.substr(0, kind.find(' ')); }
-
-int weight_of(std::string_view word) {
-  if (word == kMarkEvicted || word == kMarkDrained || word == kMarkInvalid) return 3;
-  if (word == kMarkGang) return 2;
-  if (word == kMarkDoubted || word == kMarkSingle) return 1;
+int weight_of(MarkKind kind) {
+  switch (kind) {
+    case MarkKind::evict:
+    case MarkKind::drain:
+    case MarkKind::validation_failed:
+      return 3;
+    case MarkKind::gang_failed:
+      return 2;
+    case MarkKind::validate:
+    case MarkKind::job_failed:
+      return 1;
+    case MarkKind::flash_cut:
+    case MarkKind::app_fault:
+    case MarkKind::accepted:
+      return 0;
+  }
   return 0;
 }
 
@@ -21,14 +31,13 @@ int weight_of(std::string_view word) {
 
 LemonScore lemon_score(const NodeHealth& health, UnixTime now) {
   LemonScore result;
-  std::map<std::string_view, int> counts;
+  std::map<std::string_view, int> counts;  // by its word
   for (const NodeMark& mark : health.marks) {
     if (now - mark.at > kLemonWindow) continue;
-    const std::string_view word = word_of(mark.kind);
-    if (word == kMarkAccepted) result.score = 0, counts.clear();
-    if (weight_of(word) == 0) continue;
-    result.score += weight_of(word);
-    ++counts[word];
+    if (mark.kind == MarkKind::accepted) result.score = 0, counts.clear();
+    if (weight_of(mark.kind) == 0) continue;
+    result.score += weight_of(mark.kind);
+    ++counts[to_string(mark.kind)];
   }
   for (const auto& [word, count] : counts) {
     result.explanation +=
@@ -36,6 +45,19 @@ LemonScore lemon_score(const NodeHealth& health, UnixTime now) {
   }
   if (!counts.empty()) result.explanation += " in 28 days";
   return result;
+}
+
+int lemon_points(const NodeHealth& health, UnixTime now, int per_person_max,
+                 const std::function<std::string(JobId)>& owner) {
+  int points = 0;
+  std::map<std::string, int> of_people;
+  for (const NodeMark& mark : health.marks) {
+    if (now - mark.at > kLemonWindow) continue;
+    if (mark.kind == MarkKind::accepted) points = 0, of_people.clear();
+    (mark.job ? of_people[owner(mark.job)] : points) += weight_of(mark.kind);
+  }
+  for (const auto& [person, each] : of_people) points += std::min(each, per_person_max);
+  return points;
 }
 
 }  // namespace hai

@@ -1,25 +1,14 @@
 #include "server/model/node_health.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace hai {
 
-std::string_view to_string(RepairStep step) {
-  switch (step) {
-    case RepairStep::none:
-      return "none";
-    case RepairStep::emptying:
-      return "emptying";
-    case RepairStep::validating:
-      return "validating";
-    case RepairStep::repairing:
-      return "repairing";
-    case RepairStep::bisecting:
-      return "bisecting";
-    case RepairStep::service:
-      return "service";
-  }
-  return "none";
+std::string NodeMark::text() const {
+  return about.empty() ? std::string(to_string(kind))
+                       : fmt::format("{} {}", to_string(kind), about);
 }
 
 const NodeCheck* NodeHealth::find(std::string_view name, std::string_view subject) const {

@@ -13,15 +13,26 @@
 
 namespace hai {
 
-// A check that is not well, and what was done about it.
+// What was done about a check that is not well.
+enum class FaultAnswer {
+  none,      // nothing yet
+  noted,     // nothing is to be done
+  validate,  // the node takes no new jobs, and is validated when it is free
+  drain,     // its jobs leave
+  evict,     // those that use what is broken were ended
+  hold,      // one of many: what they share is suspected
+  mended,    // a repair says so; it does not count any more
+  accepted,  // a person says so, likewise
+};
+std::string_view to_string(FaultAnswer answer);  // "" of none
+
 struct NodeCheck {
   CheckResult result;
   UnixTime since{};  // by the server's clock
-  std::string done;  // "" = nothing yet; else what, as a word: validate, drain, evict, hold, noted,
-                     // mended (by our word), accepted (by a person)
+  FaultAnswer done = FaultAnswer::none;
   bool operator==(const NodeCheck&) const = default;
 
-  bool is_settled() const { return done == "mended" || done == "accepted"; }
+  bool is_settled() const { return done == FaultAnswer::mended || done == FaultAnswer::accepted; }
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -31,22 +42,40 @@ struct NodeCheck {
   }
 };
 
-// Something that speaks against a node; what each kind weighs is server/model/lemon_score.h's.
+// What can speak against a node; what each weighs is server/model/lemon_score.h's.
+enum class MarkKind {
+  evict,              // a fault that ended what ran there
+  drain,              // … that emptied it
+  validate,           // … worth a validation
+  flash_cut,          // a port was down, and healed
+  gang_failed,        // it cost a job of several nodes an attempt
+  job_failed,         // … of one node
+  validation_failed,  // a test of its own, or with others
+  app_fault,          // a program's fault, as Xids 13 and 31
+  accepted,           // by a person: what came before is forgotten
+};
+std::string_view to_string(MarkKind kind);
+
 struct NodeMark {
   UnixTime at{};
-  std::string kind;
-  JobId job;  // whose attempt it cost; none for most
+  MarkKind kind = MarkKind::accepted;
+  std::string about;  // the check, or how the job failed
+  JobId job;          // whose attempt it cost; none for most
   bool operator==(const NodeMark&) const = default;
+
+  std::string text() const;  // "evict gpu_xid"
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("at", self.at);
     visit("kind", self.kind);
+    visit("about", self.about);
     visit("job", self.job);
   }
 };
 
-// none → emptying → validating → none, or from validating → repairing → validating → … → service
+// Mostly none → emptying → validating → none, or from validating → repairing → validating → … →
+// service; may_follow() has all that is possible.
 enum class RepairStep {
   none,
   emptying,    // takes no jobs; those it has finish (validate) or leave (drain)
@@ -56,6 +85,11 @@ enum class RepairStep {
   service,     // a person has to look at it
 };
 std::string_view to_string(RepairStep step);
+bool may_follow(RepairStep from, RepairStep to);  // a step may always go on
+
+// What the site's hook is asked to do.
+enum class RepairAction { none, reset_gpus, reboot };
+std::string_view to_string(RepairAction action);  // "" of none
 
 struct NodeRepair {
   RepairStep step = RepairStep::none;
@@ -63,7 +97,7 @@ struct NodeRepair {
   int round = 0;  // hooks that were tried
   JobId job;      // the validation
   int64_t hook = 0;
-  std::string action;     // of the hook
+  RepairAction action = RepairAction::none;
   std::string boot_id;    // when the hook was ordered: a reboot shows by it
   bool is_lemon = false;  // goes to service whatever a validation says
   bool may_heal = false;  // is in service for a fault; when that is gone it is validated again

@@ -1,6 +1,7 @@
 #include "server/model/states.h"
 
 #include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "common/agent_messages.h"
@@ -46,6 +47,32 @@ HAI_WORDS(Scheduling, {{Scheduling::open, "open"},
                        {Scheduling::draining, "draining"},
                        {Scheduling::drained, "drained"}})
 HAI_WORDS(Role, {{Role::user, "user"}, {Role::operator_, "operator"}, {Role::admin, "admin"}})
+HAI_WORDS(RepairStep, {{RepairStep::none, "none"},
+                       {RepairStep::emptying, "emptying"},
+                       {RepairStep::validating, "validating"},
+                       {RepairStep::repairing, "repairing"},
+                       {RepairStep::bisecting, "bisecting"},
+                       {RepairStep::service, "service"}})
+HAI_WORDS(RepairAction, {{RepairAction::none, ""},
+                         {RepairAction::reset_gpus, "reset_gpus"},
+                         {RepairAction::reboot, "reboot"}})
+HAI_WORDS(FaultAnswer, {{FaultAnswer::none, ""},
+                        {FaultAnswer::noted, "noted"},
+                        {FaultAnswer::validate, "validate"},
+                        {FaultAnswer::drain, "drain"},
+                        {FaultAnswer::evict, "evict"},
+                        {FaultAnswer::hold, "hold"},
+                        {FaultAnswer::mended, "mended"},
+                        {FaultAnswer::accepted, "accepted"}})
+HAI_WORDS(MarkKind, {{MarkKind::evict, "evict"},
+                     {MarkKind::drain, "drain"},
+                     {MarkKind::validate, "validate"},
+                     {MarkKind::flash_cut, "flash_cut"},
+                     {MarkKind::gang_failed, "gang_failed"},
+                     {MarkKind::job_failed, "job_failed"},
+                     {MarkKind::validation_failed, "validation_failed"},
+                     {MarkKind::app_fault, "app_fault"},
+                     {MarkKind::accepted, "accepted"}})
 #undef HAI_WORDS
 
 template <typename Enum>
@@ -60,6 +87,15 @@ template <typename Enum>
 std::optional<Enum> value_of(std::string_view text) {
   for (const auto& [candidate, word] : Words<Enum>::table) {
     if (word == text) return candidate;
+  }
+  return std::nullopt;
+}
+
+// Of the enums whose words stand beside them in common.
+template <typename Enum>
+std::optional<Enum> one_of(std::string_view text, std::initializer_list<Enum> values) {
+  for (const Enum value : values) {
+    if (to_string(value) == text) return value;
   }
   return std::nullopt;
 }
@@ -88,6 +124,17 @@ constexpr std::pair<J, J> kJobTransitions[] = {
     {J::suspended, J::succeeded},
 };
 
+using R = RepairStep;
+constexpr std::pair<R, R> kRepairTransitions[] = {
+    {R::none, R::emptying},        {R::none, R::bisecting},      {R::emptying, R::none},
+    {R::emptying, R::validating},  {R::emptying, R::repairing},  {R::emptying, R::service},
+    {R::validating, R::none},      {R::validating, R::emptying}, {R::validating, R::repairing},
+    {R::validating, R::service},   {R::repairing, R::none},      {R::repairing, R::emptying},
+    {R::repairing, R::validating}, {R::repairing, R::service},   {R::bisecting, R::none},
+    {R::bisecting, R::emptying},   {R::bisecting, R::service},   {R::service, R::none},
+    {R::service, R::emptying},     {R::service, R::validating},
+};
+
 }  // namespace
 
 std::string_view to_string(JobState state) { return word_of(state); }
@@ -96,6 +143,10 @@ std::string_view to_string(RankState state) { return word_of(state); }
 std::string_view to_string(Liveness liveness) { return word_of(liveness); }
 std::string_view to_string(Scheduling scheduling) { return word_of(scheduling); }
 std::string_view to_string(Role role) { return word_of(role); }
+std::string_view to_string(RepairStep step) { return word_of(step); }
+std::string_view to_string(RepairAction action) { return word_of(action); }
+std::string_view to_string(FaultAnswer answer) { return word_of(answer); }
+std::string_view to_string(MarkKind kind) { return word_of(kind); }
 
 template <>
 std::optional<JobState> parse_enum(std::string_view text) {
@@ -131,63 +182,48 @@ std::optional<Priority> parse_enum(std::string_view text) {
 
 template <>
 std::optional<ExitCause> parse_enum(std::string_view text) {
-  for (ExitCause cause :
-       {ExitCause::none, ExitCause::program, ExitCause::go_suspend, ExitCause::grace_over,
-        ExitCause::killed, ExitCause::fenced, ExitCause::launch_failed, ExitCause::lost}) {
-    if (to_string(cause) == text) return cause;
-  }
-  return std::nullopt;
+  return one_of<ExitCause>(
+      text, {ExitCause::none, ExitCause::program, ExitCause::go_suspend, ExitCause::grace_over,
+             ExitCause::killed, ExitCause::fenced, ExitCause::launch_failed, ExitCause::lost});
 }
-
 template <>
 std::optional<LaunchMode> parse_enum(std::string_view text) {
-  for (LaunchMode mode : {LaunchMode::per_node, LaunchMode::per_gpu}) {
-    if (to_string(mode) == text) return mode;
-  }
-  return std::nullopt;
+  return one_of<LaunchMode>(text, {LaunchMode::per_node, LaunchMode::per_gpu});
 }
-
 template <>
 std::optional<EnvStyle> parse_enum(std::string_view text) {
-  for (EnvStyle style : {EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm}) {
-    if (to_string(style) == text) return style;
-  }
-  return std::nullopt;
+  return one_of<EnvStyle>(text, {EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm});
 }
-
 template <>
 std::optional<CrossZone> parse_enum(std::string_view text) {
-  for (CrossZone value : {CrossZone::allow, CrossZone::never}) {
-    if (to_string(value) == text) return value;
-  }
-  return std::nullopt;
+  return one_of<CrossZone>(text, {CrossZone::allow, CrossZone::never});
 }
-
 template <>
 std::optional<CheckVerdict> parse_enum(std::string_view text) {
-  for (CheckVerdict verdict :
-       {CheckVerdict::ok, CheckVerdict::warn, CheckVerdict::fail, CheckVerdict::unknown}) {
-    if (to_string(verdict) == text) return verdict;
-  }
-  return std::nullopt;
+  return one_of<CheckVerdict>(
+      text, {CheckVerdict::ok, CheckVerdict::warn, CheckVerdict::fail, CheckVerdict::unknown});
 }
-
 template <>
 std::optional<HealthTier> parse_enum(std::string_view text) {
-  for (HealthTier tier : {HealthTier::log, HealthTier::app, HealthTier::validate, HealthTier::drain,
-                          HealthTier::evict}) {
-    if (to_string(tier) == text) return tier;
-  }
-  return std::nullopt;
+  return one_of<HealthTier>(text, {HealthTier::log, HealthTier::app, HealthTier::validate,
+                                   HealthTier::drain, HealthTier::evict});
 }
-
 template <>
 std::optional<RepairStep> parse_enum(std::string_view text) {
-  for (RepairStep step : {RepairStep::none, RepairStep::emptying, RepairStep::validating,
-                          RepairStep::repairing, RepairStep::bisecting, RepairStep::service}) {
-    if (to_string(step) == text) return step;
-  }
-  return std::nullopt;
+  return value_of<RepairStep>(text);
+}
+template <>
+std::optional<RepairAction> parse_enum(std::string_view text) {
+  return value_of<RepairAction>(text);
+}
+template <>
+std::optional<FaultAnswer> parse_enum(std::string_view text) {
+  return value_of<FaultAnswer>(text);
+}
+// Until 2026-11 what a mark is about stood in the same text: "evict gpu_xid".
+template <>
+std::optional<MarkKind> parse_enum(std::string_view text) {
+  return value_of<MarkKind>(text.substr(0, text.find(' ')));
 }
 
 bool is_terminal(JobState state) {
@@ -211,6 +247,14 @@ bool may_follow(JobState from, JobState to) {
 
 bool may_follow(AttemptState from, AttemptState to) {
   for (const auto& [a, b] : kAttemptTransitions) {
+    if (a == from && b == to) return true;
+  }
+  return false;
+}
+
+bool may_follow(RepairStep from, RepairStep to) {
+  if (from == to) return true;
+  for (const auto& [a, b] : kRepairTransitions) {
     if (a == from && b == to) return true;
   }
   return false;

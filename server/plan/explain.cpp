@@ -13,10 +13,11 @@ PendingReason preempting_reason(size_t nodes, size_t jobs) {
 }
 
 PendingReason checkpoint_reason(size_t jobs, UnixTime until) {
-  return {PendingCode::resources,
-          fmt::format("{} job{} can make room for it, and will be asked to right after a checkpoint "
-                      "due at {}",
-                      jobs, jobs == 1 ? "" : "s", format_rfc3339(until))};
+  return {
+      PendingCode::resources,
+      fmt::format("{} job{} can make room for it, and will be asked to right after a checkpoint "
+                  "due at {}",
+                  jobs, jobs == 1 ? "" : "s", format_rfc3339(until))};
 }
 
 PendingReason resources_reason(const Capacity& capacity, const Demand& demand) {

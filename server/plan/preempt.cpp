@@ -57,7 +57,7 @@ class Search {
 
  private:
   void find_victims(const Requester& requester) {
-    const int group = capacity_.group(demand_.group) - capacity_.groups().data();
+    const auto group = static_cast<int>(capacity_.group(demand_.group) - capacity_.groups().data());
     context_.running.for_each_below(requester.level, [&](const Running& running) {
       if (running.group != group) return;
       const int64_t lost = lost_by(running);

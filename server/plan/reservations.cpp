@@ -114,6 +114,12 @@ bool on_draining_node(const PassState& pass, const Attempt& attempt) {
   });
 }
 
+// A rank that was asked before it came stays away, and after its grace it is killed: such an
+// attempt ends, whatever anybody wants by then.
+bool may_go_on(const PassState& pass, const Attempt& attempt) {
+  return attempt.running_at && pass.now < *attempt.suspend_deadline;
+}
+
 }  // namespace
 
 bool is_settling(const ClusterState& state, const Knobs& knobs, UnixTime now) {
@@ -178,7 +184,7 @@ void release_pointless_suspensions(PassState& pass) {
   for (JobId id : pass.index.running.suspending()) {
     const Job& job = *pass.state.find(id);
     const Attempt& attempt = *job.attempt;
-    if (!attempt.suspended_for) continue;
+    if (!attempt.suspended_for || !may_go_on(pass, attempt)) continue;
     if (job.held || needed.contains(id) || on_draining_node(pass, attempt)) continue;
     pass.plan.continues.push_back(
         {id, fmt::format("job {}, for which it was to leave, needs it no more",

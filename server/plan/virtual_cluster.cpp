@@ -1,8 +1,6 @@
 #include "server/plan/virtual_cluster.h"
 
-#include <algorithm>
-
-#include "server/plan/order.h"
+#include "server/plan/carry_out.h"
 
 namespace hai {
 
@@ -23,72 +21,22 @@ VirtualCluster::Moves VirtualCluster::pass() {
   state_.take_touched();
   planner_->update(state_, state_.take_changes());
   const Plan plan = planner_->pass(state_, knobs_, now_);
-  Moves moves{.is_partial = plan.is_partial};
-  const int64_t before = state_.last_seq();
-  for (const DropItem& item : plan.drops) {
-    const Job* job = state_.find(item.job);
-    if (job != nullptr && job->reservation) emit(ReservationDropped{item.job, item.reason});
+  Decision decision(state_, knobs_, now_);
+  carry_out(decision, plan);
+  Moves moves{.is_partial = plan.is_partial, .is_none = decision.events().empty()};
+  for (const Event& event : decision.events()) {
+    if (const auto* placed = std::get_if<AttemptPlaced>(&event.body)) {
+      moves.started.push_back(placed->job);
+    } else if (const auto* leaving = std::get_if<AttemptSuspending>(&event.body)) {
+      moves.asked_to_leave.push_back(leaving->job);
+    }
   }
-  for (const SuspendItem& item : plan.suspends) ask_to_leave(item.job, {}, item.reason, moves);
-  for (const StartItem& item : plan.starts) start(item, moves);
-  for (const ReserveItem& item : plan.reserves) reserve(item, moves);
-  for (const ContinueItem& item : plan.continues) {
-    const Job* job = state_.find(item.job);
-    if (job == nullptr || !job->has_live_attempt() || job->attempt->end) continue;
-    if (job->attempt->state != AttemptState::suspending) continue;
-    emit(AttemptContinued{item.job, job->attempt->number, item.reason});
-  }
-  moves.is_none = state_.last_seq() == before;
+  for (JobId id : moves.started) emit(AttemptRunning{id, state_.find(id)->attempt->number});
   return moves;
 }
 
 PendingReason VirtualCluster::pending_reason(JobId job) const {
   return planner_->pending_reason(state_, *state_.find(job));
-}
-
-void VirtualCluster::start(const StartItem& item, Moves& moves) {
-  const Job* job = state_.find(item.job);
-  if (job == nullptr || !job->is_waiting() || job->held) return;
-  bool exclusive = job->spec->gpus_per_node == 0;
-  bool are_whole = true;
-  for (const RankPlacement& place : item.placement) {
-    const Node* node = state_.find(place.node);
-    if (node == nullptr || !node->takes_jobs()) return;
-    if (!without(place.gpus, node->free_gpus(item.job)).is_empty()) return;
-    are_whole = are_whole && place.gpus == node->all_gpus();
-  }
-  exclusive = exclusive || are_whole;
-  const int attempt = job->next_attempt();
-  emit(AttemptPlaced{item.job, attempt, item.placement, item.priority, 0, exclusive,
-                     item.is_jumper});
-  emit(AttemptRunning{item.job, attempt});
-  moves.started.push_back(item.job);
-}
-
-void VirtualCluster::reserve(const ReserveItem& item, Moves& moves) {
-  const Job* job = state_.find(item.job);
-  if (job == nullptr || !job->is_waiting() || job->reservation) return;
-  for (const RankPlacement& place : item.placement) {
-    const Node* node = state_.find(place.node);
-    if (node == nullptr || !node->takes_jobs()) return;
-    if (!(place.gpus & node->held_gpus_for_others(item.job)).is_empty()) return;
-    for (const Occupant& occupant : node->occupants) {
-      if ((occupant.gpus & place.gpus).is_empty()) continue;
-      if (std::ranges::find(item.victims, occupant.job) == item.victims.end()) return;
-    }
-  }
-  emit(NodesReserved{item.job, {item.placement, item.priority, item.victims, now_}});
-  for (JobId victim : item.victims) ask_to_leave(victim, item.job, "makes room", moves);
-}
-
-void VirtualCluster::ask_to_leave(JobId victim, JobId beneficiary, const std::string& reason,
-                                  Moves& moves) {
-  const Job* job = state_.find(victim);
-  if (job == nullptr || !job->has_live_attempt() || job->attempt->end) return;
-  if (job->attempt->state == AttemptState::suspending) return;
-  emit(AttemptSuspending{victim, job->attempt->number, now_ + job->spec->suspend.grace, beneficiary,
-                         reason});
-  moves.asked_to_leave.push_back(victim);
 }
 
 void VirtualCluster::end_attempt(JobId id, AttemptState outcome) {
@@ -98,10 +46,8 @@ void VirtualCluster::end_attempt(JobId id, AttemptState outcome) {
     if (is_gone(job.attempt->ranks[rank].state)) continue;
     emit(RankEnded{id, number, static_cast<int>(rank), RankState::exited, ExitCause::program});
   }
-  const int64_t had = gpu_seconds_had(job, now_) - job.gpu_seconds;
-  const User* user = state_.find_user(job.user);
-  const int64_t before = user == nullptr ? 0 : decayed(user->usage, now_, knobs_.usage_half_life);
-  emit(AttemptEnded{id, number, outcome, "", 0, {}, had, before + had});
+  const AttemptUsage usage = attempt_usage(Decision(state_, knobs_, now_), job);
+  emit(AttemptEnded{id, number, outcome, "", 0, {}, usage.had, usage.of_user});
 }
 
 void VirtualCluster::suspend(JobId job) { end_attempt(job, AttemptState::suspended); }

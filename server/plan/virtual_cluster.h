@@ -1,7 +1,6 @@
 #pragma once
 // A copy of the cluster that lives on in virtual time: the same planner decides, its plans come
-// true at once, and nothing of it leaves the copy. For what-if and forecasts. What the controller
-// does with a plan (control/decide_plan.cpp), without orders, deadlines and texts for people.
+// true at once (carry_out.h), and nothing of it leaves the copy. For what-if and forecasts.
 
 #include <memory>
 #include <vector>
@@ -38,9 +37,6 @@ class VirtualCluster {
 
  private:
   void emit(EventBody body);
-  void start(const StartItem& item, Moves& moves);
-  void reserve(const ReserveItem& item, Moves& moves);
-  void ask_to_leave(JobId victim, JobId beneficiary, const std::string& reason, Moves& moves);
   void end_attempt(JobId job, AttemptState outcome);
 
   ClusterState state_;

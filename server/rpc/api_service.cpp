@@ -74,9 +74,10 @@ grpc::ServerUnaryReactor* refuse_busy(const CallSite& site, grpc::CallbackServer
 }
 
 // How the call has to end here and now; OK if it may go on.
-grpc::Status judge(const CallSite& site, grpc::CallbackServerContext& context) {
+grpc::Status judge(const CallSite& site, grpc::CallbackServerContext& context,
+                   const Caller& caller) {
   const Standing standing = site.standing.get();
-  if (standing.answers_reads()) return grpc::Status::OK;
+  if (standing.answers_reads()) return to_grpc(site.callers.admit(caller));
   const grpc::Status status = to_grpc(why_not_leading(standing));
   add_standing(site.standing, context, status);
   return status;
@@ -87,7 +88,8 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
                               Prepared<Reply> (Operations::*operation)(const Request&),
                               grpc::CallbackServerContext& context, const Request& request,
                               Reply& reply) {
-  if (const grpc::Status status = judge(site, context); !status.ok()) {
+  Caller caller = caller_of(context);
+  if (const grpc::Status status = judge(site, context, caller); !status.ok()) {
     return refuse(site, context, method, status);
   }
   const Weight weight = weight_of(request);
@@ -100,7 +102,7 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
     return reactor;
   }
   site.loop.post(
-      [call, caller = caller_of(context), &reply, go = std::move(prepared).value()]() mutable {
+      [call, caller = std::move(caller), &reply, go = std::move(prepared).value()]() mutable {
         go(caller, [call, &reply](Result<Fill<Reply>> fill) {
           if (!fill.is_ok()) return call.finish(to_grpc(fill.status()));
           fill.value()(reply);

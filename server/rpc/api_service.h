@@ -14,14 +14,12 @@ namespace hai {
 class LogRouter;
 class Queries;
 
-// Who calls, by the token in the metadata.
-Caller caller_of(const grpc::CallbackServerContext& context);
-
 class ApiService final : public v1::Api::CallbackService {
  public:
   struct Parts {
     Loop& loop;
     const StandingBoard& standing;
+    const CallerBoard& callers;
     Operations& operations;
     Queries& queries;
     LogRouter& logs;
@@ -29,7 +27,7 @@ class ApiService final : public v1::Api::CallbackService {
     RequestMeter& meter;
   };
   explicit ApiService(Parts parts)
-      : site_{parts.loop, parts.standing, parts.admission, parts.meter},
+      : site_{parts.loop, parts.standing, parts.callers, parts.admission, parts.meter},
         operations_(parts.operations),
         queries_(parts.queries),
         logs_(parts.logs) {}

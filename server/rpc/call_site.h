@@ -9,6 +9,7 @@
 
 #include "common/loop.h"
 #include "server/api/admission.h"
+#include "server/api/caller_board.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
 
@@ -22,9 +23,13 @@ inline constexpr const char* kStaleKey = "hai-stale-since";
 struct CallSite {
   Loop& loop;
   const StandingBoard& standing;
+  const CallerBoard& callers;
   Admission& admission;
   RequestMeter& meter;
 };
+
+// Who calls, by the token in the metadata; nobody if there is none.
+Caller caller_of(const grpc::CallbackServerContext& context);
 
 // Before the call is finished with `status`, or its first message is sent.
 inline void add_standing(const StandingBoard& board, grpc::CallbackServerContext& context,

@@ -11,6 +11,7 @@
 
 #include "common/status.h"
 #include "common/time.h"
+#include "server/rpc/grpc_listener.h"
 
 namespace grpc {
 class Server;
@@ -27,7 +28,8 @@ class GrpcServer {
 
   // `services` outlive the server. `address` is host:port, port 0 for any.
   static Result<std::unique_ptr<GrpcServer>> start(const std::string& address,
-                                                   const std::vector<grpc::Service*>& services);
+                                                   const std::vector<grpc::Service*>& services,
+                                                   const ListenerLimits& limits = {});
   ~GrpcServer();  // after `stopped`, or of one never used
 
   int port() const { return port_; }
@@ -36,6 +38,7 @@ class GrpcServer {
 
  private:
   GrpcServer() = default;
+  std::unique_ptr<GrpcListener> listener_;
   std::unique_ptr<grpc::Server> server_;
   std::thread stopper_;
   int port_ = 0;

@@ -29,8 +29,11 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
                              std::function<Source<Batch>()> open) {
     auto stream = std::make_shared<SourceStream>(site, context);
     stream->self_ = stream;
-    if (const Standing standing = site.standing.get(); !standing.answers_reads()) {
-      stream->end_ = why_not_leading(standing);
+    const Standing standing = site.standing.get();
+    const Status admitted = standing.answers_reads() ? site.callers.admit(caller_of(*context))
+                                                     : why_not_leading(standing);
+    if (!admitted.is_ok()) {
+      stream->end_ = admitted;
       site.meter.note("", method, code_word(to_grpc(*stream->end_)), 0);
       stream->finish();
       return stream.get();

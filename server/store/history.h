@@ -1,6 +1,6 @@
 #pragma once
-// History and samples on PostgreSQL: its own thread and connection, so that a slow question never holds up an
-// append. Belongs to the loop's thread.
+// History and samples on PostgreSQL: its own thread and connection, so that a slow question never
+// holds up an append. Belongs to the loop's thread.
 
 #include <memory>
 #include <string>

@@ -150,8 +150,8 @@ Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& que
   RETURN_IF_ERROR(check_limit(query.limit));
   if (query.job && query.node) return invalid_argument("events of a job or of a node, not of both");
   Filter filter("events");
-  if (query.job) filter.add("subject = $", subject_of(query.job));
-  if (query.node) filter.add("subject = $", subject_of(query.node));
+  if (query.job) filter.add("subject = $", row_subject(query.job));
+  if (query.node) filter.add("subject = $", row_subject(query.node));
   if (!query.kinds.empty()) {
     PgArray kinds;
     for (const std::string& kind : query.kinds) kinds.add(text_parameter(kind));
@@ -172,8 +172,7 @@ Result<std::vector<Incident>> find_closed_incidents(PgSession& session,
   Filter filter("incidents");
   filter.add("(closed_at IS NOT NULL) = $::boolean", "true");
   if (query.before) filter.add("id < $::bigint", std::to_string(query.before.value));
-  return incidents_of(
-      filter.select(session, kIncidentColumns, "incident", "id DESC", query.limit));
+  return incidents_of(filter.select(session, kIncidentColumns, "incident", "id DESC", query.limit));
 }
 
 }  // namespace hai

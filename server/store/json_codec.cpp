@@ -212,6 +212,19 @@ struct Decoder {
       read_field(members, next, name, member);
       if (!error.empty()) error = fmt::format("{}: {}", name, error);
     });
+    if constexpr (std::is_same_v<T, NodeMark> || std::is_same_v<T, NodeMarked>) {
+      read_old_mark(members, out);
+    }
+  }
+  // Until 2026-11 a mark's kind and what it is about were one text: "evict gpu_xid".
+  template <typename Mark>
+  void read_old_mark(const JsonView::Members& members, Mark& mark) {
+    const auto kind =
+        std::ranges::find(members, "kind", [](const auto& each) { return each.first; });
+    if (kind == members.end()) return fail("a mark with a kind");
+    const std::string text = kind->second.as_string().value_or("");
+    const size_t blank = text.find(' ');
+    if (mark.about.empty() && blank != std::string::npos) mark.about = text.substr(blank + 1);
   }
   template <typename T>
   void read_field(const JsonView::Members& members, size_t& next, std::string_view name, T& out) {

@@ -29,7 +29,7 @@ enum class MemFault {
 
 // Asked once per request; empty hooks mean no latency, no faults, and writes that land.
 struct MemHooks {
-  std::function<Duration()> latency;  // of the whole request
+  std::function<Duration()> latency;            // of the whole request
   std::function<Duration(Duration)> way_there;  // of it, until it is done; half of it if empty
   std::function<MemFault()> fault;
   std::function<bool()> lands_on_crash;  // whether the write under way when its server dies is done
@@ -62,9 +62,9 @@ class MemDatabase {
   bool has_forgotten_nodes() const { return has_forgotten_nodes_; }
   const std::set<JobId>& lost_jobs() const { return lost_jobs_; }  // submitted in what is gone
   const std::map<IncidentId, Incident>& incidents() const { return incidents_; }  // closed ones too
-  Epoch epoch() const { return epoch_; }                      // of the last acquire
+  Epoch epoch() const { return epoch_; }  // of the last acquire
   int64_t last_seq() const { return last_seq_; }
-  const std::string& holder() const { return holder_; }       // "" = nobody
+  const std::string& holder() const { return holder_; }  // "" = nobody
   MonoTime lease_expires() const { return lease_expires_; }
   bool has_valid_lease() const { return !holder_.empty() && clock_.now() < lease_expires_; }
 
@@ -101,11 +101,10 @@ class MemDatabase {
   std::map<std::tuple<std::string, std::string, Priority>, Quota> quotas_;
   std::map<std::string, Token> tokens_;
   std::map<IncidentId, Incident> incidents_;
-  using Contents =
-      std::tuple<Epoch, Epoch, std::string, int64_t, JobId, std::map<JobId, Job>,
-                 std::map<NodeId, Node>, std::map<std::string, User>,
-                 std::map<std::tuple<std::string, std::string, Priority>, Quota>,
-                 std::map<std::string, Token>, std::map<IncidentId, Incident>>;
+  using Contents = std::tuple<Epoch, Epoch, std::string, int64_t, JobId, std::map<JobId, Job>,
+                              std::map<NodeId, Node>, std::map<std::string, User>,
+                              std::map<std::tuple<std::string, std::string, Priority>, Quota>,
+                              std::map<std::string, Token>, std::map<IncidentId, Incident>>;
   std::deque<Contents> past_;  // before each of the last transactions
 };
 

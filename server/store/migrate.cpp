@@ -37,6 +37,23 @@ void apply(PgSession& session, const Migration& migration) {
 
 }  // namespace
 
+Result<int64_t> schema_version(const std::string& conninfo) {
+  PgSession session({.conninfo = conninfo, .connect_timeout = 5s, .check_schema = false});
+  try {
+    const PgResult table = session.run("SELECT to_regclass('schema_migration') IS NULL");
+    return table.text(0, 0) == "t" ? 0 : version_of(session);
+  } catch (const PgError& error) {
+    return unavailable("postgres: {}", error.what());
+  }
+}
+
+Status check_not_newer(int64_t version) {
+  if (version <= latest_schema_version()) return ok();
+  return failed_precondition(
+      "the database has schema {}, this program knows up to {}: use a newer program", version,
+      latest_schema_version());
+}
+
 Result<MigrateResult> migrate(const std::string& conninfo) {
   PgSession session({.conninfo = conninfo,
                      .connect_timeout = 5s,
@@ -45,10 +62,7 @@ Result<MigrateResult> migrate(const std::string& conninfo) {
   try {
     create_table(session);
     MigrateResult result{.from = version_of(session), .to = latest_schema_version()};
-    if (result.from > result.to) {
-      return failed_precondition("the database has schema {}, this program knows up to {}",
-                                 result.from, result.to);
-    }
+    RETURN_IF_ERROR(check_not_newer(result.from));
     for (const Migration& migration : migrations()) {
       if (migration.version > result.from) apply(session, migration);
     }

@@ -14,6 +14,12 @@ struct MigrateResult {
   int64_t to = 0;
 };
 
+// The schema's version; 0 = an empty database. Changes nothing. `unavailable` if it cannot be
+// asked.
+Result<int64_t> schema_version(const std::string& conninfo);
+// `failed_precondition` if a schema of this version is newer than this program.
+Status check_not_newer(int64_t version);
+
 // `failed_precondition` if the database is newer than this program; `unavailable` otherwise.
 Result<MigrateResult> migrate(const std::string& conninfo);
 

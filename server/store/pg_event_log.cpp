@@ -40,7 +40,7 @@ Result<std::vector<Event>> PgEventLog::next_page() {
     } catch (const PgError& error) {
       return Status(Code::data_loss, error.what());
     }
-    if (rows.text(row, kSubjectColumn) != subject_of(events.back().body)) {
+    if (rows.text(row, kSubjectColumn) != row_subject(events.back().body)) {
       return Status(Code::data_loss, fmt::format("event {} is filed under '{}'", seq,
                                                  rows.text(row, kSubjectColumn)));
     }

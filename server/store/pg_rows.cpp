@@ -40,11 +40,11 @@ Job read_job(Cells& cells) {
   cells.read(job.ended_at);
   cells.read(job.exit_code);
   cells.read(job.end_reason);
-  cells.read(job.suspend_count);
-  cells.read(job.requeue_count);
+  cells.read(job.counters.suspend_count);
+  cells.read(job.counters.requeue_count);
   cells.read(job.launch_failures);
   cells.read(job.failure_restarts);
-  cells.read(job.lost_gpu_seconds);
+  cells.read(job.counters.lost_gpu_seconds);
   job.spec = std::make_shared<const JobSpec>(cells.parsed(job_spec_from_json));
   if (Status status = job_rest_from_json(cells.text(), job); !status.is_ok()) {
     throw PgError(fmt::format("job {}: {}", job.id.value, status.message()));
@@ -138,12 +138,12 @@ Event event_from_row(const PgResult& rows, int row) {
   return event;
 }
 
-std::string subject_of(JobId job) { return fmt::format("job/{}", job.value); }
-std::string subject_of(NodeId node) { return fmt::format("node/{}", node.value); }
+std::string row_subject(JobId job) { return fmt::format("job/{}", job.value); }
+std::string row_subject(NodeId node) { return fmt::format("node/{}", node.value); }
 
-std::string subject_of(const EventBody& body) {
-  if (JobId job = job_of(body)) return subject_of(job);
-  if (NodeId node = node_of(body)) return subject_of(node);
+std::string row_subject(const EventBody& body) {
+  if (JobId job = job_of(body)) return row_subject(job);
+  if (NodeId node = node_of(body)) return row_subject(node);
   if (const auto* set = std::get_if<UserSet>(&body)) return "user/" + set->user.name;
   if (const auto* set = std::get_if<QuotaSet>(&body)) return "quota/" + set->quota.owner;
   if (const auto* removed = std::get_if<QuotaRemoved>(&body)) {

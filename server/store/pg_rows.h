@@ -39,8 +39,8 @@ void add_rank(RankRow row, Attempt& attempt);
 Event event_from_row(const PgResult& rows, int row);
 
 // job/17, node/3, user/ann, …; "" for what concerns the whole cluster.
-std::string subject_of(const EventBody& body);
-std::string subject_of(JobId job);
-std::string subject_of(NodeId node);
+std::string row_subject(const EventBody& body);
+std::string row_subject(JobId job);
+std::string row_subject(NodeId node);
 
 }  // namespace hai

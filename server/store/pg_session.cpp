@@ -2,12 +2,12 @@
 
 #include <sys/socket.h>
 
-#include <charconv>
 #include <mutex>
 #include <optional>
 #include <pqxx/pqxx>
 #include <set>
 
+#include "common/whole_number.h"
 #include "server/store/migrations.h"
 
 namespace hai {
@@ -40,12 +40,11 @@ std::string_view PgResult::text(int row, int column) const {
 
 int64_t PgResult::integer(int row, int column) const {
   const std::string_view digits = text(row, column);
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
+  const std::optional<int64_t> value = whole_number(digits);
+  if (!value) {
     throw PgError(fmt::format("column {}: {} is no integer", column, digits));
   }
-  return value;
+  return *value;
 }
 
 struct PgSession::Impl {

@@ -36,7 +36,7 @@ const PgTable<EventRow>& event_table() {
       {COLUMN(EventRow, "seq", "bigint", v->seq), COLUMN(EventRow, "time", "timestamptz", v->time),
        COLUMN(EventRow, "actor", "text", v->actor),
        COLUMN(EventRow, "kind", "text", kind_of(v->body)),
-       COLUMN(EventRow, "subject", "text", subject_of(v->body)),
+       COLUMN(EventRow, "subject", "text", row_subject(v->body)),
        COLUMN(EventRow, "body", "jsonb", to_json(v->body))}};
   return table;
 }
@@ -64,11 +64,11 @@ const PgTable<JobRow>& job_table() {
        COLUMN(JobRow, "attempt", "integer", v->attempt_number()),
        COLUMN(JobRow, "exit_code", "integer", v->exit_code),
        COLUMN(JobRow, "end_reason", "text", v->end_reason),
-       COLUMN(JobRow, "suspend_count", "integer", v->suspend_count),
-       COLUMN(JobRow, "requeue_count", "integer", v->requeue_count),
+       COLUMN(JobRow, "suspend_count", "integer", v->counters.suspend_count),
+       COLUMN(JobRow, "requeue_count", "integer", v->counters.requeue_count),
        COLUMN(JobRow, "launch_failures", "integer", v->launch_failures),
        COLUMN(JobRow, "failure_restarts", "integer", v->failure_restarts),
-       COLUMN(JobRow, "lost_gpu_seconds", "bigint", v->lost_gpu_seconds),
+       COLUMN(JobRow, "lost_gpu_seconds", "bigint", v->counters.lost_gpu_seconds),
        FIXED(JobRow, "spec", "json", to_json(*v->spec)),
        COLUMN(JobRow, "rest", "json", job_rest_to_json(*v))}};
   return table;

@@ -108,6 +108,7 @@ class WorldFingerprint {
     out_.add(server.controller->mode());
     if (!server.controller->is_leading()) return;
     out_.add(epoch_of(*server.controller).value - epoch_.value);
+    out_.add(server.controller->is_listening());
     add_state(server.controller->state());
     const Sessions& sessions = *server.controller->soft_facts().sessions;
     out_.add_age(now() - sessions.term_start(), knobs_.down_after + 2s);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/check.h"
-#include "server/control/fencing.h"
+#include "server/control/nodes/fencing.h"
 
 namespace hai {
 namespace {

@@ -27,7 +27,7 @@ uint64_t state_of(const Job& job) {
   add(job.stop_requested, 2);
   add(job.held, 2);
   add(few(job.attempt ? job.attempt->ranks.size() : 0), 3);
-  add(few(job.requeue_count), 3);
+  add(few(job.counters.requeue_count), 3);
   return bits;
 }
 

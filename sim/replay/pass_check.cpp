@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "server/control/decide_plan.h"
 #include "server/control/decision.h"
 #include "server/model/fits.h"
+#include "server/plan/carry_out.h"
 #include "server/store/event_line.h"
 
 namespace hai {
@@ -117,7 +117,7 @@ Status PassCheck::check(std::span<const Event> recorded) {
 size_t PassCheck::decide(const Candidate& candidate, std::span<const Event> recorded,
                          std::optional<Difference>& first_difference) {
   Decision decision(scratch_, knobs_, recorded.front().time);
-  decide_plan(decision, candidate.plan);
+  carry_out(decision, candidate.plan);
   const std::vector<Event> events = decision.take_events();
   size_t same = 0;
   while (same < events.size() && same < recorded.size() &&

@@ -90,7 +90,18 @@ void Fleet::on(int node, const LaunchRank& order) {
   close_run_if_gone(id);
 }
 
-void Fleet::on(int, const SuspendRank& order) {
+// As an agent does with a rank that it has not: it stays away.
+bool Fleet::keeps_away(int node, const RankKey& key) {
+  if (find_status(node, key) != nullptr) return false;
+  RankStatus& status = add_status(node, key);
+  status.phase = RankPhase::exited;
+  status.cause = ExitCause::killed;
+  mark(node);
+  return true;
+}
+
+void Fleet::on(int node, const SuspendRank& order) {
+  if (keeps_away(node, order.key)) return;
   if (end_validation(order.key, ExitCause::grace_over, kEndsWhenAsked)) return;
   Run* run = find_run(order.key);
   if (run == nullptr || run->phase != Phase::working) return;
@@ -123,12 +134,7 @@ void Fleet::on(int, const ContinueRank& order) {
 }
 
 void Fleet::on(int node, const KillRank& order) {
-  if (find_status(node, order.key) == nullptr) {
-    RankStatus& status = add_status(node, order.key);
-    status.phase = RankPhase::exited;
-    status.cause = ExitCause::killed;
-    return mark(node);
-  }
+  if (keeps_away(node, order.key)) return;
   if (end_validation(order.key, ExitCause::killed, kEndsWhenAsked)) return;
   Run* run = find_run(order.key);
   if (run == nullptr || run->phase == Phase::killing) return;

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "sim/trace/cluster_file.h"
 #include "sim/trace/fleet_machines.h"
 #include "sim/trace/job_model.h"
@@ -151,6 +151,7 @@ class Fleet final : public AgentPort {
   JobModel model_of(int job) const;
   Run* find_run(const RankKey& key);
   RankStatus* find_status(int node, const RankKey& key);
+  bool keeps_away(int node, const RankKey& key);
   RankStatus& add_status(int node, const RankKey& key);
   void arm(JobId id, Run& run, Duration delay);
   void timer_fired(JobId id);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "sim/trace/ack_store.h"
 #include "sim/year/year_meter.h"
 #include "sim/year/year_workload.h"

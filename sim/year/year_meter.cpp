@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/control/decide_health.h"
+#include "server/control/health/decide_health.h"
 #include "sim/year/year_workload.h"
 
 namespace hai {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "server/control/attempt_flow.h"
-#include "server/control/decide_plan.h"
+#include "server/control/attempt/attempt_flow.h"
+#include "server/plan/carry_out.h"
 
 namespace hai::bench {
 namespace {
@@ -205,7 +205,7 @@ Plan PlanWorld::pass(bool takes_turns) {
 
 void PlanWorld::make_true(const Plan& plan) {
   Decision decision(state_, knobs_, now_);
-  decide_plan(decision, plan);
+  carry_out(decision, plan);
   for (const StartItem& item : plan.starts) confirm(decision, item.job);
   for (const ReserveItem& item : plan.reserves) {
     for (JobId victim : item.victims) {

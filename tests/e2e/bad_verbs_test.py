@@ -125,7 +125,7 @@ TABLE = {
     "user set": [("bad/name", REFUSED, "user name"), ("ann --role amdin", USAGE, "mean admin?")],
     "quota": [("sett", USAGE, "did you mean set?"), ("", USAGE, "list, set, remove")],
     "quota list": [("-o jsn", USAGE, "did you mean json?")],
-    "quota set": [("ann -5", USAGE, "-5"), ("ann 5 -p hihg", USAGE, "mean high?")],
+    "quota set": [("ann -5", USAGE, "-5"), ("ann 5 -p hihg", USAGE, "mean high?"), ("nobody 1", NOT_FOUND, "nobody")],
     "quota remove": [("nobody", NOT_FOUND, "nobody"), ("ann -p hihg", USAGE, "high?")],
     "dev": [("upp", USAGE, "did you mean up?"), ("", USAGE, "needs a verb")],
     "dev up": [

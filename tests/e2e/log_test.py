@@ -114,6 +114,7 @@ class LogTest(ClusterTest):
     def test_only_admins_may_ask_for_the_digest(self):
         token = self.cluster.root / "nobody.token"
         token.write_text("hai_" + "0" * 40 + "\n")
+        token.chmod(0o600)
         found = self.server(
             "verify", "--live", self.cluster.status()["http"], "--token-file", token
         )

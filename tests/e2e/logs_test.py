@@ -30,6 +30,16 @@ class LogsTest(ClusterTest):
         self.assertTrue(tail.endswith(f"line {LINES - 1} of rank\n"))
         self.assertLess(len(tail), 240)
 
+    def test_the_last_lines_are_found_behind_long_ones(self):
+        self.cluster.file("long.py", "for i in range(9): print('x' * 12_000, i)\nprint('end')\n")
+        job = self.cluster.json("python", "long.py", "--", "-n", 1)["id"]
+        self.cluster.wait_end(job)
+        lines = self.cluster.log(job).splitlines(keepends=True)
+        self.assertEqual(len(lines), 10)
+        for count in (1, 2, 5, 10, 11):
+            tail = said(self.cluster.ok("logs", job, "--tail", count))
+            self.assertEqual(tail, "".join(lines[-count:]), f"--tail {count}")
+
     def test_lines_come_while_the_job_runs(self):
         gate = self.cluster.work / "gate"
         job = self.cluster.exec(

@@ -324,7 +324,7 @@ class SlurmTest(ClusterTest):
         self.submit("-J", "taken", "--wrap", "sleep 600")
         done = self.call("sbatch", "--test-only", "-J", "taken", "--wrap", "true")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("taken by", done.stderr)
+        self.assertIn("to start at", done.stderr)
 
     def test_a_list_that_is_empty_says_of_whom_nobody_knows(self):
         done = self.call("squeue", "-p", "nope")

@@ -15,6 +15,7 @@ TESTS_OF = [
     ("server/control/*", ["control_test", "scenario_test", "model_test"]),
     ("common/spec/*", ["spec_test"]),
     ("common/config/*", ["config_test", "spec_test"]),
+    ("common/json/*", ["json_test"]),
     ("common/log.cpp", ["log_test"]),
     ("common/asio_loop.cpp", ["asio_loop_test"]),
     ("common/bisection.cpp", ["common_test", "health_property_test", "control_test"]),

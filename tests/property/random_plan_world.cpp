@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "server/control/attempt_flow.h"
+#include "server/control/attempt/attempt_flow.h"
 
 namespace hai::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "server/control/views.h"
+#include "server/control/engine/views.h"
 #include "tests/scenario/player.h"
 
 namespace hai::test {
@@ -58,8 +58,8 @@ void expect_job(Player& player, Line& line, const std::string& name) {
   compare("pending", view.pending_reason ? std::string(to_string(view.pending_reason->code)) : "");
   compare("exit", view.exit_code ? std::to_string(*view.exit_code) : "");
   compare("level", job.attempt ? std::string(to_string(job.attempt->priority)) : "");
-  compare("suspends", std::to_string(view.suspend_count));
-  compare("requeues", std::to_string(view.requeue_count));
+  compare("suspends", std::to_string(view.counters.suspend_count));
+  compare("requeues", std::to_string(view.counters.requeue_count));
   compare("held", view.held ? "yes" : "no");
 }
 

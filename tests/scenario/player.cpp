@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/control/views.h"
+#include "server/control/engine/views.h"
 #include "server/store/event_line.h"
 
 namespace hai::test {

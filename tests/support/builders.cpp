@@ -1,7 +1,7 @@
 #include "tests/support/builders.h"
 
 #include "common/check.h"
-#include "server/control/decide_plan.h"
+#include "server/plan/carry_out.h"
 
 namespace hai::test {
 
@@ -114,8 +114,7 @@ void Cluster::place(JobId id, Placement placement) {
   const Job& placed = job(id);
   Priority level = placed.priority == Priority::automatic ? Priority::low : placed.priority;
   bool exclusive = placement.front().gpus == state_.find(placement.front().node)->all_gpus();
-  emit(AttemptPlaced{id, placed.next_attempt(), std::move(placement), level, 10'000,
-                     exclusive});
+  emit(AttemptPlaced{id, placed.next_attempt(), std::move(placement), level, 10'000, exclusive});
 }
 
 JobId Cluster::place(const JobBuilder& builder, const std::vector<std::string>& names,
@@ -164,7 +163,7 @@ void Cluster::finish(JobId id, JobState state) {
 
 Plan Cluster::pass() {
   Plan made = plan();
-  decide_with([&](Decision& decision) { decide_plan(decision, made); });
+  decide_with([&](Decision& decision) { carry_out(decision, made); });
   return made;
 }
 

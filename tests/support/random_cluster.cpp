@@ -180,37 +180,48 @@ void RandomCluster::change_health(NodeId node) {
       }
       break;
     case 0:
-      return emit(NodeMarked{node, name("kind", 3), JobId{rng_.between(0, 5)}});
-    case 1:
-      return emit(NodeRepairChanged{
-          node,
-          {.step = one_of({RepairStep::none, RepairStep::emptying, RepairStep::validating,
-                           RepairStep::repairing, RepairStep::service}),
-           .round = static_cast<int>(rng_.below(3)),
-           .job = JobId{rng_.between(0, 5)},
-           .hook = rng_.between(0, 9),
-           .reason = text(),
-           .incident = state_.last_incident()}});
+      return emit(NodeMarked{node,
+                             one_of({MarkKind::evict, MarkKind::flash_cut, MarkKind::gang_failed}),
+                             name("about", 3), JobId{rng_.between(0, 5)}});
+    case 1: {
+      const RepairStep step =
+          one_of({RepairStep::none, RepairStep::emptying, RepairStep::validating,
+                  RepairStep::repairing, RepairStep::bisecting, RepairStep::service});
+      if (!may_follow(health.repair.step, step)) break;
+      return emit(NodeRepairChanged{node,
+                                    {.step = step,
+                                     .round = static_cast<int>(rng_.below(3)),
+                                     .job = JobId{rng_.between(0, 5)},
+                                     .hook = rng_.between(0, 9),
+                                     .action = one_of({RepairAction::none, RepairAction::reboot}),
+                                     .reason = text(),
+                                     .incident = state_.last_incident()}});
+    }
     case 2:
       return emit(NodeValidated{
           node, rng_.chance(0.5), text(), {{name("test", 3), "GB/s", 1.5, rng_.chance(0.5)}}});
     case 3:
       if (health.checks.empty()) break;
       return emit(NodeCheckHandled{node, health.checks[0].result.name,
-                                   health.checks[0].result.subject, name("done", 3)});
+                                   health.checks[0].result.subject,
+                                   one_of({FaultAnswer::none, FaultAnswer::validate,
+                                           FaultAnswer::mended, FaultAnswer::accepted})});
     default:
       break;
   }
-  emit(NodeCheckChanged{node,
-                        {.name = name("check", 3),
-                         .subject = name("gpu ", 3),
-                         .verdict = one_of({CheckVerdict::ok, CheckVerdict::warn,
-                                            CheckVerdict::fail, CheckVerdict::unknown}),
-                         .tier = one_of({HealthTier::log, HealthTier::validate, HealthTier::evict}),
-                         .summary = text(),
-                         .evidence = text(),
-                         .gpus = GpuSet::first(static_cast<int>(rng_.below(4))),
-                         .at = time()}});
+  emit(NodeCheckChanged{
+      node,
+      {.name = name("check", 3),
+       .subject = name("gpu ", 3),
+       .verdict = one_of(
+           {CheckVerdict::ok, CheckVerdict::warn, CheckVerdict::fail, CheckVerdict::unknown}),
+       .tier = one_of({HealthTier::log, HealthTier::validate, HealthTier::evict}),
+       .summary = text(),
+       .evidence = text(),
+       .gpus = GpuSet::first(static_cast<int>(rng_.below(4))),
+       .at = time(),
+       .said_kind = rng_.chance(0.5) ? std::optional(CheckKind{.is_latched = rng_.chance(0.5)})
+                                     : std::nullopt}});
 }
 
 void RandomCluster::change_nodes() {

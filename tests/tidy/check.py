@@ -47,6 +47,9 @@ def find_files(root):
 
 def check_layer(path, included):
     folder = folder_of(path)
+    if folder in rules.BASE_OF_ROOMS and included.startswith(folder + "/") and "/" in included[len(folder) + 1:]:
+        yield f"{folder} is the base of its rooms and must not include {included}"
+        return
     if folder is None or any(is_under(included, allowed) for allowed in [folder, *rules.MAY_INCLUDE[folder]]):
         return
     yield f"{folder} must not include {included}; it may include {', '.join(rules.MAY_INCLUDE[folder]) or 'only itself'}"
@@ -101,6 +104,49 @@ def check_code(path, text):
         yield 1, "a header needs #pragma once"
 
 
+def without_literals(text):
+    """Comments stay; what stands in quotes is cut out, raw strings with all their lines."""
+    return NOT_CODE.sub(lambda m: m.group() if m.group()[0] == "/" else "\n" * m.group().count("\n"), text)
+
+
+def check_width(text):
+    for number, line in enumerate(without_literals(text).split("\n"), 1):
+        if len(line) > rules.COLUMNS_MAX:
+            yield number, f"{len(line)} columns, at most {rules.COLUMNS_MAX}"
+
+
+# Formatted as it is, a function ends with a brace at the indentation of its first line.
+FUNCTION = re.compile(r"^( {0,2})(?!namespace|struct|class|enum|union|extern|#|\}|if|for|while|switch|else|do\b)\S.*$")
+
+
+def check_functions(path, text):
+    if is_under(path, "tests") or path in rules.TABLES:
+        return
+    lines = strip_comments_and_literals(text).split("\n")
+    for begin, line in enumerate(lines):
+        if not (match := FUNCTION.match(line.rstrip())) or "(" not in line or "=" in line.split("(")[0]:
+            continue
+        brace = begin  # A long signature goes on in deeper lines; deeper ones are statements, too.
+        while not match.group(1) and not lines[brace].rstrip().endswith(("{", ";", "}")) and brace + 1 < len(lines):
+            brace += 1
+        if not lines[brace].rstrip().endswith("{"):
+            continue
+        ends = (at for at in range(brace + 1, len(lines)) if lines[at].startswith(match.group(1) + "}"))
+        length = next(ends, brace) - brace - 1
+        if length > rules.FUNCTION_LINES_MAX:
+            yield begin + 1, f"a function of {length} lines, at most {rules.FUNCTION_LINES_MAX}: split it by ideas"
+
+
+def check_cited(root, lines):
+    for number, line in enumerate(lines, 1):
+        for cited in re.findall(r"\bdocs/[\w./-]+\.md\b", line):
+            if not (root / cited).is_file():
+                yield number, f"there is no {cited}"
+        for cited in re.findall(r"\bdesign/(\d{4})\b", line):
+            if not list((root / "docs/design").glob(f"{cited}-*")):
+                yield number, f"there is no docs/design/{cited}"
+
+
 def check_text(path, lines):
     if path.endswith(rules.LENGTH_SUFFIXES) and len(lines) > rules.LINES_MAX:
         yield len(lines), f"{len(lines)} lines, at most {rules.LINES_MAX}: split it by ideas"
@@ -122,6 +168,10 @@ def check_file(root, path):
     if path.endswith(rules.CODE_SUFFIXES):
         yield from check_includes(root, path, lines)
         yield from check_code(path, text)
+        yield from check_functions(path, text)
+        yield from check_cited(root, lines)
+    if path.endswith((*rules.CODE_SUFFIXES, ".proto")):
+        yield from check_width(text)
 
 
 def check_tree(root):

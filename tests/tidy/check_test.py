@@ -19,6 +19,7 @@ CLEAN = {
     "server/model/job.h": '// Jobs.\n#pragma once\n#include <chrono>\n#include "common/time.h"\n',
     "server/plan/order.h": '#pragma once\n#include "server/model/job.h"\n',
     "server/control/ports.h": '#pragma once\n#include "server/plan/order.h"\n#include "common/log.h"\n',
+    "server/control/verbs/b.h": "#pragma once\n",
     "server/store/mem_store.h": '#pragma once\n#include "server/control/ports.h"\n',
     "server/store/pg_store.h": "#pragma once\n#include <pqxx/pqxx>\n",
     "server/rpc/service.cpp": '#include <grpcpp/grpcpp.h>\n#include "hai/v1/agent.pb.h"\n',
@@ -58,6 +59,7 @@ PLANTED = [
     ("agent/core/a.cpp", "#include <mutex>\n", "mutex locks"),
     ("server/plan/a.cpp", "auto x = std::chrono::steady_clock::now();\n", ":1: steady_clock reads a clock"),
     ("server/model/a.cpp", "int a;\nauto t = time(nullptr);\n", ":2: time(nullptr) reads a clock"),
+    ("server/control/a.h", '#pragma once\n#include "server/control/verbs/b.h"\n', "is the base of its rooms"),
     ("server/control/a.cpp", "std::thread t;\n", "std::thread uses threads"),
     ("server/control/a.cpp", "std::shared_mutex m;\n", "std::shared_mutex locks"),
     ("agent/core/a.cpp", 'auto p = getenv("X");\n', "getenv reads the environment"),
@@ -71,6 +73,12 @@ PLANTED = [
     ("docs/a.md", "see /" + "work/main/x\n", "is a path of one machine"),
     ("deploy/a.sh", 'cd "/' + 'root/x"\n', "is a path of one machine"),
     ("cli/a.cpp", b"\xff\xfe", "is not UTF-8 text"),
+    ("cli/a.cpp", "// " + "x" * 98 + "\n", ":1: 101 columns, at most 100"),
+    ("proto/a.proto", "int32 " + "x" * 95 + ";\n", ":1: 102 columns"),
+    ("cli/a.cpp", "void f() {\n" + "  g();\n" * 71 + "}\n", ":1: a function of 71 lines, at most 70"),
+    ("cli/a.cpp", "void f(int a,\n       int b) {\n" + "  g();\n" * 71 + "}\n", ":1: a function of 71 lines"),
+    ("cli/a.cpp", "// docs/nowhere.md\n", ":1: there is no docs/nowhere.md"),
+    ("cli/a.cpp", "\n// design/9999\n", ":2: there is no docs/design/9999"),
 ]
 
 
@@ -84,6 +92,10 @@ def violations_of(files):
 
 
 class CheckTest(unittest.TestCase):
+    def test_what_stands_in_quotes_may_be_as_long_as_it_has_to(self):
+        wide = 'auto a = "' + "x" * 200 + '";\nauto b = R"(' + "x" * 200 + "\n" + "y" * 200 + ')";\n'
+        self.assertEqual(violations_of({**CLEAN, "cli/a.cpp": wide}), [])
+
     def test_a_clean_tree_has_no_violation(self):
         self.assertEqual(violations_of(CLEAN), [])
 

@@ -11,7 +11,7 @@ import { base, listen, look, stopAll } from './story';
 const root = resolve(import.meta.dirname, '../..');
 const guide = readGuide(join(root, 'docs/tutorial-dashboard.md'));
 const checkpoints = mkdtempSync(join(tmpdir(), 'hai-tutorial-'));
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 const stateWords = ['queued', 'running', 'suspended', 'succeeded', 'failed', 'stopped', 'open', 'cordoned', 'draining', 'drained'];
 

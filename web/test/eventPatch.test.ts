@@ -10,7 +10,7 @@ describe('patchJob', () => {
       event('attempt_running', 'job/1', 7, { attempt: 1 }),
     ];
     const running = steps.reduce(patchJob, job({ pending_reason: { code: 'resources', text: '' } }));
-    expect(running).toEqual(job({ state: 'running', attempt: 1, attempt_state: 'running', started_at: at(5) }));
+    expect(running).toEqual(job({ state: 'running', attempt: 1, attempt_state: 'running', started_at: at(5), running_at: at(7) }));
     const done = patchJob(running, event('job_finished', 'job/1', 9, { state: 'failed', exit_code: 3, reason: 'rank 0' }));
     expect(done).toMatchObject({ state: 'failed', exit_code: 3, end_reason: 'rank 0', ended_at: at(9), nodes: [] });
   });
@@ -21,6 +21,11 @@ describe('patchJob', () => {
       state: 'suspended', attempt_state: 'suspended', suspend_count: 1, lost_gpu_seconds: 5, nodes: [],
     });
     expect(patchJob(running, event('attempt_ended', 'job/1', 9, { outcome: 'failed' })).state).toBe('running');
+  });
+
+  it('counts what the attempts have run', () => {
+    const running = job({ state: 'running', attempt: 2, run_seconds: 60, running_at: at(7) });
+    expect(patchJob(running, event('attempt_ended', 'job/1', 9, { outcome: 'suspended' }))).toMatchObject({ run_seconds: 62, running_at: null });
   });
 
   it('leaves the job alone for events it does not know', () => {

@@ -13,12 +13,12 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <optional>
 
 #include "cli/patience.h"
 #include "common/shell_words.h"
+#include "common/whole_number.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -50,13 +50,6 @@ std::string proof(const std::string& key, const std::string& text) {
 
 bool is_equal(const std::string& a, const std::string& b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
-std::optional<int> number_of(std::string_view text) {
-  int number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
-  return is_whole ? std::optional(number) : std::nullopt;
 }
 
 bool write_line(int fd, const std::string& line) {
@@ -153,7 +146,7 @@ std::optional<std::pair<int, Peer>> admit(const Place& here, Fd fd) {
   const auto line = read_line(fd.get());
   const auto words = split_parameters(line.value_or(""));
   if (!words.is_ok() || words.value().size() != 4) return std::nullopt;
-  const std::optional<int> rank = number_of(words.value()[0]);
+  const std::optional<int> rank = whole_number<int>(words.value()[0]);
   const std::string& node = words.value()[1];
   const std::string& own = words.value()[2];
   if (!rank || *rank < 1 || *rank >= here.ranks) return std::nullopt;
@@ -169,8 +162,9 @@ Result<FrameChannel> try_to_join(const Place& here) {
   RETURN_IF_ERROR(guide.status());
   const std::string line = read_line(guide.value().get()).value_or("");
   guide.value().close();  // first, so that nothing of it stays behind at the host's port
-  const std::optional<int> port =
-      line.starts_with("hai-slurm ") ? number_of(std::string_view(line).substr(10)) : std::nullopt;
+  const std::optional<int> port = line.starts_with("hai-slurm ")
+                                      ? whole_number<int>(std::string_view(line).substr(10))
+                                      : std::nullopt;
   if (!port || *port < 1 || *port > 65'535) {
     return unavailable("{}:{} is not this job's first rank", here.master_address, here.master_port);
   }

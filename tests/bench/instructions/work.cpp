@@ -9,7 +9,7 @@
 #include "common/spec/validate_job_spec.h"
 #include "hai/v1/api.pb.h"
 #include "proto/convert/spec_convert.h"
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "server/store/mem_store.h"
 #include "sim/virtual_loop.h"
 #include "tests/bench/plan_world.h"

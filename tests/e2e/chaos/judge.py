@@ -175,8 +175,9 @@ class Judge:
 
     def could_not_ask(self, attempt):
         """Whose lease is dead lives on only if a majority of its peers can say that theirs are, too (design 0005)."""
+        fenced = {rank.rank for rank in attempt.ranks if rank.cause == "fenced"}
         for run in self.runs.get(attempt.job, []):
-            if run.attempt != attempt.number:
+            if run.attempt != attempt.number or run.rank not in fenced:
                 continue
             lists = [named for at, named in self.truth.peers.get(run.node, []) if at < run.last]
             if not lists:

@@ -127,14 +127,16 @@ class AgentsAway(unittest.TestCase):
 
 
     def test_most_peers_silent_excuse_a_fenced_rank_and_fewer_do_not(self):
-        def excused(hit, named=("a", "b", "c", "d", "e")):
+        def excused(hit, named=("a", "b", "c", "d", "e"), cause="fenced"):
             faults = [Fault(1, "pause_node", 0.0, 9.0, [peer], 0.9, 11.0, 20.0, "") for peer in hit]
             judge = judge_of("start 1 0 n1 10.0 - 0\nmark 1 0 n1 15.0\n", faults)
             judge.truth.peers = {"n1": [(5.0, list(named))]} if named else {}
-            return judge.could_not_ask(types.SimpleNamespace(job=7, number=1))
+            rank = types.SimpleNamespace(rank=0, cause=cause)
+            return judge.could_not_ask(types.SimpleNamespace(job=7, number=1, ranks=[rank]))
 
         self.assertFalse(excused(["a", "b"]))
         self.assertTrue(excused(["a", "b", "c"]))
+        self.assertFalse(excused(["a", "b", "c"], cause="exited"))
         self.assertFalse(excused(["x", "y", "z"]))
         self.assertTrue(excused([], named=()))
 

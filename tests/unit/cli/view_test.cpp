@@ -34,6 +34,7 @@ TEST(JobView, ARunningJobSaysWhereAndHowLong) {
   job.clear_pending_reason();
   job.set_state("running");
   job.set_started_at_us(1'000'000);
+  job.set_running_at_us(1'000'000);
   for (const char* node : {"node-1", "node-2", "node-3"}) job.add_nodes(node);
   const std::string table = job_table({job}, {.wide = true, .now = unix_micros(193'000'000)}, {});
   EXPECT_NE(table.find("node-[1-3]"), std::string::npos) << table;
@@ -89,6 +90,32 @@ TEST(JobView, ACardSaysWhyAJobThatGoesOnWasMoved) {
   EXPECT_NE(card.find("attempt 1 failed: node-2: Xid 79"), std::string::npos) << card;
   EXPECT_NE(card.find("0 times suspended, 1 time requeued, 0 GPU seconds lost"), std::string::npos)
       << card;
+}
+
+TEST(JobView, RunTimeIsWhatItsAttemptsRan) {
+  const UnixTime now = unix_micros(1'000'000'000);
+  v1::Job job = waiting_job();
+  EXPECT_EQ(time_run(job, now), 0s);
+  job.set_started_at_us(to_micros(now - 1h));
+  job.set_suspend_count(1);
+  job.set_run_seconds(60);
+  EXPECT_EQ(time_run(job, now), 1min) << "suspended since";
+  job.set_running_at_us(to_micros(now - 5s));
+  EXPECT_EQ(time_run(job, now), 65s);
+  EXPECT_NE(job_card(job, {}, now, {}).find("run time      1m05s"), std::string::npos);
+  v1::Job old = waiting_job();
+  old.set_started_at_us(to_micros(now - 1h));
+  old.set_ended_at_us(to_micros(now));
+  EXPECT_EQ(time_run(old, now), 1h) << "of a server that did not count yet";
+}
+
+TEST(JobView, ACardSaysWhichCpusAndMemoryWereAskedFor) {
+  v1::Job job = waiting_job();
+  EXPECT_EQ(job_card(job, {}, {}, {}).find("CPU"), std::string::npos);
+  job.mutable_spec()->set_cpus_per_node(8);
+  job.mutable_spec()->set_memory_per_node_bytes(int64_t{64} << 30);
+  EXPECT_NE(job_card(job, {}, {}, {}).find(", 8 CPUs and 64 GiB of memory each"),
+            std::string::npos);
 }
 
 TEST(Format, DurationsAreShort) {

@@ -125,6 +125,15 @@ TEST(HangSigns, UnknownIsNeitherForNorAgainst) {
   EXPECT_THAT(kinds(rank, 45), ElementsAre(Kind::no_progress)) << "too few samples";
 }
 
+TEST(HangSigns, TwoSamplesOfOneMomentSayNothing) {
+  RankActivity rank = busy_until(30);
+  stop_until(rank, 45, {});
+  const auto before = kinds(rank, 45);
+  EXPECT_THAT(before, testing::IsSupersetOf({Kind::network_quiet, Kind::cpu_idle}));
+  rank.samples.push_back(rank.samples.back());
+  EXPECT_EQ(kinds(rank, 45), before);
+}
+
 TEST(HangSigns, CounterThatWentBackSaysNothing) {
   RankActivity rank = busy_until(30);
   stop_until(rank, 45, {.gpu = false, .cpu = false});

@@ -53,6 +53,15 @@ TEST(Hostlist, RefusesBadText) {
   }
 }
 
+TEST(Hostlist, NamesAreWhatCanStandInAList) {
+  for (const char* name : {"n", "node-1", "gpu01.rack_2"}) EXPECT_TRUE(is_node_name(name)) << name;
+  EXPECT_TRUE(is_node_name(std::string(255, 'n')));
+  EXPECT_FALSE(is_node_name(std::string(256, 'n')));
+  for (const char* name : {"", "node 1", "a,b", "n[1-2]", "n#A", "n/1", "n\n", "n\xc3\xa9"}) {
+    EXPECT_FALSE(is_node_name(name)) << name;
+  }
+}
+
 TEST(Hostlist, Compresses) {
   EXPECT_EQ(format_hostlist({}), "");
   EXPECT_EQ(format_hostlist({"gpu01", "node-7", "node-1", "node-3", "node-2", "node-2"}),

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/rng.h"
 #include "common/json/json_text.h"
+#include "common/rng.h"
 
 namespace hai {
 namespace {
@@ -26,6 +26,24 @@ nlohmann::json tree_of(JsonView view) {
   nlohmann::json tree = nlohmann::json::array();
   for (JsonView element : elements) tree.push_back(tree_of(element));
   return tree;
+}
+
+// As a caller does that reads many values into the same list.
+TEST(JsonView, WhatIsReadReplacesWhatWasReadBefore) {
+  std::vector<JsonView> elements;
+  for (const char* text : {"[1,2]", "[3]", "[]"}) {
+    const JsonView view = JsonView::parse(text).value();
+    ASSERT_TRUE(view.elements(elements));
+    EXPECT_EQ(elements.size(), nlohmann::json::parse(text).size()) << text;
+  }
+  JsonView::Members members;
+  for (const char* text : {R"({"a":1,"b":2})", R"({"c":3})", "{}"}) {
+    const JsonView view = JsonView::parse(text).value();
+    ASSERT_TRUE(view.members(members));
+    EXPECT_EQ(members.size(), nlohmann::json::parse(text).size()) << text;
+  }
+  EXPECT_FALSE(JsonView::parse("1").value().elements(elements));
+  EXPECT_TRUE(elements.empty());
 }
 
 void touch(JsonView view) {

@@ -1,7 +1,11 @@
 #include "common/knobs.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
+#include <regex>
 #include <set>
 
 namespace hai {
@@ -32,6 +36,59 @@ TEST(Knobs, EveryRangeAcceptsItsEndsAndNothingBeyond) {
     EXPECT_FALSE(set_knob(knobs, range.name, as_text(range, range.high + 1)).is_ok()) << range.name;
     EXPECT_FALSE(set_knob(knobs, range.name, "x").is_ok()) << range.name;
     EXPECT_FALSE(set_knob(knobs, range.name, "").is_ok()) << range.name;
+  }
+}
+
+// A knob as docs/contract.md has it, without the blanks and commas of its numbers.
+struct WrittenKnob {
+  std::string standard;
+  std::string range;
+};
+
+std::map<std::string, WrittenKnob> knobs_of_the_contract() {
+  std::map<std::string, WrittenKnob> knobs;
+  std::ifstream file(HAI_CONTRACT);
+  const std::regex cells(R"(\| `(\w+)` \| ([^|]+) \| ([^|]+) (?=\|))");
+  bool is_there = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("## ")) is_there = line.ends_with(" Knobs");
+    if (!is_there) continue;
+    for (std::sregex_iterator each(line.begin(), line.end(), cells), end; each != end; ++each) {
+      WrittenKnob knob{(*each)[2], (*each)[3]};
+      for (std::string* text : {&knob.standard, &knob.range}) {
+        std::erase_if(*text, [](char c) { return c == ' ' || c == ','; });
+      }
+      EXPECT_TRUE(knobs.emplace((*each)[1], knob).second) << (*each)[1];
+    }
+  }
+  return knobs;
+}
+
+// As get_knob() would say it: there are several ways to write one time.
+std::string reworded(const std::string& name, const std::string& value) {
+  Knobs knobs;
+  const Status status = set_knob(knobs, name, value);
+  return status.is_ok() ? get_knob(knobs, name) : status.message();
+}
+
+TEST(Knobs, AreInTheContractWithTheirDefaultsAndRanges) {
+  const std::map<std::string, WrittenKnob> written = knobs_of_the_contract();
+  EXPECT_EQ(written.size(), knob_ranges().size());
+  for (const KnobRange& range : knob_ranges()) {
+    ASSERT_TRUE(written.contains(range.name)) << range.name;
+    const WrittenKnob& knob = written.at(range.name);
+    EXPECT_EQ(reworded(range.name, knob.standard), get_knob(Knobs(), range.name)) << range.name;
+    if (!range.words.empty()) {
+      EXPECT_EQ(knob.range, fmt::format("{}", fmt::join(range.words, "")));
+      continue;
+    }
+    const std::string to = "–";
+    const size_t middle = knob.range.find(to);
+    ASSERT_NE(middle, std::string::npos) << range.name << " " << knob.range;
+    const std::string low = knob.range.substr(0, middle);
+    const std::string high = knob.range.substr(middle + to.size());
+    EXPECT_EQ(reworded(range.name, low), reworded(range.name, as_text(range, range.low)));
+    EXPECT_EQ(reworded(range.name, high), reworded(range.name, as_text(range, range.high)));
   }
 }
 

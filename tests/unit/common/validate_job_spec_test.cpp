@@ -54,6 +54,7 @@ TEST(ValidateJobSpec, AcceptsWhatIsAllowed) {
       },
       [](JobSpec& s) { s.gpus_per_node = 0, s.suspend.exit_code = 1, s.max_leaves = 0; },
       [](JobSpec& s) { s.suspend.grace = 1h, s.watchdog = 30 * 24h, s.checkpoint_period = 1s; },
+      [](JobSpec& s) { s.tags = {std::string(128, 'x')}; },
       [](JobSpec& s) {
         for (int i = 0; i < 64; ++i) s.tags.push_back(std::to_string(i) + std::string(100, 'x'));
       },
@@ -146,6 +147,7 @@ TEST(ValidateJobSpec, RefusesEachBadField) {
       {"options.watchdog", [](JobSpec& s) { s.watchdog = 31 * 24h; }},
       {"options.max_leaves", [](JobSpec& s) { s.max_leaves = -1; }},
       {"options.tags[0]", [](JobSpec& s) { s.tags = {""}; }},
+      {"options.tags[0]", [](JobSpec& s) { s.tags = {std::string(129, 'x')}; }},
       {"options.tags[1]",
        [](JobSpec& s) {
          s.tags = {"a", "_b"};

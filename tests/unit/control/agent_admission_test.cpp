@@ -1,8 +1,8 @@
 // Two agents that bear one name: who may speak for the node.
 
-#include "server/control/agent_admission.h"
+#include "server/control/nodes/agent_admission.h"
 
-#include "server/control/fencing.h"
+#include "server/control/nodes/fencing.h"
 #include "tests/unit/control/agent_reports.h"
 #include "tests/unit/control/controller_world.h"
 

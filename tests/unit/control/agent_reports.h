@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/control/decide_report.h"
+#include "server/control/nodes/decide_report.h"
 #include "tests/support/builders.h"
 
 namespace hai::test {

@@ -1,7 +1,8 @@
 // What becomes of a job when its attempt has ended.
 
-#include "server/control/attempt_flow.h"
-#include "server/control/decide_mass_loss.h"
+#include "server/control/attempt/attempt_flow.h"
+#include "server/control/nodes/decide_mass_loss.h"
+#include "server/plan/carry_out.h"
 #include "tests/unit/control/agent_reports.h"
 
 namespace hai::test {
@@ -43,7 +44,7 @@ TEST(AttemptEnd, WhoSavesInBetweenIsRequeuedForEver) {
     c.checkpoint(id, 1min);
     FakeAgent(c, "node-1").report({exited({id, c.attempt(id).number, 0}, ExitCause::lost, 0)});
     ASSERT_FALSE(c.job(id).is_terminal()) << c.job(id).end_reason;
-    EXPECT_EQ(c.job(id).requeue_count, interruption);
+    EXPECT_EQ(c.job(id).counters.requeue_count, interruption);
   }
   run_and_end(c, id, ExitCause::lost, 0);
   EXPECT_FALSE(c.job(id).is_terminal());
@@ -74,7 +75,8 @@ TEST(AttemptEnd, FailuresRestartOnlyIfTheJobSaysSo) {
   run_and_end(c, again, ExitCause::program, 7);
   EXPECT_EQ(c.job(again).state, JobState::suspended);
   EXPECT_EQ(c.job(again).failure_restarts, 1);
-  EXPECT_EQ(c.job(again).requeue_count, 0) << "faults and failures have limits of their own";
+  EXPECT_EQ(c.job(again).counters.requeue_count, 0)
+      << "faults and failures have limits of their own";
   run_and_end(c, again, ExitCause::program, 7);
   EXPECT_EQ(c.job(again).state, JobState::failed);
 }
@@ -135,8 +137,8 @@ TEST(AttemptEnd, ASuspendedJobWaitsToRunAgain) {
   c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
   FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::go_suspend)});
   EXPECT_EQ(c.job(id).state, JobState::suspended);
-  EXPECT_EQ(c.job(id).suspend_count, 1);
-  EXPECT_EQ(c.job(id).requeue_count, 0);
+  EXPECT_EQ(c.job(id).counters.suspend_count, 1);
+  EXPECT_EQ(c.job(id).counters.requeue_count, 0);
   EXPECT_THAT(c.node("node-1").occupants, IsEmpty());
 }
 
@@ -148,7 +150,7 @@ TEST(AttemptEnd, CountsTheWorkThatMustBeRedone) {
     JobId id = c.run(job("j"), {"node-1"});
     c.advance(10min).checkpoint(id, 2min);
     FakeAgent(c, "node-1").report({exited({id, 1, 0}, cause, 0)});
-    EXPECT_EQ(c.job(id).lost_gpu_seconds, lost) << to_string(cause);
+    EXPECT_EQ(c.job(id).counters.lost_gpu_seconds, lost) << to_string(cause);
   }
 }
 
@@ -217,7 +219,7 @@ TEST(EarlyFailure, IsOneBeforeTheKnobsTime) {
 TEST(Marks, AreForNodesThatCostAnAttempt) {
   const auto marks = [](const Cluster& c, const std::string& node) {
     std::vector<std::string> kinds;
-    for (const NodeMark& mark : c.node(node).health.marks) kinds.push_back(mark.kind);
+    for (const NodeMark& mark : c.node(node).health.marks) kinds.push_back(mark.text());
     return kinds;
   };
   for (ExitCause cause : {ExitCause::lost, ExitCause::launch_failed, ExitCause::fenced,
@@ -228,7 +230,7 @@ TEST(Marks, AreForNodesThatCostAnAttempt) {
     FakeAgent(c, "node-2").report({exited({gang, 1, 1}, ExitCause::killed, 137)});
     JobId single = c.run(job("single"), {"node-3"});
     FakeAgent(c, "node-3").report({exited({single, 1, 0}, cause, 1)});
-    const bool is_marked = cause == ExitCause::lost || cause == ExitCause::launch_failed;
+    const bool is_marked = cause == ExitCause::lost;
     const std::string word(to_string(cause));
     EXPECT_THAT(marks(c, "node-2"), IsEmpty()) << word;
     if (is_marked) {
@@ -260,7 +262,7 @@ TEST(Blame, ANodeThatDiedExplainsTheFailuresBeforeIt) {
     }
     EXPECT_EQ(c.attempt(id).state, AttemptState::lost);
     EXPECT_FALSE(c.job(id).is_terminal()) << "not the job's fault";
-    EXPECT_EQ(c.job(id).requeue_count, 1);
+    EXPECT_EQ(c.job(id).counters.requeue_count, 1);
     EXPECT_THAT(c.attempt(id).end->reason, HasSubstr("exited with code 1"));
   }
 }

@@ -1,6 +1,6 @@
 // How one rank's end becomes its attempt's: every cause, exit code and circumstance, as a table.
 
-#include "server/control/attempt_flow.h"
+#include "server/control/attempt/attempt_flow.h"
 #include "tests/unit/control/agent_reports.h"
 
 namespace hai::test {
@@ -62,7 +62,7 @@ TEST(Verdict, FollowsTheTable) {
     agent.report({end});
     ASSERT_TRUE(is_terminal(c.attempt(id).state)) << text(row);
     EXPECT_EQ(c.attempt(id).state, row.outcome) << text(row);
-    EXPECT_EQ(c.job(id).requeue_count, row.requeues ? 1 : 0) << text(row);
+    EXPECT_EQ(c.job(id).counters.requeue_count, row.requeues ? 1 : 0) << text(row);
     bool over = row.outcome == A::succeeded || (row.outcome == A::failed && !row.requeues);
     EXPECT_EQ(c.job(id).is_terminal(), over) << text(row);
   }

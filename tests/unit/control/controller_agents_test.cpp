@@ -1,6 +1,6 @@
 // Agents' streams: who is heard, what is answered.
 
-#include "server/control/fencing.h"
+#include "server/control/nodes/fencing.h"
 #include "tests/unit/control/agent_reports.h"
 #include "tests/unit/control/controller_world.h"
 

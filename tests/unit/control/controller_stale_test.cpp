@@ -12,6 +12,7 @@ struct Seen {
   int refusals = 0;
   std::string refusal;
   std::vector<std::string> jobs;
+  std::map<std::string, std::string> why_waiting;
   std::optional<UnixTime> stale_since;
 };
 
@@ -24,6 +25,8 @@ std::shared_ptr<Seen> look(Server& server) {
         seen->stale_since = context.stale_since;
         for (const auto& [id, job] : context.state.jobs()) {
           seen->jobs.push_back(job.spec->name + " " + std::string(to_string(job.state)));
+          if (!job.is_waiting()) continue;
+          seen->why_waiting[job.spec->name] = waiting_reason(context.state, job, context.soft).text;
         }
       },
       [seen](const Status& why) {
@@ -86,6 +89,24 @@ TEST_F(StaleReads, DoNotShowWhatAnAppendInFlightHasChanged) {
   auto stale = look(*leader);
   w.run(1ms);
   EXPECT_EQ(stale->jobs, std::vector<std::string>{"kept queued"});
+}
+
+// The planner knows the nodes as the undone events had left them, which is no reason for anything.
+TEST_F(StaleReads, GiveNoReasonsOfWhatIsUndone) {
+  submit(*leader, job("waits"));
+  w.run(100ms);
+  auto fresh = look(*leader);
+  w.run(1ms);
+  EXPECT_THAT(fresh->why_waiting["waits"], HasSubstr("0 of 1 open node can give that now"));
+  w.latency = 20ms;
+  submit(*leader, job("unknown"));
+  w.run(5ms);
+  cut();
+  w.run(30ms);
+  auto stale = look(*leader);
+  w.run(1ms);
+  ASSERT_TRUE(stale->stale_since.has_value());
+  EXPECT_EQ(stale->why_waiting["waits"], "the next planning pass will look at it");
 }
 
 TEST_F(StaleReads, AnswerReadersThatWaitedForTheStore) {

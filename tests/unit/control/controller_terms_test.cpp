@@ -37,47 +37,79 @@ TEST(Term, AStandbyTakesOverWithinSeconds) {
   EXPECT_NE(b->controller.state().find_unfinished("ann", "j"), nullptr);
 }
 
+// A second server has just taken over two nodes, of which only node-1 has reported to it, and a job
+// that wants one of them has been submitted.
+class TermOfTwoNodes : public testing::Test {
+ protected:
+  TermOfTwoNodes() {
+    auto first = world_.leader("a");
+    world_.connect(*first, 1, "node-1");
+    world_.connect(*first, 2, "node-2");
+    world_.run(1s);
+    leader_->controller.start();
+    first.reset();
+    world_.run(2100ms);
+    EXPECT_TRUE(leader_->controller.is_leading());
+    world_.connect(*leader_, 1, "node-1");
+    accepted_ = submit(*leader_, job("j").nodes(1));
+  }
+  bool is_placed() const {
+    const Job* found = leader_->controller.state().find_unfinished("ann", "j");
+    return found != nullptr && found->has_live_attempt();
+  }
+
+  ControllerWorld world_;
+  std::unique_ptr<Server> leader_ = world_.server("b");
+  std::shared_ptr<Answer> accepted_;
+};
+
 // The first node to speak must not be given what the second one is about to say that it has: a
 // store that went back unnoticed started an attempt twice (sim --store-goes-back seed 895393135).
-TEST(Term, BeginsByListening) {
-  ControllerWorld w;
-  auto a = w.leader("a");
-  w.connect(*a, 1, "node-1");
-  w.connect(*a, 2, "node-2");
-  w.run(1s);
-  auto b = w.server("b");
-  b->controller.start();
-  a.reset();
-  w.run(2100ms);
-  ASSERT_TRUE(b->controller.is_leading());
-  w.connect(*b, 1, "node-1");
-  auto accepted = submit(*b, job("j").nodes(1));
-  w.run(1s);
-  ASSERT_TRUE(accepted->is_ok());
-  const auto is_placed = [&] {
-    return b->controller.state().find_unfinished("ann", "j")->has_live_attempt();
-  };
+TEST_F(TermOfTwoNodes, BeginsByListening) {
+  world_.run(1s);
+  ASSERT_TRUE(accepted_->is_ok());
   EXPECT_FALSE(is_placed()) << "node-2 has not reported";
-  w.connect(*b, 2, "node-2");
-  w.run(100ms);
+  world_.connect(*leader_, 2, "node-2");
+  world_.run(100ms);
   EXPECT_TRUE(is_placed());
 }
 
-TEST(Term, ListensForAHeartbeatAtMost) {
+TEST_F(TermOfTwoNodes, ListensForAHeartbeatAtMost) {
+  world_.run(Knobs{}.heartbeat + 1s);
+  EXPECT_TRUE(is_placed());
+}
+
+// What it says is as it was before, so nothing changes but that everybody has been heard.
+TEST(Term, PlansAtOnceWhenTheLastNodeHasReportedThoughItBringsNoNews) {
   ControllerWorld w;
+  w.knobs.plan_period = 20s;
   auto a = w.leader("a");
   w.connect(*a, 1, "node-1");
   w.connect(*a, 2, "node-2");
-  w.run(1s);
+  submit(*a, job("old").begin_at(a->loop.wall_now() + 1h));
+  send(*a, StopJob{"old", ""});
+  w.run(100ms);
+  const std::vector<RankStatus> stray = {{.key = {JobId{1}, 1, 0}, .phase = RankPhase::running}};
+  w.report(*a, 2, 2, stray);
+  ASSERT_EQ(a->controller.state().find_node("node-2")->liveness, Liveness::suspect);
   auto b = w.server("b");
   b->controller.start();
   a.reset();
-  w.run(2100ms);
+  w.run(2500ms);
   ASSERT_TRUE(b->controller.is_leading());
   w.connect(*b, 1, "node-1");
-  auto accepted = submit(*b, job("j").nodes(1));
-  w.run(Knobs{}.heartbeat + 1s);
-  EXPECT_TRUE(b->controller.state().find_unfinished("ann", "j")->has_live_attempt());
+  submit(*b, job("j"));
+  w.run(500ms);
+  const Job& waits = *b->controller.state().find_unfinished("ann", "j");
+  ASSERT_FALSE(waits.has_live_attempt()) << "node-2 has not reported";
+  b->controller.agent_connected(ConnectionId{2}, "node-2");
+  b->controller.agent_report(ConnectionId{2},
+                             {.node = "node-2",
+                              .sequence = 1,
+                              .facts = b->controller.state().find_node("node-2")->facts,
+                              .ranks = stray});
+  w.run(100ms);
+  EXPECT_TRUE(waits.has_live_attempt());
 }
 
 // A client whose answer was lost asks the next leader; by then its job may have ended. Found by
@@ -246,6 +278,35 @@ TEST(Bootstrap, HappensOnce) {
   auto b = w.leader("b");
   EXPECT_EQ(b->controller.state().quotas().size(), std::size(kPriorities) - 1)
       << "what an admin has changed stays changed";
+}
+
+TEST(Bootstrap, ATokenThatWasRevokedStaysSo) {
+  const std::string hash(64, 'a');
+  ControllerWorld w;
+  w.bootstrap.admin_token_hash = hash;
+  auto a = w.leader("a");
+  ASSERT_NE(a->controller.state().find_token(hash), nullptr);
+  const auto revoked = send(*a, RevokeToken{hash});
+  w.run(100ms);
+  ASSERT_TRUE(revoked->is_ok());
+  a.reset();
+  w.run(5s);
+  auto b = w.leader("b");
+  EXPECT_EQ(b->controller.state().find_token(hash), nullptr);
+  b.reset();
+  w.run(5s);
+  w.bootstrap.admin_user = "rescue";
+  auto c = w.leader("c");
+  ASSERT_NE(c->controller.state().find_token(hash), nullptr) << "the way back in: a new user";
+  EXPECT_EQ(c->controller.state().find_token(hash)->user, "rescue");
+}
+
+TEST(Bootstrap, WithoutATokenMakesNone) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.connect(*a, 1, "node-1");
+  EXPECT_NE(a->controller.state().find_user("ann"), nullptr);
+  EXPECT_TRUE(a->controller.state().tokens().empty());
 }
 
 TEST(Takeover, TrustsNoNodeBeforeItReports) {

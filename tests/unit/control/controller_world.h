@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "server/control/controller.h"
+#include "server/control/engine/controller.h"
 #include "server/store/mem_store.h"
 #include "sim/virtual_loop.h"
 #include "tests/support/builders.h"

@@ -41,8 +41,14 @@ TEST(Users, AnAdminCanNotLockHimselfOut) {
   EXPECT_EQ(c.decide(SetUser{{.name = ""}}).status().code(), Code::invalid_argument);
 }
 
+TEST(Quotas, MayComeBeforeTheNodes) {
+  Cluster c = cluster();
+  EXPECT_TRUE(c.decide(SetQuota{{"ann", "training", Priority::low, 1}}).is_ok());
+}
+
 TEST(Quotas, AreCheckedForSense) {
   Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob", {"vision"});
   auto code = [&](Quota quota) { return c.decide(SetQuota{quota}).status().code(); };
   EXPECT_EQ(code({"", "training", Priority::low, 1}), Code::invalid_argument);
   EXPECT_EQ(code({"bob", "", Priority::low, 1}), Code::invalid_argument);
@@ -51,6 +57,10 @@ TEST(Quotas, AreCheckedForSense) {
   EXPECT_EQ(code({"bob", "training", Priority::low, Quota::kUnlimited + 1}),
             Code::invalid_argument);
   EXPECT_EQ(code({"bob", "training", Priority::low, Quota::kUnlimited}), Code::ok);
+  EXPECT_EQ(code({"vision", "*", Priority::low, 1}), Code::ok) << "bob is in it";
+  EXPECT_EQ(code({"public", "*", Priority::low, 1}), Code::ok);
+  EXPECT_EQ(code({"bobb", "training", Priority::low, 1}), Code::not_found);
+  EXPECT_EQ(code({"bob", "trainign", Priority::low, 1}), Code::not_found);
   EXPECT_EQ(c.decide(RemoveQuota{{"nobody", "x", Priority::low, 0}}).status().code(),
             Code::not_found);
 }

@@ -1,7 +1,7 @@
 // What each tier of a fault does to its node and the jobs there, and the guards against doing it to
 // too many.
 
-#include "server/control/decide_health.h"
+#include "server/control/health/decide_health.h"
 
 #include "server/model/lemon_score.h"
 #include "tests/unit/control/health_world.h"
@@ -22,7 +22,7 @@ TEST(Tier, LogAndAppAreWrittenDownAndTouchNothing) {
   w.advance(30s);
   EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open);
   EXPECT_TRUE(w.c.attempt(job).is_live());
-  EXPECT_EQ(w.node("node-1").health.find("gpu_xid", "gpu 3")->done, "noted");
+  EXPECT_EQ(w.node("node-1").health.find("gpu_xid", "gpu 3")->done, FaultAnswer::noted);
   EXPECT_THAT(w.incidents(kNodeFault), IsEmpty());
 }
 
@@ -226,7 +226,7 @@ TEST(Attribution, AFaultReportedWithTheFailureExplainsIt) {
   w.report("node-1", {failing("gpu_state", T::evict, "gpu 3")},
            {exited({job, 1, 0}, ExitCause::program, 1)});
   EXPECT_EQ(w.c.job(job).state, JobState::suspended);
-  EXPECT_EQ(w.c.job(job).requeue_count, 1);
+  EXPECT_EQ(w.c.job(job).counters.requeue_count, 1);
 }
 
 TEST(Attribution, ACutThatHasHealedExplainsAGangsFailureForSomeMinutes) {
@@ -352,15 +352,31 @@ TEST(Lemon, CountsTwentyEightDaysAndWhatAPersonHasNotAccepted) {
   NodeHealth health;
   EXPECT_EQ(lemon_score(health, now).score, 0);
   EXPECT_EQ(lemon_score(health, now).explanation, "");
-  health.marks = {{now - 29 * 24h, "drain gpu_clocks", {}},
-                  {now - 3 * 24h, "drain gpu_clocks", {}},
-                  {now - 2 * 24h, "gang_failed hang", JobId{4}},
-                  {now - 1 * 24h, "app_fault gpu_xid", JobId{4}}};
+  health.marks = {{now - 29 * 24h, MarkKind::drain, "gpu_clocks", {}},
+                  {now - 3 * 24h, MarkKind::drain, "gpu_clocks", {}},
+                  {now - 2 * 24h, MarkKind::gang_failed, "hang", JobId{4}},
+                  {now - 1 * 24h, MarkKind::app_fault, "gpu_xid", JobId{4}}};
   EXPECT_EQ(lemon_score(health, now).score, 5);
   EXPECT_EQ(lemon_score(health, now).explanation, "1 drain, 1 gang_failed in 28 days");
-  health.marks.push_back({now, "accepted", {}});
-  health.marks.push_back({now, "validate gpu_xid", {}});
+  health.marks.push_back({now, MarkKind::accepted, "", {}});
+  health.marks.push_back({now, MarkKind::validate, "gpu_xid", {}});
   EXPECT_EQ(lemon_score(health, now).score, 1);
+}
+
+TEST(Lemon, OnePersonsJobsTakeNoNodeOut) {
+  const UnixTime now = unix_micros(0) + 24h;
+  NodeHealth health;
+  const auto owner = [](JobId id) { return std::string(id.value < 10 ? "ann" : "bob"); };
+  for (int64_t id = 1; id <= 8; ++id)
+    health.marks.push_back({now, MarkKind::gang_failed, "lost", JobId{id}});
+  EXPECT_EQ(lemon_score(health, now).score, 16);
+  EXPECT_EQ(lemon_points(health, now, 5, owner), 5);
+  health.marks.push_back({now, MarkKind::gang_failed, "lost", JobId{10}});
+  EXPECT_EQ(lemon_points(health, now, 5, owner), 7) << "another person's says more";
+  health.marks.push_back({now, MarkKind::drain, "gpu_xid", {}});
+  EXPECT_EQ(lemon_points(health, now, 5, owner), 10) << "and a fault speaks for itself";
+  health.marks.push_back({now, MarkKind::accepted, "", {}});
+  EXPECT_EQ(lemon_points(health, now, 5, owner), 0);
 }
 
 }  // namespace

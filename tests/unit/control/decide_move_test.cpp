@@ -77,8 +77,10 @@ TEST_F(MoveJobTest, WhatCanNotBeMoved) {
   EXPECT_EQ(move("a", MoveJob::To::before, "a").status().code(), Code::invalid_argument);
   EXPECT_EQ(move("a", MoveJob::To::before, "other").status().code(), Code::not_found);
   EXPECT_EQ(move("a", MoveJob::To::before, "4").status().code(), Code::failed_precondition);
-  EXPECT_EQ(move("a", MoveJob::To::before, std::to_string(away.value)).status().code(),
-            Code::failed_precondition);
+  EXPECT_EQ(move("a", MoveJob::To::before, std::to_string(away.value)).status().message(),
+            "job 1 waits in group training, job 6 in dev");
+  EXPECT_EQ(move("away", MoveJob::To::before, "busy").status().message(),
+            "job 7 runs; only waiting jobs have an order");
   EXPECT_EQ(move("busy", MoveJob::To::first).status().message(),
             "job 7 runs; only waiting jobs have an order");
   EXPECT_EQ(move("8", MoveJob::To::first).status().code(), Code::failed_precondition);

@@ -1,13 +1,13 @@
 // Whom each node is told to ask.
 
-#include "server/control/decide_peers.h"
+#include "server/control/nodes/decide_peers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "server/control/fencing.h"
+#include "server/control/nodes/fencing.h"
 #include "tests/support/builders.h"
 
 namespace hai::test {

@@ -1,11 +1,9 @@
 // The ladder on which a node comes back.
 
-#include "server/control/decide_repair.h"
+#include "server/control/health/decide_repair.h"
 
-#include "server/control/decide_bisect.h"
-#include "server/control/decide_hang.h"
-#include "server/control/decide_health.h"
-#include "server/control/decide_validate.h"
+#include "server/control/health/decide_health.h"
+#include "server/control/health/decide_validate.h"
 #include "tests/unit/control/health_world.h"
 
 namespace hai::test {
@@ -38,12 +36,25 @@ TEST(Ladder, ADoubtIsValidatedAndTheNodeOpens) {
   w.advance(2s);
   EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open);
   EXPECT_EQ(w.repair("node-1").step, RepairStep::none);
-  EXPECT_EQ(w.node("node-1").health.find("gpu_xid", "gpu 3")->done, "mended");
+  EXPECT_EQ(w.node("node-1").health.find("gpu_xid", "gpu 3")->done, FaultAnswer::mended);
   EXPECT_THAT(w.incidents(kNodeFault), IsEmpty());
   const std::vector<OrderBody> orders = w.c.decide_with([&](Decision& decision) {
     return repair_orders(decision.state(), w.c.knobs, w.session("node-1"), w.c.now, w.mono);
   });
   EXPECT_THAT(orders, ElementsAre(OrderBody(ClearFault{"gpu_xid", "gpu 3", w.c.now})));
+}
+
+// A row of a site's own kernel_table has a name that only the agent knows: it says what it is.
+TEST(Ladder, WhatTheKernelSaidIsValidatedWhateverItsName) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  CheckResult logged = failing("site_fan_alarm", T::validate);
+  logged.said_kind = CheckKind{.is_latched = true};
+  w.report("node-1", {logged});
+  w.report("node-2", {failing("site_fan_alarm", T::validate)});
+  w.advance(3s);
+  EXPECT_EQ(w.repair("node-1").step, RepairStep::validating);
+  EXPECT_EQ(w.repair("node-2").step, RepairStep::repairing) << "it is so now";
+  EXPECT_EQ(w.repair("node-2").action, RepairAction::reboot);
 }
 
 TEST(Ladder, ItWaitsForTheJobsThatAreThere) {
@@ -62,7 +73,7 @@ TEST(Ladder, WhatStandsNeedsTheGpusResetThenTheMachineThenAPerson) {
   w.report("node-1", {failing("gpu_remapped_rows", T::drain, "gpu 3")});
   w.advance(3s);
   ASSERT_EQ(w.repair("node-1").step, RepairStep::repairing);
-  EXPECT_EQ(w.repair("node-1").action, "reset_gpus");
+  EXPECT_EQ(w.repair("node-1").action, RepairAction::reset_gpus);
   const auto orders = [&] {
     return repair_orders(w.c.state(), w.c.knobs, w.session("node-1"), w.c.now, w.mono);
   };
@@ -72,9 +83,10 @@ TEST(Ladder, WhatStandsNeedsTheGpusResetThenTheMachineThenAPerson) {
   EXPECT_THAT(orders(), IsEmpty()) << "not again at once";
   w.hook_ends("node-1", 0);
   w.advance(30s);
-  EXPECT_EQ(w.repair("node-1").action, "reset_gpus") << "the fault has a minute to go away";
+  EXPECT_EQ(w.repair("node-1").action, RepairAction::reset_gpus)
+      << "the fault has a minute to go away";
   w.advance(40s);
-  EXPECT_EQ(w.repair("node-1").action, "reboot");
+  EXPECT_EQ(w.repair("node-1").action, RepairAction::reboot);
   w.reboots("node-1", "boot-2");
   w.advance(70s);
   EXPECT_EQ(w.repair("node-1").step, RepairStep::service);
@@ -111,7 +123,7 @@ TEST(Ladder, ASiteWithoutACommandSendsTheNodeToService) {
   w.hook_ends("node-1", 127, "the agent's config names no command to reset_gpus");
   w.advance(2s);
   EXPECT_EQ(w.repair("node-1").step, RepairStep::repairing);
-  EXPECT_EQ(w.repair("node-1").action, "reboot") << "it may name that one";
+  EXPECT_EQ(w.repair("node-1").action, RepairAction::reboot) << "it may name that one";
   w.hook_ends("node-1", 127, "the agent's config names no command to reboot");
   w.advance(2s);
   EXPECT_EQ(w.repair("node-1").step, RepairStep::service);
@@ -126,6 +138,22 @@ TEST(Ladder, AHookThatNeverComesBackEndsInService) {
   EXPECT_EQ(w.repair("node-1").step, RepairStep::service);
 }
 
+TEST(Ladder, AnotherFaultOfANodeInServiceLeavesItThere) {
+  HealthWorld w(cluster(nodes(2, gpus(8))));
+  const CheckResult first = failing("gpu_xid", T::evict, "gpu 3");
+  w.report("node-1", {first});
+  w.advance(w.c.knobs.hook_timeout + 5s);
+  ASSERT_EQ(w.repair("node-1").step, RepairStep::service);
+  const std::string reason = w.node("node-1").scheduling_reason;
+  ASSERT_THAT(reason, HasSubstr("gpu_xid"));
+  w.report("node-1", {first, failing("gpu_nvlink", T::drain, "gpu 4")});
+  EXPECT_THAT(w.marks("node-1"), Contains("drain gpu_nvlink")) << "it is written down";
+  w.advance(3s);
+  EXPECT_EQ(w.repair("node-1").step, RepairStep::service);
+  EXPECT_EQ(w.node("node-1").scheduling, Scheduling::drained);
+  EXPECT_EQ(w.node("node-1").scheduling_reason, reason);
+}
+
 TEST(Ladder, AFailedValidationIsADoubtAboutTheMachine) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
   w.report("node-1", {failing("gpu_xid", T::validate, "gpu 3")});
@@ -135,6 +163,7 @@ TEST(Ladder, AFailedValidationIsADoubtAboutTheMachine) {
   w.advance(2s);
   EXPECT_EQ(w.repair("node-1").step, RepairStep::repairing);
   EXPECT_THAT(w.repair("node-1").reason, HasSubstr("gemm : GPU 3 differs"));
+  EXPECT_FALSE(w.repair("node-1").job) << "no validation runs now";
   EXPECT_THAT(w.marks("node-1"), Contains("validation_failed"));
 }
 
@@ -200,6 +229,7 @@ TEST(Ladder, AValidationThatNobodyNeedsAnyMoreLeaves) {
   ASSERT_TRUE(w.c.attempt(job).is_live());
   ASSERT_TRUE(w.c.decide(UndrainNode{"node-1"}).is_ok());
   ASSERT_TRUE(w.c.attempt(job).end);
+  EXPECT_FALSE(w.c.attempt(job).end->infrastructure) << "it does not run again";
   w.report("node-1", {}, {exited({job, 1, 0}, ExitCause::killed, 137)});
   EXPECT_EQ(w.c.job(job).state, JobState::stopped);
   w.advance(3s);
@@ -210,7 +240,7 @@ TEST(Ladder, AValidationThatNobodyNeedsAnyMoreLeaves) {
 TEST(Ladder, LemonsGoToServiceAndComeBackOnlyByAPerson) {
   HealthWorld w(cluster(nodes(2, gpus(8))));
   for (int i = 0; i < w.c.knobs.lemon_score / 2; ++i) {
-    w.c.emit(NodeMarked{w.c.node_id("node-1"), "gang_failed lost", JobId{1}});
+    w.c.emit(NodeMarked{w.c.node_id("node-1"), MarkKind::gang_failed, "lost", JobId{i + 1}});
   }
   w.advance(3s);
   EXPECT_EQ(w.repair("node-1").step, RepairStep::service);
@@ -220,6 +250,25 @@ TEST(Ladder, LemonsGoToServiceAndComeBackOnlyByAPerson) {
   ASSERT_TRUE(w.c.decide(UndrainNode{"node-1"}).is_ok());
   w.advance(1min);
   EXPECT_EQ(w.node("node-1").scheduling, Scheduling::open);
+}
+
+TEST(Ladder, ScoresTakeOutFewNodesAndNoneForOnePerson) {
+  HealthWorld w(cluster(nodes(4, gpus(8))));
+  const JobId anns = w.c.submit(job("typo").user("ann"));
+  for (const char* node : {"node-1", "node-2", "node-3", "node-4"}) {
+    for (int i = 0; i < w.c.knobs.lemon_score; ++i)
+      w.c.emit(NodeMarked{w.c.node_id(node), MarkKind::gang_failed, "lost", anns});
+  }
+  w.advance(3s);
+  for (const char* node : {"node-1", "node-2", "node-3", "node-4"})
+    EXPECT_EQ(w.repair(node).step, RepairStep::none) << node;
+  for (const char* node : {"node-2", "node-3"}) {
+    for (int i = 0; i < 4; ++i)
+      w.c.emit(NodeMarked{w.c.node_id(node), MarkKind::drain, "gpu_xid", {}});
+  }
+  w.advance(3s);
+  EXPECT_TRUE(w.repair("node-2").is_lemon);
+  EXPECT_FALSE(w.repair("node-3").is_lemon) << "one of four is enough at once";
 }
 
 TEST(Validate, IsForOperatorsAndTellsHowItIs) {
@@ -278,6 +327,20 @@ TEST(Schedule, ValidatesIdleNodesWeeklyAndNeverInAnybodysWay) {
   w.advance(2s);
   EXPECT_THAT(w.node("node-2").occupants, IsEmpty());
   EXPECT_FALSE(w.node("node-4").occupants.empty());
+}
+
+TEST(Schedule, AValidationInSomebodysWayLeavesWithinSeconds) {
+  HealthWorld w(cluster(nodes(1, gpus(8))));
+  w.c.advance(w.c.knobs.validate_period);
+  w.advance(2s);
+  ASSERT_FALSE(w.node("node-1").occupants.empty());
+  const JobId validation = w.node("node-1").occupants[0].job;
+  w.report("node-1", {});
+  ASSERT_EQ(w.c.attempt(validation).state, AttemptState::running);
+  const JobId waiting = w.c.submit(hai::test::job("waits"));
+  w.c.pass();
+  EXPECT_EQ(w.c.attempt(validation).suspended_for, waiting);
+  EXPECT_EQ(w.c.attempt(validation).suspend_deadline, w.c.now + 5s);
 }
 
 TEST(Schedule, IdleNodesGetALightCheckEachSeventhOfThePeriod) {
@@ -351,112 +414,6 @@ TEST(Schedule, AnOverdueNodeThatCannotBeMendedOpensAnIncident) {
   w.advance(3s);
   EXPECT_EQ(w.repair("node-1").step, RepairStep::service);
   EXPECT_THAT(w.incidents(kNodeFault), Contains("node/node-1"));
-}
-
-TEST(Hang, NeedsAllRanksSilentAndASecondSourceAndNamesWhoStoppedFirst) {
-  HealthWorld w(cluster(nodes(4, gpus(8))));
-  const JobId job = w.c.run(hai::test::job("j").nodes(2), {"node-1", "node-2"});
-  const auto rank = [&](int index, int64_t step, std::vector<RankSign> signs) {
-    RankStatus status = running({job, 1, index});
-    status.progress_step = step;
-    status.signs = std::move(signs);
-    status.word_at = w.c.now - 40min;
-    return status;
-  };
-  const RankSign silent{HangSignKind::no_progress, w.c.now - 40min};
-  const RankSign idle{HangSignKind::gpu_idle, w.c.now - 10min};
-  w.report("node-1", {}, {rank(0, 120, {silent})});
-  w.report("node-2", {}, {rank(1, 117, {})});
-  w.advance(2s);
-  EXPECT_FALSE(w.c.attempt(job).end) << "one rank talks";
-  w.report("node-2", {}, {rank(1, 117, {silent})});
-  w.advance(2s);
-  EXPECT_FALSE(w.c.attempt(job).end) << "words alone are one source";
-  w.report("node-1", {}, {rank(0, 120, {silent, idle})});
-  w.advance(2s);
-  ASSERT_TRUE(w.c.attempt(job).end);
-  EXPECT_TRUE(w.c.attempt(job).end->take_evidence);
-  EXPECT_TRUE(w.c.attempt(job).end->infrastructure);
-  EXPECT_THAT(w.c.attempt(job).end->suspects, ElementsAre(w.c.node_id("node-2")));
-  EXPECT_THAT(w.c.attempt(job).end->reason, HasSubstr("rank 1 on node-2 stopped first"));
-  EXPECT_THAT(w.incidents(kHang), ElementsAre(fmt::format("job/{}", job.value)));
-  w.report("node-1", {}, {exited({job, 1, 0}, ExitCause::killed, 137)});
-  w.report("node-2", {}, {exited({job, 1, 1}, ExitCause::killed, 137)});
-  w.advance(2s);
-  EXPECT_EQ(w.c.job(job).state, JobState::suspended);
-  EXPECT_THAT(w.c.job(job).avoid, ElementsAre(w.c.node_id("node-2")));
-  EXPECT_THAT(w.incidents(kHang), IsEmpty());
-  EXPECT_THAT(w.marks("node-2"), ElementsAre("gang_failed hang"));
-}
-
-// Answers each group test as if this node broke whatever it takes part in.
-void run_bisection(HealthWorld& w, const std::string& bad, int rounds) {
-  for (int round = 0; round < rounds; ++round) {
-    w.advance(3s);
-    const std::vector<JobId> live(w.c.state().live().begin(), w.c.state().live().end());
-    for (JobId id : live) {
-      const Placement placement = [&] {
-        Placement out;
-        for (const Rank& rank : w.c.attempt(id).ranks) out.push_back(rank.place);
-        return out;
-      }();
-      bool fails = false;
-      for (const RankPlacement& place : placement) {
-        fails |= w.c.state().find(place.node)->facts.name == bad;
-      }
-      for (size_t rank = 0; rank < placement.size(); ++rank) {
-        const std::string name = w.c.state().find(placement[rank].node)->facts.name;
-        w.report(name, {}, {exited({id, 1, static_cast<int>(rank)}, ExitCause::program, fails)});
-      }
-    }
-  }
-}
-
-TEST(Bisection, NamesTheNodeThatFailsWithOthersAndLetsTheOthersGo) {
-  HealthWorld w(cluster(nodes(8, gpus(8))));
-  const JobId job = w.c.run(hai::test::job("j").nodes(8), {"node-1", "node-2", "node-3", "node-4",
-                                                           "node-5", "node-6", "node-7", "node-8"});
-  std::vector<NodeId> all;
-  for (const auto& [id, node] : w.c.state().nodes()) all.push_back(id);
-  w.c.decide_with([&](Decision& decision) { begin_bisection(decision, all, "they hung"); });
-  w.advance(5s);
-  EXPECT_EQ(w.c.state().live().size(), 1u) << "it begins when they are empty";
-  w.c.finish(job);
-  run_bisection(w, "node-6", 1);
-  EXPECT_EQ(w.node("node-6").scheduling, Scheduling::cordoned);
-  run_bisection(w, "node-6", 10);
-  for (int i = 1; i <= 8; ++i) {
-    const std::string name = fmt::format("node-{}", i);
-    EXPECT_EQ(w.node(name).scheduling, i == 6 ? Scheduling::drained : Scheduling::open) << name;
-  }
-  EXPECT_EQ(w.repair("node-6").step, RepairStep::service);
-  EXPECT_THAT(w.marks("node-6"), Contains("validation_failed bisection"));
-  EXPECT_THAT(w.incidents(kBisection), IsEmpty());
-  EXPECT_THAT(w.incidents(kNodeFault), ElementsAre("node/node-6"));
-}
-
-TEST(Bisection, ANewLeaderBeginsAnew) {
-  HealthWorld w(cluster(nodes(4, gpus(8))));
-  ASSERT_TRUE(w.c.decide(BisectNodes{{"node-1", "node-2", "node-3", "node-4"}}).is_ok());
-  run_bisection(w, "node-2", 1);
-  w.sessions.bisections.clear();
-  run_bisection(w, "node-2", 10);
-  EXPECT_EQ(w.repair("node-2").step, RepairStep::service);
-  for (const std::string name : {"node-1", "node-3", "node-4"}) {
-    EXPECT_EQ(w.node(name).scheduling, Scheduling::open) << name;
-  }
-}
-
-TEST(Bisection, IsForOperatorsAndForNodesThatTakeJobs) {
-  HealthWorld w(cluster(nodes(3, gpus(8))));
-  w.c.add_user("bob");
-  EXPECT_EQ(w.c.decide(BisectNodes{{"node-1", "node-2"}}, "bob").status().code(),
-            Code::permission_denied);
-  EXPECT_EQ(w.c.decide(BisectNodes{{"node-1"}}).status().code(), Code::invalid_argument);
-  EXPECT_EQ(w.c.decide(BisectNodes{{"node-1", "node-9"}}).status().code(), Code::not_found);
-  ASSERT_TRUE(w.c.decide(CordonNode{"node-2", "mine"}).is_ok());
-  EXPECT_EQ(w.c.decide(BisectNodes{{"node-1", "node-2"}}).status().code(),
-            Code::failed_precondition);
 }
 
 TEST(Incidents, AreClosedByOperatorsOnce) {

@@ -1,6 +1,6 @@
 // What an agent's report brings about.
 
-#include "server/control/decide_report.h"
+#include "server/control/nodes/decide_report.h"
 
 #include "tests/unit/control/agent_reports.h"
 
@@ -72,7 +72,7 @@ TEST(Report, WithoutARankThatRanMeansItIsLost) {
   FakeAgent agent(c, "node-1");
   agent.report({});
   EXPECT_EQ(c.attempt(id).state, AttemptState::lost);
-  EXPECT_EQ(c.job(id).requeue_count, 1);
+  EXPECT_EQ(c.job(id).counters.requeue_count, 1);
 }
 
 TEST(Report, WithoutARankThatIsOnItsWayMeansNothing) {
@@ -164,7 +164,7 @@ TEST(Checkpoints, OfTheReportThatEndsTheRankCount) {
   FakeAgent agent(c, "node-1");
   agent.report({with_checkpoint(exited({id, 1, 0}, ExitCause::go_suspend), c.now, 9)});
   EXPECT_EQ(c.job(id).checkpoint->step, 9);
-  EXPECT_EQ(c.job(id).lost_gpu_seconds, 0);
+  EXPECT_EQ(c.job(id).counters.lost_gpu_seconds, 0);
 }
 
 TEST(LifeState, IsKeptWhenItChanges) {
@@ -224,6 +224,8 @@ TEST(Registration, RefusesFactsThatMakeNoSense) {
     facts = r.facts("a");
     facts.gpus = count;
     EXPECT_EQ(r.enter("a", facts).code(), Code::invalid_argument);
+    EXPECT_EQ(r.enter("a", facts).message(),
+              fmt::format("node a: gpus must be 0..64, is {}", count));
   }
 }
 

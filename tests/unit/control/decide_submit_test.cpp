@@ -66,12 +66,16 @@ TEST(Submit, RefusesCpusAndMemoryThatNoNodeHas) {
     NodeFacts facts = node.facts;
     facts.cpus = 64;
     facts.memory_bytes = int64_t{id == NodeId{1} ? 24 : 512} << 30;
+    facts.zone = id == NodeId{1} ? "A" : "B";
     c.emit(NodeRegistered{id, facts});
   }
   const Result<CommandReply> memory = c.decide(asks(0, 640));
   EXPECT_EQ(memory.status(), invalid_argument("resource.memory_per_node: 640.0 GiB asked, but no "
                                               "node of training has more than 512.0 GiB"));
   EXPECT_EQ(c.decide(asks(65, 0)).status().code(), Code::invalid_argument);
+  SubmitJob in_zone_a = asks(64, 512);
+  in_zone_a.spec.zone = "A";
+  EXPECT_EQ(c.decide(in_zone_a).status().code(), Code::invalid_argument);
   EXPECT_TRUE(c.decide(asks(64, 512)).is_ok());
 }
 

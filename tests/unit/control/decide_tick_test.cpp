@@ -1,6 +1,6 @@
 // What only the passing of time brings about.
 
-#include "server/control/decide_tick.h"
+#include "server/control/engine/decide_tick.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,13 +1,13 @@
 // A silent node is given up only when its peers prove that it can't have kept its ranks.
 
-#include "server/control/fencing.h"
+#include "server/control/nodes/fencing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/control/decide_peers.h"
-#include "server/control/decide_report.h"
-#include "server/control/decide_tick.h"
+#include "server/control/engine/decide_tick.h"
+#include "server/control/nodes/decide_peers.h"
+#include "server/control/nodes/decide_report.h"
 #include "tests/support/builders.h"
 
 namespace hai::test {

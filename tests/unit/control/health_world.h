@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "server/control/decide_report.h"
-#include "server/control/decide_tick.h"
+#include "server/control/engine/decide_tick.h"
+#include "server/control/nodes/decide_report.h"
 #include "tests/support/builders.h"
 #include "tests/unit/control/agent_reports.h"
 
@@ -88,7 +88,7 @@ class HealthWorld {
   // Kinds of the node's marks.
   std::vector<std::string> marks(const std::string& name) {
     std::vector<std::string> kinds;
-    for (const NodeMark& mark : node(name).health.marks) kinds.push_back(mark.kind);
+    for (const NodeMark& mark : node(name).health.marks) kinds.push_back(mark.text());
     return kinds;
   }
   std::vector<std::string> incidents(std::string_view kind) {

@@ -1,9 +1,11 @@
 // A store that has lost what was durable: it is noticed, said, and nothing runs twice for it.
 
-#include "server/control/lost_history.h"
+#include "server/control/nodes/lost_history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <limits>
 
 #include "tests/unit/control/controller_world.h"
 
@@ -76,6 +78,7 @@ TEST(LostHistory, SettlesOnceAllNodesHaveBeenKnownForLongEnoughOnEnd) {
   history.found_evidence();
   ASSERT_TRUE(history.lost());
   EXPECT_EQ(history.lost()->first, 41);
+  EXPECT_EQ(history.lost()->last, 41) << "one at least";
   EXPECT_FALSE(history.settles(true, MonoTime(10s), 5s));
   EXPECT_FALSE(history.settles(true, MonoTime(14s), 5s));
   EXPECT_FALSE(history.settles(false, MonoTime(15s), 5s)) << "a node is away";
@@ -107,9 +110,40 @@ TEST(WentBack, ALeaderThatHearsOfAHigherEpochTakesOneAboveIt) {
   EXPECT_EQ(a->controller.state().epoch(), Epoch{1});
   a->controller.agent_report(ConnectionId{1}, {.node = "node-1", .sequence = 2, .seen = at(7, 3)});
   EXPECT_FALSE(a->controller.is_leading());
+  EXPECT_EQ(a->controller.not_leading_reason(),
+            "its epoch is not the highest: node-1 has seen epoch 7, this is 1");
   w.run(3s);
   ASSERT_TRUE(a->controller.is_leading());
   EXPECT_EQ(a->controller.state().epoch(), Epoch{8});
+}
+
+TEST(WentBack, AnEpochThatNobodyCanHaveSeenIsNotBelieved) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  a->controller.agent_report(
+      ConnectionId{1}, {.node = "node-1", .sequence = 2, .seen = at((int64_t{1} << 62) - 1, 3)});
+  EXPECT_TRUE(a->controller.is_leading());
+  ASSERT_EQ(a->agents.closed.size(), 1u);
+  EXPECT_EQ(a->agents.closed[0].second,
+            "node-1 says that it has seen epoch 4611686018427387903, and this is 1: that is not "
+            "believed; is it this cluster's agent?");
+  w.run(3s);
+  EXPECT_EQ(a->controller.state().epoch(), Epoch{1});
+  a->controller.agent_report(
+      ConnectionId{1},
+      {.node = "node-1", .sequence = 3, .seen = at(LostHistory::kEpochsLostMax, 3)});
+  EXPECT_FALSE(a->controller.is_leading()) << "a store that has gone back may have lost these";
+}
+
+TEST(WentBack, AttemptsThatNoJobReachesAreNotSkipped) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = c.submit(job("waits"));
+  Session session;
+  session.ranks[{id, std::numeric_limits<int>::max(), 0}] = {};
+  session.ranks[{id, 7, 0}] = {};
+  c.decide_with([&](Decision& decision) { skip_attempts_of_strays(decision, session); });
+  EXPECT_EQ(c.job(id).next_attempt(), 8);
 }
 
 // node-1 still runs attempt 3 of the job, which the store has forgotten.

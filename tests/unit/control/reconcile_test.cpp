@@ -1,6 +1,6 @@
 // Desired minus reported, as a table; and what is on its way is not sent again too soon.
 
-#include "server/control/reconcile.h"
+#include "server/control/engine/reconcile.h"
 
 #include "tests/unit/control/agent_reports.h"
 
@@ -72,7 +72,7 @@ TEST(Reconcile, FollowsTheTable) {
       {"ended", {"", "kill", "kill", "kill", "forget"}},
       {"placed", {"launch", "", "", "continue", ""}},
       {"running", {"launch", "", "", "continue", ""}},
-      {"suspending", {"kill", "suspend", "suspend", "", ""}},
+      {"suspending", {"suspend", "suspend", "suspend", "", ""}},
       {"suspending_late", {"kill", "kill", "kill", "kill", ""}},
       {"ending", {"kill", "kill", "kill", "kill", ""}},
       {"rank_gone", {"", "kill", "kill", "kill", "forget"}},

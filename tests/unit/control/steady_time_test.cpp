@@ -1,6 +1,6 @@
 // Decisions' time: steady though the wall clock jumps; and terms whose time is over.
 
-#include "server/control/steady_time.h"
+#include "server/control/engine/steady_time.h"
 
 #include "tests/unit/control/controller_world.h"
 
@@ -81,7 +81,7 @@ TEST(SteadyTime, TheNewestTimeMayBeOfANodesHealth) {
       .name = "gpu_xid", .verdict = CheckVerdict::fail, .tier = HealthTier::evict};
   c.advance(1min).emit(NodeCheckChanged{node, fault});
   expect_newest("a check");
-  c.advance(1min).emit(NodeMarked{node, "evict gpu_xid", JobId{}});
+  c.advance(1min).emit(NodeMarked{node, MarkKind::evict, "gpu_xid", JobId{}});
   expect_newest("a mark");
   c.advance(1min).emit(NodeRepairChanged{node, {.step = RepairStep::validating}});
   expect_newest("a repair");

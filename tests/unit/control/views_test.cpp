@@ -1,6 +1,6 @@
 // Jobs, nodes and totals as people see them.
 
-#include "server/control/views.h"
+#include "server/control/engine/views.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,9 +88,9 @@ TEST(JobView, CarriesWhatIsKnownOfTheJob) {
   EXPECT_EQ(view.ended_at, c.now);
   EXPECT_EQ(view.attempt, 1);
   EXPECT_EQ(view.end_reason, "test");
-  EXPECT_EQ(view.suspend_count, 1);
-  EXPECT_EQ(view.requeue_count, 1);
-  EXPECT_EQ(view.lost_gpu_seconds, c.job(id).lost_gpu_seconds);
+  EXPECT_EQ(view.counters.suspend_count, 1);
+  EXPECT_EQ(view.counters.requeue_count, 1);
+  EXPECT_EQ(view.counters.lost_gpu_seconds, c.job(id).counters.lost_gpu_seconds);
   EXPECT_EQ(view.checkpoint, c.job(id).checkpoint);
   EXPECT_EQ(view.whole_life_state, "warm");
   EXPECT_EQ(view.spec->name, "j");
@@ -129,7 +129,7 @@ TEST(NodeView, HealthIsTheWorstThatStands) {
   EXPECT_EQ(health(), "warn");
   check("a", CheckVerdict::fail);
   EXPECT_EQ(health(), "fail");
-  c.emit(NodeCheckHandled{id, "a", "", "accepted"});
+  c.emit(NodeCheckHandled{id, "a", "", FaultAnswer::accepted});
   EXPECT_EQ(health(), "warn") << "a person has accepted it";
   c.set_liveness("node-1", Liveness::suspect);
   EXPECT_EQ(health(), "unknown");

@@ -135,12 +135,22 @@ TEST(Forget, OfALiveRankIsIgnored) {
   EXPECT_THAT(w.host.calls, ElementsAre("launch 1.1.0"));
 }
 
-TEST(Suspend, ReachesLiveRanksOnly) {
+TEST(Suspend, OfAnUnknownRankKeepsALateLaunchFromRunning) {
   AgentWorld w;
   w.lease();
   w.order(SuspendRank{kRank, 60s});
+  EXPECT_EQ(w.status(kRank).phase, RankPhase::exited);
+  EXPECT_EQ(w.status(kRank).cause, ExitCause::killed);
   w.order(ContinueRank{kRank});
-  EXPECT_THAT(w.host.calls, IsEmpty()) << "unknown";
+  w.order(launch());
+  EXPECT_THAT(w.host.calls, IsEmpty());
+}
+
+TEST(Suspend, ReachesLiveRanksOnly) {
+  AgentWorld w;
+  w.lease();
+  w.order(ContinueRank{kRank});
+  EXPECT_THAT(w.agent->ranks(), IsEmpty()) << "unknown";
   w.order(launch());
   w.order(SuspendRank{kRank, 60s});
   w.order(ContinueRank{kRank});

@@ -78,6 +78,39 @@ TEST(HttpServer, TooManyConnectionsAreCut) {
   EXPECT_EQ(http_get(server->port(), "/"), "");
 }
 
+HttpLimits knowing_ann() {
+  HttpLimits limits;
+  limits.connections = 3;
+  limits.body_bytes = 1'000;
+  limits.strangers_body_bytes = 100;
+  limits.knows = [](const HttpRequest& head) { return head.header("x-name") == "ann"; };
+  return limits;
+}
+
+TEST(HttpServer, LittleIsReadOfStrangers) {
+  auto server = serve(echo, knowing_ann());
+  const std::string post =
+      "POST / HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Length: 101\r\n";
+  const std::string body(101, 'x');
+  EXPECT_NE(http_exchange(server->port(), post + "\r\n" + body).find(" 413 "), std::string::npos);
+  EXPECT_NE(http_exchange(server->port(), post + "X-Name: ann\r\n\r\n" + body).find(" 200 "),
+            std::string::npos);
+}
+
+TEST(HttpServer, StrangersMakeRoomForWhoeverComes) {
+  auto server = serve(echo, knowing_ann());
+  HttpClient ann(server->port());
+  ann.send("GET / HTTP/1.1\r\nHost: t\r\nX-Name: ann\r\n\r\n");
+  EXPECT_NE(ann.read_until("\r\n\r\n").find(" 200 "), std::string::npos);
+  std::vector<std::unique_ptr<HttpClient>> idle;
+  for (int i = 0; i < 10; ++i) idle.push_back(std::make_unique<HttpClient>(server->port()));
+  EXPECT_NE(http_get(server->port(), "/").find(" 200 "), std::string::npos)
+      << "idle connections keep nobody out";
+  ann.send("GET / HTTP/1.1\r\nHost: t\r\nX-Name: ann\r\n\r\n");
+  EXPECT_NE(ann.read_until("\r\n\r\n").find(" 200 "), std::string::npos)
+      << "whoever is known keeps his connection";
+}
+
 TEST(HttpServer, AnExceptionIsAnAnswer) {
   auto server =
       serve([](const HttpRequest&, HttpRespond) { throw std::runtime_error("odd library"); });

@@ -39,6 +39,8 @@ TEST_F(AdminRoutes, SeriesAreColumns) {
 
 TEST_F(AdminRoutes, QuotasAreSetAndRemoved) {
   const std::string path = "/api/v1/quotas/ann/training/high";
+  EXPECT_EQ(ask("PUT", path, R"({"nodes": 3})").status, 404) << "nobody is called that";
+  token_of("ann", "user");
   const Answer set = ask("PUT", path, R"({"nodes": 3})");
   EXPECT_EQ(set.status, 200) << set.body;
   EXPECT_EQ(set.content()["nodes"], 3);

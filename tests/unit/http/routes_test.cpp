@@ -127,6 +127,12 @@ TEST_F(Routes, WhyWhatIfAndMove) {
   EXPECT_EQ(priority.content()["differences"].size(), 2u) << priority.body;
   EXPECT_EQ(ask("POST", "/api/v1/whatif", R"({"drain": ["n9"]})").status, 404);
   EXPECT_EQ(ask("POST", "/api/v1/whatif", R"({"quota": {"owner": "x"}})").status, 400);
+  const auto detail = [this](const std::string& body) {
+    return ask("POST", "/api/v1/whatif", body).content()["detail"].get<std::string>();
+  };
+  EXPECT_EQ(detail(R"({"drain": 3})"), "drain: must be a list of names");
+  EXPECT_EQ(detail(R"({"quota": 3})"), "quota: must be an object");
+  EXPECT_TRUE(detail(R"({"priority": {"job": "b"}})").starts_with("priority: "));
   EXPECT_EQ(get(fmt::format("/api/v1/jobs/{}", waiting)).content()["priority"],
             get(fmt::format("/api/v1/jobs/{}", first)).content()["priority"]);
 }

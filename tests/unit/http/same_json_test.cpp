@@ -36,8 +36,8 @@ TEST_F(SameJson, OfEveryNoun) {
   const Answer waiting = ask("POST", "/api/v1/jobs", yaml("waits"));
   ASSERT_EQ(waiting.status, 201);
   EXPECT_EQ(ask("POST", "/api/v1/nodes/n1/cordon", R"({"reason": "dust"})").status, 200);
-  EXPECT_EQ(ask("PUT", "/api/v1/quotas/ann/training/high", R"({"nodes": null})").status, 200);
   token_of("ann", "user");
+  EXPECT_EQ(ask("PUT", "/api/v1/quotas/ann/training/high", R"({"nodes": null})").status, 200);
 
   for (const int64_t id : {ended, runs, waiting.content().value("id", int64_t{0})}) {
     const std::string path = "/api/v1/jobs/" + std::to_string(id);

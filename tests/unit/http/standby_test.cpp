@@ -63,6 +63,15 @@ TEST(StandbyRoutes, AreSentToTheLeaderAsTheyWereAsked) {
   EXPECT_GE(sent, 40);
 }
 
+TEST(StandbyRoutes, LargeBodiesAreSentOnUnread) {
+  StandbyServer server({.grpc = "10.0.0.1:7700", .http = "10.0.0.1:7780"});
+  const std::string answer =
+      http_exchange(server.http_port(),
+                    "POST /api/v1/jobs HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n" +
+                        std::string(1'000'000, 'x'));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 307 "));
+}
+
 TEST(StandbyRoutes, AreRefusedForAWhileIfNobodySaysWhereTheLeaderIs) {
   StandbyServer server({});
   for (const Route& route : all_routes()) {

@@ -66,12 +66,17 @@ TEST(Running, StartsTheClockOnceAndForgetsLaunchFailures) {
   EXPECT_EQ(c.job(id).launch_failures, 0);
   c.advance(1h).leave(id);
   EXPECT_EQ(c.job(id).state, JobState::suspended);
-  EXPECT_EQ(c.job(id).suspend_count, 1);
+  EXPECT_EQ(c.job(id).counters.suspend_count, 1);
+  EXPECT_EQ(c.job(id).counters.run_seconds, 3600);
+  c.advance(1h);
+  c.place(id, c.on({"node-1"}));
+  c.leave(id);
+  EXPECT_EQ(c.job(id).counters.run_seconds, 3600) << "neither its wait nor what never ran counts";
   c.place(id, c.on({"node-1"}));
   c.confirm(id);
-  EXPECT_EQ(c.attempt(id).number, 2);
+  EXPECT_EQ(c.attempt(id).number, 3);
   EXPECT_EQ(c.job(id).started_at, first);
-  EXPECT_EQ(c.attempt(id).running_at, first + 1h);
+  EXPECT_EQ(c.attempt(id).running_at, first + 2h);
 }
 
 TEST(Suspending, OfAnAttemptThatNeverRanLeavesTheJobQueued) {
@@ -191,7 +196,7 @@ TEST(Requeue, CountsFaultsAndFailuresApart) {
   c.emit(JobRequeued{id, true, false, "node lost"});
   c.emit(JobRequeued{id, false, false, "exit code 1"});
   c.emit(JobRequeued{id, true, true, "could not start"});
-  EXPECT_EQ(c.job(id).requeue_count, 2);
+  EXPECT_EQ(c.job(id).counters.requeue_count, 2);
   EXPECT_EQ(c.job(id).failure_restarts, 1);
   EXPECT_EQ(c.job(id).launch_failures, 1);
 }

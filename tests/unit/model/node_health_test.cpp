@@ -40,21 +40,21 @@ TEST(Checks, WhatWasDoneStandsAsLongAsTheFaultIsTheSame) {
   const UnixTime began = n.c.now;
   const auto known = [&] { return *n.health().find("a", ""); };
   n.change(n.check("a"));
-  n.c.emit(NodeCheckHandled{n.id, "a", "", "validate"});
+  n.c.emit(NodeCheckHandled{n.id, "a", "", FaultAnswer::validate});
   n.c.advance(1min);
   n.change(n.check("a"));
-  EXPECT_EQ(known().done, "validate");
+  EXPECT_EQ(known().done, FaultAnswer::validate);
   EXPECT_EQ(known().since, began);
   n.change(n.check("a", CheckVerdict::fail, HealthTier::log));
-  EXPECT_EQ(known().done, "validate") << "of a lower tier";
+  EXPECT_EQ(known().done, FaultAnswer::validate) << "of a lower tier";
   n.change(n.check("a", CheckVerdict::fail, HealthTier::evict));
-  EXPECT_EQ(known().done, "") << "of a higher one: more may have to be done";
+  EXPECT_EQ(known().done, FaultAnswer::none) << "of a higher one: more may have to be done";
   EXPECT_EQ(known().since, n.c.now);
-  n.c.emit(NodeCheckHandled{n.id, "a", "", "evict"});
+  n.c.emit(NodeCheckHandled{n.id, "a", "", FaultAnswer::evict});
   CheckResult again = n.check("a", CheckVerdict::fail, HealthTier::evict);
   again.at += 1s;
   n.change(again);
-  EXPECT_EQ(known().done, "") << "it happened again";
+  EXPECT_EQ(known().done, FaultAnswer::none) << "it happened again";
 }
 
 TEST(Checks, HandlingOneLeavesTheOthers) {
@@ -64,10 +64,10 @@ TEST(Checks, HandlingOneLeavesTheOthers) {
   n.change(n.check("a"));
   n.change(other);
   n.change(n.check("b"));
-  n.c.emit(NodeCheckHandled{n.id, "a", "gpu 1", "drain"});
-  std::vector<std::string> done;
+  n.c.emit(NodeCheckHandled{n.id, "a", "gpu 1", FaultAnswer::drain});
+  std::vector<FaultAnswer> done;
   for (const NodeCheck& check : n.health().checks) done.push_back(check.done);
-  EXPECT_THAT(done, ElementsAre("", "drain", ""));
+  EXPECT_THAT(done, ElementsAre(FaultAnswer::none, FaultAnswer::drain, FaultAnswer::none));
 }
 
 TEST(Checks, AndMarksAreBounded) {
@@ -75,11 +75,11 @@ TEST(Checks, AndMarksAreBounded) {
   for (size_t i = 0; i <= NodeHealth::kChecksMax; ++i) n.change(n.check(fmt::format("c{}", i)));
   EXPECT_THAT(n.health().checks, SizeIs(NodeHealth::kChecksMax));
   for (size_t i = 0; i <= NodeHealth::kMarksMax; ++i) {
-    n.c.emit(NodeMarked{n.id, fmt::format("m{}", i), {}});
+    n.c.emit(NodeMarked{n.id, MarkKind::drain, fmt::format("m{}", i), {}});
   }
   EXPECT_THAT(n.health().marks, SizeIs(NodeHealth::kMarksMax));
-  EXPECT_EQ(n.health().marks.front().kind, "m1") << "the oldest goes";
-  EXPECT_EQ(n.health().marks.back().kind, fmt::format("m{}", NodeHealth::kMarksMax));
+  EXPECT_EQ(n.health().marks.front().about, "m1") << "the oldest goes";
+  EXPECT_EQ(n.health().marks.back().about, fmt::format("m{}", NodeHealth::kMarksMax));
 }
 
 TEST(Notes, OfALongStoryLackTheMiddle) {
@@ -118,16 +118,16 @@ TEST(Validated, KeepsWhatEachKindMeasuredLast) {
 
 TEST(Lemon, EachMarkHasItsWeight) {
   const UnixTime now = unix_micros(0) + 100 * 24h;
-  const std::pair<std::string_view, int> kWeights[] = {
-      {kMarkEvicted, 3}, {kMarkDrained, 3},  {kMarkInvalid, 3}, {kMarkGang, 2}, {kMarkDoubted, 1},
-      {kMarkSingle, 1},  {kMarkAppFault, 0}, {kMarkFlash, 0},   {"other", 0}};
+  const std::pair<MarkKind, int> kWeights[] = {
+      {MarkKind::evict, 3},       {MarkKind::drain, 3},    {MarkKind::validation_failed, 3},
+      {MarkKind::gang_failed, 2}, {MarkKind::validate, 1}, {MarkKind::job_failed, 1},
+      {MarkKind::app_fault, 0},   {MarkKind::flash_cut, 0}};
   for (const auto& [kind, weight] : kWeights) {
     NodeHealth health;
-    health.marks = {{now - kLemonWindow, fmt::format("{} x", kind), {}},
-                    {now, std::string(kind), {}}};
-    EXPECT_EQ(lemon_score(health, now).score, 2 * weight) << kind;
-    EXPECT_EQ(lemon_score(health, now + 1s).score, weight) << kind << ": one is too old";
-    health.marks.push_back({now, std::string(kMarkAccepted), {}});
+    health.marks = {{now - kLemonWindow, kind, "x", {}}, {now, kind, "", {}}};
+    EXPECT_EQ(lemon_score(health, now).score, 2 * weight) << to_string(kind);
+    EXPECT_EQ(lemon_score(health, now + 1s).score, weight) << to_string(kind) << ": one is too old";
+    health.marks.push_back({now, MarkKind::accepted, "", {}});
     EXPECT_EQ(lemon_score(health, now).score, 0);
     EXPECT_EQ(lemon_score(health, now).explanation, "");
   }

@@ -11,6 +11,7 @@
 
 #include "common/agent_messages.h"
 #include "common/job_spec.h"
+#include "server/model/node_health.h"
 
 namespace hai {
 namespace {
@@ -56,6 +57,30 @@ TEST(AttemptStates, MayFollowExactlyWhatTheDiagramSays) {
       EXPECT_EQ(may_follow(from, to), expected) << to_string(from) << " -> " << to_string(to);
     }
   }
+}
+
+TEST(RepairSteps, MayFollowExactlyWhatTheLadderSays) {
+  const std::map<std::string, std::set<std::string>> allowed = {
+      {"none", {"none", "emptying", "bisecting"}},
+      {"emptying", {"none", "emptying", "validating", "repairing", "service"}},
+      {"validating", {"none", "emptying", "validating", "repairing", "service"}},
+      {"repairing", {"none", "emptying", "validating", "repairing", "service"}},
+      {"bisecting", {"none", "emptying", "bisecting", "service"}},
+      {"service", {"none", "emptying", "validating", "service"}},
+  };
+  for (const auto& [from, followers] : allowed) {
+    for (const auto& [to, unused] : allowed) {
+      EXPECT_EQ(may_follow(*parse_enum<RepairStep>(from), *parse_enum<RepairStep>(to)),
+                followers.contains(to))
+          << from << " -> " << to;
+    }
+  }
+}
+
+TEST(Marks, OfOldLogsSayWhatTheyAreAboutInTheSameText) {
+  EXPECT_EQ(parse_enum<MarkKind>("evict gpu_xid"), MarkKind::evict);
+  EXPECT_EQ(parse_enum<MarkKind>("validation_failed"), MarkKind::validation_failed);
+  EXPECT_EQ(parse_enum<MarkKind>("evicted gpu_xid"), std::nullopt);
 }
 
 TEST(JobStates, AreTerminalExactlyWhenNothingFollows) {

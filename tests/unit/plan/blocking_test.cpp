@@ -96,6 +96,17 @@ TEST(Blocking, TheOneJobThatMayCrossZones) {
                           "across zones already, as many as may at a time (1)"));
 }
 
+TEST(Blocking, HardwareThatHoldsNoTightFit) {
+  Cluster c = cluster(nodes(2, gpus(8)).leaf("leaf-1"), nodes(2, gpus(8)).leaf("leaf-2"),
+                      nodes(2, gpus(8)).leaf("leaf-3"));
+  EXPECT_THAT(facts(c, c.submit(job("one").nodes(3).max_leaves(1))),
+              ElementsAre("hardware: training has no 3 nodes within 1 leaf; after 1m of waiting "
+                          "any will do"));
+  EXPECT_THAT(facts(c, c.submit(job("two").nodes(5).max_leaves(2))),
+              ElementsAre("hardware: training has no 5 nodes within 2 leaves; after 1m of waiting "
+                          "any will do"));
+}
+
 TEST(Blocking, ManyOfAKindAreMerged) {
   Cluster c = cluster(nodes(6, gpus(8)));
   for (int i = 1; i <= 6; ++i) c.set_scheduling(fmt::format("node-{}", i), Scheduling::cordoned);

@@ -1,5 +1,6 @@
 // Whole nodes out of pieces: small jobs that save move beside others, if that pays.
 
+#include "server/plan/virtual_cluster.h"
 #include "tests/unit/plan/plan_matchers.h"
 
 namespace hai::test {
@@ -51,6 +52,16 @@ TEST(Defragment, NeverMovesWhoeverReportsNoCheckpoints) {
   EXPECT_THAT(c.plan().reserves, IsEmpty());
 }
 
+TEST(Defragment, NeverMovesAGang) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  const JobId gang = c.run(job("gang").nodes(2).gpus(4), {"node-1", "node-2"}, GpuSet::first(4));
+  c.run(job("b").gpus(4), {"node-3"}, GpuSet::first(4));
+  c.submit(job("whole"));
+  c.advance(c.knobs.tight_wait);
+  c.checkpoint(gang, 10s);
+  EXPECT_THAT(c.plan().reserves, IsEmpty());
+}
+
 TEST(Defragment, OnlyIfItPays) {
   Halves h;
   h.c.knobs.min_quantum = 30s;  // less than to save and restart
@@ -76,6 +87,13 @@ TEST(Defragment, CanBeSwitchedOffAndIsBounded) {
   used_up.c.advance(1h + 1s);
   used_up.c.checkpoint(used_up.a, 10s);
   EXPECT_THAT(reserves(used_up.c, used_up.c.plan()), ElementsAre("whole: node-1 <- a"));
+}
+
+TEST(Defragment, AForecastCountsItsMovesToo) {
+  Halves h;
+  VirtualCluster forecast(h.c.state(), h.c.knobs, h.c.now);
+  EXPECT_THAT(forecast.pass().asked_to_leave, ElementsAre(h.a));
+  EXPECT_EQ(forecast.state().moves_since(h.c.now - 1h), 1);
 }
 
 // A leader that loads its state from the rows does not know of them, and a replay of the log must

@@ -52,7 +52,7 @@ TEST(Feedback, WaitingLiftsAJobPastNewerOnesThatHadLess) {
   c.advance(5h);
   c.submit(job("newer").user("bob"));
   EXPECT_THAT(starts(c, c.plan()), ElementsAre("old: node-1"));
-  EXPECT_EQ(c.job(old).suspend_count, 1);
+  EXPECT_EQ(c.job(old).counters.suspend_count, 1);
 }
 
 TEST(Feedback, UnderFifoOnlySubmitOrderCounts) {

@@ -94,6 +94,21 @@ TEST(RunTimes, ResidualsAreConditional) {
   EXPECT_EQ(times.residual("ann", "training", 8, 20h, 0.5), 20h);
 }
 
+TEST(RunTimes, TheMiddleOfFewerShortJobsThanLongOnesIsALongOne) {
+  RunTimes times;
+  for (int i = 0; i < 10; ++i) times.add("ann", "training", 8, 1min);
+  for (int i = 0; i < 11; ++i) times.add("ann", "training", 8, 10h);
+  EXPECT_GT(times.residual("ann", "training", 8, 0s, 0.5), 8h);
+}
+
+TEST(RunTimes, AJobThatHasJustBegunIsTakenToHaveRunTenMinutes) {
+  const RunTimes nothing_known;
+  for (const Duration ran : {Duration(0s), Duration(1min), Duration(10min)}) {
+    EXPECT_EQ(nothing_known.residual("ann", "training", 8, ran, 0.5), 10min);
+  }
+  EXPECT_EQ(nothing_known.residual("ann", "training", 8, 11min, 0.5), 11min);
+}
+
 // An overloaded cluster whose jobs come at random, run for times nobody knows before, and take
 // turns by the planner's rules. Each that has to wait is promised a start.
 class Queue {

@@ -142,6 +142,16 @@ TEST(Zones, AReservationAcrossZonesCountsToo) {
   EXPECT_THAT(c.plan().starts, IsEmpty());
 }
 
+TEST(Zones, AGangCrossesOntoANodeToAvoidIfTheSecondZoneHasTooFewOthers) {
+  Cluster c = cluster(nodes(3, gpus(8)).zone("A"), nodes(2, gpus(8)).zone("B"));
+  const Capacity capacity(c.state());
+  const Demand demand{
+      .group = "training", .nodes = 5, .may_cross_zones = true, .avoid = {c.node_id("node-4")}};
+  const std::optional<Placement> placement = place(capacity, demand);
+  ASSERT_TRUE(placement);
+  EXPECT_EQ(to_text(c.state(), *placement), "node-1,node-2,node-3,node-4,node-5");
+}
+
 TEST(Shares, AreAlignedBlocks) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.run(job("one").gpus(1), {"node-1"}, GpuSet{0b0000'0001});
@@ -174,6 +184,26 @@ TEST(Shares, BreakTheSmallestHole) {
   EXPECT_EQ(place_of(c), "node-2[1]") << "node-1 has fewer free GPUs, but they are one block";
 }
 
+TEST(Shares, OfAGangFillBrokenNodesOfOneLeafBeforeWholeOnesOfAnother) {
+  Cluster c = cluster(nodes(2, gpus(8)).leaf("leaf-1"), nodes(2, gpus(8)).leaf("leaf-2"));
+  c.run(job("a").gpus(4), {"node-3"}, GpuSet::first(4));
+  c.run(job("b").gpus(4), {"node-4"}, GpuSet::first(4));
+  c.submit(job("gang").nodes(2).gpus(4));
+  EXPECT_EQ(place_of(c), "node-3[4,5,6,7],node-4[4,5,6,7]");
+}
+
+TEST(Shares, OfAGangFillTheLeafWithFewerFreeGpusIfTheHolesAreAlike) {
+  Cluster c = cluster(nodes(2, gpus(8)).leaf("leaf-1"), nodes(2, gpus(8)).leaf("leaf-2"));
+  for (const std::string node : {"node-1", "node-2"}) {
+    c.run(job("two-of-" + node).gpus(2), {node}, GpuSet{0b0000'0011});
+  }
+  for (const std::string node : {"node-3", "node-4"}) {
+    c.run(job("four-of-" + node).gpus(4), {node}, GpuSet::first(4));
+  }
+  c.submit(job("gang").nodes(2).gpus(4));
+  EXPECT_EQ(place_of(c), "node-3[4,5,6,7],node-4[4,5,6,7]");
+}
+
 TEST(Shares, OfAllGpusAreTheWholeNode) {
   Cluster c = cluster(nodes(1, gpus(8)));
   JobId id = c.submit(job("j").gpus(8));
@@ -204,6 +234,12 @@ TEST(WholeNodes, NeedEveryGpu) {
 
 TEST(WholeNodes, NeverOnNodesWithoutGpus) {
   Cluster c = cluster(nodes(1, gpus(0)), nodes(1, gpus(8)));
+  c.submit(job("j"));
+  EXPECT_EQ(place_of(c), "node-2");
+}
+
+TEST(WholeNodes, OfAMixedGroupAreTheSmallestFirst) {
+  Cluster c = cluster(nodes(1, gpus(8)).leaf("leaf-1"), nodes(1, gpus(4)).leaf("leaf-2"));
   c.submit(job("j"));
   EXPECT_EQ(place_of(c), "node-2");
 }
@@ -259,8 +295,8 @@ TEST(Avoid, IsTheLastChoice) {
 TEST(Doubtful, NodesWithABadRecordAreALargeGangsLastChoice) {
   Cluster c = cluster(nodes(6, gpus(8)));
   for (int i = 0; i < 2; ++i) {
-    c.emit(NodeMarked{c.node_id("node-2"), "drain gpu_clocks", {}});
-    c.emit(NodeMarked{c.node_id("node-3"), "validate gpu_xid", {}});
+    c.emit(NodeMarked{c.node_id("node-2"), MarkKind::drain, "gpu_clocks", {}});
+    c.emit(NodeMarked{c.node_id("node-3"), MarkKind::validate, "gpu_xid", {}});
   }
   c.submit(job("gang").nodes(4));
   EXPECT_THAT(starts(c, c.plan()), ElementsAre("gang: node-1,node-3,node-4,node-5"))
@@ -270,7 +306,7 @@ TEST(Doubtful, NodesWithABadRecordAreALargeGangsLastChoice) {
               ElementsAre("gang: node-1,node-3,node-4,node-5", "small: node-2"));
   Cluster full = cluster(nodes(4, gpus(8)));
   for (int i = 0; i < 2; ++i) {
-    full.emit(NodeMarked{full.node_id("node-2"), "drain gpu_clocks", {}});
+    full.emit(NodeMarked{full.node_id("node-2"), MarkKind::drain, "gpu_clocks", {}});
   }
   full.submit(job("gang").nodes(4));
   EXPECT_THAT(starts(full, full.plan()), ElementsAre("gang: node-1,node-2,node-3,node-4"));

@@ -2,6 +2,8 @@
 
 #include "server/plan/preempt.h"
 
+#include "server/plan/cost.h"
+#include "server/plan/time_sharing.h"
 #include "tests/unit/plan/plan_matchers.h"
 
 namespace hai::test {
@@ -177,6 +179,18 @@ TEST(Preempt, WithinOneZone) {
   EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-3,node-4 <- b1,b2"));
 }
 
+// The only two zones that hold the gang together are not neighbours in the order of their names.
+TEST(Preempt, WithinAnyTwoZonesForAGangThatNoZoneHolds) {
+  Cluster c = cluster(nodes(4, gpus(8)).zone("A"), nodes(1, gpus(8)).zone("B"),
+                      nodes(2, gpus(8)).zone("C"));
+  c.run(low("a").nodes(4), {"node-1", "node-2", "node-3", "node-4"});
+  c.run(job("top").priority(Priority::extreme_high), {"node-5"});
+  c.run(low("c").nodes(2), {"node-6", "node-7"});
+  c.submit(high("j").nodes(6));
+  EXPECT_THAT(reserves(c, c.plan()),
+              ElementsAre("j: node-1,node-2,node-3,node-4,node-6,node-7 <- a,c"));
+}
+
 TEST(Preempt, AvoidedNodesAreFreedLast) {
   Cluster c = cluster(nodes(2, gpus(8)));
   JobId id = c.place(high("j"), {"node-1"});
@@ -238,6 +252,40 @@ TEST(Preempt, IsNotRepeatedWhileAReservationStands) {
   EXPECT_THAT(again.reserves, IsEmpty());
   EXPECT_THAT(again.continues, IsEmpty());
   EXPECT_THAT(again.drops, IsEmpty());
+}
+
+TEST(Preempt, CostsWhatItsVictimsLose) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId cheap = c.run(low("cheap"), {"node-1"});
+  const JobId dear = c.run(low("dear"), {"node-2"});
+  const JobId id = c.submit(high("j"));
+  c.advance(1h).checkpoint(cheap, 1min);
+  c.checkpoint(dear, 10min);
+  TimeSharingPlanner planner(VictimChoice::least_lost_work);
+  PlanIndex& index = planner.index_at(c.state(), c.knobs, c.now);
+  OpenLists open(index.running, c.knobs, c.now);
+  const PreemptContext context{index.capacity, index.running, open, index.ledger, c.knobs, c.now};
+  const Demand demand = demand_of(index.capacity, c.job(id), c.knobs, c.now);
+  const auto found = preempt(context, demand, {&c.job(id), Priority::high});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->victims, ElementsAre(cheap));
+  EXPECT_EQ(found->cost, suspend_cost(c.job(cheap), c.knobs, c.now));
+}
+
+// Searches are dear: a pass makes so many, and the next one goes on at once.
+TEST(Preempt, ForVeryManyTakesMoreThanOnePass) {
+  constexpr size_t kJobs = 140;
+  Cluster c = cluster(nodes(kJobs, gpus(8)));
+  for (size_t i = 1; i <= kJobs; ++i) {
+    c.run(low(fmt::format("v{}", i)), {fmt::format("node-{}", i)});
+  }
+  for (size_t i = 1; i <= kJobs; ++i) c.submit(high(fmt::format("j{}", i)));
+  const Plan first = c.pass();
+  EXPECT_TRUE(first.is_partial);
+  EXPECT_LT(first.reserves.size(), kJobs);
+  const Plan second = c.pass();
+  EXPECT_FALSE(second.is_partial);
+  EXPECT_EQ(first.reserves.size() + second.reserves.size(), kJobs);
 }
 
 }  // namespace

@@ -56,6 +56,30 @@ TEST(Reservation, AVictimItsUserSuspendedMeanwhileLeavesAllTheSame) {
   EXPECT_THAT(jobs(h.c, h.c.pass().continues), ElementsAre("b"));
 }
 
+TEST(Reservation, AVictimThatWasAskedBeforeItRanLeavesAllTheSame) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId early = c.place(low("early"), {"node-1"});
+  c.run(low("late"), {"node-2"});
+  JobId big = c.submit(high("big").nodes(2));
+  c.pass();
+  ASSERT_EQ(c.attempt(early).state, AttemptState::suspending);
+  c.emit(JobHeld{big, "test"});
+  EXPECT_THAT(jobs(c, c.plan().continues), ElementsAre("late"));
+  c.emit(RankRunning{early, 1, 0});
+  c.emit(AttemptRunning{early, 1});
+  EXPECT_THAT(jobs(c, c.pass().continues), ElementsAre("early", "late"))
+      << "it was seen running, and had its grace";
+}
+
+TEST(Reservation, AVictimWhoseGraceIsOverLeavesAllTheSame) {
+  Held h;
+  h.c.emit(JobHeld{h.big, "test"});
+  h.c.advance(*h.c.attempt(h.a).suspend_deadline - h.c.now);
+  EXPECT_THAT(h.c.plan().continues, IsEmpty());
+  h.c.advance(-1us);
+  EXPECT_THAT(jobs(h.c, h.c.plan().continues), ElementsAre("a", "b"));
+}
+
 TEST(Reservation, AVictimOnADrainingNodeLeavesAllTheSame) {
   Held h;
   h.c.set_scheduling("node-1", Scheduling::draining);
@@ -181,7 +205,7 @@ TEST(Reservation, OutlivesAChangeOfLeader) {
 TEST(Reservation, DoesNotWaitForEverForNodesThatDoNotComeBack) {
   Held h;
   h.c.emit(EpochStarted{Epoch{2}});
-  h.c.advance(1min);
+  h.c.advance(30s);
   Plan plan = h.c.plan();
   EXPECT_THAT(jobs(h.c, plan.drops), ElementsAre("big"));
   EXPECT_THAT(jobs(h.c, plan.continues), ElementsAre("a", "b"));

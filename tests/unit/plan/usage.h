@@ -1,7 +1,7 @@
 #pragma once
 // GPU time that people and jobs have had, made by real attempts.
 
-#include "server/control/attempt_flow.h"
+#include "server/control/attempt/attempt_flow.h"
 #include "server/plan/order.h"
 #include "tests/support/builders.h"
 

@@ -137,5 +137,26 @@ TEST_F(Waiting, MayCrossZonesOnlyIfNoZoneCouldEverHoldIt) {
   EXPECT_FALSE(index().find(never)->shape->demand.may_cross_zones);
 }
 
+// The state forgets jobs that have ended, and the planner hears of both at once.
+TEST(Following, WhatAForgottenJobUsedOfItsQuotaIsFree) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.set_quota("ann", "training", Priority::normal, 1);
+  const JobId first = c.run(job("first"), {"node-1"});
+  const JobId second = c.submit(job("second"));
+  ClusterState state = c.state();
+  TimeSharingPlanner planner(VictimChoice::least_lost_work);
+  planner.update(state, state.take_changes());
+  ASSERT_TRUE(planner.pass(state, c.knobs, c.now).starts.empty());
+  const size_t known = c.events().size();
+  c.finish(first);
+  for (size_t i = known; i < c.events().size(); ++i) state.apply(c.events()[i]);
+  state.evict_finished(0);
+  ASSERT_EQ(state.find(first), nullptr);
+  planner.update(state, state.take_changes());
+  const Plan plan = planner.pass(state, c.knobs, c.now);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].job, second);
+}
+
 }  // namespace
 }  // namespace hai::test

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 
 #include "common/rng.h"
 #include "hai/v1/agent.pb.h"
@@ -80,10 +81,39 @@ class Draw {
     if (rng.chance(0.5)) status.whole_life_state = bytes(50);
     return status;
   }
+  CheckResult check() {
+    CheckResult check{.name = name(),
+                      .subject = bytes(20),
+                      .verdict = any_of({CheckVerdict::ok, CheckVerdict::warn, CheckVerdict::fail,
+                                         CheckVerdict::unknown}),
+                      .tier = any_of({HealthTier::log, HealthTier::app, HealthTier::validate,
+                                      HealthTier::drain, HealthTier::evict}),
+                      .summary = bytes(60),
+                      .evidence = bytes(60),
+                      .gpus = {rng.next()},
+                      .at = time()};
+    if (rng.chance(0.8)) {
+      check.said_kind = CheckKind{rng.chance(0.5), rng.chance(0.5), rng.chance(0.5),
+                                  rng.chance(0.5), rng.chance(0.5)};
+    }
+    return check;
+  }
+  // Sorted, each once, as they are sent.
+  std::vector<CheckResult> checks() {
+    std::map<std::pair<std::string, std::string>, CheckResult> drawn;
+    for (uint64_t i = rng.below(5); i > 0; --i) {
+      CheckResult made = check();
+      drawn.emplace(std::pair(made.name, made.subject), made);
+    }
+    std::vector<CheckResult> checks;
+    for (auto& [key, made] : drawn) checks.push_back(std::move(made));
+    return checks;
+  }
   AgentReport report() {
     AgentReport report{.node = name(),
                        .sequence = rng.between(0, std::numeric_limits<int64_t>::max())};
     if (rng.chance(0.5)) report.facts = facts(report.node);
+    if (rng.chance(0.5)) report.checks = checks();
     if (rng.chance(0.5)) {
       report.is_news_only = rng.chance(0.5);
       std::vector<GpuReading>& gpus = report.gpu_readings.emplace();

@@ -1,6 +1,10 @@
 // The agent's link and the server's gateway, over loopback gRPC.
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -73,7 +77,8 @@ struct TestServer {
 };
 
 struct TestAgent {
-  TestAgent(AsioLoop& loop, std::vector<std::string> servers, Duration backoff_max = 50ms)
+  TestAgent(AsioLoop& loop, std::vector<std::string> servers, Duration backoff_max = 50ms,
+            Duration connect_timeout = 2s)
       : link(loop, logs,
              {.servers = std::move(servers),
               .agent_token = "secret",
@@ -81,7 +86,7 @@ struct TestAgent {
               .backoff_min = 10ms,
               .backoff_max_in_hurry = 20ms,
               .backoff_max = backoff_max,
-              .connect_timeout = 2s}) {
+              .connect_timeout = connect_timeout}) {
     link.start({.connected = [this] { ++connects; },
                 .order = [this](const AgentOrder& order) { orders.push_back(order); },
                 .disconnected = [this] { ++disconnects; }});
@@ -93,7 +98,45 @@ struct TestAgent {
   std::vector<AgentOrder> orders;
 };
 
+// A server that is stopped: the kernel takes connections, and nobody answers them.
+class MuteServer {
+ public:
+  MuteServer() {
+    sockaddr_in address{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof(address);
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(bind(socket_, generic, size), 0);
+    EXPECT_EQ(listen(socket_, 16), 0);
+    EXPECT_EQ(getsockname(socket_, generic, &size), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~MuteServer() { close(socket_); }
+  std::string address() const { return fmt::format("127.0.0.1:{}", port_); }
+  bool was_dialled() const {
+    pollfd waiting{.fd = socket_, .events = POLLIN};
+    return poll(&waiting, 1, 0) == 1;
+  }
+
+ private:
+  int socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int port_ = 0;
+};
+
 AgentReport report_number(int64_t sequence) { return {.node = "n1", .sequence = sequence}; }
+
+// Found by tests/e2e/chaos: an agent that waited for a stopped server missed the one that led.
+TEST(AgentLink, AMuteServerIsNotWaitedForAtFirst) {
+  AsioLoop loop;
+  MuteServer mute;
+  TestServer server(loop);
+  const Duration longer_than_the_test_waits = 15s;
+  // Whom an agent dials first is drawn: of two agents with the servers in either order one begins
+  // with the mute one.
+  TestAgent one(loop, {mute.address(), server.address()}, 50ms, longer_than_the_test_waits);
+  TestAgent other(loop, {server.address(), mute.address()}, 50ms, longer_than_the_test_waits);
+  EXPECT_TRUE(run_until(loop, [&] { return one.connects == 1 && other.connects == 1; }));
+  EXPECT_TRUE(mute.was_dialled());
+}
 
 TEST(AgentLink, ReportsAndOrdersArrive) {
   AsioLoop loop;

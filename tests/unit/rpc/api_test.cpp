@@ -332,6 +332,10 @@ TEST_F(Api, NodesAreListedAndDrained) {
 }
 
 TEST_F(Api, QuotasOfAllLevelsAtOnce) {
+  v1::SetUserRequest user;
+  user.set_name("ann");
+  v1::User made;
+  ASSERT_TRUE(call(&v1::Api::Stub::SetUser, user, made).ok());
   v1::SetQuotaRequest request;
   request.set_owner("ann");
   request.set_group("training");

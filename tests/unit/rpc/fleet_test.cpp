@@ -20,8 +20,9 @@ class FleetTest : public ::testing::Test {
     AgentConfig config;
     config.name = "f";
     config.servers = {server_.grpc_address()};
-    fleet_ = std::make_unique<Fleet>(loop_, config, LiveServer::kAgentToken,
-                                     FleetOptions{.nodes = kNodes, .shape = FabricShape::one_zone}, 1);
+    fleet_ =
+        std::make_unique<Fleet>(loop_, config, LiveServer::kAgentToken,
+                                FleetOptions{.nodes = kNodes, .shape = FabricShape::one_zone}, 1);
     fleet_->start();
     thread_ = std::thread([this] { loop_.run(); });
   }

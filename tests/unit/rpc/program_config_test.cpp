@@ -92,11 +92,11 @@ log: {level: warning}
 
 TEST(AgentConfig, AllErrorsWithTheirLines) {
   Result<AgentConfig> config = parse_agent_config(
-      "data_dir: here\nservers: [a, \"b:0\"]\nsimulate_gpus: 99\n", "agent.yaml");
+      "data_dir: here\nservers: [a, \"b:0\"]\nsimulate_gpus: 99\nname: node 1\n", "agent.yaml");
   ASSERT_FALSE(config.is_ok());
   const std::string& text = config.status().message();
-  for (const char* part :
-       {"line 1: data_dir", "line 2: servers", "line 3: simulate_gpus", "token_file"}) {
+  for (const char* part : {"line 1: data_dir", "line 2: servers", "line 3: simulate_gpus",
+                           "line 4: name: must be", "token_file"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   }
 }

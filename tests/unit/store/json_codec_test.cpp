@@ -111,6 +111,31 @@ TEST(JsonCodec, AbsentFieldsKeepTheirDefaultsAndUnknownOnesAreIgnored) {
   EXPECT_EQ(spec.value(), expected);
 }
 
+TEST(JsonCodec, MarksOfOldLogsSayWhatTheyAreAbout) {
+  const auto read = [](const char* json) {
+    return std::get<NodeMarked>(event_body_from_json("node_marked", json).value());
+  };
+  const NodeMarked old = read(R"({"node":2,"kind":"evict gpu_xid","cause":0})");
+  EXPECT_EQ(old.kind, MarkKind::evict);
+  EXPECT_EQ(old.about, "gpu_xid");
+  EXPECT_EQ(read(R"({"node":2,"kind":"validation_failed","cause":0})").about, "");
+  EXPECT_EQ(read(R"({"node":2,"kind":"drain","about":"mount","cause":0})").about, "mount");
+  EXPECT_FALSE(event_body_from_json("node_marked", R"({"node":2,"cause":0})").is_ok())
+      << "none of the kinds goes without saying: one is a pardon";
+}
+
+TEST(JsonCodec, AnOldCheckIsOfTheKindThatItsNameHas) {
+  const auto read = [](const char* name) {
+    const std::string json = fmt::format(
+        R"({{"node":2,"check":{{"name":"{}","verdict":"fail","tier":"validate"}}}})", name);
+    return std::get<NodeCheckChanged>(event_body_from_json("node_check_changed", json).value())
+        .check;
+  };
+  EXPECT_TRUE(read("gpu_xid").kind().is_latched);
+  EXPECT_FALSE(read("gpu_count").kind().is_latched);
+  EXPECT_TRUE(read("mount").kind().is_shared);
+}
+
 TEST(JsonCodec, FieldsInAnyOrder) {
   // jsonb sorts keys its own way.
   const JobSpec spec{.name = "x", .priority = Priority::high, .tags = {"t"}};

@@ -1,3 +1,4 @@
+import { timeRun } from '../lib/timeRun';
 import type { AttemptState, Checkpoint, ClusterEvent, Job, JobState, Liveness, Node, Priority, Scheduling } from './types';
 
 // What an event says about a job or a node, applied to what the page already shows, at once. What an
@@ -23,6 +24,7 @@ export function patchJob(job: Job, event: ClusterEvent): Job {
     case 'attempt_starting':
       return { ...job, attempt_state: 'starting' };
     case 'attempt_running':
+      return { ...job, attempt_state: 'running', running_at: event.time };
     case 'attempt_continued':
       return { ...job, attempt_state: 'running' };
     case 'attempt_suspending':
@@ -69,6 +71,8 @@ function endAttempt(job: Job, event: ClusterEvent): Job {
     nodes: [],
     suspend_count: job.suspend_count + (outcome === 'suspended' ? 1 : 0),
     lost_gpu_seconds: job.lost_gpu_seconds + Number(event.body.lost_gpu_seconds ?? 0),
+    run_seconds: Math.floor(timeRun(job, Date.parse(event.time))),
+    running_at: null,
   };
 }
 

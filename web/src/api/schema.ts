@@ -68,9 +68,9 @@ export interface Cluster {
     total: number;
     used: number;
     free: number;
-    reserved: number; // unused, but promised to a job whose victims are leaving
-    draining: number; // unused otherwise, on closed nodes that are up
-    broken: number; // unused, on nodes that are not up
+    reserved: number; // Unused, but promised to a job whose victims are leaving.
+    draining: number; // Unused otherwise, on closed nodes that are up.
+    broken: number; // Unused, on nodes that are not up.
   };
   nodes: {
     liveness: Partial<Record<string, number>>;
@@ -153,6 +153,8 @@ export interface Job {
   workspace: string;
   entrypoint: string;
   parameters: string;
+  run_seconds: number; // that its ended attempts ran
+  running_at: Time | null; // since when the present attempt runs, too
 }
 
 export interface ListAttemptsReply {
@@ -214,11 +216,11 @@ export interface Node {
   scheduling: Scheduling;
   reason: string | null; // why it is not open, or not up
   reason_by: string | null; // who set it
-  drain_at: Time | null; // of a cordoned one: when the jobs that still run have to leave
+  drain_at: Time | null; // Of a cordoned one: when the jobs that still run have to leave.
   gpus: number;
   gpus_free: number;
   jobs: number[];
-  gpu_jobs: (number | null)[]; // the job on each GPU; 0, in JSON null, = none
+  gpu_jobs: (number | null)[]; // The job on each GPU; 0, in JSON null, = none.
   health: Health;
   checks: NodeCheck[];
   repair: NodeRepair | null;
@@ -232,7 +234,7 @@ export interface Node {
   gpu_model: string;
   agent_version: string;
   gpu_utilization?: (number | null)[]; // Percent, by GPU: -1, in JSON null, where its driver does not say; none while its agent has no driver to ask.
-  gpu_temperature?: (number | null)[]; // Celsius, likewise
+  gpu_temperature?: (number | null)[]; // Celsius, likewise.
 }
 
 export interface Progress {

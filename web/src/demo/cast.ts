@@ -77,6 +77,8 @@ export function makeJob(random: Random, id: number, at: string): Job {
     suspend_count: 0,
     requeue_count: 0,
     lost_gpu_seconds: 0,
+    run_seconds: 0,
+    running_at: null,
     attempt_state: null,
     end_reason: null,
     zone: null,

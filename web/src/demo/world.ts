@@ -1,4 +1,5 @@
 import type { Attempt, AttemptState, ClusterEvent, Incident, Job, JobState, Node, NodeCheck, PendingReason } from '../api/types';
+import { timeRun } from '../lib/timeRun';
 import { makeJob, makeNodes } from './cast';
 import { Random } from './random';
 
@@ -123,7 +124,7 @@ export class World {
     });
     Object.assign(job, {
       state: 'running', attempt: job.attempt + 1, attempt_state: 'running', pending_reason: null,
-      started_at: job.started_at ?? this.time(), nodes: nodes.map((node) => node.name),
+      started_at: job.started_at ?? this.time(), running_at: this.time(), nodes: nodes.map((node) => node.name),
     });
     const attempt: Attempt = {
       job_id: job.id, attempt: job.attempt, state: 'running', placed_at: this.time(),
@@ -160,6 +161,8 @@ export class World {
       for (const rank of attempt.ranks) Object.assign(rank, { phase: 'exited', cause: outcome === 'suspended' ? 'suspended' : 'program' });
     }
     job.nodes = [];
+    job.run_seconds = Math.floor(timeRun(job, this.now));
+    job.running_at = null;
     job.attempt_state = outcome;
     job.lost_gpu_seconds += lost;
     job.end_reason = reason;

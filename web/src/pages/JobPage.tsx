@@ -8,8 +8,9 @@ import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
 import { Await } from '../components/states';
 import { Timeline } from '../components/Timeline';
-import { formatAgo, formatBytes, formatCount, formatGpuHours, formatTime, formatTimes, formatWord } from '../lib/format';
+import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatTime, formatTimes, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
+import { timeRun } from '../lib/timeRun';
 import { useNow } from '../lib/useNow';
 import { Attempts, Ranks } from './job/Attempts';
 import { CheckpointCard } from './job/CheckpointCard';
@@ -139,6 +140,8 @@ function Resources({ job }: { job: Job }) {
         <dd>{formatTime(job.submitted_at, now)}</dd>
         <dt>first start</dt>
         <dd>{formatTime(job.started_at, now)}</dd>
+        <dt>ran for</dt>
+        <dd>{job.started_at ? formatDuration(timeRun(job, now)) : '–'}</dd>
         <dt>suspended</dt>
         <dd>{formatTimes(job.suspend_count)}</dd>
         <dt>requeued</dt>

@@ -65,12 +65,28 @@ TEST_F(FleetControlTest, WhatIsNotUnderstoodChangesNothing) {
   const auto is_error = [this](const std::string& line) {
     return tell(line).starts_with("error ");
   };
-  for (const char* line :
-       {"silence", "silence node-0000", "silence node-0001,node-0101", "silence zone:C",
-        "silence leaf:", "silence random:", "silence random:0", "silence random:x",
-        "silence all all", "silence ''", "slow-launch all", "slow-launch all soon",
-        "slow-launch all 5s 6s", "explode all", "fault all", "fault all gpu_xid",
-        "fault all gpu_xid soon", "fault all headache drain", "mend", "mend all all", "silence 'all", "fail-launch"}) {
+  for (const char* line : {"silence",
+                           "silence node-0000",
+                           "silence node-0001,node-0101",
+                           "silence zone:C",
+                           "silence leaf:",
+                           "silence random:",
+                           "silence random:0",
+                           "silence random:x",
+                           "silence all all",
+                           "silence ''",
+                           "slow-launch all",
+                           "slow-launch all soon",
+                           "slow-launch all 5s 6s",
+                           "explode all",
+                           "fault all",
+                           "fault all gpu_xid",
+                           "fault all gpu_xid soon",
+                           "fault all headache drain",
+                           "mend",
+                           "mend all all",
+                           "silence 'all",
+                           "fail-launch"}) {
     EXPECT_TRUE(is_error(line)) << line << ": " << tell(line);
   }
   EXPECT_EQ(tell("status"), "ok nodes=100 dead=100 silent=0 slow=0 failing=0 faulty=0 ranks=0");

@@ -32,6 +32,16 @@ TEST(FaultLedger, the_same_within_five_seconds_is_the_same) {
   EXPECT_EQ(twice.at, kWall + 5s);
 }
 
+// The server validates a node for what the kernel said once, and reboots it for what is so now.
+TEST(FaultLedger, what_a_sites_own_rule_finds_is_latched_too) {
+  FaultLedger ledger;
+  FaultEvent event = xid(79, 0s, kEvict);
+  event.about.name = "site_fan_alarm";
+  ledger.add(event);
+  EXPECT_FALSE(check_kind_of("site_fan_alarm").is_latched);
+  EXPECT_TRUE(ledger.results(kWall).at(0).kind().is_latched);
+}
+
 TEST(FaultLedger, what_is_fatal_stands_and_what_is_not_fades) {
   FaultLedger ledger;
   ledger.add(xid(79, 0s, kEvict));

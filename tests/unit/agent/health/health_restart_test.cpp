@@ -86,6 +86,17 @@ TEST_F(HealthRestartTest, a_fault_stands_until_its_check_has_looked_again) {
   EXPECT_EQ(verdict("gpu_state", "gpu 0"), "none");
 }
 
+// Else the server would reboot a node for what the kernel said once.
+TEST_F(HealthRestartTest, a_fault_that_only_the_site_knows_keeps_its_kind) {
+  start_agent();
+  check->says = {make_fail({.name = "site_fan_alarm"}, HealthTier::validate,
+                           {.summary = "said once", .remedy = "look"})};
+  check->says[0].said_kind->is_latched = true;
+  look();
+  start_agent();
+  EXPECT_TRUE(result_of(monitor->results(), "site_fan_alarm").kind().is_latched);
+}
+
 TEST_F(HealthRestartTest, a_fault_that_is_seen_again_has_its_old_time) {
   start_agent();
   check->says = {lost};

@@ -4,6 +4,7 @@ import { Badge } from '../../components/Badge';
 import type { Column } from '../../components/GridTable';
 import { formatAgo, formatCount, formatDuration, formatHosts, formatWord, secondsBetween } from '../../lib/format';
 import type { Row } from '../../lib/jobRows';
+import { timeRun } from '../../lib/timeRun';
 
 type JobColumn = Omit<Column<Row>, 'render'> & { render: (job: Job) => React.ReactNode };
 
@@ -14,7 +15,7 @@ function where(job: Job): string {
 }
 
 function age(job: Job, now: number): string {
-  if (job.state === 'running' && job.started_at) return formatDuration(secondsBetween(job.started_at, now));
+  if (job.state === 'running') return formatDuration(timeRun(job, now));
   if (job.ended_at) return formatAgo(job.ended_at, now);
   return formatDuration(secondsBetween(job.submitted_at, now));
 }

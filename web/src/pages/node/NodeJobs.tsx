@@ -5,6 +5,7 @@ import { Badge } from '../../components/Badge';
 import { Panel } from '../../components/Panel';
 import { Await, Empty } from '../../components/states';
 import { formatDuration, formatTime, formatWord, secondsBetween } from '../../lib/format';
+import { timeRun } from '../../lib/timeRun';
 import { useNow } from '../../lib/useNow';
 
 export function JobsNow({ node }: { node: Node }) {
@@ -59,7 +60,7 @@ function JobRow({ id }: { id: number }) {
         <Badge word={job.state} />
       </td>
       <td className="num">{job.node_count}</td>
-      <td className="num">{job.started_at ? formatDuration(secondsBetween(job.started_at, now)) : '–'}</td>
+      <td className="num">{job.started_at ? formatDuration(timeRun(job, now)) : '–'}</td>
     </tr>
   );
 }

@@ -1,0 +1,59 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "common/config/token_file.h"
+#include "server/commands/command.h"
+#include "server/http/web_files.h"
+#include "server/store/migrate.h"
+#include "server/store/migrations.h"
+
+namespace hai {
+namespace {
+
+Status check_token(const std::string& path) {
+  return path.empty() ? ok() : read_token_file(path).status();
+}
+
+Status check_database(const ServerConfig& config) {
+  const Result<int64_t> version = schema_version(config.conninfo);
+  RETURN_IF_ERROR(version.status());
+  RETURN_IF_ERROR(check_not_newer(version.value()));
+  if (version.value() == latest_schema_version() || config.migrate_on_start) return ok();
+  return failed_precondition(
+      "the database has schema {}, this program needs {}: run hai-server migrate", version.value(),
+      latest_schema_version());
+}
+
+Status check_web_root(const std::string& folder) {
+  if (folder.empty() || folder == "none") return ok();
+  return WebFiles::load(folder).status();
+}
+
+Status check_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return ok();
+  return not_found("no folder {}{}", folder.string(), error ? ": " + error.message() : "");
+}
+
+}  // namespace
+
+int check_config(const ServerConfig& config, const std::string& path) {
+  const std::pair<const char*, Status> checks[] = {
+      {"agent_token_file", check_token(config.agent_token_file)},
+      {"bootstrap.admin_token_file", check_token(config.admin_token_file)},
+      {"store.conninfo", check_database(config)},
+      {"web_root", check_web_root(config.web_root)},
+      {"log.file", check_folder(std::filesystem::path(config.log_file).parent_path())},
+  };
+  int code = kExitOk;
+  for (const auto& [key, status] : checks) {
+    if (status.is_ok()) continue;
+    fmt::print(stderr, "{}: {}: {}\n", path, key, status.message());
+    code = kExitError;
+  }
+  if (code == kExitOk) fmt::print("{}: ok\n", path);
+  return code;
+}
+
+}  // namespace hai

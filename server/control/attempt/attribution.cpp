@@ -1,0 +1,104 @@
+#include "server/control/attempt/attribution.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "server/model/lemon_score.h"
+
+namespace hai {
+namespace {
+
+// A port that is down may heal before it counts as a failure, and a short cut shows only in its
+// counters; what several nodes did together broke by it all the same.
+bool breaks_programs(const Decision& decision, const NodeCheck& check, bool is_gang) {
+  const CheckResult& result = check.result;
+  const bool is_recent = decision.now() - check.since <= decision.knobs().attribution_before;
+  if (result.verdict == CheckVerdict::fail) {
+    // What the kernel said stands for days and happened once.
+    return result.tier >= HealthTier::validate && (is_recent || !result.kind().is_latched);
+  }
+  if (result.verdict != CheckVerdict::warn) return false;
+  if (result.kind().cuts_network) return true;
+  return is_gang && result.kind().counts_cuts && is_recent;
+}
+
+bool concerns(const CheckResult& check, GpuSet gpus) {
+  return check.gpus.is_empty() || gpus.is_empty() || !(check.gpus & gpus).is_empty();
+}
+
+std::optional<NodeFault> fault_of(const Decision& decision, const RankPlacement& place,
+                                  bool is_gang) {
+  const Node* node = decision.state().find(place.node);
+  if (node == nullptr) return std::nullopt;
+  for (const NodeCheck& check : node->health.checks) {
+    if (check.is_settled() || !breaks_programs(decision, check, is_gang)) continue;
+    if (!concerns(check.result, place.gpus)) continue;
+    return NodeFault{node->id, describe(check.result, *node)};
+  }
+  // What was acted upon and has healed meanwhile.
+  const UnixTime since = decision.now() - decision.knobs().attribution_before;
+  for (const NodeMark& mark : node->health.marks) {
+    if (mark.at < since || mark.job) continue;
+    const bool breaks_alone = mark.kind == MarkKind::evict || mark.kind == MarkKind::drain;
+    if (!breaks_alone && !(is_gang && mark.kind == MarkKind::flash_cut)) continue;
+    return NodeFault{node->id, fmt::format("{}: {}", node->facts.name, mark.text())};
+  }
+  return std::nullopt;
+}
+
+bool ran_there(const Attempt& attempt, NodeId node, const CheckResult& fault) {
+  return std::ranges::any_of(attempt.ranks, [&](const Rank& rank) {
+    return rank.place.node == node && concerns(fault, rank.place.gpus);
+  });
+}
+
+bool may_reopen(const Decision& decision, const Job& job) {
+  return job.state == JobState::failed && !job.stop_requested && !job.spec->is_validation &&
+         job.attempt && job.attempt->end && !job.attempt->end->infrastructure &&
+         job.attempt->state == AttemptState::failed &&
+         job.vain_requeues < decision.knobs().max_requeues &&
+         decision.state().find_unfinished(job.user, job.spec->name) == nullptr;
+}
+
+}  // namespace
+
+std::string describe(const CheckResult& check, const Node& node) {
+  return fmt::format("{}: {}", node.facts.name, describe(check));
+}
+
+std::string describe(const CheckResult& check) {
+  return fmt::format("{} ({}{}{})", check.summary.substr(0, check.summary.find("; remedy: ")),
+                     check.name, check.subject.empty() ? "" : " ", check.subject);
+}
+
+std::optional<NodeFault> fault_behind(const Decision& decision, const Attempt& attempt,
+                                      size_t failed_rank) {
+  const bool is_gang = attempt.ranks.size() > 1;
+  if (auto fault = fault_of(decision, attempt.ranks[failed_rank].place, is_gang)) return fault;
+  for (const Rank& rank : attempt.ranks) {
+    if (auto fault = fault_of(decision, rank.place, is_gang)) return fault;
+  }
+  return std::nullopt;
+}
+
+void reopen_recent_failures(Decision& decision, const Node& node, const CheckResult& fault) {
+  const auto& finished = decision.state().finished();
+  const UnixTime since = decision.now() - decision.knobs().attribution_after;
+  std::vector<JobId> jobs;
+  for (auto it = finished.lower_bound({since, JobId{}}); it != finished.end(); ++it) {
+    const Job& job = *decision.state().find(it->second);
+    if (may_reopen(decision, job) && ran_there(*job.attempt, node.id, fault)) {
+      jobs.push_back(job.id);
+    }
+  }
+  for (JobId id : jobs) {
+    if (!may_reopen(decision, *decision.state().find(id))) continue;  // two of one name
+    decision.emit(JobReopened{
+        id,
+        {node.id},
+        fmt::format("it failed by a fault that was seen only now: {}", describe(fault, node))});
+  }
+}
+
+}  // namespace hai

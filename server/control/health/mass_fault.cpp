@@ -1,0 +1,139 @@
+#include "server/control/health/mass_fault.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "server/control/attempt/attribution.h"
+#include "server/control/health/decide_health.h"
+#include "server/control/node_names.h"
+
+namespace hai {
+namespace {
+
+constexpr Duration kSameTime = 1min;
+
+// Who has the same fault as `fault`, and since about when it has it.
+std::vector<NodeId> sharers(const Decision& decision, const CheckResult& fault, UnixTime since) {
+  std::vector<NodeId> nodes;
+  for (const auto& [id, node] : decision.state().nodes()) {
+    const bool shares = std::ranges::any_of(node.health.checks, [&](const NodeCheck& check) {
+      const Duration apart = check.since > since ? check.since - since : since - check.since;
+      return check.result.name == fault.name && check.result.verdict == CheckVerdict::fail &&
+             !check.is_settled() && apart <= kSameTime;
+    });
+    if (shares) nodes.push_back(id);
+  }
+  return nodes;
+}
+
+const Incident* find_incident(const ClusterState& state, const std::string& subject) {
+  for (const auto& [id, incident] : state.incidents()) {
+    if (incident.kind == kMassFault && incident.subject == subject) return &incident;
+  }
+  return nullptr;
+}
+
+void note(Decision& decision, const std::string& where, const CheckResult& fault,
+          std::vector<NodeId> nodes) {
+  const ClusterState& state = decision.state();
+  const std::string subject = fault.name + '@' + where;
+  const Incident* known = find_incident(state, subject);
+  if (known != nullptr) {
+    nodes.insert(nodes.end(), known->nodes.begin(), known->nodes.end());
+    std::ranges::sort(nodes);
+    nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+    if (nodes.size() == known->nodes.size()) return;
+  }
+  const std::string summary = fmt::format(
+      "{} of {} nodes of {} at once ({}): what they share is suspected; they take no new jobs, and "
+      "those they have go on",
+      fault.name, nodes.size(), where, names_of(state, nodes));
+  if (known != nullptr) return decision.emit(IncidentChanged{known->id, summary, nodes});
+  decision.emit(IncidentOpened{
+      {state.last_incident().value + 1}, std::string(kMassFault), subject, summary, nodes});
+}
+
+bool is_held(const Node& node) {
+  return std::ranges::any_of(
+      node.health.checks, [](const NodeCheck& check) { return check.done == FaultAnswer::hold; });
+}
+
+// When most of them are well again, those that are not have a fault of their own: they are judged
+// anew, else nobody would ever mend them.
+void judge_rest_anew(Decision& decision, const Incident& incident) {
+  const auto limit = static_cast<size_t>(decision.knobs().mass_fault_nodes);
+  std::vector<std::pair<NodeId, CheckResult>> rest;
+  std::set<NodeId> held;
+  for (NodeId id : incident.nodes) {
+    for (const NodeCheck& check : decision.state().find(id)->health.checks) {
+      if (check.done != FaultAnswer::hold || !incident.subject.starts_with(check.result.name + '@'))
+        continue;
+      if (sharers(decision, check.result, check.since).size() >= limit) return;
+      rest.emplace_back(id, check.result);
+      held.insert(id);
+    }
+  }
+  if (2 * held.size() > incident.nodes.size()) return;
+  for (const auto& [id, check] : rest) {
+    decision.emit(NodeCheckHandled{id, check.name, check.subject, FaultAnswer::none});
+  }
+}
+
+}  // namespace
+
+bool hold_for_mass_fault(Decision& decision, NodeId id, const CheckResult& fault) {
+  const ClusterState& state = decision.state();
+  const Node& node = *state.find(id);
+  const UnixTime since = node.health.find(fault.name, fault.subject)->since;
+  std::vector<NodeId> all = sharers(decision, fault, since);
+  std::vector<NodeId> of_leaf;
+  std::ranges::copy_if(all, std::back_inserter(of_leaf),
+                       [&](NodeId other) { return leaf_of(*state.find(other)) == leaf_of(node); });
+  const Knobs& knobs = decision.knobs();
+  const auto limit = static_cast<size_t>(knobs.mass_fault_nodes);
+  const size_t share = state.nodes().size() * static_cast<size_t>(knobs.mass_loss_permille) / 1000;
+  if (of_leaf.size() >= limit) {
+    note(decision, "leaf " + leaf_of(node), fault, std::move(of_leaf));
+  } else if (all.size() >= std::max(limit, share)) {
+    note(decision, "the cluster", fault, std::move(all));
+  } else {
+    return false;
+  }
+  decision.emit(NodeCheckHandled{id, fault.name, fault.subject, FaultAnswer::hold});
+  if (node.scheduling == Scheduling::open) {
+    decision.emit(
+        NodeSchedulingChanged{id, Scheduling::cordoned, describe(fault), std::string(kByHealth)});
+  }
+  return true;
+}
+
+void release_held_nodes(Decision& decision) {
+  const ClusterState& state = decision.state();
+  std::vector<Incident> mass;
+  for (const auto& [id, incident] : state.incidents()) {
+    if (incident.kind == kMassFault) mass.push_back(incident);
+  }
+  for (const Incident& incident : mass) judge_rest_anew(decision, incident);
+  std::vector<IncidentId> over;
+  for (const auto& [id, incident] : state.incidents()) {
+    if (incident.kind != kMassFault) continue;
+    bool any = false;
+    for (NodeId node_id : incident.nodes) {
+      const Node& node = *state.find(node_id);
+      if (is_held(node)) {
+        any = true;
+      } else if (node.scheduling == Scheduling::cordoned && node.scheduling_by == kByHealth &&
+                 node.health.repair.step == RepairStep::none) {
+        decision.emit(NodeSchedulingChanged{node_id, Scheduling::open, "", ""});
+      }
+    }
+    if (!any) over.push_back(id);
+  }
+  for (IncidentId id : over) {
+    decision.emit(IncidentClosed{id, "the fault is over on all of them"});
+  }
+}
+
+}  // namespace hai

@@ -1,0 +1,110 @@
+#include "server/control/nodes/decide_mass_loss.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "server/control/node_names.h"
+
+namespace hai {
+namespace {
+
+// In a small cluster one node is already more than any share of it.
+constexpr int kNodesMin = 3;
+
+bool is_silent(const Knobs& knobs, const Sessions& sessions, const Node& node, MonoTime now) {
+  return node.liveness == Liveness::suspect &&
+         now - sessions.contact(node.id) > silence_limit(knobs);
+}
+
+struct Loss {
+  std::string subject;
+  std::string what;
+};
+
+// Whether so many are silent that the network is to be suspected.
+std::optional<Loss> find_loss(const Decision& decision, const std::vector<NodeId>& silent) {
+  const ClusterState& state = decision.state();
+  std::map<std::string, int> silent_of_leaf;
+  for (NodeId id : silent) ++silent_of_leaf[leaf_of(*state.find(id))];
+  std::map<std::string, int> size_of_leaf;
+  int not_down = 0;
+  for (const auto& [id, node] : state.nodes()) {
+    if (node.liveness == Liveness::down) continue;
+    ++not_down;
+    if (silent_of_leaf.contains(leaf_of(node))) ++size_of_leaf[leaf_of(node)];
+  }
+  std::vector<std::string> leaves;
+  for (const auto& [leaf, count] : silent_of_leaf) {
+    if (count >= 2 && count == size_of_leaf[leaf]) leaves.push_back(leaf);
+  }
+  const int count = static_cast<int>(silent.size());
+  const int limit = std::max(kNodesMin, not_down * decision.knobs().mass_loss_permille / 1000);
+  if (count < limit && leaves.empty()) return std::nullopt;
+  const std::string nodes = fmt::format("{} of {} nodes fell silent at once", count, not_down);
+  if (leaves.size() == 1 && count == silent_of_leaf[leaves[0]]) {
+    return Loss{"leaf/" + leaves[0], nodes + ", all of leaf " + leaves[0]};
+  }
+  return Loss{"cluster", leaves.empty() ? nodes
+                                        : fmt::format("{}, among them all of {} leaves", nodes,
+                                                      leaves.size())};
+}
+
+void open(Decision& decision, const Loss& loss, std::vector<NodeId> silent) {
+  const std::string summary = fmt::format(
+      "{} ({}): the network is suspected; their jobs stay until the nodes return, have surely "
+      "ended "
+      "their ranks, or an operator says so with `hai fence`",
+      loss.what, names_of(decision.state(), silent));
+  decision.emit(IncidentOpened{{decision.state().last_incident().value + 1},
+                               std::string(kMassLoss),
+                               loss.subject,
+                               summary,
+                               std::move(silent)});
+}
+
+void follow(Decision& decision, const Incident& incident, const std::vector<NodeId>& silent) {
+  std::set<NodeId> all(incident.nodes.begin(), incident.nodes.end());
+  all.insert(silent.begin(), silent.end());
+  if (all.size() > incident.nodes.size()) {
+    std::vector<NodeId> nodes(all.begin(), all.end());
+    decision.emit(IncidentChanged{incident.id,
+                                  fmt::format("{} nodes fell silent ({}): the network is suspected",
+                                              nodes.size(), names_of(decision.state(), nodes)),
+                                  nodes});
+    return;
+  }
+  int back = 0;
+  int ended = 0;
+  for (NodeId id : incident.nodes) {
+    const Liveness liveness = decision.state().find(id)->liveness;
+    back += liveness == Liveness::up;
+    ended += liveness == Liveness::down;
+  }
+  if (back + ended < static_cast<int>(incident.nodes.size())) return;
+  decision.emit(IncidentClosed{
+      incident.id, fmt::format("{} nodes are back, {} have surely ended their ranks and are down",
+                               back, ended)});
+}
+
+}  // namespace
+
+void decide_mass_loss(Decision& decision, const Sessions& sessions, MonoTime now) {
+  const Knobs& knobs = decision.knobs();
+  // A new leader has not heard of anybody yet.
+  if (now - sessions.term_start() < knobs.down_after / 2) return;
+  std::vector<NodeId> silent;
+  for (const auto& [id, node] : decision.state().nodes()) {
+    if (is_silent(knobs, sessions, node, now)) silent.push_back(id);
+  }
+  if (const Incident* incident = decision.state().open_incident(kMassLoss)) {
+    return follow(decision, *incident, silent);
+  }
+  if (silent.size() < 2) return;
+  if (std::optional<Loss> loss = find_loss(decision, silent)) {
+    open(decision, *loss, std::move(silent));
+  }
+}
+
+}  // namespace hai

@@ -1,0 +1,12 @@
+#pragma once
+// Many nodes silent at once say something about the network, not about the nodes: one incident,
+// open from when they fell silent until each is back or surely ended (docs/contract.md, Faults).
+
+#include "server/control/decision.h"
+#include "server/control/sessions.h"
+
+namespace hai {
+
+void decide_mass_loss(Decision& decision, const Sessions& sessions, MonoTime now);
+
+}  // namespace hai

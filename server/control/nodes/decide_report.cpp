@@ -1,0 +1,219 @@
+#include "server/control/nodes/decide_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "common/hostlist.h"
+#include "server/control/attempt/attempt_flow.h"
+#include "server/control/health/decide_health.h"
+#include "server/control/health/decide_validate.h"
+
+namespace hai {
+namespace {
+
+// A node where ranks can't start, e.g. because its disk is full, is always free: without a pause it
+// would draw in every waiting job, one after the other, and use up their requeues.
+constexpr Duration kLaunchPause = 10s;
+
+// The rank this status is about, if its attempt is the live one and places it on this node.
+const Rank* live_rank(const ClusterState& state, NodeId node, const RankKey& key) {
+  const Job* job = state.find(key.job);
+  if (job == nullptr || !job->has_live_attempt() || job->attempt->number != key.attempt)
+    return nullptr;
+  if (key.rank < 0 || key.rank >= static_cast<int>(job->attempt->ranks.size())) return nullptr;
+  const Rank& rank = job->attempt->ranks[key.rank];
+  return rank.place.node == node ? &rank : nullptr;
+}
+
+// The newest one counts. A node whose clock is ahead must not make its checkpoint the newest for
+// hours: what it says is from the future is from now, and no news when it is said again.
+void take_checkpoint(Decision& decision, const Job& job, int attempt, CheckpointInfo reported) {
+  const std::optional<CheckpointInfo>& known = job.checkpoint;
+  // Each report names the last checkpoint again. That of a node whose clock is ahead was taken as
+  // of then, and is no news when that time has come.
+  const bool is_same = known && known->path == reported.path && known->step == reported.step;
+  if (is_same && reported.at - known->at <= 2 * decision.knobs().heartbeat) return;
+  if (reported.at > decision.now()) {
+    if (is_same) return;
+    reported.at = decision.now();
+  }
+  if (!known || reported.at > known->at)
+    decision.emit(CheckpointReported{job.id, attempt, std::move(reported)});
+}
+
+void take_program_reports(Decision& decision, const RankStatus& status) {
+  const Job& job = *decision.state().find(status.key.job);
+  if (status.checkpoint) take_checkpoint(decision, job, status.key.attempt, *status.checkpoint);
+  if (status.whole_life_state && *status.whole_life_state != job.whole_life_state) {
+    decision.emit(LifeStateSet{job.id, status.key.attempt, *status.whole_life_state});
+  }
+}
+
+// A program that ended by itself before it could see the suspend request has ended as it meant to:
+// else a job with a suspend signal that has just succeeded would run again. Of a gang another rank
+// may have seen it.
+bool ended_unseen(const Attempt& attempt, const RankStatus& status) {
+  return attempt.state == AttemptState::suspending && !attempt.end && attempt.ranks.size() == 1 &&
+         status.phase == RankPhase::exited && status.cause == ExitCause::program &&
+         !status.suspend_notified;
+}
+
+// Its group is judged as a whole.
+bool is_bisected(const Decision& decision, NodeId node) {
+  return decision.state().find(node)->health.repair.step == RepairStep::bisecting;
+}
+
+void take_status(Decision& decision, Session& session, const RankStatus& status) {
+  const RankKey& key = status.key;
+  const Rank* rank = live_rank(decision.state(), session.node, key);
+  if (rank == nullptr || is_gone(rank->state)) return;
+  take_program_reports(decision, status);
+  const Attempt& attempt = *decision.state().find(key.job)->attempt;
+  if (attempt.state == AttemptState::placed) decision.emit(AttemptStarting{key.job, key.attempt});
+  // Only a program that runs ends by itself.
+  bool has_run = status.phase == RankPhase::running || status.cause == ExitCause::program ||
+                 status.cause == ExitCause::go_suspend;
+  if (status.cause == ExitCause::lost && rank->state == RankState::pending) {
+    session.no_launches_until = decision.now() + kLaunchPause;
+    session.launch_trouble = status.message;
+  }
+  if (has_run && rank->state == RankState::pending)
+    decision.emit(RankRunning{key.job, key.attempt, key.rank});
+  if (ended_unseen(attempt, status)) {
+    decision.emit(AttemptContinued{key.job, key.attempt, "it ended before it saw the request"});
+  }
+  if (status.phase == RankPhase::exited) {
+    const Job& job = *decision.state().find(key.job);
+    if (job.spec->is_validation && status.cause == ExitCause::program &&
+        !is_bisected(decision, session.node)) {
+      judge_validation(decision, job, static_cast<size_t>(key.rank), status);
+    }
+    decision.emit(RankEnded{key.job, key.attempt, key.rank, RankState::exited, status.cause,
+                            status.exit_code, status.message});
+  }
+  settle_attempt(decision, key.job);
+}
+
+// A rank the server saw running and the agent knows nothing of any more is lost.
+void lose_missing_ranks(Decision& decision, NodeId node, const Session& session) {
+  std::vector<RankKey> missing;
+  for (const Occupant& occupant : decision.state().find(node)->occupants) {
+    const Attempt& attempt = *decision.state().find(occupant.job)->attempt;
+    RankKey key{occupant.job, attempt.number, occupant.rank};
+    if (attempt.ranks[occupant.rank].state == RankState::running && !session.ranks.contains(key))
+      missing.push_back(key);
+  }
+  for (const RankKey& key : missing) {
+    if (live_rank(decision.state(), node, key) == nullptr) continue;
+    decision.emit(RankEnded{key.job, key.attempt, key.rank, RankState::lost, ExitCause::lost, 0,
+                            "the agent does not know it any more"});
+    settle_attempt(decision, key.job);
+  }
+}
+
+// Why the node may get no ranks though its agent is in contact; "" if it may.
+std::string find_trouble(const Decision& decision, const Session& session) {
+  int strays = count_strays(decision.state(), session.node, session);
+  if (strays > 0) {
+    return fmt::format("{} rank{} of ended attempts still there", strays, strays == 1 ? "" : "s");
+  }
+  if (decision.now() >= session.no_launches_until) return "";
+  return "a rank could not start: " + session.launch_trouble;
+}
+
+void settle_liveness(Decision& decision, NodeId id, const Session& session) {
+  const Node& node = *decision.state().find(id);
+  std::string reason = find_trouble(decision, session);
+  if (!reason.empty()) {
+    if (node.liveness == Liveness::suspect && node.liveness_reason == reason) return;
+    decision.emit(NodeLivenessChanged{id, Liveness::suspect, std::move(reason)});
+    return;
+  }
+  if (node.liveness != Liveness::up) decision.emit(NodeLivenessChanged{id, Liveness::up, ""});
+}
+
+NodeId next_node_id(const ClusterState& state) {
+  return state.nodes().empty() ? NodeId{1} : NodeId{state.nodes().rbegin()->first.value + 1};
+}
+
+Status check_facts(const NodeFacts& facts, const std::string& node_name) {
+  if (facts.name.empty() || facts.name != node_name)
+    return invalid_argument("node name: '{}' in the facts, '{}' in the stream", facts.name,
+                            node_name);
+  if (!is_node_name(facts.name)) {
+    return invalid_argument("node name '{}': may have letters, digits and . _ - only",
+                            facts.name.substr(0, 255));
+  }
+  if (facts.group.empty()) return invalid_argument("node {}: group must not be empty", facts.name);
+  if (facts.gpus < 0 || facts.gpus > GpuSet::kMax) {
+    return invalid_argument("node {}: gpus must be 0..{}, is {}", facts.name, GpuSet::kMax,
+                            facts.gpus);
+  }
+  return ok();
+}
+
+}  // namespace
+
+int count_strays(const ClusterState& state, NodeId node, const Session& session) {
+  int strays = 0;
+  for (const auto& [key, status] : session.ranks) {
+    if (status.phase == RankPhase::exited) continue;
+    const Rank* rank = live_rank(state, node, key);
+    strays += rank == nullptr || is_gone(rank->state);
+  }
+  return strays;
+}
+
+Status decide_registration(Decision& decision, Sessions& sessions, Session& session,
+                           const AgentReport& report) {
+  const ClusterState& state = decision.state();
+  if (report.facts) session.facts = report.facts;
+  if (!session.facts)
+    return failed_precondition("the first report of a connection must carry the node's facts");
+  const NodeFacts& facts = *session.facts;
+  RETURN_IF_ERROR(check_facts(facts, session.node_name));
+  const Node* known = state.find_node(facts.name);
+  if (known != nullptr && known->facts.gpus != facts.gpus &&
+      (!known->occupants.empty() || !known->held.empty())) {
+    return failed_precondition(
+        "node {}: has {} GPUs now and had {}, and jobs are on it; it may return when they are gone",
+        known->facts.name, facts.gpus, known->facts.gpus);
+  }
+  NodeId id = known == nullptr ? next_node_id(state) : known->id;
+  if (known == nullptr || !(known->facts == facts)) decision.emit(NodeRegistered{id, facts});
+  sessions.bind(session, id);
+  return ok();
+}
+
+void decide_report(Decision& decision, Session& session, const AgentReport& report) {
+  session.has_reported = true;
+  session.peers_version = report.peers_version;
+  const NodePeers& peers = decision.state().find(session.node)->peers;
+  if (peers.named && peers.version == report.peers_version) {
+    decision.emit(NodePeersConfirmed{session.node});
+  }
+  // Before the ranks: a fault that is reported together with a failure may explain it.
+  if (report.checks) take_checks(decision, session, *report.checks);
+  if (report.hook) session.hook = report.hook;
+  if (report.checks) decide_faults(decision, session.node);
+  session.ranks.clear();
+  for (const RankStatus& status : report.ranks) session.ranks.insert_or_assign(status.key, status);
+  for (const RankStatus& status : report.ranks) take_status(decision, session, status);
+  lose_missing_ranks(decision, session.node, session);
+  settle_liveness(decision, session.node, session);
+}
+
+void decide_node_down(Decision& decision, NodeId id, const std::string& reason) {
+  decision.emit(NodeLivenessChanged{id, Liveness::down, reason});
+  std::vector<Occupant> occupants = decision.state().find(id)->occupants;
+  for (const Occupant& occupant : occupants) {
+    const Attempt& attempt = *decision.state().find(occupant.job)->attempt;
+    if (is_gone(attempt.ranks[occupant.rank].state)) continue;
+    decision.emit(RankEnded{occupant.job, attempt.number, occupant.rank, RankState::lost,
+                            ExitCause::lost, 0, "its node is down"});
+    settle_attempt(decision, occupant.job);
+  }
+}
+
+}  // namespace hai

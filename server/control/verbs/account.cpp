@@ -1,0 +1,122 @@
+// Users, quotas and tokens: admins change them; everybody may make and revoke tokens of his own.
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "server/control/decision.h"
+
+namespace hai {
+namespace {
+
+Status admin_only(const Actor& actor, std::string_view what) {
+  if (actor.role == Role::admin) return ok();
+  return permission_denied("{} is no admin: only admins change {}", actor.user, what);
+}
+
+// Names that a shell, a file and a table can hold: what LDAP and Unix give people.
+Status check_name(std::string_view what, std::string_view name) {
+  constexpr size_t kNameMax = 128;
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@+";
+  if (!name.empty() && name.size() <= kNameMax && name.front() != '-' &&
+      name.find_first_not_of(kAllowed) == std::string_view::npos) {
+    return ok();
+  }
+  return invalid_argument("{}: must be 1..{} of the characters A-Z a-z 0-9 . _ - @ +, is '{}'",
+                          what, kNameMax, name.substr(0, kNameMax));
+}
+
+// A person, or a group that somebody is in; "public" is everybody's.
+Status check_owner(const ClusterState& state, const std::string& owner) {
+  const auto is_of_group = [&](const auto& entry) {
+    return std::ranges::find(entry.second.groups, owner) != entry.second.groups.end();
+  };
+  if (owner == "public" || state.find_user(owner) != nullptr ||
+      std::ranges::any_of(state.users(), is_of_group)) {
+    return ok();
+  }
+  return not_found("there is no user and no user group {}; `hai user set` makes one", owner);
+}
+
+// Quotas may be set before the first node has come.
+Status check_node_group(const ClusterState& state, const std::string& group) {
+  const auto& groups = state.node_census().groups();
+  if (group == "*" || groups.empty() || groups.contains(group)) return ok();
+  return not_found("there is no node group {}; there is: {}", group,
+                   fmt::join(std::views::keys(groups), ", "));
+}
+
+}  // namespace
+
+Result<CommandReply> decide(Decision& decision, const SetUser& command, const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "users"));
+  RETURN_IF_ERROR(check_name("user name", command.user.name));
+  for (const std::string& group : command.user.groups) {
+    RETURN_IF_ERROR(check_name("user group", group));
+  }
+  if (command.user.name == actor.user &&
+      (!command.user.active || command.user.role != Role::admin)) {
+    return failed_precondition("{} can't take his own admin rights away", actor.user);
+  }
+  const User* known = decision.state().find_user(command.user.name);
+  if (known == nullptr || !known->is_same_account(command.user)) {
+    decision.emit(UserSet{command.user});
+  }
+  return CommandReply{{}, command.user.name, "set"};
+}
+
+Result<CommandReply> decide(Decision& decision, const SetQuota& command, const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "quotas"));
+  const Quota& quota = command.quota;
+  RETURN_IF_ERROR(check_name("quota owner", quota.owner));
+  if (quota.group != "*") RETURN_IF_ERROR(check_name("quota group", quota.group));
+  if (quota.priority == Priority::automatic)
+    return invalid_argument("quota: auto is no level of its own");
+  if (quota.nodes < 0 || quota.nodes > Quota::kUnlimited) {
+    return invalid_argument("quota: nodes must be 0..{}, is {}", Quota::kUnlimited, quota.nodes);
+  }
+  const auto& quotas = decision.state().quotas();
+  const auto known = quotas.find({quota.owner, quota.group, quota.priority});
+  if (known == quotas.end()) {  // One that is there can be changed though its owner has left.
+    RETURN_IF_ERROR(check_owner(decision.state(), quota.owner));
+    RETURN_IF_ERROR(check_node_group(decision.state(), quota.group));
+  }
+  if (known == quotas.end() || !(known->second == quota)) decision.emit(QuotaSet{quota});
+  return CommandReply{{}, quota.owner, "set"};
+}
+
+Result<CommandReply> decide(Decision& decision, const RemoveQuota& command, const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "quotas"));
+  const Quota& quota = command.quota;
+  auto it = decision.state().quotas().find({quota.owner, quota.group, quota.priority});
+  if (it == decision.state().quotas().end()) {
+    return not_found("quota of {} in {}/{} does not exist", quota.owner, quota.group,
+                     to_string(quota.priority));
+  }
+  decision.emit(QuotaRemoved{it->second});
+  return CommandReply{{}, quota.owner, "removed"};
+}
+
+Result<CommandReply> decide(Decision& decision, const AddToken& command, const Actor& actor) {
+  if (command.token.user != actor.user) RETURN_IF_ERROR(admin_only(actor, "other users' tokens"));
+  if (decision.state().find_user(command.token.user) == nullptr)
+    return not_found("user {} does not exist", command.token.user);
+  if (command.token.hash.size() != 64) return invalid_argument("token: not a SHA-256 hash");
+  Token token = command.token;
+  token.created_at = decision.now();
+  if (decision.state().find_token(token.hash) == nullptr) decision.emit(TokenSet{token});
+  return CommandReply{{}, token.user, "token added"};
+}
+
+Result<CommandReply> decide(Decision& decision, const RevokeToken& command, const Actor& actor) {
+  const Token* token = decision.state().find_token(command.hash);
+  if (token == nullptr) return not_found("the token does not exist");
+  if (token->user != actor.user) RETURN_IF_ERROR(admin_only(actor, "other users' tokens"));
+  std::string user = token->user;
+  decision.emit(TokenRevoked{command.hash});
+  return CommandReply{{}, user, "token revoked"};
+}
+
+}  // namespace hai

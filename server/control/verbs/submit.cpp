@@ -1,0 +1,165 @@
+// Admission: a job that can never run is refused with the reason; everything else is queued and
+// durable.
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
+
+#include "common/whole_number.h"
+#include "server/control/verbs/submit.h"
+#include "server/plan/eligible.h"
+#include "server/plan/ledger.h"
+
+namespace hai {
+namespace {
+
+// How many of the group's nodes could ever run one job: a zone's, or two zones' together, because
+// only one pair of neighbouring ranks may cross.
+int most_nodes_together(const JobSpec& spec, const std::map<std::string, int>& nodes_by_zone) {
+  if (!spec.zone.empty()) return nodes_by_zone.at(spec.zone);
+  int first = 0;
+  int second = 0;
+  for (const auto& [zone, count] : nodes_by_zone) {
+    second = std::max(second, std::min(first, count));
+    first = std::max(first, count);
+  }
+  return spec.cross_zone == CrossZone::allow ? first + second : first;
+}
+
+Status check_group(const ClusterState& state, const JobSpec& spec) {
+  const NodeCensus& census = state.node_census();
+  std::map<std::string, int> nodes_by_zone;
+  std::set<int> gpu_counts;
+  int fitting = 0;
+  for (const auto& [size, count] : census.sizes_of(spec.group)) {
+    const auto& [zone, gpus] = size;
+    gpu_counts.insert(gpus);
+    if (gpus == 0 || spec.gpus_per_node > gpus) continue;
+    fitting += count;
+    nodes_by_zone[zone] += count;
+  }
+  if (gpu_counts.empty()) {
+    const auto groups = std::views::keys(census.groups());
+    return invalid_argument("resource.group: there is no node group '{}'; there is: {}", spec.group,
+                            census.groups().empty() ? "none yet, no node has registered"
+                                                    : fmt::format("{}", fmt::join(groups, ", ")));
+  }
+  if (!spec.zone.empty() && !nodes_by_zone.contains(spec.zone)) {
+    return invalid_argument("resource.group: group {} has no zone '{}'", spec.group, spec.zone);
+  }
+  if (spec.gpus_per_node != 0 && spec.gpus_per_node != 1 && spec.gpus_per_node != 2 &&
+      spec.gpus_per_node != 4 && !gpu_counts.contains(spec.gpus_per_node)) {
+    return invalid_argument(
+        "resource.gpus_per_node: must be 1, 2, 4 (a share) or {} (the whole node) in group {}, is "
+        "{}",
+        fmt::join(gpu_counts, " or "), spec.group, spec.gpus_per_node);
+  }
+  int most = most_nodes_together(spec, nodes_by_zone);
+  if (spec.node_count > most) {
+    std::string_view together = !spec.zone.empty() || most == fitting ? ""
+                                : spec.cross_zone == CrossZone::allow ? " in two zones together"
+                                                                      : " in one zone";
+    return invalid_argument(
+        "resource.node_count: {} asked, but {}{} has {} nodes{}{}", spec.node_count, spec.group,
+        spec.zone.empty() ? "" : "#" + spec.zone, most,
+        spec.gpus_per_node == 0 ? "" : fmt::format(" with at least {} GPUs", spec.gpus_per_node),
+        together);
+  }
+  return ok();
+}
+
+// Of CPUs and memory: what no node of the group has. A node that does not know its own counts for
+// any amount.
+Status check_sizes(const ClusterState& state, const JobSpec& spec) {
+  const auto [most_cpus, most_memory] = state.node_census().largest_of(spec.group, spec.zone);
+  if (spec.cpus_per_node > most_cpus) {
+    return invalid_argument("resource.cpus_per_node: {} asked, but no node of {} has more than {}",
+                            spec.cpus_per_node, spec.group, most_cpus);
+  }
+  if (spec.memory_per_node_bytes > most_memory) {
+    const auto gib = [](int64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
+    return invalid_argument(
+        "resource.memory_per_node: {:.1f} GiB asked, but no node of {} has more than {:.1f} GiB",
+        gib(spec.memory_per_node_bytes), spec.group, gib(most_memory));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Status check_quota(const ClusterState& state, const User& user, const JobSpec& spec,
+                   Priority priority) {
+  int64_t units = quota_units(state, spec);
+  int64_t best = 0;
+  for (Priority level : kPriorities) {
+    bool counts = priority == level || (priority == Priority::automatic && level <= kAutoCeiling);
+    if (counts) best = std::max(best, state.quota_nodes(user, spec.group, level).value_or(0));
+  }
+  if (best >= Quota::kUnlimited || units <= best * ClusterState::kNodeUnit) return ok();
+  return resource_exhausted(
+      "quota of {} in {}/{}: {} nodes in all, {} asked; ask an admin for more or take another "
+      "priority",
+      user.name, spec.group, to_string(priority), best, spec.node_count);
+}
+
+namespace {
+
+Result<std::vector<JobId>> resolve_dependencies(const ClusterState& state, const std::string& user,
+                                                const JobSpec& spec) {
+  std::vector<JobId> unmet;
+  for (const std::string& text : spec.depends_on) {
+    const std::optional<int64_t> id = whole_number(text);
+    const Job* job = id ? state.find(JobId{*id}) : state.find_unfinished(user, text);
+    if (job == nullptr)
+      return not_found("options.depends_on: no unfinished or recent job {}", text);
+    if (job->state == JobState::failed || job->state == JobState::stopped) {
+      return failed_precondition("options.depends_on: job {} has {}", job->id.value,
+                                 to_string(job->state));
+    }
+    if (!job->is_terminal() && std::ranges::find(unmet, job->id) == unmet.end())
+      unmet.push_back(job->id);
+  }
+  return unmet;
+}
+
+}  // namespace
+
+Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const Actor& actor) {
+  const ClusterState& state = decision.state();
+  const JobSpec& spec = command.spec;
+  if (!command.request_id.empty()) {
+    if (const std::optional<JobId> known = state.find_request(actor.user, command.request_id)) {
+      const Job* job = state.find(*known);  // It may have ended long ago.
+      return CommandReply{*known, job != nullptr ? job->spec->name : spec.name, "submitted before"};
+    }
+  }
+  if (const Job* same = state.find_unfinished(actor.user, spec.name)) {
+    return already_exists(
+        "name: {} is the name of your unfinished job {}; take another or stop that one", spec.name,
+        same->id.value);
+  }
+  if (!spec.image.empty()) {
+    return invalid_argument(
+        "resource.image: container images are not supported yet; leave it empty");
+  }
+  if (state.unfinished_count(actor.user) >= decision.knobs().max_unfinished_jobs_per_user) {
+    return resource_exhausted("{} has {} unfinished jobs, as many as allowed", actor.user,
+                              state.unfinished_count(actor.user));
+  }
+  RETURN_IF_ERROR(check_group(state, spec));
+  RETURN_IF_ERROR(check_sizes(state, spec));
+  RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec, spec.priority));
+  Result<std::vector<JobId>> dependencies = resolve_dependencies(state, actor.user, spec);
+  if (!dependencies.is_ok()) return dependencies.status();
+  JobId id{state.last_job().value + 1};
+  decision.emit(JobSubmitted{id, actor.user, command.request_id,
+                             std::make_shared<const JobSpec>(spec),
+                             std::move(dependencies).value()});
+  return CommandReply{id, spec.name, "queued"};
+}
+
+}  // namespace hai

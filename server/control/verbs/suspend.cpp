@@ -1,0 +1,37 @@
+// Suspend: the job saves, leaves its nodes and stays away until somebody resumes it. Resume: it may
+// run again.
+
+#include "server/control/decision.h"
+#include "server/plan/carry_out.h"
+
+namespace hai {
+
+Result<CommandReply> decide(Decision& decision, const SuspendJob& command, const Actor& actor) {
+  Result<const Job*> found = find_controllable(decision.state(), actor, command.job);
+  if (!found.is_ok()) return found.status();
+  const Job& job = *found.value();
+  if (job.is_terminal())
+    return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
+  std::string reason =
+      "suspended by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
+  if (!job.held) decision.emit(JobHeld{job.id, reason});
+  if (job.reservation) decision.emit(ReservationDropped{job.id, reason});
+  if (!job.has_live_attempt())
+    return CommandReply{job.id, job.spec->name, "held; it does not run now"};
+  suspend_attempt(decision, job.id, {}, reason);
+  return CommandReply{
+      job.id, job.spec->name,
+      fmt::format("suspending; it has {} to save", format_duration(job.spec->suspend.grace))};
+}
+
+Result<CommandReply> decide(Decision& decision, const ResumeJob& command, const Actor& actor) {
+  Result<const Job*> found = find_controllable(decision.state(), actor, command.job);
+  if (!found.is_ok()) return found.status();
+  const Job& job = *found.value();
+  if (job.is_terminal())
+    return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
+  if (job.held) decision.emit(JobReleased{job.id});
+  return CommandReply{job.id, job.spec->name, job.has_live_attempt() ? "runs" : "queued"};
+}
+
+}  // namespace hai

@@ -1,0 +1,46 @@
+#pragma once
+// Accepts gRPC's connections in its place: Debian's gRPC accepts without a limit, and when the
+// process has no file descriptor left its listener is gone for good (CVE-2023-4785). When there are
+// many, a connection is handed over with its first byte only: one that says nothing costs gRPC
+// nothing. Before, at once: a client that is busy elsewhere may take 5 s to say something, and by
+// then wants to have heard from the server.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/status.h"
+#include "common/time.h"
+#include "server/rpc/connection_table.h"
+
+namespace hai {
+
+struct ListenerLimits {
+  ConnectionLimits connections;
+  size_t at_once = 10'000;  // up to so many are handed over as they come
+  size_t silent = 1'000;    // more, that have said nothing yet; the oldest makes room for another
+  Duration silent_time = 10s;
+};
+
+class GrpcListener {
+ public:
+  // Takes over a non-blocking socket; called on the listener's thread.
+  using HandOver = std::function<void(int listener_fd, int fd)>;
+
+  // Binds `address` (host:port, port 0 for any); accepts once `accept` was called.
+  static Result<std::unique_ptr<GrpcListener>> open(const std::string& address,
+                                                    ListenerLimits limits);
+  ~GrpcListener();  // stops
+
+  int port() const;
+  void accept(HandOver hand_over);
+  // Returns when nothing is handed over any more.
+  void stop();
+
+ private:
+  struct Impl;
+  explicit GrpcListener(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hai

@@ -1,0 +1,70 @@
+"""--check-config of both programs says what is wrong before a start would find out, and what it
+names and is not there."""
+
+import subprocess
+import unittest
+
+from cluster import ClusterTest, programs
+
+
+class CheckConfigTest(ClusterTest):
+    shape = {"name": "check", "nodes": 1}
+
+    def check(self, program, config):
+        done = subprocess.run(
+            [str(programs() / program), "--check-config", "--config", str(config)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        return done.returncode, done.stderr
+
+    def changed(self, config, old, new):
+        text = config.read_text()
+        self.assertIn(old, text)
+        path = self.cluster.root / config.name
+        path.write_text(text.replace(old, new, 1))
+        return path
+
+    def test_of_the_server(self):
+        good = self.cluster.data / "server.yaml"
+        self.assertEqual(self.check("hai-server", good), (0, ""))
+        code, said = self.check(
+            "hai-server", self.changed(good, "agent_token_file: ", "agent_token_file: /nowhere/")
+        )
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"\A\S+: agent_token_file: cannot read token file /nowhere/\S+: No such")
+        code, said = self.check(
+            "hai-server", self.changed(good, "conninfo: ", "conninfo: dbname=absent host=/nowhere #")
+        )
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"\A\S+: store.conninfo: postgres: ")
+        code, said = self.check(
+            "hai-server", self.changed(good, "cluster: ", "web_root: /nowhere\ncluster: ")
+        )
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"\A\S+: web_root: [^\n]*/nowhere")
+
+    def test_of_an_agent(self):
+        good = next(self.cluster.data.glob("**/node-1/**/agent.yaml"), None)
+        good = good or next(self.cluster.data.glob("**/node-1*.yaml"))
+        self.assertEqual(self.check("hai-agent", good), (0, ""))
+        code, said = self.check("hai-agent", self.changed(good, 'name: "node-1"', 'name: "node 1"'))
+        self.assertEqual(code, 2)
+        self.assertIn("name: must be 1 to 255 letters, digits and . _ -, is 'node 1'", said)
+
+    def test_a_token_that_others_can_read_is_none(self):
+        good = self.cluster.data / "server.yaml"
+        token = self.cluster.root / "open.token"
+        token.write_text("0123456789abcdef\n")
+        token.chmod(0o644)
+        config = self.changed(good, "agent_token_file: ", f"agent_token_file: {token} #")
+        code, said = self.check("hai-server", config)
+        self.assertEqual(code, 1)
+        self.assertIn(f"token file {token}: mode 0644 lets others at it", said)
+        token.chmod(0o640)
+        self.assertEqual(self.check("hai-server", config), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+"""Floods of connections that say nothing, or nothing that makes sense, against a server that may
+open few files: whoever has a token is served meanwhile, and the agents stay where they are."""
+
+import contextlib
+import socket
+import unittest
+
+from cluster import eventually
+from servers import Servers
+
+OPEN_FILES = 600
+FLOOD = 900
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"  # and then nothing
+
+
+class FloodTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Servers(count=2, nodes=2)
+        # Both servers, so that it does not matter who leads.
+        for server in cls.cluster.servers:
+            server.wrapper = ["prlimit", f"--nofile={OPEN_FILES}:{OPEN_FILES}"]
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.up()
+
+    def flood(self, port, text=b""):
+        """So many connections from one address, kept open until the test is over."""
+        for _ in range(FLOOD):
+            one = socket.socket()
+            self.addCleanup(one.close)
+            one.settimeout(5)
+            # A full queue, or a connection that was cut: what a flood has to live with.
+            with contextlib.suppress(OSError):
+                one.connect(("127.0.0.1", port))
+                one.sendall(text)
+
+    def is_served(self):
+        return self.cluster.hai("whoami", seconds=15).code == 0
+
+    def check_served(self):
+        leader = self.cluster.leader()
+        self.assertIsNotNone(leader, "nobody answers /readyz")
+        eventually("somebody with a token is served", self.is_served, 60)
+        self.assertEqual(self.cluster.nodes_up(), 2)
+        said = leader.get("/metrics")[2]
+        self.assertIn("hai_leader 1", said)
+
+    def test_silent_connections_keep_nobody_from_grpc(self):
+        self.flood(self.cluster.leader().grpc)
+        self.check_served()
+
+    def test_connections_that_begin_and_stop_keep_nobody_from_grpc_for_long(self):
+        self.flood(self.cluster.leader().grpc, PREFACE)
+        self.check_served()
+
+    def test_silent_connections_keep_nobody_from_http(self):
+        self.flood(self.cluster.leader().http)
+        self.check_served()
+
+    def test_both_ports_at_once(self):
+        leader = self.cluster.leader()
+        self.flood(leader.http, b"GET /livez HTTP/1.1\r\n")
+        self.flood(leader.grpc)
+        self.check_served()
+
+
+if __name__ == "__main__":
+    unittest.main()
