@@ -18,7 +18,7 @@ class InputWait {
         step_downs_(controller.stats().step_downs),
         turns_(controller.stats().turns),
         turns_needed_(1 + static_cast<int64_t>(controller.waiting_inputs()) /
-                              Controller::share_of_people(controller.knobs().append_batch_max)) {}
+                              Turns::share_of_people(controller.knobs().append_batch_max)) {}
 
   // Its answer comes now, from the same controller. What is wrong with that, if anything.
   std::optional<std::string> answered() const;

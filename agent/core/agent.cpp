@@ -14,50 +14,31 @@ Agent::Agent(Loop& loop, Ports ports, NodeFacts facts)
       keeper_(ports.keeper),
       health_(ports.health),
       facts_(std::move(facts)),
+      start_report_timer_(loop),
+      heartbeat_timer_(loop),
+      lease_timer_(loop),
       vote_(loop, ports.peers,
             [this](MonoTime asked_at) { let_ranks_live(asked_at + record_.fence); }) {}
-
-Agent::~Agent() {
-  *self_ = nullptr;
-  loop_.cancel(start_report_timer_);
-  loop_.cancel(heartbeat_timer_);
-  loop_.cancel(lease_timer_);
-}
 
 void Agent::start() {
   if (std::optional<AgentRecord> kept = keeper_.load()) record_ = std::move(*kept);
   ranks_until_ = record_.lease_until;  // at least; the shims may know of a later fence
   for (RankStatus& status : host_.adopt()) ranks_.insert_or_assign(status.key, std::move(status));
-  host_.set_listener([self = self_](const RankStatus& status) {
-    if (*self != nullptr) (*self)->rank_changed(status);
-  });
-  link_.start({.connected =
-                   [self = self_] {
-                     if (*self != nullptr) (*self)->connected();
-                   },
-               .order =
-                   [self = self_](const AgentOrder& order) {
-                     if (*self != nullptr) (*self)->order(order);
-                   },
-               .disconnected =
-                   [self = self_] {
-                     if (*self != nullptr) (*self)->disconnected();
-                   }});
-  peers_.start({.asked =
-                    [self = self_] {
-                      return *self == nullptr ? LeaseAnswer::unknown : (*self)->lease_answer();
-                    },
-                .answered =
-                    [self = self_](int64_t round, const std::string& node, LeaseAnswer answer) {
-                      if (*self != nullptr) (*self)->vote_.answered(round, node, answer);
-                    }});
+  host_.set_listener(scope_.bind([this](const RankStatus& status) { rank_changed(status); }));
+  link_.start({.connected = scope_.bind([this] { connected(); }),
+               .order = scope_.bind([this](const AgentOrder& arrived) { order(arrived); }),
+               .disconnected = scope_.bind([this] { disconnected(); })});
+  peers_.start(
+      {.asked = scope_.bind([this] { return lease_answer(); }),
+       .answered = scope_.bind([this](int64_t round, const std::string& node, LeaseAnswer answer) {
+         vote_.answered(round, node, answer);
+       })});
   peers_.prepare(record_.peers.peers);
   if (health_ != nullptr) {
-    health_->start([self = self_] {
-      if (*self == nullptr) return;
-      (*self)->send_checks_ = true;
-      (*self)->report_soon();
-    });
+    health_->start(scope_.bind([this] {
+      send_checks_ = true;
+      report_soon();
+    }));
   }
   arm_heartbeat();
   watch_lease();
@@ -207,7 +188,7 @@ bool Agent::has_live_ranks() const {
 // Wakes up when the lease ends, and then each second: to ask, as long as there is something to ask
 // for.
 void Agent::watch_lease() {
-  loop_.cancel(std::exchange(lease_timer_, 0));
+  lease_timer_.cancel();
   const MonoTime now = loop_.now();
   const bool is_dead = now >= record_.lease_until;
   if (is_dead && has_live_ranks() && record_.fence > Duration(0)) {
@@ -216,23 +197,19 @@ void Agent::watch_lease() {
     vote_.stop();
   }
   if (is_dead && !has_live_ranks()) return;  // no launch without a new grant
-  lease_timer_ =
-      loop_.call_after(is_dead ? PeerVote::kRoundTime : record_.lease_until - now, [self = self_] {
-        if (*self == nullptr) return;
-        (*self)->lease_timer_ = 0;
-        (*self)->watch_lease();
-      });
+  lease_timer_.arm(is_dead ? PeerVote::kRoundTime : record_.lease_until - now,
+                   [this] { watch_lease(); });
 }
 
 void Agent::on(const RunHook& order) {
   if (order.id == hook_begun_ || health_ == nullptr) return;
   hook_begun_ = order.id;
   hook_.reset();
-  health_->run_hook(order, [self = self_](HookResult result) {
-    if (*self == nullptr || result.id != (*self)->hook_begun_) return;
-    (*self)->hook_ = std::move(result);
-    (*self)->report_soon();
-  });
+  health_->run_hook(order, scope_.bind([this](HookResult result) {
+    if (result.id != hook_begun_) return;
+    hook_ = std::move(result);
+    report_soon();
+  }));
 }
 
 void Agent::on(const ClearFault& order) {
@@ -248,11 +225,10 @@ void Agent::rank_changed(const RankStatus& status) {
   if (it == ranks_.end() || it->second == status || looked_at_.contains(status.key)) return;
   if (!is_worth_a_look(it->second, status)) return take_rank(status);
   looked_at_.insert(status.key);
-  health_->look([self = self_, status] {
-    if (*self == nullptr) return;
-    (*self)->looked_at_.erase(status.key);
-    (*self)->take_rank(status);
-  });
+  health_->look(scope_.bind([this, status] {
+    looked_at_.erase(status.key);
+    take_rank(status);
+  }));
 }
 
 // A program that fails may have failed by its machine: what that shows now goes out with the news.
@@ -266,7 +242,7 @@ void Agent::take_rank(const RankStatus& status) {
   auto it = ranks_.find(status.key);
   if (it == ranks_.end()) return;
   it->second = status;
-  const bool is_start = status.phase == RankPhase::running && start_report_timer_ != 0;
+  const bool is_start = status.phase == RankPhase::running && start_report_timer_.is_armed();
   is_start ? report_within(kStartPause) : report_soon();
 }
 
@@ -274,27 +250,23 @@ void Agent::take_rank(const RankStatus& status) {
 void Agent::report_soon() {
   if (report_posted_ || !is_connected_) return;
   report_posted_ = true;
-  loop_.post([self = self_] {
-    if (*self == nullptr) return;
-    (*self)->report_posted_ = false;
-    (*self)->report_now();
-  });
+  loop_.post(scope_.bind([this] {
+    report_posted_ = false;
+    report_now();
+  }));
 }
 
 // At full size a start is mostly messages: one is spared where programs start at once, another
 // where they end at once, and ranks of one moment share them.
 void Agent::report_within(Duration pause) {
   const MonoTime at = loop_.now() + pause;
-  if (report_posted_ || (start_report_timer_ != 0 && start_report_at_ <= at)) return;
-  loop_.cancel(start_report_timer_);
+  if (report_posted_ || (start_report_timer_.is_armed() && start_report_at_ <= at)) return;
   start_report_at_ = at;
-  start_report_timer_ = loop_.call_after(pause, [self = self_] {
-    if (*self != nullptr) (*self)->report_now();
-  });
+  start_report_timer_.arm(pause, [this] { report_now(); });
 }
 
 void Agent::report_now(bool is_heartbeat) {
-  loop_.cancel(std::exchange(start_report_timer_, 0));
+  start_report_timer_.cancel();
   if (!is_connected_) return;
   AgentReport report{.node = facts_.name, .sequence = ++sequence_};
   report.granted_sequence = granted_sequence_;
@@ -330,15 +302,13 @@ void Agent::add_gpu_readings(AgentReport& report) {
 void Agent::set_heartbeat(Duration heartbeat) {
   if (heartbeat == heartbeat_) return;
   heartbeat_ = heartbeat;
-  loop_.cancel(heartbeat_timer_);
   arm_heartbeat();
 }
 
 void Agent::arm_heartbeat() {
-  heartbeat_timer_ = loop_.call_after(heartbeat_, [self = self_] {
-    if (*self == nullptr) return;
-    (*self)->report_now(/*is_heartbeat=*/true);
-    (*self)->arm_heartbeat();
+  heartbeat_timer_.arm(heartbeat_, [this] {
+    report_now(/*is_heartbeat=*/true);
+    arm_heartbeat();
   });
 }
 

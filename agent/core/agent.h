@@ -17,7 +17,7 @@
 #include "agent/core/peer_vote.h"
 #include "agent/core/ports.h"
 #include "common/agent_messages.h"
-#include "common/loop.h"
+#include "common/loop_scope.h"
 
 namespace hai {
 
@@ -32,7 +32,6 @@ class Agent {
     HealthPort* health = nullptr;  // none = nothing is known of the node's health
   };
   Agent(Loop& loop, Ports ports, NodeFacts facts);
-  ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
@@ -92,7 +91,6 @@ class Agent {
   AgentRecord record_;
   MonoTime ranks_until_{};        // the shims end them then
   int64_t granted_sequence_ = 0;  // see AgentReport
-  PeerVote vote_;
   Duration heartbeat_ = 5s;
   bool is_connected_ = false;
   bool send_facts_ = true;
@@ -102,14 +100,15 @@ class Agent {
   std::optional<HookResult> hook_;
   int64_t hook_begun_ = 0;
   bool report_posted_ = false;
-  TimerId start_report_timer_ = 0;
+  LoopTimer start_report_timer_;
   MonoTime start_report_at_{};  // when it fires
   int64_t sequence_ = 0;
   std::map<int64_t, MonoTime> sent_at_;  // reports not yet answered
   std::optional<MonoTime> asked_at_;     // for a lease, on this stream
-  TimerId heartbeat_timer_ = 0;
-  TimerId lease_timer_ = 0;
-  std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);  // emptied when destroyed
+  LoopTimer heartbeat_timer_;
+  LoopTimer lease_timer_;
+  PeerVote vote_;
+  LoopScope scope_;  // the last, so that it ends first
 
   // A program mostly runs or has failed by then, which is worth a report more than its start is.
   static constexpr Duration kLaunchPause = 5ms;

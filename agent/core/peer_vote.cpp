@@ -5,9 +5,7 @@
 namespace hai {
 
 PeerVote::PeerVote(Loop& loop, PeerPort& port, std::function<void(MonoTime)> nobody_leads)
-    : loop_(loop), port_(port), nobody_leads_(std::move(nobody_leads)) {}
-
-PeerVote::~PeerVote() { loop_.cancel(timer_); }
+    : loop_(loop), port_(port), nobody_leads_(std::move(nobody_leads)), timer_(loop) {}
 
 void PeerVote::ask(std::vector<Peer> peers) {
   peers_ = std::move(peers);
@@ -15,7 +13,7 @@ void PeerVote::ask(std::vector<Peer> peers) {
 }
 
 void PeerVote::stop() {
-  loop_.cancel(std::exchange(timer_, 0));
+  timer_.cancel();
   answers_.clear();
 }
 
@@ -31,7 +29,7 @@ void PeerVote::begin_round() {
   ++round_;
   asked_at_ = loop_.now();
   answers_.clear();
-  timer_ = loop_.call_after(kRoundTime, [this] { end_round(); });
+  timer_.arm(kRoundTime, [this] { end_round(); });
   port_.ask(round_, peers_);
 }
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "agent/core/peer_port.h"
-#include "common/loop.h"
+#include "common/loop_scope.h"
 
 namespace hai {
 
@@ -22,9 +22,8 @@ class PeerVote {
 
   // `nobody_leads` is called with the time the round began, when one has ended so.
   PeerVote(Loop& loop, PeerPort& port, std::function<void(MonoTime asked_at)> nobody_leads);
-  ~PeerVote();
 
-  bool is_asking() const { return timer_ != 0; }
+  bool is_asking() const { return timer_.is_armed(); }
   // Asks these from now on, round after round, until stop().
   void ask(std::vector<Peer> peers);
   void stop();
@@ -42,7 +41,7 @@ class PeerVote {
   std::map<std::string, LeaseAnswer> answers_;
   int64_t round_ = 0;
   MonoTime asked_at_{};
-  TimerId timer_ = 0;
+  LoopTimer timer_;
 };
 
 }  // namespace hai

@@ -11,20 +11,20 @@ ClusterState::ClusterState(StoredState stored)
       last_seq_(stored.last_seq),
       last_job_(stored.last_job),
       last_incident_(stored.last_incident) {
-  for (Incident& incident : stored.incidents) incidents_.emplace(incident.id, std::move(incident));
-  for (User& user : stored.users) users_.emplace(user.name, user);
+  for (Incident& incident : stored.incidents) incidents_.load(incident.id, std::move(incident));
+  for (User& user : stored.users) users_.load(user.name, user);
   for (Quota& quota : stored.quotas) {
-    quotas_.emplace(QuotaKey{quota.owner, quota.group, quota.priority}, quota);
+    quotas_.load(QuotaKey{quota.owner, quota.group, quota.priority}, quota);
   }
-  for (Token& token : stored.tokens) tokens_.emplace(token.hash, token);
+  for (Token& token : stored.tokens) tokens_.load(token.hash, token);
   for (Node& node : stored.nodes) {
     node_names_.emplace(node.facts.name, node.id);
     note_node_size(node);
     node_census_.add(node.facts);
-    nodes_.emplace(node.id, std::move(node));
+    nodes_.load(node.id, std::move(node));
   }
   for (Job& loaded : stored.jobs) {
-    const Job& job = jobs_.emplace(loaded.id, std::move(loaded)).first->second;
+    const Job& job = jobs_.load(loaded.id, std::move(loaded));
     index(job);
     if (job.has_live_attempt()) occupy(job);
     if (job.reservation) hold(job);
@@ -38,7 +38,6 @@ ClusterState::ClusterState(StoredState stored)
 
 void ClusterState::apply(const Event& event) {
   CHECK(event.seq == last_seq_ + 1);
-  if (before_) keep_before(event);
   last_seq_ = event.seq;
   std::visit([&](const auto& body) { on(body, event); }, event.body);
 }
@@ -49,14 +48,11 @@ void ClusterState::evict_finished(size_t keep) {
     finished_.erase(finished_.begin());
     const Job& gone = *find(oldest);
     if (!gone.request_id.empty()) requests_.erase({gone.user, gone.request_id});
-    jobs_.erase(oldest);
+    jobs_.forget(oldest);
   }
 }
 
-const Job* ClusterState::find(JobId id) const {
-  auto it = jobs_.find(id);
-  return it == jobs_.end() ? nullptr : &it->second;
-}
+const Job* ClusterState::find(JobId id) const { return jobs_.find(id); }
 
 const Job* ClusterState::find_unfinished(const std::string& user, const std::string& name) const {
   auto it = unfinished_names_.find({user, name});
@@ -69,25 +65,16 @@ std::optional<JobId> ClusterState::find_request(const std::string& user,
   return it == requests_.end() ? std::nullopt : std::optional(it->second);
 }
 
-const Node* ClusterState::find(NodeId id) const {
-  auto it = nodes_.find(id);
-  return it == nodes_.end() ? nullptr : &it->second;
-}
+const Node* ClusterState::find(NodeId id) const { return nodes_.find(id); }
 
 const Node* ClusterState::find_node(const std::string& name) const {
   auto it = node_names_.find(name);
   return it == node_names_.end() ? nullptr : find(it->second);
 }
 
-const User* ClusterState::find_user(const std::string& name) const {
-  auto it = users_.find(name);
-  return it == users_.end() ? nullptr : &it->second;
-}
+const User* ClusterState::find_user(const std::string& name) const { return users_.find(name); }
 
-const Token* ClusterState::find_token(const std::string& hash) const {
-  auto it = tokens_.find(hash);
-  return it == tokens_.end() ? nullptr : &it->second;
-}
+const Token* ClusterState::find_token(const std::string& hash) const { return tokens_.find(hash); }
 
 int64_t ClusterState::unfinished_count(const std::string& user) const {
   auto it = unfinished_counts_.find(user);
@@ -95,7 +82,7 @@ int64_t ClusterState::unfinished_count(const std::string& user) const {
 }
 
 const Incident* ClusterState::open_incident(std::string_view kind) const {
-  for (const auto& [id, incident] : incidents_) {
+  for (const auto& [id, incident] : incidents_.all()) {
     if (incident.kind == kind) return &incident;
   }
   return nullptr;
@@ -114,8 +101,7 @@ std::optional<int64_t> ClusterState::quota_nodes(const User& user, const std::st
   // A row for group "*" stands for every group that has no row of its own.
   auto row = [&](const std::string& owner) -> std::optional<int64_t> {
     for (const std::string& candidate : {group, std::string("*")}) {
-      auto it = quotas_.find({owner, candidate, priority});
-      if (it != quotas_.end()) return it->second.nodes;
+      if (const Quota* quota = quotas_.find({owner, candidate, priority})) return quota->nodes;
     }
     return std::nullopt;
   };
@@ -149,11 +135,8 @@ bool ClusterState::equals(const ClusterState& other) const {
 }
 
 Job& ClusterState::job(JobId id) {
-  auto it = jobs_.find(id);
-  CHECK(it != jobs_.end());
-  touched_.jobs.insert(id);
   note_change(id);
-  return it->second;
+  return jobs_.change(id);
 }
 
 // A state that nobody plans for must not gather changes for ever.
@@ -188,14 +171,62 @@ Attempt& ClusterState::live_attempt(JobId id, int attempt) {
 }
 
 Node& ClusterState::node(NodeId id) {
-  auto it = nodes_.find(id);
-  CHECK(it != nodes_.end());
   note_change(id);
-  return it->second;
+  return nodes_.change(id);
 }
 
-// ---- derived indexes
-// ------------------------------------------------------------------------------------------
+Node& ClusterState::derived_node(NodeId id) {
+  note_change(id);
+  return nodes_.derived(id);
+}
+
+// ---- what is durable ---------------------------------------------------------------------------
+
+Touched ClusterState::take_touched() {
+  Touched touched{.jobs = jobs_.take_touched(),
+                  .replaced_attempts = std::exchange(replaced_attempts_, {}),
+                  .nodes = nodes_.take_touched(),
+                  .users = users_.take_touched(),
+                  .quotas = quotas_.take_touched(),
+                  .tokens = tokens_.take_touched(),
+                  .incidents = incidents_.take_touched(),
+                  .closed_incidents = std::exchange(closed_incidents_, {})};
+  for (const Incident& closed : touched.closed_incidents) touched.incidents.erase(closed.id);
+  return touched;
+}
+
+void ClusterState::mark_durable() {
+  if (durable_ && !has_undurable()) return;
+  durable_ = {epoch_, last_seq_, last_job_, last_incident_};
+  jobs_.mark_durable();
+  nodes_.mark_durable();
+  users_.mark_durable();
+  quotas_.mark_durable();
+  tokens_.mark_durable();
+  incidents_.mark_durable();
+}
+
+StoredState ClusterState::take_durable() && {
+  CHECK(durable_.has_value());
+  StoredState stored{.epoch = durable_->epoch,
+                     .last_seq = durable_->last_seq,
+                     .last_job = durable_->last_job,
+                     .jobs = jobs_.take_durable(),
+                     .requests = {},
+                     .nodes = nodes_.take_durable(),
+                     .users = users_.take_durable(),
+                     .quotas = quotas_.take_durable(),
+                     .tokens = tokens_.take_durable(),
+                     .last_incident = durable_->last_incident,
+                     .incidents = incidents_.take_durable()};
+  for (Node& node : stored.nodes) {
+    node.occupants.clear();  // derived from the jobs anew
+    node.held.clear();
+  }
+  return stored;
+}
+
+// ---- derived indexes ---------------------------------------------------------------------------
 
 void ClusterState::index(const Job& job) {
   if (job.is_terminal()) {
@@ -235,15 +266,16 @@ void ClusterState::unindex(const Job& job) {
 void ClusterState::occupy(const Job& job) {
   for (size_t rank = 0; rank < job.attempt->ranks.size(); ++rank) {
     const RankPlacement& place = job.attempt->ranks[rank].place;
-    node(place.node).occupants.push_back({job.id, static_cast<int>(rank), place.gpus});
-    std::ranges::sort(node(place.node).occupants, {}, &Occupant::job);
+    std::vector<Occupant>& occupants = derived_node(place.node).occupants;
+    occupants.push_back({job.id, static_cast<int>(rank), place.gpus});
+    std::ranges::sort(occupants, {}, &Occupant::job);
   }
   add_usage(job, +1);
 }
 
 void ClusterState::vacate(const Job& job) {
   for (const Rank& rank : job.attempt->ranks) {
-    std::erase_if(node(rank.place.node).occupants,
+    std::erase_if(derived_node(rank.place.node).occupants,
                   [&](const Occupant& o) { return o.job == job.id; });
   }
   add_usage(job, -1);
@@ -251,14 +283,16 @@ void ClusterState::vacate(const Job& job) {
 
 void ClusterState::hold(const Job& job) {
   for (const RankPlacement& place : job.reservation->placement) {
-    node(place.node).held.push_back({job.id, place.gpus});
-    std::ranges::sort(node(place.node).held, {}, &Held::job);
+    std::vector<Held>& held = derived_node(place.node).held;
+    held.push_back({job.id, place.gpus});
+    std::ranges::sort(held, {}, &Held::job);
   }
 }
 
 void ClusterState::unhold(const Job& job) {
   for (const RankPlacement& place : job.reservation->placement) {
-    std::erase_if(node(place.node).held, [&](const Held& held) { return held.job == job.id; });
+    std::erase_if(derived_node(place.node).held,
+                  [&](const Held& held) { return held.job == job.id; });
   }
 }
 
@@ -266,7 +300,7 @@ void ClusterState::add_usage(const Job& job, int sign) {
   int64_t units = 0;
   for (const Rank& rank : job.attempt->ranks) {
     units += node_units(1, job.attempt->exclusive ? 0 : rank.place.gpus.count(),
-                        node(rank.place.node).facts.gpus);
+                        derived_node(rank.place.node).facts.gpus);
   }
   QuotaKey key{job.user, job.spec->group, job.attempt->priority};
   int64_t& used = usage_[key];

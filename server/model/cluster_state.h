@@ -11,11 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "server/model/before_images.h"
 #include "server/model/event.h"
+#include "server/model/incident.h"
 #include "server/model/job.h"
 #include "server/model/node.h"
 #include "server/model/node_census.h"
+#include "server/model/rows.h"
 #include "server/model/user.h"
 
 namespace hai {
@@ -62,7 +63,6 @@ struct Touched {
   std::set<std::string> tokens;
   std::set<IncidentId> incidents;
   std::vector<Incident> closed_incidents;
-  std::set<JobId> dropped_jobs;  // finished jobs evicted from memory; nothing to write
 };
 
 // What a planner has to look at again since take_changes(): every job and node that an event moved,
@@ -82,7 +82,7 @@ class ClusterState {
   explicit ClusterState(StoredState stored);
 
   void apply(const Event& event);
-  Touched take_touched() { return std::exchange(touched_, {}); }
+  Touched take_touched();
   Changes take_changes() { return std::exchange(changes_, {}); }
   // Forgets the oldest finished jobs beyond `keep`. They are in the store.
   void evict_finished(size_t keep);
@@ -90,7 +90,7 @@ class ClusterState {
   // What was applied until now is in the store. From the first call on, what later events change is
   // kept as it was, until the next one.
   void mark_durable();
-  bool has_undurable() const;  // events since then
+  bool has_undurable() const { return durable_ && durable_->last_seq != last_seq_; }
   // All as it was then; nothing is left here.
   StoredState take_durable() &&;
 
@@ -109,14 +109,14 @@ class ClusterState {
   const User* find_user(const std::string& name) const;
   const Token* find_token(const std::string& hash) const;
 
-  const std::map<JobId, Job>& jobs() const { return jobs_; }
-  const std::map<NodeId, Node>& nodes() const { return nodes_; }
+  const std::map<JobId, Job>& jobs() const { return jobs_.all(); }
+  const std::map<NodeId, Node>& nodes() const { return nodes_.all(); }
   // Finished jobs in memory, in the order they ended.
   const std::set<std::pair<UnixTime, JobId>>& finished() const { return finished_; }
-  const std::map<std::string, User>& users() const { return users_; }
-  const std::map<QuotaKey, Quota>& quotas() const { return quotas_; }
-  const std::map<std::string, Token>& tokens() const { return tokens_; }
-  const std::map<IncidentId, Incident>& incidents() const { return incidents_; }  // open ones
+  const std::map<std::string, User>& users() const { return users_.all(); }
+  const std::map<QuotaKey, Quota>& quotas() const { return quotas_.all(); }
+  const std::map<std::string, Token>& tokens() const { return tokens_.all(); }
+  const std::map<IncidentId, Incident>& incidents() const { return incidents_.all(); }  // open ones
   IncidentId last_incident() const { return last_incident_; }
   const std::set<WaitingKey>& waiting() const { return waiting_; }  // held ones too
   const std::set<JobId>& live() const { return live_; }             // jobs with a live attempt
@@ -192,9 +192,11 @@ class ClusterState {
   HAI_APPLY(JobReopened);
 #undef HAI_APPLY
 
+  // To change what is stored of it; whom it does not change asks for the const ones.
   Job& job(JobId id);
   Attempt& live_attempt(JobId id, int attempt);
   Node& node(NodeId id);
+  Node& derived_node(NodeId id);  // only what follows from jobs
   void note_change(JobId id);
   void note_change(NodeId id);
   void note_node_size(const Node& node);
@@ -207,22 +209,18 @@ class ClusterState {
   void hold(const Job& job);
   void unhold(const Job& job);
   void add_usage(const Job& job, int sign);
-  void keep_before(const Event& event);
-  void keep_job_before(JobId id);
-  void keep_dependents_before(JobId id);
-  bool replaces_an_agent(const EventBody& body) const;
 
   Epoch epoch_;
   UnixTime epoch_began_at_{};
   int64_t last_seq_ = 0;
   JobId last_job_;
-  std::map<JobId, Job> jobs_;
-  std::map<NodeId, Node> nodes_;
-  std::map<std::string, User> users_;
-  std::map<QuotaKey, Quota> quotas_;
-  std::map<std::string, Token> tokens_;
+  Rows<JobId, Job> jobs_;
+  Rows<NodeId, Node> nodes_;
+  Rows<std::string, User> users_;
+  Rows<QuotaKey, Quota> quotas_;
+  Rows<std::string, Token> tokens_;
   IncidentId last_incident_;
-  std::map<IncidentId, Incident> incidents_;
+  Rows<IncidentId, Incident> incidents_;
 
   std::map<std::string, NodeId> node_names_;
   std::map<std::pair<std::string, std::string>, JobId> unfinished_names_;
@@ -238,9 +236,18 @@ class ClusterState {
   NodeCensus node_census_;
   static constexpr size_t kMovesMax = 10'000;
   std::deque<std::pair<UnixTime, size_t>> moves_;  // not stored
-  Touched touched_;
+  std::vector<ReplacedAttempt> replaced_attempts_;
+  std::vector<Incident> closed_incidents_;
   Changes changes_;
-  std::optional<BeforeImages> before_;
+
+  // Where the log ended when all was durable; the rows know what they were (rows.h).
+  struct Durable {
+    Epoch epoch;
+    int64_t last_seq = 0;
+    JobId last_job;
+    IncidentId last_incident;
+  };
+  std::optional<Durable> durable_;
 };
 
 }  // namespace hai

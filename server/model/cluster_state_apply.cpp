@@ -61,47 +61,38 @@ void ClusterState::on(const EpochStarted& event, const Event& meta) {
   // replay of the log plans as that leader did.
   moves_.clear();
   largest_nodes_.clear();
-  for (const auto& [id, node] : nodes_) note_node_size(node);
-  for (auto& [id, node] : nodes_) {
+  for (const auto& [id, node] : nodes_.all()) {
+    note_node_size(node);
     if (node.liveness != Liveness::up) continue;
-    node.liveness = Liveness::suspect;
-    node.liveness_reason = kNotHeardOf;
-    touched_.nodes.insert(id);
+    Node& silent = nodes_.change(id);
+    silent.liveness = Liveness::suspect;
+    silent.liveness_reason = kNotHeardOf;
   }
 }
 
 void ClusterState::on(const UserSet& event, const Event&) {
-  User& user = users_[event.user.name];
-  const GpuUsage usage = user.usage;
-  user = event.user;
-  user.usage = usage;
+  const User* known = users_.find(event.user.name);
+  User user = event.user;
+  user.usage = known == nullptr ? GpuUsage{} : known->usage;
+  users_.set(event.user.name, std::move(user));
   changes_ = {.everything = true};
-  touched_.users.insert(event.user.name);
 }
 
 void ClusterState::on(const QuotaSet& event, const Event&) {
-  QuotaKey key{event.quota.owner, event.quota.group, event.quota.priority};
-  quotas_[key] = event.quota;
+  quotas_.set({event.quota.owner, event.quota.group, event.quota.priority}, event.quota);
   changes_ = {.everything = true};
-  touched_.quotas.insert(key);
 }
 
 void ClusterState::on(const QuotaRemoved& event, const Event&) {
-  QuotaKey key{event.quota.owner, event.quota.group, event.quota.priority};
-  quotas_.erase(key);
+  quotas_.remove({event.quota.owner, event.quota.group, event.quota.priority});
   changes_ = {.everything = true};
-  touched_.quotas.insert(key);
 }
 
 void ClusterState::on(const TokenSet& event, const Event&) {
-  tokens_[event.token.hash] = event.token;
-  touched_.tokens.insert(event.token.hash);
+  tokens_.set(event.token.hash, event.token);
 }
 
-void ClusterState::on(const TokenRevoked& event, const Event&) {
-  tokens_.erase(event.hash);
-  touched_.tokens.insert(event.hash);
-}
+void ClusterState::on(const TokenRevoked& event, const Event&) { tokens_.remove(event.hash); }
 
 void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   CHECK(event.job.value == last_job_.value + 1);
@@ -116,8 +107,7 @@ void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   job.waiting_since = meta.time;
   job.custom_rank = event.job.value;
   job.unmet_dependencies = event.dependencies;
-  index(jobs_.emplace(job.id, std::move(job)).first->second);
-  touched_.jobs.insert(event.job);
+  index(jobs_.set(event.job, std::move(job)));
   note_change(event.job);
 }
 
@@ -197,7 +187,7 @@ void ClusterState::on(const AttemptPlaced& event, const Event& meta) {
   Job& placed = job(event.job);
   CHECK(placed.is_waiting() && event.attempt == placed.next_attempt());
   for (const RankPlacement& place : event.placement) {
-    CHECK(without(place.gpus, node(place.node).free_gpus(event.job)).is_empty());
+    CHECK(without(place.gpus, derived_node(place.node).free_gpus(event.job)).is_empty());
   }
   unindex(placed);
   if (placed.reservation) {
@@ -212,7 +202,7 @@ void ClusterState::on(const AttemptPlaced& event, const Event& meta) {
   attempt.jumper = event.jumper;
   attempt.placed_at = meta.time;
   for (const RankPlacement& place : event.placement) attempt.ranks.push_back({.place = place});
-  if (placed.attempt) touched_.replaced_attempts.push_back({event.job, std::move(*placed.attempt)});
+  if (placed.attempt) replaced_attempts_.push_back({event.job, std::move(*placed.attempt)});
   placed.attempt = std::move(attempt);
   index(placed);
   occupy(placed);
@@ -289,10 +279,8 @@ void ClusterState::on(const AttemptEnded& event, const Event& meta) {
   }
   owner.gpu_seconds += event.gpu_seconds;
   owner.waiting_since = meta.time;
-  auto user = users_.find(owner.user);
-  if (event.gpu_seconds > 0 && user != users_.end()) {
-    user->second.usage = {event.user_gpu_seconds, meta.time};
-    touched_.users.insert(owner.user);
+  if (event.gpu_seconds > 0 && users_.contains(owner.user)) {
+    users_.change(owner.user).usage = {event.user_gpu_seconds, meta.time};
   }
   for (NodeId bad : event.avoid) {
     std::erase(owner.avoid, bad);
@@ -338,32 +326,29 @@ void ClusterState::on(const LifeStateSet& event, const Event&) {
 }
 
 void ClusterState::on(const NodeRegistered& event, const Event& meta) {
-  auto it = nodes_.find(event.node);
-  if (it == nodes_.end()) {
+  if (const Node* known = nodes_.find(event.node)) {
+    if (is_another_agent(known->facts, event.facts)) forget_as_peer(event.node);
+    node_census_.remove(known->facts);
+  } else {
     CHECK(!node_names_.contains(event.facts.name));
     Node fresh;
     fresh.id = event.node;
     fresh.liveness = Liveness::suspect;
     fresh.liveness_reason = "registered just now";
     fresh.health.validated_at = meta.time;
-    it = nodes_.emplace(event.node, std::move(fresh)).first;
+    nodes_.set(event.node, std::move(fresh));
     node_names_.emplace(event.facts.name, event.node);
-  } else {
-    if (is_another_agent(it->second.facts, event.facts)) forget_as_peer(event.node);
-    node_census_.remove(it->second.facts);
   }
-  it->second.facts = event.facts;
+  Node& registered = nodes_.change(event.node);
+  registered.facts = event.facts;
   node_census_.add(event.facts);
-  note_node_size(it->second);
+  note_node_size(registered);
   changes_ = {.everything = true};
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::forget_as_peer(NodeId replaced) {
-  for (auto& [id, other] : nodes_) {
-    if (!other.peers.asks(replaced)) continue;
-    other.peers.peer_was_replaced(replaced);
-    touched_.nodes.insert(id);
+  for (const auto& [id, other] : nodes_.all()) {
+    if (other.peers.asks(replaced)) nodes_.change(id).peers.peer_was_replaced(replaced);
   }
 }
 
@@ -371,7 +356,6 @@ void ClusterState::on(const NodeLivenessChanged& event, const Event&) {
   Node& changed = node(event.node);
   changed.liveness = event.liveness;
   changed.liveness_reason = event.reason;
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::on(const NodeSchedulingChanged& event, const Event&) {
@@ -380,7 +364,6 @@ void ClusterState::on(const NodeSchedulingChanged& event, const Event&) {
   changed.scheduling_reason = event.reason;
   changed.scheduling_by = event.by;
   changed.drain_at = event.drain_at;
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::on(const NodePeersNamed& event, const Event&) {
@@ -388,46 +371,37 @@ void ClusterState::on(const NodePeersNamed& event, const Event&) {
   CHECK(peers.may_be_followed_by(event.version));
   peers.version = event.version;
   peers.named = event.peers;
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::on(const NodePeersConfirmed& event, const Event&) {
   NodePeers& peers = node(event.node).peers;
   CHECK(peers.named.has_value());
   peers.confirmed = *std::exchange(peers.named, std::nullopt);
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::on(const IncidentOpened& event, const Event& meta) {
   CHECK(event.incident.value == last_incident_.value + 1);
   last_incident_ = event.incident;
-  Incident& opened = incidents_[event.incident];
-  opened.id = event.incident;
+  Incident& opened = incidents_.set(event.incident, {.id = event.incident});
   opened.kind = event.kind;
   opened.subject = event.subject;
   opened.summary = event.summary;
   opened.nodes = event.nodes;
   opened.opened_at = meta.time;
-  touched_.incidents.insert(event.incident);
 }
 
 void ClusterState::on(const IncidentChanged& event, const Event&) {
-  auto it = incidents_.find(event.incident);
-  CHECK(it != incidents_.end());
-  it->second.summary = event.summary;
-  it->second.nodes = event.nodes;
-  touched_.incidents.insert(event.incident);
+  Incident& changed = incidents_.change(event.incident);
+  changed.summary = event.summary;
+  changed.nodes = event.nodes;
 }
 
 void ClusterState::on(const IncidentClosed& event, const Event& meta) {
-  auto it = incidents_.find(event.incident);
-  CHECK(it != incidents_.end());
-  Incident closed = std::move(it->second);
-  incidents_.erase(it);
+  CHECK(incidents_.contains(event.incident));
+  Incident closed = incidents_.remove(event.incident);
   closed.closed_at = meta.time;
   closed.close_reason = event.reason;
-  touched_.incidents.erase(event.incident);
-  touched_.closed_incidents.push_back(std::move(closed));
+  closed_incidents_.push_back(std::move(closed));
 }
 
 void ClusterState::on(const AttemptsSkipped& event, const Event&) {

@@ -17,13 +17,10 @@ bool is_before(const NodeCheck& a, const NodeCheck& b) {
 }  // namespace
 
 void ClusterState::on(const IncidentNoted& event, const Event& meta) {
-  auto it = incidents_.find(event.incident);
-  CHECK(it != incidents_.end());
-  std::vector<IncidentNote>& notes = it->second.notes;
+  std::vector<IncidentNote>& notes = incidents_.change(event.incident).notes;
   // The first ones say how it began; of a story that does not end the middle is left out.
   if (notes.size() >= Incident::kNotesMax) notes.erase(notes.begin() + Incident::kNotesMax / 2);
   notes.push_back({meta.time, event.text});
-  touched_.incidents.insert(event.incident);
 }
 
 // What was done about a fault stands as long as the fault does; one that happened again is new.
@@ -35,7 +32,6 @@ void ClusterState::on(const NodeCheckChanged& event, const Event& meta) {
   const bool is_known = at != checks.end() && !is_before(fresh, *at);
   const bool is_well =
       event.check.verdict == CheckVerdict::ok || event.check.verdict == CheckVerdict::unknown;
-  touched_.nodes.insert(event.node);
   if (is_known) {
     const CheckResult& old = at->result;
     const bool is_same_fault = old.verdict == event.check.verdict && old.at == event.check.at &&
@@ -58,21 +54,18 @@ void ClusterState::on(const NodeCheckHandled& event, const Event&) {
       check.done = event.done;
     }
   }
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::on(const NodeMarked& event, const Event& meta) {
   std::vector<NodeMark>& marks = node(event.node).health.marks;
   if (marks.size() >= NodeHealth::kMarksMax) marks.erase(marks.begin());
   marks.push_back({meta.time, event.kind, event.about, event.cause});
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::on(const NodeRepairChanged& event, const Event& meta) {
   NodeRepair& repair = node(event.node).health.repair;
   repair = event.repair;
   repair.since = meta.time;
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::on(const NodeValidated& event, const Event& meta) {
@@ -90,7 +83,6 @@ void ClusterState::on(const NodeValidated& event, const Event& meta) {
       health.measured.push_back(measure);
     }
   }
-  touched_.nodes.insert(event.node);
 }
 
 void ClusterState::on(const JobReopened& event, const Event& meta) {

@@ -43,6 +43,21 @@ struct Incident {
   std::vector<IncidentNote> notes;  // oldest first, bounded
   static constexpr size_t kNotesMax = 100;
   bool operator==(const Incident&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    // Names all members, so that one that is added and not listed below is an error here.
+    auto& [id, kind, subject, summary, opened_at, closed_at, close_reason, nodes, notes] = self;
+    visit("id", id);
+    visit("kind", kind);
+    visit("subject", subject);
+    visit("summary", summary);
+    visit("opened_at", opened_at);
+    visit("closed_at", closed_at);
+    visit("close_reason", close_reason);
+    visit("nodes", nodes);
+    visit("notes", notes);
+  }
 };
 
 }  // namespace hai

@@ -81,6 +81,25 @@ struct Node {
   GpuSet free_gpus(JobId job = {}) const;
   bool takes_jobs() const { return liveness == Liveness::up && scheduling == Scheduling::open; }
   bool operator==(const Node&) const = default;
+
+  // What is stored.
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    // Names all members, so that one that is added and not listed below is an error here.
+    auto& [id, facts, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,
+           drain_at, peers, health, occupants, held] = self;
+    (void)occupants, (void)held;  // They follow from the jobs.
+    visit("id", id);
+    visit("facts", facts);
+    visit("liveness", liveness);
+    visit("liveness_reason", liveness_reason);
+    visit("scheduling", scheduling);
+    visit("scheduling_reason", scheduling_reason);
+    visit("scheduling_by", scheduling_by);
+    visit("drain_at", drain_at);
+    visit("peers", peers);
+    visit("health", health);
+  }
 };
 
 }  // namespace hai

@@ -34,31 +34,15 @@ struct Words {
 };
 using Hasher = FieldHasher<Words>;
 
-// Each names all members, so that one that is added and not digested is an error here.
-
-void add(Hasher& hasher, const Job& job) { hasher.add(job); }
-
-void add(Hasher& hasher, const Node& node) {
-  const auto& [id, facts, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,
-               drain_at, peers, health, occupants, held] = node;
-  (void)occupants, (void)held;  // They follow from the jobs.
-  hasher.add_all(id, facts, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,
-                 drain_at, peers, health);
+template <typename Row>
+void add(Hasher& hasher, const Row& row) {
+  hasher.add(row);
 }
 
 void add(Hasher& hasher, const User& user) {
-  const auto& [name, role, active, groups, usage] = user;
-  hasher.add_all(name, role, active, groups, usage.gpu_seconds, usage.at);
+  const auto& [name, role, active, groups, usage] = user;  // all of them
+  hasher.add_all(name, role, active, groups, usage);
 }
-
-void add(Hasher& hasher, const Incident& incident) {
-  const auto& [id, kind, subject, summary, opened_at, closed_at, close_reason, nodes, notes] =
-      incident;
-  hasher.add_all(id, kind, subject, summary, opened_at, closed_at, close_reason, nodes, notes);
-}
-
-void add(Hasher& hasher, const Quota& quota) { hasher.add(quota); }
-void add(Hasher& hasher, const Token& token) { hasher.add(token); }
 
 template <typename Key, typename Value>
 void add(Hasher& hasher, const std::map<Key, Value>& values) {

@@ -14,6 +14,12 @@ struct GpuUsage {
   int64_t gpu_seconds = 0;
   UnixTime at{};
   bool operator==(const GpuUsage&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("gpu_seconds", self.gpu_seconds);
+    visit("at", self.at);
+  }
 };
 
 struct User {
@@ -28,6 +34,7 @@ struct User {
            groups == other.groups;
   }
 
+  // The account: an event that sets a user leaves the usage as it is.
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("name", self.name);

@@ -16,8 +16,8 @@ namespace {
 constexpr size_t kJobsPage = 500;
 
 const PgStatement& jobs_statement() {
-  static const std::string sql =
-      fmt::format("SELECT {} FROM job WHERE id = ANY($1::bigint[]) ORDER BY id", kJobColumns);
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM job WHERE id = ANY($1::bigint[]) ORDER BY id", select_list<JobRow>());
   static const PgStatement statement{"archive_jobs", sql.c_str()};
   return statement;
 }
@@ -55,11 +55,9 @@ std::vector<ArchivedJob> load_archived_jobs(PgSession& session, std::span<const 
   PgResult rows = session.call(jobs_statement(), {array.take()});
   std::vector<ArchivedJob> jobs;
   std::vector<AttemptKey> keys;
-  for (int row = 0; row < rows.size(); ++row) {
-    jobs.push_back({job_from_row(rows, row), {}});
-    for (int number = 1; number <= attempt_number(rows, row); ++number) {
-      keys.emplace_back(jobs.back().job.id, number);
-    }
+  for (JobRow& row : read_rows<JobRow>(rows)) {
+    for (int number = 1; number <= row.attempt; ++number) keys.emplace_back(row.job.id, number);
+    jobs.push_back({std::move(row.job), {}});
   }
   auto found = jobs.begin();
   for (auto& [key, attempt] : load_attempts_of(session, keys)) {  // by job, then number

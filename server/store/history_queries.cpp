@@ -23,7 +23,7 @@ class Filter {
       if (byte == '$') text_ += std::to_string(params_.size());
     }
   }
-  PgResult select(PgSession& session, const char* columns, std::string_view table,
+  PgResult select(PgSession& session, std::string_view columns, std::string_view table,
                   std::string_view order, int limit) {
     params_.push_back(std::to_string(limit));
     const std::string sql = fmt::format("SELECT {} FROM {}{} ORDER BY {} LIMIT ${}::integer",
@@ -48,8 +48,9 @@ std::vector<Job> jobs_of(PgSession& session, const PgResult& rows) {
   std::vector<Job> jobs;
   std::vector<int> numbers;
   for (int row = rows.size() - 1; row >= 0; --row) {
-    jobs.push_back(job_from_row(rows, row));
-    numbers.push_back(attempt_number(rows, row));
+    JobRow read = read_row<JobRow>(rows, row);
+    jobs.push_back(std::move(read.job));
+    numbers.push_back(read.attempt);
   }
   load_attempts(session, jobs, numbers);
   std::ranges::reverse(jobs);
@@ -88,8 +89,8 @@ Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query) {
   if (!query.tag.empty()) filter.add("$ = ANY(tags)", text_parameter(query.tag));
   if (query.before) filter.add("id < $::bigint", std::to_string(query.before.value));
   PgSnapshot snapshot(session);
-  std::vector<Job> jobs =
-      jobs_of(session, filter.select(session, kJobColumns, "job", "id DESC", query.limit));
+  std::vector<Job> jobs = jobs_of(
+      session, filter.select(session, select_list<JobRow>(), "job", "id DESC", query.limit));
   snapshot.end();
   return jobs;
 }
@@ -108,7 +109,7 @@ Result<Job> find_job(PgSession& session, const JobKey& key) {
   }
   PgSnapshot snapshot(session);
   std::vector<Job> jobs =
-      jobs_of(session, filter.select(session, kJobColumns, "job", "id DESC", 1));
+      jobs_of(session, filter.select(session, select_list<JobRow>(), "job", "id DESC", 1));
   snapshot.end();
   if (!jobs.empty()) return std::move(jobs.front());
   if (key.job) return missing_job(session, key.job);
@@ -119,19 +120,20 @@ std::vector<Attempt> find_attempts_in(PgSession& session, JobId job) {
   const std::string id = std::to_string(job.value);
   Filter filter("attempts");
   filter.add("a.job = $::bigint", id);
-  PgResult rows =
-      filter.select(session, kAttemptColumns, "attempt a", "a.number DESC", kHistoryPageMax);
+  PgResult rows = filter.select(session, select_list<AttemptRow>(), "attempt a", "a.number DESC",
+                                kHistoryPageMax);
   std::vector<Attempt> attempts;
-  for (int row = rows.size() - 1; row >= 0; --row) attempts.push_back(attempt_from_row(rows, row));
+  for (int row = rows.size() - 1; row >= 0; --row) {
+    attempts.push_back(read_row<AttemptRow>(rows, row).attempt);
+  }
   if (!attempts.empty()) {
     static const std::string sql = fmt::format(
         "SELECT {} FROM rank r WHERE r.job = $1::bigint AND r.attempt >= $2::integer"
         " ORDER BY r.attempt, r.rank",
-        kRankColumns);
+        select_list<RankRow>());
     const int first = attempts.front().number;
     PgResult ranks = session.call({"ranks_of_job", sql.c_str()}, {id, std::to_string(first)});
-    for (int row = 0; row < ranks.size(); ++row) {
-      RankRow rank = rank_from_row(ranks, row);
+    for (RankRow& rank : read_rows<RankRow>(ranks)) {
       auto it = std::ranges::lower_bound(attempts, rank.attempt, {}, &Attempt::number);
       if (it != attempts.end() && it->number == rank.attempt) add_rank(std::move(rank), *it);
     }
@@ -159,11 +161,9 @@ Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& que
   }
   if (query.after_seq) filter.add("seq > $::bigint", std::to_string(*query.after_seq));
   if (query.before_seq) filter.add("seq < $::bigint", std::to_string(*query.before_seq));
-  PgResult rows = filter.select(session, kEventColumns, "event",
+  PgResult rows = filter.select(session, select_list<Event>(), "event",
                                 query.after_seq ? "seq" : "seq DESC", query.limit);
-  std::vector<Event> events;
-  for (int row = 0; row < rows.size(); ++row) events.push_back(event_from_row(rows, row));
-  return events;
+  return read_rows<Event>(rows);
 }
 
 Result<std::vector<Incident>> find_closed_incidents(PgSession& session,
@@ -172,7 +172,8 @@ Result<std::vector<Incident>> find_closed_incidents(PgSession& session,
   Filter filter("incidents");
   filter.add("(closed_at IS NOT NULL) = $::boolean", "true");
   if (query.before) filter.add("id < $::bigint", std::to_string(query.before.value));
-  return incidents_of(filter.select(session, kIncidentColumns, "incident", "id DESC", query.limit));
+  return read_rows<Incident>(
+      filter.select(session, select_list<Incident>(), "incident", "id DESC", query.limit));
 }
 
 }  // namespace hai

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <type_traits>
 
 #include "common/json/json_text.h"
@@ -280,59 +281,50 @@ std::map<std::string_view, DecodeBody> body_table(std::index_sequence<I...>) {
            &decode_body<std::variant_alternative_t<I, EventBody>>}...};
 }
 
-// A job's fields that stand in columns or tables of their own, by the names of its field list. All
-// others stand in the column `rest`, so that a new field needs nothing here.
-bool has_own_column(std::string_view field) {
-  static constexpr std::array<std::string_view, 20> kFields = {"id",
-                                                               "user",
-                                                               "request_id",
-                                                               "spec",
-                                                               "priority",
-                                                               "state",
-                                                               "held",
-                                                               "hold_reason",
-                                                               "stop_requested",
-                                                               "submitted_at",
-                                                               "started_at",
-                                                               "ended_at",
-                                                               "attempt",
-                                                               "exit_code",
-                                                               "end_reason",
-                                                               "suspend_count",
-                                                               "requeue_count",
-                                                               "launch_failures",
-                                                               "failure_restarts",
-                                                               "lost_gpu_seconds"};
-  return std::ranges::find(kFields, field) != kFields.end();
-}
+// Fields that stand in columns or tables of their own, by the names of the type's field list. All
+// others stand in one column, so that a new field needs nothing here.
+constexpr std::string_view kColumnsOfJob[] = {"id",
+                                              "user",
+                                              "request_id",
+                                              "spec",
+                                              "priority",
+                                              "state",
+                                              "held",
+                                              "hold_reason",
+                                              "stop_requested",
+                                              "submitted_at",
+                                              "started_at",
+                                              "ended_at",
+                                              "attempt",
+                                              "exit_code",
+                                              "end_reason",
+                                              "suspend_count",
+                                              "requeue_count",
+                                              "launch_failures",
+                                              "failure_restarts",
+                                              "lost_gpu_seconds"};
+constexpr std::string_view kColumnsOfIncident[] = {"id",      "kind",      "subject",
+                                                   "summary", "opened_at", "closed_at"};
+constexpr auto columns_of(const Job&) { return std::span(kColumnsOfJob); }
+constexpr auto columns_of(const Incident&) { return std::span(kColumnsOfIncident); }
 
-template <typename Self>
-struct JobRest {
-  Self& job;
+template <typename Row>
+struct RestOf {
+  Row& row;
   template <typename S, typename Visit>
   static void fields(S& self, Visit&& visit) {
     // Looked up once: a row is written for each job of a batch.
     static const std::vector<bool> is_left_out = [&] {
       std::vector<bool> each;
-      visit_fields(self.job,
-                   [&](const char* name, auto&) { each.push_back(has_own_column(name)); });
+      visit_fields(self.row, [&](std::string_view name, auto&) {
+        each.push_back(std::ranges::count(columns_of(self.row), name) != 0);
+      });
       return each;
     }();
     size_t i = 0;
-    visit_fields(self.job, [&](const char* name, auto& member) {
+    visit_fields(self.row, [&](const char* name, auto& member) {
       if (!is_left_out[i++]) visit(name, member);
     });
-  }
-};
-
-template <typename Self>
-struct IncidentRest {
-  Self& incident;
-  template <typename S, typename Visit>
-  static void fields(S& self, Visit&& visit) {
-    visit("nodes", self.incident.nodes);
-    visit("close_reason", self.incident.close_reason);
-    visit("notes", self.incident.notes);
   }
 };
 
@@ -374,10 +366,10 @@ std::string whole_job_to_json(const Job& job) { return encode(job); }
 
 Result<Job> whole_job_from_json(std::string_view json) { return decode_whole<Job>(json, "job"); }
 
-std::string job_rest_to_json(const Job& job) { return encode(JobRest<const Job>{job}); }
+std::string job_rest_to_json(const Job& job) { return encode(RestOf<const Job>{job}); }
 
 Status job_rest_from_json(std::string_view json, Job& job) {
-  JobRest<Job> rest{job};
+  RestOf<Job> rest{job};
   return decode(json, "rest", rest);
 }
 
@@ -392,10 +384,10 @@ Result<NodeHealth> node_health_from_json(std::string_view json) {
 }
 
 std::string incident_rest_to_json(const Incident& incident) {
-  return encode(IncidentRest<const Incident>{incident});
+  return encode(RestOf<const Incident>{incident});
 }
 Status incident_rest_from_json(std::string_view json, Incident& incident) {
-  IncidentRest<Incident> rest{incident};
+  RestOf<Incident> rest{incident};
   return decode(json, "incident", rest);
 }
 

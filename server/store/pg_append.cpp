@@ -4,16 +4,17 @@
 #include <set>
 
 #include "server/store/leader_lease.h"
-#include "server/store/pg_tables.h"
+#include "server/store/pg_row_writer.h"
 
 namespace hai {
 
+using JobToWrite = JobRowOf<const Job&>;
+
 struct PgAppender::Rows {
-  std::vector<EventRow> events;
-  std::vector<JobRow> submitted;
-  std::vector<JobRow> changed;
-  std::vector<AttemptRow> attempts;
-  std::vector<RankOfAttempt> ranks;
+  std::vector<JobToWrite> submitted;
+  std::vector<JobToWrite> changed;
+  std::vector<AttemptRowOf<const Attempt&>> attempts;
+  std::vector<RankRowOf<const Rank&>> ranks;
 };
 
 namespace {
@@ -41,16 +42,16 @@ std::string append_sql(Parts parts) {
       " greatest(expires_at, clock_timestamp() + $5::bigint * interval '1 microsecond')"
       " WHERE epoch = $1::bigint AND holder <> '' AND ($2::bigint < 0 OR last_seq = $2::bigint)"
       " RETURNING 1 AS one)";
-  const PgTableName events = name_of(event_table());
+  const PgTable& events = table_of<Event>();
   sql += fmt::format(", events AS ({})", insert_sql(events, param, "guard, "));
   param += static_cast<int>(events.columns.size());
   if (parts.submitted) {
-    const PgTableName jobs = name_of(job_table());
+    const PgTable& jobs = table_of<JobRowOf<Job>>();
     sql += fmt::format(", jobs AS ({})", insert_sql(jobs, param, "guard, "));
     param += static_cast<int>(jobs.columns.size());
   }
   if (!parts.changed) return sql + " SELECT count(*) FROM guard";
-  const PgTableName changes = name_of(job_table().changeable());
+  const PgTable changes = table_of<JobRowOf<Job>>().changeable();
   return sql + fmt::format(
                    ", changes AS ({} RETURNING 1 AS one),"
                    " counts AS (SELECT (SELECT count(*) FROM guard) AS led,"
@@ -71,34 +72,29 @@ const PgStatement& append_statement(Parts parts) {
   return statements[(parts.submitted ? 2 : 0) + (parts.changed ? 1 : 0)];
 }
 
-template <typename Row>
-const PgStatement& upsert_statement(const PgTable<Row>& (*table)()) {
-  static const std::string name = fmt::format("upsert_{}", table().name);
-  static const std::string sql = upsert_sql(name_of(table()), 1);
-  static const PgStatement statement{name.c_str(), sql.c_str()};
-  return statement;
-}
-
-template <typename Row>
-void upsert(PgSession& session, const PgTable<Row>& (*table)(), const std::vector<Row>& rows) {
+// `Row` as it is read, `rows` as they are written.
+template <typename Row, typename Written>
+void upsert(PgSession& session, const std::vector<Written>& rows) {
+  static const std::string name = fmt::format("upsert_{}", table_of<Row>().names.name);
+  static const std::string sql = upsert_sql(table_of<Row>(), 1);
   if (rows.empty()) return;
   std::vector<std::string> params;
-  table().add_params(rows, params);
-  session.call(upsert_statement(table), params);
+  add_params(rows, params);
+  session.call({name.c_str(), sql.c_str()}, params);
 }
 
 void remove_quotas(PgSession& session, const std::vector<Quota>& quotas) {
   if (quotas.empty()) return;
-  static const std::string sql = delete_sql(name_of(quota_table()), 1);
+  static const std::string sql = delete_sql(table_of<Quota>(), 1);
   std::vector<std::string> params;
-  quota_table().add_params(quotas, params);
-  params.resize(quota_table().keys);
+  add_params(quotas, params);
+  params.resize(table_of<Quota>().names.keys);
   session.call({"delete_quota", sql.c_str()}, params);
 }
 
 void remove_tokens(PgSession& session, const std::vector<std::string>& hashes) {
   if (hashes.empty()) return;
-  static const std::string sql = delete_sql(name_of(token_table()), 1);
+  static const std::string sql = delete_sql(table_of<Token>(), 1);
   PgArray array;
   for (const std::string& hash : hashes) array.add(hash);
   session.call({"delete_token", sql.c_str()}, {array.take()});
@@ -154,14 +150,14 @@ PgAppender::Rows PgAppender::rows_of(const AppendBatch& batch) const {
   Rows rows;
   std::set<JobId> submitted;
   for (const Event& event : batch.events) {
-    rows.events.push_back(&event);
     if (const auto* body = std::get_if<JobSubmitted>(&event.body)) submitted.insert(body->job);
   }
   for (const ReplacedAttempt& replaced : batch.replaced_attempts) {
     add_attempt(replaced.job, replaced.attempt, rows);
   }
   for (const Job& job : batch.jobs) {
-    (submitted.contains(job.id) ? rows.submitted : rows.changed).push_back(&job);
+    (submitted.contains(job.id) ? rows.submitted : rows.changed)
+        .push_back({job, job.attempt_number()});
     if (job.attempt) add_attempt(job.id, *job.attempt, rows);
   }
   return rows;
@@ -173,24 +169,24 @@ void PgAppender::add_attempt(JobId job, const Attempt& attempt, Rows& rows) cons
   if (old != nullptr && *old == attempt) return;
   const bool same_try =
       old != nullptr && old->number == attempt.number && old->ranks.size() == attempt.ranks.size();
-  rows.attempts.push_back({job, &attempt});
+  rows.attempts.push_back({job, attempt});
   for (size_t i = 0; i < attempt.ranks.size(); ++i) {
     const Rank& rank = attempt.ranks[i];
     if (same_try && old->ranks[i] == rank) continue;
-    rows.ranks.push_back({job, attempt.number, static_cast<int>(i), &rank});
+    rows.ranks.push_back({job, attempt.number, static_cast<int>(i), rank});
   }
 }
 
 void PgAppender::write_others(PgSession& session, const AppendBatch& batch, const Rows& rows) {
-  upsert(session, attempt_table, rows.attempts);
-  upsert(session, rank_table, rows.ranks);
-  upsert(session, node_table, batch.nodes);
-  upsert(session, user_table, batch.users);
+  upsert<AttemptRowOf<Attempt>>(session, rows.attempts);
+  upsert<RankRowOf<Rank>>(session, rows.ranks);
+  upsert<Node>(session, batch.nodes);
+  upsert<User>(session, batch.users);
   remove_quotas(session, batch.removed_quotas);
-  upsert(session, quota_table, batch.quotas);
+  upsert<Quota>(session, batch.quotas);
   remove_tokens(session, batch.removed_tokens);
-  upsert(session, token_table, batch.tokens);
-  upsert(session, incident_table, batch.incidents);
+  upsert<Token>(session, batch.tokens);
+  upsert<Incident>(session, batch.incidents);
 }
 
 void PgAppender::remember(const AppendBatch& batch) {
@@ -209,9 +205,9 @@ Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration
   const Rows rows = rows_of(batch);
   std::vector<std::string> params = guard_params(batch, lease);
   const Parts parts{.submitted = !rows.submitted.empty(), .changed = !rows.changed.empty()};
-  event_table().add_params(rows.events, params);
-  if (parts.submitted) job_table().add_params(rows.submitted, params);
-  if (parts.changed) job_table().changeable().add_params(rows.changed, params);
+  add_params(batch.events, params);
+  if (parts.submitted) add_params(rows.submitted, params);
+  if (parts.changed) add_params(rows.changed, params, /*with_fixed=*/false);
   // The one statement is a transaction by itself.
   const bool alone = rows.attempts.empty() && batch.nodes.empty() && batch.users.empty() &&
                      batch.removed_quotas.empty() && batch.quotas.empty() &&

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "common/gpu_set.h"
 #include "common/id.h"
 #include "common/json/json_text.h"
 #include "common/time.h"
@@ -54,6 +56,14 @@ class PgArray {
   template <typename T>
   requires std::is_enum_v<T>
   void add(T value) { add(to_string(value)); }
+
+  void add(GpuSet gpus) { add(to_string(gpus)); }
+  // An array within an array travels as its text.
+  void add(const std::vector<std::string>& texts) {
+    PgArray inner;
+    for (const std::string& text : texts) inner.add(text);
+    add_quoted(inner.take());
+  }
 
   // Closes it.
   std::string take() {

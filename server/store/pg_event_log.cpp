@@ -6,13 +6,12 @@ namespace hai {
 namespace {
 
 constexpr int kPageRows = 5'000;
-constexpr int kSubjectColumn = 5;
 
 const PgStatement& page_statement() {
   static const std::string sql = fmt::format(
-      "SELECT {}, subject FROM event WHERE seq > $1::bigint AND seq <= $2::bigint"
+      "SELECT {}, {} FROM event WHERE seq > $1::bigint AND seq <= $2::bigint"
       " ORDER BY seq LIMIT {}",
-      kEventColumns, kPageRows);
+      select_list<Event>(), copies_list<Event>(), kPageRows);
   static const PgStatement statement{"event_log_page", sql.c_str()};
   return statement;
 }
@@ -36,13 +35,13 @@ Result<std::vector<Event>> PgEventLog::next_page() {
     }
     after_ = seq;
     try {
-      events.push_back(event_from_row(rows, row));
+      events.push_back(read_row<Event>(rows, row));
     } catch (const PgError& error) {
       return Status(Code::data_loss, error.what());
     }
-    if (rows.text(row, kSubjectColumn) != row_subject(events.back().body)) {
-      return Status(Code::data_loss, fmt::format("event {} is filed under '{}'", seq,
-                                                 rows.text(row, kSubjectColumn)));
+    if (!copies_agree(rows, row, events.back())) {
+      return Status(Code::data_loss, fmt::format("event {} is not filed under '{}'", seq,
+                                                 row_subject(events.back().body)));
     }
   }
   return events;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <future>
 
-#include "server/store/json_codec.h"
 #include "server/store/pg_cells.h"
 #include "server/store/pg_copy.h"
 #include "server/store/pg_rows.h"
@@ -21,14 +20,14 @@ std::string select_jobs(const std::vector<JobState>& states) {
   for (JobState state : states) {
     list += fmt::format("{}'{}'", list.empty() ? "" : ", ", to_string(state));
   }
-  return fmt::format("SELECT {} FROM job WHERE state IN ({})", kJobColumns, list);
+  return fmt::format("SELECT {} FROM job WHERE state IN ({})", select_list<JobRow>(), list);
 }
 
 const PgStatement& attempts_statement() {
   static const std::string sql = fmt::format(
       "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
       " JOIN attempt a ON a.job = k.job AND a.number = k.number",
-      kAttemptColumns);
+      select_list<AttemptRow>());
   static const PgStatement statement{"load_attempts", sql.c_str()};
   return statement;
 }
@@ -37,7 +36,7 @@ const PgStatement& ranks_statement() {
   static const std::string sql = fmt::format(
       "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
       " JOIN rank r ON r.job = k.job AND r.attempt = k.number",
-      kRankColumns);
+      select_list<RankRow>());
   static const PgStatement statement{"load_ranks", sql.c_str()};
   return statement;
 }
@@ -66,7 +65,9 @@ class JobPages {
       PgBinaryCells cells(rows);
       page.jobs.reserve(rows.size() / kRowBytesMin);
       while (cells.next_row()) {
-        page.jobs.push_back(job_from_cells(cells, page.attempts.emplace_back()));
+        JobRow row = read_row(cells);
+        page.jobs.push_back(std::move(row.job));
+        page.attempts.push_back(row.attempt);
       }
       return page;
     });
@@ -114,58 +115,10 @@ class JobPages {
   std::vector<Page> pages_;
 };
 
-void load_nodes(PgSession& session, StoredState& state) {
-  PgResult rows = session.run(
-      "SELECT id, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,"
-      " drain_at, facts, peers, health"
-      " FROM node ORDER BY id");
-  for (int row = 0; row < rows.size(); ++row) {
-    PgCells cells(rows, row);
-    Node& node = state.nodes.emplace_back();
-    cells.read(node.id);
-    cells.read(node.liveness);
-    cells.read(node.liveness_reason);
-    cells.read(node.scheduling);
-    cells.read(node.scheduling_reason);
-    cells.read(node.scheduling_by);
-    cells.read(node.drain_at);
-    node.facts = cells.parsed(node_facts_from_json);
-    node.peers = cells.parsed(node_peers_from_json);
-    node.health = cells.parsed(node_health_from_json);
-  }
-}
-
-void load_people(PgSession& session, StoredState& state) {
-  PgResult rows = session.run(
-      "SELECT name, role, active, groups, usage_gpu_seconds, usage_at FROM app_user ORDER BY name");
-  for (int row = 0; row < rows.size(); ++row) {
-    PgCells cells(rows, row);
-    User& user = state.users.emplace_back();
-    cells.read(user.name);
-    cells.read(user.role);
-    cells.read(user.active);
-    cells.read(user.groups);
-    cells.read(user.usage.gpu_seconds);
-    cells.read(user.usage.at);
-  }
-  rows = session.run("SELECT owner, group_name, priority, nodes FROM quota");
-  for (int row = 0; row < rows.size(); ++row) {
-    PgCells cells(rows, row);
-    Quota& quota = state.quotas.emplace_back();
-    cells.read(quota.owner);
-    cells.read(quota.group);
-    cells.read(quota.priority);
-    cells.read(quota.nodes);
-  }
-  rows = session.run("SELECT hash, user_name, label, created_at FROM token ORDER BY hash");
-  for (int row = 0; row < rows.size(); ++row) {
-    PgCells cells(rows, row);
-    Token& token = state.tokens.emplace_back();
-    cells.read(token.hash);
-    cells.read(token.user);
-    cells.read(token.label);
-    cells.read(token.created_at);
-  }
+template <typename Row>
+std::vector<Row> read_all(PgSession& session, std::string_view which) {
+  return read_rows<Row>(session.run(
+      fmt::format("SELECT {} FROM {} {}", select_list<Row>(), PgColumns<Row>::kTable.name, which)));
 }
 
 std::vector<AnsweredRequest> load_requests(PgSession& session) {
@@ -187,30 +140,9 @@ std::vector<AnsweredRequest> load_requests(PgSession& session) {
 
 }  // namespace
 
-const char* const kIncidentColumns = "id, kind, subject, summary, opened_at, closed_at, body";
-
 std::vector<Incident> load_incidents(PgSession& session, bool only_open) {
-  return incidents_of(
-      session.run(fmt::format("SELECT {} FROM incident{} ORDER BY id", kIncidentColumns,
-                              only_open ? " WHERE closed_at IS NULL" : "")));
-}
-
-std::vector<Incident> incidents_of(const PgResult& rows) {
-  std::vector<Incident> incidents;
-  for (int row = 0; row < rows.size(); ++row) {
-    PgCells cells(rows, row);
-    Incident& incident = incidents.emplace_back();
-    cells.read(incident.id);
-    cells.read(incident.kind);
-    cells.read(incident.subject);
-    cells.read(incident.summary);
-    cells.read(incident.opened_at);
-    cells.read(incident.closed_at);
-    if (Status status = incident_rest_from_json(cells.text(), incident); !status.is_ok()) {
-      throw PgError(fmt::format("incident {}: {}", incident.id.value, status.message()));
-    }
-  }
-  return incidents;
+  return read_all<Incident>(session,
+                            only_open ? "WHERE closed_at IS NULL ORDER BY id" : "ORDER BY id");
 }
 
 std::vector<Job> load_jobs(PgSession& session, const std::vector<JobState>& states) {
@@ -236,13 +168,10 @@ void load_attempts(PgSession& session, std::vector<Job>& jobs, const std::vector
   if (!any) return;
   const std::vector<std::string> params{ids.take(), attempts.take()};
   PgResult rows = session.call(attempts_statement(), params);
-  for (int row = 0; row < rows.size(); ++row) {
-    if (Job* job = find(jobs, attempt_job(rows, row))) job->attempt = attempt_from_row(rows, row);
+  for (AttemptRow& row : read_rows<AttemptRow>(rows)) {
+    if (Job* job = find(jobs, row.job)) job->attempt = std::move(row.attempt);
   }
-  rows = session.call(ranks_statement(), params);
-  std::vector<RankRow> ranks;
-  ranks.reserve(static_cast<size_t>(rows.size()));
-  for (int row = 0; row < rows.size(); ++row) ranks.push_back(rank_from_row(rows, row));
+  std::vector<RankRow> ranks = read_rows<RankRow>(session.call(ranks_statement(), params));
   std::ranges::sort(ranks, {},
                     [](const RankRow& rank) { return std::pair(rank.job, rank.number); });
   for (RankRow& rank : ranks) {
@@ -261,8 +190,10 @@ StoredState load_state_in(PgSession& session) {
   state.last_job.value = row.integer(0, 2);
   state.jobs = load_jobs(session, {JobState::queued, JobState::running, JobState::suspended});
   state.requests = load_requests(session);
-  load_nodes(session, state);
-  load_people(session, state);
+  state.nodes = read_all<Node>(session, "ORDER BY id");
+  state.users = read_all<User>(session, "ORDER BY name");
+  state.quotas = read_all<Quota>(session, "");
+  state.tokens = read_all<Token>(session, "ORDER BY hash");
   state.last_incident.value =
       session.run("SELECT coalesce(max(id), 0) FROM incident").integer(0, 0);
   state.incidents = load_incidents(session, /*only_open=*/true);

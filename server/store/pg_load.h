@@ -14,9 +14,6 @@ StoredState load_state_in(PgSession& session);  // the same inside a snapshot of
 std::vector<Job> load_jobs(PgSession& session, const std::vector<JobState>& states);
 
 std::vector<Incident> load_incidents(PgSession& session, bool only_open);
-// Of rows of kIncidentColumns.
-extern const char* const kIncidentColumns;
-std::vector<Incident> incidents_of(const PgResult& rows);
 
 // The attempt of each job in `numbers` (job and attempt number, same length), with its ranks, put
 // into `jobs`, which are sorted by id.

@@ -2,118 +2,152 @@
 
 #include <algorithm>
 
-#include "server/store/json_codec.h"
 #include "server/store/pg_cells.h"
+#include "server/store/pg_row_writer.h"
 
 namespace hai {
-
-const char* const kJobColumns =
-    "id, user_name, priority, state, held, hold_reason, stop_requested, request_id, submitted_at,"
-    " started_at, ended_at, exit_code, end_reason, suspend_count, requeue_count, launch_failures,"
-    " failure_restarts, lost_gpu_seconds, spec, rest, attempt";
-
-const char* const kAttemptColumns =
-    "a.job, a.number, a.state, a.priority, a.master_port, a.exclusive, a.jumper, a.placed_at, "
-    "a.running_at,"
-    " a.ended_at, a.suspend_deadline, a.suspended_for, a.suspend_reason, a.ending";
-
-const char* const kRankColumns =
-    "r.job, r.attempt, r.rank, r.node, r.gpus, r.state, r.cause, r.exit_code, r.message";
-
-const char* const kEventColumns = "seq, time, actor, kind, body";
-
 namespace {
 
+// Takes a row's values from its cells.
 template <typename Cells>
-Job read_job(Cells& cells) {
-  Job job;
-  cells.read(job.id);
-  cells.read(job.user);
-  cells.read(job.priority);
-  cells.read(job.state);
-  cells.read(job.held);
-  cells.read(job.hold_reason);
-  cells.read(job.stop_requested);
-  cells.read(job.request_id);
-  cells.read(job.submitted_at);
-  cells.read(job.started_at);
-  cells.read(job.ended_at);
-  cells.read(job.exit_code);
-  cells.read(job.end_reason);
-  cells.read(job.counters.suspend_count);
-  cells.read(job.counters.requeue_count);
-  cells.read(job.launch_failures);
-  cells.read(job.failure_restarts);
-  cells.read(job.counters.lost_gpu_seconds);
-  job.spec = std::make_shared<const JobSpec>(cells.parsed(job_spec_from_json));
-  if (Status status = job_rest_from_json(cells.text(), job); !status.is_ok()) {
-    throw PgError(fmt::format("job {}: {}", job.id.value, status.message()));
+struct RowReader {
+  Cells& cells;
+  const PgTableNames& table;
+  int64_t key = 0;  // of a table that is numbered
+
+  template <typename T>
+  void operator()(const PgColumn&, T& value) {
+    cells.read(value);
   }
-  return job;
+  void operator()(const PgColumn& column, int64_t& value) {
+    cells.read(value);
+    note_key(column, value);
+  }
+  template <typename Tag>
+  void operator()(const PgColumn& column, Id<Tag>& id) {
+    (*this)(column, id.value);
+  }
+  template <typename Make>
+  void copy(const PgColumn&, Make&&) {}
+  template <typename T, typename Parse>
+  void json(const PgColumn&, T& value, Parse&& parse) {
+    take(cells.text(), value, parse);
+  }
+  template <typename T, typename Parse>
+  void json(const PgColumn&, std::optional<T>& value, Parse&& parse) {
+    std::optional<std::string> text;
+    cells.read(text);
+    if (text) take(*text, value.emplace(), parse);
+  }
+  template <typename Make, typename Take>
+  void text(const PgColumn&, Make&&, Take&& take_text) {
+    check(take_text(cells.text()));
+  }
+
+ private:
+  void note_key(const PgColumn& column, int64_t value) {
+    if (key == 0 &&
+        (column.name == std::string_view("id") || column.name == std::string_view("seq")))
+      key = value;
+  }
+  template <typename T, typename Parse>
+  void take(std::string_view text, T& value, Parse&& parse) {
+    auto parsed = parse(text);
+    check(parsed.status());
+    value = std::move(parsed).value();
+  }
+  template <typename T, typename Parse>
+  void take(std::string_view text, std::shared_ptr<const T>& value, Parse&& parse) {
+    T parsed;
+    take(text, parsed, parse);
+    value = std::make_shared<const T>(std::move(parsed));
+  }
+  void check(const Status& status) const {
+    if (!status.is_ok()) throw PgError(fmt::format("{} {}: {}", table.name, key, status.message()));
+  }
+};
+
+template <typename Row, typename Cells>
+Row read_from(Cells& cells) {
+  Row row{};
+  PgColumns<Row>::fields(row, RowReader<Cells>{cells, PgColumns<Row>::kTable});
+  return row;
 }
+
+// Compares the columns that repeat something, from `column` on.
+struct CopyReader {
+  const PgResult& rows;
+  int row;
+  int column;
+  bool agree = true;
+
+  template <typename T>
+  void operator()(const PgColumn&, const T&) {}
+  template <typename T, typename Parse>
+  void json(const PgColumn&, const T&, Parse&&) {}
+  template <typename Make, typename Take>
+  void text(const PgColumn&, Make&&, Take&&) {}
+  template <typename Make>
+  void copy(const PgColumn&, Make&& make) {
+    agree = is_same(make()) && agree;
+    ++column;
+  }
+
+ private:
+  bool is_same(const std::string& text) const { return rows.text(row, column) == clean_utf8(text); }
+  bool is_same(int64_t number) const { return rows.integer(row, column) == number; }
+  bool is_same(const std::vector<std::string>& texts) const {
+    std::vector<std::string> read;
+    return parse_text_array(rows.text(row, column), read) && read == texts;
+  }
+};
 
 }  // namespace
 
-Job job_from_row(const PgResult& rows, int row) {
+template <typename Row>
+const std::string& select_list() {
+  static const std::string list = table_of<Row>().select_list();
+  return list;
+}
+
+template <typename Row>
+const std::string& copies_list() {
+  static const std::string list = table_of<Row>().select_list(/*copies=*/true);
+  return list;
+}
+
+template <typename Row>
+bool copies_agree(const PgResult& rows, int row, const Row& value) {
+  const auto& columns = table_of<Row>().columns;
+  const auto read = std::ranges::count(columns, false, &PgColumn::is_copy);
+  CopyReader reader{rows, row, static_cast<int>(read)};
+  PgColumns<Row>::fields(value, reader);
+  return reader.agree;
+}
+
+template <typename Row>
+Row read_row(const PgResult& rows, int row) {
   PgCells cells(rows, row);
-  return read_job(cells);
+  return read_from<Row>(cells);
 }
 
-Job job_from_cells(PgBinaryCells& cells, int& attempt) {
-  Job job = read_job(cells);
-  cells.read(attempt);
-  return job;
-}
+JobRow read_row(PgBinaryCells& cells) { return read_from<JobRow>(cells); }
 
-int attempt_number(const PgResult& rows, int row) {
-  return static_cast<int>(rows.integer(row, column_count(kJobColumns) - 1));
-}
-
-int column_count(std::string_view columns) {
-  return static_cast<int>(std::ranges::count(columns, ',')) + 1;
-}
-
-JobId attempt_job(const PgResult& rows, int row) { return {rows.integer(row, 0)}; }
-
-Attempt attempt_from_row(const PgResult& rows, int row) {
-  PgCells cells(rows, row, 1);
-  Attempt attempt;
-  cells.read(attempt.number);
-  cells.read(attempt.state);
-  cells.read(attempt.priority);
-  cells.read(attempt.master_port);
-  cells.read(attempt.exclusive);
-  cells.read(attempt.jumper);
-  cells.read(attempt.placed_at);
-  cells.read(attempt.running_at);
-  cells.read(attempt.ended_at);
-  cells.read(attempt.suspend_deadline);
-  cells.read(attempt.suspended_for);
-  cells.read(attempt.suspend_reason);
-  std::optional<std::string> ending;
-  cells.read(ending);
-  if (ending) {
-    Result<AttemptEnd> end = attempt_end_from_json(*ending);
-    if (!end.is_ok()) throw PgError(end.status().message());
-    attempt.end = std::move(end).value();
-  }
-  return attempt;
-}
-
-RankRow rank_from_row(const PgResult& rows, int row) {
-  PgCells cells(rows, row);
-  RankRow out;
-  cells.read(out.job);
-  cells.read(out.attempt);
-  cells.read(out.number);
-  cells.read(out.rank.place.node);
-  cells.read(out.rank.place.gpus);
-  cells.read(out.rank.state);
-  cells.read(out.rank.cause);
-  cells.read(out.rank.exit_code);
-  cells.read(out.rank.message);
-  return out;
-}
+#define HAI_ROW(Row)                                                 \
+  template const std::string& select_list<Row>();                    \
+  template const std::string& copies_list<Row>();                    \
+  template bool copies_agree<Row>(const PgResult&, int, const Row&); \
+  template Row read_row<Row>(const PgResult&, int);
+HAI_ROW(Event)
+HAI_ROW(JobRow)
+HAI_ROW(AttemptRow)
+HAI_ROW(RankRow)
+HAI_ROW(Node)
+HAI_ROW(User)
+HAI_ROW(Quota)
+HAI_ROW(Token)
+HAI_ROW(Incident)
+#undef HAI_ROW
 
 void add_rank(RankRow row, Attempt& attempt) {
   if (row.number != static_cast<int>(attempt.ranks.size())) {
@@ -121,21 +155,6 @@ void add_rank(RankRow row, Attempt& attempt) {
                               row.attempt, row.number, attempt.ranks.size()));
   }
   attempt.ranks.push_back(std::move(row.rank));
-}
-
-Event event_from_row(const PgResult& rows, int row) {
-  PgCells cells(rows, row);
-  Event event;
-  cells.read(event.seq);
-  cells.read(event.time);
-  cells.read(event.actor);
-  const std::string_view kind = cells.text();
-  Result<EventBody> body = event_body_from_json(kind, cells.text());
-  if (!body.is_ok()) {
-    throw PgError(fmt::format("event {}: {}", event.seq, body.status().message()));
-  }
-  event.body = std::move(body).value();
-  return event;
 }
 
 std::string row_subject(JobId job) { return fmt::format("job/{}", job.value); }

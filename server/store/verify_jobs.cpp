@@ -7,10 +7,9 @@ namespace hai {
 namespace {
 
 const PgStatement& jobs_statement() {
-  static const std::string sql = fmt::format(
-      "SELECT {}, name, group_name, node_count, gpus_per_node, tags FROM job"
-      " WHERE id = ANY($1::bigint[]) ORDER BY id",
-      kJobColumns);
+  static const std::string sql =
+      fmt::format("SELECT {}, {} FROM job WHERE id = ANY($1::bigint[]) ORDER BY id",
+                  select_list<JobRow>(), copies_list<JobRow>());
   static const PgStatement statement{"verify_jobs", sql.c_str()};
   return statement;
 }
@@ -18,7 +17,7 @@ const PgStatement& attempts_statement() {
   static const std::string sql = fmt::format(
       "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
       " JOIN attempt a ON a.job = k.job AND a.number = k.number",
-      kAttemptColumns);
+      select_list<AttemptRow>());
   static const PgStatement statement{"verify_attempts", sql.c_str()};
   return statement;
 }
@@ -27,7 +26,7 @@ const PgStatement& ranks_statement() {
   static const std::string sql = fmt::format(
       "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
       " JOIN rank r ON r.job = k.job AND r.attempt = k.number ORDER BY r.job, r.attempt, r.rank",
-      kRankColumns);
+      select_list<RankRow>());
   static const PgStatement statement{"verify_ranks", sql.c_str()};
   return statement;
 }
@@ -47,13 +46,10 @@ std::map<AttemptKey, Attempt> load_attempts_of(PgSession& session,
   for (const auto& [job, number] : keys) jobs.add(job), numbers.add(number);
   const std::vector<std::string> params{jobs.take(), numbers.take()};
   PgResult rows = session.call(attempts_statement(), params);
-  for (int row = 0; row < rows.size(); ++row) {
-    Attempt attempt = attempt_from_row(rows, row);
-    attempts.emplace(AttemptKey{attempt_job(rows, row), attempt.number}, std::move(attempt));
+  for (AttemptRow& row : read_rows<AttemptRow>(rows)) {
+    attempts.emplace(AttemptKey{row.job, row.attempt.number}, std::move(row.attempt));
   }
-  rows = session.call(ranks_statement(), params);
-  for (int row = 0; row < rows.size(); ++row) {
-    RankRow rank = rank_from_row(rows, row);
+  for (RankRow& rank : read_rows<RankRow>(session.call(ranks_statement(), params))) {
     const auto found = attempts.find({rank.job, rank.attempt});
     if (found != attempts.end()) add_rank(std::move(rank), found->second);
   }
@@ -90,11 +86,14 @@ void JobCheck::check_jobs() {
   std::map<JobId, Job> found;
   std::vector<AttemptKey> keys;
   for (int row = 0; row < rows.size(); ++row) {
-    Job job = job_from_row(rows, row);
-    const int number = attempt_number(rows, row);
-    if (number > 0) keys.emplace_back(job.id, number);
-    check_columns(rows, row, jobs_.at(job.id));
-    found.emplace(job.id, std::move(job));
+    JobRow read = read_row<JobRow>(rows, row);
+    const JobId id = read.job.id;
+    if (read.attempt > 0) keys.emplace_back(id, read.attempt);
+    // What a search looks at must be what the spec says.
+    if (!copies_agree(rows, row, JobRow{jobs_.at(id)})) {
+      report_.differ(fmt::format("job {}: the row's columns differ from its spec", id.value));
+    }
+    found.emplace(id, std::move(read.job));
   }
   for (auto& [key, attempt] : load_attempts_of(session_, keys)) {
     found.at(key.first).attempt = std::move(attempt);
@@ -119,21 +118,6 @@ void JobCheck::check_job(const Job& job, const Job* row) {
     ++report_.archived_jobs;
     if (archived_.holds(job)) return;
     report_.differ(fmt::format("job {}: the archive differs from the log", job.id.value));
-  }
-}
-
-// What a search looks at must be what the spec says.
-void JobCheck::check_columns(const PgResult& rows, int row, const Job& job) {
-  const JobSpec& spec = *job.spec;
-  const int copies = column_count(kJobColumns);  // which come after them
-  std::vector<std::string> tags;
-  const bool is_right = rows.text(row, copies) == clean_utf8(spec.name) &&
-                        rows.text(row, copies + 1) == clean_utf8(spec.group) &&
-                        rows.integer(row, copies + 2) == spec.node_count &&
-                        rows.integer(row, copies + 3) == spec.gpus_per_node &&
-                        parse_text_array(rows.text(row, copies + 4), tags) && tags == spec.tags;
-  if (!is_right) {
-    report_.differ(fmt::format("job {}: the row's columns differ from its spec", job.id.value));
   }
 }
 

@@ -35,7 +35,6 @@ class JobCheck {
   void check_attempts();
   void check_strays(JobId last_job);
   void check_job(const Job& job, const Job* row);
-  void check_columns(const PgResult& rows, int row, const Job& job);
   void count(const Attempt& attempt);
 
   PgSession& session_;

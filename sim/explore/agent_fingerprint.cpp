@@ -38,7 +38,7 @@ void AgentFingerprint::add(Fingerprint& out, const Agent& agent, MonoTime now, E
   out.add(agent.is_connected_);
   out.add(agent.send_facts_);
   out.add(agent.report_posted_);
-  out.add(agent.start_report_timer_ != 0);
+  out.add(agent.start_report_timer_.is_armed());
   // What was sent a lease ago wins nothing any more by its grant, but a proof of an earlier one.
   for (const auto& [sent, at] : agent.sent_at_) {
     out.add(sent - sequence);

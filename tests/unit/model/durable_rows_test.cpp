@@ -13,7 +13,7 @@ void apply(const AppendBatch& batch, ClusterState& state) {
   for (const Event& event : batch.events) state.apply(event);
 }
 
-TEST(BeforeImages, GiveBackWhatWasDurable) {
+TEST(DurableRows, GiveBackWhatWasDurable) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     RandomCluster random(seed);
     ClusterState state;
@@ -35,7 +35,7 @@ TEST(BeforeImages, GiveBackWhatWasDurable) {
   }
 }
 
-TEST(BeforeImages, GiveBackIncidents) {
+TEST(DurableRows, GiveBackIncidents) {
   RandomCluster random(1);
   ClusterState state;
   apply(random.start_epoch(Epoch{1}), state);
@@ -52,7 +52,7 @@ TEST(BeforeImages, GiveBackIncidents) {
   EXPECT_TRUE(restored.equals(durable));
 }
 
-TEST(BeforeImages, AreNotKeptUntilSomebodyAsks) {
+TEST(DurableRows, AreNotKeptUntilSomebodyAsks) {
   RandomCluster random(1);
   ClusterState state;
   apply(random.start_epoch(Epoch{1}), state);
