@@ -56,6 +56,15 @@ struct RestartOptions {
   bool operator==(const RestartOptions&) const = default;
 };
 
+// What a job file says to the process that becomes the program, and to nobody on the way there: a
+// launch order and its launch.json carry it as it is, and the shim heeds it
+// (agent/shim/program.cpp). Numbers of 64 bits, whose 0 is the default.
+struct ProgramOptions {
+  template <typename Self, typename Visit>
+  static void fields(Self&, Visit&&) {}
+  bool operator==(const ProgramOptions&) const = default;
+};
+
 struct JobSpec {
   std::string name;
   Priority priority = Priority::automatic;
@@ -85,6 +94,7 @@ struct JobSpec {
   std::vector<std::string> tags;
   std::vector<std::string> depends_on;  // job names or ids
   std::optional<UnixTime> begin_at;
+  ProgramOptions program;
   bool is_validation = false;  // the platform's own: runs the node's validator where it is put
 
   bool operator==(const JobSpec&) const = default;
