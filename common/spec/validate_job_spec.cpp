@@ -97,7 +97,8 @@ class Validator {
     }
     void operator()(const char* path, int64_t bytes, int64_t low, int64_t high) const {
       if (bytes >= low && bytes <= high) return;
-      validator.fail(path, "must be {}..{}, is {}", low, format_bytes(high), bytes);
+      validator.fail(path, "must be {}..{}, is {}", format_bytes(std::max<int64_t>(low, 0)),
+                     format_bytes(high), bytes);
     }
     void operator()(const char* path, Duration value, Duration low, Duration high) const {
       if (value >= low && value <= high) return;
