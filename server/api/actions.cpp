@@ -25,6 +25,8 @@ Result<Command> command_of(v1::JobAction action, const std::string& job,
       return Command(SuspendJob{job, reason});
     case v1::JOB_ACTION_RESUME:
       return Command(ResumeJob{job});
+    case v1::JOB_ACTION_REQUEUE:
+      return Command(RequeueJob{job, reason});
     case v1::JOB_ACTION_HOLD:
       return Command(HoldJob{job, reason});
     case v1::JOB_ACTION_RELEASE:

@@ -40,6 +40,10 @@ struct SuspendJob {
 struct ResumeJob {
   std::string job;
 };
+struct RequeueJob {
+  std::string job;
+  std::string reason;
+};  // save, leave, and start again by itself
 struct HoldJob {
   std::string job;
   std::string reason;
@@ -114,6 +118,7 @@ struct RevokeToken {
   COMMAND(StopJob)            \
   COMMAND(SuspendJob)         \
   COMMAND(ResumeJob)          \
+  COMMAND(RequeueJob)         \
   COMMAND(HoldJob)            \
   COMMAND(ReleaseJob)         \
   COMMAND(SetJobPriority)     \

@@ -79,6 +79,18 @@ class ControlTest(ClusterTest):
         (folder / "done").touch()
         self.assertEqual(self.cluster.hai("wait", job).code, 0)
 
+    def test_requeue_starts_again_by_itself(self):
+        job, folder = self.start_saver("again", nodes=2)
+        self.logged(job, "start 1, attempt 1, checkpoint none")
+        said = self.cluster.ok("requeue", job, "--reason", "fresh data")
+        self.assertIn("starts again by itself", str(said))
+        now = self.cluster.wait_running(job, attempt=2)
+        self.assertEqual((now["held"], now["suspend_count"]), (False, 1))
+        self.logged(job, f"attempt 2, checkpoint {folder / 'checkpoint-1'}")
+        (folder / "done").touch()
+        self.assertEqual(self.cluster.hai("wait", job).code, 0)
+        self.assertEqual(self.cluster.hai("requeue", job).code, 4)
+
     def test_suspend_by_signal_for_programs_without_the_sdk(self):
         spec = self.cluster.spec(
             "by-signal",

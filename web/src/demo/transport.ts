@@ -73,6 +73,7 @@ function changeJob(world: World, id: string, verb: string, init: RequestInit): R
     stop: () => stop(world, job, reason),
     suspend: () => world.suspend(job.id, reason),
     resume: () => (job.held = false),
+    requeue: () => world.suspend(job.id, reason),
     hold: () => (job.held = true),
     release: () => (job.held = false),
   };
