@@ -109,7 +109,7 @@ Status from_proto(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank&
   out.checkpoint = message.checkpoint();
   out.whole_life_state = message.whole_life_state();
   out.is_validation = message.is_validation();
-  out.program = from_proto(message.program());
+  from_proto(message.program(), out.program);
   return ok();
 }
 

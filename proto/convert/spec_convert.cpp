@@ -62,7 +62,7 @@ Status options_from_proto(const v1::JobSpec& message, JobSpec& spec) {
                        spec.checkpoint_period));
   RETURN_IF_ERROR(take(parse_micros("timeout", message.timeout_us()), spec.timeout));
   RETURN_IF_ERROR(take(parse_micros("watchdog", message.watchdog_us()), spec.watchdog));
-  spec.program = from_proto(message.program());
+  from_proto(message.program(), spec.program);
   spec.max_leaves = message.max_leaves();
   spec.tags.assign(message.tags().begin(), message.tags().end());
   spec.depends_on.assign(message.depends_on().begin(), message.depends_on().end());
@@ -111,12 +111,10 @@ void to_proto(const ProgramOptions& options, v1::ProgramOptions& out) {
   });
 }
 
-ProgramOptions from_proto(const v1::ProgramOptions& message) {
-  ProgramOptions options;
-  ProgramOptions::fields(options, [&message](const char* name, int64_t& value) {
+void from_proto(const v1::ProgramOptions& message, ProgramOptions& out) {
+  ProgramOptions::fields(out, [&message](const char* name, int64_t& value) {
     value = message.GetReflection()->GetInt64(message, program_field(name));
   });
-  return options;
 }
 
 v1::JobSpec to_proto(const JobSpec& spec) {

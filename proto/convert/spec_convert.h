@@ -17,6 +17,6 @@ v1::JobSpec to_proto(const JobSpec& spec);
 Result<JobSpec> from_proto(const v1::JobSpec& message);
 
 void to_proto(const ProgramOptions& options, v1::ProgramOptions& out);
-ProgramOptions from_proto(const v1::ProgramOptions& message);
+void from_proto(const v1::ProgramOptions& message, ProgramOptions& out);
 
 }  // namespace hai
