@@ -81,7 +81,7 @@ class KeyWriter {
   }
   void operator()(std::string_view path, int value, int, int) { put(path, std::to_string(value)); }
   void operator()(std::string_view path, int64_t bytes, int64_t, int64_t) {
-    put(path, format_bytes(bytes));
+    put(path, bytes == kUnlimited ? "unlimited" : format_bytes(bytes));
   }
   void operator()(std::string_view path, Duration value, Duration, Duration) {
     put(path, format_duration(value));

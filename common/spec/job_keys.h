@@ -11,9 +11,11 @@
 namespace hai {
 
 inline constexpr int64_t kMemoryPerNodeBytesMax = int64_t{1} << 50;
+inline constexpr int64_t kCoreBytesMax = int64_t{1} << 50;
 
 // visit(path, member), with the lowest and the highest value of a number or the words of a choice
-// behind them. Spec is JobSpec or const JobSpec.
+// behind them. A size whose lowest value is kUnlimited may be `unlimited`. Spec is JobSpec or const
+// JobSpec.
 template <typename Spec, typename Visitor>
 void for_each_key(Spec& spec, Visitor&& visit) {
   visit("name", spec.name);
@@ -39,6 +41,7 @@ void for_each_key(Spec& spec, Visitor&& visit) {
   visit("options.restart.max", spec.restart.max, 0, 1'000);
   visit("options.timeout", spec.timeout, Duration(0s), Duration(3'653 * 24h));
   visit("options.watchdog", spec.watchdog, Duration(0s), Duration(30 * 24h));
+  visit("options.core_size", spec.program.core_size, kUnlimited, kCoreBytesMax);
   visit("options.max_leaves", spec.max_leaves, 0, 100'000);
   visit("options.cross_zone", spec.cross_zone, std::array{CrossZone::allow, CrossZone::never});
   visit("options.tags", spec.tags);

@@ -51,6 +51,11 @@ struct KeyReader {
     yaml.integer(path, &out, {.low = low, .high = high});
   }
   void operator()(const std::string& path, int64_t& out, int64_t low, int64_t high) const {
+    const YamlNode* node = low == kUnlimited ? yaml.find(path) : nullptr;
+    if (node != nullptr && node->kind == YamlNode::Kind::scalar && node->text == "unlimited") {
+      out = kUnlimited;
+      return;
+    }
     yaml.bytes(path, &out, {.low = low, .high = high});
   }
   void operator()(const std::string& path, Duration& out, Duration low, Duration high) const {

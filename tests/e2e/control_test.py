@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import unittest
 
 from cluster import EXAMPLES, HERE, SDK, ClusterTest, eventually
@@ -61,6 +62,23 @@ class ControlTest(ClusterTest):
         self.cluster.ok("stop", job)
         self.assertEqual(self.cluster.job(job)["state"], "stopped")
         self.cluster.ok("stop", job)
+
+    # -- what the job file says to the program
+
+    def test_core_dumps_are_as_large_as_the_job_file_says(self):
+        script = "import resource; print('core', *resource.getrlimit(resource.RLIMIT_CORE))"
+        highest = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        for number, (size, wanted) in enumerate(
+            ((None, 0), ("64Mi", 64 << 20), ("unlimited", resource.RLIM_INFINITY))
+        ):
+            spec = self.cluster.spec(f"core-{number}", "python3", f'-c "{script}"')
+            if size:
+                spec["options"]["core_size"] = size
+            job = self.cluster.run(spec)
+            self.cluster.wait_end(job, "succeeded")
+            if highest != resource.RLIM_INFINITY and os.geteuid() != 0:
+                wanted = highest if wanted == resource.RLIM_INFINITY else min(wanted, highest)
+            self.assertIn(f"core {wanted} ", self.cluster.log(job))
 
     # -- suspend and resume
 
