@@ -41,6 +41,7 @@ namespace hai {
   LIMIT(memory_corrected_per_hour, 100, 1, 1'000'000'000,                                          \
         "more corrected memory errors are a warning")                                              \
   LIMIT(memory_percent, 97, 1, 100, "less of the expected memory fails")                           \
+  LIMIT(memory_free_percent, 25, 0, 100, "less free memory of a node without ranks is a warning")  \
   LIMIT(disk_stuck_seconds, 60, 1, 86'400,                                                         \
         "a disk that finishes nothing of what it was given for so long fails")                     \
   LIMIT(disk_free_megabytes, 500, 0, INT64_MAX / 1'048'576, "less free on a file system fails")    \
