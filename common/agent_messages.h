@@ -230,7 +230,8 @@ struct LaunchRank {
   Duration watchdog{0};
   std::string checkpoint;        // path of the last one reported, "" if none
   std::string whole_life_state;  // "" if never set
-  bool is_validation = false;    // run the node's own validator with `parameters`, as the agent
+  ProgramOptions program;
+  bool is_validation = false;  // run the node's own validator with `parameters`, as the agent
   bool operator==(const LaunchRank&) const = default;
 };
 

@@ -56,6 +56,21 @@ struct RestartOptions {
   bool operator==(const RestartOptions&) const = default;
 };
 
+inline constexpr int64_t kUnlimited = -1;  // of a size
+
+// What a job file says to the process that becomes the program, and to nobody on the way there: a
+// launch order and its launch.json carry it as it is, and the shim heeds it
+// (agent/shim/program.cpp). Numbers of 64 bits, whose 0 is the default.
+struct ProgramOptions {
+  int64_t core_size = 0;  // bytes of a core dump, or kUnlimited
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("core_size", self.core_size);
+  }
+  bool operator==(const ProgramOptions&) const = default;
+};
+
 struct JobSpec {
   std::string name;
   Priority priority = Priority::automatic;
@@ -85,6 +100,7 @@ struct JobSpec {
   std::vector<std::string> tags;
   std::vector<std::string> depends_on;  // job names or ids
   std::optional<UnixTime> begin_at;
+  ProgramOptions program;
   bool is_validation = false;  // the platform's own: runs the node's validator where it is put
 
   bool operator==(const JobSpec&) const = default;

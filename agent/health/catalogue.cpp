@@ -73,6 +73,8 @@ constexpr CheckInfo kChecks[] = {
     {"cpu_count", "host", "/sys/devices/system/cpu/{online,present}",
      "fewer than expected or present: fail validate"},
     {"memory_size", "host", "/proc/meminfo", "below memory_percent of the expected: fail validate"},
+    {"memory_free", "host", "/proc/meminfo",
+     "less than memory_free_percent available while no rank runs: warn"},
     {"memory_errors", "host", "/sys/devices/system/edac/mc/*/{ce_count,ue_count}",
      "any uncorrectable since boot: fail drain; more corrected than "
      "memory_corrected_per_hour: warn"},

@@ -14,6 +14,32 @@ Finding kernel_is_silent() {
           .remedy = "look whether /sys and /proc are mounted"};
 }
 
+// "MemTotal:", "MemAvailable:"
+std::optional<int64_t> memory_bytes(const std::string& proc_root, std::string_view field) {
+  std::istringstream words(read_text(proc_root + "/meminfo").value_or(""));
+  for (std::string word; words >> word;) {
+    int64_t kibibytes = 0;
+    if (word == field && words >> kibibytes) return kibibytes * 1'024;
+  }
+  return std::nullopt;
+}
+
+// What a node without ranks has in use was left behind: a rank that counts on the whole node is
+// killed for want of it, hours later.
+CheckResult judge_free_memory(const std::string& proc_root, const NodeUse& use,
+                              const HealthLimits& limits) {
+  const CheckSubject about{.name = "memory_free", .subject = {}, .gpus = {}};
+  const std::optional<int64_t> total = memory_bytes(proc_root, "MemTotal:");
+  const std::optional<int64_t> free = memory_bytes(proc_root, "MemAvailable:");
+  if (!total || !free) return make_unknown(about, kernel_is_silent());
+  const int64_t percent = *total > 0 ? *free * 100 / *total : 0;
+  if (!use.rank_pids.empty() || percent >= limits.memory_free_percent)
+    return make_ok(about, fmt::format("{} % free", percent));
+  return make_warn(about, {.summary = fmt::format("{} % free and no rank runs, limit {} %", percent,
+                                                  limits.memory_free_percent),
+                           .remedy = "look into /dev/shm and for processes that no job has"});
+}
+
 }  // namespace
 
 HostCheck::HostCheck(HostCheckOptions options)
@@ -23,6 +49,7 @@ std::vector<CheckResult> HostCheck::run(const CheckInput& input) {
   std::vector<CheckResult> results = judge_all_versions();
   results.push_back(judge_all_cpus());
   results.push_back(judge_all_memory());
+  results.push_back(judge_free_memory(options_.proc_root, input.use, options_.limits));
   results.push_back(judge_clock());
   results.push_back(judge_clock_skew(input.use.server_skew, options_.limits));
   add_memory_errors(input.now, results);
@@ -41,12 +68,8 @@ CheckResult HostCheck::judge_all_cpus() const {
 }
 
 CheckResult HostCheck::judge_all_memory() const {
-  std::istringstream words(read_text(options_.proc_root + "/meminfo").value_or(""));
-  for (std::string word; words >> word;) {
-    int64_t kibibytes = 0;
-    if (word == "MemTotal:" && words >> kibibytes)
-      return judge_memory(kibibytes * 1'024, options_.expected_memory_bytes, options_.limits);
-  }
+  const std::optional<int64_t> total = memory_bytes(options_.proc_root, "MemTotal:");
+  if (total) return judge_memory(*total, options_.expected_memory_bytes, options_.limits);
   return make_unknown({.name = "memory_size", .subject = {}, .gpus = {}}, kernel_is_silent());
 }
 

@@ -39,6 +39,7 @@ struct LaunchFile {
   LogLimits log_limits;
   std::string socket_dir;
   std::string temp_dir;
+  ProgramOptions program;
   std::vector<std::string> cgroups;  // directories the rank's processes join
   bool operator==(const LaunchFile&) const = default;
 };

@@ -18,6 +18,21 @@ RankKey key_from_json(const Json& json) {
           .rank = json.at("rank").get<int>()};
 }
 
+// An agent of before wrote none, and one of before knows fewer.
+ProgramOptions program_from_json(const Json& json) {
+  ProgramOptions program;
+  ProgramOptions::fields(program, [&json](const char* name, int64_t& value) {
+    value = json.value("program", Json::object()).value(name, value);
+  });
+  return program;
+}
+
+Json program_to_json(const ProgramOptions& program) {
+  Json json = Json::object();
+  ProgramOptions::fields(program, [&json](const char* name, int64_t value) { json[name] = value; });
+  return json;
+}
+
 LaunchFile parse_launch(const Json& json) {
   LaunchFile launch;
   launch.key = key_from_json(json.at("key"));
@@ -38,6 +53,7 @@ LaunchFile parse_launch(const Json& json) {
                        .file_bytes_max = json.at("log_file_bytes_max").get<int64_t>()};
   launch.socket_dir = json.at("socket_dir").get<std::string>();
   launch.temp_dir = json.at("temp_dir").get<std::string>();
+  launch.program = program_from_json(json);
   launch.cgroups = json.at("cgroups").get<std::vector<std::string>>();
   return launch;
 }
@@ -64,6 +80,7 @@ std::string launch_file_to_json(const LaunchFile& launch) {
                      {"log_file_bytes_max", launch.log_limits.file_bytes_max},
                      {"socket_dir", launch.socket_dir},
                      {"temp_dir", launch.temp_dir},
+                     {"program", program_to_json(launch.program)},
                      {"cgroups", launch.cgroups}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

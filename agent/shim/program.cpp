@@ -69,6 +69,17 @@ void raise_limit(__rlimit_resource resource, rlim_t wanted) {
   ::setrlimit(resource, &limit);
 }
 
+// The program may ask for less or more up to the hard limit, which only a privileged agent raises.
+void limit_core_dumps(int64_t bytes) {
+  const rlim_t wanted = bytes == kUnlimited ? RLIM_INFINITY : static_cast<rlim_t>(bytes);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  const rlimit raised = {wanted, std::max(wanted, limit.rlim_max)};
+  if (::setrlimit(RLIMIT_CORE, &raised) == 0) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_CORE, &limit);
+}
+
 // The shim protects itself; its program must not inherit that.
 void accept_oom() {
   const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -119,6 +130,7 @@ const char* check_entrypoint(const ChildPlan& plan) {
   connect_output(plan);
   raise_limit(RLIMIT_NOFILE, kOpenFilesWanted);
   raise_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);  // RDMA registers memory
+  limit_core_dumps(plan.launch.program.core_size);
   ::umask(022);
   accept_oom();
   become_user(plan);

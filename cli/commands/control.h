@@ -1,6 +1,6 @@
 #pragma once
-// What stop, suspend, resume, hold and release share, and what cordon, drain and undrain share:
-// several names, one answer each, and an exit code for the worst of them.
+// What the verbs of control_verbs.cpp share: several names, one answer each, and an exit code for
+// the worst of them.
 
 #include <string>
 

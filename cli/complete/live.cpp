@@ -21,10 +21,13 @@ std::string job_text(const v1::Job& job) {
 }
 
 // What the verb can act on: nobody stops what has ended.
-std::vector<std::string> states_for(const std::string& verb) {
-  static const std::set<std::string> kOfUnfinished = {
-      "stop", "suspend", "resume", "hold", "release", "move", "priority", "wait", "why"};
-  if (kOfUnfinished.contains(verb)) return {"queued", "running", "suspended"};
+// Who may give a reason changes what goes on.
+std::vector<std::string> states_for(const CLI::App& verb) {
+  static const std::set<std::string> kOfUnfinished = {"move", "priority", "wait", "why"};
+  const bool is_control = verb.get_option_no_throw("--reason") != nullptr;
+  if (is_control || kOfUnfinished.contains(verb.get_name())) {
+    return {"queued", "running", "suspended"};
+  }
   return {};
 }
 
@@ -34,7 +37,7 @@ std::vector<Candidate> jobs(const Cursor& cursor, Client& client) {
   v1::ListJobsRequest request;
   request.set_page_size(kPageSize);
   request.set_all_users(by_id);
-  const std::vector<std::string> states = states_for(cursor.verb->get_name());
+  const std::vector<std::string> states = states_for(*cursor.verb);
   request.mutable_states()->Assign(states.begin(), states.end());
   request.set_include_finished(states.empty());
   const Result<v1::ListJobsReply> reply = client.list_jobs(request);

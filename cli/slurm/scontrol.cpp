@@ -120,26 +120,9 @@ struct Verb {
 };
 constexpr Verb kVerbs[] = {{"hold", v1::JOB_ACTION_HOLD},
                            {"release", v1::JOB_ACTION_RELEASE},
-                           {"requeue", v1::JOB_ACTION_RESUME},
+                           {"requeue", v1::JOB_ACTION_REQUEUE},
                            {"suspend", v1::JOB_ACTION_SUSPEND},
                            {"resume", v1::JOB_ACTION_RESUME}};
-
-// Off its nodes and back into the queue. A job that is leaving anyway needs no push: programs call
-// this when they get the notice.
-int requeue(Client& client, const std::vector<std::string>& ids) {
-  std::vector<std::string> running;
-  for (const std::string& id : ids) {
-    v1::GetJobRequest request;
-    request.set_job(id);
-    const Result<v1::Job> job = client.get_job(request);
-    if (!job.is_ok()) return fail(kMe, job.status());
-    if (job.value().attempt_state() != "suspending" || job.value().held()) running.push_back(id);
-  }
-  if (running.empty()) return kOk;
-  const int code = control_jobs(kMe, client, running, v1::JOB_ACTION_SUSPEND, "requeue");
-  if (code != kOk) return code;
-  return control_jobs(kMe, client, running, v1::JOB_ACTION_RESUME, "requeue");
-}
 
 Result<std::vector<std::string>> ids_of(std::string_view verb, const Words& words) {
   std::vector<std::string> ids;
@@ -159,7 +142,6 @@ int act(Session& session, const Verb& verb, const Words& words) {
   if (!ids.is_ok()) return usage_error(kMe, ids.status().message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kMe, client.status());
-  if (verb.name == "requeue") return requeue(*client.value(), ids.value());
   return control_jobs(kMe, *client.value(), ids.value(), verb.action, std::string(verb.name));
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "common/bytes.h"
+#include "common/spec/job_keys.h"
 #include "common/spec/job_spec_yaml.h"
 
 namespace hai {
@@ -60,52 +61,72 @@ std::string exact_time(UnixTime time) {
   return text + fmt::format("{:03}Z", below);
 }
 
+// Writes each key of job_keys.h, and the mappings around it when the first key in them comes.
+// Texts, lists and times that are empty are left out.
+class KeyWriter {
+ public:
+  explicit KeyWriter(std::string& text) : text_(text) {}
+
+  void operator()(std::string_view path, const std::string& value) {
+    if (!value.empty()) put(path, scalar(value));
+  }
+  void operator()(std::string_view path, const std::string& group, const std::string& zone) {
+    put(path, scalar(zone.empty() ? group : group + "#" + zone));
+  }
+  void operator()(std::string_view path, Priority value) { put(path, to_string(value)); }
+  void operator()(std::string_view path, const std::map<std::string, std::string>& values) {
+    if (!values.empty()) put(path, "");
+    const auto depth = std::count(path.begin(), path.end(), '.') + 1;
+    for (const auto& [name, value] : values) line(depth, scalar(name), scalar(value));
+  }
+  void operator()(std::string_view path, int value, int, int) { put(path, std::to_string(value)); }
+  void operator()(std::string_view path, int64_t bytes, int64_t, int64_t) {
+    put(path, bytes == kUnlimited ? "unlimited" : format_bytes(bytes));
+  }
+  void operator()(std::string_view path, Duration value, Duration, Duration) {
+    put(path, format_duration(value));
+  }
+  void operator()(std::string_view path, bool value) { put(path, value ? "true" : "false"); }
+  template <typename Enum, size_t N>
+  void operator()(std::string_view path, Enum value, const std::array<Enum, N>&) {
+    put(path, to_string(value));
+  }
+  void operator()(std::string_view path, const std::vector<std::string>& values) {
+    if (!values.empty()) put(path, list(values));
+  }
+  void operator()(std::string_view path, const std::optional<UnixTime>& value) {
+    if (value) put(path, exact_time(*value));
+  }
+
+ private:
+  void put(std::string_view path, std::string_view value) {
+    std::ptrdiff_t depth = 0;
+    size_t begin = 0;
+    for (size_t dot; (dot = path.find('.', begin)) != std::string_view::npos; begin = dot + 1) {
+      const std::string_view around = path.substr(0, dot + 1);
+      if (!last_.starts_with(around)) line(depth, path.substr(begin, dot - begin), "");
+      ++depth;
+    }
+    line(depth, path.substr(begin), value);
+    last_ = path;
+  }
+  void line(std::ptrdiff_t depth, std::string_view key, std::string_view value) {
+    text_.append(static_cast<size_t>(depth) * 2, ' ');
+    text_ += key;
+    text_ += value.empty() ? ":" : ": ";
+    text_ += value;
+    text_ += '\n';
+  }
+
+  std::string& text_;
+  std::string_view last_;  // path written; all of them are literals
+};
+
 }  // namespace
 
 std::string format_job_spec_yaml(const JobSpec& spec) {
-  std::string text;
-  const auto line = [&text](int indent, std::string_view key, std::string_view value) {
-    text.append(static_cast<size_t>(indent) * 2, ' ');
-    text += key;
-    text += value.empty() ? ":" : ": ";
-    text += value;
-    text += '\n';
-  };
-  line(0, "version", "2");
-  line(0, "name", scalar(spec.name));
-  line(0, "priority", to_string(spec.priority));
-  line(0, "spec", "");
-  line(1, "workspace", scalar(spec.workspace));
-  line(1, "entrypoint", scalar(spec.entrypoint));
-  if (!spec.parameters.empty()) line(1, "parameters", scalar(spec.parameters));
-  if (!spec.environments.empty()) line(1, "environments", "");
-  for (const auto& [name, value] : spec.environments) line(2, scalar(name), scalar(value));
-  line(0, "resource", "");
-  line(1, "group", scalar(spec.zone.empty() ? spec.group : spec.group + "#" + spec.zone));
-  line(1, "node_count", std::to_string(spec.node_count));
-  line(1, "gpus_per_node", std::to_string(spec.gpus_per_node));
-  line(1, "cpus_per_node", std::to_string(spec.cpus_per_node));
-  line(1, "memory_per_node", format_bytes(spec.memory_per_node_bytes));
-  if (!spec.image.empty()) line(1, "image", scalar(spec.image));
-  line(0, "options", "");
-  line(1, "launch", to_string(spec.launch));
-  line(1, "env_style", to_string(spec.env_style));
-  line(1, "suspend", "");
-  line(2, "grace", format_duration(spec.suspend.grace));
-  if (!spec.suspend.signal.empty()) line(2, "signal", scalar(spec.suspend.signal));
-  line(2, "exit_code", std::to_string(spec.suspend.exit_code));
-  line(1, "checkpoint", "");
-  line(2, "period", format_duration(spec.checkpoint_period));
-  line(1, "restart", "");
-  line(2, "on_failure", spec.restart.on_failure ? "true" : "false");
-  line(2, "max", std::to_string(spec.restart.max));
-  line(1, "timeout", format_duration(spec.timeout));
-  line(1, "watchdog", format_duration(spec.watchdog));
-  line(1, "max_leaves", std::to_string(spec.max_leaves));
-  line(1, "cross_zone", to_string(spec.cross_zone));
-  if (!spec.tags.empty()) line(1, "tags", list(spec.tags));
-  if (!spec.depends_on.empty()) line(1, "depends_on", list(spec.depends_on));
-  if (spec.begin_at) line(1, "begin_at", exact_time(*spec.begin_at));
+  std::string text = "version: 2\n";
+  for_each_key(spec, KeyWriter(text));
   return text;
 }
 

@@ -7,7 +7,7 @@
 #include "common/bytes.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
-#include "common/spec/spec_limits.h"
+#include "common/spec/job_keys.h"
 #include "common/text_check.h"
 
 namespace hai {
@@ -21,6 +21,9 @@ constexpr size_t kEnvironmentBytesMax = 262'144;  // names and values together
 constexpr size_t kTagsMax = 64;
 constexpr size_t kTagBytesMax = 128;
 constexpr size_t kDependenciesMax = 100;
+// What has a text of four digits for the year.
+constexpr UnixTime kBeginAtLow{Duration(0)};
+constexpr UnixTime kBeginAtHigh{Duration(253'402'300'799s)};  // 9999-12-31T23:59:59Z
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -56,6 +59,7 @@ class Validator {
     check_program();
     check_environments();
     check_resources();
+    for_each_key(spec_, RangeCheck{*this});
     check_options();
     check_tags();
     check_dependencies();
@@ -82,6 +86,28 @@ class Validator {
     }
     return true;
   }
+
+  // Of each number in job_keys.h.
+  struct RangeCheck {
+    Validator& validator;
+
+    void operator()(const char* path, int value, int low, int high) const {
+      if (value >= low && value <= high) return;
+      validator.fail(path, "must be {}..{}, is {}", low, high, value);
+    }
+    void operator()(const char* path, int64_t bytes, int64_t low, int64_t high) const {
+      if (bytes >= low && bytes <= high) return;
+      validator.fail(path, "must be {}..{}, is {}", format_bytes(std::max<int64_t>(low, 0)),
+                     format_bytes(high), bytes);
+    }
+    void operator()(const char* path, Duration value, Duration low, Duration high) const {
+      if (value >= low && value <= high) return;
+      validator.fail(path, "must be {}..{}, is {}", format_duration(low), format_duration(high),
+                     format_duration(value));
+    }
+    template <typename... Others>
+    void operator()(const char*, const Others&...) const {}  // no number
+  };
 
   void check_name() {
     if (spec_.name.empty()) {
@@ -154,26 +180,13 @@ class Validator {
     if (!spec_.zone.empty() && !has_name_characters(spec_.zone)) {
       fail("resource.group", "must be GROUP#ZONE, the zone is {}", shown(spec_.zone));
     }
-    if (spec_.memory_per_node_bytes < 0 || spec_.memory_per_node_bytes > kMemoryPerNodeBytesMax) {
-      fail("resource.memory_per_node", "must be 0..{}, is {}", format_bytes(kMemoryPerNodeBytesMax),
-           spec_.memory_per_node_bytes);
-    }
     if (check_text("resource.image", spec_.image, 1'024) &&
         spec_.image.find_first_of(" \t\n\r") != std::string::npos) {
       fail("resource.image", "must not contain blanks, is {}", shown(spec_.image));
     }
-    for_each_count(spec_, [this](std::string path, int value, int low, int high) {
-      if (value < low || value > high) fail(path, "must be {}..{}, is {}", low, high, value);
-    });
   }
 
   void check_options() {
-    for_each_duration(spec_, [this](std::string path, Duration value, Duration low, Duration high) {
-      if (value < low || value > high) {
-        fail(path, "must be {}..{}, is {}", format_duration(low), format_duration(high),
-             format_duration(value));
-      }
-    });
     if (spec_.begin_at && (*spec_.begin_at < kBeginAtLow || *spec_.begin_at > kBeginAtHigh)) {
       fail("options.begin_at", "must be in the years 1970 to 9999");
     }

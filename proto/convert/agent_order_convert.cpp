@@ -7,6 +7,7 @@
 #include "proto/convert/agent_enums.h"
 #include "proto/convert/limits.h"
 #include "proto/convert/rank_key_convert.h"
+#include "proto/convert/spec_convert.h"
 
 namespace hai {
 
@@ -41,6 +42,7 @@ void to_proto(const LaunchRank& launch, PlacesCodec& codec, v1::LaunchRank& out)
   out.set_checkpoint(launch.checkpoint);
   out.set_whole_life_state(launch.whole_life_state);
   out.set_is_validation(launch.is_validation);
+  to_proto(launch.program, *out.mutable_program());
 }
 
 Status check_texts(const v1::LaunchRank& message) {
@@ -107,6 +109,7 @@ Status from_proto(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank&
   out.checkpoint = message.checkpoint();
   out.whole_life_state = message.whole_life_state();
   out.is_validation = message.is_validation();
+  from_proto(message.program(), out.program);
   return ok();
 }
 

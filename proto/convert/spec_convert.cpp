@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "common/check.h"
 #include "hai/v1/types.pb.h"
 
 namespace hai {
@@ -61,6 +62,7 @@ Status options_from_proto(const v1::JobSpec& message, JobSpec& spec) {
                        spec.checkpoint_period));
   RETURN_IF_ERROR(take(parse_micros("timeout", message.timeout_us()), spec.timeout));
   RETURN_IF_ERROR(take(parse_micros("watchdog", message.watchdog_us()), spec.watchdog));
+  from_proto(message.program(), spec.program);
   spec.max_leaves = message.max_leaves();
   spec.tags.assign(message.tags().begin(), message.tags().end());
   spec.depends_on.assign(message.depends_on().begin(), message.depends_on().end());
@@ -92,9 +94,28 @@ void options_to_proto(const JobSpec& spec, v1::JobSpec& message) {
   message.mutable_tags()->Assign(spec.tags.begin(), spec.tags.end());
   message.mutable_depends_on()->Assign(spec.depends_on.begin(), spec.depends_on.end());
   if (spec.begin_at) message.set_begin_at_us(to_micros(*spec.begin_at));
+  to_proto(spec.program, *message.mutable_program());
+}
+
+const google::protobuf::FieldDescriptor* program_field(const char* name) {
+  const auto* field = v1::ProgramOptions::descriptor()->FindFieldByName(name);
+  CHECK(field != nullptr);  // the message lacks what the struct has
+  return field;
 }
 
 }  // namespace
+
+void to_proto(const ProgramOptions& options, v1::ProgramOptions& out) {
+  ProgramOptions::fields(options, [&out](const char* name, int64_t value) {
+    out.GetReflection()->SetInt64(&out, program_field(name), value);
+  });
+}
+
+void from_proto(const v1::ProgramOptions& message, ProgramOptions& out) {
+  ProgramOptions::fields(out, [&message](const char* name, int64_t& value) {
+    value = message.GetReflection()->GetInt64(message, program_field(name));
+  });
+}
 
 v1::JobSpec to_proto(const JobSpec& spec) {
   v1::JobSpec message;

@@ -8,11 +8,15 @@
 
 namespace hai::v1 {
 class JobSpec;
-}
+class ProgramOptions;
+}  // namespace hai::v1
 
 namespace hai {
 
 v1::JobSpec to_proto(const JobSpec& spec);
 Result<JobSpec> from_proto(const v1::JobSpec& message);
+
+void to_proto(const ProgramOptions& options, v1::ProgramOptions& out);
+void from_proto(const v1::ProgramOptions& message, ProgramOptions& out);
 
 }  // namespace hai

@@ -12,36 +12,45 @@ namespace hai {
 
 namespace {
 
-Command command_of(JobVerb verb, const std::string& job, const std::string& reason) {
-  switch (verb) {
-    case JobVerb::stop:
-      return StopJob{job, reason};
-    case JobVerb::suspend:
-      return SuspendJob{job, reason};
-    case JobVerb::resume:
-      return ResumeJob{job};
-    case JobVerb::hold:
-      return HoldJob{job, reason};
-    case JobVerb::release:
-      return ReleaseJob{job};
-  }
-  return StopJob{job, reason};
+Status unknown_action(int action) {
+  return invalid_argument("action has the unknown value {}", action);
 }
 
-Command command_of(const NodeChange& change, const std::string& node) {
-  switch (change.verb) {
-    case NodeVerb::cordon:
-      return CordonNode{node, change.reason};
-    case NodeVerb::drain:
-      return DrainNode{node, change.reason, change.deadline};
-    case NodeVerb::undrain:
-      return UndrainNode{node};
-    case NodeVerb::fence:
-      return FenceNode{node, change.reason};
-    case NodeVerb::validate:
-      return ValidateNode{node};
+Result<Command> command_of(v1::JobAction action, const std::string& job,
+                           const std::string& reason) {
+  switch (action) {
+    case v1::JOB_ACTION_STOP:
+      return Command(StopJob{job, reason});
+    case v1::JOB_ACTION_SUSPEND:
+      return Command(SuspendJob{job, reason});
+    case v1::JOB_ACTION_RESUME:
+      return Command(ResumeJob{job});
+    case v1::JOB_ACTION_REQUEUE:
+      return Command(RequeueJob{job, reason});
+    case v1::JOB_ACTION_HOLD:
+      return Command(HoldJob{job, reason});
+    case v1::JOB_ACTION_RELEASE:
+      return Command(ReleaseJob{job});
+    default:
+      return unknown_action(action);
   }
-  return CordonNode{node, change.reason};
+}
+
+Result<Command> command_of(const NodeChange& change, const std::string& node) {
+  switch (change.action) {
+    case v1::NODE_ACTION_CORDON:
+      return Command(CordonNode{node, change.reason});
+    case v1::NODE_ACTION_DRAIN:
+      return Command(DrainNode{node, change.reason, change.deadline});
+    case v1::NODE_ACTION_UNDRAIN:
+      return Command(UndrainNode{node});
+    case v1::NODE_ACTION_FENCE:
+      return Command(FenceNode{node, change.reason});
+    case v1::NODE_ACTION_VALIDATE:
+      return Command(ValidateNode{node});
+    default:
+      return unknown_action(change.action);
+  }
 }
 
 // Answers when every one of several has been answered.
@@ -129,12 +138,17 @@ void Actions::submit_jobs(const Caller& caller, std::vector<Submission> submissi
   }
 }
 
-void Actions::control_jobs(const Caller& caller, const std::vector<std::string>& jobs, JobVerb verb,
-                           const std::string& reason, Done<std::vector<ActionResult>> done) {
+void Actions::control_jobs(const Caller& caller, const std::vector<std::string>& jobs,
+                           v1::JobAction action, const std::string& reason,
+                           Done<std::vector<ActionResult>> done) {
   if (Status status = check_count(jobs.size(), "jobs"); !status.is_ok()) return done(status);
   if (Status status = check_sentence("reason", reason); !status.is_ok()) return done(status);
   std::vector<Item> items;
-  for (const std::string& job : jobs) items.push_back({job, command_of(verb, job, reason)});
+  for (const std::string& job : jobs) {
+    Result<Command> command = command_of(action, job, reason);
+    if (!command.is_ok()) return done(command.status());
+    items.push_back({job, std::move(command).value()});
+  }
   run_all(caller, std::move(items), std::move(done));
 }
 
@@ -178,7 +192,8 @@ void Actions::move_job(const Caller& caller, MoveJob move, Done<CommandReply> do
 
 void Actions::control_nodes(const Caller& caller, const std::vector<std::string>& nodes,
                             const NodeChange& change, Done<std::vector<ActionResult>> done) {
-  if (change.deadline && change.verb != NodeVerb::drain) {
+  if (Status status = command_of(change, "").status(); !status.is_ok()) return done(status);
+  if (change.deadline && change.action != v1::NODE_ACTION_DRAIN) {
     return done(invalid_argument("deadline: only drain takes one"));
   }
   // Before the names: each of them gets its copy.
@@ -195,7 +210,9 @@ void Actions::control_nodes(const Caller& caller, const std::vector<std::string>
       caller, names,
       [this, caller, names, change, done] {
         std::vector<Item> items;
-        for (const std::string& name : names) items.push_back({name, command_of(change, name)});
+        for (const std::string& name : names) {
+          items.push_back({name, command_of(change, name).value()});
+        }
         run_all(caller, std::move(items), done);
       },
       done);

@@ -3,13 +3,11 @@
 // shorthand the controller does not know ("*", host lists). On the loop's thread; `done` is called
 // once, later.
 
-#include <array>
 #include <functional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include "hai/v1/api.pb.h"
 #include "server/api/source.h"
 #include "server/control/engine/controller.h"
 
@@ -20,24 +18,8 @@ inline constexpr size_t kActionsMax = 1'000;
 inline constexpr size_t kNodesAtOnceMax = 20'000;
 inline constexpr size_t kUserGroupsMax = 64;
 
-enum class JobVerb { stop, suspend, resume, hold, release };
-enum class NodeVerb { cordon, drain, undrain, fence, validate };
-
-inline constexpr std::array<std::pair<std::string_view, JobVerb>, 5> kJobVerbs{
-    {{"stop", JobVerb::stop},
-     {"suspend", JobVerb::suspend},
-     {"resume", JobVerb::resume},
-     {"hold", JobVerb::hold},
-     {"release", JobVerb::release}}};
-inline constexpr std::array<std::pair<std::string_view, NodeVerb>, 5> kNodeVerbs{
-    {{"cordon", NodeVerb::cordon},
-     {"drain", NodeVerb::drain},
-     {"undrain", NodeVerb::undrain},
-     {"fence", NodeVerb::fence},
-     {"validate", NodeVerb::validate}}};
-
 struct NodeChange {
-  NodeVerb verb = NodeVerb::cordon;
+  v1::NodeAction action = v1::NODE_ACTION_UNSPECIFIED;
   std::string reason;
   std::optional<UnixTime> deadline = {};  // of drain only
 };
@@ -63,8 +45,9 @@ class Actions {
   void submit_jobs(const Caller& caller, std::vector<Submission> submissions,
                    Done<std::vector<ActionResult>> done);
 
-  void control_jobs(const Caller& caller, const std::vector<std::string>& jobs, JobVerb verb,
-                    const std::string& reason, Done<std::vector<ActionResult>> done);
+  void control_jobs(const Caller& caller, const std::vector<std::string>& jobs,
+                    v1::JobAction action, const std::string& reason,
+                    Done<std::vector<ActionResult>> done);
   void set_priority(const Caller& caller, const std::string& job, Priority priority,
                     Done<CommandReply> done);
   // In groups, to find the bad one among them; host lists as for control_nodes.

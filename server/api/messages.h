@@ -44,8 +44,6 @@ Result<Change> from_proto(const v1::WhatIfRequest& message);
 Result<NodeListRequest> from_proto(const v1::ListNodesRequest& message);
 Result<IncidentListRequest> from_proto(const v1::ListIncidentsRequest& message);
 Result<Submission> from_proto(const v1::SubmitJobRequest& message);
-Result<JobVerb> from_proto(v1::JobAction action);
-Result<NodeVerb> from_proto(v1::NodeAction action);
 
 // "*" or "" = every level: nullopt.
 Result<std::optional<Priority>> parse_quota_priority(const std::string& text);

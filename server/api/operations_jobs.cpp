@@ -169,13 +169,11 @@ Prepared<v1::Progress> Operations::GetProgress(const v1::GetProgressRequest& req
 }
 
 Prepared<v1::ControlJobReply> Operations::ControlJob(const v1::ControlJobRequest& request) {
-  Result<JobVerb> verb = from_proto(request.action());
-  if (!verb.is_ok()) return verb.status();
   return [this, jobs = std::vector<std::string>(request.jobs().begin(), request.jobs().end()),
-          verb = verb.value(),
+          action = request.action(),
           reason = request.reason()](const Caller& caller, Answer<v1::ControlJobReply> answer) {
     parts_.actions.control_jobs(
-        caller, jobs, verb, reason,
+        caller, jobs, action, reason,
         answer_with<std::vector<ActionResult>>(
             answer, [](const std::vector<ActionResult>& results, v1::ControlJobReply& reply) {
               add_all(results, reply.mutable_results());

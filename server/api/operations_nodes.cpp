@@ -67,11 +67,9 @@ Prepared<v1::ListNodeJobsReply> Operations::ListNodeJobs(const v1::ListNodeJobsR
 }
 
 Prepared<v1::ControlNodeReply> Operations::ControlNode(const v1::ControlNodeRequest& request) {
-  Result<NodeVerb> verb = from_proto(request.action());
-  if (!verb.is_ok()) return verb.status();
-  NodeChange change{verb.value(), request.reason()};
+  NodeChange change{request.action(), request.reason()};
   if (request.has_deadline_us()) change.deadline = unix_micros(request.deadline_us());
-  const bool is_together = verb.value() == NodeVerb::validate && request.together();
+  const bool is_together = request.action() == v1::NODE_ACTION_VALIDATE && request.together();
   return [this, nodes = std::vector<std::string>(request.nodes().begin(), request.nodes().end()),
           change, is_together](const Caller& caller, Answer<v1::ControlNodeReply> answer) {
     auto done = answer_with<std::vector<ActionResult>>(

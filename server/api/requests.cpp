@@ -141,40 +141,6 @@ Result<Submission> from_proto(const v1::SubmitJobRequest& message) {
   return Submission{std::move(spec).value(), message.request_id()};
 }
 
-Result<JobVerb> from_proto(v1::JobAction action) {
-  switch (action) {
-    case v1::JOB_ACTION_STOP:
-      return JobVerb::stop;
-    case v1::JOB_ACTION_SUSPEND:
-      return JobVerb::suspend;
-    case v1::JOB_ACTION_RESUME:
-      return JobVerb::resume;
-    case v1::JOB_ACTION_HOLD:
-      return JobVerb::hold;
-    case v1::JOB_ACTION_RELEASE:
-      return JobVerb::release;
-    default:
-      return invalid_argument("action has the unknown value {}", static_cast<int>(action));
-  }
-}
-
-Result<NodeVerb> from_proto(v1::NodeAction action) {
-  switch (action) {
-    case v1::NODE_ACTION_CORDON:
-      return NodeVerb::cordon;
-    case v1::NODE_ACTION_DRAIN:
-      return NodeVerb::drain;
-    case v1::NODE_ACTION_UNDRAIN:
-      return NodeVerb::undrain;
-    case v1::NODE_ACTION_FENCE:
-      return NodeVerb::fence;
-    case v1::NODE_ACTION_VALIDATE:
-      return NodeVerb::validate;
-    default:
-      return invalid_argument("action has the unknown value {}", static_cast<int>(action));
-  }
-}
-
 Result<std::optional<Priority>> parse_quota_priority(const std::string& text) {
   if (text.empty() || text == "*") return std::optional<Priority>();
   Result<Priority> priority = parse_priority(text);

@@ -40,6 +40,10 @@ struct SuspendJob {
 struct ResumeJob {
   std::string job;
 };
+struct RequeueJob {
+  std::string job;
+  std::string reason;
+};  // save, leave, and start again by itself
 struct HoldJob {
   std::string job;
   std::string reason;
@@ -108,10 +112,36 @@ struct RevokeToken {
   std::string hash;
 };
 
-using Command =
-    std::variant<SubmitJob, StopJob, SuspendJob, ResumeJob, HoldJob, ReleaseJob, SetJobPriority,
-                 MoveJob, CordonNode, DrainNode, UndrainNode, FenceNode, ValidateNode, BisectNodes,
-                 CloseIncident, SetUser, SetQuota, RemoveQuota, AddToken, RevokeToken>;
+// Every one of them. Its decide() is declared by decision.h and written in verbs/.
+#define HAI_COMMANDS(COMMAND) \
+  COMMAND(SubmitJob)          \
+  COMMAND(StopJob)            \
+  COMMAND(SuspendJob)         \
+  COMMAND(ResumeJob)          \
+  COMMAND(RequeueJob)         \
+  COMMAND(HoldJob)            \
+  COMMAND(ReleaseJob)         \
+  COMMAND(SetJobPriority)     \
+  COMMAND(MoveJob)            \
+  COMMAND(CordonNode)         \
+  COMMAND(DrainNode)          \
+  COMMAND(UndrainNode)        \
+  COMMAND(FenceNode)          \
+  COMMAND(ValidateNode)       \
+  COMMAND(BisectNodes)        \
+  COMMAND(CloseIncident)      \
+  COMMAND(SetUser)            \
+  COMMAND(SetQuota)           \
+  COMMAND(RemoveQuota)        \
+  COMMAND(AddToken)           \
+  COMMAND(RevokeToken)
+
+// The first type is there for the comma that the list begins with.
+template <typename, typename... Commands>
+using OneOfCommands = std::variant<Commands...>;
+#define HAI_COMMAND_TYPE(name) , name
+using Command = OneOfCommands<void HAI_COMMANDS(HAI_COMMAND_TYPE)>;
+#undef HAI_COMMAND_TYPE
 
 struct CommandReply {
   JobId job;  // the job submitted or acted on

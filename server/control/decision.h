@@ -10,26 +10,10 @@
 namespace hai {
 
 // One overload per command, each in verbs/<verb>.cpp.
-Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const StopJob& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const SuspendJob& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const ResumeJob& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const HoldJob& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const ReleaseJob& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const SetJobPriority& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const MoveJob& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const CordonNode& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const DrainNode& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const UndrainNode& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const FenceNode& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const ValidateNode& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const BisectNodes& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const CloseIncident& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const SetUser& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const SetQuota& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const RemoveQuota& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const AddToken& command, const Actor& actor);
-Result<CommandReply> decide(Decision& decision, const RevokeToken& command, const Actor& actor);
+#define HAI_DECIDE(name) \
+  Result<CommandReply> decide(Decision& decision, const name& command, const Actor& actor);
+HAI_COMMANDS(HAI_DECIDE)
+#undef HAI_DECIDE
 
 Result<Actor> authenticate(const ClusterState& state, const Caller& caller);
 

@@ -1,5 +1,6 @@
 #include "server/http/message_schema.h"
 
+#include <fmt/core.h>
 #include <google/protobuf/descriptor.pb.h>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +21,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-// Comments of fields, by the full name of the field.
+// Comments of fields and values, by the full name of the field or enumeration.
 class Comments {
  public:
   Comments() {
@@ -34,7 +35,16 @@ class Comments {
 
   // In one line; "" if there is none.
   std::string of(const FieldDescriptor& field) const {
-    const FieldDescriptor* known = pool_.FindFieldByName(field.full_name());
+    return line_at(pool_.FindFieldByName(field.full_name()));
+  }
+  std::string of(const google::protobuf::EnumDescriptor& type, int number) const {
+    const auto* known = pool_.FindEnumTypeByName(type.full_name());
+    return known == nullptr ? "" : line_at(known->FindValueByNumber(number));
+  }
+
+ private:
+  template <typename Known>
+  static std::string line_at(const Known* known) {
     google::protobuf::SourceLocation place;
     if (known == nullptr || !known->GetSourceLocation(&place)) return "";
     std::string line;
@@ -46,7 +56,6 @@ class Comments {
     return line;
   }
 
- private:
   google::protobuf::DescriptorPool pool_;
 };
 
@@ -138,10 +147,46 @@ void find_references(const Json& value, std::set<std::string>& names) {
   }
 }
 
+// The verbs for one thing: a path for each value of an enumeration, which is a schema too.
+struct Verbs {
+  const Descriptor* request;  // of the same for many; its field "verb" has the enumeration
+  std::string thing;          // "job"
+  std::string path;           // of one, up to the verb
+  std::string role;
+};
+
+void add_verbs(const Verbs& verbs, const std::string& schema, const Comments& comments,
+               Json& document) {
+  const JsonField& field = *json_plan_of(verbs.request).find("verb");
+  Json words = Json::array();
+  for (const auto& [number, word] : field.words) {
+    if (number == 0) continue;  // unspecified
+    words.push_back(word);
+    Json& path = document["paths"][verbs.path + word];
+    if (!path.is_null()) continue;  // It takes more than a reason: schemas/openapi.yaml has it.
+    const auto part = [](std::string_view kind, std::string_view name) {
+      return Json{{"$ref", fmt::format("#/components/{}/{}", kind, name)}};
+    };
+    path["post"] = {{"operationId", word + "_" + verbs.thing},
+                    {"x-role", verbs.role},
+                    {"summary", comments.of(*field.field->enum_type(), number)},
+                    {"parameters", Json::array({part("parameters", verbs.thing)})},
+                    {"requestBody", part("requestBodies", "Reason")},
+                    {"responses",
+                     {{"200", part("responses", verbs.thing == "job" ? "Job" : "Node")},
+                      {"default", part("responses", "Problem")}}}};
+  }
+  document["components"]["schemas"][schema] = {{"type", "string"}, {"enum", std::move(words)}};
+}
+
 }  // namespace
 
-void add_message_schemas(Json& document) {
+void add_message_parts(Json& document) {
   const Comments comments;
+  add_verbs({v1::ControlJobRequest::descriptor(), "job", "/api/v1/jobs/{id}/", "owner"}, "JobVerb",
+            comments, document);
+  add_verbs({v1::ControlNodeRequest::descriptor(), "node", "/api/v1/nodes/{name}/", "operator"},
+            "NodeVerb", comments, document);
   Json& schemas = document["components"]["schemas"];
   for (bool is_grown = true; is_grown;) {
     is_grown = false;

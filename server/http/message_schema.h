@@ -1,14 +1,14 @@
 #pragma once
-// JSON Schemas of the Api's messages, by their descriptors, so that the document of the REST
-// interface and the dashboard's types cannot drift from what is served. What a field means is the
-// comment beside it in the .proto file.
+// What the document of the REST interface says of the Api's messages, by their descriptors, so that
+// it and the dashboard's types cannot drift from what is served. What a field or a verb means is
+// the comment beside it in the .proto file.
 
 #include "server/http/json.h"
 
 namespace hai {
 
-// Adds to components.schemas each message that the document refers to and does not have, and those
-// that these refer to.
-void add_message_schemas(Json& document);
+// Adds the verbs for one job or node that take a reason and no more, and to components.schemas each
+// message that the document refers to and does not have, and those that these refer to.
+void add_message_parts(Json& document);
 
 }  // namespace hai

@@ -89,7 +89,7 @@ Openapi::Openapi() {
   const auto error = parse_yaml(kOpenapiYaml, &root);
   CHECK(!error);
   Json document = to_json(root);
-  add_message_schemas(document);
+  add_message_parts(document);
   text_ = document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   for (const auto& [path, methods] : document["paths"].items()) {
     for (const auto& [method, operation] : methods.items()) {

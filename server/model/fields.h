@@ -123,6 +123,7 @@ struct ExternalFields<JobSpec> {
     visit("tags", self.tags);
     visit("depends_on", self.depends_on);
     visit("begin_at", self.begin_at);
+    visit("program", self.program);
     visit("is_validation", self.is_validation);
   }
 };

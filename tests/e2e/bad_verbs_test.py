@@ -86,6 +86,7 @@ TABLE = {
     "stop": [("wiats", NOT_FOUND, "did you mean waits?"), ("", USAGE, "needs JOB")],
     "suspend": [("wiats", NOT_FOUND, "did you mean waits?"), ("1", REFUSED, "")],
     "resume": [("wiats", NOT_FOUND, "did you mean waits?")],
+    "requeue": [("wiats", NOT_FOUND, "did you mean waits?"), ("waits", REFUSED, "waits already")],
     "hold": [("wiats", NOT_FOUND, "did you mean waits?")],
     "release": [("wiats", NOT_FOUND, "did you mean waits?")],
     "nodes": [
@@ -144,7 +145,7 @@ TABLE = {
 # What speaks to the server, with words that would be right. `hai wait` is patient instead.
 OF_A_SERVER = """run good.yaml|exec true -- -n 1|list|status|status 1|describe 1|describe node/node-1|
 describe incident/1|logs 1|top --once|why 1|whatif drain node-1|move 1 --first|priority 1 high|
-events|stop 1|suspend 1|resume 1|hold 1|release 1|nodes|nodes node-1|cordon node-1|drain node-1|
+events|stop 1|suspend 1|resume 1|requeue 1|hold 1|release 1|nodes|nodes node-1|cordon node-1|drain node-1|
 undrain node-1|fence node-1 --yes|validate node-1|incidents|incidents show 1|incidents close 1|
 whoami|token create|token list|token revoke x|user list|user set ann|quota list|quota set ann 1|
 quota remove ann"""

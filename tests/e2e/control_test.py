@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import unittest
 
 from cluster import EXAMPLES, HERE, SDK, ClusterTest, eventually
@@ -62,6 +63,23 @@ class ControlTest(ClusterTest):
         self.assertEqual(self.cluster.job(job)["state"], "stopped")
         self.cluster.ok("stop", job)
 
+    # -- what the job file says to the program
+
+    def test_core_dumps_are_as_large_as_the_job_file_says(self):
+        script = "import resource; print('core', *resource.getrlimit(resource.RLIMIT_CORE))"
+        highest = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        for number, (size, wanted) in enumerate(
+            ((None, 0), ("64Mi", 64 << 20), ("unlimited", resource.RLIM_INFINITY))
+        ):
+            spec = self.cluster.spec(f"core-{number}", "python3", f'-c "{script}"')
+            if size:
+                spec["options"]["core_size"] = size
+            job = self.cluster.run(spec)
+            self.cluster.wait_end(job, "succeeded")
+            if highest != resource.RLIM_INFINITY and os.geteuid() != 0:
+                wanted = highest if wanted == resource.RLIM_INFINITY else min(wanted, highest)
+            self.assertIn(f"core {wanted} ", self.cluster.log(job))
+
     # -- suspend and resume
 
     def test_suspend_by_the_sdk_and_resume(self):
@@ -78,6 +96,18 @@ class ControlTest(ClusterTest):
         self.logged(job, f"attempt 2, checkpoint {folder / 'checkpoint-1'}")
         (folder / "done").touch()
         self.assertEqual(self.cluster.hai("wait", job).code, 0)
+
+    def test_requeue_starts_again_by_itself(self):
+        job, folder = self.start_saver("again", nodes=2)
+        self.logged(job, "start 1, attempt 1, checkpoint none")
+        said = self.cluster.ok("requeue", job, "--reason", "fresh data")
+        self.assertIn("starts again by itself", str(said))
+        now = self.cluster.wait_running(job, attempt=2)
+        self.assertEqual((now["held"], now["suspend_count"]), (False, 1))
+        self.logged(job, f"attempt 2, checkpoint {folder / 'checkpoint-1'}")
+        (folder / "done").touch()
+        self.assertEqual(self.cluster.hai("wait", job).code, 0)
+        self.assertEqual(self.cluster.hai("requeue", job).code, 4)
 
     def test_suspend_by_signal_for_programs_without_the_sdk(self):
         spec = self.cluster.spec(

@@ -103,6 +103,7 @@ TEST(LaunchFile, RoundTrips) {
   order.gpus = GpuSet::first(2);
   order.suspend_signal = "SIGUSR1";
   order.watchdog = 30min;
+  order.program.core_size = 4096;
   LaunchFile launch =
       make_launch_file(order, {.socket = "/s", .log_dir = "/l", .temp_dir = "/t"}).value();
   launch.lease_until = MonoTime(5s);
@@ -112,6 +113,15 @@ TEST(LaunchFile, RoundTrips) {
   ASSERT_EQ(launch.processes.size(), 2u);
   EXPECT_EQ(launch_file_from_json(launch_file_to_json(launch)).value(), launch);
   EXPECT_FALSE(launch_file_from_json("{}").is_ok());
+}
+
+TEST(LaunchFile, IsReadWithoutTheOptionsOfToday) {
+  const LaunchFile launch = make_launch_file(simple_order(), {}).value();
+  std::string json = launch_file_to_json(launch);
+  const std::string options = ",\"program\":{\"core_size\":0}";
+  const size_t at = json.find(options);
+  ASSERT_NE(at, std::string::npos) << json;
+  EXPECT_EQ(launch_file_from_json(json.erase(at, options.size())).value(), launch);
 }
 
 TEST(HostFacts, AreThoseOfThisMachine) {

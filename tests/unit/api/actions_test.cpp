@@ -15,7 +15,7 @@ class ActionsOfMany : public ::testing::Test {
   Results stop(Server& server, const std::vector<std::string>& jobs) {
     Actions actions(server.controller);
     std::optional<Results> got;
-    actions.control_jobs({.trusted_user = "ann"}, jobs, JobVerb::stop, "",
+    actions.control_jobs({.trusted_user = "ann"}, jobs, v1::JOB_ACTION_STOP, "",
                          [&got](Results results) { got = std::move(results); });
     w.run(10s);
     CHECK(got.has_value());

@@ -50,6 +50,7 @@ options:
     max: 3
   timeout: 0s
   watchdog: 30m
+  core_size: 0
   max_leaves: 0
   cross_zone: allow
 )");
@@ -91,6 +92,7 @@ TEST(FormatJobSpec, EverythingComesBack) {
     spec.restart = {rng.chance(0.5), static_cast<int>(rng.between(0, 1000))};
     spec.timeout = Duration(rng.between(0, 1'000'000'000'000));
     spec.watchdog = Duration(rng.between(0, 1'000'000'000'000));
+    spec.program.core_size = rng.chance(0.5) ? kUnlimited : rng.between(0, int64_t{1} << 50);
     spec.max_leaves = static_cast<int>(rng.between(0, 100));
     spec.cross_zone = rng.chance(0.5) ? CrossZone::allow : CrossZone::never;
     if (rng.chance(0.5)) spec.tags = {"true", "a:b", "1"};

@@ -55,6 +55,7 @@ TEST(ParseJobSpec, ReadsEveryField) {
   expected.restart = {true, 5};
   expected.timeout = 24h;
   expected.watchdog = 1h;
+  expected.program.core_size = int64_t{2} << 30;
   expected.max_leaves = 2;
   expected.cross_zone = CrossZone::never;
   expected.tags = {"a", "b"};
@@ -84,6 +85,7 @@ options:
   restart: {on_failure: true, max: 5}
   timeout: 1d
   watchdog: 3600
+  core_size: 2Gi
   max_leaves: 2
   cross_zone: never
   tags: [a, b]
@@ -99,6 +101,11 @@ TEST(ParseJobSpec, DefaultsAreThoseOfTheStruct) {
   expected.workspace = "/w";
   expected.entrypoint = "e.py";
   EXPECT_EQ(parsed(std::string(kSmallest)), expected);
+}
+
+TEST(ParseJobSpec, TakesACoreSizeWithoutALimit) {
+  const JobSpec spec = parsed(std::string(kSmallest) + "options: {core_size: unlimited}\n");
+  EXPECT_EQ(spec.program.core_size, kUnlimited);
 }
 
 TEST(ParseJobSpec, TakesTheFormsOfHaisFiles) {
@@ -194,6 +201,9 @@ TEST(ParseJobSpec, RefusesEachBadValue) {
        "line 4: resource.memory_per_node: size '-1': write it like 64Gi, 500M or 4096"},
       {"resource: {memory_per_node: 2000Ti}",
        "line 4: resource.memory_per_node: must be 0..1Pi, is 2000Ti"},
+      {"resource: {memory_per_node: unlimited}",
+       "line 4: resource.memory_per_node: size 'unlimited': write it like 64Gi, 500M or 4096"},
+      {"options: {core_size: 2000Ti}", "line 4: options.core_size: must be 0..1Pi, is 2000Ti"},
       {"resource: {group: 'a b'}",
        "line 4: resource.group: must be a group's name, or GROUP#ZONE, is 'a b'"},
       {"resource: {group: 'a#b#c'}",

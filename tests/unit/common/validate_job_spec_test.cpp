@@ -133,6 +133,7 @@ TEST(ValidateJobSpec, RefusesEachBadField) {
       {"resource.gpus_per_node", [](JobSpec& s) { s.gpus_per_node = 65; }},
       {"resource.cpus_per_node", [](JobSpec& s) { s.cpus_per_node = -1; }},
       {"resource.memory_per_node", [](JobSpec& s) { s.memory_per_node_bytes = -1; }},
+      {"options.core_size", [](JobSpec& s) { s.program.core_size = -2; }},
       {"resource.image", [](JobSpec& s) { s.image = "a b"; }},
       {"options.suspend.grace", [](JobSpec& s) { s.suspend.grace = 61min; }},
       {"options.suspend.grace", [](JobSpec& s) { s.suspend.grace = -1s; }},

@@ -146,7 +146,8 @@ class Draw {
                       .suspend_exit_code = static_cast<int>(rng.between(0, 255)),
                       .watchdog = duration(),
                       .checkpoint = bytes(60),
-                      .whole_life_state = bytes(60)};
+                      .whole_life_state = bytes(60),
+                      .program = {.core_size = rng.between(-1, int64_t{1} << 50)}};
     launch.key.rank = static_cast<int>(rng.below(8));
     std::vector<RankPlace> places(static_cast<size_t>(launch.key.rank) + 1 + rng.below(8));
     for (RankPlace& place : places) {

@@ -32,7 +32,8 @@ JobSpec full_spec() {
           .cross_zone = CrossZone::never,
           .tags = {"a", "b"},
           .depends_on = {"prepare", "17"},
-          .begin_at = unix_micros(1'795'161'600'000'001)};
+          .begin_at = unix_micros(1'795'161'600'000'001),
+          .program = {.core_size = kUnlimited}};
 }
 
 TEST(SpecConvert, RoundTripsEveryField) {

@@ -13,6 +13,7 @@ const unfinished = (job: Job): boolean => ['queued', 'running', 'suspended'].inc
 export const verbs: { verb: JobVerb; title: string; effect: string; fits: (job: Job) => boolean }[] = [
   { verb: 'suspend', title: 'Suspend', effect: 'saves and gives its nodes away until it is resumed', fits: (job) => job.state === 'running' },
   { verb: 'resume', title: 'Resume', effect: 'may run again', fits: (job) => job.held && job.state === 'suspended' },
+  { verb: 'requeue', title: 'Requeue', effect: 'saves, leaves its nodes and starts again by itself', fits: (job) => job.state === 'running' },
   { verb: 'hold', title: 'Hold', effect: 'does not start until it is released', fits: (job) => !job.held && (job.state === 'queued' || job.state === 'suspended') },
   { verb: 'release', title: 'Release', effect: 'may start', fits: (job) => job.held },
   { verb: 'stop', title: 'Stop', effect: 'ends for good', fits: unfinished },

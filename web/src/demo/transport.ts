@@ -69,10 +69,11 @@ function changeJob(world: World, id: string, verb: string, init: RequestInit): R
   const body = JSON.parse(String(init.body ?? '{}')) as { reason?: string; priority?: Priority };
   const reason = body.reason || `${verb} by ann`;
   if (verb === 'priority') job.priority = body.priority!;
-  const verbs: Record<JobVerb, () => void> = {
+  const verbs: Partial<Record<JobVerb, () => void>> = {
     stop: () => stop(world, job, reason),
     suspend: () => world.suspend(job.id, reason),
     resume: () => (job.held = false),
+    requeue: () => world.suspend(job.id, reason),
     hold: () => (job.held = true),
     release: () => (job.held = false),
   };
@@ -124,7 +125,8 @@ function changeNodes(world: World, init: RequestInit): Response {
 function changeNode(world: World, node: Node, { verb, reason = '', deadline }: NodeOrder): void {
   const isEmpty = node.jobs.length === 0;
   const drained = isEmpty ? 'drained' : deadline ? 'cordoned' : 'draining';
-  const scheduling = ({ cordon: 'cordoned', drain: drained, undrain: 'open', fence: 'drained', validate: 'cordoned' } as const)[verb];
+  const after: Partial<Record<NodeVerb, Node['scheduling']>> = { cordon: 'cordoned', drain: drained, undrain: 'open', fence: 'drained', validate: 'cordoned' };
+  const scheduling = after[verb] ?? node.scheduling;
   const isOpen = scheduling === 'open';
   const drain_at = verb === 'drain' && deadline && !isEmpty ? deadline : null;
   Object.assign(node, { scheduling, reason: isOpen ? null : reason, reason_by: isOpen ? null : 'ann', drain_at });

@@ -21,17 +21,22 @@ std::string document() {
   return text.str();
 }
 
-TEST(HealthDocument, holds_the_table_of_checks) {
-  EXPECT_TRUE(document().find(format_check_infos()) != std::string::npos)
-      << "put this into docs/operations/health.md:\n"
-      << format_check_infos();
+// The document has this table; with HAI_WRITE=1 it is written there, over the one with its head.
+void expect_table(const std::string& table) {
+  std::string text = document();
+  if (text.find(table) == std::string::npos && std::getenv("HAI_WRITE") != nullptr) {
+    const size_t begin = text.find(table.substr(0, table.find('\n')));
+    ASSERT_NE(begin, std::string::npos) << "no table begins like this one";
+    text.replace(begin, text.find("\n\n", begin) + 1 - begin, table);
+    std::ofstream(HAI_HEALTH_DOCUMENT) << text;
+  }
+  EXPECT_NE(text.find(table), std::string::npos)
+      << "docs/operations/health.md: HAI_WRITE=1 agent_health_test --gtest_filter=HealthDocument.*";
 }
 
-TEST(HealthDocument, holds_the_table_of_limits) {
-  EXPECT_TRUE(document().find(format_limit_infos()) != std::string::npos)
-      << "put this into docs/operations/health.md:\n"
-      << format_limit_infos();
-}
+TEST(HealthDocument, holds_the_table_of_checks) { expect_table(format_check_infos()); }
+
+TEST(HealthDocument, holds_the_table_of_limits) { expect_table(format_limit_infos()); }
 
 TEST(HealthDocument, tells_how_often_each_check_looks) {
   const auto checks = make_node_checks({});

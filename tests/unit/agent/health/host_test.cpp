@@ -21,10 +21,26 @@ TEST_F(HostTest, a_healthy_node_is_ok) {
   CheckInput input = input_at(0s);
   input.use.server_skew = 20ms;
   const std::vector<CheckResult> results = check.run(input);
-  EXPECT_EQ(results.size(), 7u);
+  EXPECT_EQ(results.size(), 8u);
   for (const CheckResult& result : results) {
     EXPECT_EQ(result.verdict, CheckVerdict::ok) << result.name << ": " << result.summary;
   }
+}
+
+TEST_F(HostTest, memory_that_jobs_left_in_use_is_a_warning) {
+  folder.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 240000 kB\n");
+  HostCheck check(options);
+  const auto verdict = [&check](const CheckInput& input) {
+    const std::vector<CheckResult> results = check.run(input);
+    return std::ranges::find(results, "memory_free", &CheckResult::name)->verdict;
+  };
+  CheckInput input = input_at(0s);
+  EXPECT_EQ(verdict(input), CheckVerdict::warn);
+  input.use.rank_pids = {17};
+  EXPECT_EQ(verdict(input), CheckVerdict::ok);
+  input.use.rank_pids.clear();
+  folder.write("proc/meminfo", "MemTotal: 1000000 kB\nMemAvailable: 260000 kB\n");
+  EXPECT_EQ(verdict(input), CheckVerdict::ok);
 }
 
 TEST_F(HostTest, nothing_to_read_is_unknown) {

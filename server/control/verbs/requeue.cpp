@@ -1,0 +1,33 @@
+// Requeue: the job saves and leaves its nodes as when it is suspended, but nothing holds it, so
+// that the next pass starts it again: elsewhere, if a node of its is closed by then.
+
+#include "server/control/decision.h"
+#include "server/plan/carry_out.h"
+
+namespace hai {
+
+Result<CommandReply> decide(Decision& decision, const RequeueJob& command, const Actor& actor) {
+  Result<const Job*> found = find_controllable(decision.state(), actor, command.job);
+  if (!found.is_ok()) return found.status();
+  const Job& job = *found.value();
+  if (job.is_terminal())
+    return failed_precondition("job {} has {}: only a running job can be requeued", job.id.value,
+                               to_string(job.state));
+  if (!job.has_live_attempt())
+    return failed_precondition("job {} waits already: only a running job can be requeued",
+                               job.id.value);
+  if (job.stop_requested)
+    return failed_precondition("job {} is being stopped: it does not run again", job.id.value);
+  // It shall run again, so what kept it from that is taken back.
+  if (job.held) decision.emit(JobReleased{job.id});
+  CommandReply reply{job.id, job.spec->name, "leaves already, and starts again by itself"};
+  if (job.attempt->end || job.attempt->state == AttemptState::suspending) return reply;
+  suspend_attempt(
+      decision, job.id, {},
+      "requeued by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason));
+  reply.message = fmt::format("requeueing; it has {} to save and starts again by itself",
+                              format_duration(job.spec->suspend.grace));
+  return reply;
+}
+
+}  // namespace hai
