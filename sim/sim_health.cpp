@@ -60,11 +60,9 @@ void SimHardware::run_hook(const RunHook& order, std::function<void(HookResult)>
 
 // The command outlives the agent that ran it; what it says then is lost.
 void SimHealth::run_hook(const RunHook& order, std::function<void(HookResult)> done) {
-  hardware_.run_hook(order, [&loop = loop_, done = std::move(done),
-                             alive = std::weak_ptr<bool>(is_alive_)](HookResult result) {
-    if (alive.expired()) return;
+  hardware_.run_hook(order, scope_.bind([&loop = loop_, done = std::move(done)](HookResult result) {
     loop.post([done, result = std::move(result)] { done(result); });
-  });
+  }));
 }
 
 }  // namespace hai

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/core/health_port.h"
+#include "common/loop_scope.h"
 #include "common/rng.h"
 #include "sim/dice.h"
 #include "sim/virtual_loop.h"
@@ -66,7 +67,7 @@ class SimHealth final : public HealthPort {
  private:
   SimHardware& hardware_;
   Loop& loop_;
-  std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
+  LoopScope scope_;
 };
 
 }  // namespace hai

@@ -402,9 +402,7 @@ MonoTime OsRankHost::to_boot_time(MonoTime loop_time) const {
 }
 
 void OsRankHost::after(Duration delay, std::function<void()> action) {
-  loop_.call_after(delay, [guard = std::weak_ptr<bool>(alive_), action = std::move(action)] {
-    if (!guard.expired()) action();
-  });
+  loop_.call_after(delay, scope_.bind(std::move(action)));
 }
 
 }  // namespace hai

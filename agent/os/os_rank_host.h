@@ -22,7 +22,7 @@
 #include "agent/os/log_janitor.h"
 #include "agent/os/rank_leftovers.h"
 #include "agent/os/shim_link.h"
-#include "common/loop.h"
+#include "common/loop_scope.h"
 
 namespace hai {
 
@@ -111,7 +111,7 @@ class OsRankHost final : public RankHost {
   std::unique_ptr<HangWatch> hang_watch_;
   std::optional<MonoTime> lease_until_;  // boot time
   std::optional<MonoTime> logs_tidied_at_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // expires with us: guards callbacks
+  LoopScope scope_;
 };
 
 }  // namespace hai

@@ -72,15 +72,14 @@ void OsRankHost::kill_with_evidence(const RankKey& key) {
   Rank& rank = *found->second;
   if (!options_.take_evidence) return kill(key);
   if (std::exchange(rank.evidence_wished, true)) return;
-  options_.take_evidence(in_use(rank), [this, guard = std::weak_ptr<bool>(alive_), key](
-                                           const std::string& summary, const std::string& text) {
-    if (guard.expired()) return;
+  auto write_down = [this, key](const std::string& summary, const std::string& text) {
     const auto found = ranks_.find(key);
     if (found == ranks_.end() || found->second->is_exited()) return;
     found->second->evidence = summary;
     write_log(*found->second, text);
     kill(key);
-  });
+  };
+  options_.take_evidence(in_use(rank), scope_.bind(write_down));
 }
 
 // In pieces that a shim takes for a request, ends of lines kept.

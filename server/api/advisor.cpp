@@ -57,10 +57,7 @@ Advisor::Advisor(Loop& loop, Controller& controller, Queries& queries, EventFeed
   arm_practice();
 }
 
-Advisor::~Advisor() {
-  *is_alive_ = false;
-  loop_.cancel(practice_timer_);
-}
+Advisor::~Advisor() { loop_.cancel(practice_timer_); }
 
 void Advisor::why(const Caller& caller, const std::string& job, bool with_estimate,
                   Done<WhyView> done) {
@@ -94,8 +91,7 @@ void Advisor::think(const Controller::ReadContext& context, JobId job, bool with
   question->run_times = estimates_.run_times();
   question->job = job;
   question->with_estimate = with_estimate;
-  auto deliver_later = [this, alive = is_alive_, question, view = std::move(view), done] {
-    if (!*alive) return;
+  auto deliver_later = scope_.bind([this, question, view = std::move(view), done] {
     WhyView why{.job = view, .facts = merge_facts(question->facts)};
     why.jobs_before = question->before;
     if (question->forecast) {
@@ -104,7 +100,7 @@ void Advisor::think(const Controller::ReadContext& context, JobId job, bool with
       why.estimate_note = "none: it waits for a person to change something";
     }
     done(std::move(why));
-  };
+  });
   // The answer goes back as a whole: what it holds belongs to the loop's thread.
   const bool is_taken =
       worker_.post([&loop = loop_, question, answer = std::move(deliver_later)]() mutable {

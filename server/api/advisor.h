@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/loop.h"
+#include "common/loop_scope.h"
 #include "server/api/queries.h"
 #include "server/api/question_worker.h"
 #include "server/api/start_estimates.h"
@@ -88,7 +88,7 @@ class Advisor {
   Queries& queries_;
   StartEstimates estimates_;
   TimerId practice_timer_ = 0;
-  std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
+  LoopScope scope_;
   QuestionWorker worker_;  // last: its thread uses what others own
 };
 

@@ -199,8 +199,7 @@ void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done
         thought->run_times = estimates_.run_times();
         thought->actor = actor;
         thought->change = change;
-        auto answer_later = [this, alive = is_alive_, thought, done] {
-          if (!*alive) return;
+        auto answer_later = scope_.bind([this, thought, done] {
           if (!thought->view.is_ok()) return done(thought->view.status());
           WhatIfView view = std::move(thought->view).value();
           if (thought->forecast) {
@@ -217,7 +216,7 @@ void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done
                             forecast.samples, estimates_.run_times().count());
           }
           done(std::move(view));
-        };
+        });
         // The answer goes back as a whole: what it holds belongs to the loop's thread.
         const bool is_taken =
             worker_.post([&loop = loop_, thought, answer = std::move(answer_later)]() mutable {

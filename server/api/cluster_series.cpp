@@ -53,10 +53,9 @@ void ClusterSeries::load(UnixTime now) {
   for (size_t i = 1; i < rings_.size(); ++i) {
     const Ring& ring = rings_[i];
     store_->load(now - ring.step * static_cast<int64_t>(ring.size), ring.step,
-                 [self = self_, i](Result<std::vector<ClusterSample>> samples) {
-                   if (*self == nullptr || !samples.is_ok()) return;
-                   (*self)->merge((*self)->rings_[i], std::move(samples).value());
-                 });
+                 scope_.bind([this, i](Result<std::vector<ClusterSample>> samples) {
+                   if (samples.is_ok()) merge(rings_[i], std::move(samples).value());
+                 }));
   }
 }
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/loop.h"
+#include "common/loop_scope.h"
 #include "server/control/engine/views.h"
 #include "server/control/sample_port.h"
 
@@ -47,10 +47,9 @@ class ClusterSeries {
   std::array<Ring, 4> rings_{Ring{kPeriod, 360}, Ring{1min, 1'440}, Ring{10min, 1'008},
                              Ring{1h, 2'160}};
   SampleStore* store_ = nullptr;
-  std::shared_ptr<ClusterSeries*> self_ = std::make_shared<ClusterSeries*>(this);
+  LoopScope scope_;
 
  public:
-  ~ClusterSeries() { *self_ = nullptr; }
 };
 
 struct ClusterSummary;

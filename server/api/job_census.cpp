@@ -53,9 +53,7 @@ void JobCensus::slice() {
   int budget = kSliceJobs;
   const bool is_done = count_running(budget) && count_waiting(budget);
   if (is_done) return finish();
-  loop_.post([self = self_] {
-    if (*self != nullptr) (*self)->slice();
-  });
+  loop_.post(scope_.bind([this] { slice(); }));
 }
 
 bool JobCensus::count_running(int& budget) {

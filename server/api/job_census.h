@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/loop.h"
+#include "common/loop_scope.h"
 #include "server/api/source.h"
 #include "server/control/engine/controller.h"
 
@@ -31,7 +31,6 @@ struct CensusView {
 class JobCensus {
  public:
   JobCensus(Loop& loop, Controller& controller) : loop_(loop), controller_(controller) {}
-  ~JobCensus() { *self_ = nullptr; }
 
   // `done` at once if the sums are fresh or have to do, else when they are counted.
   void ask(std::function<void(const CensusView&)> done);
@@ -59,7 +58,7 @@ class JobCensus {
   bool is_running_done_ = false;
   std::map<std::string, int> gpus_of_group_;
   std::vector<std::function<void(const CensusView&)>> waiting_;
-  std::shared_ptr<JobCensus*> self_ = std::make_shared<JobCensus*>(this);
+  LoopScope scope_;
 };
 
 }  // namespace hai

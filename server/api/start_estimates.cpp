@@ -9,10 +9,7 @@ StartEstimates::StartEstimates(Controller& controller, EventFeed& feed, History*
   watch_ = feed_.watch({}, [this] { read_events(); });
 }
 
-StartEstimates::~StartEstimates() {
-  *is_alive_ = false;
-  feed_.unwatch(watch_);
-}
+StartEstimates::~StartEstimates() { feed_.unwatch(watch_); }
 
 Duration StartEstimates::promise(JobId job, UnixTime now, Duration forecast_p90) {
   const Duration within = calibration_.widened(forecast_p90);
@@ -62,10 +59,10 @@ void StartEstimates::warm() {
   if (history_ == nullptr || run_times_.count() > 0) return;
   history_->jobs({.states = {JobState::succeeded, JobState::failed, JobState::stopped},
                   .limit = kHistoryPageMax},
-                 [this, alive = is_alive_](Result<std::vector<Job>> jobs) {
-                   if (!*alive || !jobs.is_ok()) return;
+                 scope_.bind([this](const Result<std::vector<Job>>& jobs) {
+                   if (!jobs.is_ok()) return;
                    for (const Job& job : jobs.value()) learn_run_time(controller_.state(), job);
-                 });
+                 }));
 }
 
 }  // namespace hai

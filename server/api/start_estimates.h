@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "common/loop.h"
+#include "common/loop_scope.h"
 #include "server/api/event_feed.h"
 #include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
@@ -51,7 +51,7 @@ class StartEstimates {
   };
   std::map<JobId, Promise> promises_;
   JobId unpromised_;
-  std::shared_ptr<bool> is_alive_ = std::make_shared<bool>(true);
+  LoopScope scope_;
 };
 
 }  // namespace hai

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 RECORD = HERE / "recorded_runs.txt"
 FILES = [
-    "agent/core/*.cpp", "agent/core/*.h", "common/agent_messages.*", "common/health.*", "common/loop.h",
+    "agent/core/*.cpp", "agent/core/*.h", "common/agent_messages.*", "common/health.*", "common/loop*.h",
     "server/model/*.cpp", "server/model/*.h", "server/control/**/*.cpp", "server/control/**/*.h",
     "server/plan/carry_out.*",
     "server/store/mem_*.cpp", "server/store/mem_*.h", "sim/*.cpp", "sim/*.h",
