@@ -75,19 +75,14 @@ class Contract : public RoutesFixture {
         {"validate_job", ""},
         {"act_on_jobs", R"({"verb": "hold", "jobs": ["{id}"], "reason": "r"})"},
         {"act_on_nodes", R"({"verb": "undrain", "nodes": ["n1"]})"},
-        {"stop_job", R"({"reason": "r"})"},
         {"suspend_job", ""},
         {"resume_job", ""},
-        {"hold_job", R"({"reason": "r"})"},
         {"release_job", "{}"},
         {"set_priority", R"({"priority": "low"})"},
         {"move_job", R"({"first": true})"},
         {"what_if", R"({"drain": ["n1"]})"},
-        {"cordon_node", R"({"reason": "r"})"},
         {"drain_node", R"({"reason": "r"})"},
         {"undrain_node", ""},
-        {"fence_node", R"({"reason": "r"})"},
-        {"validate_node", R"({"reason": "r"})"},
         {"close_incident", R"({"reason": "r"})"},
         {"set_quota", R"({"nodes": 3})"},
         {"remove_quota", ""},
@@ -97,8 +92,10 @@ class Contract : public RoutesFixture {
     Example made{.path = operation.path};
     if (operation.method != "GET") {
       const auto body = kBodies.find(operation.id());
-      EXPECT_NE(body, kBodies.end()) << operation.id() << " has no example in this test";
-      if (body != kBodies.end()) made.body = body->second;
+      const json taken = operation.details.value("requestBody", json::object());
+      const bool is_plain = taken.value("$ref", "") == "#/components/requestBodies/Reason";
+      EXPECT_TRUE(is_plain || body != kBodies.end()) << operation.id() << " has no example here";
+      made.body = body != kBodies.end() ? body->second : R"({"reason": "r"})";
     }
     if (operation.id() == "submit_job" || operation.id() == "validate_job") {
       made.body = yaml(fmt::format("job-{}", ++jobs_));

@@ -24,12 +24,6 @@ export type Health = (typeof healthWords)[number];
 export const roleWords = ['user', 'operator', 'admin'] as const;
 export type Role = (typeof roleWords)[number];
 
-export const jobVerbWords = ['stop', 'suspend', 'resume', 'hold', 'release'] as const;
-export type JobVerb = (typeof jobVerbWords)[number];
-
-export const nodeVerbWords = ['cordon', 'drain', 'undrain', 'fence', 'validate'] as const;
-export type NodeVerb = (typeof nodeVerbWords)[number];
-
 export const repairStepWords = ['emptying', 'validating', 'repairing', 'service'] as const;
 export type RepairStep = (typeof repairStepWords)[number];
 
@@ -57,6 +51,12 @@ export interface SpecError {
 export interface Version {
   version: string;
 }
+
+export const jobVerbWords = ['stop', 'suspend', 'resume', 'hold', 'release', 'requeue'] as const;
+export type JobVerb = (typeof jobVerbWords)[number];
+
+export const nodeVerbWords = ['cordon', 'drain', 'undrain', 'fence', 'validate'] as const;
+export type NodeVerb = (typeof nodeVerbWords)[number];
 
 export interface Cluster {
   name: string;
