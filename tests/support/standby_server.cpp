@@ -47,7 +47,7 @@ StandbyServer::StandbyServer(const ServerAddresses& leader)
   // Until it has heard who leads.
   std::promise<void> heard;
   std::function<void()> look = [&] {
-    if (serving_->controller().not_leading_reason() != "starting") return heard.set_value();
+    if (serving_->controller().standing().reason != "starting") return heard.set_value();
     loop_.call_after(1ms, look);
   };
   loop_.post(look);

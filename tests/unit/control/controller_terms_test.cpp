@@ -18,7 +18,7 @@ TEST(Term, OnlyOneServerLeads) {
   auto answer = submit(*b, job("j"));
   w.run(1ms);
   EXPECT_EQ(answer->code(), Code::unavailable);
-  EXPECT_NE(b->controller.not_leading_reason(), "");
+  EXPECT_NE(b->controller.standing().reason, "");
 }
 
 TEST(Term, AStandbyTakesOverWithinSeconds) {

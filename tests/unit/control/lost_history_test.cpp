@@ -110,7 +110,7 @@ TEST(WentBack, ALeaderThatHearsOfAHigherEpochTakesOneAboveIt) {
   EXPECT_EQ(a->controller.state().epoch(), Epoch{1});
   a->controller.agent_report(ConnectionId{1}, {.node = "node-1", .sequence = 2, .seen = at(7, 3)});
   EXPECT_FALSE(a->controller.is_leading());
-  EXPECT_EQ(a->controller.not_leading_reason(),
+  EXPECT_EQ(a->controller.standing().reason,
             "its epoch is not the highest: node-1 has seen epoch 7, this is 1");
   w.run(3s);
   ASSERT_TRUE(a->controller.is_leading());
