@@ -18,8 +18,9 @@ class Complete : public testing::Test {
     app_.add_option("--context", session_.context, "cluster");
     app_.fallthrough();
     app_.require_subcommand(1);
-    for (const auto add : {add_list, add_logs, add_python, add_exec, add_quota, add_run, add_stop,
-                           add_drain, add_completion, add_dev, add_move, add_status}) {
+    for (const auto add :
+         {add_list, add_logs, add_python, add_exec, add_quota, add_run, add_job_verbs,
+          add_node_verbs, add_completion, add_dev, add_move, add_status}) {
       add(app_, session_);
     }
   }
