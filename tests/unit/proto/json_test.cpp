@@ -158,9 +158,9 @@ TEST(JsonReader, SaysWhatIsWrong) {
   EXPECT_EQ(error(R"({"verb": "stop"})", Control()), "jobs: is missing");
   EXPECT_EQ(error(R"({"verb": 3, "jobs": []})", Control()), "verb: must be a string");
   EXPECT_EQ(error(R"({"verb": "fly", "jobs": []})", Control()),
-            "verb: fly is none of stop, suspend, resume, hold, release");
+            "verb: fly is none of stop, suspend, resume, hold, release, requeue");
   EXPECT_EQ(error(R"({"verb": "unspecified", "jobs": []})", Control()),
-            "verb: unspecified is none of stop, suspend, resume, hold, release");
+            "verb: unspecified is none of stop, suspend, resume, hold, release, requeue");
   EXPECT_EQ(error(R"({"jobs": 3})", Control()), "jobs: must be a list");
   EXPECT_EQ(error(R"({"jobs": [null]})", Control()), "jobs: must be a list of names");
   EXPECT_EQ(error(R"({"reason": 3})", Control()), "reason: must be a string");
