@@ -39,9 +39,8 @@ Result<std::vector<Event>> PgEventLog::next_page() {
     } catch (const PgError& error) {
       return Status(Code::data_loss, error.what());
     }
-    if (!copies_agree(rows, row, events.back())) {
-      return Status(Code::data_loss, fmt::format("event {} is not filed under '{}'", seq,
-                                                 row_subject(events.back().body)));
+    if (const auto subject = wrong_copy(rows, row, events.back())) {
+      return Status(Code::data_loss, fmt::format("event {} is filed under '{}'", seq, *subject));
     }
   }
   return events;

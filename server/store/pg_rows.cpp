@@ -79,7 +79,7 @@ struct CopyReader {
   const PgResult& rows;
   int row;
   int column;
-  bool agree = true;
+  std::optional<std::string> wrong = {};
 
   template <typename T>
   void operator()(const PgColumn&, const T&) {}
@@ -89,7 +89,7 @@ struct CopyReader {
   void text(const PgColumn&, Make&&, Take&&) {}
   template <typename Make>
   void copy(const PgColumn&, Make&& make) {
-    agree = is_same(make()) && agree;
+    if (!wrong && !is_same(make())) wrong = rows.text(row, column);
     ++column;
   }
 
@@ -117,12 +117,12 @@ const std::string& copies_list() {
 }
 
 template <typename Row>
-bool copies_agree(const PgResult& rows, int row, const Row& value) {
+std::optional<std::string> wrong_copy(const PgResult& rows, int row, const Row& value) {
   const auto& columns = table_of<Row>().columns;
   const auto read = std::ranges::count(columns, false, &PgColumn::is_copy);
   CopyReader reader{rows, row, static_cast<int>(read)};
   PgColumns<Row>::fields(value, reader);
-  return reader.agree;
+  return reader.wrong;
 }
 
 template <typename Row>
@@ -133,10 +133,10 @@ Row read_row(const PgResult& rows, int row) {
 
 JobRow read_row(PgBinaryCells& cells) { return read_from<JobRow>(cells); }
 
-#define HAI_ROW(Row)                                                 \
-  template const std::string& select_list<Row>();                    \
-  template const std::string& copies_list<Row>();                    \
-  template bool copies_agree<Row>(const PgResult&, int, const Row&); \
+#define HAI_ROW(Row)                                                                     \
+  template const std::string& select_list<Row>();                                        \
+  template const std::string& copies_list<Row>();                                        \
+  template std::optional<std::string> wrong_copy<Row>(const PgResult&, int, const Row&); \
   template Row read_row<Row>(const PgResult&, int);
 HAI_ROW(Event)
 HAI_ROW(JobRow)

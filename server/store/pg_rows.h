@@ -2,6 +2,7 @@
 // Rows to values, by the lists of pg_columns.h. A row that cannot be read is a PgError: the
 // database holds what no hai-server wrote.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,12 @@ using RankRow = RankRowOf<Rank>;
 // What SELECT names: the columns that read_row() reads, in its order.
 template <typename Row>
 const std::string& select_list();
-// Behind it, if asked for: columns that repeat what the row has. Whether they do.
+// Behind it, if asked for: columns that repeat what the row has. What stands in the first that says
+// something else; nullopt = they agree.
 template <typename Row>
 const std::string& copies_list();
 template <typename Row>
-bool copies_agree(const PgResult& rows, int row, const Row& value);
+std::optional<std::string> wrong_copy(const PgResult& rows, int row, const Row& value);
 
 template <typename Row>
 Row read_row(const PgResult& rows, int row);

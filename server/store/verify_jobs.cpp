@@ -90,7 +90,7 @@ void JobCheck::check_jobs() {
     const JobId id = read.job.id;
     if (read.attempt > 0) keys.emplace_back(id, read.attempt);
     // What a search looks at must be what the spec says.
-    if (!copies_agree(rows, row, JobRow{jobs_.at(id)})) {
+    if (wrong_copy(rows, row, JobRow{jobs_.at(id)})) {
       report_.differ(fmt::format("job {}: the row's columns differ from its spec", id.value));
     }
     found.emplace(id, std::move(read.job));

@@ -5,7 +5,8 @@
 namespace hai {
 namespace {
 
-const PgTable kTable{{"pet", "", 1}, {{"id", "bigint"}, {"name", "text", true}, {"tags", "text[]"}}};
+const PgTable kTable{{"pet", "", 1},
+                     {{"id", "bigint"}, {"name", "text", true}, {"tags", "text[]"}}};
 
 TEST(PgTable, InsertTakesOneArrayPerColumn) {
   EXPECT_EQ(insert_sql(kTable, 3, "guard, "),
