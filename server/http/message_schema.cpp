@@ -3,13 +3,14 @@
 #include <fmt/core.h>
 #include <google/protobuf/descriptor.pb.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/check.h"
 #include "hai/v1/api.pb.h"
-#include "hai/v1/options.pb.h"
 #include "proto/json/json_plan.h"
+#include "server/http/route_pattern.h"
 
 // The .proto files with their comments, which generated code leaves out (proto/CMakeLists.txt).
 extern "C" const char hai_api_descriptors[];
@@ -21,7 +22,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-// Comments of fields and values, by the full name of the field or enumeration.
+// Comments of fields, values and calls, by their full names.
 class Comments {
  public:
   Comments() {
@@ -36,6 +37,12 @@ class Comments {
   // In one line; "" if there is none.
   std::string of(const FieldDescriptor& field) const {
     return line_at(pool_.FindFieldByName(field.full_name()));
+  }
+  // Of a call: without the full stop, as a headline.
+  std::string of(const google::protobuf::MethodDescriptor& call) const {
+    std::string line = line_at(pool_.FindMethodByName(call.full_name()));
+    if (line.ends_with('.')) line.pop_back();
+    return line;
   }
   std::string of(const google::protobuf::EnumDescriptor& type, int number) const {
     const auto* known = pool_.FindEnumTypeByName(type.full_name());
@@ -60,6 +67,10 @@ class Comments {
 };
 
 Json ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
+
+Json part(std::string_view kind, std::string_view name) {
+  return {{"$ref", fmt::format("#/components/{}/{}", kind, name)}};
+}
 
 Json or_null(Json schema) {
   if (schema.contains("type") && schema.size() == 1) {
@@ -164,9 +175,6 @@ void add_verbs(const Verbs& verbs, const std::string& schema, const Comments& co
     words.push_back(word);
     Json& path = document["paths"][verbs.path + word];
     if (!path.is_null()) continue;  // It takes more than a reason: schemas/openapi.yaml has it.
-    const auto part = [](std::string_view kind, std::string_view name) {
-      return Json{{"$ref", fmt::format("#/components/{}/{}", kind, name)}};
-    };
     path["post"] = {{"operationId", word + "_" + verbs.thing},
                     {"x-role", verbs.role},
                     {"summary", comments.of(*field.field->enum_type(), number)},
@@ -179,10 +187,75 @@ void add_verbs(const Verbs& verbs, const std::string& schema, const Comments& co
   document["components"]["schemas"][schema] = {{"type", "string"}, {"enum", std::move(words)}};
 }
 
+// GetJob → get_job
+std::string words_of(std::string_view name) {
+  std::string words;
+  for (const char c : name) {
+    const bool is_upper = c >= 'A' && c <= 'Z';
+    if (is_upper && !words.empty()) words += '_';
+    words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return words;
+}
+
+// What stands in braces, each a field of the request: as the document describes fields of that name
+// or, if it does not, by the field itself.
+Json path_parameters(const std::string& path, const Descriptor* request, const Comments& comments,
+                     const Json& known) {
+  Json parameters = Json::array();
+  for (size_t at = path.find('{'); at != std::string::npos; at = path.find('{', at + 1)) {
+    const std::string name = path.substr(at + 1, path.find('}', at) - at - 1);
+    const JsonField& field = *json_plan_of(request).find(name);
+    if (known.contains(field.field->name())) {
+      parameters.push_back(part("parameters", field.field->name()));
+      continue;
+    }
+    Json parameter = {
+        {"name", name}, {"in", "path"}, {"required", true}, {"schema", value_schema(field)}};
+    if (const std::string about = comments.of(*field.field); !about.empty()) {
+      parameter["description"] = about;
+    }
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+Json responses_of(const Descriptor* reply, int status) {
+  const bool is_empty = reply->field_count() == 0;
+  if (status == 0) status = is_empty ? 204 : 200;
+  Json answer = {{"description", is_empty ? "It is done" : reply->name()}};
+  if (!is_empty) answer["content"]["application/json"]["schema"] = ref(reply->name());
+  return {{std::to_string(status), std::move(answer)}, {"default", part("responses", "Problem")}};
+}
+
+// What the contract says of a call's routes. By hand are parameters of the query and bodies, with
+// their limits.
+void add_routes(const google::protobuf::MethodDescriptor& call, const Comments& comments,
+                Json& document) {
+  for (int i = 0; i < call.options().ExtensionSize(v1::route); ++i) {
+    const v1::Route& route = call.options().GetExtension(v1::route, i);
+    const auto [method, path] = pattern_of(route);
+    std::string verb = method;
+    std::ranges::transform(verb, verb.begin(), [](char c) { return static_cast<char>(c + 32); });
+    Json& operation = document["paths"][path][verb];
+    operation["operationId"] = route.id().empty() ? words_of(call.name()) : route.id();
+    operation["x-role"] = route.role();
+    operation["summary"] = comments.of(call);
+    Json parameters =
+        path_parameters(path, call.input_type(), comments, document["components"]["parameters"]);
+    for (Json& by_hand : operation["parameters"]) parameters.push_back(std::move(by_hand));
+    operation.erase("parameters");
+    if (!parameters.empty()) operation["parameters"] = std::move(parameters);
+    operation["responses"] = responses_of(call.output_type(), route.status());
+  }
+}
+
 }  // namespace
 
 void add_message_parts(Json& document) {
   const Comments comments;
+  const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+  for (int i = 0; i < api->method_count(); ++i) add_routes(*api->method(i), comments, document);
   add_verbs({v1::ControlJobRequest::descriptor(), "job", "/api/v1/jobs/{id}/", "owner"}, "JobVerb",
             comments, document);
   add_verbs({v1::ControlNodeRequest::descriptor(), "node", "/api/v1/nodes/{name}/", "operator"},

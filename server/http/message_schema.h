@@ -7,8 +7,9 @@
 
 namespace hai {
 
-// Adds the verbs for one job or node that take a reason and no more, and to components.schemas each
-// message that the document refers to and does not have, and those that these refer to.
+// Adds to the paths who may, what it means and what it answers of each call's routes; the verbs for
+// one job or node that take a reason and no more; and to components.schemas each message that the
+// document refers to and does not have, and those that these refer to.
 void add_message_parts(Json& document);
 
 }  // namespace hai

@@ -1,9 +1,8 @@
 // Every route that proto/hai/v1/api.proto names: its request read by the descriptor of the message,
 // its operation run, its reply written as JSON.
 
-#include "common/check.h"
-#include "hai/v1/options.pb.h"
 #include "proto/json/json_reader.h"
+#include "server/http/route_pattern.h"
 #include "server/http/routes.h"
 #include "server/http/run_operation.h"
 
@@ -16,26 +15,6 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
 using Parameters = HttpRouter::Parameters;
-
-struct Pattern {
-  const char* method;
-  std::string path;
-};
-
-Pattern pattern_of(const v1::Route& route) {
-  switch (route.pattern_case()) {
-    case v1::Route::kGet:
-      return {"GET", route.get()};
-    case v1::Route::kPost:
-      return {"POST", route.post()};
-    case v1::Route::kPut:
-      return {"PUT", route.put()};
-    case v1::Route::kDelete:
-      return {"DELETE", route.delete_()};
-    default:
-      CHECK(false);  // a route without a pattern
-  }
-}
 
 Status read_request(const v1::Route& route, const HttpRequest& http, const Parameters& parameters,
                     Message& request) {
@@ -80,7 +59,7 @@ void add_routes(HttpRouter& router, const HttpParts& parts, const char* name,
       v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api")->FindMethodByName(name);
   for (int i = 0; i < method->options().ExtensionSize(v1::route); ++i) {
     const v1::Route& route = method->options().GetExtension(v1::route, i);
-    const Pattern pattern = pattern_of(route);
+    const RoutePattern pattern = pattern_of(route);
     router.add(pattern.method, pattern.path,
                [&parts, &route, operation](const HttpRequest& http, const Parameters& parameters,
                                            HttpRespond respond) {

@@ -110,6 +110,10 @@ export interface ControlJobReply {
   results: ControlResult[]; // in the order of the request
 }
 
+export interface ControlNodeReply {
+  results: ControlResult[];
+}
+
 export interface CreateTokenReply {
   id: string; // names the token; it is not the secret
   user: string;
@@ -205,6 +209,40 @@ export interface ListTokensReply {
 export interface ListUsersReply {
   users: User[];
   next_cursor: string | null;
+}
+
+export interface MoveJobReply {
+  id: number;
+  name: string;
+  user: string;
+  group: string;
+  priority: Priority;
+  state: JobState;
+  held: boolean;
+  node_count: number;
+  gpus_per_node: number; // 0 = the whole node
+  submitted_at: Time;
+  started_at: Time | null; // first start of the first attempt
+  ended_at: Time | null;
+  attempt: number; // latest, 0 = never placed
+  pending_reason: PendingReason | null;
+  exit_code: number | null;
+  nodes: string[]; // of the running attempt, by rank
+  suspend_count: number;
+  requeue_count: number;
+  lost_gpu_seconds: number;
+  attempt_state: AttemptState | null; // placed | starting | running | suspending | ...
+  end_reason: string | null; // why it ended, for people
+  zone: string | null;
+  tags: string[];
+  checkpoint: Checkpoint | null; // the last one reported
+  progress_step: number | null;
+  whole_life_state: string | null;
+  workspace: string;
+  entrypoint: string;
+  parameters: string;
+  run_seconds: number; // that its ended attempts ran
+  running_at: Time | null; // since when the present attempt runs, too
 }
 
 export interface Node {
