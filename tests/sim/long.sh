@@ -40,7 +40,8 @@ if [ -f "$dir/run" ]; then
   }
   echo "going on with the run in $dir, first seed $first"
 else
-  first=${first:-$(($(date +%s) % 900000000 + 1000))}
+  # Runs that begin within minutes of each other must not overlap.
+  first=${first:-$(($(date +%s) * 1000003 % 2000000000 + 1000))}
   echo "$digest $first" >"$dir/run"
   cp "$sim" "$dir/hai-sim"  # a build meanwhile must not change what is run
 fi
