@@ -132,6 +132,11 @@ class TlsTest(unittest.TestCase):
         self.assertEqual(len(result.err.splitlines()), 1, result.err)
         return result.err
 
+    def refusal_that_comes(self):
+        """The same, once the server has seen its new files."""
+        eventually("the new file is shown", lambda: self.cluster.hai("nodes").code)
+        return self.refusal()
+
     def other_authority(self):
         folder = self.cluster.root / "other"
         if not folder.exists():
@@ -220,18 +225,25 @@ class TlsTest(unittest.TestCase):
         self.assertRegex(said, "cannot reach .* is of a CA that is not believed here .*: give the CA")
         self.cluster.context(None)
         self.assertIn("speaks TLS: give the CA of that cluster", self.refusal())
-        self.cluster.context(self.cluster.ca / "ca.crt", host="127.0.0.2")
-        self.assertRegex(
-            self.refusal(), "is not for '127.0.0.2' but for localhost, 127.0.0.1: use such a name"
-        )
         self.cluster.context(self.cluster.ca / "ca.crt")
-        self.cluster.install(self.expired())
-        # gRPC takes the file as it is; HTTP keeps the one that holds.
-        said = eventually(
-            "the expired one is shown",
-            lambda: (lambda result: result.err if result.code else None)(self.cluster.hai("nodes")),
+        elsewhere = self.cluster.root / "elsewhere"
+        names = "a.example,b.example"
+        self.cluster.authority("issue", self.cluster.ca, "--server", names, "--out", elsewhere)
+        self.cluster.install(elsewhere / "server-a.example")
+        self.assertRegex(
+            self.refusal_that_comes(),
+            "is not for '127.0.0.1' but for a.example, b.example: use such a name, or have one",
         )
-        self.assertRegex(said, "has expired on 2021-01-01T00:00:00.*: its administrator must put a new")
+
+        # gRPC takes the file as it is; HTTPS keeps the one that holds.
+        self.cluster.install(self.cluster.ca / "server-localhost")
+        eventually("all is well", lambda: self.cluster.hai("nodes").code == 0)
+        self.assertIsNotNone(self.cluster.leader())
+        self.cluster.install(self.expired())
+        self.assertRegex(
+            self.refusal_that_comes(),
+            "has expired on 2021-01-01T00:00:00.*: its administrator must put a new one",
+        )
         self.assertIsNotNone(self.cluster.leader())
 
     def test_an_agent_is_the_node_of_its_certificate(self):
