@@ -49,8 +49,8 @@ class Tls : public testing::Test {
                                                                .backoff_min = 10ms,
                                                                .backoff_max_in_hurry = 20ms});
     link_->start({.connected = [this] { ++accepted_; },
-                  .disconnected = [] {},
-                  .order = [](const AgentOrder&) {}});
+                  .order = [](const AgentOrder&) {},
+                  .disconnected = [] {}});
   }
   // What an agent of this node and certificate is told; "" = it is taken.
   std::string verdict_on(const std::string& node, const TlsFiles& tls) {
