@@ -12,7 +12,7 @@ namespace {
 
 std::unique_ptr<HttpServer> serve(const TlsFiles& tls, HttpLimits limits = {}) {
   Result<std::unique_ptr<HttpServer>> server = HttpServer::start(
-      "127.0.0.1:0", limits,
+      "0.0.0.0:0", limits,
       [](const HttpRequest& request, HttpRespond respond) {
         respond({.content_type = "text/plain", .body = "you asked " + request.path});
       },
