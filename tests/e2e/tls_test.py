@@ -107,6 +107,8 @@ class TlsTest(unittest.TestCase):
     def setUp(self):
         self.cluster.install(self.cluster.ca / "server-localhost")
         self.cluster.context(self.cluster.ca / "ca.crt")
+        # The test before may have left another one, and gRPC looks once a second.
+        eventually("the right one is shown", lambda: self.cluster.hai("nodes").code == 0)
 
     @property
     def grpc(self):
