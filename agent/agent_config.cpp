@@ -51,6 +51,17 @@ void read_position(YamlReader& reader, AgentConfig* config) {
   reader.integer("peer_port", &config->peer_port, {.low = 0, .high = 65'535});
 }
 
+void read_tls(YamlReader& reader, TlsFiles* tls) {
+  reader.string("tls.ca", &tls->ca);
+  reader.string("tls.certificate", &tls->certificate);
+  reader.string("tls.key", &tls->key);
+  if (tls->certificate.empty() != tls->key.empty()) {
+    reader.fail("tls", "certificate and key belong together: one of them is missing");
+  } else if (tls->ca.empty() && !tls->certificate.empty()) {
+    reader.fail("tls.certificate", "needs tls.ca: whose certificates servers must show");
+  }
+}
+
 void read_log(YamlReader& reader, AgentConfig* config) {
   reader.string("log.file", &config->log_file);
   std::string level;
@@ -68,7 +79,8 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
     reader.fail("data_dir", fmt::format("must be an absolute path, is {}", config.data_dir));
   }
   read_servers(reader, &config.servers);
-  reader.require("token_file");
+  read_tls(reader, &config.tls);
+  if (config.tls.certificate.empty()) reader.require("token_file");
   reader.string("token_file", &config.token_file);
   reader.integer("simulate_gpus", &config.simulate_gpus, {.low = 0, .high = GpuSet::kMax});
   reader.string("shim", &config.shim);
@@ -99,8 +111,13 @@ Result<AgentConfig> read_agent_config(const std::string& path) {
 
 std::vector<std::string> missing_from(const AgentConfig& config) {
   std::vector<std::string> missing;
-  if (const Status status = read_token_file(config.token_file).status(); !status.is_ok()) {
+  const bool has_token = !config.token_file.empty();
+  if (const Status status = has_token ? read_token_file(config.token_file).status() : ok();
+      !status.is_ok()) {
     missing.push_back(fmt::format("token_file: {}", status.message()));
+  }
+  if (const Status status = read_tls_files(config.tls).status(); !status.is_ok()) {
+    missing.push_back(fmt::format("tls: {}", status.message()));
   }
   for (const auto& [key, program] :
        {std::pair("shim", &config.shim), std::pair("validator.program", &config.validator)}) {

@@ -8,6 +8,7 @@
 #include "agent/site_hook.h"
 #include "common/log.h"
 #include "common/status.h"
+#include "common/tls/tls_files.h"
 
 namespace hai {
 
@@ -20,7 +21,8 @@ struct AgentConfig {
   int peer_port = 0;    // UDP, where other agents ask after its lease; 0 = any, kept over restarts
   std::string data_dir;
   std::vector<std::string> servers;  // host:port
-  std::string token_file;
+  std::string token_file;         // "" = the certificate proves enough, and no other agent is asked
+  TlsFiles tls;                   // whom it believes, and what it proves by
   int simulate_gpus = 0;          // 0 = the real ones
   std::string shim;               // "" = hai-shim beside hai-agent
   std::string validator;          // "" = hai-validator beside hai-agent

@@ -75,12 +75,22 @@ void stop_on_signals(AsioLoop& loop) {
   });
 }
 
+std::string random_secret() {
+  std::random_device device;
+  std::string secret;
+  for (int i = 0; i < 8; ++i) secret += fmt::format("{:08x}", device());
+  return secret;
+}
+
 // At the port it had last, if the config leaves it open: that is the one the other agents know.
 Result<std::unique_ptr<UdpPeers>> open_peers(const AgentConfig& config, const NodeFacts& facts,
                                              const std::string& token, AgentRecordFile& keeper,
                                              AsioLoop& loop) {
+  // Agents believe each other by the token. Without one this agent makes up its own, which nobody
+  // shares: it asks and answers nobody, and its ranks end with its lease.
+  const std::string shared = token.empty() ? random_secret() : token;
   UdpPeersOptions options{.node = facts.name,
-                          .agent_token = token,
+                          .agent_token = shared,
                           .address = facts.address,
                           .port = config.peer_port == 0 ? keeper.peer_port() : config.peer_port};
   Result<std::unique_ptr<UdpPeers>> peers = UdpPeers::open(loop.io_context(), options);
@@ -155,6 +165,7 @@ int run_agent(const AgentConfig& config, const std::string& token) {
                        .agent_token = token,
                        .node = facts.name,
                        .identity = identity_of(facts),
+                       .tls = config.tls,
                        .seed = std::random_device()()});
   Result<std::unique_ptr<LocalHealth>> health = open_health(config, facts, *host.value(), loop);
   if (!health.is_ok()) return fail(health.status());
@@ -175,8 +186,10 @@ int start(const AgentConfig& config, const FleetArguments& fleet) {
   set_log_level(config.log_level);
   if (Status status = set_log_file(config.log_file); !status.is_ok()) return fail(status);
   std::signal(SIGPIPE, SIG_IGN);
-  Result<std::string> token = read_token_file(config.token_file);
+  Result<std::string> token =
+      config.token_file.empty() ? std::string() : read_token_file(config.token_file);
   if (!token.is_ok()) return fail(token.status());
+  if (Status status = read_tls_files(config.tls).status(); !status.is_ok()) return fail(status);
   if (fleet.nodes > 0) {
     const Status status = run_fleet(config, token.value(), fleet);
     return status.is_ok() ? kOk : fail(status);

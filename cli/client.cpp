@@ -10,13 +10,13 @@ struct Client::Wire : ClientWire {
   using ClientWire::ClientWire;
 };
 
-Client::Client(std::vector<std::string> servers, std::string token)
-    : wire_(std::make_unique<Wire>(std::move(servers), std::move(token))) {}
+Client::Client(std::vector<std::string> servers, std::string token, TlsTexts tls)
+    : wire_(std::make_unique<Wire>(std::move(servers), std::move(token), std::move(tls))) {}
 
 Client::~Client() = default;
 
 std::unique_ptr<Client> Client::clone() const {
-  auto other = std::make_unique<Client>(wire_->servers(), wire_->token());
+  auto other = std::make_unique<Client>(wire_->servers(), wire_->token(), wire_->tls());
   other->set_notice(wire_->notice());
   return other;
 }

@@ -12,6 +12,7 @@
 
 #include "common/status.h"
 #include "common/time.h"
+#include "common/tls/tls_files.h"
 #include "hai/v1/api.pb.h"
 
 namespace hai::cli {
@@ -22,7 +23,8 @@ using OnMessage = std::function<bool(const Message&)>;
 
 class Client {
  public:
-  Client(std::vector<std::string> servers, std::string token);
+  // Without a CA in `tls`: plain text.
+  Client(std::vector<std::string> servers, std::string token, TlsTexts tls = {});
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

@@ -3,13 +3,15 @@
 #include <chrono>
 
 #include "cli/format.h"
+#include "common/tls/tls_client.h"
+#include "proto/convert/channel_credentials.h"
 
 namespace hai::cli {
 namespace {
 
 constexpr int kReplyBytesMax = 64 << 20;
 
-std::shared_ptr<grpc::Channel> open_channel(const std::string& server) {
+std::shared_ptr<grpc::Channel> open_channel(const std::string& server, const TlsTexts& tls) {
   grpc::ChannelArguments arguments;
   arguments.SetUserAgentPrefix("hai-cli");
   arguments.SetMaxReceiveMessageSize(kReplyBytesMax);
@@ -24,7 +26,7 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& server) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 4'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(server, channel_credentials(tls), arguments);
 }
 
 // UNAVAILABLE is said by gRPC itself, about the connection, and by the server, about itself or its
@@ -50,7 +52,7 @@ std::string value_of(const std::multimap<grpc::string_ref, grpc::string_ref>& me
 
 ClientWire::Stub& ClientWire::stub() {
   std::unique_ptr<Stub>& stub = stubs_[list_.current()];
-  if (!stub) stub = v1::Api::NewStub(open_channel(list_.current()));
+  if (!stub) stub = v1::Api::NewStub(open_channel(list_.current(), tls_));
   return *stub;
 }
 
@@ -63,9 +65,17 @@ Status ClientWire::to_status(const grpc::Status& status, const grpc::ClientConte
   if (status.ok()) return ok();
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE && is_no_connection(context)) {
     return unavailable("cannot reach hai-server at {}: {}", list_.current(),
-                       short_cause(status.error_message()));
+                       cause_of(status.error_message()));
   }
   return Status(static_cast<Code>(status.error_code()), status.error_message());
+}
+
+// gRPC does not say why TLS fails, or that it is spoken where plain text was tried.
+std::string ClientWire::cause_of(const std::string& text) const {
+  const std::string cause = short_cause(text);
+  if (is_hurried_ || cause == "connection refused") return cause;
+  const Status why = why_no_grpc(list_.current(), tls_);
+  return why.is_ok() ? cause : why.message();
 }
 
 FailedTry ClientWire::failed_try(const grpc::Status& status, const grpc::ClientContext& context) {

@@ -26,11 +26,12 @@ class ClientWire {
   using StreamMethod = std::unique_ptr<grpc::ClientReaderInterface<Message>> (Stub::*)(
       grpc::ClientContext*, const Request&);
 
-  ClientWire(std::vector<std::string> servers, std::string token)
-      : list_(std::move(servers)), token_(std::move(token)) {}
+  ClientWire(std::vector<std::string> servers, std::string token, TlsTexts tls)
+      : list_(std::move(servers)), token_(std::move(token)), tls_(std::move(tls)) {}
 
   const std::vector<std::string>& servers() const { return list_.all(); }
   const std::string& token() const { return token_; }
+  const TlsTexts& tls() const { return tls_; }
   const Client::Notice& notice() const { return notice_; }
   void set_notice(Client::Notice notice) { notice_ = std::move(notice); }
   void hurry(Duration limit) {
@@ -104,6 +105,7 @@ class ClientWire {
   Stub& stub();
   void prepare(grpc::ClientContext& context, std::optional<Duration> limit) const;
   Status to_status(const grpc::Status& status, const grpc::ClientContext& context) const;
+  std::string cause_of(const std::string& text) const;
   static FailedTry failed_try(const grpc::Status& status, const grpc::ClientContext& context);
   static std::string stale_since_of(const grpc::ClientContext& context);
   void tell(const std::string& line) const;
@@ -111,6 +113,7 @@ class ClientWire {
 
   ServerList list_;
   const std::string token_;
+  const TlsTexts tls_;
   Client::Notice notice_;
   Stopper stopper_;
   std::map<std::string, std::unique_ptr<Stub>> stubs_;

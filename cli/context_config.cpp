@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -21,6 +22,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::string_view kPlainScheme = "grpc://";
+constexpr std::array<std::string_view, 2> kTlsSchemes = {"https://", "grpcs://"};
+
 std::string env(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -33,6 +37,7 @@ Context context_from_json(const ordered_json& item) {
   context.token = item.value("token", "");
   context.dev_data = item.value("dev_data", "");
   context.before = item.value("before", "");
+  context.ca = item.value("ca", "");
   return context;
 }
 
@@ -79,6 +84,7 @@ std::string format_contexts(const ContextConfig& config) {
         {"name", context.name}, {"servers", context.servers}, {"token", context.token}};
     if (!context.dev_data.empty()) item["dev_data"] = context.dev_data;
     if (!context.before.empty()) item["before"] = context.before;
+    if (!context.ca.empty()) item["ca"] = context.ca;
     root["contexts"].push_back(std::move(item));
   }
   return root.dump(2) + "\n";
@@ -176,10 +182,26 @@ Status check_context_name(std::string_view name) {
                           name.substr(0, kLengthMax), kLengthMax);
 }
 
+Result<TlsTexts> tls_of(const Context& context) {
+  if (context.ca == Context::kSystem) return read_tls_files({.ca = kSystemCa});
+  if (context.ca.empty()) return TlsTexts{};
+  const std::string what = fmt::format("the CA of context {}", context.name);
+  RETURN_IF_ERROR(check_certificate(context.ca, what));
+  return TlsTexts{.ca = context.ca};
+}
+
+bool wants_tls(std::string_view address) {
+  return std::ranges::any_of(
+      kTlsSchemes, [address](std::string_view scheme) { return address.starts_with(scheme); });
+}
+
 Result<std::string> parse_server_address(std::string_view text) {
-  constexpr std::string_view kScheme = "grpc://";
   std::string_view address = text;
-  if (address.starts_with(kScheme)) address.remove_prefix(kScheme.size());
+  for (const std::string_view scheme : {kPlainScheme, kTlsSchemes[0], kTlsSchemes[1]}) {
+    if (!address.starts_with(scheme)) continue;
+    address.remove_prefix(scheme.size());
+    break;
+  }
   while (address.ends_with('/')) address.remove_suffix(1);
   const size_t colon = address.rfind(':');
   const std::string_view port =
@@ -189,7 +211,8 @@ Result<std::string> parse_server_address(std::string_view text) {
       std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (address.find('/') != std::string_view::npos || colon == 0 || !is_number ||
       std::stoi(std::string(port)) < 1 || std::stoi(std::string(port)) > 65535) {
-    return invalid_argument("'{}' is no server address: write grpc://HOST:PORT", text);
+    return invalid_argument(
+        "'{}' is no server address: write grpc://HOST:PORT or https://HOST:PORT", text);
   }
   return std::string(address);
 }

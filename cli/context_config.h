@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/tls/tls_files.h"
 
 namespace hai::cli {
 
@@ -18,6 +19,8 @@ struct Context {
   std::string token;
   std::string dev_data = {};  // of a dev cluster: its data directory
   std::string before = {};    // which one was current when it became so
+  std::string ca = {};  // whom its servers are believed by, in PEM, or kSystem; "" = plain text
+  static constexpr const char* kSystem = "system";  // whom this machine believes
   bool operator==(const Context&) const = default;
 };
 
@@ -51,7 +54,12 @@ Result<Context> named_context(const ContextConfig& config, std::string_view name
 // Words that need no quoting in a shell.
 Status check_context_name(std::string_view name);
 
-// "grpc://host:port", "host:port" -> "host:port".
+// What its client needs to speak to it.
+Result<TlsTexts> tls_of(const Context& context);
+
+// Whether the address says that TLS is to be spoken: "https://", "grpcs://".
+bool wants_tls(std::string_view address);
+// "grpc://host:port", "https://host:port", "host:port" -> "host:port".
 Result<std::string> parse_server_address(std::string_view text);
 
 }  // namespace hai::cli

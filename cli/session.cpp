@@ -40,7 +40,10 @@ Result<Client*> Session::client() {
     return failed_precondition("context {} has no server", chosen.value().name);
   }
   if (!chosen.value().dev_data.empty()) dev_cluster_ = chosen.value().name;
-  client_ = std::make_unique<Client>(chosen.value().servers, chosen.value().token);
+  Result<TlsTexts> tls = tls_of(chosen.value());
+  RETURN_IF_ERROR(tls.status());
+  client_ = std::make_unique<Client>(chosen.value().servers, chosen.value().token,
+                                     std::move(tls).value());
   client_->set_notice([](const std::string& line) { say(line); });
   return client_.get();
 }

@@ -36,13 +36,17 @@ int run(int argc, char** argv) {
       "read the config, look whether the files and the database it names are there, say what is "
       "wrong, and exit");
   const ServerCommand commands[] = {add_migrate_command(app), add_verify_command(app),
-                                    add_export_command(app), add_archive_command(app)};
+                                    add_export_command(app), add_archive_command(app),
+                                    add_ca_command(app)};
   for (const ServerCommand& command : commands) command.app->fallthrough();
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  for (const ServerCommand& command : commands) {
+    if (command.app->parsed() && !command.needs_config) return command.run({});
   }
   Result<ServerConfig> config = read_server_config(path);
   if (!config.is_ok()) return report_failure(config.status());

@@ -11,6 +11,7 @@
 #include "common/open_files.h"
 #include "common/version.h"
 #include "server/auth/token.h"
+#include "server/rpc/grpc_server.h"
 #include "server/serving.h"
 #include "server/store/history.h"
 #include "server/store/migrate.h"
@@ -25,9 +26,11 @@ constexpr int kListenTriesMax = 50;  // 100 ms apart
 
 Result<ServingSecrets> read_secrets(const ServerConfig& config) {
   ServingSecrets secrets;
-  Result<std::string> agent_token = read_token_file(config.agent_token_file);
-  if (!agent_token.is_ok()) return agent_token.status();
-  secrets.agent_token = std::move(agent_token).value();
+  if (!config.agent_token_file.empty()) {
+    Result<std::string> agent_token = read_token_file(config.agent_token_file);
+    if (!agent_token.is_ok()) return agent_token.status();
+    secrets.agent_token = std::move(agent_token).value();
+  }
   if (config.admin_token_file.empty()) return secrets;
   Result<std::string> admin_token = read_token_file(config.admin_token_file);
   if (!admin_token.is_ok()) return admin_token.status();
@@ -108,6 +111,7 @@ ServerApp::~ServerApp() = default;
 Result<std::unique_ptr<ServerApp>> ServerApp::make(const ServerConfig& config) {
   Result<ServingSecrets> secrets = read_secrets(config);
   if (!secrets.is_ok()) return secrets.status();
+  if (!config.tls.certificate.empty()) GrpcServer::refuse_tls_before_13();
   if (config.migrate_on_start) RETURN_IF_ERROR(migrate_when_reachable(config.conninfo));
   auto impl = std::make_unique<Impl>(config, std::move(secrets).value());
   RETURN_IF_ERROR(listen_when_free(impl->serving));

@@ -67,6 +67,22 @@ void read_log(YamlReader& reader, ServerConfig* config) {
   config->log_level = parsed.value();
 }
 
+void read_tls(YamlReader& reader, TlsFiles* tls) {
+  reader.string("tls.certificate", &tls->certificate);
+  reader.string("tls.key", &tls->key);
+  reader.string("tls.client_ca", &tls->ca);
+  if (tls->certificate.empty() != tls->key.empty()) {
+    reader.fail("tls", "certificate and key belong together: one of them is missing");
+  } else if (tls->certificate.empty() && !tls->ca.empty()) {
+    reader.fail("tls.client_ca", "needs tls.certificate and tls.key: agents show theirs over TLS");
+  }
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address.starts_with("[::1]:") ||
+         address.starts_with("localhost:");
+}
+
 Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   ServerConfig config;
   reader.string("cluster", &config.cluster);
@@ -86,7 +102,8 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   if (!config.admin_token_file.empty() && config.admin_user.empty()) {
     reader.fail("bootstrap.admin_token_file", "needs bootstrap.admin_user: whose token it is");
   }
-  reader.require("agent_token_file");
+  read_tls(reader, &config.tls);
+  if (config.tls.ca.empty()) reader.require("agent_token_file");
   reader.string("agent_token_file", &config.agent_token_file);
   read_quota(reader, &config.default_quota_nodes);
   read_knobs(reader, &config.knobs);
@@ -97,6 +114,11 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
 }
 
 }  // namespace
+
+bool is_readable_by_others(const ServerConfig& config) {
+  return config.tls.certificate.empty() &&
+         !(is_loopback(config.grpc_address) && is_loopback(config.http_address));
+}
 
 Result<ServerConfig> parse_server_config(std::string_view text, const std::string& source) {
   return read(YamlReader(text), source);

@@ -8,6 +8,7 @@
 #include "common/knobs.h"
 #include "common/log.h"
 #include "common/status.h"
+#include "common/tls/tls_files.h"
 #include "server/control/standing.h"
 
 namespace hai {
@@ -25,7 +26,8 @@ struct ServerConfig {
   bool migrate_on_start = false;
   std::string admin_user;
   std::string admin_token_file;
-  std::string agent_token_file;
+  std::string agent_token_file;  // "" = agents prove by their certificates alone
+  TlsFiles tls;  // of both ports; `ca` is tls.client_ca: agents must show certificates of it
   std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
   Knobs knobs;
   std::string archive_older_than;  // of `hai-server archive`; "" = it must be told
@@ -37,5 +39,9 @@ struct ServerConfig {
 // invalid_argument with one line per error, each with its line number.
 Result<ServerConfig> parse_server_config(std::string_view text, const std::string& source);
 Result<ServerConfig> read_server_config(const std::string& path);
+
+// Whether what is said on either port can be read by others on the way: no TLS, and not only this
+// machine reaches it.
+bool is_readable_by_others(const ServerConfig& config);
 
 }  // namespace hai

@@ -62,7 +62,7 @@ struct Serving::Impl {
         advisor(loop, controller, queries, feed, history),
         observatory(loop, controller, samples),
         logs(loop, gateway),
-        agent_service(loop, gateway),
+        agent_service(loop, gateway, !config.tls.ca.empty()),
         operations({loop, queries, actions, advisor, observatory, config.grpc_address}),
         api_service({loop, board, callers, operations, queries, logs, admission, calls}),
         routes({.loop = loop,
@@ -136,7 +136,9 @@ struct Serving::Impl {
   }
 
   Status admit(const AgentHello& hello) {
-    if (!equal_secrets(hello.agent_token, secrets.agent_token)) {
+    // Without one, their certificates prove enough: the gateway has looked at them.
+    const bool needs_token = config.tls.ca.empty() || !secrets.agent_token.empty();
+    if (needs_token && !equal_secrets(hello.agent_token, secrets.agent_token)) {
       return unauthenticated("the agent token of {} is not this cluster's", hello.node);
     }
     return controller.admit_agent(hello.node, hello.identity);
@@ -155,9 +157,22 @@ struct Serving::Impl {
     return ok();
   }
 
+  Status check_tls() const {
+    if (is_readable_by_others(config)) {
+      log_warning("not_encrypted", {{"reason",
+                                     "no tls.certificate in the config: tokens and jobs "
+                                     "can be read on the way"},
+                                    {"grpc", config.grpc_address},
+                                    {"http", config.http_address}});
+    }
+    const Status files = read_tls_files(config.tls).status();
+    return files.is_ok() ? files : invalid_argument("tls: {}", files.message());
+  }
+
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.
   Status listen() {
     RETURN_IF_ERROR(load_web());
+    RETURN_IF_ERROR(check_tls());
     const ConnectionShares shares = connection_shares(allow_many_open_files());
     Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
         config.http_address,
@@ -166,13 +181,15 @@ struct Serving::Impl {
          .turn_away = [this](const HttpRequest& head) { return routes.turn_away(head); }},
         [this](const HttpRequest& request, HttpRespond respond) {
           routes.handle(request, std::move(respond));
-        });
+        },
+        config.tls);
     if (!http_started.is_ok()) return http_started.status();
     Result<std::unique_ptr<GrpcServer>> grpc_started = GrpcServer::start(
         config.grpc_address, {&agent_service, &api_service},
         {.connections = {.all = shares.grpc - shares.grpc / 8, .per_address = shares.grpc / 4},
          .at_once = shares.grpc / 2,
-         .silent = shares.grpc / 8});
+         .silent = shares.grpc / 8},
+        config.tls);
     if (!grpc_started.is_ok()) return grpc_started.status();
     http = std::move(http_started).value();
     grpc = std::move(grpc_started).value();

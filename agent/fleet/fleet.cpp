@@ -45,7 +45,8 @@ Fleet::Fleet(Loop& loop, const AgentConfig& config, const std::string& agent_tok
     : loop_(loop), rng_(seed), peers_(loop) {
   auto codec = std::make_shared<PlacesCodec>();  // else each node would read a gang's places anew
   for (int i = 0; i < options.nodes; ++i) {
-    ServerLinkOptions link{.servers = config.servers, .agent_token = agent_token};
+    ServerLinkOptions link{
+        .servers = config.servers, .agent_token = agent_token, .tls = config.tls};
     NodeFacts facts = make_facts(config, options, i, seed);
     link.node = facts.name;
     link.codec = codec;

@@ -10,6 +10,9 @@
 
 namespace hai {
 
+// To find out why TLS fails costs both sides a connection, and the reason changes slowly.
+constexpr int kFailuresPerReason = 12;
+
 GrpcServerLink::GrpcServerLink(Loop& loop, LogSource& logs, ServerLinkOptions options)
     : loop_(loop),
       options_(std::move(options)),
@@ -51,11 +54,17 @@ ServerStreamEvents GrpcServerLink::make_events() {
 
 void GrpcServerLink::connect() {
   const std::string& server = options_.servers[next_server_];
+  Result<TlsTexts> tls = read_tls_files(options_.tls);
+  if (!tls.is_ok()) {
+    return stream_done(failed_precondition("tls: {}", tls.status().message()));
+  }
   stream_ = ServerStream::open(loop_,
                                {.server = server,
                                 .hello = {.agent_token = options_.agent_token,
                                           .node = options_.node,
                                           .identity = options_.identity},
+                                .tls = std::move(tls).value(),
+                                .wants_reason = failures_ % kFailuresPerReason == 0,
                                 .keepalive = options_.keepalive,
                                 .codec = options_.codec},
                                make_events());
@@ -89,11 +98,15 @@ void GrpcServerLink::stream_done(const Status& status) {
   if (was_accepted) listener_.disconnected();
 }
 
-// That another agent has the node's name is said once, for a person to read: we ask again every few
-// seconds, since the other one may go.
+// What a person has to mend is said once, for him to read: another agent has the node's name, or
+// one side does not believe the other's certificate. We ask again every few seconds, since it may
+// be.
 void GrpcServerLink::log_end(bool was_accepted, const Status& status) {
   const std::string& server = options_.servers[next_server_];
-  if (was_accepted || status.code() != Code::already_exists) {
+  const bool is_for_a_person = status.code() == Code::already_exists ||
+                               status.code() == Code::permission_denied ||
+                               status.code() == Code::failed_precondition;
+  if (was_accepted || !is_for_a_person) {
     return log_info(was_accepted ? "server_disconnected" : "server_not_reached",
                     {{"server", server}, {"reason", status}});
   }

@@ -11,6 +11,7 @@
 #include "agent/core/ports.h"
 #include "common/loop.h"
 #include "common/rng.h"
+#include "common/tls/tls_files.h"
 
 namespace hai {
 
@@ -24,6 +25,7 @@ struct ServerLinkOptions {
   std::string agent_token;
   std::string node;
   AgentIdentity identity;
+  TlsFiles tls;  // read for each try: a file that was replaced holds from the next one on
   Duration backoff_min = 100ms;  // and ten times as long at most after an accepted stream has ended
   // While `hurry` lasts, from the end of a stream that worked, ranks may depend on our being heard:
   // a server that leads for two seconds only must not be missed by a few nodes (docs/design/0005).
@@ -70,7 +72,7 @@ class GrpcServerLink final : public ServerLink {
   size_t next_server_ = 0;
   int failures_ = 0;        // since a server last worked with us
   MonoTime alone_since_{};  // the first of them
-  Status refusal_;          // as last logged: another agent has the node's name
+  Status refusal_;          // as last logged: what a person has to mend
   TimerId timer_ = 0;       // retry or connect timeout
 };
 

@@ -17,6 +17,7 @@
 #include "common/log_messages.h"
 #include "common/loop.h"
 #include "common/status.h"
+#include "common/tls/tls_files.h"
 #include "proto/convert/agent_convert.h"
 
 namespace hai {
@@ -24,6 +25,8 @@ namespace hai {
 struct ServerStreamOptions {
   std::string server;  // host:port
   AgentHello hello;
+  TlsTexts tls;
+  bool wants_reason = false;  // why TLS fails, if it does; gRPC itself does not say it
   Duration keepalive{0};
   std::shared_ptr<PlacesCodec> codec;  // may be shared by streams of one thread; never null
 };

@@ -39,7 +39,14 @@ Json context_json(const Session& session, const ContextConfig& config, const Con
           {"in_force", context.name == name_in_force(session, config)},
           {"servers", context.servers},
           {"has_token", !context.token.empty()},
+          {"tls", !context.ca.empty()},
           {"dev_data", context.dev_data.empty() ? Json() : Json(context.dev_data)}};
+}
+
+std::string tls_line(const Context& context) {
+  if (context.ca.empty()) return "no: plain text";
+  return context.ca == Context::kSystem ? "by the CAs of this machine"
+                                        : "by the CA that was given to hai init";
 }
 
 // An override that is easily forgotten is said with every answer.
@@ -98,7 +105,8 @@ int show(Session& session, const Options& options) {
         line("in force", is_in_force ? "yes, by " + chosen_by(session) : "no") +
         line("servers", join(context.servers, ", ")) +
         line("token", context.token.empty() ? "none" : "kept, never shown") +
-        line("dev data", context.dev_data) + line("file", context_config_path()));
+        line("tls", tls_line(context)) + line("dev data", context.dev_data) +
+        line("file", context_config_path()));
   return kOk;
 }
 

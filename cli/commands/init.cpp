@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "cli/client.h"
@@ -15,8 +16,20 @@ struct Options {
   std::string token;
   std::vector<std::string> urls;
   std::string name;
+  std::string ca;
   bool offline = false;
 };
+
+// The text, not the path: the file may go, the context stays.
+Result<std::string> ca_of(const Options& options) {
+  if (!options.ca.empty()) {
+    Result<TlsTexts> texts = read_tls_files({.ca = options.ca});
+    if (!texts.is_ok()) return texts.status();
+    return std::move(texts).value().ca;
+  }
+  const bool is_tls = std::ranges::any_of(options.urls, wants_tls);
+  return std::string(is_tls ? Context::kSystem : "");
+}
 
 int init(Session& session, const Options& options) {
   if (!options.name.empty()) {
@@ -29,9 +42,14 @@ int init(Session& session, const Options& options) {
     if (!address.is_ok()) return session.usage_error(address.status().message());
     context.servers.push_back(address.value());
   }
+  const Result<std::string> ca = ca_of(options);
+  if (!ca.is_ok()) return session.usage_error("--ca: " + std::string(ca.status().message()));
+  context.ca = ca.value();
+  const Result<TlsTexts> tls = tls_of(context);
+  if (!tls.is_ok()) return session.fail(tls.status());
   // A wrong token or address is best noticed now, and the cluster knows its own name.
   if (!options.offline) {
-    Client client(context.servers, context.token);
+    Client client(context.servers, context.token, tls.value());
     const Result<v1::WhoAmIReply> who = client.who_am_i({});
     if (!who.is_ok()) return session.fail(who.status());
     if (context.name.empty()) context.name = who.value().cluster();
@@ -54,9 +72,13 @@ void add_init(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("init", "Join a cluster with a token")->group("You");
   const auto options = std::make_shared<Options>();
   verb->add_option("TOKEN", options->token, "as your administrator gave it to you")->required();
-  verb->add_option("--url", options->urls, "grpc://HOST:PORT; repeat it for standby servers")
+  verb->add_option("--url", options->urls,
+                   "grpc://HOST:PORT, or https://HOST:PORT with TLS; repeat it for standby servers")
       ->required()
       ->allow_extra_args(false);
+  verb->add_option("--ca", options->ca,
+                   "file with the cluster's CA (ca.crt): speak TLS and believe its servers by it; "
+                   "https:// without it believes whom this machine does");
   verb->add_option("--name", options->name, "of the context; the cluster's name by default");
   verb->add_flag("--offline", options->offline, "do not try it out");
   session.help[verb] = {.examples = {{"hai init TOKEN --url grpc://gpu.example.org:7777",

@@ -20,7 +20,10 @@ std::shared_ptr<Client> connect_to(const std::string& name) {
   const std::string wanted = name.empty() && environment != nullptr ? environment : name;
   const Result<Context> context = choose_context(config.value(), wanted);
   if (!context.is_ok() || context.value().servers.empty()) return nullptr;
-  auto client = std::make_shared<Client>(context.value().servers, context.value().token);
+  const Result<TlsTexts> tls = tls_of(context.value());
+  if (!tls.is_ok()) return nullptr;
+  auto client =
+      std::make_shared<Client>(context.value().servers, context.value().token, tls.value());
   client->hurry(kDeadline);
   return client;
 }

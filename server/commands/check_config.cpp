@@ -42,10 +42,16 @@ int check_config(const ServerConfig& config, const std::string& path) {
   const std::pair<const char*, Status> checks[] = {
       {"agent_token_file", check_token(config.agent_token_file)},
       {"bootstrap.admin_token_file", check_token(config.admin_token_file)},
+      {"tls", read_tls_files(config.tls).status()},
       {"store.conninfo", check_database(config)},
       {"web_root", check_web_root(config.web_root)},
       {"log.file", check_folder(std::filesystem::path(config.log_file).parent_path())},
   };
+  if (is_readable_by_others(config)) {
+    fmt::print(stderr,
+               "{}: warning: without tls.certificate, tokens and jobs can be read on the way\n",
+               path);
+  }
   int code = kExitOk;
   for (const auto& [key, status] : checks) {
     if (status.is_ok()) continue;

@@ -19,12 +19,14 @@ inline constexpr int kExitUsage = 2;
 struct ServerCommand {
   CLI::App* app = nullptr;
   std::function<int(const ServerConfig&)> run;
+  bool needs_config = true;  // false: the file need not be there
 };
 
 ServerCommand add_migrate_command(CLI::App& app);
 ServerCommand add_verify_command(CLI::App& app);
 ServerCommand add_export_command(CLI::App& app);
 ServerCommand add_archive_command(CLI::App& app);
+ServerCommand add_ca_command(CLI::App& app);
 
 // --check-config of a config that could be read: whether what it names is there. Changes nothing;
 // says each thing that is wrong on stderr, with its key.

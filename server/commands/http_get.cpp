@@ -9,6 +9,8 @@
 #include <memory>
 #include <string_view>
 
+#include "common/tls/tls_client.h"
+
 namespace hai {
 namespace {
 
@@ -58,24 +60,45 @@ Result<std::string> converse(int descriptor, std::string_view request) {
   return answer;
 }
 
+Result<std::string> ask_plain(const std::string& server, const std::string& request) {
+  Socket socket;
+  const size_t colon = server.rfind(':');
+  RETURN_IF_ERROR(dial(server.substr(0, colon), server.substr(colon + 1), socket));
+  return converse(socket.descriptor, request);
+}
+
+Result<std::string> ask_tls(const std::string& server, const std::string& ca,
+                            const std::string& request) {
+  Result<TlsTexts> texts = read_tls_files({.ca = ca.empty() ? kSystemCa : ca});
+  if (!texts.is_ok()) return texts.status();
+  Result<std::unique_ptr<TlsClient>> client =
+      TlsClient::connect({.address = server, .texts = std::move(texts).value(), .timeout = 30s});
+  if (!client.is_ok()) return client.status();
+  RETURN_IF_ERROR(client.value()->send(request));
+  return client.value()->read_all(kAnswerBytesMax);
+}
+
 }  // namespace
 
 Result<std::string> http_get(const HttpQuestion& question) {
   std::string server = question.server;
-  constexpr std::string_view kScheme = "http://";
-  if (server.starts_with(kScheme)) server.erase(0, kScheme.size());
+  constexpr std::string_view kPlain = "http://";
+  constexpr std::string_view kTls = "https://";
+  const bool is_tls = server.starts_with(kTls);
+  if (is_tls) server.erase(0, kTls.size());
+  if (server.starts_with(kPlain)) server.erase(0, kPlain.size());
   server = server.substr(0, server.find('/'));
   const size_t colon = server.rfind(':');
   if (colon == std::string::npos || colon == 0) {
-    return invalid_argument("'{}': write host:port or http://host:port", question.server);
+    return invalid_argument("'{}': write host:port, http://host:port or https://host:port",
+                            question.server);
   }
-  Socket socket;
-  RETURN_IF_ERROR(dial(server.substr(0, colon), server.substr(colon + 1), socket));
   // 1.0: the answer ends with the connection, and comes in one piece.
-  Result<std::string> answer =
-      converse(socket.descriptor,
-               fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
-                           question.target, server, question.token));
+  const std::string request =
+      fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+                  question.target, server, question.token);
+  const Result<std::string> answer =
+      is_tls ? ask_tls(server, question.ca, request) : ask_plain(server, request);
   if (!answer.is_ok()) return answer.status();
   const std::string& text = answer.value();
   const size_t head_end = text.find("\r\n\r\n");

@@ -8,9 +8,10 @@
 namespace hai {
 
 struct HttpQuestion {
-  std::string server;  // host:port, with or without http://
+  std::string server;  // host:port, with or without http://, or https://host:port
   std::string target;  // "/api/v1/digest"
   std::string token;
+  std::string ca = {};  // file: whom to believe; "" = whom this machine does
 };
 
 // The body of a 200; else what went wrong, with the server's own words. Waits at most 30 s.

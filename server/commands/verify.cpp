@@ -17,6 +17,7 @@ struct Options {
   std::string archive_dir;
   std::string live;
   std::string token_file;
+  std::string ca;
   bool quiet = false;
 };
 
@@ -27,7 +28,10 @@ Result<LiveDigest> ask_leader(const Options& options, const ServerConfig& config
   if (path.empty()) return invalid_argument("--live needs --token-file: the token of an admin");
   Result<std::string> token = read_token_file(path);
   if (!token.is_ok()) return token.status();
-  Result<std::string> body = http_get({options.live, "/api/v1/digest", token.value()});
+  Result<std::string> body = http_get({.server = options.live,
+                                       .target = "/api/v1/digest",
+                                       .token = token.value(),
+                                       .ca = options.ca});
   if (!body.is_ok()) return body.status();
   const auto json = nlohmann::json::parse(body.value(), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("seq") || !json["seq"].is_number_integer() ||
@@ -83,9 +87,12 @@ ServerCommand add_verify_command(CLI::App& app) {
   command->add_option("--archive", options->archive_dir,
                       "folder with the archived beginning of the log and archived jobs");
   command->add_option("--live", options->live,
-                      "HTTP address of the leading server (host:port): compare its memory, too");
+                      "HTTP address of the leading server (host:port, https://host:port): "
+                      "compare its memory, too");
   command->add_option("--token-file", options->token_file,
                       "an admin's token for --live (default: bootstrap.admin_token_file)");
+  command->add_option("--ca", options->ca,
+                      "CA of an https:// server (default: those that this machine believes)");
   command->add_flag("-q,--quiet", options->quiet, "no progress on stderr");
   return {command, [options](const ServerConfig& config) { return run(*options, config); }};
 }

@@ -10,6 +10,7 @@
 
 #include "common/tcp_listen.h"
 #include "server/http/http_session.h"
+#include "server/http/http_tls.h"
 
 namespace hai {
 
@@ -51,15 +52,16 @@ struct HttpServer::Impl {
 
   void add(tcp::socket socket) {
     boost::system::error_code ignored;
+    if (tls) tls->take_changes();
     socket.set_option(tcp::no_delay(true), ignored);
-    auto session =
-        HttpSession::make(context, std::move(socket), limits, handler,
-                          {.known = [this](HttpSession* known) { no_stranger_any_more(known); },
-                           .ended =
-                               [this](HttpSession* ended) {
-                                 no_stranger_any_more(ended);
-                                 sessions.erase(ended);
-                               }});
+    auto session = HttpSession::make(
+        context, std::move(socket), tls ? tls->context() : nullptr, limits, handler,
+        {.known = [this](HttpSession* known) { no_stranger_any_more(known); },
+         .ended =
+             [this](HttpSession* ended) {
+               no_stranger_any_more(ended);
+               sessions.erase(ended);
+             }});
     sessions[session.get()] = {session, strangers.insert(strangers.end(), session.get())};
     session->start();
   }
@@ -93,6 +95,7 @@ struct HttpServer::Impl {
   std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
   tcp::acceptor acceptor{*context};
   asio::steady_timer retry{*context};
+  std::unique_ptr<HttpTls> tls;       // null = plain text
   std::list<HttpSession*> strangers;  // whom nobody known has used, the oldest first
   std::map<HttpSession*, Kept> sessions;
   std::thread thread;
@@ -106,8 +109,13 @@ HttpServer::~HttpServer() { impl_->stop(); }
 int HttpServer::port() const { return impl_->port; }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& address, HttpLimits limits,
-                                                      Handler handler) {
+                                                      Handler handler, const TlsFiles& tls) {
   auto impl = std::make_unique<Impl>(limits, std::move(handler));
+  if (!tls.certificate.empty()) {
+    Result<std::unique_ptr<HttpTls>> opened = HttpTls::open(tls);
+    if (!opened.is_ok()) return opened.status();
+    impl->tls = std::move(opened).value();
+  }
   RETURN_IF_ERROR(impl->listen(address));
   impl->accept();
   impl->thread = std::thread([impl = impl.get()] { impl->context->run(); });

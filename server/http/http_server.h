@@ -10,6 +10,7 @@
 
 #include "common/status.h"
 #include "common/time.h"
+#include "common/tls/tls_files.h"
 #include "server/http/http_message.h"
 
 namespace hai {
@@ -29,6 +30,7 @@ struct HttpLimits {
   Duration read_timeout = 30s;    // for a whole request, and between requests
   Duration write_timeout = 30s;   // for a whole answer, and for each piece of a stream
   Duration answer_timeout = 30s;  // for the handler
+  Duration tls_timeout = 10s;     // for the handshake
 };
 
 class HttpServer {
@@ -37,8 +39,9 @@ class HttpServer {
   using Handler = std::function<void(const HttpRequest&, HttpRespond)>;
 
   // Binds `address` (host:port, IPv6 in brackets, port 0 for any) and serves until it is destroyed.
+  // With a certificate over TLS only; files that change are taken with the next connection.
   static Result<std::unique_ptr<HttpServer>> start(const std::string& address, HttpLimits limits,
-                                                   Handler handler);
+                                                   Handler handler, const TlsFiles& tls = {});
   ~HttpServer();  // cuts all connections and joins the thread
 
   int port() const;

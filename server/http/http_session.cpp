@@ -6,6 +6,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
 #include <boost/beast/version.hpp>
 #include <optional>
 
@@ -51,26 +52,61 @@ HttpRequest to_request(http::request<http::string_body>&& message, const std::st
   return request;
 }
 
-class BeastSession final : public HttpSession, public std::enable_shared_from_this<BeastSession> {
+// In plain text.
+class PlainStream {
+ public:
+  static constexpr bool kHasHandshake = false;
+  PlainStream(tcp::socket socket, const std::shared_ptr<asio::ssl::context>&)
+      : stream(std::move(socket)) {}
+  beast::tcp_stream& bottom() { return stream; }
+
+  beast::tcp_stream stream;
+};
+
+class TlsStream {
+ public:
+  static constexpr bool kHasHandshake = true;
+  TlsStream(tcp::socket socket, std::shared_ptr<asio::ssl::context> tls)
+      : context(std::move(tls)), stream(std::move(socket), *context) {}
+  beast::tcp_stream& bottom() { return stream.next_layer(); }
+
+  const std::shared_ptr<asio::ssl::context>
+      context;  // that it began with; there may be a newer one
+  beast::ssl_stream<beast::tcp_stream> stream;
+};
+
+template <typename Stream>
+class BeastSession final : public HttpSession,
+                           public std::enable_shared_from_this<BeastSession<Stream>> {
  public:
   BeastSession(std::shared_ptr<asio::io_context> context, tcp::socket socket,
-               const HttpLimits& limits, const HttpServer::Handler& handler,
-               HttpSessionEvents events)
+               std::shared_ptr<asio::ssl::context> tls, const HttpLimits& limits,
+               const HttpServer::Handler& handler, HttpSessionEvents events)
       : context_(std::move(context)),
-        stream_(std::move(socket)),
-        answer_timer_(stream_.get_executor()),
+        transport_(std::move(socket), std::move(tls)),
+        answer_timer_(tcp_.get_executor()),
         limits_(limits),
         handler_(handler),
         events_(std::move(events)) {
     beast::error_code error;
-    const tcp::endpoint endpoint = stream_.socket().remote_endpoint(error);
+    const tcp::endpoint endpoint = tcp_.socket().remote_endpoint(error);
     if (!error) peer_ = endpoint.address().to_string();
   }
 
-  void start() override { read(); }
+  void start() override {
+    if constexpr (Stream::kHasHandshake) {
+      tcp_.expires_after(limits_.tls_timeout);
+      stream_.async_handshake(asio::ssl::stream_base::server,
+                              [self = this->shared_from_this()](beast::error_code error) {
+                                error ? self->close() : self->read();
+                              });
+    } else {
+      read();
+    }
+  }
 
   void close() override {
-    stream_.close();
+    tcp_.close();
     end();
   }
 
@@ -79,9 +115,9 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(limits_.header_bytes));
     parser_->body_limit(boost::none);  // until it is known who asks
-    stream_.expires_after(limits_.read_timeout);
+    tcp_.expires_after(limits_.read_timeout);
     http::async_read_header(stream_, buffer_, *parser_,
-                            [self = shared_from_this()](beast::error_code error, size_t) {
+                            [self = this->shared_from_this()](beast::error_code error, size_t) {
                               error ? self->read_failed(error) : self->read_body();
                             });
   }
@@ -95,9 +131,10 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     body_bytes_max_ = is_known_ ? limits_.body_bytes : limits_.strangers_body_bytes;
     if (parser_->content_length().value_or(0) > body_bytes_max_) return turn_away();
     parser_->body_limit(body_bytes_max_);
-    http::async_read(
-        stream_, buffer_, *parser_,
-        [self = shared_from_this()](beast::error_code error, size_t) { self->was_read(error); });
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = this->shared_from_this()](beast::error_code error, size_t) {
+                       self->was_read(error);
+                     });
   }
 
   void turn_away() {
@@ -124,7 +161,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     if (!parse_target(target, request)) {
       return respond(problem(invalid_argument("the request's address is malformed")));
     }
-    stream_.expires_never();
+    tcp_.expires_never();
     arm_answer_timer();
     handle(request);
   }
@@ -162,7 +199,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   // An answer may come from any thread, late or twice; only the first to this request counts. Who
   // has yet to answer does not keep a connection that has ended.
   HttpRespond responder() {
-    return [weak = weak_from_this(), number = request_number_](HttpResponse response) {
+    return [weak = this->weak_from_this(), number = request_number_](HttpResponse response) {
       post(weak, [number, response = std::move(response)](BeastSession& self) mutable {
         self.answered(number, std::move(response));
       });
@@ -173,7 +210,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   static void post(const std::weak_ptr<BeastSession>& weak, Callback callback) {
     auto self = weak.lock();
     if (!self) return;
-    asio::post(self->stream_.get_executor(), [weak, callback = std::move(callback)]() mutable {
+    asio::post(self->tcp_.get_executor(), [weak, callback = std::move(callback)]() mutable {
       if (auto still = weak.lock()) callback(*still);
     });
   }
@@ -181,7 +218,7 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   void arm_answer_timer() {
     answer_timer_.expires_after(limits_.answer_timeout);
     answer_timer_.async_wait(
-        [self = shared_from_this(), number = request_number_](beast::error_code error) {
+        [self = this->shared_from_this(), number = request_number_](beast::error_code error) {
           if (error) return;
           self->answered(number, problem(deadline_exceeded("the server did not answer in time; "
                                                            "ask again whether it was done")));
@@ -225,10 +262,11 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
       message_->prepare_payload();
     }
     if (asked_.is_head) leave_out_body();
-    stream_.expires_after(limits_.write_timeout);
-    http::async_write(
-        stream_, *message_,
-        [self = shared_from_this()](beast::error_code error, size_t) { self->was_written(error); });
+    tcp_.expires_after(limits_.write_timeout);
+    http::async_write(stream_, *message_,
+                      [self = this->shared_from_this()](beast::error_code error, size_t) {
+                        self->was_written(error);
+                      });
   }
 
   // The length stays: it is that of what GET would give.
@@ -246,9 +284,9 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   }
 
   void stream_next() {
-    stream_.expires_never();
+    tcp_.expires_never();
     HttpStream source = stream_source_;
-    source([weak = weak_from_this()](HttpChunk chunk) {
+    source([weak = this->weak_from_this()](HttpChunk chunk) {
       post(weak, [chunk = std::move(chunk)](BeastSession& self) mutable {
         self.stream_chunk(std::move(chunk));
       });
@@ -259,9 +297,9 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
     if (is_ended_) return;
     if (!chunk) return finish();
     chunk_ = std::move(chunk);
-    stream_.expires_after(limits_.write_timeout);
+    tcp_.expires_after(limits_.write_timeout);
     asio::async_write(stream_, asio::buffer(*chunk_),
-                      [self = shared_from_this()](beast::error_code error, size_t) {
+                      [self = this->shared_from_this()](beast::error_code error, size_t) {
                         if (error) return self->close();
                         self->stream_next();
                       });
@@ -270,17 +308,28 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   // What was written still reaches the client, unlike after close(). One that still sends what
   // nobody wants is heard out for a moment: a reset would take the answer from him.
   void finish() {
+    if constexpr (Stream::kHasHandshake) {
+      // Says that this is all: a body without a length could have been cut off by anybody.
+      tcp_.expires_after(kHearOut);
+      stream_.async_shutdown(
+          [self = this->shared_from_this()](beast::error_code) { self->finish_tcp(); });
+    } else {
+      finish_tcp();
+    }
+  }
+
+  void finish_tcp() {
     beast::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    tcp_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     if (!parser_ || parser_->is_done()) return close();
-    stream_.expires_after(kHearOut);
+    tcp_.expires_after(kHearOut);
     hear_out(kHearOutBytes);
   }
 
   void hear_out(size_t bytes_max) {
     buffer_.clear();
-    stream_.async_read_some(buffer_.prepare(kReadBytes), [self = shared_from_this(), bytes_max](
-                                                             beast::error_code error, size_t got) {
+    tcp_.async_read_some(buffer_.prepare(kReadBytes), [self = this->shared_from_this(), bytes_max](
+                                                          beast::error_code error, size_t got) {
       if (error || got >= bytes_max) return self->close();
       self->hear_out(bytes_max - got);
     });
@@ -294,7 +343,9 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
   }
 
   const std::shared_ptr<asio::io_context> context_;  // outlives the socket, whoever drops us last
-  beast::tcp_stream stream_;
+  Stream transport_;
+  decltype(Stream::stream)& stream_ = transport_.stream;
+  beast::tcp_stream& tcp_ = transport_.bottom();
   asio::steady_timer answer_timer_;
   const HttpLimits& limits_;
   const HttpServer::Handler& handler_;
@@ -318,11 +369,17 @@ class BeastSession final : public HttpSession, public std::enable_shared_from_th
 }  // namespace
 
 std::shared_ptr<HttpSession> HttpSession::make(std::shared_ptr<asio::io_context> context,
-                                               tcp::socket socket, const HttpLimits& limits,
+                                               tcp::socket socket,
+                                               std::shared_ptr<asio::ssl::context> tls,
+                                               const HttpLimits& limits,
                                                const HttpServer::Handler& handler,
                                                HttpSessionEvents events) {
-  return std::make_shared<BeastSession>(std::move(context), std::move(socket), limits, handler,
-                                        std::move(events));
+  if (tls) {
+    return std::make_shared<BeastSession<TlsStream>>(
+        std::move(context), std::move(socket), std::move(tls), limits, handler, std::move(events));
+  }
+  return std::make_shared<BeastSession<PlainStream>>(std::move(context), std::move(socket), nullptr,
+                                                     limits, handler, std::move(events));
 }
 
 }  // namespace hai

@@ -22,6 +22,10 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
         "agent of {} speaks protocol {}, the server {}; bring both to the same version", hello.node,
         hello.protocol_version, kProtocolVersion));
   }
+  if (Status is_node = stream->check_is(hello.node); !is_node.is_ok()) {
+    note_refusal(hello, is_node);
+    return stream->close(is_node);
+  }
   if (events_.is_undecided()) return waiting_.push_back({id, stream, hello});
   if (Status admitted = events_.admit(hello); !admitted.is_ok()) {
     note_refusal(hello, admitted);
@@ -34,11 +38,13 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   events_.connected(id, hello);
 }
 
-// That a node's name is taken is a mistake of somebody, who must see it among a thousand lines.
+// That a node's name is taken, or its certificate another's, is a mistake of somebody, who must see
+// it among a thousand lines.
 void AgentGateway::note_refusal(const AgentHello& hello, const Status& why) {
-  if (why.code() != Code::already_exists) {
+  if (why.code() != Code::already_exists && why.code() != Code::permission_denied) {
     return log_info("agent_refused", {{"node", hello.node}, {"reason", why}});
   }
+  if (refused_.size() >= kRefusalsMax) refused_.clear();
   Status& last = refused_[hello.node];
   if (last != why) log_warning("agent_refused", {{"node", hello.node}, {"reason", why}});
   last = why;

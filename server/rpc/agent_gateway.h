@@ -31,6 +31,8 @@ struct AgentGatewayEvents {
 
 class AgentGateway final : public AgentPort, public LogPort {
  public:
+  static constexpr size_t kRefusalsMax = 20'000;  // nodes whose refusal is said once only
+
   // Set once, before the first stream.
   void set_events(AgentGatewayEvents events) { events_ = std::move(events); }
 

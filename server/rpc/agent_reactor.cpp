@@ -2,6 +2,7 @@
 
 #include "common/log.h"
 #include "server/rpc/status_map.h"
+#include "server/rpc/tls_credentials.h"
 
 namespace hai {
 namespace {
@@ -30,6 +31,10 @@ void AgentReactor::begin(std::function<Events(std::shared_ptr<AgentStream>)> ope
     });
     StartRead(&reading_);
   });
+}
+
+Status AgentReactor::check_is(const std::string& node) const {
+  return wants_certificate_ ? check_is_node(*context_.auth_context(), node) : ok();
 }
 
 void AgentReactor::accept() {

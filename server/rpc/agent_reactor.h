@@ -16,12 +16,14 @@ class AgentReactor final : public AgentStream,
                            public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>,
                            public std::enable_shared_from_this<AgentReactor> {
  public:
-  AgentReactor(Loop& loop, grpc::CallbackServerContext& context) : loop_(loop), context_(context) {}
+  AgentReactor(Loop& loop, grpc::CallbackServerContext& context, bool wants_certificate)
+      : loop_(loop), context_(context), wants_certificate_(wants_certificate) {}
 
   // On a gRPC thread, at once after construction; `opened` is called on the loop's thread and gives
   // the stream its events.
   void begin(std::function<Events(std::shared_ptr<AgentStream>)> opened);
 
+  Status check_is(const std::string& node) const override;
   void accept() override;
   void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
@@ -48,7 +50,8 @@ class AgentReactor final : public AgentStream,
 
   Loop& loop_;
   grpc::CallbackServerContext& context_;  // gRPC's; valid until OnDone
-  std::shared_ptr<AgentReactor> self_;    // gRPC's share, given back in OnDone
+  const bool wants_certificate_;
+  std::shared_ptr<AgentReactor> self_;  // gRPC's share, given back in OnDone
   Events events_;
   v1::AgentMessage reading_;
   v1::ServerMessage writing_;

@@ -10,7 +10,9 @@ class Loop;
 
 class AgentService final : public v1::AgentService::CallbackService {
  public:
-  AgentService(Loop& loop, AgentGateway& gateway) : loop_(loop), gateway_(gateway) {}
+  // `wants_certificates`: an agent must prove by one that it is the node it says.
+  AgentService(Loop& loop, AgentGateway& gateway, bool wants_certificates = false)
+      : loop_(loop), gateway_(gateway), wants_certificates_(wants_certificates) {}
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Connect(
       grpc::CallbackServerContext* context) override;
@@ -18,6 +20,7 @@ class AgentService final : public v1::AgentService::CallbackService {
  private:
   Loop& loop_;
   AgentGateway& gateway_;
+  const bool wants_certificates_;
 };
 
 }  // namespace hai

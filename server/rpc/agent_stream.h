@@ -35,6 +35,8 @@ class AgentStream {
   };
 
   virtual ~AgentStream() = default;
+  // Whether whoever is at the other end has proved to be this node, if he is asked to.
+  virtual Status check_is(const std::string& /*node*/) const { return ok(); }
   virtual void accept() = 0;
   // `codec` is the one of all streams of this thread.
   virtual void send(const AgentOrder& order, PlacesCodec& codec) = 0;

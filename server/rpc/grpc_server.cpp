@@ -2,22 +2,27 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstdlib>
+
 #include "common/loop.h"
 #include "proto/convert/agent_convert.h"
 #include "proto/convert/grpc_locks.h"
+#include "server/rpc/tls_credentials.h"
 
 namespace hai {
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address,
                                                       const std::vector<grpc::Service*>& services,
-                                                      const ListenerLimits& limits) {
+                                                      const ListenerLimits& limits,
+                                                      const TlsFiles& tls) {
   leave_grpc_locks_unchecked();
+  if (!tls.certificate.empty()) refuse_tls_before_13();
   Result<std::unique_ptr<GrpcListener>> listener = GrpcListener::open(address, limits);
   if (!listener.is_ok()) return listener.status();
   grpc::ServerBuilder builder;
   const auto acceptor = std::shared_ptr(builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-      grpc::InsecureServerCredentials()));
+      server_credentials(tls)));
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Agents ping a silent connection every few seconds; gRPC's default would call that abuse.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1'000);
@@ -45,6 +50,13 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address
     acceptor->HandleNewConnection(&parameters);
   });
   return result;
+}
+
+// gRPC 1.51 takes TLS 1.2, too, and can't be told otherwise. But it can be told which ciphers to
+// take with it: those here need a key that both sides have had before, and nobody has one. TLS 1.3
+// has its own ciphers, which this leaves alone.
+void GrpcServer::refuse_tls_before_13() {
+  ::setenv("GRPC_SSL_CIPHER_SUITES", "PSK-AES256-GCM-SHA384", 1);
 }
 
 GrpcServer::~GrpcServer() {

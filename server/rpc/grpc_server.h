@@ -11,6 +11,7 @@
 
 #include "common/status.h"
 #include "common/time.h"
+#include "common/tls/tls_files.h"
 #include "server/rpc/grpc_listener.h"
 
 namespace grpc {
@@ -26,11 +27,17 @@ class GrpcServer {
  public:
   static constexpr Duration kShutdownGrace = 1s;
 
-  // `services` outlive the server. `address` is host:port, port 0 for any.
+  // `services` outlive the server. `address` is host:port, port 0 for any. `tls` has been checked;
+  // without a certificate there is none.
   static Result<std::unique_ptr<GrpcServer>> start(const std::string& address,
                                                    const std::vector<grpc::Service*>& services,
-                                                   const ListenerLimits& limits = {});
+                                                   const ListenerLimits& limits = {},
+                                                   const TlsFiles& tls = {});
   ~GrpcServer();  // after `stopped`, or of one never used
+
+  // For the whole process: TLS 1.3 or none. Called by start(), too late if a connection was made
+  // before it; best before there are threads, since it sets a variable of the environment.
+  static void refuse_tls_before_13();
 
   int port() const { return port_; }
   // Ends all calls (running ones get kShutdownGrace); then `stopped` is called on `loop`.

@@ -45,6 +45,18 @@ class CheckConfigTest(ClusterTest):
         self.assertEqual(code, 1)
         self.assertRegex(said, r"\A\S+: web_root: [^\n]*/nowhere")
 
+    def test_of_tls(self):
+        good = self.cluster.data / "server.yaml"
+        code, said = self.check(
+            "hai-server", self.changed(good, "  grpc: 127.0.0.1:", "  grpc: 0.0.0.0:")
+        )
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"\A\S+: warning: without tls.certificate, tokens and jobs can be")
+        config = self.changed(good, "cluster: ", "tls: {certificate: /no, key: /no}\ncluster: ")
+        code, said = self.check("hai-server", config)
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"\A\S+: tls: cannot read /no: No such file")
+
     def test_of_an_agent(self):
         good = next(self.cluster.data.glob("**/node-1/**/agent.yaml"), None)
         good = good or next(self.cluster.data.glob("**/node-1*.yaml"))

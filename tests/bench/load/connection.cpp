@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "proto/convert/channel_credentials.h"
 #include "proto/convert/spec_convert.h"
 
 namespace hai::bench {
@@ -25,11 +26,13 @@ Connection::Connection(const ServerAddress& address) {
   std::getline(file, token);
   if (token.empty()) throw std::runtime_error(address.token_file + ": no token there");
   authorization_ = "Bearer " + token;
+  const Result<TlsTexts> tls = read_tls_files({.ca = address.ca});
+  if (!tls.is_ok()) throw std::runtime_error(tls.status().message());
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a TCP connection of its own
   arguments.SetMaxReceiveMessageSize(-1);
   stub_ = v1::Api::NewStub(
-      grpc::CreateCustomChannel(address.server, grpc::InsecureChannelCredentials(), arguments));
+      grpc::CreateCustomChannel(address.server, channel_credentials(tls.value()), arguments));
 }
 
 void Connection::authorize(grpc::ClientContext& context) const {

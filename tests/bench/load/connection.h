@@ -15,6 +15,7 @@ namespace hai::bench {
 struct ServerAddress {
   std::string server = "127.0.0.1:7700";
   std::string token_file;
+  std::string ca = {};  // file: over TLS; "" = plain text
 };
 
 class Connection {

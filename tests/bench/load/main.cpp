@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   ServerAddress address;
   app.add_option("--server", address.server, "host:port of the leader's gRPC");
   app.add_option("--token-file", address.token_file, "the token of the submitter")->required();
+  app.add_option("--ca", address.ca, "CA of the server: speak TLS");
 
   SubmitOptions submits;
   CLI::App* submit_verb = app.add_subcommand("submit", "jobs per second that it takes");

@@ -17,7 +17,7 @@ ContextConfig two_clusters() {
       .current = "dev",
       .contexts = {
           {.name = "dev", .servers = {"127.0.0.1:7000"}, .token = "t1", .dev_data = "/var/lib/x"},
-          {.name = "prod", .servers = {"a:1", "b:2"}, .token = "t2"}}};
+          {.name = "prod", .servers = {"a:1", "b:2"}, .token = "t2", .ca = "PEM"}}};
 }
 
 class ContextFile : public testing::Test {

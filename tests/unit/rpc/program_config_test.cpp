@@ -66,6 +66,53 @@ TEST(ServerConfig, AllErrorsWithTheirLines) {
   }
 }
 
+TEST(ServerConfig, CertificatesMayStandForTheAgentsToken) {
+  const auto read = [](const std::string& lines) {
+    return parse_server_config("store: {conninfo: x}\n" + lines, "s");
+  };
+  const Result<ServerConfig> config =
+      read("tls: {certificate: /c.crt, key: /c.key, client_ca: /ca.crt}\n");
+  ASSERT_TRUE(config.is_ok()) << config.status().message();
+  EXPECT_EQ(config.value().tls,
+            (TlsFiles{.certificate = "/c.crt", .key = "/c.key", .ca = "/ca.crt"}));
+  EXPECT_FALSE(is_readable_by_others(config.value()));
+  for (const auto& [lines, error] :
+       {std::pair("tls: {certificate: /c.crt, key: /c.key}", "agent_token_file"),
+        std::pair("tls: {key: /c.key}\nagent_token_file: /t", "tls: certificate and key belong"),
+        std::pair("tls: {client_ca: /c}\nagent_token_file: /t", "tls.client_ca: needs tls.cert")}) {
+    const std::string said = read(lines).status().message();
+    EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
+  }
+}
+
+TEST(ServerConfig, PlainTextIsOnlyForOneMachine) {
+  const auto is_readable = [](const std::string& grpc, const std::string& http) {
+    ServerConfig config{.grpc_address = grpc, .http_address = http};
+    return is_readable_by_others(config);
+  };
+  EXPECT_FALSE(is_readable("127.0.0.1:1", "[::1]:2"));
+  EXPECT_FALSE(is_readable("localhost:1", "127.0.0.1:2"));
+  EXPECT_TRUE(is_readable("0.0.0.0:1", "127.0.0.1:2"));
+  EXPECT_TRUE(is_readable("127.0.0.1:1", "10.0.0.1:2"));
+}
+
+TEST(AgentConfig, ACertificateMayStandForTheToken) {
+  const auto read = [](const std::string& lines) {
+    return parse_agent_config("data_dir: /d\nservers: [a:1]\n" + lines, "a");
+  };
+  const Result<AgentConfig> config = read("tls: {ca: /ca.crt, certificate: /n.crt, key: /n.key}\n");
+  ASSERT_TRUE(config.is_ok()) << config.status().message();
+  EXPECT_EQ(config.value().tls,
+            (TlsFiles{.certificate = "/n.crt", .key = "/n.key", .ca = "/ca.crt"}));
+  for (const auto& [lines, error] :
+       {std::pair("tls: {ca: /ca.crt}", "token_file"),
+        std::pair("tls: {ca: /ca, key: /k}\ntoken_file: /t", "tls: certificate and key belong"),
+        std::pair("tls: {certificate: /c, key: /k}", "tls.certificate: needs tls.ca")}) {
+    const std::string said = read(lines).status().message();
+    EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
+  }
+}
+
 TEST(AgentConfig, ReadsEverything) {
   Result<AgentConfig> config = parse_agent_config(R"(
 name: node-1

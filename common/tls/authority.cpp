@@ -1,0 +1,174 @@
+#include "common/tls/authority.h"
+
+#include <arpa/inet.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "common/hostlist.h"
+#include "common/tls/certificate.h"
+#include "common/tls/openssl.h"
+
+namespace hai {
+namespace {
+
+constexpr size_t kCommonNameMax = 64;  // by X.509
+constexpr size_t kNamesMax = 100;
+constexpr long kDay = 24 * 60 * 60;
+constexpr long kClockSkew = 60 * 60;  // a machine whose clock is late believes it, too
+
+struct Extension {
+  int kind;
+  std::string value;
+};
+
+struct Draft {
+  std::string common_name;
+  std::string unit;  // "" = none
+  std::vector<Extension> extensions;
+  int days = 0;
+};
+
+Status failed(const char* what) {
+  return Status(Code::internal, fmt::format("{}: {}", what, openssl::last_error()));
+}
+
+bool add_name(X509_NAME* name, const char* field, const std::string& value) {
+  return X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,
+                                    reinterpret_cast<const unsigned char*>(value.data()),
+                                    static_cast<int>(value.size()), -1, 0) == 1;
+}
+
+bool set_subject(X509* certificate, const Draft& draft) {
+  X509_NAME* name = X509_get_subject_name(certificate);
+  if (!draft.unit.empty() && !add_name(name, "OU", draft.unit)) return false;
+  return add_name(name, "CN", draft.common_name.substr(0, kCommonNameMax));
+}
+
+// 16 random bytes: no two certificates of an authority may have the same number, and it keeps none.
+bool set_serial(X509* certificate) {
+  BIGNUM* number = BN_new();
+  const bool done = BN_rand(number, 127, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1 &&
+                    BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nullptr;
+  BN_free(number);
+  return done;
+}
+
+bool add_extensions(X509* certificate, X509* issuer, const Draft& draft) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  for (const Extension& each : draft.extensions) {
+    X509_EXTENSION* made = X509V3_EXT_conf_nid(nullptr, &context, each.kind, each.value.c_str());
+    const bool done = made != nullptr && X509_add_ext(certificate, made, -1) == 1;
+    X509_EXTENSION_free(made);
+    if (!done) return false;
+  }
+  return true;
+}
+
+Result<KeyAndCertificate> to_pem(EVP_PKEY* key, X509* certificate) {
+  const openssl::Bio key_text(BIO_new(BIO_s_mem()));
+  const openssl::Bio certificate_text(BIO_new(BIO_s_mem()));
+  if (PEM_write_bio_PKCS8PrivateKey(key_text.get(), key, nullptr, nullptr, 0, nullptr, nullptr) !=
+          1 ||
+      PEM_write_bio_X509(certificate_text.get(), certificate) != 1) {
+    return failed("cannot write a certificate");
+  }
+  return KeyAndCertificate{.key = openssl::text_of(key_text.get()),
+                           .certificate = openssl::text_of(certificate_text.get())};
+}
+
+// Without an issuer it signs itself.
+Result<KeyAndCertificate> make(const Draft& draft, X509* issuer, EVP_PKEY* issuer_key) {
+  const openssl::Key key(EVP_EC_gen("P-256"));
+  const openssl::Certificate certificate(X509_new());
+  if (!key || !certificate) return failed("cannot make a key");
+  if (issuer == nullptr) issuer = certificate.get();
+  if (issuer_key == nullptr) issuer_key = key.get();
+  const bool is_complete =
+      X509_set_version(certificate.get(), X509_VERSION_3) == 1 && set_serial(certificate.get()) &&
+      X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kClockSkew) != nullptr &&
+      X509_gmtime_adj(X509_getm_notAfter(certificate.get()), draft.days * kDay) != nullptr &&
+      X509_set_pubkey(certificate.get(), key.get()) == 1 && set_subject(certificate.get(), draft) &&
+      X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer)) == 1 &&
+      add_extensions(certificate.get(), issuer, draft) &&
+      X509_sign(certificate.get(), issuer_key, EVP_sha256()) != 0;
+  if (!is_complete) return failed("cannot make a certificate");
+  return to_pem(key.get(), certificate.get());
+}
+
+Result<KeyAndCertificate> issue(const KeyAndCertificate& authority, Draft draft,
+                                const std::string& names, const char* usage) {
+  const openssl::Bio text = openssl::memory(authority.certificate);
+  const openssl::Certificate issuer(
+      PEM_read_bio_X509(text.get(), nullptr, openssl::no_password, nullptr));
+  const openssl::Bio key_text = openssl::memory(authority.key);
+  const openssl::Key key(
+      PEM_read_bio_PrivateKey(key_text.get(), nullptr, openssl::no_password, nullptr));
+  if (!issuer || !key || X509_check_private_key(issuer.get(), key.get()) != 1) {
+    ERR_clear_error();
+    return invalid_argument("this is no authority: certificate and key do not belong together");
+  }
+  draft.extensions = {{NID_basic_constraints, "critical,CA:FALSE"},
+                      {NID_key_usage, "critical,digitalSignature"},
+                      {NID_ext_key_usage, usage},
+                      {NID_subject_key_identifier, "hash"},
+                      {NID_authority_key_identifier, "keyid"},
+                      {NID_subject_alt_name, names}};
+  return make(draft, issuer.get(), key.get());
+}
+
+bool is_address(const std::string& name) {
+  in6_addr bytes{};
+  return ::inet_pton(AF_INET, name.c_str(), &bytes) == 1 ||
+         ::inet_pton(AF_INET6, name.c_str(), &bytes) == 1;
+}
+
+bool is_host_name(const std::string& name) {
+  const bool is_plain = std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_';
+  });
+  return is_plain && !name.empty() && name.size() <= 253 && name.front() != '-';
+}
+
+}  // namespace
+
+Result<KeyAndCertificate> make_authority(int days) {
+  return make({.common_name = "hai cluster CA",
+               .extensions = {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
+                              {NID_key_usage, "critical,keyCertSign,cRLSign"},
+                              {NID_subject_key_identifier, "hash"}},
+               .days = days},
+              nullptr, nullptr);
+}
+
+Result<KeyAndCertificate> issue_for_server(const KeyAndCertificate& authority,
+                                           const std::vector<std::string>& names, int days) {
+  if (names.empty() || names.size() > kNamesMax) {
+    return invalid_argument("a server has 1 to {} names, not {}", kNamesMax, names.size());
+  }
+  std::vector<std::string> alternatives;
+  for (const std::string& name : names) {
+    const bool is_number = is_address(name);
+    if (!is_number && !is_host_name(name)) {
+      return invalid_argument("'{}' is neither a host's name nor an address", name);
+    }
+    alternatives.push_back((is_number ? "IP:" : "DNS:") + name);
+  }
+  return issue(authority, {.common_name = names.front(), .unit = "hai-server", .days = days},
+               fmt::format("{}", fmt::join(alternatives, ",")), "serverAuth");
+}
+
+Result<KeyAndCertificate> issue_for_node(const KeyAndCertificate& authority,
+                                         const std::string& node, int days) {
+  if (!is_node_name(node)) {
+    return invalid_argument("a node's name has 1 to 255 letters, digits and . _ -, '{}' is none",
+                            node.substr(0, 255));
+  }
+  return issue(authority, {.common_name = node, .unit = "hai-node", .days = days},
+               fmt::format("URI:{}{}", kNodeUri, node), "clientAuth");
+}
+
+}  // namespace hai

@@ -1,0 +1,80 @@
+#include "common/tls/certificate.h"
+
+#include <arpa/inet.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <ctime>
+
+#include "common/tls/openssl.h"
+
+namespace hai {
+namespace {
+
+std::string name_of(const X509_NAME* name) {
+  const openssl::Bio bio(BIO_new(BIO_s_mem()));
+  X509_NAME_print_ex(bio.get(), name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
+  return openssl::text_of(bio.get());
+}
+
+UnixTime time_of(const ASN1_TIME* time) {
+  std::tm parts{};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return {};
+  return UnixTime(std::chrono::seconds(::timegm(&parts)));
+}
+
+std::string address_of(const ASN1_OCTET_STRING* bytes) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const int family = bytes->length == 4 ? AF_INET : AF_INET6;
+  if (bytes->length != 4 && bytes->length != 16) return "";
+  const char* written = ::inet_ntop(family, bytes->data, text.data(), text.size());
+  return written == nullptr ? "" : written;
+}
+
+std::string text_of(const ASN1_STRING* text) {
+  return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+          static_cast<size_t>(ASN1_STRING_length(text))};
+}
+
+void read_names(const X509* certificate, CertificateFacts& facts) {
+  auto* names = static_cast<GENERAL_NAMES*>(
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
+  for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names, i);
+    if (name->type == GEN_DNS) facts.names.push_back(text_of(name->d.dNSName));
+    if (name->type == GEN_IPADD) facts.names.push_back(address_of(name->d.iPAddress));
+    if (name->type != GEN_URI) continue;
+    const std::string uri = text_of(name->d.uniformResourceIdentifier);
+    if (uri.starts_with(kNodeUri)) facts.node = uri.substr(kNodeUri.size());
+  }
+  GENERAL_NAMES_free(names);
+}
+
+std::string fingerprint_of(const X509* certificate) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  X509_digest(certificate, EVP_sha256(), digest.data(), &size);
+  return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
+}
+
+}  // namespace
+
+Result<CertificateFacts> read_certificate(const std::string& pem) {
+  const openssl::Bio bio = openssl::memory(pem);
+  const openssl::Certificate certificate(
+      PEM_read_bio_X509(bio.get(), nullptr, openssl::no_password, nullptr));
+  if (!certificate) {
+    ERR_clear_error();
+    return invalid_argument("no certificate in PEM");
+  }
+  CertificateFacts facts{.subject = name_of(X509_get_subject_name(certificate.get())),
+                         .issuer = name_of(X509_get_issuer_name(certificate.get())),
+                         .begins = time_of(X509_get0_notBefore(certificate.get())),
+                         .ends = time_of(X509_get0_notAfter(certificate.get())),
+                         .is_authority = X509_check_ca(certificate.get()) == 1,
+                         .fingerprint = fingerprint_of(certificate.get())};
+  read_names(certificate.get(), facts);
+  return facts;
+}
+
+}  // namespace hai

@@ -1,0 +1,29 @@
+#pragma once
+// What a certificate says, for people, checks and errors.
+
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "common/time.h"
+
+namespace hai {
+
+struct CertificateFacts {
+  std::string subject;             // "CN=hai-server"
+  std::string issuer;              // the same form
+  std::vector<std::string> names;  // of servers: DNS names and addresses
+  std::string node;                // of a node's certificate: the node, "" = it is of none
+  UnixTime begins{};
+  UnixTime ends{};
+  bool is_authority = false;
+  std::string fingerprint;  // SHA-256, in hexadecimal
+};
+
+// Nodes are named by a URI among the alternative names of their certificates.
+inline constexpr std::string_view kNodeUri = "hai:node:";
+
+// The first certificate in the text.
+Result<CertificateFacts> read_certificate(const std::string& pem);
+
+}  // namespace hai

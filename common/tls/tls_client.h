@@ -1,0 +1,47 @@
+#pragma once
+// A short conversation with a server over TLS, blocking: for commands that ask one question over
+// HTTPS, and for whoever wants to know why gRPC cannot reach a server, which it does not say.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/status.h"
+#include "common/time.h"
+#include "common/tls/tls_files.h"
+
+namespace hai {
+
+struct TlsDial {
+  std::string address;  // host:port
+  TlsTexts texts;       // `ca` is whom to believe
+  Duration timeout = 5s;
+  bool is_grpc = false;  // what is to be spoken: HTTP/2, or HTTP/1.1
+};
+
+// Made, used and destroyed on one thread.
+class TlsClient {
+ public:
+  // `unavailable` if nobody answers there; `failed_precondition` if he does not speak TLS;
+  // `permission_denied` if he is not believed, with why and what to do.
+  static Result<std::unique_ptr<TlsClient>> connect(const TlsDial& dial);
+  ~TlsClient();
+
+  Status send(std::string_view text);
+  // Until the server ends the connection, or `bytes_max` have come.
+  Result<std::string> read_all(size_t bytes_max);
+  // Until the server says anything. In TLS 1.3 it judges our certificate only after our handshake
+  // has ended: this is where one that is not believed is noticed (`permission_denied`).
+  Status hear();
+
+ private:
+  struct Impl;
+  explicit TlsClient(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Why gRPC does not come to terms with a server that is there: dials it once more, by ourselves,
+// for the reason, with or without TLS. ok if that is not the reason, or nothing is wrong now.
+Status why_no_grpc(const std::string& address, const TlsTexts& texts);
+
+}  // namespace hai

@@ -1,0 +1,38 @@
+#pragma once
+// The files by which a program proves who it is and knows whom to believe: certificates and keys in
+// PEM. Read and judged here, so that each mistake has one sentence that names the file and what to
+// do.
+
+#include <string>
+
+#include "common/status.h"
+
+namespace hai {
+
+// Paths; "" = none.
+struct TlsFiles {
+  std::string certificate;  // its own, and the intermediate ones above it
+  std::string key;          // of that certificate
+  std::string ca;           // whose certificates it believes
+  bool operator==(const TlsFiles&) const = default;
+};
+
+// What is in them; "" = none.
+struct TlsTexts {
+  std::string certificate;
+  std::string key;
+  std::string ca;
+  bool operator==(const TlsTexts&) const = default;
+};
+
+// The certificates that the machine believes: for servers whose certificates are of a public CA.
+inline constexpr const char* kSystemCa = "/etc/ssl/certs/ca-certificates.crt";
+
+// Reads those that are named. Certificates must be in force, the key must be the certificate's and
+// nobody else's to read. The error names the file; never what is in it.
+Result<TlsTexts> read_tls_files(const TlsFiles& files);
+
+// The same for a text: `what` stands for the file's name.
+Status check_certificate(const std::string& pem, const std::string& what);
+
+}  // namespace hai

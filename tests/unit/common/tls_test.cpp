@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include "common/tls/certificate.h"
+#include "tests/support/certificates.h"
+
+namespace hai {
+namespace {
+
+CertificateFacts facts_of(const std::string& path) {
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return read_certificate(text).value();
+}
+
+TEST(Authority, IssuesForServersAndForNodes) {
+  TestAuthority ca;
+  const CertificateFacts authority = facts_of(ca.ca());
+  EXPECT_TRUE(authority.is_authority);
+  const CertificateFacts server =
+      facts_of(ca.server("s", {"hai.example", "10.0.0.1", "::1"}).certificate);
+  EXPECT_EQ(server.names, (std::vector<std::string>{"hai.example", "10.0.0.1", "::1"}));
+  EXPECT_EQ(server.node, "");
+  EXPECT_FALSE(server.is_authority);
+  EXPECT_EQ(server.issuer, authority.subject);
+  const CertificateFacts node = facts_of(ca.node("n", "node-1").certificate);
+  EXPECT_EQ(node.node, "node-1");
+  EXPECT_TRUE(node.names.empty()) << "it is no server";
+  EXPECT_NE(node.fingerprint, server.fingerprint);
+}
+
+TEST(Authority, RefusesNamesThatWouldSayMore) {
+  const KeyAndCertificate ca = make_authority().value();
+  for (const std::string name : {"", "a,DNS:b", "a b", "-a", "hai:node:n1", "a\nb"}) {
+    EXPECT_EQ(issue_for_server(ca, {name}).status().code(), Code::invalid_argument) << name;
+  }
+  EXPECT_EQ(issue_for_server(ca, {}).status().code(), Code::invalid_argument);
+  for (const std::string node : {"", "n1,URI:hai:node:n2", "n 1"}) {
+    EXPECT_EQ(issue_for_node(ca, node).status().code(), Code::invalid_argument) << node;
+  }
+  const KeyAndCertificate other = make_authority().value();
+  EXPECT_FALSE(issue_for_node({.key = other.key, .certificate = ca.certificate}, "n1").is_ok());
+}
+
+TEST(TlsFiles, EachMistakeIsSaidWithItsFile) {
+  TestAuthority ca;
+  const TlsFiles good = ca.server("good", {"localhost"});
+  EXPECT_TRUE(read_tls_files(good).is_ok());
+  EXPECT_TRUE(read_tls_files({}).is_ok());
+  const auto said = [](const TlsFiles& files) { return read_tls_files(files).status().message(); };
+  const TlsFiles other = ca.server("other", {"localhost"});
+  EXPECT_EQ(said({.certificate = good.certificate, .key = other.key}),
+            other.key + " is not the key of " + good.certificate);
+  EXPECT_EQ(said({.ca = "/nowhere"}), "cannot read /nowhere: No such file or directory");
+  const TlsFiles expired = ca.server("old", {"localhost"}, -1);
+  EXPECT_TRUE(said(expired).starts_with(expired.certificate + ": the certificate "))
+      << said(expired);
+  EXPECT_NE(said(expired).find(" has expired on "), std::string::npos) << said(expired);
+  ca.write("no.crt", "nothing");
+  EXPECT_EQ(said({.ca = ca.path("no.crt")}), ca.path("no.crt") + ": no certificate in PEM");
+  ::chmod(good.key.c_str(), 0644);
+  EXPECT_EQ(said(good), good.key + ": mode 0644 lets others at the key: chmod 640 or less");
+  EXPECT_FALSE(read_tls_files({.certificate = good.certificate}).is_ok());
+}
+
+}  // namespace
+}  // namespace hai
