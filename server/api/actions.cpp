@@ -7,6 +7,7 @@
 #include "common/spec/validate_job_spec.h"
 #include "server/api/text_limits.h"
 #include "server/api/unknown_nodes.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 
@@ -120,9 +121,18 @@ void Actions::submit_job(const Caller& caller, Submission submission, Done<Comma
   if (Status status = to_status(validate_job_spec(submission.spec)); !status.is_ok()) {
     return done(status);
   }
+  if (Status status = check_size(caller, submission.spec); !status.is_ok()) return done(status);
   controller_.submit(caller,
                      SubmitJob{std::move(submission.spec), std::move(submission.request_id)},
                      std::move(done));
+}
+
+Status Actions::check_size(const Caller& caller, const JobSpec& spec) {
+  const int64_t bytes = long_parts_bytes(spec);
+  if (bytes <= LargeSpecs::kFreeBytes) return ok();
+  const Result<Actor> actor = authenticate(controller_.state(), caller);
+  if (!actor.is_ok()) return ok();  // the controller says so, or that it does not lead
+  return large_specs_.take(actor.value().user, bytes, controller_.soft_facts().now);
 }
 
 void Actions::submit_jobs(const Caller& caller, std::vector<Submission> submissions,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hai/v1/api.pb.h"
+#include "server/api/large_specs.h"
 #include "server/api/source.h"
 #include "server/control/engine/controller.h"
 
@@ -81,7 +82,11 @@ class Actions {
                   Done<std::vector<ActionResult>> done);
   void run_until_error(const Caller& caller, std::vector<Item> items, Done<CommandReply> done);
 
+  // What is stored for ever must not be more than its owner may have stored.
+  Status check_size(const Caller& caller, const JobSpec& spec);
+
   Controller& controller_;
+  LargeSpecs large_specs_;
 };
 
 }  // namespace hai

@@ -46,6 +46,26 @@ TEST_F(ActionsOfMany, AreRefusedAsOneWithoutTheStore) {
   EXPECT_THAT(results.status().message(), HasSubstr("the database cannot be reached"));
 }
 
+TEST_F(ActionsOfMany, LargeSpecsOfOnePersonAreBounded) {
+  auto leader = w.leader("a");
+  Actions actions(leader->controller);
+  std::vector<Submission> submissions(300);
+  for (size_t i = 0; i < submissions.size(); ++i) {
+    submissions[i].spec = job("large-" + std::to_string(i)).spec();
+    for (const char* name : {"A", "B", "C", "D"})
+      submissions[i].spec.environments[name] = std::string(62'500, 'x');
+  }
+  std::optional<Results> got;
+  actions.submit_jobs({.trusted_user = "ann"}, std::move(submissions),
+                      [&got](Results results) { got = std::move(results); });
+  w.run(10s);
+  ASSERT_TRUE(got && got->is_ok());
+  const auto refused = std::ranges::count_if(got->value(), [](const ActionResult& each) {
+    return each.status.code() == Code::resource_exhausted;
+  });
+  EXPECT_EQ(refused, 28) << "64 MiB of 73";
+}
+
 TEST_F(ActionsOfMany, AreAnsweredOneByOneByTheLeader) {
   auto leader = w.leader("a");
   w.connect(*leader, 1, "node-1");
