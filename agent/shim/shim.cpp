@@ -25,7 +25,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr Duration kProgressInterval = 1s;
+// So often at most what a program says of itself goes to the agent; the latest counts.
+constexpr Duration kWordsInterval = 1s;
 constexpr LineServerLimits kJobLimits = {.line_bytes_max = 512 << 10, .connections_max = 256};
 constexpr LineServerLimits kControlLimits = {.line_bytes_max = 4 << 10, .connections_max = 16};
 
@@ -74,7 +75,7 @@ Status Shim::start(std::function<void()> done) {
   if (!user_.is_ok()) {
     launch_failed(user_.status().message());
   } else if (const Status prepared = prepare_temp_dir(); !prepared.is_ok()) {
-    launch_failed(prepared.message());
+    node_failed(prepared.message());
   } else {
     start_programs();
   }
@@ -141,6 +142,11 @@ void Shim::launch_failed(std::string message) {
   carry_out(life_.end_at_once(ExitCause::launch_failed, std::move(message), boot_now()));
 }
 
+// What is wrong with the node, as a full disk, is not the job's fault: it runs elsewhere.
+void Shim::node_failed(std::string message) {
+  carry_out(life_.end_at_once(ExitCause::lost, std::move(message), boot_now()));
+}
+
 void Shim::check_all_running() {
   if (status_.phase != RankPhase::starting || life_.cause() == ExitCause::launch_failed) return;
   if (programs_.size() < launch_.processes.size()) return;
@@ -195,15 +201,13 @@ void Shim::report_checkpoint(int64_t step, std::string path, double save_seconds
   status_.checkpoint = CheckpointInfo{
       .step = step, .path = std::move(path), .save_seconds = save_seconds, .at = system_now()};
   saw_activity();
-  publish();
+  publish_words(words_at_ + kWordsInterval);
 }
 
 void Shim::report_progress(int64_t step) {
   status_.progress_step = step;
   saw_activity();
-  if (publish_due_) return;
-  publish_due_ = boot_now() + kProgressInterval;
-  arm_timer();
+  publish_words(boot_now() + kWordsInterval);
 }
 
 std::string Shim::whole_life_state() const {
@@ -212,7 +216,17 @@ std::string Shim::whole_life_state() const {
 
 void Shim::set_whole_life_state(std::string state) {
   status_.whole_life_state = std::move(state);
-  publish();
+  publish_words(words_at_ + kWordsInterval);
+}
+
+// What the program said, then or with whatever else there is to say before.
+void Shim::publish_words(MonoTime at) {
+  if (boot_now() >= at) {
+    words_at_ = boot_now();
+    return publish();
+  }
+  publish_due_ = publish_due_ ? std::min(*publish_due_, at) : at;
+  arm_timer();
 }
 
 void Shim::set_watchdog(Duration watchdog) {
@@ -265,7 +279,7 @@ void Shim::signal_programs() {
 void Shim::time_passed() {
   const MonoTime now = boot_now();
   carry_out(life_.advance(now));
-  if (publish_due_ && now >= *publish_due_) publish();
+  if (publish_due_ && now >= *publish_due_) publish_words(now);
   check_watchdog(now);
   arm_timer();
 }

@@ -59,6 +59,7 @@ class Shim final : private JobPort, private ControlPort {
   void watch_launch(Program& program);
   void check_launch(Program& program);
   void launch_failed(std::string message);
+  void node_failed(std::string message);
   void check_all_running();
   void program_exited(Program& program, int wait_status);
 
@@ -68,6 +69,7 @@ class Shim final : private JobPort, private ControlPort {
   void arm_timer();
   void saw_activity();
   void check_watchdog(MonoTime now);
+  void publish_words(MonoTime at);
   void publish(Durability durability = Durability::survives_crash_of_program);
   void finish();
   void clean_up();
@@ -87,7 +89,8 @@ class Shim final : private JobPort, private ControlPort {
   std::unique_ptr<LineServer> control_server_;
   std::function<void()> done_;
   bool signal_due_ = false;              // the suspend signal waits for the programs to run
-  std::optional<MonoTime> publish_due_;  // progress reports are gathered
+  std::optional<MonoTime> publish_due_;  // what the program says is gathered
+  MonoTime words_at_{};                  // when its words went out last
   MonoTime last_activity_{};
   bool hang_suspected_ = false;
 };

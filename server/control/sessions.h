@@ -28,6 +28,13 @@ struct SentOrder {
   bool is_held = false;  // until another order leaves for the node
 };
 
+// What a rank's program said of itself and was taken, and until when no more is.
+struct TakenWords {
+  UnixTime no_checkpoint_until{};
+  UnixTime no_life_state_until{};
+  std::optional<std::string> whole_life_state;
+};
+
 struct Session {
   ConnectionId connection;
   std::string node_name;
@@ -38,6 +45,7 @@ struct Session {
   int64_t last_sequence = 0;
   bool has_reported = false;  // to this leader, on this connection
   std::map<RankKey, RankStatus> ranks;
+  std::map<RankKey, TakenWords> words;  // of ranks in `ranks`
   std::map<RankKey, SentOrder> sent;
   UnixTime no_launches_until{};  // a rank could not start there, by the node's fault
   std::string launch_trouble;
@@ -69,9 +77,10 @@ struct Bisection {
   std::set<std::string> decided;
 };
 
-// Of an agent that bears the name of another one's node (agent_admission.h).
+// Of an agent that was turned away (agent_admission.h).
 struct RefusedAgent {
-  MonoTime at{};  // the last time
+  MonoTime at{};                   // the last time
+  std::string_view incident_kind;  // kNameTaken or kNotBelieved
   std::string why;
 };
 

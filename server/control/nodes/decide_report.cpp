@@ -26,9 +26,18 @@ const Rank* live_rank(const ClusterState& state, NodeId node, const RankKey& key
   return rank.place.node == node ? &rank : nullptr;
 }
 
+// So long after a word of a program no other of its kind is taken, and longer by as much again for
+// each KiB it has: a program that speaks in a loop would fill the store, with half a gigabyte in
+// 30 s. Nothing is lost by it: each report repeats the latest word.
+Duration pause_after(const std::string& word) {
+  return 1s * (1 + static_cast<int64_t>(word.size() / 1024));
+}
+
 // The newest one counts. A node whose clock is ahead must not make its checkpoint the newest for
 // hours: what it says is from the future is from now, and no news when it is said again.
-void take_checkpoint(Decision& decision, const Job& job, int attempt, CheckpointInfo reported) {
+void take_checkpoint(Decision& decision, TakenWords& taken, const Job& job,
+                     const RankStatus& status) {
+  CheckpointInfo reported = *status.checkpoint;
   const std::optional<CheckpointInfo>& known = job.checkpoint;
   // Each report names the last checkpoint again. That of a node whose clock is ahead was taken as
   // of then, and is no news when that time has come.
@@ -38,16 +47,34 @@ void take_checkpoint(Decision& decision, const Job& job, int attempt, Checkpoint
     if (is_same) return;
     reported.at = decision.now();
   }
-  if (!known || reported.at > known->at)
-    decision.emit(CheckpointReported{job.id, attempt, std::move(reported)});
+  if (known && reported.at <= known->at) return;
+  taken.no_checkpoint_until = decision.now() + pause_after(reported.path);
+  decision.emit(CheckpointReported{job.id, status.key.attempt, std::move(reported)});
 }
 
-void take_program_reports(Decision& decision, const RankStatus& status) {
+// If ranks differ the one that spoke last counts: what was taken from a rank is no news when its
+// next report repeats it.
+void take_life_state(Decision& decision, TakenWords& taken, const Job& job,
+                     const RankStatus& status) {
+  if (taken.whole_life_state == status.whole_life_state) return;
+  taken.whole_life_state = status.whole_life_state;
+  const std::string& said = *status.whole_life_state;
+  if (said == job.whole_life_state) return;
+  taken.no_life_state_until = decision.now() + pause_after(said);
+  decision.emit(LifeStateSet{job.id, status.key.attempt, said});
+}
+
+void take_program_words(Decision& decision, Session& session, const RankStatus& status) {
+  if (!status.checkpoint && !status.whole_life_state) return;
+  TakenWords& taken = session.words[status.key];
   const Job& job = *decision.state().find(status.key.job);
-  if (status.checkpoint) take_checkpoint(decision, job, status.key.attempt, *status.checkpoint);
-  if (status.whole_life_state && *status.whole_life_state != job.whole_life_state) {
-    decision.emit(LifeStateSet{job.id, status.key.attempt, *status.whole_life_state});
-  }
+  const auto is_heard = [&](UnixTime quiet_until) {
+    return decision.now() >= quiet_until || status.phase == RankPhase::exited;  // its last word
+  };
+  if (status.checkpoint && is_heard(taken.no_checkpoint_until))
+    take_checkpoint(decision, taken, job, status);
+  if (status.whole_life_state && is_heard(taken.no_life_state_until))
+    take_life_state(decision, taken, job, status);
 }
 
 // A program that ended by itself before it could see the suspend request has ended as it meant to:
@@ -68,7 +95,7 @@ void take_status(Decision& decision, Session& session, const RankStatus& status)
   const RankKey& key = status.key;
   const Rank* rank = live_rank(decision.state(), session.node, key);
   if (rank == nullptr || is_gone(rank->state)) return;
-  take_program_reports(decision, status);
+  take_program_words(decision, session, status);
   const Attempt& attempt = *decision.state().find(key.job)->attempt;
   if (attempt.state == AttemptState::placed) decision.emit(AttemptStarting{key.job, key.attempt});
   // Only a program that runs ends by itself.
@@ -199,6 +226,8 @@ void decide_report(Decision& decision, Session& session, const AgentReport& repo
   if (report.checks) decide_faults(decision, session.node);
   session.ranks.clear();
   for (const RankStatus& status : report.ranks) session.ranks.insert_or_assign(status.key, status);
+  std::erase_if(session.words,
+                [&](const auto& word) { return !session.ranks.contains(word.first); });
   for (const RankStatus& status : report.ranks) take_status(decision, session, status);
   lose_missing_ranks(decision, session.node, session);
   settle_liveness(decision, session.node, session);

@@ -126,6 +126,7 @@ TEST(Checkpoints, TheNewestCounts) {
   EXPECT_THAT(two.report({with_checkpoint(running({id, 1, 1}), c.now - 20s, 4)}), IsEmpty());
   EXPECT_EQ(c.job(id).checkpoint->path, "ckpt-5");
   EXPECT_THAT(one.report({with_checkpoint(running({id, 1, 0}), c.now - 10s, 5)}), IsEmpty());
+  c.advance(1s);
   EXPECT_THAT(one.report({with_checkpoint(running({id, 1, 0}), c.now - 1s, 6)}),
               ElementsAre("checkpoint_reported"));
 }
@@ -176,6 +177,60 @@ TEST(LifeState, IsKeptWhenItChanges) {
   EXPECT_THAT(agent.report({status}), ElementsAre("life_state_set"));
   EXPECT_THAT(agent.report({status}), IsEmpty());
   EXPECT_EQ(c.job(id).whole_life_state, "{\"epoch\":3}");
+}
+
+RankStatus with_life_state(RankStatus status, std::string state) {
+  status.whole_life_state = std::move(state);
+  return status;
+}
+
+// One rank that set its state in a loop wrote half a gigabyte in 30 s.
+TEST(LifeState, OfAProgramThatSpeaksInALoopIsTakenNowAndThen) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  FakeAgent agent(c, "node-1");
+  size_t events = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    RankStatus status = with_life_state(running({id, 1, 0}), std::to_string(i));
+    events += agent.report({with_checkpoint(status, c.now, i)}).size();
+    c.advance(1ms);
+  }
+  EXPECT_EQ(events, 20) << "one of each kind a second, in 10 s";
+  c.advance(5s);
+  agent.report({with_life_state(running({id, 1, 0}), "9999")});
+  EXPECT_EQ(c.job(id).whole_life_state, "9999") << "the last word counts";
+}
+
+TEST(LifeState, OfManyBytesIsTakenRarely) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  JobId id = c.run(job("j"), {"node-1"});
+  FakeAgent agent(c, "node-1");
+  size_t events = 0;
+  for (int second = 0; second < 650; ++second) {
+    events += agent.report({with_life_state(running({id, 1, 0}), fmt::format("{:>65536}", second))})
+                  .size();
+    c.advance(1s);
+  }
+  EXPECT_EQ(events, 10) << "64 KiB each 65 s";
+  agent.report({with_life_state(exited({id, 1, 0}, ExitCause::program), "bye")});
+  EXPECT_EQ(c.job(id).whole_life_state, "bye") << "what it says last is taken at once";
+}
+
+TEST(LifeState, OfRanksThatDifferIsThatOfTheLastWhoSpoke) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  FakeAgent one(c, "node-1");
+  FakeAgent two(c, "node-2");
+  const RankStatus a = with_life_state(running({id, 1, 0}), "a");
+  const RankStatus b = with_life_state(running({id, 1, 1}), "b");
+  one.report({a});
+  two.report({b});
+  for (int i = 0; i < 10; ++i) {
+    c.advance(5s);
+    EXPECT_THAT(one.report({a}), IsEmpty()) << "saying it again is no news";
+    EXPECT_THAT(two.report({b}), IsEmpty());
+  }
+  EXPECT_EQ(c.job(id).whole_life_state, "b");
 }
 
 // ---- registration
