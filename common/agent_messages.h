@@ -235,7 +235,8 @@ struct LaunchRank {
   bool operator==(const LaunchRank&) const = default;
 };
 
-// Tell the program to save; kill it `grace` after the order arrived. One not here stays away.
+// Tell the program to save; kill it `grace` after the order arrived. A rank that
+// is not here is reported as ended, and a launch of it that comes later is ignored.
 struct SuspendRank {
   RankKey key;
   Duration grace{0};

@@ -11,8 +11,8 @@
 
 namespace hai {
 
-// Callbacks made by bind() do nothing once the scope has ended; one that is to answer then answers
-// with the value that its type begins with.
+// Callbacks made by bind() do nothing once the scope has ended; one that returns a value returns a
+// default-constructed one then.
 class LoopScope {
  public:
   LoopScope() = default;

@@ -18,7 +18,7 @@ RankKey key_from_json(const Json& json) {
           .rank = json.at("rank").get<int>()};
 }
 
-// An agent of before wrote none, and one of before knows fewer.
+// Older agents wrote none, or fewer: what is missing has its default.
 ProgramOptions program_from_json(const Json& json) {
   ProgramOptions program;
   ProgramOptions::fields(program, [&json](const char* name, int64_t& value) {

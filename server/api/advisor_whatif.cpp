@@ -8,7 +8,7 @@
 #include "server/api/advisor.h"
 #include "server/api/text_limits.h"
 #include "server/api/unknown_nodes.h"
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 #include "server/plan/snapshot.h"
 
 namespace hai {

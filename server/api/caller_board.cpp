@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 namespace {

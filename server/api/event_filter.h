@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 

@@ -272,11 +272,7 @@ void ClusterState::on(const AttemptEnded& event, const Event& meta) {
     attempt.end->reason = event.reason;
   }
   owner.counters.lost_gpu_seconds += event.lost_gpu_seconds;
-  if (attempt.running_at) {
-    const auto ran =
-        std::chrono::duration_cast<std::chrono::seconds>(meta.time - *attempt.running_at);
-    owner.counters.run_seconds += std::max<int64_t>(0, ran.count());
-  }
+  owner.counters.run_seconds += attempt.ran_seconds();
   owner.gpu_seconds += event.gpu_seconds;
   owner.waiting_since = meta.time;
   if (event.gpu_seconds > 0 && users_.contains(owner.user)) {

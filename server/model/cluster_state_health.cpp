@@ -59,7 +59,7 @@ void ClusterState::on(const NodeCheckHandled& event, const Event&) {
 void ClusterState::on(const NodeMarked& event, const Event& meta) {
   std::vector<NodeMark>& marks = node(event.node).health.marks;
   if (marks.size() >= NodeHealth::kMarksMax) marks.erase(marks.begin());
-  marks.push_back({meta.time, event.kind, event.about, event.cause});
+  marks.push_back({meta.time, event.kind, event.about, event.cause, event.user});
 }
 
 void ClusterState::on(const NodeRepairChanged& event, const Event& meta) {

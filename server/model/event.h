@@ -299,9 +299,10 @@ struct NodeCheckHandled {
 struct NodeMarked {
   NodeId node;
   MarkKind kind = MarkKind::accepted;
-  std::string about;  // NodeMark::about
-  JobId cause;        // NodeMark::job
-  HAI_EVENT("node_marked", kRecord, F(node) F(kind) F(about) F(cause))
+  std::string about;      // NodeMark::about
+  JobId cause;            // NodeMark::job
+  std::string user = {};  // NodeMark::user
+  HAI_EVENT("node_marked", kRecord, F(node) F(kind) F(about) F(cause) F(user))
 };
 struct NodeRepairChanged {
   NodeId node;

@@ -89,6 +89,8 @@ struct Attempt {
   bool operator==(const Attempt&) const = default;
 
   bool is_live() const { return !is_terminal(state); }
+  int64_t ran_seconds()
+      const;  // whole ones, from when all ranks ran to its end; 0 while it is live
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {

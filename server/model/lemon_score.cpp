@@ -29,35 +29,24 @@ int weight_of(MarkKind kind) {
 
 }  // namespace
 
-LemonScore lemon_score(const NodeHealth& health, UnixTime now) {
+LemonScore lemon_score(const NodeHealth& health, UnixTime now, int person_max) {
   LemonScore result;
-  std::map<std::string_view, int> counts;  // by its word
+  std::map<std::string_view, int> of_people;  // what the jobs of each say
+  std::map<std::string_view, int> counts;     // by its word
   for (const NodeMark& mark : health.marks) {
     if (now - mark.at > kLemonWindow) continue;
-    if (mark.kind == MarkKind::accepted) result.score = 0, counts.clear();
+    if (mark.kind == MarkKind::accepted) result.score = 0, of_people.clear(), counts.clear();
     if (weight_of(mark.kind) == 0) continue;
-    result.score += weight_of(mark.kind);
+    (mark.job ? of_people[mark.user] : result.score) += weight_of(mark.kind);
     ++counts[to_string(mark.kind)];
   }
+  for (const auto& [person, points] : of_people) result.score += std::min(points, person_max);
   for (const auto& [word, count] : counts) {
     result.explanation +=
         fmt::format("{}{} {}", result.explanation.empty() ? "" : ", ", count, word);
   }
   if (!counts.empty()) result.explanation += " in 28 days";
   return result;
-}
-
-int lemon_points(const NodeHealth& health, UnixTime now, int per_person_max,
-                 const std::function<std::string(JobId)>& owner) {
-  int points = 0;
-  std::map<std::string, int> of_people;
-  for (const NodeMark& mark : health.marks) {
-    if (now - mark.at > kLemonWindow) continue;
-    if (mark.kind == MarkKind::accepted) points = 0, of_people.clear();
-    (mark.job ? of_people[owner(mark.job)] : points) += weight_of(mark.kind);
-  }
-  for (const auto& [person, each] : of_people) points += std::min(each, per_person_max);
-  return points;
 }
 
 }  // namespace hai

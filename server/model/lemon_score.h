@@ -3,7 +3,7 @@
 // lemon detection (arXiv 2410.21680 §IV), which found 1.2 % of nodes behind 13 % of the daily jobs
 // by such counts.
 
-#include <functional>
+#include <algorithm>
 #include <string>
 
 #include "common/time.h"
@@ -17,11 +17,10 @@ struct LemonScore {
   int score = 0;
   std::string explanation;  // "3 drain, 1 validation_failed in 28 days"; "" if there is nothing
 };
-LemonScore lemon_score(const NodeHealth& health, UnixTime now);
-
-// The same, but what the jobs of one person say counts `per_person_max` points at most: enough to
-// look at a node, not enough to take it out. `owner` names the person of a job.
-int lemon_points(const NodeHealth& health, UnixTime now, int per_person_max,
-                 const std::function<std::string(JobId)>& owner);
+// What the jobs of one person say counts `person_max` points at most, and so do together the jobs
+// of which nobody remembers whose they were.
+LemonScore lemon_score(const NodeHealth& health, UnixTime now, int person_max);
+// Enough to look at a node, not enough to take it out: that takes `limit` points.
+inline int lemon_person_max(int limit) { return std::max(1, limit / 2); }
 
 }  // namespace hai

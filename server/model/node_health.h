@@ -61,6 +61,7 @@ struct NodeMark {
   MarkKind kind = MarkKind::accepted;
   std::string about;  // the check, or how the job failed
   JobId job;          // whose attempt it cost; none for most
+  std::string user;   // whose job that was; "" for none, and in marks that older versions made
   bool operator==(const NodeMark&) const = default;
 
   std::string text() const;  // "evict gpu_xid"
@@ -71,6 +72,7 @@ struct NodeMark {
     visit("kind", self.kind);
     visit("about", self.about);
     visit("job", self.job);
+    visit("user", self.user);
   }
 };
 
@@ -85,7 +87,7 @@ enum class RepairStep {
   service,     // a person has to look at it
 };
 std::string_view to_string(RepairStep step);
-bool may_follow(RepairStep from, RepairStep to);  // a step may always go on
+bool may_follow(RepairStep from, RepairStep to);  // a step may follow itself
 
 // What the site's hook is asked to do.
 enum class RepairAction { none, reset_gpus, reboot };

@@ -108,13 +108,13 @@ class Pass {
 
   // Nodes with a bad record: a large gang takes them last, as each of its nodes can end it.
   void find_doubtful_nodes() {
-    if (pass_.knobs.lemon_score == 0) return;
+    const int limit = pass_.knobs.lemon_score;
+    if (limit == 0) return;
     for (NodeId id : index_.marked) {
       const Node& node = *pass_.state.find(id);
       if (!node.takes_jobs()) continue;
-      if (2 * lemon_score(node.health, pass_.now).score >= pass_.knobs.lemon_score) {
-        doubtful_.push_back(id);
-      }
+      const LemonScore lemon = lemon_score(node.health, pass_.now, lemon_person_max(limit));
+      if (lemon.score >= lemon_person_max(limit)) doubtful_.push_back(id);
     }
   }
 

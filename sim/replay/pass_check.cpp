@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 #include "server/model/fits.h"
 #include "server/plan/carry_out.h"
 #include "server/store/event_line.h"

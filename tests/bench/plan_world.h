@@ -10,7 +10,7 @@
 
 #include "common/knobs.h"
 #include "common/rng.h"
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 #include "server/plan/time_sharing.h"
 
 namespace hai::bench {

@@ -44,16 +44,25 @@ def digest():
 
 
 def recorded(of):
-    seeds = dict.fromkeys(NEEDED, 0)
+    runs = {kind: [] for kind in NEEDED}  # first seed and the one after the last
     for line in RECORD.read_text().splitlines():
         words = line.split()
         if not words or words[0].startswith("#") or words[0] != of:
             continue
         run = dict(word.split("=", 1) for word in words[2:])
         if int(run["failed"]) != 0:
-            return f"a recorded run of {of} has failures: {line}", seeds
-        seeds[run["kind"]] = seeds.get(run["kind"], 0) + int(run["seeds"])
-    return None, seeds
+            return f"a recorded run of {of} has failures: {line}", {}
+        runs.setdefault(run["kind"], []).append((int(run["first"]), int(run["first"]) + int(run["seeds"])))
+    return None, {kind: count_different(each) for kind, each in runs.items()}
+
+
+def count_different(runs):
+    """How many seeds are in at least one of the runs, which may overlap."""
+    seeds, end = 0, 0
+    for first, after in sorted(runs):
+        seeds += max(0, after - max(first, end))
+        end = max(end, after)
+    return seeds
 
 
 def check():

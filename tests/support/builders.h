@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/knobs.h"
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 #include "server/plan/planner.h"
 
 namespace hai::test {

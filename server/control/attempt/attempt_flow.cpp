@@ -189,17 +189,16 @@ bool ran_long(const Decision& decision, const Attempt& attempt) {
 }
 
 // Nodes that cost a job an attempt; faults and hangs have left their own marks. A launch that
-// failed says something of the job: what is wrong with a node makes its ranks lost (agent/os).
+// failed says something of the job: where the node itself is at fault, as with a full disk, its
+// agent says that the rank is lost.
 void mark_nodes(Decision& decision, const Job& job) {
   if (decision.state().open_incident(kMassLoss) != nullptr) return;
   const bool is_gang = job.attempt->ranks.size() > 1;
-  std::vector<NodeId> bad;
   for (const Rank& rank : job.attempt->ranks) {
-    if (rank.cause == ExitCause::lost) bad.push_back(rank.place.node);
-  }
-  for (NodeId node : bad) {
-    decision.emit(NodeMarked{node, is_gang ? MarkKind::gang_failed : MarkKind::job_failed,
-                             std::string(to_string(ExitCause::lost)), job.id});
+    if (rank.cause != ExitCause::lost) continue;
+    decision.emit(NodeMarked{rank.place.node,
+                             is_gang ? MarkKind::gang_failed : MarkKind::job_failed,
+                             std::string(to_string(ExitCause::lost)), job.id, job.user});
   }
 }
 

@@ -2,7 +2,7 @@
 // How attempts end and what becomes of their jobs. Used by every decide_*.cpp that makes an attempt
 // end.
 
-#include "server/control/decision.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "server/control/decision.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

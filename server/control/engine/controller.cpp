@@ -2,6 +2,7 @@
 
 #include "server/control/engine/decide_tick.h"
 #include "server/control/nodes/fencing.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 

@@ -17,6 +17,7 @@
 #include "server/control/engine/passes.h"
 #include "server/control/engine/turns.h"
 #include "server/control/engine/views.h"
+#include "server/model/lemon_score.h"
 
 namespace hai {
 
@@ -80,8 +81,8 @@ class Controller : private TermOwner, private TurnOwner {
   // The live state, for metrics, tests and checkers: may be ahead of what is durable.
   const ClusterState& state() const { return *memory_.state; }
   SoftFacts soft_facts() const {
-    return {memory_.planner.get(), &memory_.progress, &memory_.sessions, loop_.wall_now(),
-            is_listening()};
+    return {memory_.planner.get(), &memory_.progress, &memory_.sessions,
+            loop_.wall_now(),      is_listening(),    lemon_person_max(knobs_.lemon_score)};
   }
   const ControllerStats& stats() const { return stats_; }
   size_t waiting_inputs() const { return turns_.waiting(); }
@@ -108,7 +109,7 @@ class Controller : private TermOwner, private TurnOwner {
   Result<CommandReply> decide_command(Decision& decision, const Caller& caller,
                                       const Command& command) const;
   Status check_contact(const Command& command, const Actor& actor) const;
-  void refuse(ConnectionId connection, const std::string& reason);
+  void disbelieve(ConnectionId connection, const std::string& reason);
   void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
   void answer_report(const Session& session, const AgentReport& report);
   void tell_peers(Session& session);

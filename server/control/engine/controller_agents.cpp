@@ -17,7 +17,8 @@ Status Controller::admit_agent(const std::string& node_name, const AgentIdentity
       node_name,
       owner_of_name(*memory_.state, memory_.sessions, knobs_, node_name, now, knows_history()),
       identity);
-  if (!admitted.is_ok()) memory_.sessions.refused[node_name] = {now, admitted.message()};
+  if (!admitted.is_ok())
+    memory_.sessions.refused[node_name] = {now, kNameTaken, admitted.message()};
   return admitted;
 }
 
@@ -29,9 +30,9 @@ void Controller::agent_connected(ConnectionId connection, const std::string& nod
   if (replaced) agents_.close(replaced, "the node has connected again");
 }
 
-void Controller::refuse(ConnectionId connection, const std::string& reason) {
+void Controller::disbelieve(ConnectionId connection, const std::string& reason) {
   if (const Session* session = memory_.sessions.find(connection))
-    memory_.sessions.refused[session->node_name] = {loop_.now(), reason};
+    memory_.sessions.refused[session->node_name] = {loop_.now(), kNotBelieved, reason};
   agents_.close(connection, reason);
 }
 
@@ -39,11 +40,12 @@ void Controller::agent_report(ConnectionId connection, AgentReport report) {
   const int64_t epoch = leadership_.term().epoch.value;
   const int64_t seen = report.seen.epoch.value;
   if (is_leading() && !memory_.history.believes(report.seen)) {
-    return refuse(connection, fmt::format("{} says that it has seen epoch {}, and this is {}: that "
-                                          "is not believed; is it this cluster's agent?",
-                                          report.node, seen, epoch));
+    return disbelieve(connection,
+                      fmt::format("{} says that it has seen epoch {}, and this is {}: that is not "
+                                  "believed; is it this cluster's agent?",
+                                  report.node, seen, epoch));
   }
-  if (is_leading() && !memory_.history.heard(report.seen)) {
+  if (is_leading() && !memory_.history.heard(report.node, report.seen)) {
     return leadership_.step_down(
         "its epoch is not the highest",
         aborted("{} has seen epoch {}, this is {}", report.node, seen, epoch));

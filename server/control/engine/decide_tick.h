@@ -2,8 +2,8 @@
 // What only the passing of time brings about: silent nodes, launches that never come up, attempts
 // over their time limit, draining nodes that have become empty.
 
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

@@ -44,7 +44,7 @@ class Leadership {
   ServerMode mode() const { return mode_; }
   bool is_leading() const { return mode_ == ServerMode::leading; }
   const Term& term() const { return term_; }
-  // Callbacks that come too late are none of a later term's.
+  // Callbacks bound to it do nothing once the term has ended.
   const LoopScope& of_this_term() const { return term_scope_; }
   Standing standing() const;
   // Set: the store is away, and readers are shown what was durable then.

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "server/control/decision.h"
 #include "server/control/engine/leadership.h"
 #include "server/control/engine/memory.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

@@ -121,7 +121,7 @@ NodeView view_node(const Node& node, const SoftFacts& soft) {
   for (const Occupant& occupant : node.occupants) view.jobs.push_back(occupant.job.value);
   if (node.takes_jobs()) view.gpus_free = node.free_gpus().count();
   view.health = health_of(node);
-  const LemonScore lemon = lemon_score(node.health, soft.now);
+  const LemonScore lemon = lemon_score(node.health, soft.now, soft.lemon_person_max);
   view.lemon_score = lemon.score;
   view.lemon_text = lemon.explanation;
   view.checks = all_checks(node, soft);

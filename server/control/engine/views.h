@@ -3,6 +3,7 @@
 // protobuf and JSON.
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -77,6 +78,7 @@ struct SoftFacts {
   const Sessions* sessions = nullptr;
   UnixTime now{};
   bool is_listening = false;  // nothing starts yet: nodes are to report first (design/0006)
+  int lemon_person_max = std::numeric_limits<int>::max();  // server/model/lemon_score.h
 };
 
 // Of a job that waits.

@@ -3,8 +3,8 @@
 // (common/bisection.h): pairs of them run an all-reduce, and partners change until the results name
 // somebody.
 
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

@@ -77,8 +77,9 @@ void end_as_hung(Decision& decision, const Sessions& sessions, JobId id, const S
                                fmt::format("job {} ({}) {}", id.value, job.spec->name, reason),
                                suspects});
   for (NodeId node : suspects) {
-    decision.emit(NodeMarked{
-        node, attempt.ranks.size() > 1 ? MarkKind::gang_failed : MarkKind::job_failed, "hang", id});
+    decision.emit(
+        NodeMarked{node, attempt.ranks.size() > 1 ? MarkKind::gang_failed : MarkKind::job_failed,
+                   "hang", id, job.user});
   }
   std::vector<NodeId> nodes;
   for (const Rank& rank : attempt.ranks) nodes.push_back(rank.place.node);

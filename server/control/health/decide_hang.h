@@ -2,8 +2,8 @@
 // Jobs that hang: all their ranks are silent, and the machines say the same. Signs come from the
 // agents (common/hang_signs.h); here they become a verdict about the whole job.
 
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

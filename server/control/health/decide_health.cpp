@@ -48,7 +48,8 @@ void evict(Decision& decision, NodeId id, const CheckResult& fault) {
 bool is_everybodys(Decision& decision, const Node& node, const CheckResult& check) {
   for (const Occupant& occupant : node.occupants) {
     if (check.gpus.is_empty() || !(check.gpus & occupant.gpus).is_empty()) {
-      decision.emit(NodeMarked{node.id, MarkKind::app_fault, check.name, occupant.job});
+      const Job& job = *decision.state().find(occupant.job);
+      decision.emit(NodeMarked{node.id, MarkKind::app_fault, check.name, job.id, job.user});
     }
   }
   std::set<JobId> jobs;

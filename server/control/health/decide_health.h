@@ -2,8 +2,8 @@
 // What the nodes' health checks say, turned into events: what is known, and what is done about each
 // fault (docs/design/0007).
 
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

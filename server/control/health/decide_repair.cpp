@@ -101,16 +101,6 @@ void try_hook(Decision& decision, NodeId id, const std::string& reason) {
   note(decision, repair.incident, fmt::format("{} ordered: {}", to_string(repair.action), reason));
 }
 
-void open_node(Decision& decision, NodeId id, const std::string& reason) {
-  settle_latched(decision, id, FaultAnswer::mended);
-  const IncidentId incident = decision.state().find(id)->health.repair.incident;
-  decision.emit(NodeRepairChanged{id, {}});
-  if (decision.state().find(id)->scheduling_by == kByHealth) {
-    decision.emit(NodeSchedulingChanged{id, Scheduling::open, "", ""});
-  }
-  close_incident(decision, incident, reason);
-}
-
 void advance_emptying(Decision& decision, NodeId id) {
   const Node& node = *decision.state().find(id);
   if (!node.occupants.empty() || !node.held.empty() || node.liveness != Liveness::up) return;
@@ -140,7 +130,7 @@ void advance_validating(Decision& decision, NodeId id) {
   if (const NodeCheck* fault = standing_fault(node)) {
     return try_hook(decision, id, describe(fault->result));
   }
-  if (is_judged) return open_node(decision, id, "validated: " + node.health.judgement);
+  if (is_judged) return open_again(decision, id, "validated: " + node.health.judgement);
   if (job != nullptr && job->state == JobState::failed) {
     return go_to_service(decision, id, "its validation could not run: " + job->end_reason);
   }
@@ -198,22 +188,19 @@ void take_out_lemons(Decision& decision) {
   const ClusterState& state = decision.state();
   const int limit = decision.knobs().lemon_score;
   if (limit == 0) return;
-  const auto owner = [&](JobId id) {
-    const Job* job = state.find(id);
-    return job != nullptr ? job->user : fmt::format("job {}", id.value);
-  };
   size_t out = 0;
   std::vector<std::pair<NodeId, LemonScore>> lemons;
   for (const auto& [id, node] : state.nodes()) {
     out += node.health.repair.is_lemon ? 1 : 0;
     if (node.health.marks.size() < 2 || node.health.repair.is_lemon) continue;
     if (node.scheduling != Scheduling::open && node.scheduling_by != kByHealth) continue;
-    LemonScore lemon = lemon_score(node.health, decision.now());
-    if (lemon.score < limit) continue;
-    if (lemon_points(node.health, decision.now(), limit / 2, owner) >= limit)
-      lemons.emplace_back(id, std::move(lemon));
+    LemonScore lemon = lemon_score(node.health, decision.now(), lemon_person_max(limit));
+    if (lemon.score >= limit) lemons.emplace_back(id, std::move(lemon));
   }
   const size_t may_leave = std::max<size_t>(1, state.nodes().size() / kLemonShare);
+  // The worst go first.
+  std::ranges::stable_sort(lemons, std::greater(),
+                           [](const auto& each) { return each.second.score; });
   lemons.resize(std::min(lemons.size(), may_leave - std::min(may_leave, out)));
   for (const auto& [id, lemon] : lemons) {
     const std::string reason =
@@ -238,10 +225,6 @@ void close_stale_incident(Decision& decision, NodeId id) {
   close_incident(decision, incident, "its faults are gone");
 }
 
-}  // namespace
-
-namespace {
-
 // That of all the nodes ends when all are told apart; this node's story goes on.
 void leave_shared_incident(Decision& decision, NodeId id) {
   NodeRepair repair = decision.state().find(id)->health.repair;
@@ -265,7 +248,13 @@ void send_to_service(Decision& decision, NodeId id, const std::string& reason) {
 }
 
 void open_again(Decision& decision, NodeId id, const std::string& reason) {
-  open_node(decision, id, reason);
+  settle_latched(decision, id, FaultAnswer::mended);
+  const IncidentId incident = decision.state().find(id)->health.repair.incident;
+  decision.emit(NodeRepairChanged{id, {}});
+  if (decision.state().find(id)->scheduling_by == kByHealth) {
+    decision.emit(NodeSchedulingChanged{id, Scheduling::open, "", ""});
+  }
+  close_incident(decision, incident, reason);
 }
 
 void decide_repairs(Decision& decision, Sessions& sessions) {

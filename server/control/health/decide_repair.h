@@ -2,8 +2,8 @@
 // The ladder on which a node comes back, a step a tick: it empties, is validated, and takes jobs
 // again; or the site's hook resets or reboots it and it is validated anew; or it goes to service.
 
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

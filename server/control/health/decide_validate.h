@@ -2,7 +2,7 @@
 // Validations: jobs of the platform's own that run the node's validator, put on their nodes without
 // the planner. They never wait: one that cannot end by itself is over, and another is made later.
 
-#include "server/control/decision.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

@@ -3,7 +3,7 @@
 // a minute, it is the switch, the file server or a rollout, and taking them all out would be the
 // greater harm. Such nodes take no new jobs until the fault is over, and those they have go on.
 
-#include "server/control/decision.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

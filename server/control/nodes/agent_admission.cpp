@@ -24,30 +24,46 @@ std::string describe(const AgentIdentity& agent) {
                      agent.instance.substr(0, kEnoughToTell));
 }
 
-const Incident* open_incident(const ClusterState& state, const std::string& subject) {
+const Incident* open_incident(const ClusterState& state, std::string_view kind,
+                              const std::string& subject) {
   for (const auto& [id, incident] : state.incidents()) {
-    if (incident.kind == kNameTaken && incident.subject == subject) return &incident;
+    if (incident.kind == kind && incident.subject == subject) return &incident;
   }
   return nullptr;
 }
 
 constexpr std::string_view kSubjectPrefix = "node/";
 
-void note_refusal(Decision& decision, const std::string& name, const std::string& why) {
+void note_refusal(Decision& decision, const std::string& name, const RefusedAgent& refused) {
   const std::string subject = std::string(kSubjectPrefix) + name;
   const Node* node = decision.state().find_node(name);
   const std::vector<NodeId> nodes =
       node == nullptr ? std::vector<NodeId>{} : std::vector<NodeId>{node->id};
-  const Incident* open = open_incident(decision.state(), subject);
+  const Incident* open = open_incident(decision.state(), refused.incident_kind, subject);
   if (open == nullptr) {
     decision.emit(IncidentOpened{{decision.state().last_incident().value + 1},
-                                 std::string(kNameTaken),
+                                 std::string(refused.incident_kind),
                                  subject,
-                                 why,
+                                 refused.why,
                                  nodes});
-  } else if (open->summary != why) {
-    decision.emit(IncidentChanged{open->id, why, nodes});
+  } else if (open->summary != refused.why) {
+    decision.emit(IncidentChanged{open->id, refused.why, nodes});
   }
+}
+
+bool is_about_refusals(const Incident& incident) {
+  return incident.kind == kNameTaken || incident.kind == kNotBelieved;
+}
+
+bool still_stands(const Incident& incident, const Sessions& sessions, MonoTime now) {
+  const auto it = sessions.refused.find(incident.subject.substr(kSubjectPrefix.size()));
+  return it != sessions.refused.end() && it->second.incident_kind == incident.kind &&
+         now - it->second.at <= kRefusalStands;
+}
+
+std::string_view end_of_refusals(const Incident& incident) {
+  return incident.kind == kNameTaken ? "no other agent has asked for the name"
+                                     : "it has said nothing of the kind";
 }
 
 }  // namespace
@@ -94,20 +110,17 @@ Status check_owner(const std::string& name, const NameOwner& owner, const AgentI
 
 void decide_refused_agents(Decision& decision, const Sessions& sessions, MonoTime now) {
   for (const auto& [name, refusal] : sessions.refused) {
-    if (now - refusal.at <= kRefusalStands) note_refusal(decision, name, refusal.why);
+    if (now - refusal.at <= kRefusalStands) note_refusal(decision, name, refusal);
   }
   // A new leader has refused nobody yet.
   if (now - sessions.term_start() <= kRefusalStands) return;
-  std::vector<IncidentId> over;
+  std::vector<IncidentClosed> over;
   for (const auto& [id, incident] : decision.state().incidents()) {
-    if (incident.kind != kNameTaken) continue;
-    const auto it = sessions.refused.find(incident.subject.substr(kSubjectPrefix.size()));
-    if (it == sessions.refused.end() || now - it->second.at > kRefusalStands) over.push_back(id);
+    if (!is_about_refusals(incident) || still_stands(incident, sessions, now)) continue;
+    over.push_back(
+        {id, fmt::format("{} for {}", end_of_refusals(incident), format_duration(kRefusalStands))});
   }
-  for (IncidentId id : over) {
-    decision.emit(IncidentClosed{id, fmt::format("no other agent has asked for the name for {}",
-                                                 format_duration(kRefusalStands))});
-  }
+  for (IncidentClosed& closed : over) decision.emit(std::move(closed));
 }
 
 }  // namespace hai

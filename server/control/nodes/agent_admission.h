@@ -21,8 +21,8 @@
 
 #include "common/agent_messages.h"
 #include "common/knobs.h"
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 
@@ -46,8 +46,10 @@ NameOwner owner_of_name(const ClusterState& state, const Sessions& sessions, con
 // each time, so that who logs it can tell whether it is new.
 Status check_owner(const std::string& name, const NameOwner& owner, const AgentIdentity& newcomer);
 
-// While agents are refused a node's name there is one incident for it.
+// While agents are refused there is one incident for each name: another one has it, or they say
+// what cannot be (lost_history.h).
 inline constexpr std::string_view kNameTaken = "name_taken";
+inline constexpr std::string_view kNotBelieved = "agent_not_believed";
 // So long after the last refusal it is over: an agent tries again every few seconds.
 inline constexpr Duration kRefusalStands = 1min;
 void decide_refused_agents(Decision& decision, const Sessions& sessions, MonoTime now);

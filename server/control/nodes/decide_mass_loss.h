@@ -2,8 +2,8 @@
 // Many nodes silent at once say something about the network, not about the nodes: one incident,
 // open from when they fell silent until each is back or surely ended (docs/contract.md, Faults).
 
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

@@ -1,8 +1,8 @@
 #pragma once
 // Names the peers each node asks when its lease has ended, and renews lists that have grown poor.
 
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

@@ -2,8 +2,8 @@
 // An agent's report turned into events: what its ranks did, and whether its node is there and
 // clean.
 
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 

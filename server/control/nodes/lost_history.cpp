@@ -35,6 +35,7 @@ bool LostHistory::settles(bool all_known, MonoTime now, Duration needed) {
 
 void LostHistory::term_began(LogPosition start) {
   start_ = start;
+  witnesses_.clear();
   all_known_since_.reset();
   if (seen_.seq > start.seq) lose(start.seq + 1, seen_.seq);
   seen_ = {std::max(seen_.epoch, start.epoch), start.seq};
@@ -44,7 +45,7 @@ void LostHistory::leads_elsewhere(LogPosition position) {
   seen_ = {std::max(seen_.epoch, position.epoch), std::max(seen_.seq, position.seq)};
 }
 
-bool LostHistory::heard(LogPosition position) {
+bool LostHistory::heard(const std::string& node, LogPosition position) {
   if (position.epoch > start_.epoch) {
     seen_.epoch = std::max(seen_.epoch, position.epoch);
     return false;
@@ -54,7 +55,8 @@ bool LostHistory::heard(LogPosition position) {
     lose(seen_.seq + 1, position.seq);  // Another leader had this epoch, and it is forgotten.
     return false;
   }
-  if (position.seq > start_.seq) lose(start_.seq + 1, position.seq);
+  if (position.seq <= start_.seq) return true;
+  if (witnesses_.insert(node).second || lost_) lose(start_.seq + 1, position.seq);
   return true;
 }
 

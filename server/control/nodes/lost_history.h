@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "common/agent_messages.h"
 #include "common/knobs.h"
-#include "server/control/decision.h"
 #include "server/control/sessions.h"
+#include "server/model/decision.h"
 
 namespace hai {
 
@@ -39,8 +41,9 @@ class LostHistory {
     return position.epoch.value - std::max(seen_.epoch, start_.epoch).value <= kEpochsLostMax;
   }
   // A node has seen an order of this. False: this term may be one that an agent takes for
-  // another's, or is over; it must not go on.
-  bool heard(LogPosition position);
+  // another's, or is over; it must not go on. A node that has seen what an earlier term lost says
+  // so until this term's first order reaches it; when the loss is settled it can't open it again.
+  bool heard(const std::string& node, LogPosition position);
 
   // There is a loss, and its extent is not known: a node has a rank that the state has never
   // placed, or an earlier leader has opened the incident and not closed it.
@@ -54,8 +57,9 @@ class LostHistory {
  private:
   void lose(int64_t first, int64_t last);
 
-  LogPosition seen_;   // the newest known to have been durable
-  LogPosition start_;  // of this term
+  LogPosition seen_;                 // the newest known to have been durable
+  LogPosition start_;                // of this term
+  std::set<std::string> witnesses_;  // nodes that have spoken of a loss in this term
   std::optional<Range> lost_;
   std::optional<MonoTime> all_known_since_;
 };

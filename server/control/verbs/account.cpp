@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 namespace {

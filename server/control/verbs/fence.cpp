@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "server/control/decision.h"
 #include "server/control/nodes/decide_report.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 

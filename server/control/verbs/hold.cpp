@@ -1,6 +1,6 @@
 // Hold keeps a job from starting; an attempt that runs goes on. Release undoes it.
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 

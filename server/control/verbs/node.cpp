@@ -1,8 +1,8 @@
 // Cordon: no new placements. Drain: the running jobs move away too, with a deadline only those that
 // still run then; until then the node is cordoned. Undrain: open again.
 
-#include "server/control/decision.h"
 #include "server/control/health/decide_repair.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 namespace {

@@ -1,7 +1,7 @@
 // Requeue: the job saves and leaves its nodes as when it is suspended, but nothing holds it, so
 // that the next pass starts it again: elsewhere, if a node of its is closed by then.
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 #include "server/plan/carry_out.h"
 
 namespace hai {
@@ -18,10 +18,22 @@ Result<CommandReply> decide(Decision& decision, const RequeueJob& command, const
                                job.id.value);
   if (job.stop_requested)
     return failed_precondition("job {} is being stopped: it does not run again", job.id.value);
+  const Attempt& attempt = *job.attempt;
+  if (attempt.end && attempt.end->outcome != AttemptState::suspended &&
+      !attempt.end->infrastructure)
+    return failed_precondition("job {} is ending: {}", job.id.value, attempt.end->reason);
   // It shall run again, so what kept it from that is taken back.
   if (job.held) decision.emit(JobReleased{job.id});
   CommandReply reply{job.id, job.spec->name, "leaves already, and starts again by itself"};
-  if (job.attempt->end || job.attempt->state == AttemptState::suspending) return reply;
+  if (attempt.end) return reply;
+  if (attempt.state == AttemptState::suspending) {
+    if (attempt.suspended_for) {
+      reply.message = fmt::format(
+          "leaves already, for job {}; if that one needs its nodes no more, it goes on where it is",
+          attempt.suspended_for.value);
+    }
+    return reply;
+  }
   suspend_attempt(
       decision, job.id, {},
       "requeued by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason));

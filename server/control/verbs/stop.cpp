@@ -2,6 +2,7 @@
 // every rank has reported, so that no process outlives its job unseen.
 
 #include "server/control/attempt/attempt_flow.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 

@@ -1,7 +1,7 @@
 #pragma once
 // What admission asks of a job, where others ask it too.
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 

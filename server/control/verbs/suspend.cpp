@@ -1,7 +1,7 @@
 // Suspend: the job saves, leaves its nodes and stays away until somebody resumes it. Resume: it may
 // run again.
 
-#include "server/control/decision.h"
+#include "server/control/verbs/decide.h"
 #include "server/plan/carry_out.h"
 
 namespace hai {

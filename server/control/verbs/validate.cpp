@@ -1,9 +1,9 @@
 // An operator has a node validated, or several tested together.
 
-#include "server/control/decision.h"
 #include "server/control/health/decide_bisect.h"
 #include "server/control/health/decide_health.h"
 #include "server/control/health/decide_validate.h"
+#include "server/control/verbs/decide.h"
 
 namespace hai {
 

@@ -2,8 +2,10 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <thread>
 
+#include "server/store/migrations.h"
 #include "tests/integration/store/store_fixture.h"
 
 namespace hai {
@@ -16,6 +18,14 @@ class MigrateTest : public StoreFixture {
   void SetUp() override {
     static int count = 0;
     conninfo_ = postgres().create_database("migrate_" + std::to_string(++count));
+  }
+  std::string value(const std::string& sql) {
+    PGconn* connection = PQconnectdb(conninfo_.c_str());
+    PGresult* result = PQexec(connection, sql.c_str());
+    std::string text = PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : "no row";
+    PQclear(result);
+    PQfinish(connection);
+    return text;
   }
   void execute(const char* sql) {
     PGconn* connection = PQconnectdb(conninfo_.c_str());
@@ -33,6 +43,27 @@ TEST_F(MigrateTest, RunsOnceAndThenDoesNothing) {
   const MigrateResult second = migrate(conninfo_).value();
   EXPECT_EQ(second.from, first.to);
   EXPECT_EQ(second.to, first.to);
+}
+
+// Jobs that ran before run_seconds were counted. Here each ended attempt ran for 90.7 s.
+TEST_F(MigrateTest, CountsWhatEarlierAttemptsRan) {
+  ASSERT_TRUE(migrate(conninfo_).is_ok());
+  PgStore store(loop_, {conninfo_});
+  const Epoch epoch = acquire(store).value().epoch;
+  test::RandomCluster cluster(1, loaded(store), {.nodes = 8});
+  ASSERT_EQ(append(store, cluster.start_epoch(epoch)), ok());
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(append(store, cluster.next_batch(epoch, 50)), ok());
+  execute("UPDATE attempt SET running_at = ended_at - interval '90.7 s'");
+  execute("UPDATE job SET rest = (rest::jsonb - 'run_seconds')::json");
+  const auto counts = std::ranges::find_if(migrations(), [](const Migration& each) {
+    return std::string_view(each.name).ends_with("run_seconds");
+  });
+  ASSERT_NE(counts, migrations().end());
+  execute(counts->sql);
+  const std::string ended = "FROM attempt WHERE ended_at IS NOT NULL";
+  EXPECT_NE(value("SELECT count(*) " + ended), "0");
+  EXPECT_EQ(value("SELECT sum((rest->>'run_seconds')::bigint) FROM job"),
+            value("SELECT 90 * count(*) " + ended));
 }
 
 TEST_F(MigrateTest, SeveralServersMayStartAtOnce) {

@@ -65,6 +65,29 @@ TEST(Requeue, OfAHeldJobReleasesIt) {
   EXPECT_EQ(c.events().size(), before);
 }
 
+TEST(Requeue, PromisesNothingOfAJobThatLeavesForAnotherOne) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = c.run(job("j"), {"node-1"});
+  c.emit(AttemptSuspending{id, 1, c.now + 60s, JobId{7}, "job 7 needs its nodes"});
+  const size_t before = c.events().size();
+  EXPECT_EQ(
+      c.decide(RequeueJob{"j", ""}).value().message,
+      "leaves already, for job 7; if that one needs its nodes no more, it goes on where it is");
+  EXPECT_EQ(c.events().size(), before);
+}
+
+// One rank has failed, the others are still leaving: the job is about to fail.
+TEST(Requeue, RefusesAJobThatIsEnding) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  c.emit(JobHeld{id, "held by ann"});
+  c.emit(AttemptEnding{id, 1, {AttemptState::failed, 3, "rank 0 exited with 3", false, {}, false}});
+  const size_t before = c.events().size();
+  EXPECT_EQ(c.decide(RequeueJob{"j", ""}).status(),
+            failed_precondition("job 1 is ending: rank 0 exited with 3"));
+  EXPECT_EQ(c.events().size(), before) << "it is not released either";
+}
+
 TEST(Requeue, RefusesWhatDoesNotRun) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.submit(job("waits"));

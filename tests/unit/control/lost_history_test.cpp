@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "server/control/nodes/agent_admission.h"
 #include "tests/unit/control/controller_world.h"
 
 namespace hai::test {
@@ -18,11 +19,11 @@ TEST(LostHistory, IsNoneWhenEachTermBeginsWhereTheLastEnded) {
   LostHistory history;
   history.term_began(at(1, 0));
   history.appended(at(1, 50));
-  EXPECT_TRUE(history.heard(at(1, 50)));
-  EXPECT_TRUE(history.heard(at(0, 0))) << "a node that has seen nothing yet";
+  EXPECT_TRUE(history.heard("node-1", at(1, 50)));
+  EXPECT_TRUE(history.heard("node-1", at(0, 0))) << "a node that has seen nothing yet";
   history.term_began(at(3, 60));
-  EXPECT_TRUE(history.heard(at(2, 60)));
-  EXPECT_TRUE(history.heard(at(1, 50)));
+  EXPECT_TRUE(history.heard("node-1", at(2, 60)));
+  EXPECT_TRUE(history.heard("node-1", at(1, 50)));
   EXPECT_EQ(history.lost(), std::nullopt);
   EXPECT_EQ(history.floor(), Epoch{3});
 }
@@ -43,8 +44,8 @@ TEST(LostHistory, IsNoticedByTheServerThatWroteIt) {
 TEST(LostHistory, IsNoticedByWhatNodesHaveSeen) {
   LostHistory history;
   history.term_began(at(5, 40));
-  EXPECT_TRUE(history.heard(at(4, 47)));
-  EXPECT_TRUE(history.heard(at(4, 45)));
+  EXPECT_TRUE(history.heard("node-1", at(4, 47)));
+  EXPECT_TRUE(history.heard("node-1", at(4, 45)));
   ASSERT_TRUE(history.lost());
   EXPECT_EQ(history.lost()->first, 41);
   EXPECT_EQ(history.lost()->last, 47);
@@ -56,9 +57,9 @@ TEST(LostHistory, IsNoticedByWhatNodesHaveSeen) {
 TEST(LostHistory, AnEpochThatWasGivenBeforeIsGivenUp) {
   LostHistory history;
   history.term_began(at(5, 40));
-  EXPECT_FALSE(history.heard(at(5, 44))) << "this leader has written nothing yet";
+  EXPECT_FALSE(history.heard("node-1", at(5, 44))) << "this leader has written nothing yet";
   EXPECT_TRUE(history.lost());
-  EXPECT_FALSE(history.heard(at(7, 1)));
+  EXPECT_FALSE(history.heard("node-1", at(7, 1)));
   EXPECT_EQ(history.floor(), Epoch{7});
   history.leads_elsewhere(at(9, 44));
   EXPECT_EQ(history.floor(), Epoch{9});
@@ -86,6 +87,22 @@ TEST(LostHistory, SettlesOnceAllNodesHaveBeenKnownForLongEnoughOnEnd) {
   EXPECT_TRUE(history.lost());
   EXPECT_TRUE(history.settles(true, MonoTime(21s), 5s));
   EXPECT_FALSE(history.lost());
+}
+
+TEST(LostHistory, IsNotOpenedAgainByANodeThatSaysTheSameForEver) {
+  LostHistory history;
+  history.term_began(at(5, 40));
+  EXPECT_TRUE(history.heard("node-1", at(4, 47)));
+  EXPECT_TRUE(history.settles(true, MonoTime(1s), 0s));
+  EXPECT_TRUE(history.heard("node-1", at(4, 47)));
+  EXPECT_TRUE(history.heard("node-1", at(4, 1'000'000))) << "or more, which is made up";
+  EXPECT_FALSE(history.lost());
+  EXPECT_TRUE(history.heard("node-2", at(4, 45)));
+  EXPECT_TRUE(history.lost()) << "one that was silent until now may know of ranks";
+  history.term_began(at(6, 40));
+  EXPECT_TRUE(history.settles(true, MonoTime(2s), 0s));
+  EXPECT_TRUE(history.heard("node-1", at(5, 41)));
+  EXPECT_TRUE(history.lost()) << "each term has losses of its own";
 }
 
 TEST(LostHistory, IsFoundByARankThatTheStateHasNeverPlaced) {
@@ -130,6 +147,7 @@ TEST(WentBack, AnEpochThatNobodyCanHaveSeenIsNotBelieved) {
             "believed; is it this cluster's agent?");
   w.run(3s);
   EXPECT_EQ(a->controller.state().epoch(), Epoch{1});
+  EXPECT_NE(a->controller.state().open_incident(kNotBelieved), nullptr);
   a->controller.agent_report(
       ConnectionId{1},
       {.node = "node-1", .sequence = 3, .seen = at(LostHistory::kEpochsLostMax, 3)});

@@ -125,11 +125,12 @@ TEST(Lemon, EachMarkHasItsWeight) {
   for (const auto& [kind, weight] : kWeights) {
     NodeHealth health;
     health.marks = {{now - kLemonWindow, kind, "x", {}}, {now, kind, "", {}}};
-    EXPECT_EQ(lemon_score(health, now).score, 2 * weight) << to_string(kind);
-    EXPECT_EQ(lemon_score(health, now + 1s).score, weight) << to_string(kind) << ": one is too old";
+    EXPECT_EQ(lemon_score(health, now, 1'000).score, 2 * weight) << to_string(kind);
+    EXPECT_EQ(lemon_score(health, now + 1s, 1'000).score, weight)
+        << to_string(kind) << ": one is too old";
     health.marks.push_back({now, MarkKind::accepted, "", {}});
-    EXPECT_EQ(lemon_score(health, now).score, 0);
-    EXPECT_EQ(lemon_score(health, now).explanation, "");
+    EXPECT_EQ(lemon_score(health, now, 1'000).score, 0);
+    EXPECT_EQ(lemon_score(health, now, 1'000).explanation, "");
   }
 }
 

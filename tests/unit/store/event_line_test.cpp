@@ -63,5 +63,21 @@ TEST(JobLine, IsReadBack) {
   EXPECT_GT(attempts, 5);
 }
 
+TEST(JobLine, OfAVersionThatDidNotCountWhatAttemptsRanIsCounted) {
+  Attempt attempt;
+  attempt.running_at = unix_micros(1'000'000);
+  attempt.ended_at = *attempt.running_at + 90'700ms;
+  Job job;
+  job.id = JobId{1};
+  job.spec = std::make_shared<const JobSpec>();
+  job.attempt = attempt;
+  std::string line = job_line({job, {attempt}});
+  const size_t at = line.find("\"run_seconds\":0,");
+  ASSERT_NE(at, std::string::npos) << line;
+  EXPECT_EQ(job_from_line(line).value().job.counters.run_seconds, 0) << "counted already";
+  line.erase(at, line.find(',', at) + 1 - at);
+  EXPECT_EQ(job_from_line(line).value().job.counters.run_seconds, 180);
+}
+
 }  // namespace
 }  // namespace hai
