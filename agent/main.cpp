@@ -267,7 +267,8 @@ int run(int argc, char** argv) {
   app.add_option("--config", path, "config file")->capture_default_str();
   app.add_flag(
       "--check-config", check_only,
-      "read the config, look whether the files it names are there, say what is wrong, and exit");
+      "read the config, look whether the files it names are there, say what is wrong and what of "
+      "its isolation this machine cannot do, and exit");
   app.add_option("--simulate-gpus", simulate_gpus, "pretend to have so many GPUs")
       ->check(CLI::Range(1, GpuSet::kMax));
   add_fleet_options(app, fleet);
