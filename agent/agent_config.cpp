@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "agent/confinement_config.h"
 #include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
 #include "common/gpu_set.h"
@@ -91,6 +92,7 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   reader.string("python_dir", &config.python_dir);
   reader.boolean("unknown_user_runs_as_self", &config.unknown_user_runs_as_self);
   reader.boolean("cgroups", &config.cgroups);
+  read_confinement(reader, &config.confinement);
   read_log(reader, &config);
   read_health_config(reader, &config.health);
   RETURN_IF_ERROR(to_status(reader.finish(), source));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/health/health_config.h"
+#include "agent/os/confinement.h"
 #include "agent/site_hook.h"
 #include "common/log.h"
 #include "common/status.h"
@@ -31,6 +32,7 @@ struct AgentConfig {
   std::string python_dir;  // where the Python modules hai and hfai are; "" = installed system-wide
   bool unknown_user_runs_as_self = false;
   bool cgroups = true;
+  ConfinementSettings confinement;
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // "" = stderr
   HealthConfig health;

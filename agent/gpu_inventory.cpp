@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "common/gpu_set.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
 namespace {
 
 // "Model: \t\t NVIDIA H200"
-std::string read_model(const std::filesystem::path& information) {
-  static constexpr std::string_view kKey = "Model:";
-  std::ifstream file(information);
+std::string read_value(const std::filesystem::path& gpu, std::string_view key) {
+  std::ifstream file(gpu / "information");
   for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(kKey)) continue;
-    const size_t start = line.find_first_not_of(" \t", kKey.size());
+    if (!line.starts_with(key)) continue;
+    const size_t start = line.find_first_not_of(" \t", key.size());
     return start == std::string::npos ? "" : line.substr(start);
   }
   return {};
@@ -34,8 +34,15 @@ GpuInventory find_gpus(const std::string& proc_root) {
   }
   if (found.empty()) return {};
   std::sort(found.begin(), found.end());
-  return {.count = std::min(static_cast<int>(found.size()), GpuSet::kMax),
-          .model = read_model(found.front() / "information")};
+  if (found.size() > size_t{GpuSet::kMax}) found.resize(GpuSet::kMax);
+  GpuInventory gpus = {.count = static_cast<int>(found.size()),
+                       .model = read_value(found.front(), "Model:")};
+  for (const std::filesystem::path& gpu : found) {
+    // A driver that does not say numbers them by their place on the bus.
+    const int index = static_cast<int>(gpus.minors.size());
+    gpus.minors.push_back(whole_number<int>(read_value(gpu, "Device Minor:")).value_or(index));
+  }
+  return gpus;
 }
 
 }  // namespace hai

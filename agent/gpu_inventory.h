@@ -2,12 +2,14 @@
 // The GPUs of this machine, as NVIDIA's kernel driver lists them under /proc/driver/nvidia/gpus.
 
 #include <string>
+#include <vector>
 
 namespace hai {
 
 struct GpuInventory {
   int count = 0;
-  std::string model;  // of the first
+  std::string model;        // of the first
+  std::vector<int> minors;  // N of each one's /dev/nvidiaN, by index
 };
 
 GpuInventory find_gpus(const std::string& proc_root = "/proc");

@@ -43,7 +43,11 @@ int fail(const Status& status) {
   return status.code() == Code::invalid_argument ? kUsage : kError;
 }
 
-NodeFacts make_facts(const AgentConfig& config) {
+GpuInventory gpus_of(const AgentConfig& config) {
+  return config.simulate_gpus > 0 ? GpuInventory{config.simulate_gpus, "simulated"} : find_gpus();
+}
+
+NodeFacts make_facts(const AgentConfig& config, const GpuInventory& gpus) {
   NodeFacts facts = gather_host_facts(config.health.sys_root);
   if (!config.name.empty()) facts.name = config.name;
   if (!config.address.empty()) facts.address = config.address;
@@ -52,8 +56,6 @@ NodeFacts make_facts(const AgentConfig& config) {
   facts.leaf = config.leaf;
   facts.agent_version = version();
   facts.boot_id = node_boot_id(config.health);
-  const GpuInventory gpus =
-      config.simulate_gpus > 0 ? GpuInventory{config.simulate_gpus, "simulated"} : find_gpus();
   facts.gpus = gpus.count;
   facts.gpu_model = gpus.model;
   return facts;
@@ -136,11 +138,15 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   ActivitySampler sampler(loop, config.health,
                           config.simulate_gpus == 0 || !config.health.nvml_library.empty());
   EvidenceTaker evidence(loop, config.health);
+  const GpuInventory gpus = gpus_of(config);
+  NodeFacts facts = make_facts(config, gpus);
   OsRankHostOptions host_options{
       .data_dir = config.data_dir,
       .shim_path = config.shim,
       .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
       .use_cgroups = config.cgroups,
+      .confinement = config.confinement,
+      .node = {.gpus = facts.gpus, .memory_bytes = facts.memory_bytes, .gpu_minors = gpus.minors},
       .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir,
       .validator_path = config.validator,
       .validator_options = config.validator_options,
@@ -154,7 +160,6 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   if (!host.is_ok()) return fail(host.status());
   OsLogSource logs(config.data_dir,
                    [&host = *host.value()](const RankKey& key) { return host.is_live(key); });
-  NodeFacts facts = make_facts(config);
   facts.instance = instance_of(config.data_dir, facts.machine);
   AgentRecordFile keeper(config.data_dir, facts.boot_id, loop);
   Result<std::unique_ptr<UdpPeers>> peers = open_peers(config, facts, token, keeper, loop);
@@ -175,6 +180,7 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   log_info("agent_started", {{"version", version()},
                              {"node", facts.name},
                              {"gpus", facts.gpus},
+                             {"isolation", to_string(config.confinement.isolation)},
                              {"data_dir", config.data_dir}});
   agent.start();
   loop.run();
@@ -186,6 +192,7 @@ int start(const AgentConfig& config, const FleetArguments& fleet) {
   set_log_level(config.log_level);
   if (Status status = set_log_file(config.log_file); !status.is_ok()) return fail(status);
   std::signal(SIGPIPE, SIG_IGN);
+  hide_from_own_user();
   Result<std::string> token =
       config.token_file.empty() ? std::string() : read_token_file(config.token_file);
   if (!token.is_ok()) return fail(token.status());
@@ -232,11 +239,21 @@ Result<AgentConfig> read_agent_config_if_any(const std::string& path) {
   return config;
 }
 
+// What this machine, asked as who asks, would make of it.
+void say_confinement(const AgentConfig& config) {
+  fmt::print("isolation: {}\n", to_string(config.confinement.isolation));
+  CgroupHost cgroups(config.cgroups ? find_cgroup_mounts() : CgroupMounts{}, "hai", "check-config");
+  for (const std::string& what : missing_confinement(config.confinement, find_powers(cgroups))) {
+    fmt::print("isolation: {}\n", what);
+  }
+}
+
 int check_config(const AgentConfig& config, const std::string& path) {
   const std::vector<std::string> missing = missing_from(config);
   for (const std::string& line : missing) fmt::print(stderr, "{}: {}\n", path, line);
   if (!missing.empty()) return kError;
   fmt::print("{}: ok\n", path);
+  say_confinement(config);
   return kOk;
 }
 
@@ -250,7 +267,8 @@ int run(int argc, char** argv) {
   app.add_option("--config", path, "config file")->capture_default_str();
   app.add_flag(
       "--check-config", check_only,
-      "read the config, look whether the files it names are there, say what is wrong, and exit");
+      "read the config, look whether the files it names are there, say what is wrong and what of "
+      "its isolation this machine cannot do, and exit");
   app.add_option("--simulate-gpus", simulate_gpus, "pretend to have so many GPUs")
       ->check(CLI::Range(1, GpuSet::kMax));
   add_fleet_options(app, fleet);

@@ -95,13 +95,16 @@ std::optional<Stack> python_stack(const StackTools& tools, const ProcessBrief& p
 std::optional<Stack> native_stack(const StackTools& tools, const ProcessBrief& process,
                                   const ChildLimits& limits) {
   if (tools.gdb.empty()) return std::nullopt;
+  const std::string pid = std::to_string(process.pid);
   // The main thread first: the rest may be cut. No file beside the program may make it run code,
-  // and it asks no server for symbols.
+  // and it asks no server for symbols. Files are the rank's: its mounts may be its own, which gdb
+  // finds out by itself only as root.
   Stack stack =
       run_tool("gdb",
                {tools.gdb, "-nx", "-q", "-batch", "-iex", "set auto-load off", "-iex",
-                "set debuginfod enabled off", "-ex", "set print frame-arguments none", "-ex",
-                "thread apply all -ascending backtrace 48", "-p", std::to_string(process.pid)},
+                "set debuginfod enabled off", "-iex", "set sysroot /proc/" + pid + "/root", "-ex",
+                "set print frame-arguments none", "-ex", "thread apply all -ascending backtrace 48",
+                "-p", pid},
                process, limits);
   stack.top_frame = top_native_frame(stack.text);
   return stack;

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "agent/os/device_filter.h"
 #include "agent/os/files.h"
 
 namespace hai {
@@ -31,7 +32,7 @@ bool make_directory(const std::string& path) {
   return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
 }
 
-void set_limits(const std::string& directory, CgroupLimits limits) {
+void set_limits(const std::string& directory, const CgroupLimits& limits) {
   if (limits.cpus > 0) {
     const std::string quota = std::to_string(int64_t{limits.cpus} * kCpuPeriodMicros);
     write_control(directory + "/cpu.max", quota + " " + std::to_string(kCpuPeriodMicros));
@@ -43,6 +44,23 @@ void set_limits(const std::string& directory, CgroupLimits limits) {
     write_control(directory + "/memory.max", bytes);
     write_control(directory + "/memory.limit_in_bytes", bytes);
   }
+  if (limits.processes > 0) {
+    write_control(directory + "/pids.max", std::to_string(limits.processes));
+  }
+}
+
+// Of the v1 controller. A device that the group above may not open is refused here, too; then the
+// rest still holds.
+bool filter_devices_v1(const std::string& directory, const std::vector<DeviceRule>& rules) {
+  if (!write_control(directory + "/devices.deny", "a")) return false;
+  for (const DeviceRule& rule : rules) {
+    const std::string minor =
+        rule.minor == DeviceRule::kAnyMinor ? "*" : std::to_string(rule.minor);
+    write_control(
+        directory + "/devices.allow",
+        std::string(1, rule.kind) + " " + std::to_string(rule.major) + ":" + minor + " rw");
+  }
+  return true;
 }
 
 // A group and all below it, deepest first.
@@ -89,6 +107,7 @@ CgroupMounts find_cgroup_mounts() {
     if (list.find(",cpu,") != std::string::npos) mounts.cpu = path;
     if (list.find(",memory,") != std::string::npos) mounts.memory = path;
     if (list.find(",pids,") != std::string::npos) mounts.pids = path;
+    if (list.find(",devices,") != std::string::npos) mounts.devices = path;
   }
   return mounts;
 }
@@ -96,7 +115,7 @@ CgroupMounts find_cgroup_mounts() {
 CgroupHost::CgroupHost(CgroupMounts mounts, std::string parent, std::string prefix)
     : mounts_(std::move(mounts)), parent_(std::move(parent)), prefix_(std::move(prefix)) {}
 
-std::vector<std::string> CgroupHost::hierarchies(CgroupLimits limits) const {
+std::vector<std::string> CgroupHost::hierarchies(const CgroupLimits& limits) const {
   std::vector<std::string> roots;
   const auto add = [&roots](const std::string& root) {
     if (!root.empty() && std::find(roots.begin(), roots.end(), root) == roots.end())
@@ -107,40 +126,55 @@ std::vector<std::string> CgroupHost::hierarchies(CgroupLimits limits) const {
   if (!mounts_.unified_has_controllers) {
     if (limits.cpus > 0) add(mounts_.cpu);
     if (limits.memory_bytes > 0) add(mounts_.memory);
+    if (limits.processes > 0) add(mounts_.pids);
   }
+  if (limits.devices && mounts_.unified.empty()) add(mounts_.devices);
   return roots;
 }
 
-std::vector<std::string> CgroupHost::create(std::string_view name, CgroupLimits limits) {
-  std::vector<std::string> directories;
-  if (::geteuid() != 0) return directories;
+// "" if it cannot be made.
+std::string CgroupHost::make_group(const std::string& root, std::string_view name) const {
+  const std::string parent = root + "/" + parent_;
+  const std::string directory = parent + "/" + prefix_ + "." + std::string(name);
+  const bool has_controllers = root == mounts_.unified && mounts_.unified_has_controllers;
+  const auto enable_controllers = [&](const std::string& group) {
+    // One by one: a controller that is not there must not keep the others from being enabled.
+    for (const char* controller : {"+cpu", "+memory", "+pids"}) {
+      write_control(group + "/cgroup.subtree_control", controller);
+    }
+  };
+  if (has_controllers) enable_controllers(root);
+  if (!make_directory(parent)) return "";
+  if (has_controllers) enable_controllers(parent);
+  return make_directory(directory) ? directory : "";
+}
+
+bool CgroupHost::filter(const std::string& directory, const std::vector<DeviceRule>& rules) const {
+  if (!mounts_.unified.empty() && directory.starts_with(mounts_.unified + "/"))
+    return filter_devices(directory, rules).is_ok();
+  return !mounts_.devices.empty() && directory.starts_with(mounts_.devices + "/") &&
+         filter_devices_v1(directory, rules);
+}
+
+RankCgroups CgroupHost::create(std::string_view name, const CgroupLimits& limits) {
+  RankCgroups made;
+  if (::geteuid() != 0) return made;
   for (const std::string& root : hierarchies(limits)) {
-    const std::string parent = root + "/" + parent_;
-    const std::string directory = parent + "/" + prefix_ + "." + std::string(name);
-    if (root == mounts_.unified && mounts_.unified_has_controllers) {
-      // One by one: a controller that is not there must not keep the others from being enabled.
-      for (const char* controller : {"+cpu", "+memory", "+pids"}) {
-        write_control(root + "/cgroup.subtree_control", controller);
-      }
-    }
-    if (!make_directory(parent)) continue;
-    if (root == mounts_.unified && mounts_.unified_has_controllers) {
-      for (const char* controller : {"+cpu", "+memory", "+pids"}) {
-        write_control(parent + "/cgroup.subtree_control", controller);
-      }
-    }
-    if (!make_directory(directory)) continue;
+    const std::string directory = make_group(root, name);
+    if (directory.empty()) continue;
     set_limits(directory, limits);
-    directories.push_back(directory);
+    if (limits.devices) made.filters_devices |= filter(directory, *limits.devices);
+    made.directories.push_back(directory);
   }
-  return directories;
+  return made;
 }
 
 void CgroupHost::remove_others(const std::vector<std::string>& keep) {
   std::set<std::string> kept;
   for (const std::string& name : keep) kept.insert(prefix_ + "." + name);
   std::vector<std::string> stale;
-  for (const std::string& root : {mounts_.unified, mounts_.cpu, mounts_.memory, mounts_.pids}) {
+  for (const std::string& root :
+       {mounts_.unified, mounts_.cpu, mounts_.memory, mounts_.pids, mounts_.devices}) {
     if (root.empty()) continue;
     std::error_code error;
     std::filesystem::directory_iterator entry(root + "/" + parent_, error);

@@ -1,20 +1,25 @@
 #pragma once
-// Control groups of ranks: limits, and a grip on every process that no program can escape. cgroup
-// v2, or the v1 hierarchies of hybrid hosts. Best effort: where they can't be used (not root,
-// read-only) ranks run without.
+// Control groups of ranks: limits, which devices can be opened, and a grip on every process that no
+// program can escape. cgroup v2, or the v1 hierarchies of hybrid hosts. Best effort: where they
+// can't be used (not root, read-only) ranks run without.
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agent/os/device_rules.h"
+
 namespace hai {
 
 struct CgroupLimits {
-  int cpus = 0;              // 0 = no limit
-  int64_t memory_bytes = 0;  // 0 = no limit
+  int cpus = 0;                                    // 0 = no limit
+  int64_t memory_bytes = 0;                        // 0 = no limit
+  int processes = 0;                               // 0 = no limit; threads count
+  std::optional<std::vector<DeviceRule>> devices;  // none = all that permissions allow
 };
 
 // Where this host's hierarchies are mounted; "" for those it does not have.
@@ -24,8 +29,14 @@ struct CgroupMounts {
   std::string cpu;  // v1
   std::string memory;
   std::string pids;
+  std::string devices;
 };
 CgroupMounts find_cgroup_mounts();
+
+struct RankCgroups {
+  std::vector<std::string> directories;  // one per hierarchy; empty if there are none to use
+  bool filters_devices = false;
+};
 
 class CgroupHost {
  public:
@@ -33,22 +44,23 @@ class CgroupHost {
   // apart.
   CgroupHost(CgroupMounts mounts, std::string parent, std::string prefix);
 
-  // The group's directories, one per hierarchy; empty if there are none to use. A second call for
-  // one name gives the same.
-  std::vector<std::string> create(std::string_view name, CgroupLimits limits);
+  // A second call for one name gives the same directories.
+  RankCgroups create(std::string_view name, const CgroupLimits& limits);
   // All directories with our prefix whose name `keep` does not list are emptied by force and
   // removed.
   void remove_others(const std::vector<std::string>& keep);
 
  private:
-  std::vector<std::string> hierarchies(CgroupLimits limits) const;
+  std::vector<std::string> hierarchies(const CgroupLimits& limits) const;
+  std::string make_group(const std::string& root, std::string_view name) const;
+  bool filter(const std::string& directory, const std::vector<DeviceRule>& rules) const;
 
   CgroupMounts mounts_;
   std::string parent_;
   std::string prefix_;
 };
 
-// These take what create() gave.
+// These take the directories that create() gave.
 void kill_cgroups(const std::vector<std::string>& directories);  // SIGKILL to every process in them
 std::vector<pid_t> cgroup_processes(const std::vector<std::string>& directories);
 // How often the kernel killed a process of the group because its memory was used up.

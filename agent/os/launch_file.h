@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/core/environment.h"
+#include "agent/os/confinement.h"
 #include "common/agent_messages.h"
 #include "common/status.h"
 
@@ -41,6 +42,7 @@ struct LaunchFile {
   std::string temp_dir;
   ProgramOptions program;
   std::vector<std::string> cgroups;  // directories the rank's processes join
+  Confinement confinement;
   bool operator==(const LaunchFile&) const = default;
 };
 

@@ -33,6 +33,28 @@ Json program_to_json(const ProgramOptions& program) {
   return json;
 }
 
+// An agent of before wrote none.
+Confinement confinement_from_json(const Json& launch) {
+  Confinement confinement;
+  const Json json = launch.value("confinement", Json::object());
+  confinement.system_users = json.value("system_users", confinement.system_users);
+  confinement.drops_privileges = json.value("drops_privileges", false);
+  confinement.allowed_calls = json.value("allowed_calls", confinement.allowed_calls);
+  confinement.has_own_mounts = json.value("has_own_mounts", false);
+  confinement.kept_paths = json.value("kept_paths", confinement.kept_paths);
+  confinement.counts_gpus_from_zero = json.value("counts_gpus_from_zero", false);
+  return confinement;
+}
+
+Json confinement_to_json(const Confinement& confinement) {
+  return {{"system_users", confinement.system_users},
+          {"drops_privileges", confinement.drops_privileges},
+          {"allowed_calls", confinement.allowed_calls},
+          {"has_own_mounts", confinement.has_own_mounts},
+          {"kept_paths", confinement.kept_paths},
+          {"counts_gpus_from_zero", confinement.counts_gpus_from_zero}};
+}
+
 LaunchFile parse_launch(const Json& json) {
   LaunchFile launch;
   launch.key = key_from_json(json.at("key"));
@@ -55,6 +77,7 @@ LaunchFile parse_launch(const Json& json) {
   launch.temp_dir = json.at("temp_dir").get<std::string>();
   launch.program = program_from_json(json);
   launch.cgroups = json.at("cgroups").get<std::vector<std::string>>();
+  launch.confinement = confinement_from_json(json);
   return launch;
 }
 
@@ -81,7 +104,8 @@ std::string launch_file_to_json(const LaunchFile& launch) {
                      {"socket_dir", launch.socket_dir},
                      {"temp_dir", launch.temp_dir},
                      {"program", program_to_json(launch.program)},
-                     {"cgroups", launch.cgroups}};
+                     {"cgroups", launch.cgroups},
+                     {"confinement", confinement_to_json(launch.confinement)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

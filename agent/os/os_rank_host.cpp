@@ -79,7 +79,9 @@ OsRankHost::OsRankHost(OsRankHostOptions options, UniqueFd lock, Loop& loop,
       loop_(loop),
       context_(context),
       cgroups_(options_.use_cgroups ? find_cgroup_mounts() : CgroupMounts{}, options_.cgroup_parent,
-               cgroup_prefix(options_.data_dir)) {
+               cgroup_prefix(options_.data_dir)),
+      powers_(find_powers(cgroups_)) {
+  say_what_is_missing();
   hang_watch_ = std::make_unique<HangWatch>(
       loop_,
       [this](const RankKey& key) {
@@ -96,6 +98,13 @@ OsRankHost::OsRankHost(OsRankHostOptions options, UniqueFd lock, Loop& loop,
 }
 
 OsRankHost::~OsRankHost() = default;
+
+void OsRankHost::say_what_is_missing() const {
+  const std::string_view isolation = to_string(options_.confinement.isolation);
+  for (const std::string& what : missing_confinement(options_.confinement, powers_)) {
+    log_warning("ranks_confined_less", {{"isolation", isolation}, {"because", what}});
+  }
+}
 
 void OsRankHost::set_listener(Listener listener) { listener_ = std::move(listener); }
 
@@ -191,10 +200,14 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
   if (!made.is_ok()) return made.status();
   LaunchFile& launch = made.value();
   remember_use(rank, launch);
-  rank.cgroups = cgroups_.create(to_string(order.key),
-                                 {.cpus = order.cpus, .memory_bytes = order.memory_bytes});
-  launch.cgroups = rank.cgroups;
   launch.socket_dir = rank.socket_dir;
+  const ConfinementSettings settings = confinement_of(order);
+  RankCgroups groups =
+      cgroups_.create(to_string(order.key), rank_limits(order, settings, options_.node));
+  rank.cgroups = launch.cgroups = std::move(groups.directories);
+  launch.confinement = rank_confinement(launch, settings, powers_, options_.python_dir);
+  launch.confinement.counts_gpus_from_zero =
+      groups.filters_devices && !options_.node.gpu_minors.empty();
   launch.unknown_user_runs_as_self = options_.unknown_user_runs_as_self;
   launch.lease_until = to_boot_time(lease_until);
   launch.log_limits = options_.log_limits;

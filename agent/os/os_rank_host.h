@@ -20,6 +20,7 @@
 #include "agent/os/hang_watch.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/log_janitor.h"
+#include "agent/os/rank_confinement.h"
 #include "agent/os/rank_leftovers.h"
 #include "agent/os/shim_link.h"
 #include "common/loop_scope.h"
@@ -39,6 +40,8 @@ struct OsRankHostOptions {
   std::string shim_path;  // "" = default_shim_path()
   bool unknown_user_runs_as_self = false;
   bool use_cgroups = true;
+  ConfinementSettings confinement;
+  NodeShape node;
   std::string cgroup_parent = "hai";
   LogLimits log_limits;
   LogKeepLimits log_keep_limits;
@@ -87,6 +90,7 @@ class OsRankHost final : public RankHost {
   Status make_directories(Rank& rank, LocalPaths& paths);
   void adopt_one(const RankKey& key);
   Result<LaunchRank> as_validation(LaunchRank order, const RankDirectory& directory) const;
+  ConfinementSettings confinement_of(const LaunchRank& order) const;
   RankInUse in_use(const Rank& rank) const;
   void connect(Rank& rank);
   void say_what_shall_be(Rank& rank);
@@ -101,11 +105,14 @@ class OsRankHost final : public RankHost {
   MonoTime to_boot_time(MonoTime loop_time) const;
   void after(Duration delay, std::function<void()> action);
 
+  void say_what_is_missing() const;
+
   const OsRankHostOptions options_;
   UniqueFd lock_;
   Loop& loop_;
   boost::asio::io_context& context_;
   CgroupHost cgroups_;
+  const Powers powers_;
   std::map<RankKey, std::unique_ptr<Rank>> ranks_;
   Listener listener_;
   std::unique_ptr<HangWatch> hang_watch_;

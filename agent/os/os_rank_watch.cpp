@@ -54,6 +54,11 @@ Result<LaunchRank> OsRankHost::as_validation(LaunchRank order,
   return order;
 }
 
+ConfinementSettings OsRankHost::confinement_of(const LaunchRank& order) const {
+  if (!order.is_validation) return options_.confinement;
+  return {.isolation = Isolation::none, .system_users = {own_user_name()}};
+}
+
 void OsRankHost::take_measurements(Rank& rank) {
   const Result<std::string> text =
       read_file(rank.directory.validation_file(), kValidationFileBytesMax);

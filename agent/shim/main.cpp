@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string>
 
+#include "agent/os/confinement.h"
 #include "agent/os/files.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/process_table.h"
@@ -113,8 +114,10 @@ int run(const RankDirectory& directory) {
   if (!text.is_ok()) return fail(text.status());
   Result<LaunchFile> launch = launch_file_from_json(text.value());
   if (!launch.is_ok()) return fail(launch.status());
-  Result<UserIdentity> user =
-      find_user(launch.value().user, launch.value().unknown_user_runs_as_self);
+  Result<UserIdentity> user = find_user(
+      launch.value().user, {.unknown_runs_as_self = launch.value().unknown_user_runs_as_self,
+                            .system_users = launch.value().confinement.system_users,
+                            .uid_min = read_uid_min()});
   if (user.is_ok()) share_log(launch.value().log_dir, user.value());
   Result<LogSpool> spool = LogSpool::open(launch.value().log_dir, launch.value().log_limits);
   if (!spool.is_ok()) return fail(spool.status());
@@ -143,6 +146,7 @@ int main(int argc, char** argv) {
   }
   hai::detach();
   hai::protect_from_oom();
+  hai::hide_from_own_user();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   return hai::run({argv[2]});
 }

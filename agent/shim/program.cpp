@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "agent/shim/cgroup_fork.h"
+#include "agent/shim/privileges.h"
+#include "common/gpu_set.h"
 
 namespace hai {
 
@@ -28,6 +30,7 @@ constexpr int kPipeBytes = 1 << 20;
 struct ChildPlan {
   const LaunchFile& launch;
   const UserIdentity& user;
+  const Confines& confines;
   std::vector<char*> argv;
   std::vector<char*> environment;
   std::string entrypoint_path;  // to be checked; absolute
@@ -88,17 +91,30 @@ void accept_oom() {
   ::close(fd);
 }
 
+void enter_mounts(const ChildPlan& plan) {
+  if (plan.confines.mounts && !plan.confines.mounts->enter()) fail(plan, LaunchStep::mounts);
+}
+
 void become_user(const ChildPlan& plan) {
   const UserIdentity& user = plan.user;
+  const bool is_confined = plan.confines.calls.has_value();
+  if (is_confined && !empty_bounding_set()) fail(plan, LaunchStep::privileges);
   if (user.switch_user) {
     if (::setgroups(user.groups.size(), user.groups.data()) != 0 || ::setgid(user.gid) != 0 ||
         ::setuid(user.uid) != 0) {
       fail(plan, LaunchStep::user);
     }
   }
+  if (is_confined && !drop_capabilities()) fail(plan, LaunchStep::privileges);
   // After setuid, which clears it. If the shim died before, nobody would ever tell us.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.shim) ::_exit(127);
+}
+
+// From here on the child itself makes only calls that the filter lets through.
+void filter_calls(const ChildPlan& plan) {
+  if (!plan.confines.calls) return;
+  if (!forbid_new_privileges() || !plan.confines.calls->apply()) fail(plan, LaunchStep::privileges);
 }
 
 void enter_workspace(const ChildPlan& plan) {
@@ -133,7 +149,9 @@ const char* check_entrypoint(const ChildPlan& plan) {
   limit_core_dumps(plan.launch.program.core_size);
   ::umask(022);
   accept_oom();
+  enter_mounts(plan);
   become_user(plan);
+  filter_calls(plan);
   reset_signals();
   enter_workspace(plan);
   const char* file = check_entrypoint(plan);
@@ -149,11 +167,20 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-std::vector<std::string> environment_texts(const Environment& environment,
-                                           const UserIdentity& user) {
+// Numbers of the node's GPUs as CUDA counts them where it can open no others: from 0.
+void count_gpus_from_zero(Environment& environment) {
+  const auto found = environment.find("CUDA_VISIBLE_DEVICES");
+  if (found == environment.end()) return;
+  const Result<GpuSet> gpus = parse_gpu_set(found->second);
+  if (gpus.is_ok()) found->second = to_string(GpuSet::first(gpus.value().count()));
+}
+
+std::vector<std::string> environment_texts(const LaunchProcess& process, const UserIdentity& user,
+                                           bool only_its_gpus) {
   Environment all = {
       {"HOME", user.home}, {"SHELL", user.shell}, {"MARSV2_UID", std::to_string(user.uid)}};
-  for (const auto& [name, value] : environment) all[name] = value;
+  for (const auto& [name, value] : process.environment) all[name] = value;
+  if (only_its_gpus) count_gpus_from_zero(all);
   std::vector<std::string> texts;
   for (const auto& [name, value] : all) texts.push_back(name + "=" + value);
   return texts;
@@ -170,7 +197,7 @@ bool make_pipe(UniqueFd& reader, UniqueFd& writer) {
 }  // namespace
 
 Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProcess& process,
-                                     const UserIdentity& user) {
+                                     const UserIdentity& user, const Confines& confines) {
   StartedProgram started;
   UniqueFd output;
   UniqueFd failure;
@@ -181,12 +208,14 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
           kPipeBytes);  // Best effort: bursts need not wait for the shim.
 
   std::vector<std::string> argv = process.argv;
-  std::vector<std::string> environment = environment_texts(process.environment, user);
+  std::vector<std::string> environment =
+      environment_texts(process, user, launch.confinement.counts_gpus_from_zero);
   const bool absolute = launch.entrypoint.starts_with('/');
   CgroupFork groups(launch.cgroups);
   ChildPlan plan = {
       .launch = launch,
       .user = user,
+      .confines = confines,
       .argv = pointers(argv),
       .environment = pointers(environment),
       .entrypoint_path = absolute ? launch.entrypoint : launch.workspace + "/" + launch.entrypoint,
@@ -212,6 +241,10 @@ std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
     case LaunchStep::cgroup:
     case LaunchStep::output:
       return fmt::format("cannot prepare the program's process: {}", why);
+    case LaunchStep::mounts:
+      return fmt::format("cannot enter the rank's own mounts: {}", why);
+    case LaunchStep::privileges:
+      return fmt::format("cannot give up privileges: {}", why);
     case LaunchStep::user:
       return fmt::format("cannot become user {}: {}", launch.user, why);
     case LaunchStep::workspace:

@@ -1,7 +1,8 @@
 #pragma once
-// Starts one main process of the rank: own session, joined to the rank's cgroups, as the job's
-// user, killed by the kernel should the shim die. Looks at workspace and entrypoint only in the new
-// process, as that user: a hung file system must not hang the shim.
+// Starts one main process of the rank: own session, joined to the rank's cgroups, in its own
+// mounts, as the job's user, without privileges, killed by the kernel should the shim die. Looks at
+// workspace and entrypoint only in the new process, as that user: a hung file system must not hang
+// the shim.
 
 #include <sys/types.h>
 
@@ -10,6 +11,7 @@
 
 #include "agent/os/files.h"
 #include "agent/os/launch_file.h"
+#include "agent/shim/confines.h"
 #include "agent/shim/user_identity.h"
 #include "common/status.h"
 
@@ -26,7 +28,9 @@ enum class LaunchStep : int {
   session,
   cgroup,
   output,
+  mounts,
   user,
+  privileges,
   workspace,
   entrypoint,
   permission,
@@ -38,7 +42,7 @@ struct LaunchFailure {
 };
 
 Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProcess& process,
-                                     const UserIdentity& user);
+                                     const UserIdentity& user, const Confines& confines);
 
 // For the job's owner.
 std::string describe(const LaunchFailure& failure, const LaunchFile& launch,

@@ -74,8 +74,8 @@ Status Shim::start(std::function<void()> done) {
   RETURN_IF_ERROR(open_sockets());
   if (!user_.is_ok()) {
     launch_failed(user_.status().message());
-  } else if (const Status prepared = prepare_temp_dir(); !prepared.is_ok()) {
-    node_failed(prepared.message());
+  } else if (const Status made = make_temp_dir(); !made.is_ok()) {
+    node_failed(made.message());
   } else {
     start_programs();
   }
@@ -97,20 +97,28 @@ Status Shim::open_sockets() {
   return control_server_->listen(control_fd_, control_socket(launch_.socket_dir));
 }
 
-Status Shim::prepare_temp_dir() {
+Status Shim::make_temp_dir() {
+  const std::string& path = launch_.temp_dir;
+  if (path.empty() || ::mkdir(path.c_str(), 0700) == 0) return ok();
+  return internal("cannot make the temporary directory {}: {}", path, errno_text(errno));
+}
+
+Status Shim::give_temp_dir() {
   const UserIdentity& user = user_.value();
   const std::string& path = launch_.temp_dir;
-  if (path.empty()) return ok();
-  const bool made = ::mkdir(path.c_str(), 0700) == 0;
-  if (!made || (user.switch_user && ::lchown(path.c_str(), user.uid, user.gid) != 0)) {
-    return internal("cannot make the temporary directory {}: {}", path, errno_text(errno));
-  }
-  return ok();
+  if (path.empty() || !user.switch_user || ::lchown(path.c_str(), user.uid, user.gid) == 0)
+    return ok();
+  return internal("cannot give the temporary directory {} to user {}: {}", path, launch_.user,
+                  errno_text(errno));
 }
 
 void Shim::start_programs() {
+  const Result<Confines> confines = make_confines(launch_, user_.value());
+  if (!confines.is_ok()) return launch_failed(confines.status().message());
+  if (const Status given = give_temp_dir(); !given.is_ok()) return launch_failed(given.message());
   for (const LaunchProcess& process : launch_.processes) {
-    Result<StartedProgram> started = start_program(launch_, process, user_.value());
+    Result<StartedProgram> started =
+        start_program(launch_, process, user_.value(), confines.value());
     if (!started.is_ok()) return launch_failed(started.status().message());
     OutputPipe pipe(context_, std::move(started.value().output), spool_,
                     [this] { saw_activity(); });

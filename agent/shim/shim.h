@@ -12,6 +12,7 @@
 #include "agent/os/log_spool.h"
 #include "agent/os/rank_directory.h"
 #include "agent/shim/boot_timer.h"
+#include "agent/shim/confines.h"
 #include "agent/shim/control_requests.h"
 #include "agent/shim/job_requests.h"
 #include "agent/shim/line_server.h"
@@ -54,7 +55,8 @@ class Shim final : private JobPort, private ControlPort {
   void write_log(const std::string& text) override;
 
   Status open_sockets();
-  Status prepare_temp_dir();
+  Status make_temp_dir();
+  Status give_temp_dir();
   void start_programs();
   void watch_launch(Program& program);
   void check_launch(Program& program);

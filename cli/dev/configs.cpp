@@ -59,10 +59,17 @@ knobs:
 
 std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,
                          const std::string& address) {
-  // A validation of a node that is no machine of its own shows how it works, and is soon over.
   const std::string settings = settings_of(cluster, node.name);
-  const bool has_own = settings.find("validator:") != std::string::npos;
-  const std::string validator = has_own ? "" : "validator:\n  options: --quick\n";
+  const auto unless_set = [&settings](const std::string& key, const std::string& lines) {
+    const bool is_set = ("\n" + settings).find("\n" + key + ":") != std::string::npos;
+    return is_set ? "" : key + ":" + lines;
+  };
+  // A validation of a node that is no machine of its own shows how it works, and is soon over.
+  std::string defaults = unless_set("validator", "\n  options: --quick\n");
+  // On their own machines people work in /tmp, and so do their jobs.
+  defaults += unless_set("isolation", " shared\n");
+  // Its users are hai's only: their jobs run as whoever started the cluster.
+  defaults += unless_set("confinement", "\n  system_users: [root]\n");
   return fmt::format(R"(# Written anew by each `hai dev up` and `hai dev start agent:{}`.
 name: {}
 group: {}
@@ -79,7 +86,7 @@ unknown_user_runs_as_self: true
 )",
                      node.name, quoted(node.name), quoted(node.group), quoted(node.zone),
                      quoted(node.leaf), address, quoted(files.node(node.name)),
-                     quoted(cluster.grpc()), quoted(files.agent_token()), node.gpus, validator,
+                     quoted(cluster.grpc()), quoted(files.agent_token()), node.gpus, defaults,
                      settings);
 }
 

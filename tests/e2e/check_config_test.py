@@ -1,6 +1,7 @@
 """--check-config of both programs says what is wrong before a start would find out, and what it
 names and is not there."""
 
+import os
 import subprocess
 import unittest
 
@@ -64,6 +65,17 @@ class CheckConfigTest(ClusterTest):
         code, said = self.check("hai-agent", self.changed(good, 'name: "node-1"', 'name: "node 1"'))
         self.assertEqual(code, 2)
         self.assertIn("name: must be 1 to 255 letters, digits and . _ -, is 'node 1'", said)
+
+    def test_of_how_an_agent_isolates(self):
+        config = self.cluster.data / "nodes" / "node-1" / "agent.yaml"
+        words = [str(programs() / "hai-agent"), "--check-config", "--config", str(config)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout.splitlines()[:2], [f"{config}: ok", "isolation: shared"])
+        if os.geteuid() != 0:
+            self.assertIn("isolation: hai-agent is not root: ranks run as its own user", done.stdout)
+        code, said = self.check("hai-agent", self.changed(config, "isolation: shared", "isolation: lax"))
+        self.assertEqual(code, 2)
+        self.assertIn("isolation: must be strict, shared or none, is lax", said)
 
     def test_a_token_that_others_can_read_is_none(self):
         good = self.cluster.data / "server.yaml"

@@ -253,6 +253,8 @@ servers: [{addresses}]
 token_file: "{self.root}/agent.token"
 simulate_gpus: {self.gpus}
 unknown_user_runs_as_self: true
+isolation: shared
+confinement: {{system_users: [root]}}
 {self.agent_options}"""
         )
         words = ["--fleet", str(self.fleet)] if self.fleet else []

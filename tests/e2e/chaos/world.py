@@ -59,6 +59,8 @@ servers: [{servers}]
 token_file: {root}/agent.token
 simulate_gpus: 8
 unknown_user_runs_as_self: true
+isolation: shared
+confinement: {{system_users: [root]}}
 """
 
 

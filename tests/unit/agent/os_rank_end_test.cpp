@@ -277,7 +277,7 @@ TEST_F(RankEndTest, MemoryLimitIsKeptAndSaid) {
 TEST_F(RankEndTest, CgroupsAreMadeAndRemoved) {
   CgroupHost probe(find_cgroup_mounts(), "hai-test", "probe");
   const std::vector<std::string> groups =
-      probe.create("1.1.0", {.cpus = 1, .memory_bytes = 256 << 20});
+      probe.create("1.1.0", {.cpus = 1, .memory_bytes = 256 << 20}).directories;
   if (groups.empty()) GTEST_SKIP() << "no usable cgroups";
   probe.remove_others({});
   EXPECT_FALSE(std::filesystem::exists(groups[0]));

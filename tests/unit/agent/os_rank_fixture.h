@@ -41,6 +41,7 @@ class RankHostTest : public testing::Test {
     options_.data_dir = root_ + "/data";
     options_.shim_path = HAI_SHIM_PATH;
     options_.unknown_user_runs_as_self = true;
+    options_.confinement.system_users = {"root"};
   }
 
   void TearDown() override {

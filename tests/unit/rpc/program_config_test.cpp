@@ -128,6 +128,8 @@ shim: /usr/bin/hai-shim
 python_dir: /usr/share/hai
 unknown_user_runs_as_self: true
 cgroups: false
+isolation: shared
+confinement: {system_users: [root], processes_max: 99, devices: [/dev/gdrdrv], allowed_calls: [bpf]}
 log: {level: warning}
 )",
                                                   "agent.yaml");
@@ -135,6 +137,36 @@ log: {level: warning}
   EXPECT_EQ(config.value().servers, (std::vector<std::string>{"a:1", "b:2"}));
   EXPECT_EQ(config.value().simulate_gpus, 8);
   EXPECT_FALSE(config.value().cgroups);
+  const ConfinementSettings& confinement = config.value().confinement;
+  EXPECT_EQ(confinement.isolation, Isolation::shared);
+  EXPECT_EQ(confinement.system_users, std::vector<std::string>{"root"});
+  EXPECT_EQ(confinement.processes_max, 99);
+  EXPECT_EQ(confinement.devices, std::vector<std::string>{"/dev/gdrdrv"});
+  EXPECT_EQ(confinement.allowed_calls, std::vector<std::string>{"bpf"});
+}
+
+TEST(AgentConfig, ConfinesStrictlyUnlessToldOtherwise) {
+  const std::string least = "data_dir: /d\nservers: [a:1]\ntoken_file: /t\n";
+  const ConfinementSettings confinement = parse_agent_config(least, "a").value().confinement;
+  EXPECT_EQ(confinement.isolation, Isolation::strict);
+  EXPECT_EQ(confinement.processes_max, 16'384);
+  EXPECT_TRUE(confinement.system_users.empty());
+}
+
+TEST(AgentConfig, SaysWhatItCannotConfineBy) {
+  const std::string said =
+      parse_agent_config(
+          "data_dir: /d\nservers: [a:1]\ntoken_file: /t\nisolation: loose\n"
+          "confinement: {processes_max: -1, devices: [gdrdrv], allowed_calls: [read]}\n",
+          "a")
+          .status()
+          .message();
+  for (const char* error :
+       {"isolation: must be strict, shared or none, is loose",
+        "confinement.processes_max: ", "confinement.devices: must be paths below /dev, has gdrdrv",
+        "confinement.allowed_calls: read is no system call that would be"}) {
+    EXPECT_NE(said.find(error), std::string::npos) << error << "\n" << said;
+  }
 }
 
 TEST(AgentConfig, AllErrorsWithTheirLines) {

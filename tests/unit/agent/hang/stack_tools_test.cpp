@@ -1,7 +1,10 @@
 #include "agent/hang/stack_tools.h"
 
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include "agent/os/confinement.h"
 #include "tests/unit/agent/hang/stuck_process.h"
 
 namespace hai {
@@ -45,6 +48,25 @@ TEST(StackTools, GdbNamesTheFunctionThatWaits) {
   EXPECT_EQ(stack->top_frame, "syscall");
   EXPECT_TRUE(stuck.is_alive());
   EXPECT_EQ(stuck.state(), 'S') << "and it runs on";
+}
+
+// The worst a tool can do: it stops the process and never lets it go on.
+// As ranks of a node with `isolation: strict` are: gdb, which runs as the rank's user, cannot enter
+// the mounts, and looked for the program's files in vain.
+TEST(StackTools, GdbFindsTheFilesOfAProcessWithMountsOfItsOwn) {
+  if (!test::has_gdb() || ::geteuid() != 0) GTEST_SKIP() << "no gdb, or not root";
+  if (!can_make_mounts()) GTEST_SKIP() << "no mounts here";
+  const StuckProcess stuck([](int ready) {
+    const bool is_ready = ::unshare(CLONE_NEWNS) == 0 && ::setgroups(0, nullptr) == 0 &&
+                          ::setgid(65534) == 0 && ::setuid(65534) == 0;
+    if (is_ready && ::write(ready, "x", 1) == 1) ::execl("/bin/sleep", "sleep", "1000", nullptr);
+  });
+  const auto brief = [&] { return read_brief("/proc", stuck.pid()); };
+  for (int tries = 0; tries < 1000 && brief()->state != 'S'; ++tries) ::usleep(1'000);
+  const auto stack =
+      native_stack({.gdb = "/usr/bin/gdb"}, *brief(), {.patience = 60s, .bytes_max = 64 << 10});
+  ASSERT_TRUE(stack.has_value());
+  EXPECT_NE(stack->top_frame.find("sleep"), std::string::npos) << stack->text;
 }
 
 // The worst a tool can do: it stops the process and never lets it go on.

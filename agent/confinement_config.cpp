@@ -1,0 +1,37 @@
+#include "agent/confinement_config.h"
+
+#include "agent/os/refused_calls.h"
+
+namespace hai {
+
+namespace {
+
+constexpr int64_t kProcessesMost = 4'194'304;  // the kernel's largest number of a process
+
+}  // namespace
+
+void read_confinement(YamlReader& reader, ConfinementSettings* out) {
+  if (std::string word; reader.string("isolation", &word)) {
+    const Result<Isolation> isolation = parse_isolation(word);
+    if (isolation.is_ok()) out->isolation = isolation.value();
+    if (!isolation.is_ok()) reader.fail("isolation", isolation.status().message());
+  }
+  reader.strings("confinement.system_users", &out->system_users);
+  reader.integer("confinement.processes_max", &out->processes_max,
+                 {.low = 0, .high = kProcessesMost});
+  if (reader.strings("confinement.devices", &out->devices)) {
+    for (const std::string& path : out->devices) {
+      if (path.starts_with("/dev/")) continue;
+      reader.fail("confinement.devices", fmt::format("must be paths below /dev, has {}", path));
+    }
+  }
+  if (reader.strings("confinement.allowed_calls", &out->allowed_calls)) {
+    for (const std::string& call : out->allowed_calls) {
+      if (is_refused_call(call)) continue;
+      reader.fail("confinement.allowed_calls",
+                  fmt::format("{} is no system call that would be refused", call));
+    }
+  }
+}
+
+}  // namespace hai

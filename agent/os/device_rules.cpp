@@ -1,0 +1,62 @@
+#include "agent/os/device_rules.h"
+
+#include <glob.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+
+namespace hai {
+
+namespace {
+
+// Numbers that Linux gave them for good (Documentation/admin-guide/devices.txt).
+constexpr DeviceRule kUsual[] = {
+    {'c', 1, 3},                        // null
+    {'c', 1, 5},                        // zero
+    {'c', 1, 7},                        // full
+    {'c', 1, 8},                        // random
+    {'c', 1, 9},                        // urandom
+    {'c', 5, 0},                        // tty
+    {'c', 5, 2},                        // ptmx
+    {'c', 136, DeviceRule::kAnyMinor},  // pts
+};
+
+// What CUDA opens besides the GPUs; uverbs and rdma_cm are RDMA's. Not its management: umad, issm.
+constexpr const char* kOfAllRanks[] = {"nvidiactl",          "nvidia-uvm",
+                                       "nvidia-uvm-tools",   "nvidia-modeset",
+                                       "nvidia-fs*",         "nvidia-caps-imex-channels/*",
+                                       "infiniband/uverbs*", "infiniband/rdma_cm"};
+
+void add_matching(const std::string& pattern, std::vector<DeviceRule>& out) {
+  glob_t found{};
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+      struct stat info {};
+      if (::stat(found.gl_pathv[i], &info) != 0) continue;
+      if (!S_ISCHR(info.st_mode) && !S_ISBLK(info.st_mode)) continue;
+      out.push_back({.kind = S_ISCHR(info.st_mode) ? 'c' : 'b',
+                     .major = static_cast<int>(major(info.st_rdev)),
+                     .minor = static_cast<int>(minor(info.st_rdev))});
+    }
+  }
+  ::globfree(&found);
+}
+
+}  // namespace
+
+std::vector<DeviceRule> device_rules(const DeviceNeeds& needs) {
+  std::vector<DeviceRule> rules(std::begin(kUsual), std::end(kUsual));
+  for (const char* name : kOfAllRanks) add_matching(needs.dev_root + "/" + name, rules);
+  if (needs.gpu_minors.empty()) add_matching(needs.dev_root + "/nvidia[0-9]*", rules);
+  for (size_t gpu = 0; gpu < needs.gpu_minors.size(); ++gpu) {
+    if (!needs.gpus.contains(static_cast<int>(gpu))) continue;
+    add_matching(needs.dev_root + "/nvidia" + std::to_string(needs.gpu_minors[gpu]), rules);
+  }
+  for (const std::string& pattern : needs.more) add_matching(pattern, rules);
+  std::sort(rules.begin(), rules.end());
+  rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
+  return rules;
+}
+
+}  // namespace hai

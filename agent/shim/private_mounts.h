@@ -1,0 +1,35 @@
+#pragma once
+// A rank's own view of the machine's folders: /tmp is its temporary directory, /dev/shm is new and
+// empty, /proc shows the user's own processes only, and all else is the machine's, also what is
+// mounted later. A job has one rank per node, so what its programs share through /dev/shm, such as
+// NCCL's buffers, all of them see; it is gone with the last of them.
+
+#include <string>
+#include <vector>
+
+#include "agent/os/files.h"
+#include "agent/shim/user_identity.h"
+#include "common/status.h"
+
+namespace hai {
+
+struct PrivateMountPlan {
+  std::string temp_dir;  // still root's, so that nobody puts links into it meanwhile
+  std::vector<std::string>
+      kept;  // folders below /tmp or /dev/shm, where they were; see paths_to_keep()
+};
+
+class PrivateMounts {
+ public:
+  // Folders to keep are opened as `user`: a mount would let him pass by what he may not enter.
+  // Those that he cannot open are left out.
+  static Result<PrivateMounts> make(const PrivateMountPlan& plan, const UserIdentity& user);
+
+  // In a child, still as root; allocates nothing. False, with errno, if it fails.
+  bool enter() const;
+
+ private:
+  UniqueFd namespace_;
+};
+
+}  // namespace hai
