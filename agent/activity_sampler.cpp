@@ -22,7 +22,7 @@ ActivitySample ActivitySampler::sample(const RankInUse& rank) {
   return sample;
 }
 
-// Opened for each look, so that the library is in nobody's way between them: looks are rare.
+// The library is loaded for each look and not kept: looks are rare.
 std::optional<int> ActivitySampler::gpu_utilization(GpuSet gpus) {
   const Result<std::unique_ptr<NvmlLibrary>> nvml =
       NvmlLibrary::open(config_.nvml_library.empty() ? "libnvidia-ml.so.1" : config_.nvml_library);

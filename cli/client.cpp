@@ -31,31 +31,7 @@ void Client::stop() { wire_->stop(); }
   Result<v1::Reply> Client::method(const v1::Request& request) {                 \
     return wire_->call<v1::Request, v1::Reply>(&ClientWire::Stub::Rpc, request); \
   }
-HAI_CALL(submit_job, SubmitJob, SubmitJobRequest, SubmitJobReply)
-HAI_CALL(get_job, GetJob, GetJobRequest, Job)
-HAI_CALL(list_jobs, ListJobs, ListJobsRequest, ListJobsReply)
-HAI_CALL(list_attempts, ListAttempts, ListAttemptsRequest, ListAttemptsReply)
-HAI_CALL(control_job, ControlJob, ControlJobRequest, ControlJobReply)
-HAI_CALL(set_job_priority, SetJobPriority, SetJobPriorityRequest, Job)
-HAI_CALL(move_job, MoveJob, MoveJobRequest, MoveJobReply)
-HAI_CALL(what_if, WhatIf, WhatIfRequest, WhatIfReply)
-HAI_CALL(why_job, WhyJob, WhyJobRequest, WhyJobReply)
-HAI_CALL(list_events, ListEvents, ListEventsRequest, ListEventsReply)
-HAI_CALL(close_incident, CloseIncident, CloseIncidentRequest, CloseIncidentReply)
-HAI_CALL(list_incidents, ListIncidents, ListIncidentsRequest, ListIncidentsReply)
-HAI_CALL(list_nodes, ListNodes, ListNodesRequest, ListNodesReply)
-HAI_CALL(get_node, GetNode, GetNodeRequest, Node)
-HAI_CALL(control_node, ControlNode, ControlNodeRequest, ControlNodeReply)
-HAI_CALL(get_cluster, GetCluster, GetClusterRequest, Cluster)
-HAI_CALL(who_am_i, WhoAmI, WhoAmIRequest, WhoAmIReply)
-HAI_CALL(list_quotas, ListQuotas, ListQuotasRequest, ListQuotasReply)
-HAI_CALL(set_quota, SetQuota, SetQuotaRequest, Quota)
-HAI_CALL(delete_quota, DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)
-HAI_CALL(list_users, ListUsers, ListUsersRequest, ListUsersReply)
-HAI_CALL(set_user, SetUser, SetUserRequest, User)
-HAI_CALL(create_token, CreateToken, CreateTokenRequest, CreateTokenReply)
-HAI_CALL(list_tokens, ListTokens, ListTokensRequest, ListTokensReply)
-HAI_CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+HAI_CLIENT_CALLS(HAI_CALL)
 #undef HAI_CALL
 
 Status Client::watch_job(const v1::WatchJobRequest& request, const OnMessage<v1::Job>& on_message,

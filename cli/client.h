@@ -17,6 +17,34 @@
 
 namespace hai::cli {
 
+// The calls that are answered once and that `hai` makes: method, rpc, request, reply.
+#define HAI_CLIENT_CALLS(CALL)                                                  \
+  CALL(submit_job, SubmitJob, SubmitJobRequest, SubmitJobReply)                 \
+  CALL(get_job, GetJob, GetJobRequest, Job)                                     \
+  CALL(list_jobs, ListJobs, ListJobsRequest, ListJobsReply)                     \
+  CALL(list_attempts, ListAttempts, ListAttemptsRequest, ListAttemptsReply)     \
+  CALL(control_job, ControlJob, ControlJobRequest, ControlJobReply)             \
+  CALL(set_job_priority, SetJobPriority, SetJobPriorityRequest, Job)            \
+  CALL(move_job, MoveJob, MoveJobRequest, MoveJobReply)                         \
+  CALL(what_if, WhatIf, WhatIfRequest, WhatIfReply)                             \
+  CALL(why_job, WhyJob, WhyJobRequest, WhyJobReply)                             \
+  CALL(list_events, ListEvents, ListEventsRequest, ListEventsReply)             \
+  CALL(close_incident, CloseIncident, CloseIncidentRequest, CloseIncidentReply) \
+  CALL(list_incidents, ListIncidents, ListIncidentsRequest, ListIncidentsReply) \
+  CALL(list_nodes, ListNodes, ListNodesRequest, ListNodesReply)                 \
+  CALL(get_node, GetNode, GetNodeRequest, Node)                                 \
+  CALL(control_node, ControlNode, ControlNodeRequest, ControlNodeReply)         \
+  CALL(get_cluster, GetCluster, GetClusterRequest, Cluster)                     \
+  CALL(who_am_i, WhoAmI, WhoAmIRequest, WhoAmIReply)                            \
+  CALL(list_quotas, ListQuotas, ListQuotasRequest, ListQuotasReply)             \
+  CALL(set_quota, SetQuota, SetQuotaRequest, Quota)                             \
+  CALL(delete_quota, DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)         \
+  CALL(list_users, ListUsers, ListUsersRequest, ListUsersReply)                 \
+  CALL(set_user, SetUser, SetUserRequest, User)                                 \
+  CALL(create_token, CreateToken, CreateTokenRequest, CreateTokenReply)         \
+  CALL(list_tokens, ListTokens, ListTokensRequest, ListTokensReply)             \
+  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+
 // Called for each message of a stream; false ends it.
 template <typename Message>
 using OnMessage = std::function<bool(const Message&)>;
@@ -41,34 +69,13 @@ class Client {
   // out than waited for.
   void hurry(Duration limit);
 
-  Result<v1::SubmitJobReply> submit_job(const v1::SubmitJobRequest& request);
-  Result<v1::Job> get_job(const v1::GetJobRequest& request);
-  Result<v1::ListJobsReply> list_jobs(const v1::ListJobsRequest& request);
-  Result<v1::ListAttemptsReply> list_attempts(const v1::ListAttemptsRequest& request);
-  Result<v1::ControlJobReply> control_job(const v1::ControlJobRequest& request);
-  Result<v1::Job> set_job_priority(const v1::SetJobPriorityRequest& request);
-  Result<v1::MoveJobReply> move_job(const v1::MoveJobRequest& request);
-  Result<v1::WhatIfReply> what_if(const v1::WhatIfRequest& request);
-  Result<v1::WhyJobReply> why_job(const v1::WhyJobRequest& request);
-  Result<v1::ListEventsReply> list_events(const v1::ListEventsRequest& request);
-  Result<v1::CloseIncidentReply> close_incident(const v1::CloseIncidentRequest& request);
-  Result<v1::ListIncidentsReply> list_incidents(const v1::ListIncidentsRequest& request);
-  Result<v1::ListNodesReply> list_nodes(const v1::ListNodesRequest& request);
-  Result<v1::Node> get_node(const v1::GetNodeRequest& request);
-  Result<v1::ControlNodeReply> control_node(const v1::ControlNodeRequest& request);
-  Result<v1::Cluster> get_cluster(const v1::GetClusterRequest& request);
-  Result<v1::WhoAmIReply> who_am_i(const v1::WhoAmIRequest& request);
-  Result<v1::ListQuotasReply> list_quotas(const v1::ListQuotasRequest& request);
-  Result<v1::Quota> set_quota(const v1::SetQuotaRequest& request);
-  Result<v1::DeleteQuotaReply> delete_quota(const v1::DeleteQuotaRequest& request);
-  Result<v1::ListUsersReply> list_users(const v1::ListUsersRequest& request);
-  Result<v1::User> set_user(const v1::SetUserRequest& request);
-  Result<v1::CreateTokenReply> create_token(const v1::CreateTokenRequest& request);
-  Result<v1::ListTokensReply> list_tokens(const v1::ListTokensRequest& request);
-  Result<v1::RevokeTokenReply> revoke_token(const v1::RevokeTokenRequest& request);
+#define HAI_METHOD(method, Rpc, Request, Reply) \
+  Result<v1::Reply> method(const v1::Request& request);
+  HAI_CLIENT_CALLS(HAI_METHOD)
+#undef HAI_METHOD
 
   // Streams: ok when the server ended it or the callback returned false; deadline_exceeded after
-  // `limit`. They are not resumed here: the caller knows where it was.
+  // `limit`. They are not taken up again here: the caller knows where it was.
   Status watch_job(const v1::WatchJobRequest& request, const OnMessage<v1::Job>& on_message,
                    std::optional<Duration> limit = std::nullopt);
   Status watch_events(const v1::WatchEventsRequest& request, const OnMessage<v1::Event>& on_message,

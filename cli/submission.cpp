@@ -159,7 +159,7 @@ std::string unique_name(const std::string& stem) {
 }
 
 int submit(Session& session, const SubmissionOptions& options, JobSpec spec, const JobFile* file) {
-  if (const std::vector<SpecError> errors = validate_job_spec(spec); !errors.empty()) {
+  if (const std::vector<SpecError> errors = check_job_spec(spec); !errors.empty()) {
     for (const SpecError& error : errors) say(to_string(error));
     return kUsage;
   }

@@ -79,7 +79,7 @@ std::string suggestion(const Client& client, std::string_view message) {
   brief->set_notice(nullptr);
   brief->hurry(kDeadline);
   const std::string near = nearest(missing.name, names(*brief, missing));
-  // A job that has ended bears its name still: then it is the state that is wrong, not the name.
+  // The very same name belongs to a job that has ended: its state is wrong, not the spelling.
   return near.empty() || near == missing.name ? "" : fmt::format("did you mean {}?", near);
 }
 

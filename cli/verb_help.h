@@ -21,7 +21,7 @@ struct VerbHelp {
   std::string details = {};  // paragraphs, an empty line between two
   std::vector<Example> examples = {};
   std::string exit_codes = {};  // only if they differ from those of `hai --help`
-  std::string usage = {};       // what follows the verb, if its options do not tell
+  std::string usage = {};       // what follows the verb; "" = made from its options
 };
 
 // By the parser of the verb, which must live as long.

@@ -216,16 +216,6 @@ std::vector<HangSign> hang_signs(const RankActivity& rank, const HangLimits& lim
   return signs.take();
 }
 
-std::optional<MonoTime> hangs_since(const std::vector<HangSign>& signs) {
-  std::optional<MonoTime> words, other;
-  for (const HangSign& sign : signs) {
-    auto& earliest = source_of(sign.kind) == HangSource::words ? words : other;
-    earliest = std::min(earliest.value_or(sign.since), sign.since);
-  }
-  if (!words || !other) return std::nullopt;
-  return std::max(*words, *other);
-}
-
 void forget_old_samples(RankActivity& rank, const HangLimits& limits, MonoTime now) {
   auto& samples = rank.samples;
   size_t old = 0;

@@ -57,10 +57,6 @@ struct HangSign {
 // In the order of HangSignKind; each stands at `now`.
 std::vector<HangSign> hang_signs(const RankActivity& rank, const HangLimits& limits, MonoTime now);
 
-// When the second independent source joined: from then on it counts as a hang. None = no hang.
-// Words must be one of the sources: a program that tells of progress is believed.
-std::optional<MonoTime> hangs_since(const std::vector<HangSign>& signs);
-
 // How much history of samples is needed: drop what is older, but one.
 void forget_old_samples(RankActivity& rank, const HangLimits& limits, MonoTime now);
 

@@ -92,33 +92,33 @@ class Splitter {
   size_t position_ = 0;
 };
 
+void add_quoted(std::string_view word, std::string& text) {
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) {
+    text += word;
+    return;
+  }
+  text += '\'';
+  for (const char c : word) {
+    if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c;
+    }
+  }
+  text += '\'';
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> split_parameters(std::string_view text) {
   return Splitter(text).split();
 }
 
-std::string quote_word(std::string_view word) {
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) {
-    return std::string(word);
-  }
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  quoted += '\'';
-  return quoted;
-}
-
 std::string join_words(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
     if (!text.empty()) text += ' ';
-    text += quote_word(word);
+    add_quoted(word, text);
   }
   return text;
 }

@@ -16,8 +16,7 @@ inline constexpr size_t kWordsMax = 10'000;
 // An open quote, a trailing backslash, a NUL byte or too many words: invalid_argument.
 Result<std::vector<std::string>> split_parameters(std::string_view text);
 
-// One word that split_parameters and a shell read back as `word`.
-std::string quote_word(std::string_view word);
+// A text that split_parameters and a shell read back as these words.
 std::string join_words(const std::vector<std::string>& words);
 
 }  // namespace hai

@@ -41,6 +41,7 @@ void add_identity(const LaunchRank& order, const Numbers& numbers, Environment& 
   out["HAI_ZONE"] = here.zone;
   out["HAI_LEAF"] = here.leaf;
   out["HAI_CHECKPOINT"] = order.checkpoint;
+  out["HAI_SUSPEND_EXIT_CODE"] = std::to_string(order.suspend_exit_code);
   out["CUDA_VISIBLE_DEVICES"] = to_string(order.gpus);
   // CUDA's own order is the fastest first; ours, NVML's and the kernel's is the bus's.
   out["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";

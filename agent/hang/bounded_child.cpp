@@ -113,7 +113,7 @@ ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits
     output.text = "no process: " + errno_text(errno);
     return output;
   }
-  ::setpgid(pid, pid);  // Both do it: whoever comes first.
+  ::setpgid(pid, pid);  // Also done by the child: either may run first.
   read_until(read_end.get(), end, limits.bytes_max, output);
   reap(pid, end, output);
   return output;

@@ -48,7 +48,7 @@ Result<pid_t> spawn(const std::vector<std::string>& words, int output) {
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   ::posix_spawnattr_init(&attributes);
-  // A session of its own; signals as a new program expects them.
+  // In a session of its own, with no signal blocked or ignored.
   sigset_t none, all;
   ::sigemptyset(&none);
   ::sigfillset(&all);

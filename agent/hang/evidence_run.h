@@ -39,8 +39,8 @@ class EvidenceRun {
   EvidenceRun& operator=(EvidenceRun&&) = delete;
   ~EvidenceRun();
 
-  // Never blocks. Once it has given the evidence there is none any more. A run that is late or
-  // broken gives what it has said, and a summary that says so.
+  // Never blocks. Gives the evidence once, and nothing before or after. If the helper was late or
+  // broke, that is what it has written so far, with a summary that says so.
   std::optional<HangEvidence> poll(MonoTime now);
 
  private:

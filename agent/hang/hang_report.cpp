@@ -110,7 +110,7 @@ class ReportMaker {
                           stack->text);
       if (!stack->top_frame.empty()) where = stack->top_frame;
     };
-    // Native first, so that the summary prefers Python's words.
+    // Python's last: its top frame replaces the native one in the summary.
     if (left(options_.tool_patience) > Duration::zero())
       add(native_stack(tools, process, limits()));
     if (left(options_.tool_patience) > Duration::zero())
@@ -126,7 +126,7 @@ class ReportMaker {
                     process.pid, process.state, where.empty() ? "" : " in ", where);
   }
 
-  // In a child as well: should a kernel ever make a reader of these wait, only that one does.
+  // In a child, like the tools: if the kernel blocks the reader, only the child is stuck.
   std::string kernel_stacks(pid_t pid) const {
     const ChildOutput output = run_in_child(
         [&](int fd) {

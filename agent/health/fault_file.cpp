@@ -75,7 +75,7 @@ KeptFaults kept_from(const Json& json) {
                   .faults = {},
                   .cleared = {},
                   .damage = {}};
-  // One that cannot be read takes no other with it.
+  // An entry that cannot be read is left out; the others are kept.
   const auto read_each = [&](const char* list, const auto& read) {
     for (const Json& item : json.value(list, Json::array())) {
       try {

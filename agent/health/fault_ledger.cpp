@@ -89,7 +89,7 @@ void FaultLedger::add(const FaultEvent& event) {
   }
   StandingFault& fault = found->second;
   add_line(fault, event.line);
-  // A clock that was set back makes no echo last for ever.
+  // A negative time means that the clock was set back; then the fault counts as a new one.
   const Duration since = event.at - fault.event.at;
   if (since >= Duration(0) && since < kEchoes) return;
   fault.event = event;

@@ -83,7 +83,7 @@ CheckMemory GpuCheck::memory() const {
   for (const auto& [index, history] : gpus_) history.remember(gpu_subject(index), memory);
   CheckFacts away = remembered_.lasting;
   away.erase("");
-  memory.lasting.merge(away);  // Those that are there know better.
+  memory.lasting.merge(away);  // of GPUs that are there the newer facts stay
   if (is_expectation_guessed_ && options_.expected_gpus > 0)
     memory.lasting[""]["gpus"] = {options_.expected_gpus};
   return memory;

@@ -36,7 +36,7 @@ class GpuHistory {
   const std::vector<pid_t>& strays() const { return strays_; }
   Duration strays_for(MonoTime now) const;
 
-  // Adds what it would not find out again, as facts about `subject`; takes over such facts.
+  // Saves and restores, as facts about `subject`, what a new agent could not find out by itself.
   void remember(const std::string& subject, CheckMemory& memory) const;
   void restore(const std::string& subject, const CheckMemory& memory);
 

@@ -111,7 +111,7 @@ HealthRecordWriter::~HealthRecordWriter() {
 void HealthRecordWriter::write(HealthRecord record) {
   const std::lock_guard lock(desk_->mutex);
   desk_->next = std::move(record);
-  if (desk_->is_at_work) return;  // It takes the next when it is done.
+  if (desk_->is_at_work) return;  // It writes `next` when the present record is written.
   desk_->is_at_work = start_work_([desk = desk_] { work(*desk); });
   if (!desk_->is_at_work) desk_->status = unavailable("cannot start a thread");
 }

@@ -123,7 +123,7 @@ std::vector<MountProbe::Answer> MountProbe::probe(const std::vector<std::string>
     if (child.pid <= 0) continue;
     ::close(child.answers);
     if (!child.is_done) ::kill(child.pid, SIGKILL);
-    // One that has answered ends at once; one that was killed may be stuck in the kernel.
+    // A child that has answered exits at once; a killed one may be stuck in the kernel.
     if (child.is_done) {
       while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
       }

@@ -17,7 +17,7 @@ struct LogPart {
   int64_t end_offset = 0;              // how long the whole stream is by now
 };
 
-// From `offset` on, at most max_bytes. At the end it gives no bytes. not_found if there is no such
+// At most max_bytes from `offset` on; none at the end of the log. not_found if there is no such
 // log.
 Result<LogPart> read_log(const std::string& directory, int64_t offset, int64_t max_bytes);
 

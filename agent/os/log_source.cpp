@@ -11,7 +11,7 @@ OsLogSource::OsLogSource(std::string data_dir, std::function<bool(const RankKey&
     : data_dir_(std::move(data_dir)), is_live_(std::move(is_live)) {}
 
 LogChunk OsLogSource::read(const LogRequest& request) {
-  // Asked first: what it writes after that and before its end we read, or do not call it the end.
+  // Asked before reading: otherwise lines written between the read and the question would be lost.
   const bool is_live = is_live_(request.key);
   const std::string directory = log_directory(data_dir_, request.key);
   LogChunk chunk;

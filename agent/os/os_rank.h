@@ -10,7 +10,7 @@
 namespace hai {
 
 struct OsRankHost::Rank {
-  enum class Wish { none, suspended, resumed };
+  enum class Wish { none, suspended, goes_on };
 
   RankDirectory directory;
   std::string socket_dir;

@@ -256,7 +256,7 @@ void OsRankHost::say_what_shall_be(Rank& rank) {
     const Duration left = std::max(Duration(0), rank.suspend_deadline - boot_now());
     rank.link->send(fmt::format(R"({{"op":"suspend","grace_us":{}}})", left.count()));
   }
-  if (rank.wish == Rank::Wish::resumed) rank.link->send(R"({"op":"continue"})");
+  if (rank.wish == Rank::Wish::goes_on) rank.link->send(R"({"op":"continue"})");
   if (rank.kill_wished) rank.link->send(R"({"op":"kill"})");
 }
 
@@ -273,7 +273,7 @@ void OsRankHost::suspend(const RankKey& key, Duration grace) {
 void OsRankHost::resume(const RankKey& key) {
   const auto found = ranks_.find(key);
   if (found == ranks_.end() || found->second->is_exited()) return;
-  found->second->wish = Rank::Wish::resumed;
+  found->second->wish = Rank::Wish::goes_on;
   say_what_shall_be(*found->second);
 }
 

@@ -38,7 +38,7 @@ Status handle(const Json& request, ControlPort& port) {
     return ok();
   }
   if (op == "continue") {
-    port.resume();
+    port.go_on();
     return ok();
   }
   if (op == "note") {

@@ -16,7 +16,7 @@ class ControlPort {
  public:
   virtual ~ControlPort() = default;
   virtual void suspend(Duration grace) = 0;
-  virtual void resume() = 0;
+  virtual void go_on() = 0;
   virtual void kill() = 0;
   virtual void extend_lease(MonoTime until) = 0;
   // Adds lines of the agent's to the rank's log.

@@ -19,7 +19,7 @@ LifeOrders RankLife::suspend(Duration grace, MonoTime now) {
   return {.signal_program = stage_ == Stage::running};
 }
 
-void RankLife::resume() {
+void RankLife::go_on() {
   if (stage_ == Stage::running) suspend_deadline_.reset();
 }
 
@@ -48,7 +48,7 @@ void RankLife::extend_lease(MonoTime until) { lease_until_ = std::max(lease_unti
 
 LifeOrders RankLife::program_exited(int exit_code, bool is_last, MonoTime now) {
   if (exit_code_ == 0) exit_code_ = exit_code;  // The first failure is the one to look at.
-  // What the program forked just as it was told to end has not heard of it.
+  // A process forked just when SIGTERM was sent has not got it: the tree is told once more.
   if (stage_ == Stage::terminating) return {.terminate_tree = is_last};
   if (stage_ != Stage::running) return {};
   if (exit_code != 0 && !is_last) return end(ExitCause::program, "", kKillPatience, now);

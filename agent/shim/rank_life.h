@@ -36,10 +36,10 @@ class RankLife {
   explicit RankLife(MonoTime lease_until) : lease_until_(lease_until) {}
 
   LifeOrders suspend(Duration grace, MonoTime now);
-  void resume();
+  void go_on();
   // The rank shall end: SIGTERM, after `patience` SIGKILL.
   LifeOrders end(ExitCause cause, std::string message, Duration patience, MonoTime now);
-  // Its end is beyond doubt, and nothing of it may do anything any more.
+  // SIGKILL without patience: the rank may do nothing any more.
   LifeOrders end_at_once(ExitCause cause, std::string message, MonoTime now);
   void extend_lease(MonoTime until);
   // One main process ended. `is_last`: it was the only one left.

@@ -250,8 +250,8 @@ void Shim::suspend(Duration grace) {
   publish();
 }
 
-void Shim::resume() {
-  life_.resume();
+void Shim::go_on() {
+  life_.go_on();
   signal_due_ = signal_due_ && life_.is_suspend_requested();
   arm_timer();
   if (status_.suspend_notified == life_.is_suspend_requested()) return;

@@ -49,7 +49,7 @@ class Shim final : private JobPort, private ControlPort {
   void set_watchdog(Duration watchdog) override;
 
   void suspend(Duration grace) override;
-  void resume() override;
+  void go_on() override;
   void kill() override;
   void extend_lease(MonoTime until) override;
   void write_log(const std::string& text) override;

@@ -109,7 +109,7 @@ int control_jobs(Session& session, const ControlVerb& verb, const Options& optio
   return report(session, verb, reply.value().results(), options.output, Fold::no);
 }
 
-// On a terminal by answering, in a script by --yes.
+// Asks on a terminal; a script must have said --yes.
 bool is_confirmed(const ControlVerb& verb, const Options& options) {
   if (verb.danger.empty() || options.yes) return true;
   if (isatty(STDIN_FILENO) == 0) return false;

@@ -72,7 +72,7 @@ Status Postgres::choose_places(const ClusterFiles& files, DevCluster& cluster) {
       root = fmt::format("/var/lib/hai/dev-postgres/{:016x}", std::hash<std::string>()(files.data));
       RETURN_IF_ERROR(make_directories("/var/lib/hai", 0755));
       RETURN_IF_ERROR(make_directories("/var/lib/hai/dev-postgres", 0711));
-      // The data directory is new, so what lies here belonged to one of the same name that is gone.
+      // The cluster is new, so this is left of an earlier one of the same name.
       std::error_code error;
       fs::remove_all(root, error);
     }

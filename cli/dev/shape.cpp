@@ -71,8 +71,8 @@ Status set_nodes(const DevUpOptions& options, bool running, DevCluster& cluster)
   return ok();
 }
 
-// The given port, else the one used before, else any; one that others have taken meanwhile only
-// counts if it was asked for.
+// The port that was asked for, which must be free; else the one used before, if it is free; else
+// any.
 Status choose_port(const char* option, int given, int other, int& port) {
   if (given != 0) port = given;
   if (port != 0 && is_free(port)) return ok();

@@ -160,7 +160,7 @@ Status save_context(const DevClusterProcesses& processes, const std::string& tok
   return status;
 }
 
-// Made once; answers the administrator's.
+// Makes those that are missing; returns the administrator's.
 Result<std::string> make_tokens(const ClusterFiles& files) {
   RETURN_IF_ERROR(make_token_file(files.admin_token()));
   RETURN_IF_ERROR(make_token_file(files.agent_token()));

@@ -10,7 +10,7 @@
 namespace hai::cli::slurm {
 namespace {
 
-// What hai or the node gives every job, and what means something only where it was set.
+// Variables that a job gets from hai or from its node, so the submitter's must not replace them.
 bool is_of_the_place(std::string_view name) {
   // Which cluster to talk to: for the commands that the script itself calls.
   if (name == "HAI_CONFIG" || name == "HAI_CONTEXT") return false;

@@ -5,7 +5,7 @@
 #include "cli/slurm/map_resources.h"
 #include "cli/slurm/slurm_time.h"
 #include "common/signal_name.h"
-#include "common/spec/validate_job_spec.h"
+#include "common/spec/check_job_spec.h"
 #include "common/whole_number.h"
 
 namespace hai::cli::slurm {
@@ -171,7 +171,7 @@ Result<int> parse_count(const GivenOption& given, int low, int high) {
 }
 
 Status check_spec(const JobSpec& spec) {
-  for (const SpecError& error : validate_job_spec(spec)) {
+  for (const SpecError& error : check_job_spec(spec)) {
     const bool is_environment = error.path.starts_with("spec.environments");
     return invalid_argument("{}{}", to_string(error),
                             is_environment ? "; say with --export what the job needs" : "");

@@ -1,5 +1,5 @@
 #pragma once
-// From Slurm's options to a job. Pure: what the caller's surroundings are comes as values.
+// From Slurm's options to a job. Pure: environment, user and directory are arguments.
 
 #include <map>
 #include <string>

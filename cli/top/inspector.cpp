@@ -107,7 +107,7 @@ Inspector::~Inspector() = default;
 std::unique_ptr<Inspector::Task> Inspector::start(std::function<void(Client&)> run) const {
   auto task = std::make_unique<Task>();
   task->client = origin_->clone();
-  task->client->set_notice([](const std::string&) {});  // the bottom line has it from the feed
+  task->client->set_notice([](const std::string&) {});  // notices are shown by the feed's client
   task->thread = std::thread([&client = *task->client, run = std::move(run)] { run(client); });
   return task;
 }

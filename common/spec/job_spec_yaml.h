@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/job_spec.h"
-#include "common/spec/validate_job_spec.h"
+#include "common/spec/check_job_spec.h"
 
 namespace hai {
 

@@ -1,4 +1,4 @@
-// Reading is by field, with types and ranges; validate_job_spec then judges the whole. A field with
+// Reading is by field, with types and ranges; check_job_spec then judges the whole. A field with
 // a wrong type keeps its default, and is reported once.
 
 #include "common/config/yaml_reader.h"
@@ -126,7 +126,7 @@ bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>*
   for (const HaiKey& key : unsupported_hai_keys()) {
     reader.refuse(std::string(key.path), fmt::format("not supported here: {}", key.instead));
   }
-  for (const SpecError& error : validate_job_spec(*out)) {
+  for (const SpecError& error : check_job_spec(*out)) {
     if (!reader.has_error(error.path)) reader.fail(error.path, error.message);
   }
   *errors = reader.finish();

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "common/hostlist.h"
-#include "common/spec/validate_job_spec.h"
+#include "common/spec/check_job_spec.h"
 #include "server/api/text_limits.h"
 #include "server/api/unknown_nodes.h"
 #include "server/control/verbs/decide.h"
@@ -118,7 +118,7 @@ std::vector<Quota> each_level(Quota quota, std::optional<Priority> priority) {
 }  // namespace
 
 void Actions::submit_job(const Caller& caller, Submission submission, Done<CommandReply> done) {
-  if (Status status = to_status(validate_job_spec(submission.spec)); !status.is_ok()) {
+  if (Status status = to_status(check_job_spec(submission.spec)); !status.is_ok()) {
     return done(status);
   }
   if (Status status = check_size(caller, submission.spec); !status.is_ok()) return done(status);
@@ -234,7 +234,7 @@ void Actions::when_known(const Caller& caller, std::vector<std::string> nodes,
       caller,
       [nodes = std::move(nodes), go = std::move(go), done](const Controller::ReadContext& context,
                                                            const Actor& actor) {
-        // Whoever may change no node is told so; and old facts may lack a new node.
+        // Others are refused later, as not permitted; a stale state may lack new nodes.
         const bool is_judged = actor.is_operator() && !context.stale_since;
         const Status status = is_judged ? check_known(context.state, nodes) : ok();
         if (!status.is_ok()) return done(status);

@@ -33,13 +33,6 @@ class Admission {
   }
   void leave(int64_t weight) { under_way_->fetch_sub(weight, std::memory_order_relaxed); }
 
-  // Whether enter() would refuse now; then it counts as refused.
-  bool refuses(Kind kind, int64_t weight) {
-    const int64_t now = under_way();
-    if (now == 0 || now + weight <= (kind == Kind::submit ? kSubmitsMax : kAllMax)) return false;
-    refused_.fetch_add(1, std::memory_order_relaxed);
-    return true;
-  }
   // What a refused caller is told.
   std::string refusal() const {
     return "the server is busy: " + std::to_string(under_way()) +

@@ -70,7 +70,7 @@ class Advisor {
   void why(const Caller& caller, const std::string& job, bool with_estimate, Done<WhyView> done);
   void what_if(const Caller& caller, Change change, Done<WhatIfView> done);
   // Whether the job would be taken if it were submitted now; with the error a submit would give.
-  void validate(const Caller& caller, JobSpec spec, Done<CommandReply> done);
+  void dry_run(const Caller& caller, JobSpec spec, Done<CommandReply> done);
 
   const StartEstimates& estimates() const { return estimates_; }
 

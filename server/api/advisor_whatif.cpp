@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "common/hostlist.h"
-#include "common/spec/validate_job_spec.h"
+#include "common/spec/check_job_spec.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/text_limits.h"
@@ -78,7 +78,7 @@ class Deciding {
 // Host lists become names; what makes no sense is refused before anything is copied.
 Status prepare(Change& change) {
   if (auto* submit = std::get_if<SubmitChange>(&change)) {
-    return to_status(validate_job_spec(submit->spec));
+    return to_status(check_job_spec(submit->spec));
   }
   if (auto* quota = std::get_if<QuotaChange>(&change)) {
     if (quota->priority == Priority::automatic) {
@@ -167,7 +167,7 @@ struct Thought {
 }  // namespace
 
 // Decided like a submit, on a copy without the jobs that wait: it does not take long.
-void Advisor::validate(const Caller& caller, JobSpec spec, Done<CommandReply> done) {
+void Advisor::dry_run(const Caller& caller, JobSpec spec, Done<CommandReply> done) {
   Change change = SubmitChange{std::move(spec)};
   if (Status status = prepare(change); !status.is_ok()) return done(status);
   controller_.read(
@@ -217,7 +217,7 @@ void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done
           }
           done(std::move(view));
         });
-        // The answer goes back as a whole: what it holds belongs to the loop's thread.
+        // The callback is moved to the loop and destroyed there: its things belong to that thread.
         const bool is_taken =
             worker_.post([&loop = loop_, thought, answer = std::move(answer_later)]() mutable {
               thought->answer();

@@ -32,7 +32,7 @@ class JobCensus {
  public:
   JobCensus(Loop& loop, Controller& controller) : loop_(loop), controller_(controller) {}
 
-  // `done` at once if the sums are fresh or have to do, else when they are counted.
+  // Calls `done` at once if the sums are fresh or cannot be counted anew, else after counting.
   void ask(std::function<void(const CensusView&)> done);
   // The last sums, for metrics; starts to count anew if they are old.
   const CensusView& last();

@@ -43,7 +43,7 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
 #define HAI_OPERATIONS(CALL)                                          \
   CALL(SubmitJob, SubmitJobRequest, SubmitJobReply)                   \
   CALL(SubmitJobs, SubmitJobsRequest, SubmitJobsReply)                \
-  CALL(ValidateJob, ValidateJobRequest, ValidateJobReply)             \
+  CALL(DryRunJob, DryRunJobRequest, DryRunJobReply)                   \
   CALL(GetJob, GetJobRequest, Job)                                    \
   CALL(GetJobSpec, GetJobSpecRequest, GetJobSpecReply)                \
   CALL(ListJobs, ListJobsRequest, ListJobsReply)                      \

@@ -68,14 +68,14 @@ Prepared<v1::SubmitJobsReply> Operations::SubmitJobs(const v1::SubmitJobsRequest
   };
 }
 
-Prepared<v1::ValidateJobReply> Operations::ValidateJob(const v1::ValidateJobRequest& request) {
+Prepared<v1::DryRunJobReply> Operations::DryRunJob(const v1::DryRunJobRequest& request) {
   Result<JobSpec> spec = from_proto(request.spec());
   if (!spec.is_ok()) return spec.status();
   return [this, spec = std::move(spec).value()](const Caller& caller,
-                                                Answer<v1::ValidateJobReply> answer) {
-    parts_.advisor.validate(
+                                                Answer<v1::DryRunJobReply> answer) {
+    parts_.advisor.dry_run(
         caller, spec,
-        answer_with<CommandReply>(answer, [spec](const CommandReply&, v1::ValidateJobReply& reply) {
+        answer_with<CommandReply>(answer, [spec](const CommandReply&, v1::DryRunJobReply& reply) {
           reply.set_valid(true);
           reply.set_spec(format_job_spec_yaml(spec));
         }));

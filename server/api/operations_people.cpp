@@ -3,6 +3,7 @@
 #include "server/api/actions.h"
 #include "server/api/answers.h"
 #include "server/api/operations.h"
+#include "server/api/words.h"
 #include "server/auth/token.h"
 
 namespace hai {
@@ -16,12 +17,9 @@ Result<User> changed_user(const std::vector<User>& users, const v1::SetUserReque
     if (known.name == request.name()) user = known;
   }
   if (request.has_role()) {
-    const std::optional<Role> role = parse_enum<Role>(request.role());
-    if (!role) {
-      return invalid_argument("role: is user, operator or admin, not {}",
-                              request.role().substr(0, 100));
-    }
-    user.role = *role;
+    const Result<Role> role = kRoles.read("role", request.role());
+    if (!role.is_ok()) return role.status();
+    user.role = role.value();
   }
   if (request.has_active()) user.active = request.active();
   if (request.set_groups()) user.groups = {request.groups().begin(), request.groups().end()};
@@ -33,7 +31,7 @@ struct QuotaName {
   std::optional<Priority> priority;  // none: every level, "*"
 };
 
-// The row as it is then; of every level, what was asked.
+// Answers with the row as it is after the change; for all levels (*) with what was asked.
 void show_quota(Queries& queries, const Caller& caller, const QuotaName& name,
                 Answer<v1::Quota> answer) {
   queries.list_quotas(

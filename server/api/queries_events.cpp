@@ -48,7 +48,7 @@ std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterStat
   return page;
 }
 
-// What the history can look for; of several nodes it gives all and the filter takes its part.
+// The history can look for one node; for several it gives all events, and the filter chooses.
 NodeId the_only(const std::set<NodeId>& nodes) {
   return nodes.size() == 1 ? *nodes.begin() : NodeId{};
 }

@@ -7,6 +7,7 @@
 #include "common/version.h"
 #include "server/api/event_feed.h"
 #include "server/api/queries.h"
+#include "server/api/words.h"
 
 namespace hai {
 
@@ -22,12 +23,11 @@ bool matches(const Node& node, const NodeListRequest& request) {
 }
 
 Status check_words(const NodeListRequest& request) {
-  if (!request.liveness.empty() && !parse_enum<Liveness>(request.liveness)) {
-    return invalid_argument("liveness is up, suspect or down, not {}", request.liveness);
+  if (!request.liveness.empty()) {
+    RETURN_IF_ERROR(kLivenesses.read("liveness", request.liveness).status());
   }
-  if (!request.scheduling.empty() && !parse_enum<Scheduling>(request.scheduling)) {
-    return invalid_argument("scheduling is open, cordoned, draining or drained, not {}",
-                            request.scheduling);
+  if (!request.scheduling.empty()) {
+    RETURN_IF_ERROR(kSchedulings.read("scheduling", request.scheduling).status());
   }
   if (request.limit < 1 || request.limit > kNodePageMax) {
     return invalid_argument("a page has 1 to {} nodes, {} asked", kNodePageMax, request.limit);

@@ -3,6 +3,7 @@
 #include "common/whole_number.h"
 #include "proto/convert/spec_convert.h"
 #include "server/api/messages.h"
+#include "server/api/words.h"
 
 namespace hai {
 
@@ -27,16 +28,6 @@ namespace {
 
 constexpr size_t kRequestIdBytesMax = 128;
 constexpr size_t kSearchBytesMax = 200;
-
-Status check_reason(const std::string& text) {
-  std::string known;
-  for (int i = 0; i <= static_cast<int>(PendingCode::not_considered); ++i) {
-    const std::string_view word = to_string(static_cast<PendingCode>(i));
-    if (word == text) return ok();
-    known += (known.empty() ? "" : ", ") + std::string(word);
-  }
-  return invalid_argument("reason: {} is none of {}", text.substr(0, 100), known);
-}
 
 // A cursor belongs to the order it came with.
 Status read_order(const v1::ListJobsRequest& message, JobListRequest& list) {
@@ -72,19 +63,18 @@ Result<JobListRequest> from_proto(const v1::ListJobsRequest& message) {
                          .count_all = message.total(),
                          .limit = limit.value()};
   for (const std::string& text : message.states()) {
-    const std::optional<JobState> state = parse_enum<JobState>(text);
-    if (!state) {
-      return invalid_argument(
-          "state: {} is none of queued, running, suspended, succeeded, failed, stopped", text);
-    }
-    request.states.push_back(*state);
+    const Result<JobState> state = kJobStates.read("state", text);
+    if (!state.is_ok()) return state.status();
+    request.states.push_back(state.value());
   }
   for (const std::string& text : message.priorities()) {
     Result<Priority> priority = parse_priority(text);
     if (!priority.is_ok()) return priority.status();
     request.priorities.push_back(priority.value());
   }
-  for (const std::string& reason : request.reasons) RETURN_IF_ERROR(check_reason(reason));
+  for (const std::string& reason : request.reasons) {
+    RETURN_IF_ERROR(kPendingCodes.read("reason", reason).status());
+  }
   if (request.text.size() > kSearchBytesMax) {
     return invalid_argument("q: has {} bytes, allowed is {}", request.text.size(), kSearchBytesMax);
   }

@@ -27,7 +27,7 @@ class StartEstimates {
   // The time from `now` that is promised for a forecast; the first promise of a wait is kept and
   // compared with what came.
   Duration promise(JobId job, UnixTime now, Duration forecast_p90);
-  // A job that was submitted lately and has no promise yet; none if there is none.
+  // A newly submitted job that has no promise yet; no job if all have one.
   JobId take_unpromised();
 
  private:

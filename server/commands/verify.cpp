@@ -21,7 +21,7 @@ struct Options {
   bool quiet = false;
 };
 
-// Asked first: the log has all that the leader has told of by then.
+// Asked before the log is read, so that the log has every event that the digest covers.
 Result<LiveDigest> ask_leader(const Options& options, const ServerConfig& config) {
   const std::string& path =
       options.token_file.empty() ? config.admin_token_file : options.token_file;

@@ -118,7 +118,7 @@ void EventHub::next(WatcherId id, HttpChunkDone done) {
       const bool has_more = watcher.after < last_seq_ || !watcher.end.empty() || watcher.has_ended;
       watcher.waiting = std::move(done);
       watcher.idle_at = Clock::now() + limits_.idle;
-      // What is new comes with the next round, so that a busy cluster means fewer, larger pieces.
+      // Sent with the next round and not at once: a busy cluster makes fewer, larger pieces.
       if (has_more) is_news_ = true;
     }
   }

@@ -44,14 +44,6 @@ std::string_view HttpRequest::query_value(std::string_view key) const {
   return {};
 }
 
-std::vector<std::string> HttpRequest::query_values(std::string_view key) const {
-  std::vector<std::string> values;
-  for (const auto& [name, value] : query) {
-    if (name == key) values.push_back(value);
-  }
-  return values;
-}
-
 std::string_view HttpRequest::header(const std::string& name) const {
   auto found = headers.find(name);
   return found == headers.end() ? std::string_view() : found->second;

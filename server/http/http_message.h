@@ -24,7 +24,6 @@ struct HttpRequest {
 
   // The first value of the key; "" if it is absent.
   std::string_view query_value(std::string_view key) const;
-  std::vector<std::string> query_values(std::string_view key) const;
   std::string_view header(const std::string& name) const;  // `name` in lower case
 };
 

@@ -1,86 +1,29 @@
 #include "server/http/message_schema.h"
 
-#include <fmt/core.h>
-#include <google/protobuf/descriptor.pb.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "common/check.h"
-#include "hai/v1/api.pb.h"
-#include "proto/json/json_plan.h"
-#include "server/http/route_pattern.h"
-
-// The .proto files with their comments, which generated code leaves out (proto/CMakeLists.txt).
-extern "C" const char hai_api_descriptors[];
-extern "C" const char hai_api_descriptors_end[];
+#include "common/whole_number.h"
+#include "hai/v1/options.pb.h"
 
 namespace hai {
-namespace {
 
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-// Comments of fields, values and calls, by their full names.
-class Comments {
- public:
-  Comments() {
-    google::protobuf::FileDescriptorSet files;
-    CHECK(files.ParseFromArray(hai_api_descriptors,
-                               static_cast<int>(hai_api_descriptors_end - hai_api_descriptors)));
-    for (const google::protobuf::FileDescriptorProto& file : files.file()) {
-      CHECK(pool_.BuildFile(file) != nullptr);
-    }
-  }
-
-  // In one line; "" if there is none.
-  std::string of(const FieldDescriptor& field) const {
-    return line_at(pool_.FindFieldByName(field.full_name()));
-  }
-  // Of a call: without the full stop, as a headline.
-  std::string of(const google::protobuf::MethodDescriptor& call) const {
-    std::string line = line_at(pool_.FindMethodByName(call.full_name()));
-    if (line.ends_with('.')) line.pop_back();
-    return line;
-  }
-  std::string of(const google::protobuf::EnumDescriptor& type, int number) const {
-    const auto* known = pool_.FindEnumTypeByName(type.full_name());
-    return known == nullptr ? "" : line_at(known->FindValueByNumber(number));
-  }
-
- private:
-  template <typename Known>
-  static std::string line_at(const Known* known) {
-    google::protobuf::SourceLocation place;
-    if (known == nullptr || !known->GetSourceLocation(&place)) return "";
-    std::string line;
-    for (const char c : place.leading_comments + place.trailing_comments) {
-      if (c != '\n' && (c != ' ' || (!line.empty() && line.back() != ' '))) line += c;
-      if (c == '\n' && !line.empty() && line.back() != ' ') line += ' ';
-    }
-    while (line.ends_with(' ')) line.pop_back();
-    return line;
-  }
-
-  google::protobuf::DescriptorPool pool_;
-};
-
-Json ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
-
-Json part(std::string_view kind, std::string_view name) {
-  return {{"$ref", fmt::format("#/components/{}/{}", kind, name)}};
-}
+Json schema_ref(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
 
 Json or_null(Json schema) {
-  if (schema.contains("type") && schema.size() == 1) {
-    return {{"type", {schema["type"], "null"}}};
+  if (schema.contains("type") && schema["type"].is_string()) {
+    schema["type"] = {schema["type"], "null"};
+    return schema;
   }
   return {{"anyOf", {std::move(schema), {{"type", "null"}}}}};
 }
 
 Json value_schema(const JsonField& field) {
-  const std::string words = field.field->options().GetExtension(v1::json).words();
+  const v1::JsonOptions& options = field.field->options().GetExtension(v1::json);
+  if (!options.words().empty()) return schema_ref(options.words());
   switch (field.kind) {
     case JsonField::Kind::boolean:
       return {{"type", "boolean"}};
@@ -89,13 +32,14 @@ Json value_schema(const JsonField& field) {
     case JsonField::Kind::real:
       return {{"type", "number"}};
     case JsonField::Kind::text:
-      return words.empty() ? Json{{"type", "string"}} : ref(words);
+      if (field.takes_numbers) return {{"type", {"string", "integer"}}};
+      return {{"type", "string"}};
     case JsonField::Kind::time:
-      return ref("Time");
+      return schema_ref("Time");
     case JsonField::Kind::raw:
       return {{"type", "object"}, {"additionalProperties", true}};
     case JsonField::Kind::message:
-      return ref(field.message->type->name());
+      return schema_ref(field.message->type->name());
     case JsonField::Kind::word: {
       Json all = Json::array();
       for (const auto& [number, word] : field.words) all.push_back(word);
@@ -105,7 +49,25 @@ Json value_schema(const JsonField& field) {
   return {};
 }
 
-Json field_schema(const JsonField& field, const Comments& comments) {
+Json option_value(const JsonField& field, const std::string& text) {
+  if (field.kind == JsonField::Kind::boolean) return text == "true";
+  if (field.kind == JsonField::Kind::integer) return whole_number(text).value();
+  return text;
+}
+
+Json request_schema(const JsonField& field) {
+  const v1::Limits& limits = field.field->options().GetExtension(v1::json).limits();
+  Json schema = value_schema(field);
+  if (limits.has_minimum()) schema["minimum"] = limits.minimum();
+  if (limits.has_maximum()) schema["maximum"] = limits.maximum();
+  if (limits.length() > 0) schema["maxLength"] = limits.length();
+  if (!limits.fallback().empty()) schema["default"] = option_value(field, limits.fallback());
+  return schema;
+}
+
+namespace {
+
+Json field_schema(const JsonField& field, const ProtoComments& comments) {
   Json schema = value_schema(field);
   const FieldDescriptor& descriptor = *field.field;
   const bool is_null =
@@ -126,7 +88,7 @@ Json object_schema() {
   return {{"type", "object"}, {"required", Json::array()}, {"properties", Json::object()}};
 }
 
-void add_fields(const JsonPlan& plan, const Comments& comments, Json& object) {
+void add_fields(const JsonPlan& plan, const ProtoComments& comments, Json& object) {
   for (const JsonField& field : plan.fields) {
     if (field.is_hidden) continue;
     if (field.is_inlined) {
@@ -158,108 +120,10 @@ void find_references(const Json& value, std::set<std::string>& names) {
   }
 }
 
-// The verbs for one thing: a path for each value of an enumeration, which is a schema too.
-struct Verbs {
-  const Descriptor* request;  // of the same for many; its field "verb" has the enumeration
-  std::string thing;          // "job"
-  std::string path;           // of one, up to the verb
-  std::string role;
-};
-
-void add_verbs(const Verbs& verbs, const std::string& schema, const Comments& comments,
-               Json& document) {
-  const JsonField& field = *json_plan_of(verbs.request).find("verb");
-  Json words = Json::array();
-  for (const auto& [number, word] : field.words) {
-    if (number == 0) continue;  // unspecified
-    words.push_back(word);
-    Json& path = document["paths"][verbs.path + word];
-    if (!path.is_null()) continue;  // It takes more than a reason: schemas/openapi.yaml has it.
-    path["post"] = {{"operationId", word + "_" + verbs.thing},
-                    {"x-role", verbs.role},
-                    {"summary", comments.of(*field.field->enum_type(), number)},
-                    {"parameters", Json::array({part("parameters", verbs.thing)})},
-                    {"requestBody", part("requestBodies", "Reason")},
-                    {"responses",
-                     {{"200", part("responses", verbs.thing == "job" ? "Job" : "Node")},
-                      {"default", part("responses", "Problem")}}}};
-  }
-  document["components"]["schemas"][schema] = {{"type", "string"}, {"enum", std::move(words)}};
-}
-
-// GetJob → get_job
-std::string words_of(std::string_view name) {
-  std::string words;
-  for (const char c : name) {
-    const bool is_upper = c >= 'A' && c <= 'Z';
-    if (is_upper && !words.empty()) words += '_';
-    words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return words;
-}
-
-// What stands in braces, each a field of the request: as the document describes fields of that name
-// or, if it does not, by the field itself.
-Json path_parameters(const std::string& path, const Descriptor* request, const Comments& comments,
-                     const Json& known) {
-  Json parameters = Json::array();
-  for (size_t at = path.find('{'); at != std::string::npos; at = path.find('{', at + 1)) {
-    const std::string name = path.substr(at + 1, path.find('}', at) - at - 1);
-    const JsonField& field = *json_plan_of(request).find(name);
-    if (known.contains(field.field->name())) {
-      parameters.push_back(part("parameters", field.field->name()));
-      continue;
-    }
-    Json parameter = {
-        {"name", name}, {"in", "path"}, {"required", true}, {"schema", value_schema(field)}};
-    if (const std::string about = comments.of(*field.field); !about.empty()) {
-      parameter["description"] = about;
-    }
-    parameters.push_back(std::move(parameter));
-  }
-  return parameters;
-}
-
-Json responses_of(const Descriptor* reply, int status) {
-  const bool is_empty = reply->field_count() == 0;
-  if (status == 0) status = is_empty ? 204 : 200;
-  Json answer = {{"description", is_empty ? "It is done" : reply->name()}};
-  if (!is_empty) answer["content"]["application/json"]["schema"] = ref(reply->name());
-  return {{std::to_string(status), std::move(answer)}, {"default", part("responses", "Problem")}};
-}
-
-// What the contract says of a call's routes. By hand are parameters of the query and bodies, with
-// their limits.
-void add_routes(const google::protobuf::MethodDescriptor& call, const Comments& comments,
-                Json& document) {
-  for (int i = 0; i < call.options().ExtensionSize(v1::route); ++i) {
-    const v1::Route& route = call.options().GetExtension(v1::route, i);
-    const auto [method, path] = pattern_of(route);
-    std::string verb = method;
-    std::ranges::transform(verb, verb.begin(), [](char c) { return static_cast<char>(c + 32); });
-    Json& operation = document["paths"][path][verb];
-    operation["operationId"] = route.id().empty() ? words_of(call.name()) : route.id();
-    operation["x-role"] = route.role();
-    operation["summary"] = comments.of(call);
-    Json parameters =
-        path_parameters(path, call.input_type(), comments, document["components"]["parameters"]);
-    for (Json& by_hand : operation["parameters"]) parameters.push_back(std::move(by_hand));
-    operation.erase("parameters");
-    if (!parameters.empty()) operation["parameters"] = std::move(parameters);
-    operation["responses"] = responses_of(call.output_type(), route.status());
-  }
-}
-
 }  // namespace
 
-void add_message_parts(Json& document) {
-  const Comments comments;
-  const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
-  for (int i = 0; i < api->method_count(); ++i) add_routes(*api->method(i), comments, document);
-  add_verbs({v1::ControlJobRequest::descriptor(), "job", "/api/v1/jobs/{id}/", "owner"}, "JobVerb",
-            comments, document);
-  add_verbs({v1::ControlNodeRequest::descriptor(), "node", "/api/v1/nodes/{name}/", "operator"},
-            "NodeVerb", comments, document);
+void add_schemas(const ProtoComments& comments, Json& document) {
+  const auto* pool = google::protobuf::DescriptorPool::generated_pool();
   Json& schemas = document["components"]["schemas"];
   for (bool is_grown = true; is_grown;) {
     is_grown = false;
@@ -267,9 +131,7 @@ void add_message_parts(Json& document) {
     find_references(document, names);
     for (const std::string& name : names) {
       if (schemas.contains(name)) continue;
-      const Descriptor* type =
-          google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName("hai.v1." +
-                                                                                    name);
+      const Descriptor* type = pool->FindMessageTypeByName("hai.v1." + name);
       CHECK(type != nullptr);  // neither in schemas/openapi.yaml nor a message
       Json object = object_schema();
       add_fields(json_plan_of(type), comments, object);

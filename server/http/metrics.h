@@ -8,7 +8,7 @@
 
 namespace hai {
 
-// On the loop's thread. The standbys have only what is theirs.
+// On the loop's thread. Of a standby: only what is about the server itself.
 std::string metrics_text(const HttpParts& parts);
 
 }  // namespace hai

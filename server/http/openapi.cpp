@@ -8,6 +8,8 @@
 #include "common/check.h"
 #include "common/config/yaml_tree.h"
 #include "common/whole_number.h"
+#include "server/http/document_paths.h"
+#include "server/http/document_words.h"
 #include "server/http/message_schema.h"
 
 namespace hai {
@@ -89,7 +91,10 @@ Openapi::Openapi() {
   const auto error = parse_yaml(kOpenapiYaml, &root);
   CHECK(!error);
   Json document = to_json(root);
-  add_message_parts(document);
+  const ProtoComments comments;
+  add_words(document["components"]["schemas"]);
+  add_paths(comments, document);
+  add_schemas(comments, document);
   text_ = document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   for (const auto& [path, methods] : document["paths"].items()) {
     for (const auto& [method, operation] : methods.items()) {

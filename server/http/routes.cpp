@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "common/check.h"
+#include "proto/json/call_options.h"
 #include "server/api/admission.h"
 #include "server/api/caller_board.h"
 #include "server/api/request_meter.h"
@@ -14,7 +15,7 @@
 
 namespace hai {
 
-HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)) {
+HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)), submits_(submit_routes()) {
   add_health_routes(router_, parts_);
   add_api_routes(router_, parts_);
   add_job_routes(router_, parts_);
@@ -60,13 +61,6 @@ static std::string known_method(const std::string& method) {
   return "other";
 }
 
-// What a client asks of the API, but for documents and what tells whether the server lives. An
-// answer that goes on, such as a stream of events, is under way only until it begins.
-static Admission::Kind kind_of(const HttpRequest& request) {
-  const bool is_submit = request.method == "POST" && request.path == "/api/v1/jobs";
-  return is_submit ? Admission::Kind::submit : Admission::Kind::other;
-}
-
 void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
   const bool is_web = !parts_.web.is_empty() && WebFiles::is_page_or_file(request.path);
   const std::string route = is_web ? "dashboard" : router_.pattern_of(request);
@@ -83,9 +77,12 @@ void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
     return answer(std::move(*elsewhere));
   }
   if (!request.path.starts_with("/api/")) return router_.route(request, std::move(answer));
-  if (!parts_.admission.enter(kind_of(request), 1)) {
+  const bool is_submit = submits_.contains(request.method + " " + route);
+  const auto kind = is_submit ? Admission::Kind::submit : Admission::Kind::other;
+  if (!parts_.admission.enter(kind, 1)) {
     return answer(problem(resource_exhausted("{}", parts_.admission.refusal())));
   }
+  // An answer that goes on, such as a stream of events, is under way only until it begins.
   auto admitted = std::make_shared<Admitted>(parts_.admission, 1);
   router_.route(request, [this, admitted, answer = std::move(answer)](HttpResponse response) {
     admitted->release();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "common/loop.h"
@@ -48,6 +49,9 @@ struct HttpParts {
   std::string status_page_user;
 };
 
+// The route of a call that is served by hand (options.proto).
+void add_by_hand(HttpRouter& router, const char* call, HttpRouter::Handler handler);
+
 // Each adds its routes. `parts` outlives the router.
 void add_health_routes(HttpRouter& router, const HttpParts& parts);
 void add_api_routes(HttpRouter& router, const HttpParts& parts);
@@ -69,6 +73,7 @@ class HttpRoutes {
 
   const HttpParts parts_;
   const Openapi openapi_;
+  const std::set<std::string> submits_;  // "POST /api/v1/jobs"
   HttpRouter router_;
 };
 

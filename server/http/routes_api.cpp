@@ -1,8 +1,8 @@
 // Every route that proto/hai/v1/api.proto names: its request read by the descriptor of the message,
 // its operation run, its reply written as JSON.
 
+#include "proto/json/call_options.h"
 #include "proto/json/json_reader.h"
-#include "server/http/route_pattern.h"
 #include "server/http/routes.h"
 #include "server/http/run_operation.h"
 
@@ -13,7 +13,6 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using google::protobuf::MethodDescriptor;
 using Parameters = HttpRouter::Parameters;
 
 Status read_request(const v1::Route& route, const HttpRequest& http, const Parameters& parameters,
@@ -55,10 +54,10 @@ Result<JsonFilter> filter_of(const HttpRequest& http, const Descriptor* reply) {
 template <typename Request, typename Reply>
 void add_routes(HttpRouter& router, const HttpParts& parts, const char* name,
                 Prepared<Reply> (Operations::*operation)(const Request&)) {
-  const MethodDescriptor* method =
-      v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api")->FindMethodByName(name);
-  for (int i = 0; i < method->options().ExtensionSize(v1::route); ++i) {
-    const v1::Route& route = method->options().GetExtension(v1::route, i);
+  const google::protobuf::MethodOptions& options = call_named(name).options();
+  for (int i = 0; i < options.ExtensionSize(v1::route); ++i) {
+    const v1::Route& route = options.GetExtension(v1::route, i);
+    if (route.by_hand()) continue;
     const RoutePattern pattern = pattern_of(route);
     router.add(pattern.method, pattern.path,
                [&parts, &route, operation](const HttpRequest& http, const Parameters& parameters,
@@ -77,6 +76,13 @@ void add_routes(HttpRouter& router, const HttpParts& parts, const char* name,
 }
 
 }  // namespace
+
+void add_by_hand(HttpRouter& router, const char* call, HttpRouter::Handler handler) {
+  const v1::Route& route = call_named(call).options().GetExtension(v1::route, 0);
+  CHECK(route.by_hand());
+  const RoutePattern pattern = pattern_of(route);
+  router.add(pattern.method, pattern.path, std::move(handler));
+}
 
 void add_api_routes(HttpRouter& router, const HttpParts& parts) {
 #define HAI_ROUTES(name, Request, Reply) \

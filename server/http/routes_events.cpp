@@ -54,13 +54,14 @@ void stream_events(const HttpParts& parts, const HttpRequest& http, const HttpRe
 }  // namespace
 
 void add_event_routes(HttpRouter& router, const HttpParts& parts) {
-  router.add("GET", "/api/v1/events",
-             [&parts](const HttpRequest& http, const HttpRouter::Parameters&, HttpRespond respond) {
-               const bool wants_stream =
-                   http.header("accept").find("text/event-stream") != std::string_view::npos;
-               const bool is_list = !wants_stream && http.query_value("format") == "list";
-               is_list ? list_events(parts, http, respond) : stream_events(parts, http, respond);
-             });
+  add_by_hand(
+      router, "WatchEvents",
+      [&parts](const HttpRequest& http, const HttpRouter::Parameters&, HttpRespond respond) {
+        const bool wants_stream =
+            http.header("accept").find("text/event-stream") != std::string_view::npos;
+        const bool is_list = !wants_stream && http.query_value("format") == "list";
+        is_list ? list_events(parts, http, respond) : stream_events(parts, http, respond);
+      });
 }
 
 }  // namespace hai

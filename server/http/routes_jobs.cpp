@@ -47,10 +47,10 @@ void submit_job(const HttpParts& parts, const HttpRequest& http, const HttpRespo
       });
 }
 
-void validate_job(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {
-  v1::ValidateJobRequest request;
+void dry_run_job(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {
+  v1::DryRunJobRequest request;
   if (!read_job_file(http.body, *request.mutable_spec(), respond)) return;
-  run_operation(parts, caller_of(http), parts.operations.ValidateJob(request), respond);
+  run_operation(parts, caller_of(http), parts.operations.DryRunJob(request), respond);
 }
 
 void show_spec(const HttpParts& parts, const HttpRequest& http, const std::string& job,
@@ -155,23 +155,23 @@ void read_log(const HttpParts& parts, const HttpRequest& request, const std::str
 
 void add_job_routes(HttpRouter& router, const HttpParts& parts) {
   using Handler = void (*)(const HttpParts&, const HttpRequest&, const HttpRespond&);
-  for (const auto& [path, handler] : {std::pair<const char*, Handler>("/api/v1/jobs", submit_job),
-                                      {"/api/v1/jobs/validate", validate_job},
-                                      {"/api/v1/whatif", what_if}}) {
-    router.add("POST", path,
-               [&parts, handler = handler](const HttpRequest& http, const Parameters&,
-                                           HttpRespond respond) { handler(parts, http, respond); });
+  for (const auto& [call, handler] : {std::pair<const char*, Handler>("SubmitJob", submit_job),
+                                      {"DryRunJob", dry_run_job},
+                                      {"WhatIf", what_if}}) {
+    add_by_hand(
+        router, call,
+        [&parts, handler = handler](const HttpRequest& http, const Parameters&,
+                                    HttpRespond respond) { handler(parts, http, respond); });
   }
   using OfJob =
       void (*)(const HttpParts&, const HttpRequest&, const std::string&, const HttpRespond&);
-  for (const auto& [path, handler] :
-       {std::pair<const char*, OfJob>("/api/v1/jobs/{id}/logs", read_log),
-        {"/api/v1/jobs/{id}/spec", show_spec}}) {
-    router.add("GET", path,
-               [&parts, handler = handler](const HttpRequest& http, const Parameters& parameters,
-                                           HttpRespond respond) {
-                 handler(parts, http, parameters.at("id"), respond);
-               });
+  for (const auto& [call, handler] :
+       {std::pair<const char*, OfJob>("ReadLog", read_log), {"GetJobSpec", show_spec}}) {
+    add_by_hand(router, call,
+                [&parts, handler = handler](const HttpRequest& http, const Parameters& parameters,
+                                            HttpRespond respond) {
+                  handler(parts, http, parameters.at("id"), respond);
+                });
   }
 }
 

@@ -2,6 +2,7 @@
 // answered with what it was done to. Of many at once, each with its own result:
 // /api/v1/jobs/actions.
 
+#include "proto/json/call_options.h"
 #include "proto/json/json_plan.h"
 #include "proto/json/json_reader.h"
 #include "server/http/routes.h"
@@ -28,12 +29,19 @@ Result<v1::ControlResult> result_of(Result<Fill<Reply>> fill) {
   return result;
 }
 
-void control_job(const HttpParts& parts, v1::JobAction action, const HttpRequest& http,
+// Of an enumeration of verbs; and what stands in the path, or goes with other verbs.
+struct Verb {
+  int number;
+  std::string word;
+  std::set<std::string> taken;
+};
+
+void control_job(const HttpParts& parts, const Verb& verb, const HttpRequest& http,
                  const std::string& job, const HttpRespond& respond) {
   v1::ControlJobRequest request;
   request.add_jobs(job);
-  request.set_action(action);
-  if (Status status = read_json(http.body, {"jobs", "verb"}, request); !status.is_ok()) {
+  request.set_action(static_cast<v1::JobAction>(verb.number));
+  if (Status status = read_json(http.body, verb.taken, request); !status.is_ok()) {
     return respond(problem(status));
   }
   run_prepared<v1::ControlJobReply>(
@@ -47,14 +55,12 @@ void control_job(const HttpParts& parts, v1::JobAction action, const HttpRequest
       });
 }
 
-void control_node(const HttpParts& parts, v1::NodeAction action, const HttpRequest& http,
+void control_node(const HttpParts& parts, const Verb& verb, const HttpRequest& http,
                   const std::string& node, const HttpRespond& respond) {
   v1::ControlNodeRequest request;
   request.add_nodes(node);
-  request.set_action(action);
-  std::set<std::string> taken = {"nodes", "verb"};
-  if (action != v1::NODE_ACTION_DRAIN) taken.insert("deadline");
-  if (Status status = read_json(http.body, taken, request); !status.is_ok()) {
+  request.set_action(static_cast<v1::NodeAction>(verb.number));
+  if (Status status = read_json(http.body, verb.taken, request); !status.is_ok()) {
     return respond(problem(status));
   }
   run_prepared<v1::ControlNodeReply>(
@@ -68,32 +74,28 @@ void control_node(const HttpParts& parts, v1::NodeAction action, const HttpReque
       });
 }
 
-// Each word but the first, which is of nobody's.
-template <typename Request, typename Add>
-void for_each_verb(Add add) {
+// A route for each word but the first, which is nobody's.
+template <typename Request, typename Handler>
+void add_verbs(HttpRouter& router, const HttpParts& parts, const std::string& things,
+               const std::string& path, const std::string& place, Handler handler) {
   const JsonField* verbs = json_plan_of(Request::descriptor()).find("verb");
   for (const auto& [number, word] : verbs->words) {
-    if (number != 0) add(number, word);
+    if (number == 0) continue;
+    Verb verb{number, word, taken_by_verb(Request::descriptor(), things, word)};
+    router.add("POST", path + word,
+               [&parts, handler, place, verb = std::move(verb)](
+                   const HttpRequest& http, const Parameters& parameters, HttpRespond respond) {
+                 handler(parts, verb, http, parameters.at(place), respond);
+               });
   }
 }
 
 }  // namespace
 
 void add_verb_routes(HttpRouter& router, const HttpParts& parts) {
-  for_each_verb<v1::ControlJobRequest>([&](int number, const std::string& word) {
-    router.add("POST", fmt::format("/api/v1/jobs/{{id}}/{}", word),
-               [&parts, action = static_cast<v1::JobAction>(number)](
-                   const HttpRequest& http, const Parameters& parameters, HttpRespond respond) {
-                 control_job(parts, action, http, parameters.at("id"), respond);
-               });
-  });
-  for_each_verb<v1::ControlNodeRequest>([&](int number, const std::string& word) {
-    router.add("POST", fmt::format("/api/v1/nodes/{{name}}/{}", word),
-               [&parts, action = static_cast<v1::NodeAction>(number)](
-                   const HttpRequest& http, const Parameters& parameters, HttpRespond respond) {
-                 control_node(parts, action, http, parameters.at("name"), respond);
-               });
-  });
+  add_verbs<v1::ControlJobRequest>(router, parts, "jobs", "/api/v1/jobs/{id}/", "id", control_job);
+  add_verbs<v1::ControlNodeRequest>(router, parts, "nodes", "/api/v1/nodes/{name}/", "name",
+                                    control_node);
 }
 
 }  // namespace hai

@@ -12,7 +12,7 @@ namespace {
 // What one obstacle costs, so that it can be spread over the nodes it covers.
 constexpr int64_t kUnit = 1 << 20;
 
-// Larger sets are not looked at again for an automatic level: each look is a new hypothesis.
+// Each look whether a set gets smaller at a higher level is a new hypothesis: larger ones stay.
 constexpr size_t kRaisedMax = 32;
 
 enum class Measure { per_node, spread };

@@ -94,7 +94,7 @@ class Defragmentation {
     return !job.held && job.checkpoint && job.checkpoint->at >= *job.attempt->running_at;
   }
 
-  // The idle GPUs of the targets work for at least a quantum.
+  // The GPUs that are idle now would work for a quantum at least: is that worth the moves?
   bool pays(const std::vector<Target>& targets) const {
     int64_t idle = 0;
     int64_t cost = 0;

@@ -100,10 +100,10 @@ class Future {
       if (attempt.end && attempt.end->outcome != AttemptState::suspended) {
         cluster_.finish(id);
       } else if (attempt.state == AttemptState::suspending || attempt.end) {
-        // Either it has saved, or it has ended before it could.
+        // An end before it has saved counts as a suspension, too.
         cluster_.suspend(id);
       } else if (left_of(*job) > 2s && !is_timed_out(*job)) {
-        foresee(id);  // It was interrupted meanwhile, or told to go on.
+        foresee(id);  // interrupted since, or told to go on: its end is later
       } else {
         cluster_.finish(id);
       }

@@ -102,12 +102,6 @@ std::string Hypothesis::quota_text(const ClusterState& state,
   return room_->reason(asked_, units_).text;
 }
 
-bool Hypothesis::is_obstacle(JobId job) const {
-  return std::ranges::any_of(obstacles_, [&](const Obstacle& obstacle) {
-    return obstacle.kind == Obstacle::Kind::job && obstacle.job == job;
-  });
-}
-
 // Of its own level only as many as it may cost together, the cheapest first: an approximation of
 // preempt.cpp, which asks for those that it needs.
 std::set<JobId> Hypothesis::find_interruptible(const ClusterState& state) const {

@@ -34,7 +34,6 @@ class Hypothesis {
   const PlanIndex& index() const { return index_; }
 
   const std::vector<Obstacle>& obstacles() const { return obstacles_; }
-  bool is_obstacle(JobId job) const;
   bool is_away(int obstacle) const { return is_away_[obstacle]; }
   void take_away(int obstacle);
   void put_back(int obstacle);

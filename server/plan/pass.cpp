@@ -274,7 +274,7 @@ class Pass {
       if (!is_lower || !job.checkpoint || job.checkpoint_gap == Duration{0}) continue;
       const UnixTime due = job.checkpoint->at + job.checkpoint_gap;
       if (due <= pass_.now || due > pass_.now + pass_.knobs.checkpoint_patience) continue;
-      // What it would lose if asked now. Saving and restarting are to be paid in any case.
+      // What it would lose if asked now: without saving and restarting, which come later too.
       const Duration age = per_gpu - switch_time(job);
       if (age < kWorthWaiting * (due - pass_.now)) continue;
       saved += victim.gpus * age;
@@ -315,7 +315,7 @@ class Pass {
 
   // The best key that waits for room, per node group: whoever starts behind it has jumped.
   void note_blocked(const Bucket& bucket, const OrderKey& key) {
-    // Only turns defragment; the passes in between need not look the jobs up.
+    // Only passes that take turns defragment, so only they look the job up, which costs time.
     if (pass_.takes_turns && bucket.shape->demand.gpus == 0) {
       const Job& job = *pass_.state.find(key.job);
       if (pass_.now - waiting_since(job) >= pass_.knobs.tight_wait) {

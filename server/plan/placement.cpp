@@ -14,8 +14,8 @@ struct Candidate {
   int free_before = 0;
 };
 
-// How well ranks would stand; less is better. A share breaks the smallest hole it fits in, wherever
-// that is, before it breaks a whole node next door.
+// How well ranks would stand; less is better. A share breaks the smallest hole that it fits in, on
+// whatever leaf that is, so that whole nodes stay whole.
 struct Tightness {
   int holes = 0;
   int free = 0;
@@ -58,7 +58,7 @@ class Placer {
   void fill(int domain, int nodes, Choice& choice) const {
     const Domain& part = capacity_.domains()[domain];
     if (part.is_leaf()) return fill_leaf(domain, nodes, choice);
-    // A leaf of any part before two leaves of the tightest one.
+    // One leaf that holds all, in whatever part, is better than two leaves of the tightest part.
     std::vector<int> leaves;
     add_leaves(domain, leaves);
     if (int best = tightest(leaves, nodes); best >= 0) return fill_leaf(best, nodes, choice);
@@ -105,7 +105,7 @@ class Placer {
 
   Tightness tightness(int domain, int nodes) const {
     Tightness sum{.nodes = count(domain)};
-    // Whole nodes of one size, and larger parts, differ in nothing else.
+    // Parts above leaves, and leaves for whole nodes of one size, differ only in how many fit.
     const bool is_whole = demand_.gpus == 0 || demand_.gpus == group_.gpus;
     if (!capacity_.domains()[domain].is_leaf() || (is_whole && group_.is_uniform)) return sum;
     if (nodes == 1 && avoided_.empty()) {

@@ -95,8 +95,8 @@ class VictimIndex {
                      const Running& victim) const;
   // The most protection that a requester can overcome.
   static int reach(const Requester& requester);
-  // Whether a block for one rank can be had on the slot by whoever reaches so far, as far as
-  // protection tells.
+  // Whether a requester with this reach could free a block for one rank on the slot. Considers
+  // protection only, not cost.
   bool is_reachable(const Capacity& capacity, int slot, int gpus, int reach) const;
   // Slots of the zone where a rank fits as it is.
   void add_free_slots(const Capacity& capacity, int zone, int gpus, std::vector<int>& slots) const;

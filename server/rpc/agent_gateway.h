@@ -39,7 +39,7 @@ class AgentGateway final : public AgentPort, public LogPort {
   // A new stream that has not said hello; the result is what it shall call.
   AgentStream::Events opened(std::shared_ptr<AgentStream> stream);
 
-  // Answers those who wait, when it is decided.
+  // Accepts or refuses the streams that wait, once it is known whether this server leads.
   void decide_waiting();
 
   // Unknown connections are ignored: their stream has just ended.

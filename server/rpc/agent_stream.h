@@ -31,7 +31,7 @@ class AgentStream {
     std::function<void(const AgentHello&)> hello;
     std::function<void(const AgentReport&)> report;
     std::function<void(int64_t request_id, const LogChunk&)> log_chunk;
-    std::function<void()> done;  // exactly once, the last one; also of a stream never accepted
+    std::function<void()> done;  // called exactly once, last; also if the stream was refused
   };
 
   virtual ~AgentStream() = default;

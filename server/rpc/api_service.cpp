@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "proto/json/call_options.h"
 #include "server/auth/token.h"
 #include "server/rpc/status_map.h"
 
@@ -19,18 +20,18 @@ Caller caller_of(const grpc::CallbackServerContext& context) {
 
 namespace {
 
-// What a request counts for in the limits of what is under way.
-struct Weight {
-  Admission::Kind kind = Admission::Kind::other;
-  int64_t jobs = 1;
-};
+// What a request counts for in the limits of what is under way: a batch as many as its jobs.
 template <typename Request>
-Weight weight_of(const Request&) {
-  return {};
+int64_t weight_of(Admission::Kind kind, const Request& request) {
+  if constexpr (requires { request.jobs_size(); }) {
+    if (kind == Admission::Kind::submit) return std::max(request.jobs_size(), 1);
+  }
+  return 1;
 }
-Weight weight_of(const v1::SubmitJobRequest&) { return {Admission::Kind::submit, 1}; }
-Weight weight_of(const v1::SubmitJobsRequest& request) {
-  return {Admission::Kind::submit, std::max(request.jobs_size(), 1)};
+
+Admission::Kind kind_of(const char* method) {
+  const auto& options = call_named(method).options();
+  return options.GetExtension(v1::is_submit) ? Admission::Kind::submit : Admission::Kind::other;
 }
 
 // A call that has not been finished; copies are the same call. gRPC keeps request, reply and
@@ -85,6 +86,7 @@ grpc::Status judge(const CallSite& site, grpc::CallbackServerContext& context,
 
 template <typename Request, typename Reply>
 grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, const char* method,
+                              Admission::Kind kind,
                               Prepared<Reply> (Operations::*operation)(const Request&),
                               grpc::CallbackServerContext& context, const Request& request,
                               Reply& reply) {
@@ -92,10 +94,10 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
   if (const grpc::Status status = judge(site, context, caller); !status.ok()) {
     return refuse(site, context, method, status);
   }
-  const Weight weight = weight_of(request);
-  if (!site.admission.enter(weight.kind, weight.jobs)) return refuse_busy(site, context, method);
+  const int64_t weight = weight_of(kind, request);
+  if (!site.admission.enter(kind, weight)) return refuse_busy(site, context, method);
   grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
-  const UnaryCall call(site, method, weight.jobs, &context, reactor);
+  const UnaryCall call(site, method, weight, &context, reactor);
   Prepared<Reply> prepared = (operations.*operation)(request);
   if (!prepared.is_ok()) {
     call.finish(to_grpc(prepared.status()));
@@ -114,10 +116,11 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
 
 }  // namespace
 
-#define HAI_UNARY(name, Request, Reply)                                                      \
-  grpc::ServerUnaryReactor* ApiService::name(grpc::CallbackServerContext* context,           \
-                                             const v1::Request* request, v1::Reply* reply) { \
-    return run(site_, operations_, #name, &Operations::name, *context, *request, *reply);    \
+#define HAI_UNARY(name, Request, Reply)                                                         \
+  grpc::ServerUnaryReactor* ApiService::name(grpc::CallbackServerContext* context,              \
+                                             const v1::Request* request, v1::Reply* reply) {    \
+    static const Admission::Kind kind = kind_of(#name);                                         \
+    return run(site_, operations_, #name, kind, &Operations::name, *context, *request, *reply); \
   }
 HAI_OPERATIONS(HAI_UNARY)
 #undef HAI_UNARY

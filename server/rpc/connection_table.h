@@ -23,7 +23,7 @@ class ConnectionTable {
   bool is_full() const { return connections_.size() >= limits_.all; }
   bool has_room(const std::string& address) const;
   void add(int fd, const std::string& address);
-  // Finds those that are gone: a system call for each, so a few times a second at most.
+  // Drops connections that are closed. Costs a system call for each: a few times a second at most.
   void look();
   size_t size() const { return connections_.size(); }
 

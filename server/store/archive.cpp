@@ -112,7 +112,7 @@ class Archiver {
     }
   }
 
-  // At most half of the time is the disk's for this.
+  // Rests as long as the work took, so that the disk is busy with this half of the time at most.
   template <typename Work>
   void gently(Work work) {
     const auto start = std::chrono::steady_clock::now();

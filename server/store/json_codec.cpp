@@ -90,7 +90,7 @@ struct Encoder {
     visit_fields(value, [&](const char* name, const auto& member) { field(name, member, first); });
     out += '}';
   }
-  // Most specs are mostly defaults, and each is written twice for every submit.
+  // Leaves out members that are defaults: a spec is mostly those, and is written twice per submit.
   void add(const JobSpec& spec) {
     static const JobSpec defaults;
     static const std::vector<const void*> members = addresses_of_fields(defaults);

@@ -41,7 +41,7 @@ class LeaderLease {
   Duration length_{0};
 };
 
-// Who leads now, in words: why `epoch` does not.
+// The error for a leader that has lost its lease: who leads instead of `epoch`.
 Status lost_lease(PgSession& session, Epoch epoch);
 
 }  // namespace hai

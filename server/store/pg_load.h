@@ -19,7 +19,7 @@ std::vector<Incident> load_incidents(PgSession& session, bool only_open);
 // into `jobs`, which are sorted by id.
 void load_attempts(PgSession& session, std::vector<Job>& jobs, const std::vector<int>& numbers);
 
-// All that is read while it stands is as of one moment.
+// While it exists, all queries of the session see the database as of one moment.
 class PgSnapshot {
  public:
   explicit PgSnapshot(PgSession& session) : session_(session) {

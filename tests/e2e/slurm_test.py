@@ -333,6 +333,9 @@ class SlurmTest(ClusterTest):
         done = self.cluster.hai("list", "-a", "-u", "nobody-here")
         self.assertEqual(done.code, 0)
         self.assertIn("there is no user nobody-here", done.err)
+        done = self.cluster.hai("list", "-g", "nope")
+        self.assertEqual((done.code, done.out.count("\n")), (0, 1))
+        self.assertIn("no node is in a group nope; the groups are: ", done.err)
 
 
 if __name__ == "__main__":

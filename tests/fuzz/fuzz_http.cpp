@@ -47,7 +47,7 @@ const std::vector<std::string> kRequests = {
     "PUT /api/v1/quotas/ann/training/high HTTP/1.1\r\n",
     "PUT /api/v1/users/ann HTTP/1.1\r\n",
     "POST /api/v1/tokens HTTP/1.1\r\n",
-    "POST /api/v1/jobs/validate HTTP/1.1\r\nContent-Type: application/yaml\r\n",
+    "POST /api/v1/jobs/dry_run HTTP/1.1\r\nContent-Type: application/yaml\r\n",
     "POST /api/v1/jobs/actions HTTP/1.1\r\n",
     "POST /api/v1/whatif HTTP/1.1\r\n",
     "DELETE /api/v1/tokens/0123456789ab HTTP/1.1\r\n",

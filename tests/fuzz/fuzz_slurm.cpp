@@ -20,7 +20,7 @@
 #include "cli/slurm/step/output_writer.h"
 #include "cli/slurm/step/step.h"
 #include "common/shell_words.h"
-#include "common/spec/validate_job_spec.h"
+#include "common/spec/check_job_spec.h"
 #include "tests/fuzz/mutate.h"
 
 namespace hai::cli::slurm {
@@ -128,7 +128,7 @@ class Fuzzer {
     if (job.is_ok()) {
       const Result<JobPlan> plan = parse_plan(format_plan(job.value().plan));
       if (!plan.is_ok()) fail(seed_, round_, "its plan is refused", input_);
-      const bool is_text = validate_job_spec(job.value().spec).empty();
+      const bool is_text = check_job_spec(job.value().spec).empty();
       if (!is_text) fail(seed_, round_, "mapped, but not valid", input_);
       if (plan.value().tasks < job.value().spec.node_count) {
         fail(seed_, round_, "a node without a task", input_);

@@ -199,7 +199,7 @@ void try_text(Rng& rng, Round round) {
     judge_names(round, errors, text);
     return;
   }
-  if (!validate_job_spec(spec).empty()) fail(round, "parsed, but not valid", text);
+  if (!check_job_spec(spec).empty()) fail(round, "parsed, but not valid", text);
   expect_same(round, spec, format_job_spec_yaml(spec), text);
 }
 
@@ -260,7 +260,7 @@ Json json_of(const JobSpec& spec) {
 void try_values(Rng& rng, Round round) {
   JobSpec spec = any_spec(rng);
   const std::string input = format_job_spec_yaml(spec);
-  const std::vector<SpecError> errors = validate_job_spec(spec);
+  const std::vector<SpecError> errors = check_job_spec(spec);
   if (!errors.empty()) {
     judge_errors(round, errors, input);
     for (const SpecError& error : errors) {

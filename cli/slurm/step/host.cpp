@@ -138,7 +138,7 @@ void BatchHost::take_signals() {
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGTERM && lost_) is_ending_ = true;
-    if (number != plan_.signal) continue;  // at the job's end every process is told by itself
+    if (number != plan_.signal) continue;  // at the job's end hai signals every process anyway
     if (plan_.signal_script && script_ > 0) ::kill(script_, number);
     if (!plan_.signal_script) tasks_.signal(number);
   }

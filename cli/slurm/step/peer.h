@@ -1,5 +1,5 @@
 #pragma once
-// The other ranks of a job: start what the first one says, until it says bye.
+// What ranks other than the first do: start the tasks that the first one sends, until it ends.
 
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/step/frame.h"

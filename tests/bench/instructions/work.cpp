@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "common/spec/validate_job_spec.h"
+#include "common/spec/check_job_spec.h"
 #include "hai/v1/api.pb.h"
 #include "proto/convert/spec_convert.h"
 #include "server/control/engine/controller.h"
@@ -39,7 +39,7 @@ extern "C" __attribute__((noinline)) void measured_submit(hai::Controller& contr
                                                           const hai::v1::SubmitJobRequest& request,
                                                           bool& is_done) {
   hai::Result<hai::JobSpec> spec = hai::from_proto(request.spec());
-  if (!hai::to_status(hai::validate_job_spec(spec.value())).is_ok()) std::abort();
+  if (!hai::to_status(hai::check_job_spec(spec.value())).is_ok()) std::abort();
   controller.submit({.trusted_user = "ann"},
                     hai::SubmitJob{std::move(spec).value(), request.request_id()},
                     [&is_done](const hai::Result<hai::CommandReply>& reply) {

@@ -43,6 +43,7 @@ TEST(Environment, TellsEveryProgramWhoItIs) {
                                 {"HAI_SOCKET", "/r/job.sock"},
                                 {"HAI_LOG_DIR", "/l"},
                                 {"HAI_CHECKPOINT", "/ckpt/5"},
+                                {"HAI_SUSPEND_EXIT_CODE", "85"},
                                 {"MASTER_ADDR", "10.0.0.1"},
                                 {"MASTER_IP", "10.0.0.1"},
                                 {"MASTER_PORT", "29510"},

@@ -104,7 +104,7 @@ TEST(JobRequests, BoundsTheState) {
 
 struct FakeControlPort : ControlPort {
   void suspend(Duration grace) override { calls.push_back("suspend " + format_duration(grace)); }
-  void resume() override { calls.push_back("continue"); }
+  void go_on() override { calls.push_back("continue"); }
   void kill() override { calls.push_back("kill"); }
   void extend_lease(MonoTime until) override {
     calls.push_back(fmt::format("lease {}", until.time_since_epoch().count()));

@@ -27,7 +27,7 @@ TEST(RankLife, SuspendsAtTheFirstDeadlineOnly) {
 TEST(RankLife, ContinuesAfterASuspendIsTakenBack) {
   RankLife life(at(1h));
   life.suspend(60s, at(0s));
-  life.resume();
+  life.go_on();
   EXPECT_FALSE(life.is_suspend_requested());
   EXPECT_EQ(life.advance(at(61s)), kNothing);
   EXPECT_EQ(life.suspend(5s, at(70s)), kSignal);
@@ -38,7 +38,7 @@ TEST(RankLife, CannotBeTakenBackOnceItEnds) {
   RankLife life(at(1h));
   life.suspend(1s, at(0s));
   EXPECT_EQ(life.advance(at(1s)), kTerminate);
-  life.resume();
+  life.go_on();
   EXPECT_TRUE(life.is_suspend_requested());
   EXPECT_EQ(life.advance(at(6s)), kKill);
 }

@@ -41,6 +41,40 @@ v1::ReadLogReply chunk(const std::string& data, int64_t offset, bool end) {
   return reply;
 }
 
+// What is printed and what is said of a log that comes in these pieces.
+std::pair<std::string, std::string> shown_log(const std::vector<v1::ReadLogReply>& pieces) {
+  FakeApi server;
+  server.on_get_job = [](const auto&, v1::Job* reply) {
+    *reply = job_in("failed", 1, "failed");
+    return grpc::Status::OK;
+  };
+  server.on_read_log = [&](const auto&, grpc::ServerWriter<v1::ReadLogReply>* writer) {
+    for (const v1::ReadLogReply& piece : pieces) writer->Write(piece);
+    return grpc::Status::OK;
+  };
+  Client client({server.address()}, "");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const Status status = print_log(client, {.job = "17"});
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(status.is_ok()) << status.message();
+  return {testing::internal::GetCapturedStdout(), said};
+}
+
+TEST(RotatedLog, SaysThatItsBeginningIsGone) {
+  const auto [text, said] = shown_log({chunk("three\n", 8, true)});
+  EXPECT_EQ(text, "three\n");
+  EXPECT_EQ(said,
+            "hai: the first 8 bytes of the log are not kept any more: it begins after them\n");
+  EXPECT_EQ(shown_log({chunk("one\n", 0, true)}).second, "");
+}
+
+TEST(RotatedLog, SaysWhatIsMissingInTheMiddle) {
+  const auto [text, said] = shown_log({chunk("one\n", 0, false), chunk("four\n", 14, true)});
+  EXPECT_EQ(text, "one\nfour\n");
+  EXPECT_EQ(said, "hai: 10 bytes of the log are gone: it was rotated\n");
+}
+
 // A job that is suspended once: attempt 1 logs "one", attempt 2 "two".
 class SuspendedOnce : public testing::Test {
  protected:

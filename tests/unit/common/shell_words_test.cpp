@@ -52,10 +52,9 @@ TEST(ShellWords, RefusesWhatIsNotFinished) {
 }
 
 TEST(ShellWords, Quotes) {
-  EXPECT_EQ(quote_word("--lr=1e-4"), "--lr=1e-4");
-  EXPECT_EQ(quote_word(""), "''");
-  EXPECT_EQ(quote_word("a b"), "'a b'");
-  EXPECT_EQ(quote_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(join_words({"--lr=1e-4"}), "--lr=1e-4");
+  EXPECT_EQ(join_words({""}), "''");
+  EXPECT_EQ(join_words({"it's"}), "'it'\\''s'");
   EXPECT_EQ(join_words({"a", "b c"}), "a 'b c'");
 }
 

@@ -8,7 +8,12 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 
+#include "common/job_spec.h"
+#include "proto/json/call_options.h"
+#include "server/api/operations.h"
+#include "server/api/words.h"
 #include "tests/support/json_schema.h"
 #include "tests/unit/http/routes_fixture.h"
 
@@ -64,6 +69,12 @@ class Contract : public RoutesFixture {
     return id;
   }
 
+  static bool takes_only_a_reason(const Operation& operation) {
+    const json::json_pointer at("/requestBody/content/application~1json/schema/properties");
+    return operation.details.contains(at) && operation.details[at].size() == 1 &&
+           operation.details[at].contains("reason");
+  }
+
   // What makes a request of the operation work, as far as the state allows it.
   struct Example {
     std::string path;
@@ -72,7 +83,7 @@ class Contract : public RoutesFixture {
   Example example(const Operation& operation, int64_t job) {
     static const std::map<std::string, std::string> kBodies = {
         {"submit_job", ""},  // made below: names must differ
-        {"validate_job", ""},
+        {"dry_run_job", ""},
         {"act_on_jobs", R"({"verb": "hold", "jobs": ["{id}"], "reason": "r"})"},
         {"act_on_nodes", R"({"verb": "undrain", "nodes": ["n1"]})"},
         {"suspend_job", ""},
@@ -92,12 +103,11 @@ class Contract : public RoutesFixture {
     Example made{.path = operation.path};
     if (operation.method != "GET") {
       const auto body = kBodies.find(operation.id());
-      const json taken = operation.details.value("requestBody", json::object());
-      const bool is_plain = taken.value("$ref", "") == "#/components/requestBodies/Reason";
+      const bool is_plain = takes_only_a_reason(operation);
       EXPECT_TRUE(is_plain || body != kBodies.end()) << operation.id() << " has no example here";
       made.body = body != kBodies.end() ? body->second : R"({"reason": "r"})";
     }
-    if (operation.id() == "submit_job" || operation.id() == "validate_job") {
+    if (operation.id() == "submit_job" || operation.id() == "dry_run_job") {
       made.body = yaml(fmt::format("job-{}", ++jobs_));
     }
     if (operation.id() == "events") made.path += "?format=list";
@@ -153,6 +163,67 @@ class Contract : public RoutesFixture {
   std::map<std::string, std::string> tokens_ = {{"nobody", ""}};
   int jobs_ = 0;
 };
+
+// The name of a value, as the compiler has it: "(hai::JobState)7" if no enumerator is that.
+template <auto Value>
+constexpr bool is_enumerator() {
+  return std::string_view(__PRETTY_FUNCTION__).find("Value = (") == std::string_view::npos;
+}
+template <auto Last>
+constexpr bool is_last() {
+  using Enum = decltype(Last);
+  return is_enumerator<Last>() && !is_enumerator<static_cast<Enum>(static_cast<int>(Last) + 1)>();
+}
+
+TEST_F(Contract, HasAllWordsOfTheModel) {
+  const json& schemas = document_["components"]["schemas"];
+  static_assert(is_last<kJobStates.last>() && is_last<kAttemptStates.last>());
+  static_assert(is_last<kLivenesses.last>() && is_last<kSchedulings.last>());
+  static_assert(is_last<kRoles.last>() && is_last<kVerdicts.last>() && is_last<kEffects.last>());
+  static_assert(is_last<kPendingCodes.last>() && is_last<kRepairSteps.last>());
+  static_assert(!is_last<RepairStep::bisecting>());
+  EXPECT_EQ(schemas["JobState"]["enum"], json(kJobStates.all()));
+  EXPECT_EQ(schemas["RepairStep"]["enum"],
+            json({"emptying", "validating", "repairing", "bisecting", "service"}));
+  EXPECT_EQ(schemas["Priority"]["enum"].size(), std::size(kPriorities) + 1);
+}
+
+// What only `hai` asks is named here; everything else has its route, its meaning and who may.
+TEST_F(Contract, EveryCallHasItsRoute) {
+  const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+  std::vector<std::string> without;
+  for (int i = 0; i < api->method_count(); ++i) {
+    const auto& call = *api->method(i);
+    if (call.options().ExtensionSize(v1::route) == 0) without.push_back(call.name());
+    for (const v1::Route& route : call.options().GetRepeatedExtension(v1::route)) {
+      const RoutePattern pattern = pattern_of(route);
+      std::string method = pattern.method;
+      for (char& c : method) c = static_cast<char>(std::tolower(c));
+      const json& operation = document_["paths"][pattern.path][method];
+      EXPECT_NE(operation.value("summary", ""), "") << call.name();
+      EXPECT_EQ(operation.value("x-role", ""), route.role()) << call.name();
+    }
+  }
+  EXPECT_EQ(without, (std::vector<std::string>{"SubmitJobs", "WatchJob"}));
+}
+
+// Those of the service that are answered once are the operations, for gRPC and REST alike.
+TEST_F(Contract, EveryCallIsAnOperation) {
+  std::set<std::string> operations;
+#define HAI_NAME(name, Request, Reply) operations.insert(#name);
+  HAI_OPERATIONS(HAI_NAME)
+#undef HAI_NAME
+  std::set<std::string> calls;
+  const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+  for (int i = 0; i < api->method_count(); ++i) {
+    if (!api->method(i)->server_streaming()) calls.insert(api->method(i)->name());
+  }
+  EXPECT_EQ(operations, calls);
+}
+
+TEST_F(Contract, SubmitsAreCountedAsSuch) {
+  EXPECT_EQ(submit_routes(), (std::set<std::string>{"POST /api/v1/jobs"}));
+}
 
 TEST_F(Contract, IsLarge) { EXPECT_GE(operations_.size(), 45u); }
 

@@ -138,11 +138,11 @@ TEST_F(JobRoutes, TheSpecComesBackWithItsSecretsForWhoMaySeeThem) {
 }
 
 TEST_F(JobRoutes, AreValidatedWithoutBeingSubmitted) {
-  const Answer good = ask("POST", "/api/v1/jobs/validate", yaml("a"));
+  const Answer good = ask("POST", "/api/v1/jobs/dry_run", yaml("a"));
   EXPECT_EQ(good.status, 200) << good.body;
   EXPECT_EQ(good.content()["valid"], true);
   EXPECT_EQ(names("finished=true"), Names{});
-  const Answer bad = ask("POST", "/api/v1/jobs/validate", "version: 2\nnam: a\n");
+  const Answer bad = ask("POST", "/api/v1/jobs/dry_run", "version: 2\nnam: a\n");
   EXPECT_EQ(bad.status, 400);
   ASSERT_GE(bad.content()["errors"].size(), 2u) << bad.body;
   bool is_named = false;
@@ -151,12 +151,12 @@ TEST_F(JobRoutes, AreValidatedWithoutBeingSubmitted) {
     is_named = is_named || (error["line"] == 2 && error["path"] == "nam");
   EXPECT_TRUE(is_named) << errors;
   const Answer large =
-      ask("POST", "/api/v1/jobs/validate",
+      ask("POST", "/api/v1/jobs/dry_run",
           "version: 2\nname: a\nspec: {workspace: /d, entrypoint: e}\nresource: {node_count: 5}\n");
   EXPECT_EQ(large.status, 400);
   EXPECT_NE(large.content().value("detail", "").find("5 asked"), std::string::npos) << large.body;
   submit("a");
-  EXPECT_EQ(ask("POST", "/api/v1/jobs/validate", yaml("a")).status, 409) << "the name is taken";
+  EXPECT_EQ(ask("POST", "/api/v1/jobs/dry_run", yaml("a")).status, 409) << "the name is taken";
 }
 
 TEST_F(JobRoutes, CheckpointsAndProgressOfNone) {

@@ -1,5 +1,30 @@
 // Made by scripts/types.mjs from schemas/openapi.json.
 
+export const incidentStateWords = ['open', 'closed'] as const;
+export type IncidentState = (typeof incidentStateWords)[number];
+
+export type QuotaPriority = Priority | '*';
+
+export type Time = string;
+
+export interface Problem {
+  type: string;
+  title: string; // a stable word
+  status: number;
+  detail: string; // for people
+  errors?: SpecError[]; // of a job file
+}
+
+export interface SpecError {
+  line: number | null;
+  path: string;
+  message: string;
+}
+
+export interface Version {
+  version: string;
+}
+
 export const jobStateWords = ['queued', 'running', 'suspended', 'succeeded', 'failed', 'stopped'] as const;
 export type JobState = (typeof jobStateWords)[number];
 
@@ -24,33 +49,11 @@ export type Health = (typeof healthWords)[number];
 export const roleWords = ['user', 'operator', 'admin'] as const;
 export type Role = (typeof roleWords)[number];
 
-export const repairStepWords = ['emptying', 'validating', 'repairing', 'service'] as const;
+export const repairStepWords = ['emptying', 'validating', 'repairing', 'bisecting', 'service'] as const;
 export type RepairStep = (typeof repairStepWords)[number];
 
 export const effectWords = ['starts', 'suspended', 'waits', 'moves', 'keeps_running'] as const;
 export type Effect = (typeof effectWords)[number];
-
-export type QuotaPriority = Priority | '*';
-
-export type Time = string;
-
-export interface Problem {
-  type: string;
-  title: string; // a stable word
-  status: number;
-  detail: string; // for people
-  errors?: SpecError[]; // of a job file
-}
-
-export interface SpecError {
-  line: number | null;
-  path: string;
-  message: string;
-}
-
-export interface Version {
-  version: string;
-}
 
 export const jobVerbWords = ['stop', 'suspend', 'resume', 'hold', 'release', 'requeue'] as const;
 export type JobVerb = (typeof jobVerbWords)[number];
@@ -127,6 +130,11 @@ export interface Digest {
   digest: string;
 }
 
+export interface DryRunJobReply {
+  valid: boolean; // true: where it is not, the call fails
+  spec: string; // the job file with its defaults written out
+}
+
 export interface Job {
   id: number;
   name: string;
@@ -147,7 +155,7 @@ export interface Job {
   suspend_count: number;
   requeue_count: number;
   lost_gpu_seconds: number;
-  attempt_state: AttemptState | null; // placed | starting | running | suspending | ...
+  attempt_state: AttemptState | null;
   end_reason: string | null; // why it ended, for people
   zone: string | null;
   tags: string[];
@@ -231,7 +239,7 @@ export interface MoveJobReply {
   suspend_count: number;
   requeue_count: number;
   lost_gpu_seconds: number;
-  attempt_state: AttemptState | null; // placed | starting | running | suspending | ...
+  attempt_state: AttemptState | null;
   end_reason: string | null; // why it ended, for people
   zone: string | null;
   tags: string[];
@@ -292,11 +300,6 @@ export interface User {
   role: Role;
   groups: string[];
   active: boolean;
-}
-
-export interface ValidateJobReply {
-  valid: boolean; // true: where it is not, the call fails
-  spec: string; // the job file with its defaults written out
 }
 
 export interface WhatIfReply {

@@ -1,4 +1,4 @@
-#include "common/spec/validate_job_spec.h"
+#include "common/spec/check_job_spec.h"
 
 #include <algorithm>
 #include <csignal>
@@ -246,6 +246,6 @@ class Validator {
 
 }  // namespace
 
-std::vector<SpecError> validate_job_spec(const JobSpec& spec) { return Validator(spec).run(); }
+std::vector<SpecError> check_job_spec(const JobSpec& spec) { return Validator(spec).run(); }
 
 }  // namespace hai

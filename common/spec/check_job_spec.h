@@ -13,6 +13,6 @@ namespace hai {
 using SpecError = FieldError;
 
 // Everything wrong with it, by the paths of the YAML form; `line` is 0.
-std::vector<SpecError> validate_job_spec(const JobSpec& spec);
+std::vector<SpecError> check_job_spec(const JobSpec& spec);
 
 }  // namespace hai

@@ -1,4 +1,4 @@
-#include "common/spec/validate_job_spec.h"
+#include "common/spec/check_job_spec.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Case {
   std::function<void(JobSpec&)> change;
 };
 
-TEST(ValidateJobSpec, AcceptsWhatIsAllowed) {
+TEST(CheckJobSpec, AcceptsWhatIsAllowed) {
   const std::function<void(JobSpec&)> kChanges[] = {
       [](JobSpec&) {},
       [](JobSpec& s) { s.name = std::string(255, 'x'); },
@@ -67,12 +67,12 @@ TEST(ValidateJobSpec, AcceptsWhatIsAllowed) {
   for (const auto& change : kChanges) {
     JobSpec spec = good_spec();
     change(spec);
-    EXPECT_TRUE(to_status(validate_job_spec(spec)).is_ok())
-        << to_status(validate_job_spec(spec)).message();
+    EXPECT_TRUE(to_status(check_job_spec(spec)).is_ok())
+        << to_status(check_job_spec(spec)).message();
   }
 }
 
-TEST(ValidateJobSpec, RefusesEachBadField) {
+TEST(CheckJobSpec, RefusesEachBadField) {
   const Case kCases[] = {
       {"name", [](JobSpec& s) { s.name = ""; }},
       {"name", [](JobSpec& s) { s.name = std::string(256, 'x'); }},
@@ -174,7 +174,7 @@ TEST(ValidateJobSpec, RefusesEachBadField) {
   for (const Case& c : kCases) {
     JobSpec spec = good_spec();
     c.change(spec);
-    const std::vector<SpecError> errors = validate_job_spec(spec);
+    const std::vector<SpecError> errors = check_job_spec(spec);
     ASSERT_EQ(errors.size(), 1u) << c.path << "\n" << to_status(errors).message();
     EXPECT_EQ(errors[0].path, c.path);
     EXPECT_EQ(errors[0].line, 0);
@@ -183,8 +183,8 @@ TEST(ValidateJobSpec, RefusesEachBadField) {
   }
 }
 
-TEST(ValidateJobSpec, ReportsAllAtOnce) {
-  EXPECT_EQ(to_status(validate_job_spec(JobSpec{.node_count = -3})).message(),
+TEST(CheckJobSpec, ReportsAllAtOnce) {
+  EXPECT_EQ(to_status(check_job_spec(JobSpec{.node_count = -3})).message(),
             "name: is missing\nspec.workspace: is missing\nspec.entrypoint: is missing\n"
             "resource.node_count: must be 1..100000, is -3");
 }
