@@ -235,6 +235,9 @@ Result<AgentConfig> read_agent_config_if_any(const std::string& path) {
 int check_config(const AgentConfig& config, const std::string& path) {
   const std::vector<std::string> missing = missing_from(config);
   for (const std::string& line : missing) fmt::print(stderr, "{}: {}\n", path, line);
+  for (const std::string& warning : warnings_of(config.tls)) {
+    fmt::print(stderr, "{}: warning: tls.ca: {}\n", path, warning);
+  }
   if (!missing.empty()) return kError;
   fmt::print("{}: ok\n", path);
   return kOk;
