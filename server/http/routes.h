@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/loop.h"
 #include "server/http/http_message.h"
@@ -42,6 +43,7 @@ struct HttpParts {
   Advisor& advisor;
   LogRouter& logs;
   std::function<size_t()> agent_count;  // called on the loop's thread
+  std::string_view scheme;              // of all servers of the cluster: "http" or "https"
   const WebFiles& web;                  // the dashboard; empty = not built or not wanted
   // Whose view "/" shows to anybody who reaches the port where there is no dashboard; "" = no such
   // page.
