@@ -53,13 +53,15 @@ void read_position(YamlReader& reader, AgentConfig* config) {
 }
 
 void read_tls(YamlReader& reader, TlsFiles* tls) {
-  reader.string("tls.ca", &tls->ca);
-  reader.string("tls.certificate", &tls->certificate);
-  reader.string("tls.key", &tls->key);
+  reader.file("tls.ca", &tls->ca);
+  reader.file("tls.certificate", &tls->certificate);
+  reader.file("tls.key", &tls->key);
   if (tls->certificate.empty() != tls->key.empty()) {
     reader.fail("tls", "certificate and key belong together: one of them is missing");
   } else if (tls->ca.empty() && !tls->certificate.empty()) {
     reader.fail("tls.certificate", "needs tls.ca: whose certificates servers must show");
+  } else if (tls->ca.empty() && reader.has("tls")) {
+    reader.fail("tls", "needs ca; without the section there is no TLS");
   }
 }
 
@@ -82,7 +84,7 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   read_servers(reader, &config.servers);
   read_tls(reader, &config.tls);
   if (config.tls.certificate.empty()) reader.require("token_file");
-  reader.string("token_file", &config.token_file);
+  reader.file("token_file", &config.token_file);
   reader.integer("simulate_gpus", &config.simulate_gpus, {.low = 0, .high = GpuSet::kMax});
   reader.string("shim", &config.shim);
   reader.string("validator.program", &config.validator);

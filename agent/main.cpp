@@ -251,6 +251,9 @@ void say_confinement(const AgentConfig& config) {
 int check_config(const AgentConfig& config, const std::string& path) {
   const std::vector<std::string> missing = missing_from(config);
   for (const std::string& line : missing) fmt::print(stderr, "{}: {}\n", path, line);
+  for (const std::string& warning : warnings_of(config.tls)) {
+    fmt::print(stderr, "{}: warning: tls.ca: {}\n", path, warning);
+  }
   if (!missing.empty()) return kError;
   fmt::print("{}: ok\n", path);
   say_confinement(config);

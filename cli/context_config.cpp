@@ -186,7 +186,7 @@ Result<TlsTexts> tls_of(const Context& context) {
   if (context.ca == Context::kSystem) return read_tls_files({.ca = kSystemCa});
   if (context.ca.empty()) return TlsTexts{};
   const std::string what = fmt::format("the CA of context {}", context.name);
-  RETURN_IF_ERROR(check_certificate(context.ca, what));
+  RETURN_IF_ERROR(check_authorities(context.ca, what));
   return TlsTexts{.ca = context.ca};
 }
 

@@ -114,6 +114,7 @@ Result<std::unique_ptr<ServerApp>> ServerApp::make(const ServerConfig& config) {
   if (!config.tls.certificate.empty()) GrpcServer::refuse_tls_before_13();
   if (config.migrate_on_start) RETURN_IF_ERROR(migrate_when_reachable(config.conninfo));
   auto impl = std::make_unique<Impl>(config, std::move(secrets).value());
+  RETURN_IF_ERROR(impl->serving.prepare());
   RETURN_IF_ERROR(listen_when_free(impl->serving));
   return std::unique_ptr<ServerApp>(new ServerApp(std::move(impl)));
 }

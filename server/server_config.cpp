@@ -7,6 +7,7 @@
 #include "common/config/knobs_config.h"
 #include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
+#include "common/host_port.h"
 #include "common/whole_number.h"
 #include "server/model/user.h"
 
@@ -68,19 +69,16 @@ void read_log(YamlReader& reader, ServerConfig* config) {
 }
 
 void read_tls(YamlReader& reader, TlsFiles* tls) {
-  reader.string("tls.certificate", &tls->certificate);
-  reader.string("tls.key", &tls->key);
-  reader.string("tls.client_ca", &tls->ca);
+  reader.file("tls.certificate", &tls->certificate);
+  reader.file("tls.key", &tls->key);
+  reader.file("tls.client_ca", &tls->ca);
   if (tls->certificate.empty() != tls->key.empty()) {
     reader.fail("tls", "certificate and key belong together: one of them is missing");
   } else if (tls->certificate.empty() && !tls->ca.empty()) {
     reader.fail("tls.client_ca", "needs tls.certificate and tls.key: agents show theirs over TLS");
+  } else if (tls->certificate.empty() && reader.has("tls")) {
+    reader.fail("tls", "needs certificate and key; without the section there is no TLS");
   }
-}
-
-bool is_loopback(const std::string& address) {
-  return address.starts_with("127.") || address.starts_with("[::1]:") ||
-         address.starts_with("localhost:");
 }
 
 Result<ServerConfig> read(YamlReader reader, const std::string& source) {
@@ -104,7 +102,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   }
   read_tls(reader, &config.tls);
   if (config.tls.ca.empty()) reader.require("agent_token_file");
-  reader.string("agent_token_file", &config.agent_token_file);
+  reader.file("agent_token_file", &config.agent_token_file);
   read_quota(reader, &config.default_quota_nodes);
   read_knobs(reader, &config.knobs);
   read_archive(reader, &config);
@@ -117,7 +115,8 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
 
 bool is_readable_by_others(const ServerConfig& config) {
   return config.tls.certificate.empty() &&
-         !(is_loopback(config.grpc_address) && is_loopback(config.http_address));
+         !(is_loopback(split_host_port(config.grpc_address).host) &&
+           is_loopback(split_host_port(config.http_address).host));
 }
 
 Result<ServerConfig> parse_server_config(std::string_view text, const std::string& source) {

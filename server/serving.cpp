@@ -62,9 +62,9 @@ struct Serving::Impl {
         advisor(loop, controller, queries, feed, history),
         observatory(loop, controller, samples),
         logs(loop, gateway),
-        agent_service(loop, gateway, !config.tls.ca.empty()),
+        agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
         operations({loop, queries, actions, advisor, observatory, config.grpc_address}),
-        api_service({loop, board, callers, operations, queries, logs, admission, calls}),
+        api_service({loop, board, callers, operations, queries, logs, admission, calls, *known}),
         routes({.loop = loop,
                 .standing = board,
                 .callers = callers,
@@ -79,6 +79,7 @@ struct Serving::Impl {
                 .advisor = advisor,
                 .logs = logs,
                 .agent_count = [this] { return gateway.connection_count(); },
+                .scheme = config.tls.certificate.empty() ? "http" : "https",
                 .web = web,
                 .status_page_user = config.status_page ? config.admin_user : ""}) {
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
@@ -96,7 +97,11 @@ struct Serving::Impl {
     });
     feed.set_standing_callback([this] { standing_changed(); });
     gateway.set_events(
-        {.admit = [this](const AgentHello& hello) { return admit(hello); },
+        {.prove = [this](const AgentHello& hello) { return check_secret(hello.agent_token); },
+         .admit =
+             [this](const AgentHello& hello) {
+               return controller.admit_agent(hello.node, hello.identity);
+             },
          .is_undecided = [this] { return controller.mode() == ServerMode::loading; },
          .connected =
              [this](ConnectionId id, const AgentHello& hello) {
@@ -135,13 +140,37 @@ struct Serving::Impl {
                                   {"reason", now.reason}});
   }
 
-  Status admit(const AgentHello& hello) {
-    // Without one, their certificates prove enough: the gateway has looked at them.
-    const bool needs_token = config.tls.ca.empty() || !secrets.agent_token.empty();
-    if (needs_token && !equal_secrets(hello.agent_token, secrets.agent_token)) {
-      return unauthenticated("the agent token of {} is not this cluster's", hello.node);
+  // Without a secret their certificates prove enough.
+  Status check_secret(std::string_view shown) const {
+    const bool has_secret = !secrets.agent_token.empty();
+    if (!has_secret && config.tls.ca.empty()) {
+      return unauthenticated(
+          "agents cannot prove who they are: this server has neither a token of theirs nor a CA of "
+          "their certificates");
     }
-    return controller.admit_agent(hello.node, hello.identity);
+    if (!has_secret || equal_secrets(shown, secrets.agent_token)) return ok();
+    return unauthenticated("the agent token is not this cluster's");
+  }
+
+  // Agents of a version that shows its token with the hello only are judged by that.
+  Status judge_agent(const CallHead& head) {
+    Status proof = ok();
+    if (!config.tls.ca.empty() && head.nodes.empty()) {
+      proof = permission_denied(
+          "an agent shows no certificate of a node: give it one (hai-server ca issue --node NAME)");
+    } else if (!head.authorization.empty()) {
+      proof = check_secret(bearer_token(head.authorization));
+    }
+    if (!proof.is_ok()) gateway.note_stranger("", proof);
+    return proof;
+  }
+
+  // On gRPC's threads.
+  Status judge(const CallHead& head) {
+    if (head.method.starts_with("/hai.v1.AgentService/")) return judge_agent(head);
+    const Status admitted = callers.admit(caller_of(head.authorization));
+    if (!admitted.is_ok()) calls.note("", "refused", std::string(to_string(admitted.code())), 0);
+    return admitted;
   }
 
   Status load_web() {
@@ -169,10 +198,13 @@ struct Serving::Impl {
     return files.is_ok() ? files : invalid_argument("tls: {}", files.message());
   }
 
+  Status prepare() {
+    RETURN_IF_ERROR(load_web());
+    return check_tls();
+  }
+
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.
   Status listen() {
-    RETURN_IF_ERROR(load_web());
-    RETURN_IF_ERROR(check_tls());
     const ConnectionShares shares = connection_shares(allow_many_open_files());
     Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
         config.http_address,
@@ -184,12 +216,15 @@ struct Serving::Impl {
         },
         config.tls);
     if (!http_started.is_ok()) return http_started.status();
-    Result<std::unique_ptr<GrpcServer>> grpc_started = GrpcServer::start(
-        config.grpc_address, {&agent_service, &api_service},
-        {.connections = {.all = shares.grpc - shares.grpc / 8, .per_address = shares.grpc / 4},
-         .at_once = shares.grpc / 2,
-         .silent = shares.grpc / 8},
-        config.tls);
+    Result<std::unique_ptr<GrpcServer>> grpc_started =
+        GrpcServer::start(config.grpc_address, {&agent_service, &api_service},
+                          {.limits = {.connections = {.all = shares.grpc - shares.grpc / 8,
+                                                      .per_address = shares.grpc / 4},
+                                      .at_once = shares.grpc / 2,
+                                      .silent = shares.grpc / 8},
+                           .known = known,
+                           .guard = [this](const CallHead& head) { return judge(head); }},
+                          config.tls);
     if (!grpc_started.is_ok()) return grpc_started.status();
     http = std::move(http_started).value();
     grpc = std::move(grpc_started).value();
@@ -212,7 +247,8 @@ struct Serving::Impl {
   const ServerConfig config;
   const ServingSecrets secrets;
   Admission admission;
-  RequestMeter calls;  // of gRPC
+  RequestMeter calls;                                                        // of gRPC
+  const std::shared_ptr<KnownPeers> known = std::make_shared<KnownPeers>();  // of gRPC
   AgentGateway gateway;
   EventFeed feed;
   StandingBoard board;
@@ -239,6 +275,7 @@ Serving::Serving(Loop& loop, Store& store, History* history, SampleStore* sample
     : impl_(std::make_unique<Impl>(loop, store, history, samples, config, std::move(secrets))) {}
 Serving::~Serving() = default;
 
+Status Serving::prepare() { return impl_->prepare(); }
 Status Serving::listen() { return impl_->listen(); }
 void Serving::start() { impl_->controller.start(); }
 void Serving::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }

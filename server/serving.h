@@ -30,6 +30,9 @@ class Serving {
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;
 
+  // Reads the files that listening needs and warns of what is unsafe: once, however often listening
+  // is tried.
+  Status prepare();
   // Binds both addresses. An error leaves nothing that has to be stopped.
   Status listen();
   void start();

@@ -1,6 +1,5 @@
-# Node.js and npm from the npm registry, for machines whose own is too old.
-set(node_wanted_version 22.23.3)
-set(npm_wanted_version 11.19.1)
+# Node.js and npm from the npm registry, for machines whose own is too old: the versions of
+# node/package.json, with the hashes of its lock; no script of theirs is run.
 
 # Into `folder`, once. `path`: where `node` and `npm` are then; empty if they could not be had.
 function(fetch_node folder path)
@@ -17,16 +16,16 @@ function(fetch_node folder path)
     if(HAI_NODE_FAILED AND NOT HAI_WEB STREQUAL "ON")
       return()  # Not at each configuration anew: -DHAI_WEB=ON tries again.
     endif()
-    message(STATUS "Fetching Node.js ${node_wanted_version} for the dashboard")
-    file(MAKE_DIRECTORY ${folder})
+    message(STATUS "Fetching Node.js for the dashboard")
+    set(wanted ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/node)
+    file(COPY ${wanted}/package.json ${wanted}/package-lock.json DESTINATION ${folder})
     execute_process(
-      COMMAND ${HAI_NPM} install --prefix ${folder} --no-save --no-audit --no-fund
-              ${package}@${node_wanted_version} npm@${npm_wanted_version}
+      COMMAND ${HAI_NPM} ci --ignore-scripts --no-audit --no-fund
       WORKING_DIRECTORY ${folder} TIMEOUT 180
       OUTPUT_VARIABLE text ERROR_VARIABLE text RESULT_VARIABLE code)
-    if(NOT code EQUAL 0 OR NOT EXISTS ${bin}/node)
+    if(NOT code EQUAL 0 OR NOT EXISTS ${bin}/node OR NOT EXISTS ${npm_program})
       set(HAI_NODE_FAILED TRUE CACHE INTERNAL "the npm registry gave no Node.js")
-      message(WARNING "npm could not fetch Node.js ${node_wanted_version}:\n${text}")
+      message(WARNING "npm could not fetch Node.js:\n${text}")
       return()
     endif()
   endif()

@@ -53,18 +53,19 @@ ServerStreamEvents GrpcServerLink::make_events() {
 }
 
 void GrpcServerLink::connect() {
+  if (const auto found = reason_seeker_.take()) log_refusal(found->server, found->why);
   const std::string& server = options_.servers[next_server_];
   Result<TlsTexts> tls = read_tls_files(options_.tls);
   if (!tls.is_ok()) {
     return stream_done(failed_precondition("tls: {}", tls.status().message()));
   }
+  tls_ = std::move(tls).value();
   stream_ = ServerStream::open(loop_,
                                {.server = server,
                                 .hello = {.agent_token = options_.agent_token,
                                           .node = options_.node,
                                           .identity = options_.identity},
-                                .tls = std::move(tls).value(),
-                                .wants_reason = failures_ % kFailuresPerReason == 0,
+                                .tls = tls_,
                                 .keepalive = options_.keepalive,
                                 .codec = options_.codec},
                                make_events());
@@ -91,6 +92,7 @@ void GrpcServerLink::stream_done(const Status& status) {
   log_waiter_->drop_all();
   const bool was_accepted = std::exchange(accepted_, false);
   log_end(was_accepted, status);
+  if (!was_accepted) seek_reason(status);
   next_server_ = (next_server_ + 1) % options_.servers.size();
   if (failures_ == 0) alone_since_ = loop_.now();
   ++failures_;
@@ -110,8 +112,20 @@ void GrpcServerLink::log_end(bool was_accepted, const Status& status) {
     return log_info(was_accepted ? "server_disconnected" : "server_not_reached",
                     {{"server", server}, {"reason", status}});
   }
-  if (refusal_ != status) log_error("refused_by_server", {{"server", server}, {"reason", status}});
-  refusal_ = status;
+  log_refusal(server, status);
+}
+
+void GrpcServerLink::log_refusal(const std::string& server, const Status& why) {
+  if (refusal_ != why) log_error("refused_by_server", {{"server", server}, {"reason", why}});
+  refusal_ = why;
+}
+
+void GrpcServerLink::seek_reason(const Status& status) {
+  const bool may_be_tls =
+      status.code() == Code::unavailable && status.message().find("refused") == std::string::npos;
+  if (may_be_tls && failures_ % kFailuresPerReason == 0) {
+    reason_seeker_.seek(options_.servers[next_server_], tls_);
+  }
 }
 
 // When a server goes, all its agents notice at once: they come back spread over a second, so that

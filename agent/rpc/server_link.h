@@ -9,6 +9,7 @@
 
 #include "agent/core/log_source.h"
 #include "agent/core/ports.h"
+#include "agent/rpc/reason_seeker.h"
 #include "common/loop.h"
 #include "common/rng.h"
 #include "common/tls/tls_files.h"
@@ -56,6 +57,8 @@ class GrpcServerLink final : public ServerLink {
   void stream_accepted();
   void stream_done(const Status& status);
   void log_end(bool was_accepted, const Status& status);
+  void log_refusal(const std::string& server, const Status& why);
+  void seek_reason(const Status& status);
   void answer_log(int64_t request_id, const LogRequest& request);
   ServerStreamEvents make_events();
 
@@ -72,8 +75,10 @@ class GrpcServerLink final : public ServerLink {
   size_t next_server_ = 0;
   int failures_ = 0;        // since a server last worked with us
   MonoTime alone_since_{};  // the first of them
-  Status refusal_;          // as last logged: what a person has to mend
-  TimerId timer_ = 0;       // retry or connect timeout
+  ReasonSeeker reason_seeker_;
+  TlsTexts tls_;       // of the present try
+  Status refusal_;     // as last logged: what a person has to mend
+  TimerId timer_ = 0;  // retry or connect timeout
 };
 
 }  // namespace hai

@@ -8,7 +8,6 @@
 
 #include "agent/rpc/take_over.h"
 #include "common/log.h"
-#include "common/tls/tls_client.h"
 #include "hai/v1/agent.grpc.pb.h"
 #include "proto/convert/channel_credentials.h"
 
@@ -42,9 +41,6 @@ class GrpcServerStream final : public ServerStream,
   GrpcServerStream(Loop& loop, const ServerStreamOptions& options, ServerStreamEvents events)
       : loop_(loop),
         events_(std::move(events)),
-        server_(options.server),
-        tls_(options.tls),
-        wants_reason_(options.wants_reason),
         codec_(options.codec),
         channel_(make_channel(options)),
         stub_(v1::AgentService::NewStub(channel_)) {
@@ -53,6 +49,9 @@ class GrpcServerStream final : public ServerStream,
 
   void begin() {
     self_ = shared_from_this();  // gRPC's share, given back in OnDone
+    // Before any message: who proves who he is by then is read without a limit on how many.
+    const std::string& token = writing_.hello().agent_token();
+    if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
     stub_->async()->Connect(&context_, this);
     AddHold();  // Reads and writes are started from the loop, outside of gRPC's callbacks.
     write_in_flight_ = true;
@@ -93,7 +92,6 @@ class GrpcServerStream final : public ServerStream,
 
   void OnReadInitialMetadataDone(bool ok) override {
     if (!ok) return;
-    was_heard_.store(true);
     post([this] { accepted(); });
   }
 
@@ -117,7 +115,7 @@ class GrpcServerStream final : public ServerStream,
 
   void OnDone(const grpc::Status& status) override {
     Status reason = failure_.load() ? invalid_argument("the server sent what cannot be understood")
-                                    : reason_of(status);
+                                    : from_grpc(status);
     // The last share must go on the loop's thread: with it goes the channel, and gRPC then joins
     // the very threads that call us here. After the post, `this` may be gone.
     std::shared_ptr<std::promise<void>> done = done_;
@@ -130,17 +128,6 @@ class GrpcServerStream final : public ServerStream,
  private:
   void post(std::function<void()> callback) {
     loop_.post([self = shared_from_this(), callback = std::move(callback)] { callback(); });
-  }
-
-  // On gRPC's thread: it may take two seconds.
-  Status reason_of(const grpc::Status& status) const {
-    const bool is_refused = status.error_message().find("refused") != std::string::npos;
-    if (!wants_reason_ || is_refused || was_heard_.load() ||
-        status.error_code() != grpc::StatusCode::UNAVAILABLE) {
-      return from_grpc(status);
-    }
-    const Status why = why_no_grpc(server_, tls_);
-    return why.is_ok() ? from_grpc(status) : failed_precondition("{}", why.message());
   }
 
   // gRPC's two threads may deliver the first message before the acceptance it follows.
@@ -216,9 +203,6 @@ class GrpcServerStream final : public ServerStream,
 
   Loop& loop_;
   ServerStreamEvents events_;
-  const std::string server_;
-  const TlsTexts tls_;
-  const bool wants_reason_;
   const std::shared_ptr<PlacesCodec> codec_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::AgentService::Stub> stub_;
@@ -233,7 +217,6 @@ class GrpcServerStream final : public ServerStream,
   std::optional<AgentReport> report_;
   std::deque<std::pair<int64_t, LogChunk>> log_chunks_;
   std::atomic<bool> failure_ = false;
-  std::atomic<bool> was_heard_ = false;
   std::shared_ptr<std::promise<void>> done_ = std::make_shared<std::promise<void>>();
 };
 

@@ -26,7 +26,6 @@ struct ServerStreamOptions {
   std::string server;  // host:port
   AgentHello hello;
   TlsTexts tls;
-  bool wants_reason = false;  // why TLS fails, if it does; gRPC itself does not say it
   Duration keepalive{0};
   std::shared_ptr<PlacesCodec> codec;  // may be shared by streams of one thread; never null
 };

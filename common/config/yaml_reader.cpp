@@ -63,6 +63,16 @@ bool YamlReader::string(const std::string& path, std::string* out) {
   return true;
 }
 
+bool YamlReader::file(const std::string& path, std::string* out) {
+  std::string name;
+  if (string(path, &name) && !name.empty()) {
+    *out = std::move(name);
+    return true;
+  }
+  if (has(path) && !has_error(path)) fail(path, "is empty: name a file, or leave the key out");
+  return false;
+}
+
 bool YamlReader::boolean(const std::string& path, bool* out) {
   const YamlNode* node = find_kind(path, YamlNode::Kind::scalar, "true or false");
   if (node == nullptr) return false;

@@ -45,6 +45,9 @@ class YamlReader {
 
   // Each returns true if it has set *out.
   bool string(const std::string& path, std::string* out);
+  // Of a file. An empty one is an error: whoever wrote the key meant a file, and what goes on
+  // without it may be less safe.
+  bool file(const std::string& path, std::string* out);
   bool boolean(const std::string& path, bool* out);
   bool integer(const std::string& path, int* out, IntegerRange range);
   bool integer(const std::string& path, int64_t* out, IntegerRange range);
@@ -60,6 +63,8 @@ class YamlReader {
 
   // A path with its own form: the node, or nullptr if it is missing or has no value.
   const YamlNode* find(const std::string& path);
+  // Whether the key is there, with or without a value; asking does not make it known.
+  bool has(const std::string& path) const { return look_up(path) != nullptr; }
   // Reports a missing or empty value.
   void require(const std::string& path);
   // A key of another version or program: reports it with `message`, if it is there.

@@ -1,11 +1,11 @@
 #include "common/tls/authority.h"
 
-#include <arpa/inet.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 
+#include "common/host_port.h"
 #include "common/hostlist.h"
 #include "common/tls/certificate.h"
 #include "common/tls/openssl.h"
@@ -80,6 +80,24 @@ Result<KeyAndCertificate> to_pem(EVP_PKEY* key, X509* certificate) {
                            .certificate = openssl::text_of(certificate_text.get())};
 }
 
+// What an expired authority, or a certificate that is of none, has signed is believed by nobody.
+Status check_may_issue(X509* issuer) {
+  if (X509_check_ca(issuer) == 0) {
+    return failed_precondition("this is no authority: its certificate is that of a server or node");
+  }
+  if (X509_cmp_current_time(X509_get0_notAfter(issuer)) < 0) {
+    return failed_precondition("this authority has expired: make a new one");
+  }
+  return ok();
+}
+
+// Nobody believes a certificate longer than the one above it.
+bool end_with_issuer(X509* certificate, const X509* issuer) {
+  const ASN1_TIME* end = X509_get0_notAfter(issuer);
+  return ASN1_TIME_compare(X509_get0_notAfter(certificate), end) <= 0 ||
+         X509_set1_notAfter(certificate, end) == 1;
+}
+
 // Without an issuer it signs itself.
 Result<KeyAndCertificate> make(const Draft& draft, X509* issuer, EVP_PKEY* issuer_key) {
   const openssl::Key key(EVP_EC_gen("P-256"));
@@ -91,6 +109,7 @@ Result<KeyAndCertificate> make(const Draft& draft, X509* issuer, EVP_PKEY* issue
       X509_set_version(certificate.get(), X509_VERSION_3) == 1 && set_serial(certificate.get()) &&
       X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kClockSkew) != nullptr &&
       X509_gmtime_adj(X509_getm_notAfter(certificate.get()), draft.days * kDay) != nullptr &&
+      end_with_issuer(certificate.get(), issuer) &&
       X509_set_pubkey(certificate.get(), key.get()) == 1 && set_subject(certificate.get(), draft) &&
       X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer)) == 1 &&
       add_extensions(certificate.get(), issuer, draft) &&
@@ -111,6 +130,7 @@ Result<KeyAndCertificate> issue(const KeyAndCertificate& authority, Draft draft,
     ERR_clear_error();
     return invalid_argument("this is no authority: certificate and key do not belong together");
   }
+  RETURN_IF_ERROR(check_may_issue(issuer.get()));
   draft.extensions = {{NID_basic_constraints, "critical,CA:FALSE"},
                       {NID_key_usage, "critical,digitalSignature"},
                       {NID_ext_key_usage, usage},
@@ -118,12 +138,6 @@ Result<KeyAndCertificate> issue(const KeyAndCertificate& authority, Draft draft,
                       {NID_authority_key_identifier, "keyid"},
                       {NID_subject_alt_name, names}};
   return make(draft, issuer.get(), key.get());
-}
-
-bool is_address(const std::string& name) {
-  in6_addr bytes{};
-  return ::inet_pton(AF_INET, name.c_str(), &bytes) == 1 ||
-         ::inet_pton(AF_INET6, name.c_str(), &bytes) == 1;
 }
 
 bool is_host_name(const std::string& name) {

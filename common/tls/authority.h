@@ -19,6 +19,7 @@ inline constexpr int kCertificateDays = 365;
 
 Result<KeyAndCertificate> make_authority(int days = kAuthorityDays);
 
+// The authority must be one and in force, and what it issues ends with it at the latest.
 // A server's certificate is for its names (DNS names and addresses), a node's for one node: it
 // names it as kNodeUri does, and serves for nothing else.
 Result<KeyAndCertificate> issue_for_server(const KeyAndCertificate& authority,

@@ -57,24 +57,37 @@ std::string fingerprint_of(const X509* certificate) {
   return fmt::format("{:02x}", fmt::join(digest.begin(), digest.begin() + size, ""));
 }
 
+CertificateFacts facts_of(X509* certificate) {
+  CertificateFacts facts{.subject = name_of(X509_get_subject_name(certificate)),
+                         .issuer = name_of(X509_get_issuer_name(certificate)),
+                         .begins = time_of(X509_get0_notBefore(certificate)),
+                         .ends = time_of(X509_get0_notAfter(certificate)),
+                         .is_authority = X509_check_ca(certificate) != 0,
+                         .fingerprint = fingerprint_of(certificate)};
+  read_names(certificate, facts);
+  return facts;
+}
+
 }  // namespace
+
+std::vector<CertificateFacts> read_certificates(const std::string& pem) {
+  const openssl::Bio bio = openssl::memory(pem);
+  std::vector<CertificateFacts> found;
+  while (const openssl::Certificate each{
+      PEM_read_bio_X509(bio.get(), nullptr, openssl::no_password, nullptr)}) {
+    found.push_back(facts_of(each.get()));
+  }
+  ERR_clear_error();
+  return found;
+}
 
 Result<CertificateFacts> read_certificate(const std::string& pem) {
   const openssl::Bio bio = openssl::memory(pem);
   const openssl::Certificate certificate(
       PEM_read_bio_X509(bio.get(), nullptr, openssl::no_password, nullptr));
-  if (!certificate) {
-    ERR_clear_error();
-    return invalid_argument("no certificate in PEM");
-  }
-  CertificateFacts facts{.subject = name_of(X509_get_subject_name(certificate.get())),
-                         .issuer = name_of(X509_get_issuer_name(certificate.get())),
-                         .begins = time_of(X509_get0_notBefore(certificate.get())),
-                         .ends = time_of(X509_get0_notAfter(certificate.get())),
-                         .is_authority = X509_check_ca(certificate.get()) == 1,
-                         .fingerprint = fingerprint_of(certificate.get())};
-  read_names(certificate.get(), facts);
-  return facts;
+  ERR_clear_error();
+  if (!certificate) return invalid_argument("no certificate in PEM");
+  return facts_of(certificate.get());
 }
 
 }  // namespace hai

@@ -23,6 +23,8 @@ struct CertificateFacts {
 // Nodes are named by a URI among the alternative names of their certificates.
 inline constexpr std::string_view kNodeUri = "hai:node:";
 
+// All certificates in the text; none if it has none.
+std::vector<CertificateFacts> read_certificates(const std::string& pem);
 // The first certificate in the text.
 Result<CertificateFacts> read_certificate(const std::string& pem);
 

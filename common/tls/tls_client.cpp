@@ -1,29 +1,21 @@
 #include "common/tls/tls_client.h"
 
-#include <arpa/inet.h>
 #include <fmt/ranges.h>
-#include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "common/host_port.h"
+#include "common/tcp_dial.h"
 #include "common/tls/certificate.h"
 #include "common/tls/openssl.h"
 
 namespace hai {
 namespace {
-
-struct Socket {
-  int descriptor = -1;
-  ~Socket() {
-    if (descriptor >= 0) ::close(descriptor);
-  }
-};
 
 // OpenSSL writes to a connection that the server has closed, and that ends a program which does not
 // ignore SIGPIPE. As long as one of these lives, its thread gets none.
@@ -46,40 +38,6 @@ class NoBrokenPipes {
   sigset_t pipe_{};
   sigset_t before_{};
 };
-
-struct HostPort {
-  std::string host;  // without brackets
-  std::string port;
-};
-
-HostPort split(const std::string& address) {
-  const size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return {.host = address, .port = "443"};
-  std::string host = address.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return {.host = host, .port = address.substr(colon + 1)};
-}
-
-Status dial_tcp(const TlsDial& dial, const HostPort& to, Socket& socket) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(to.host.c_str(), to.port.c_str(), &hints, &found)) {
-    return unavailable("{}: {}", dial.address, ::gai_strerror(error));
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
-  const timeval timeout{.tv_sec = dial.timeout.count() / 1'000'000,
-                        .tv_usec = dial.timeout.count() % 1'000'000};
-  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
-    socket.descriptor = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
-    if (socket.descriptor < 0) continue;
-    ::setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-    ::setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-    if (::connect(socket.descriptor, at->ai_addr, at->ai_addrlen) == 0) return ok();
-    ::close(std::exchange(socket.descriptor, -1));
-  }
-  return unavailable("{}: {}", dial.address, std::strerror(errno));
-}
 
 bool believe(SSL_CTX* context, const std::string& ca) {
   X509_STORE* store = SSL_CTX_get_cert_store(context);
@@ -112,40 +70,55 @@ Status present(SSL_CTX* context, const TlsTexts& texts) {
 
 // For one name: what the server at the other end must prove to be.
 bool expect_name(SSL* connection, const std::string& host) {
-  in6_addr bytes{};
-  const bool is_address = ::inet_pton(AF_INET, host.c_str(), &bytes) == 1 ||
-                          ::inet_pton(AF_INET6, host.c_str(), &bytes) == 1;
   X509_VERIFY_PARAM* rules = SSL_get0_param(connection);
-  if (is_address) return X509_VERIFY_PARAM_set1_ip_asc(rules, host.c_str()) == 1;
+  if (is_address(host)) return X509_VERIFY_PARAM_set1_ip_asc(rules, host.c_str()) == 1;
   return X509_VERIFY_PARAM_set1_host(rules, host.c_str(), host.size()) == 1 &&
          SSL_set_tlsext_host_name(connection, host.c_str()) == 1;
 }
 
+// The certificate that was not believed.
+struct Shown {
+  CertificateFacts facts;
+  bool is_servers_own = true;  // else it is one above
+};
+
 // Called by OpenSSL when it does not believe a certificate, which it keeps to itself afterwards.
+// Which one: the server's own, or one above it.
 int note_certificate(int is_believed, X509_STORE_CTX* verdict) {
   if (is_believed == 1) return 1;
   const auto* connection = static_cast<const SSL*>(
       X509_STORE_CTX_get_ex_data(verdict, SSL_get_ex_data_X509_STORE_CTX_idx()));
   const openssl::Bio bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509(bio.get(), X509_STORE_CTX_get0_cert(verdict));
+  PEM_write_bio_X509(bio.get(), X509_STORE_CTX_get_current_cert(verdict));
   Result<CertificateFacts> facts = read_certificate(openssl::text_of(bio.get()));
   if (facts.is_ok()) {
-    *static_cast<CertificateFacts*>(SSL_get_app_data(connection)) = std::move(facts).value();
+    *static_cast<Shown*>(SSL_get_app_data(connection)) = {
+        .facts = std::move(facts).value(),
+        .is_servers_own = X509_STORE_CTX_get_error_depth(verdict) == 0};
   }
   return 0;
 }
 
 // Why a certificate is not believed, and what to do about it.
-Status not_believed(const std::string& address, const std::string& host,
-                    const CertificateFacts& shown, long verdict) {
+Status not_believed(const std::string& address, const std::string& host, const Shown& refused,
+                    long verdict) {
+  const CertificateFacts& shown = refused.facts;
+  const std::string what =
+      refused.is_servers_own
+          ? fmt::format("the certificate of {}", address)
+          : fmt::format("the certificate of {}, above that of {},", shown.subject, address);
   switch (verdict) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
       return permission_denied(
-          "the certificate of {} has expired on {}: its administrator must put a new one in place",
-          address, format_rfc3339(shown.ends));
+          "{} has expired on {}: its administrator must put a new one in place", what,
+          format_rfc3339(shown.ends));
     case X509_V_ERR_CERT_NOT_YET_VALID:
-      return permission_denied("the certificate of {} begins on {}: is this machine's clock right?",
-                               address, format_rfc3339(shown.begins));
+      return permission_denied("{} begins on {}: is this machine's clock right?", what,
+                               format_rfc3339(shown.begins));
+    case X509_V_ERR_INVALID_PURPOSE:
+      return permission_denied(
+          "{} is {}: have one issued for a server", what,
+          shown.node.empty() ? "for no server" : fmt::format("node {}'s, no server's", shown.node));
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return permission_denied(
@@ -162,43 +135,88 @@ Status not_believed(const std::string& address, const std::string& host,
   }
 }
 
+// By which the server has ended the conversation (RFC 8446, 6); 0 = it has not.
+int last_alert() {
+  const unsigned long code = ERR_peek_last_error();
+  if (ERR_GET_LIB(code) != ERR_LIB_SSL) return 0;
+  const int reason = ERR_GET_REASON(code);
+  return reason >= SSL_AD_REASON_OFFSET ? reason - SSL_AD_REASON_OFFSET : 0;
+}
+
+bool is_about_certificates(int alert) {
+  return (alert >= SSL3_AD_BAD_CERTIFICATE && alert <= TLS1_AD_UNKNOWN_CA) ||
+         alert == TLS13_AD_CERTIFICATE_REQUIRED;
+}
+
 }  // namespace
 
 struct TlsClient::Impl {
   NoBrokenPipes no_broken_pipes;
   std::string address;
-  Socket socket;
+  TcpSocket socket;
   openssl::Context context;
   openssl::Connection connection;
-  CertificateFacts shown;  // by the server, if it was not believed
+  Shown shown;             // by the server, if it was not believed
   bool has_shown = false;  // a certificate of ours
+  Deadline deadline;       // of the whole conversation
+  bool is_late = false;
+
+  // Runs one of OpenSSL's calls until it is done or has failed, or time is up.
+  template <typename Call>
+  int until_done(Call call) {
+    for (;;) {
+      ERR_clear_error();
+      errno = 0;
+      const int result = call(connection.get());
+      if (result > 0) return result;
+      const int wish = SSL_get_error(connection.get(), result);
+      if (wish != SSL_ERROR_WANT_READ && wish != SSL_ERROR_WANT_WRITE) return result;
+      is_late = !wait_ready(socket, wish == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline);
+      if (is_late) return result;
+    }
+  }
 
   Status broken(int result, const char* what) const {
+    if (is_late) return unavailable("{}: {}: no answer in time", address, what);
+    const int system_error = errno;
     const int error = SSL_get_error(connection.get(), result);
-    const unsigned long code = ERR_peek_last_error();
-    const bool is_alert =
-        ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET;
+    const int alert = last_alert();
     const std::string reason = openssl::last_error();
-    if (is_alert) {
+    if (is_about_certificates(alert) && has_shown) {
       return permission_denied("{} does not take the certificate of this side: {}", address,
                                reason);
+    }
+    if (is_about_certificates(alert)) {
+      return permission_denied("{} wants a certificate of this side, which has none: {}", address,
+                               reason);
+    }
+    if (alert != 0) {
+      return failed_precondition("{} speaks TLS, but not TLS 1.3 as this program does: {}", address,
+                                 reason);
     }
     if (!reason.empty()) return unavailable("{}: {}: {}", address, what, reason);
     if (error == SSL_ERROR_ZERO_RETURN) return unavailable("{} has ended the connection", address);
     return unavailable("{}: {}: {}", address, what,
-                       errno == EAGAIN ? "no answer in time"
-                       : errno == 0    ? "the connection was cut"
-                                       : std::strerror(errno));
+                       system_error == 0 ? "the connection was cut" : std::strerror(system_error));
   }
 
   Status open(const TlsDial& dial) {
-    const HostPort to = split(dial.address);
+    HostPort to = split_host_port(dial.address);
     address = dial.address;
-    RETURN_IF_ERROR(dial_tcp(dial, to, socket));
+    deadline = deadline_after(dial.timeout);
+    if (to.port.empty()) to.port = "443";
+    Result<TcpSocket> dialled = dial_tcp(to, deadline);
+    RETURN_IF_ERROR(dialled.status());
+    socket = std::move(dialled).value();
     context.reset(SSL_CTX_new(TLS_client_method()));
     SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, note_certificate);
-    believe(context.get(), dial.texts.ca);
+    if (!believe(context.get(), dial.texts.ca)) {
+      return invalid_argument("no certificate to believe {} by", address);
+    }
+    // As gRPC does: whoever is named is believed, an authority above it or not.
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context.get()),
+                                X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
     RETURN_IF_ERROR(present(context.get(), dial.texts));
     has_shown = !dial.texts.certificate.empty();
     constexpr unsigned char kGrpc[] = {2, 'h', '2'};
@@ -208,9 +226,8 @@ struct TlsClient::Impl {
                  : SSL_set_alpn_protos(connection.get(), kHttp, sizeof(kHttp));
     if (!expect_name(connection.get(), to.host)) return invalid_argument("no host: '{}'", to.host);
     SSL_set_app_data(connection.get(), &shown);
-    SSL_set_fd(connection.get(), socket.descriptor);
-    errno = 0;
-    const int done = SSL_connect(connection.get());
+    SSL_set_fd(connection.get(), socket.descriptor());
+    const int done = until_done(SSL_connect);
     if (done == 1) return ok();
     if (SSL_get_verify_result(connection.get()) != X509_V_OK) {
       ERR_clear_error();
@@ -235,7 +252,9 @@ Result<std::unique_ptr<TlsClient>> TlsClient::connect(const TlsDial& dial) {
 }
 
 Status TlsClient::send(std::string_view text) {
-  const int sent = SSL_write(impl_->connection.get(), text.data(), static_cast<int>(text.size()));
+  const int sent = impl_->until_done([text](SSL* connection) {
+    return SSL_write(connection, text.data(), static_cast<int>(text.size()));
+  });
   return sent > 0 ? ok() : impl_->broken(sent, "cannot send");
 }
 
@@ -243,8 +262,8 @@ Result<std::string> TlsClient::read_all(size_t bytes_max) {
   std::string text;
   char chunk[4096];
   while (text.size() < bytes_max) {
-    errno = 0;
-    const int got = SSL_read(impl_->connection.get(), chunk, sizeof(chunk));
+    const int got = impl_->until_done(
+        [&chunk](SSL* connection) { return SSL_read(connection, chunk, sizeof(chunk)); });
     if (got <= 0) {
       const bool is_end = SSL_get_error(impl_->connection.get(), got) == SSL_ERROR_ZERO_RETURN;
       if (is_end) return text;
@@ -257,8 +276,8 @@ Result<std::string> TlsClient::read_all(size_t bytes_max) {
 
 Status TlsClient::hear() {
   char byte = 0;
-  errno = 0;
-  const int got = SSL_read(impl_->connection.get(), &byte, 1);
+  const int got =
+      impl_->until_done([&byte](SSL* connection) { return SSL_read(connection, &byte, 1); });
   if (got > 0) return ok();
   // gRPC ends the connection without a word.
   const bool is_cut = errno == ECONNRESET ||

@@ -1,6 +1,7 @@
 #pragma once
-// A short conversation with a server over TLS, blocking: for commands that ask one question over
-// HTTPS, and for whoever wants to know why gRPC cannot reach a server, which it does not say.
+// A short conversation with a server over TLS: blocks, but for no longer than it was told. For
+// commands that ask one question over HTTPS, and for whoever wants to know why gRPC cannot reach a
+// server, which it does not say.
 
 #include <memory>
 #include <string>
@@ -13,10 +14,10 @@
 namespace hai {
 
 struct TlsDial {
-  std::string address;  // host:port
-  TlsTexts texts;       // `ca` is whom to believe
-  Duration timeout = 5s;
-  bool is_grpc = false;  // what is to be spoken: HTTP/2, or HTTP/1.1
+  std::string address;    // host:port
+  TlsTexts texts;         // `ca` is whom to believe
+  Duration timeout = 5s;  // of the whole conversation, from looking the name up to the last byte
+  bool is_grpc = false;   // what is to be spoken: HTTP/2, or HTTP/1.1
 };
 
 // Made, used and destroyed on one thread.

@@ -67,23 +67,56 @@ Status check_key(const TlsFiles& files, const TlsTexts& texts) {
   return invalid_argument("{} is not the key of {}", files.key, files.certificate);
 }
 
-}  // namespace
+Status check_in_force(const CertificateFacts& facts, const std::string& what) {
+  const auto now = UnixTime(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+  if (now > facts.ends) {
+    return failed_precondition("{}: the certificate {} has expired on {}; put a new one there",
+                               what, facts.subject, format_rfc3339(facts.ends));
+  }
+  if (now < facts.begins) {
+    return failed_precondition(
+        "{}: the certificate {} begins on {}; is this machine's clock right?", what, facts.subject,
+        format_rfc3339(facts.begins));
+  }
+  return ok();
+}
 
 Status check_certificate(const std::string& pem, const std::string& what) {
   const Result<CertificateFacts> facts = read_certificate(pem);
   if (!facts.is_ok()) return invalid_argument("{}: {}", what, facts.status().message());
-  const auto now = UnixTime(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-  if (now > facts.value().ends) {
-    return failed_precondition("{}: the certificate {} has expired on {}; put a new one there",
-                               what, facts.value().subject, format_rfc3339(facts.value().ends));
+  return check_in_force(facts.value(), what);
+}
+
+}  // namespace
+
+Status check_authorities(const std::string& pem, const std::string& what) {
+  const std::vector<CertificateFacts> all = read_certificates(pem);
+  if (all.empty()) return invalid_argument("{}: no certificate in PEM", what);
+  Status first = ok();
+  for (const CertificateFacts& each : all) {
+    const Status status = each.is_authority ? check_in_force(each, what)
+                                            : invalid_argument("{}: the certificate {} is no CA's",
+                                                               what, each.subject);
+    if (status.is_ok()) return ok();
+    if (first.is_ok()) first = status;
   }
-  if (now < facts.value().begins) {
-    return failed_precondition(
-        "{}: the certificate {} begins on {}; is this machine's clock right?", what,
-        facts.value().subject, format_rfc3339(facts.value().begins));
+  if (all.size() == 1) return first;
+  return failed_precondition(
+      "{}: none of its {} certificates is of a CA and in force; the first: {}", what, all.size(),
+      first.message());
+}
+
+std::vector<std::string> warnings_of(const TlsFiles& files) {
+  std::vector<std::string> warnings;
+  if (files.ca.empty()) return warnings;
+  const Result<std::string> text = read_file(files.ca, Readers::anybody);
+  if (!text.is_ok()) return warnings;
+  for (const CertificateFacts& each : read_certificates(text.value())) {
+    const Status status = check_in_force(each, files.ca);
+    if (!status.is_ok()) warnings.push_back(status.message());
   }
-  return ok();
+  return warnings;
 }
 
 Result<TlsTexts> read_tls_files(const TlsFiles& files) {
@@ -97,7 +130,8 @@ Result<TlsTexts> read_tls_files(const TlsFiles& files) {
     Result<std::string> read = read_file(*path, Readers::anybody);
     if (!read.is_ok()) return read.status();
     *text = std::move(read).value();
-    RETURN_IF_ERROR(check_certificate(*text, *path));
+    RETURN_IF_ERROR(path == &files.ca ? check_authorities(*text, *path)
+                                      : check_certificate(*text, *path));
   }
   if (files.key.empty()) return texts;
   Result<std::string> key = read_file(files.key, Readers::owner_and_group);

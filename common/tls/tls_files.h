@@ -4,6 +4,7 @@
 // do.
 
 #include <string>
+#include <vector>
 
 #include "common/status.h"
 
@@ -28,11 +29,16 @@ struct TlsTexts {
 // The certificates that the machine believes: for servers whose certificates are of a public CA.
 inline constexpr const char* kSystemCa = "/etc/ssl/certs/ca-certificates.crt";
 
-// Reads those that are named. Certificates must be in force, the key must be the certificate's and
-// nobody else's to read. The error names the file; never what is in it.
+// Reads those that are named. The certificate must be in force, and one of `ca`, which is of a CA;
+// the key must be the certificate's and nobody else's to read. The error names the file; never what
+// is in it.
 Result<TlsTexts> read_tls_files(const TlsFiles& files);
 
-// The same for a text: `what` stands for the file's name.
-Status check_certificate(const std::string& pem, const std::string& what);
+// Of the certificates in a text, which are several while a CA is changed, one must be of a CA and
+// in force. `what` stands for a file's name.
+Status check_authorities(const std::string& pem, const std::string& what);
+
+// A sentence for each certificate of `ca` that is out of date, beside one that is not.
+std::vector<std::string> warnings_of(const TlsFiles& files);
 
 }  // namespace hai

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "proto/convert/grpc_words.h"
+#include "proto/convert/grpc_log.h"
 
 namespace hai {
 

@@ -52,6 +52,9 @@ int check_config(const ServerConfig& config, const std::string& path) {
                "{}: warning: without tls.certificate, tokens and jobs can be read on the way\n",
                path);
   }
+  for (const std::string& warning : warnings_of(config.tls)) {
+    fmt::print(stderr, "{}: warning: tls.client_ca: {}\n", path, warning);
+  }
   int code = kExitOk;
   for (const auto& [key, status] : checks) {
     if (status.is_ok()) continue;

@@ -1,58 +1,42 @@
 #include "server/commands/http_get.h"
 
-#include <netdb.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <string_view>
 
+#include "common/host_port.h"
+#include "common/tcp_dial.h"
 #include "common/tls/tls_client.h"
 
 namespace hai {
 namespace {
 
 constexpr size_t kAnswerBytesMax = 1 << 20;
-constexpr timeval kTimeout{.tv_sec = 30, .tv_usec = 0};
+constexpr Duration kPatience = 30s;
 
-struct Socket {
-  int descriptor = -1;
-  ~Socket() {
-    if (descriptor >= 0) ::close(descriptor);
-  }
-};
-
-Status dial(const std::string& host, const std::string& port, Socket& socket) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
-    return unavailable("{}:{}: {}", host, port, ::gai_strerror(error));
-  }
-  std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
-  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
-    socket.descriptor = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
-    if (socket.descriptor < 0) continue;
-    ::setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &kTimeout, sizeof(kTimeout));
-    ::setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDTIMEO, &kTimeout, sizeof(kTimeout));
-    if (::connect(socket.descriptor, at->ai_addr, at->ai_addrlen) == 0) return ok();
-    ::close(std::exchange(socket.descriptor, -1));
-  }
-  return unavailable("{}:{}: {}", host, port, std::strerror(errno));
-}
-
-Result<std::string> converse(int descriptor, std::string_view request) {
+Result<std::string> ask_plain(const std::string& server, std::string_view request) {
+  const Deadline deadline = deadline_after(kPatience);
+  Result<TcpSocket> dialled = dial_tcp(split_host_port(server), deadline);
+  RETURN_IF_ERROR(dialled.status());
+  const TcpSocket socket = std::move(dialled).value();
   while (!request.empty()) {
-    const ssize_t sent = ::send(descriptor, request.data(), request.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return unavailable("can't be asked: {}", std::strerror(errno));
-    request.remove_prefix(static_cast<size_t>(sent));
+    const ssize_t sent =
+        ::send(socket.descriptor(), request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) request.remove_prefix(static_cast<size_t>(sent));
+    if (sent < 0 && errno != EAGAIN) return unavailable("can't be asked: {}", std::strerror(errno));
+    if (!request.empty() && !wait_ready(socket, POLLOUT, deadline)) break;
   }
   std::string answer;
   char chunk[4096];
   while (answer.size() < kAnswerBytesMax) {
-    const ssize_t got = ::recv(descriptor, chunk, sizeof(chunk), 0);
+    if (!wait_ready(socket, POLLIN, deadline)) {
+      return unavailable("{}: no answer within {}", server, format_duration(kPatience));
+    }
+    const ssize_t got = ::recv(socket.descriptor(), chunk, sizeof(chunk), 0);
     if (got < 0) return unavailable("no answer: {}", std::strerror(errno));
     if (got == 0) break;
     answer.append(chunk, static_cast<size_t>(got));
@@ -60,19 +44,12 @@ Result<std::string> converse(int descriptor, std::string_view request) {
   return answer;
 }
 
-Result<std::string> ask_plain(const std::string& server, const std::string& request) {
-  Socket socket;
-  const size_t colon = server.rfind(':');
-  RETURN_IF_ERROR(dial(server.substr(0, colon), server.substr(colon + 1), socket));
-  return converse(socket.descriptor, request);
-}
-
 Result<std::string> ask_tls(const std::string& server, const std::string& ca,
                             const std::string& request) {
   Result<TlsTexts> texts = read_tls_files({.ca = ca.empty() ? kSystemCa : ca});
   if (!texts.is_ok()) return texts.status();
-  Result<std::unique_ptr<TlsClient>> client =
-      TlsClient::connect({.address = server, .texts = std::move(texts).value(), .timeout = 30s});
+  Result<std::unique_ptr<TlsClient>> client = TlsClient::connect(
+      {.address = server, .texts = std::move(texts).value(), .timeout = kPatience});
   if (!client.is_ok()) return client.status();
   RETURN_IF_ERROR(client.value()->send(request));
   return client.value()->read_all(kAnswerBytesMax);
@@ -84,9 +61,16 @@ Result<std::string> http_get(const HttpQuestion& question) {
   std::string server = question.server;
   constexpr std::string_view kPlain = "http://";
   constexpr std::string_view kTls = "https://";
-  const bool is_tls = server.starts_with(kTls);
-  if (is_tls) server.erase(0, kTls.size());
-  if (server.starts_with(kPlain)) server.erase(0, kPlain.size());
+  const bool is_plain = server.starts_with(kPlain);
+  if (is_plain && !question.ca.empty()) {
+    return invalid_argument(
+        "'{}' is plain text, and a CA is for https://: the token would be read "
+        "on the way",
+        question.server);
+  }
+  const bool is_tls = server.starts_with(kTls) || !question.ca.empty();
+  if (server.starts_with(kTls)) server.erase(0, kTls.size());
+  if (is_plain) server.erase(0, kPlain.size());
   server = server.substr(0, server.find('/'));
   const size_t colon = server.rfind(':');
   if (colon == std::string::npos || colon == 0) {

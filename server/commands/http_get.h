@@ -8,7 +8,7 @@
 namespace hai {
 
 struct HttpQuestion {
-  std::string server;  // host:port, with or without http://, or https://host:port
+  std::string server;  // host:port, http://host:port or https://host:port; with a CA over TLS
   std::string target;  // "/api/v1/digest"
   std::string token;
   std::string ca = {};  // file: whom to believe; "" = whom this machine does

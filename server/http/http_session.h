@@ -16,7 +16,7 @@ class HttpSession;
 
 // Told on the io_context's thread, each at most once.
 struct HttpSessionEvents {
-  std::function<void(HttpSession*)> known;  // somebody whom HttpLimits::knows knows has asked
+  std::function<void(HttpSession*)> known;  // one whose caller is known has asked
   std::function<void(HttpSession*)> ended;  // the connection is gone
 };
 

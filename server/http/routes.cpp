@@ -41,13 +41,14 @@ HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)), submits_(sub
 HttpResponse HttpRoutes::show(const HttpRequest& request) const {
   const Standing standing = parts_.standing.get();
   if (parts_.web.is_page(request.path) && !standing.is_leading() && !standing.leader.http.empty()) {
-    return redirect_to_leader(standing, request);
+    return redirect_to_leader(standing, parts_.scheme, request);
   }
   return parts_.web.answer(request);
 }
 
 std::optional<HttpResponse> HttpRoutes::turn_away(const HttpRequest& head) const {
-  if (auto elsewhere = redirect_or_refuse(parts_.standing.get(), head)) return elsewhere;
+  if (auto elsewhere = redirect_or_refuse(parts_.standing.get(), parts_.scheme, head))
+    return elsewhere;
   const Status admitted = parts_.callers.admit(caller_of(head));
   if (!admitted.is_ok()) return problem(admitted);
   return std::nullopt;
@@ -73,7 +74,7 @@ void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
     respond(std::move(response));
   };
   if (is_web) return answer(show(request));
-  if (auto elsewhere = redirect_or_refuse(parts_.standing.get(), request)) {
+  if (auto elsewhere = redirect_or_refuse(parts_.standing.get(), parts_.scheme, request)) {
     return answer(std::move(*elsewhere));
   }
   if (!request.path.starts_with("/api/")) return router_.route(request, std::move(answer));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "common/loop.h"
 #include "server/http/http_message.h"
@@ -43,6 +44,7 @@ struct HttpParts {
   Advisor& advisor;
   LogRouter& logs;
   std::function<size_t()> agent_count;  // called on the loop's thread
+  std::string_view scheme;              // of all servers of the cluster: "http" or "https"
   const WebFiles& web;                  // the dashboard; empty = not built or not wanted
   // Whose view "/" shows to anybody who reaches the port where there is no dashboard; "" = no such
   // page.

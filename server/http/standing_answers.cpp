@@ -21,19 +21,20 @@ void add_headers(UnixTime since, HttpResponse& response) {
 
 }  // namespace
 
-std::optional<HttpResponse> redirect_or_refuse(const Standing& standing,
+std::optional<HttpResponse> redirect_or_refuse(const Standing& standing, std::string_view scheme,
                                                const HttpRequest& request) {
   const bool is_for_leaders = request.path == "/" || request.path.starts_with("/api/");
   if (!is_for_leaders || standing.is_leading()) return std::nullopt;
   if (standing.stale_since && only_reads(request)) return std::nullopt;
-  if (!standing.leader.http.empty()) return redirect_to_leader(standing, request);
+  if (!standing.leader.http.empty()) return redirect_to_leader(standing, scheme, request);
   return problem(why_not_leading(standing));
 }
 
-HttpResponse redirect_to_leader(const Standing& standing, const HttpRequest& request) {
+HttpResponse redirect_to_leader(const Standing& standing, std::string_view scheme,
+                                const HttpRequest& request) {
   HttpResponse response = problem(307, "standby", fmt::format("{} leads", standing.leader.http));
   response.headers.emplace_back(
-      "Location", fmt::format("http://{}{}", standing.leader.http,
+      "Location", fmt::format("{}://{}{}", scheme, standing.leader.http,
                               request.target.starts_with('/') ? request.target : "/"));
   return response;
 }

@@ -22,9 +22,11 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
         "agent of {} speaks protocol {}, the server {}; bring both to the same version", hello.node,
         hello.protocol_version, kProtocolVersion));
   }
-  if (Status is_node = stream->check_is(hello.node); !is_node.is_ok()) {
-    note_refusal(hello, is_node);
-    return stream->close(is_node);
+  Status proof = stream->check_is(hello.node);
+  if (proof.is_ok()) proof = events_.prove(hello);
+  if (!proof.is_ok()) {
+    note_stranger(hello.node, proof);
+    return stream->close(proof);
   }
   if (events_.is_undecided()) return waiting_.push_back({id, stream, hello});
   if (Status admitted = events_.admit(hello); !admitted.is_ok()) {
@@ -38,16 +40,21 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   events_.connected(id, hello);
 }
 
-// That a node's name is taken, or its certificate another's, is a mistake of somebody, who must see
-// it among a thousand lines.
+// That a node's name is taken is a mistake of somebody, who must see it among a thousand lines.
 void AgentGateway::note_refusal(const AgentHello& hello, const Status& why) {
-  if (why.code() != Code::already_exists && why.code() != Code::permission_denied) {
+  if (why.code() != Code::already_exists) {
     return log_info("agent_refused", {{"node", hello.node}, {"reason", why}});
   }
   if (refused_.size() >= kRefusalsMax) refused_.clear();
   Status& last = refused_[hello.node];
   if (last != why) log_warning("agent_refused", {{"node", hello.node}, {"reason", why}});
   last = why;
+}
+
+void AgentGateway::note_stranger(const std::string& node, const Status& why) {
+  const auto left_out = strangers_.next();
+  if (!left_out) return;
+  log_warning("agent_refused", {{"node", node}, {"reason", why}, {"left_out", *left_out}});
 }
 
 void AgentGateway::decide_waiting() {

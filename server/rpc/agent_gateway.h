@@ -12,11 +12,14 @@
 #include "server/api/log_router.h"
 #include "server/control/ports.h"
 #include "server/rpc/agent_stream.h"
+#include "server/rpc/log_limit.h"
 
 namespace hai {
 
 // What the gateway tells; the composition root ties it to the controller.
 struct AgentGatewayEvents {
+  // Whether it is an agent of this cluster at all: asked first, and of every hello.
+  std::function<Status(const AgentHello&)> prove = [](const AgentHello&) { return ok(); };
   // Whether to work with this agent; its error is what the agent logs.
   std::function<Status(const AgentHello&)> admit;
   // Whether the answer may be another in a moment, because the server is about to lead: then the
@@ -35,6 +38,10 @@ class AgentGateway final : public AgentPort, public LogPort {
 
   // Set once, before the first stream.
   void set_events(AgentGatewayEvents events) { events_ = std::move(events); }
+
+  // Of somebody who has not proved to be an agent of this cluster: written now and then only, since
+  // anybody can come again and again, under ever new names. On any thread.
+  void note_stranger(const std::string& node, const Status& why);
 
   // A new stream that has not said hello; the result is what it shall call.
   AgentStream::Events opened(std::shared_ptr<AgentStream> stream);
@@ -68,6 +75,7 @@ class AgentGateway final : public AgentPort, public LogPort {
   PlacesCodec codec_;
   std::map<ConnectionId, Connection> connections_;  // admitted ones
   std::map<std::string, ConnectionId> newest_;      // by node
+  LogLimit strangers_{10};
   std::map<std::string, Status> refused_;  // by node, why last: an agent asks again and again
   struct Waiting {
     ConnectionId id;

@@ -2,7 +2,6 @@
 
 #include "common/log.h"
 #include "server/rpc/status_map.h"
-#include "server/rpc/tls_credentials.h"
 
 namespace hai {
 namespace {
@@ -34,12 +33,13 @@ void AgentReactor::begin(std::function<Events(std::shared_ptr<AgentStream>)> ope
 }
 
 Status AgentReactor::check_is(const std::string& node) const {
-  return wants_certificate_ ? check_is_node(*context_.auth_context(), node) : ok();
+  return wants_certificate_ ? check_is_node(nodes_, node) : ok();
 }
 
 void AgentReactor::accept() {
   if (accepted_ || finished_) return;
   accepted_ = true;
+  if (known_ != nullptr) known_->note(peer_);
   StartSendInitialMetadata();  // Tells the agent that it is accepted, before any order.
   write_next();
 }
@@ -125,9 +125,10 @@ void AgentReactor::handle_hello(const v1::AgentMessage& message) {
   Result<AgentHello> hello = from_proto(message.hello());
   if (!hello.is_ok()) return close(hello.status());
   said_hello_ = true;
+  place_.reset();
   loop_.cancel(timer_);
   timer_ = 0;
-  hello.value().identity.address = host_of_peer(context_.peer());
+  hello.value().identity.address = host_of_peer(peer_);
   events_.hello(hello.value());
 }
 

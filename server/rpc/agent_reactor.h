@@ -9,6 +9,8 @@
 #include "common/loop.h"
 #include "hai/v1/agent.grpc.pb.h"
 #include "server/rpc/agent_stream.h"
+#include "server/rpc/known_peers.h"
+#include "server/rpc/tls_credentials.h"
 
 namespace hai {
 
@@ -16,8 +18,17 @@ class AgentReactor final : public AgentStream,
                            public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>,
                            public std::enable_shared_from_this<AgentReactor> {
  public:
-  AgentReactor(Loop& loop, grpc::CallbackServerContext& context, bool wants_certificate)
-      : loop_(loop), context_(context), wants_certificate_(wants_certificate) {}
+  // `place`: one of those for agents that have not proved yet who they are, given back with the
+  // hello; null for others. `known` may be null.
+  AgentReactor(Loop& loop, grpc::CallbackServerContext& context, bool wants_certificate,
+               std::shared_ptr<void> place, KnownPeers* known)
+      : loop_(loop),
+        context_(context),
+        peer_(context.peer()),
+        nodes_(nodes_of(*context.auth_context())),
+        wants_certificate_(wants_certificate),
+        place_(std::move(place)),
+        known_(known) {}
 
   // On a gRPC thread, at once after construction; `opened` is called on the loop's thread and gives
   // the stream its events.
@@ -50,7 +61,11 @@ class AgentReactor final : public AgentStream,
 
   Loop& loop_;
   grpc::CallbackServerContext& context_;  // gRPC's; valid until OnDone
+  const std::string peer_;
+  const std::vector<std::string> nodes_;  // that its certificate names
   const bool wants_certificate_;
+  std::shared_ptr<void> place_;
+  KnownPeers* const known_;
   std::shared_ptr<AgentReactor> self_;  // gRPC's share, given back in OnDone
   Events events_;
   v1::AgentMessage reading_;

@@ -2,12 +2,32 @@
 
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_reactor.h"
+#include "server/rpc/status_map.h"
 
 namespace hai {
+namespace {
+
+// A call that has ended before it began.
+class Refused final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
+ public:
+  explicit Refused(const Status& why) { Finish(to_grpc(why)); }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace
 
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentService::Connect(
     grpc::CallbackServerContext* context) {
-  auto reactor = std::make_shared<AgentReactor>(loop_, *context, wants_certificates_);
+  std::shared_ptr<void> place;
+  // The guard has looked at certificates and at the tokens in the metadata (serving.cpp).
+  if (!wants_certificates_ && !context->client_metadata().contains("authorization")) {
+    place = {nullptr, [count = strangers_](void*) { --*count; }};
+    if (++*strangers_ > kStrangersMax) {
+      return new Refused(resource_exhausted("{} agents are saying hello already", kStrangersMax));
+    }
+  }
+  auto reactor = std::make_shared<AgentReactor>(loop_, *context, wants_certificates_,
+                                                std::move(place), known_);
   reactor->begin(
       [this](std::shared_ptr<AgentStream> stream) { return gateway_.opened(std::move(stream)); });
   return reactor.get();

@@ -9,13 +9,17 @@
 
 namespace hai {
 
+Caller caller_of(std::string_view authorization) {
+  const std::string_view token = bearer_token(authorization);
+  if (token.empty()) return {};
+  return {.token_hash = hash_token(token)};
+}
+
 Caller caller_of(const grpc::CallbackServerContext& context) {
   const auto& metadata = context.client_metadata();
   const auto found = metadata.find("authorization");
   if (found == metadata.end()) return {};
-  const std::string_view token = bearer_token({found->second.data(), found->second.size()});
-  if (token.empty()) return {};
-  return {.token_hash = hash_token(token)};
+  return caller_of(std::string_view(found->second.data(), found->second.size()));
 }
 
 namespace {
@@ -78,7 +82,7 @@ grpc::ServerUnaryReactor* refuse_busy(const CallSite& site, grpc::CallbackServer
 grpc::Status judge(const CallSite& site, grpc::CallbackServerContext& context,
                    const Caller& caller) {
   const Standing standing = site.standing.get();
-  if (standing.answers_reads()) return to_grpc(site.callers.admit(caller));
+  if (standing.answers_reads()) return to_grpc(admit(site, context, caller));
   const grpc::Status status = to_grpc(why_not_leading(standing));
   add_standing(site.standing, context, status);
   return status;

@@ -25,9 +25,10 @@ class ApiService final : public v1::Api::CallbackService {
     LogRouter& logs;
     Admission& admission;
     RequestMeter& meter;
+    KnownPeers& known;
   };
   explicit ApiService(Parts parts)
-      : site_{parts.loop, parts.standing, parts.callers, parts.admission, parts.meter},
+      : site_{parts.loop, parts.standing, parts.callers, parts.admission, parts.meter, parts.known},
         operations_(parts.operations),
         queries_(parts.queries),
         logs_(parts.logs) {}

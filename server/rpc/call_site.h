@@ -12,6 +12,7 @@
 #include "server/api/caller_board.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
+#include "server/rpc/known_peers.h"
 
 namespace hai {
 
@@ -26,10 +27,19 @@ struct CallSite {
   const CallerBoard& callers;
   Admission& admission;
   RequestMeter& meter;
+  KnownPeers& known;  // connections of people whose token is known
 };
 
-// Who calls, by the token in the metadata; nobody if there is none.
+// Who calls, by "Bearer TOKEN"; nobody if there is none.
+Caller caller_of(std::string_view authorization);
+// The same, by the metadata.
 Caller caller_of(const grpc::CallbackServerContext& context);
+
+inline Status admit(const CallSite& site, const grpc::CallbackServerContext& context,
+                    const Caller& caller) {
+  if (site.callers.knows(caller)) site.known.note(context.peer());
+  return site.callers.admit(caller);
+}
 
 // Before the call is finished with `status`, or its first message is sent.
 inline void add_standing(const StandingBoard& board, grpc::CallbackServerContext& context,

@@ -1,11 +1,20 @@
 #include "server/rpc/connection_table.h"
 
+#include <arpa/inet.h>
+#include <fmt/core.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <string_view>
+#include <unordered_set>
 #include <utility>
+
+#include "common/host_port.h"
 
 namespace hai {
 namespace {
+
+constexpr std::string_view kMapped = "::ffff:";  // an IPv4 address on a socket of IPv6
 
 // 0 = no socket (any more).
 uint64_t cookie_of(int fd) {
@@ -14,36 +23,97 @@ uint64_t cookie_of(int fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
 }
 
-bool is_loopback(const std::string& address) {
-  return address.starts_with("127.") || address == "::1" || address.starts_with("::ffff:127.");
+// gRPC may close the socket at any moment, and its number may then be another's: so a number of our
+// own is taken first, and only then looked whose it is.
+void end_if_still(int fd, uint64_t cookie) {
+  const int own = ::dup(fd);
+  if (own < 0) return;
+  if (cookie_of(own) == cookie) ::shutdown(own, SHUT_RDWR);
+  ::close(own);
+}
+
+// A machine has a whole /64 of IPv6 to itself: it counts as one.
+std::string network_of(const std::string& address) {
+  in6_addr bytes{};
+  if (::inet_pton(AF_INET6, address.c_str(), &bytes) != 1) return address;
+  for (int i = 8; i < 16; ++i) bytes.s6_addr[i] = 0;
+  char text[INET6_ADDRSTRLEN];
+  return ::inet_ntop(AF_INET6, &bytes, text, sizeof text);
 }
 
 }  // namespace
 
-bool ConnectionTable::has_room(const std::string& address) const {
-  if (is_full()) return false;
-  if (is_loopback(address)) return true;
-  const auto found = per_address_.find(address);
-  return found == per_address_.end() || found->second < limits_.per_address;
+Origin origin_of(const std::string& address, int port) {
+  const bool is_mapped = address.starts_with(kMapped);
+  const std::string plain = is_mapped ? address.substr(kMapped.size()) : address;
+  const bool is_ipv6 = plain.find(':') != std::string::npos;
+  return {.name = is_ipv6 ? fmt::format("ipv6:%5B{}%5D:{}", plain, port)
+                          : fmt::format("ipv4:{}:{}", plain, port),
+          .machine = network_of(plain),
+          .is_loopback = is_loopback(plain)};
 }
 
-void ConnectionTable::add(int fd, const std::string& address) {
+bool ConnectionTable::is_over_its_share(const Origin& peer) const {
+  if (peer.is_loopback) return false;
+  const auto found = machines_.find(peer.machine);
+  return found != machines_.end() && found->second.connections >= limits_.per_address;
+}
+
+bool ConnectionTable::has_room(const Origin& peer) const {
+  return !is_full() && !is_over_its_share(peer);
+}
+
+bool ConnectionTable::make_room(const Origin& peer) {
+  return end_oldest(is_over_its_share(peer) ? machines_.at(peer.machine).strangers : strangers_);
+}
+
+bool ConnectionTable::end_oldest(Strangers& strangers) {
+  while (!strangers.empty()) {
+    const auto [number, fd] = *strangers.begin();
+    const auto connection = connections_.find(fd);
+    const bool is_it = connection != connections_.end() && connection->second.number == number;
+    if (is_it && !known_.knows(connection->second.peer.name)) {
+      end_if_still(fd, connection->second.cookie);
+      remove(connection);
+      return true;
+    }
+    strangers.erase(strangers.begin());
+  }
+  return false;
+}
+
+void ConnectionTable::add(int fd, const Origin& peer) {
   if (const auto old = connections_.find(fd); old != connections_.end()) remove(old);
-  connections_[fd] = {cookie_of(fd), address};
-  ++per_address_[address];
+  known_.forget(peer.name);  // of a connection before, which had the same port
+  const uint64_t number = ++last_number_;
+  connections_[fd] = {.cookie = cookie_of(fd), .number = number, .peer = peer};
+  strangers_.emplace(number, fd);
+  Machine& machine = machines_[peer.machine];
+  ++machine.connections;
+  machine.strangers.emplace(number, fd);
 }
 
 void ConnectionTable::remove(Connections::iterator connection) {
-  const auto count = per_address_.find(connection->second.address);
-  if (--count->second == 0) per_address_.erase(count);
+  const auto& [cookie, number, peer] = connection->second;
+  strangers_.erase(number);
+  const auto machine = machines_.find(peer.machine);
+  machine->second.strangers.erase(number);
+  if (--machine->second.connections == 0) machines_.erase(machine);
+  known_.forget(peer.name);
   connections_.erase(connection);
 }
 
 void ConnectionTable::look() {
+  std::unordered_set<std::string> living;
   for (auto it = connections_.begin(); it != connections_.end();) {
     const auto connection = it++;
-    if (cookie_of(connection->first) != connection->second.cookie) remove(connection);
+    if (cookie_of(connection->first) != connection->second.cookie) {
+      remove(connection);
+    } else {
+      living.insert(connection->second.peer.name);
+    }
   }
+  known_.forget_if([&living](const std::string& peer) { return !living.contains(peer); });
 }
 
 }  // namespace hai

@@ -1,12 +1,14 @@
 #pragma once
-// Which connections were handed to gRPC and still live. gRPC closes them without a word, so a
-// socket counts until its number is seen again or a look shows that it is another one's. Not
-// thread-safe.
+// Which connections were handed to gRPC and still live, and which of them makes room when there are
+// too many: the oldest that has proved nothing. gRPC closes connections without a word, so a socket
+// counts until its number is seen again or a look shows that it is another one's. Not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+
+#include "server/rpc/known_peers.h"
 
 namespace hai {
 
@@ -15,29 +17,51 @@ struct ConnectionLimits {
   size_t per_address = 5'000;  // of one machine; this one's own loopback may have all
 };
 
+// Where a connection comes from.
+struct Origin {
+  std::string name;     // as gRPC writes it, with its port
+  std::string machine;  // whom it counts for: an IPv4 address, or the /64 of an IPv6 one
+  bool is_loopback = false;
+};
+Origin origin_of(const std::string& address, int port);
+
 class ConnectionTable {
  public:
-  explicit ConnectionTable(ConnectionLimits limits) : limits_(limits) {}
+  ConnectionTable(ConnectionLimits limits, KnownPeers& known) : limits_(limits), known_(known) {}
 
-  // Whether one more is within the limits: from anywhere, from this address.
+  // Whether one more is within the limits: from anywhere, from this machine.
   bool is_full() const { return connections_.size() >= limits_.all; }
-  bool has_room(const std::string& address) const;
-  void add(int fd, const std::string& address);
-  // Drops connections that are closed. Costs a system call for each: a few times a second at most.
+  bool has_room(const Origin& peer) const;
+  // Ends the oldest connection that has proved nothing, of the same machine if that has too many;
+  // false if all have proved something.
+  bool make_room(const Origin& peer);
+  void add(int fd, const Origin& peer);
+  // Finds those that are gone: a system call for each, so a few times a second at most.
   void look();
   size_t size() const { return connections_.size(); }
 
  private:
+  using Strangers = std::map<uint64_t, int>;  // by age, the oldest first; file descriptors
   struct Connection {
     uint64_t cookie = 0;  // of the kernel, another one for each socket
-    std::string address;
+    uint64_t number = 0;  // in the order in which they came
+    Origin peer;
+  };
+  struct Machine {
+    size_t connections = 0;
+    Strangers strangers;
   };
   using Connections = std::map<int, Connection>;  // by file descriptor
   void remove(Connections::iterator connection);
+  bool is_over_its_share(const Origin& peer) const;
+  bool end_oldest(Strangers& strangers);
 
   const ConnectionLimits limits_;
+  KnownPeers& known_;
   Connections connections_;
-  std::map<std::string, size_t> per_address_;
+  std::map<std::string, Machine> machines_;
+  Strangers strangers_;  // may have proved something since
+  uint64_t last_number_ = 0;
 };
 
 }  // namespace hai

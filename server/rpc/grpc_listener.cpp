@@ -9,6 +9,7 @@
 
 #include "common/log.h"
 #include "common/tcp_listen.h"
+#include "server/rpc/log_limit.h"
 
 namespace hai {
 
@@ -18,20 +19,22 @@ using tcp = asio::ip::tcp;
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(20);
+constexpr auto kLookPause = std::chrono::milliseconds(250);  // a look is 20,000 system calls
 
 // One that has said nothing yet, as far as we know.
 struct Silent {
-  Silent(tcp::socket accepted, std::string from)
-      : socket(std::move(accepted)), timer(socket.get_executor()), address(std::move(from)) {}
+  Silent(tcp::socket accepted, Origin from)
+      : socket(std::move(accepted)), timer(socket.get_executor()), peer(std::move(from)) {}
   tcp::socket socket;
   asio::steady_timer timer;
-  std::string address;
+  Origin peer;
 };
 
 }  // namespace
 
 struct GrpcListener::Impl {
-  explicit Impl(ListenerLimits used) : limits(used), table(used.connections) {}
+  Impl(ListenerLimits used, std::shared_ptr<KnownPeers> used_known)
+      : limits(used), known(std::move(used_known)), table(used.connections, *known) {}
 
   void accept() {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
@@ -40,14 +43,15 @@ struct GrpcListener::Impl {
         refused(error.message());
         return accept_later();
       }
-      take(std::move(socket));
-      table.is_full() ? accept_later() : accept();
+      take(std::move(socket)) ? accept() : accept_later();
     });
   }
 
   void refused(const std::string& why) {
-    if (std::exchange(has_refused, true)) return;
-    log_warning("grpc_connections_refused", {{"reason", why}, {"open", table.size()}});
+    const auto left_out = refusals.next();
+    if (!left_out) return;
+    log_warning("grpc_connections_refused",
+                {{"reason", why}, {"open", table.size()}, {"left_out", *left_out}});
   }
 
   // Out of file descriptors, or of the number we may have: turning at once would only burn a core.
@@ -58,26 +62,28 @@ struct GrpcListener::Impl {
     });
   }
 
-  void take(tcp::socket socket) {
+  // false: there is no room for more.
+  bool take(tcp::socket socket) {
     boost::system::error_code error;
-    const tcp::endpoint peer = socket.remote_endpoint(error);
-    if (error) return;  // It has left already.
-    const std::string address = peer.address().to_string();
-    if (!has_room(address)) return refused("too many connections; this one is of " + address);
-    has_refused = false;
+    const tcp::endpoint from = socket.remote_endpoint(error);
+    if (error) return true;  // It has left already.
     socket.set_option(tcp::no_delay(true), error);
     socket.non_blocking(true, error);
-    auto one = std::make_shared<Silent>(std::move(socket), address);
-    table.size() < limits.at_once ? hand_over_socket(*one) : listen_to(std::move(one));
+    auto one = std::make_shared<Silent>(std::move(socket),
+                                        origin_of(from.address().to_string(), from.port()));
+    if (table.size() < limits.at_once) return hand_over_socket(*one);
+    listen_to(std::move(one));
+    return true;
   }
 
-  bool has_room(const std::string& address) {
-    if (table.has_room(address)) return true;
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_look) return false;
-    next_look = now + kPause;
-    table.look();
-    return table.has_room(address);
+  bool has_room(const Origin& peer) {
+    if (table.has_room(peer)) return true;
+    if (const auto now = std::chrono::steady_clock::now(); now >= next_look) {
+      next_look = now + kLookPause;
+      table.look();
+      if (table.has_room(peer)) return true;
+    }
+    return table.make_room(peer);
   }
 
   void listen_to(std::shared_ptr<Silent> one) {
@@ -98,12 +104,19 @@ struct GrpcListener::Impl {
                            });
   }
 
-  void hand_over_socket(Silent& one) {
+  // Its place is looked for only now: many may have been silent at once.
+  bool hand_over_socket(Silent& one) {
+    if (!has_room(one.peer)) {
+      refused("too many connections, and all have proved who they are; this one is of " +
+              one.peer.machine);
+      return false;
+    }
     boost::system::error_code error;
     const int fd = one.socket.release(error);
-    if (error) return;
-    table.add(fd, one.address);
+    if (error) return true;
+    table.add(fd, one.peer);
     hand_over(acceptor.native_handle(), fd);
+    return true;
   }
 
   void stop() {
@@ -119,6 +132,7 @@ struct GrpcListener::Impl {
   }
 
   const ListenerLimits limits;
+  const std::shared_ptr<KnownPeers> known;
   ConnectionTable table;
   HandOver hand_over;
   asio::io_context context{1};
@@ -127,7 +141,7 @@ struct GrpcListener::Impl {
   std::list<std::shared_ptr<Silent>> silent;  // the oldest first
   std::thread thread;
   std::chrono::steady_clock::time_point next_look;
-  bool has_refused = false;  // said once, until one was taken again
+  LogLimit refusals{1};
   bool is_stopped = false;
 };
 
@@ -136,8 +150,10 @@ GrpcListener::GrpcListener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 GrpcListener::~GrpcListener() { impl_->stop(); }
 
 Result<std::unique_ptr<GrpcListener>> GrpcListener::open(const std::string& address,
-                                                         ListenerLimits limits) {
-  auto impl = std::make_unique<Impl>(limits);
+                                                         ListenerLimits limits,
+                                                         std::shared_ptr<KnownPeers> known) {
+  if (!known) known = std::make_shared<KnownPeers>();
+  auto impl = std::make_unique<Impl>(limits, std::move(known));
   RETURN_IF_ERROR(listen_on(impl->acceptor, address));
   return std::unique_ptr<GrpcListener>(new GrpcListener(std::move(impl)));
 }

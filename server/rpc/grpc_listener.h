@@ -3,7 +3,8 @@
 // process has no file descriptor left its listener is gone for good (CVE-2023-4785). When there are
 // many, a connection is handed over with its first byte only: one that says nothing costs gRPC
 // nothing. Before, at once: a client that is busy elsewhere may take 5 s to say something, and by
-// then wants to have heard from the server.
+// then wants to have heard from the server. When all places are taken, the oldest connection that
+// has proved nothing goes (connection_table.h).
 
 #include <functional>
 #include <memory>
@@ -27,9 +28,11 @@ class GrpcListener {
   // Takes over a non-blocking socket; called on the listener's thread.
   using HandOver = std::function<void(int listener_fd, int fd)>;
 
-  // Binds `address` (host:port, port 0 for any); accepts once `accept` was called.
+  // Binds `address` (host:port, port 0 for any); accepts once `accept` was called. `known` is whose
+  // connections stay when there are too many; null = nobody's.
   static Result<std::unique_ptr<GrpcListener>> open(const std::string& address,
-                                                    ListenerLimits limits);
+                                                    ListenerLimits limits,
+                                                    std::shared_ptr<KnownPeers> known = nullptr);
   ~GrpcListener();  // stops
 
   int port() const;

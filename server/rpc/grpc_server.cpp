@@ -13,16 +13,16 @@ namespace hai {
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address,
                                                       const std::vector<grpc::Service*>& services,
-                                                      const ListenerLimits& limits,
-                                                      const TlsFiles& tls) {
+                                                      const GrpcDoor& door, const TlsFiles& tls) {
   leave_grpc_locks_unchecked();
   if (!tls.certificate.empty()) refuse_tls_before_13();
-  Result<std::unique_ptr<GrpcListener>> listener = GrpcListener::open(address, limits);
+  Result<std::unique_ptr<GrpcListener>> listener =
+      GrpcListener::open(address, door.limits, door.known);
   if (!listener.is_ok()) return listener.status();
   grpc::ServerBuilder builder;
   const auto acceptor = std::shared_ptr(builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-      server_credentials(tls)));
+      server_credentials(tls, door.guard)));
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Agents ping a silent connection every few seconds; gRPC's default would call that abuse.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1'000);
@@ -33,7 +33,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   // A client with more calls than that has them wait on its side.
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1'000);
-  // Of whoever has said something, but nothing that is gRPC; and of whoever asks nothing any more.
+  // A connection on which gRPC has not begun ends after 10 s, one without calls after a minute.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 60'000);
   for (grpc::Service* service : services) builder.RegisterService(service);

@@ -12,16 +12,19 @@
 #include "common/status.h"
 #include "common/time.h"
 #include "common/tls/tls_files.h"
+#include "server/rpc/call_guard.h"
 #include "server/rpc/grpc_listener.h"
-
-namespace grpc {
-class Server;
-class Service;
-}  // namespace grpc
 
 namespace hai {
 
 class Loop;
+
+// Who is let in, and who stays when there are too many.
+struct GrpcDoor {
+  ListenerLimits limits = {};
+  std::shared_ptr<KnownPeers> known = nullptr;
+  CallGuard guard = nullptr;  // null = every call is read
+};
 
 class GrpcServer {
  public:
@@ -31,7 +34,7 @@ class GrpcServer {
   // without a certificate there is none.
   static Result<std::unique_ptr<GrpcServer>> start(const std::string& address,
                                                    const std::vector<grpc::Service*>& services,
-                                                   const ListenerLimits& limits = {},
+                                                   const GrpcDoor& door = {},
                                                    const TlsFiles& tls = {});
   ~GrpcServer();  // after `stopped`, or of one never used
 

@@ -30,7 +30,7 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     auto stream = std::make_shared<SourceStream>(site, context);
     stream->self_ = stream;
     const Standing standing = site.standing.get();
-    const Status admitted = standing.answers_reads() ? site.callers.admit(caller_of(*context))
+    const Status admitted = standing.answers_reads() ? admit(site, *context, caller_of(*context))
                                                      : why_not_leading(standing);
     if (!admitted.is_ok()) {
       stream->end_ = admitted;

@@ -7,10 +7,27 @@
 #include <vector>
 
 #include "common/tls/certificate.h"
-#include "proto/convert/grpc_words.h"
+#include "proto/convert/grpc_log.h"
 
 namespace hai {
-namespace {
+std::shared_ptr<grpc::ServerCredentials> server_credentials(const TlsFiles& files,
+                                                            CallGuard guard) {
+  if (files.certificate.empty()) {
+    return guard ? plain_credentials(std::move(guard)) : grpc::InsecureServerCredentials();
+  }
+  keep_grpc_silent();
+  grpc::experimental::TlsServerCredentialsOptions options(
+      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+          files.key, files.certificate, files.ca, kTlsRefreshSeconds));
+  options.watch_identity_key_cert_pairs();
+  if (!files.ca.empty()) {
+    options.watch_root_certs();
+    options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  auto credentials = grpc::experimental::TlsServerCredentials(options);
+  if (guard) guard_calls(*credentials, std::move(guard));
+  return credentials;
+}
 
 std::vector<std::string> nodes_of(const grpc::AuthContext& caller) {
   std::vector<std::string> nodes;
@@ -21,24 +38,7 @@ std::vector<std::string> nodes_of(const grpc::AuthContext& caller) {
   return nodes;
 }
 
-}  // namespace
-
-std::shared_ptr<grpc::ServerCredentials> server_credentials(const TlsFiles& files) {
-  if (files.certificate.empty()) return grpc::InsecureServerCredentials();
-  keep_grpc_silent();
-  grpc::experimental::TlsServerCredentialsOptions options(
-      std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
-          files.key, files.certificate, files.ca, kTlsRefreshSeconds));
-  options.watch_identity_key_cert_pairs();
-  if (!files.ca.empty()) {
-    options.watch_root_certs();
-    options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
-  }
-  return grpc::experimental::TlsServerCredentials(options);
-}
-
-Status check_is_node(const grpc::AuthContext& caller, const std::string& node) {
-  const std::vector<std::string> nodes = nodes_of(caller);
+Status check_is_node(const std::vector<std::string>& nodes, const std::string& node) {
   if (nodes.empty()) {
     return permission_denied(
         "an agent says that it is {} and shows no certificate of a node: give it one of {} "

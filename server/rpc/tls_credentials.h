@@ -5,9 +5,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/status.h"
 #include "common/tls/tls_files.h"
+#include "server/rpc/call_guard.h"
 
 namespace hai {
 
@@ -16,10 +18,11 @@ inline constexpr unsigned kTlsRefreshSeconds = 1;
 
 // Without a certificate: plain text. With a CA, certificates are asked for: who shows one that is
 // not of it is cut off, who shows none is served, as people are.
-std::shared_ptr<grpc::ServerCredentials> server_credentials(const TlsFiles& files);
+std::shared_ptr<grpc::ServerCredentials> server_credentials(const TlsFiles& files, CallGuard guard);
 
-// Whether whoever is at the other end of this call is the node: his certificate, which gRPC has
-// found to be of our CA, says so.
-Status check_is_node(const grpc::AuthContext& caller, const std::string& node);
+// The nodes that the certificate of whoever calls names; gRPC has found it to be of our CA.
+std::vector<std::string> nodes_of(const grpc::AuthContext& caller);
+// Whether a certificate that names these is the node's, and no other's.
+Status check_is_node(const std::vector<std::string>& nodes, const std::string& node);
 
 }  // namespace hai

@@ -31,15 +31,17 @@ class StoreOfAnother final : public Store {
 
 }  // namespace
 
-StandbyServer::StandbyServer(const ServerAddresses& leader)
+StandbyServer::StandbyServer(const ServerAddresses& leader, const TlsFiles& tls,
+                             const std::string& agent_token)
     : store_(std::make_unique<StoreOfAnother>(loop_, leader)) {
   const ServerConfig config{.cluster = "test",
                             .grpc_address = "127.0.0.1:0",
                             .http_address = "127.0.0.1:0",
                             .web_root = "none",
-                            .admin_user = "root"};
+                            .admin_user = "root",
+                            .tls = tls};
   serving_ = std::make_unique<Serving>(loop_, *store_, nullptr, nullptr, config,
-                                       ServingSecrets{.agent_token = "secret"});
+                                       ServingSecrets{.agent_token = agent_token});
   const Status listening = serving_->listen();
   CHECK(listening.is_ok());
   serving_->start();

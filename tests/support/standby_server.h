@@ -14,7 +14,8 @@ namespace hai {
 class StandbyServer {
  public:
   // Where the leader is, as the store says; empty = nobody leads.
-  explicit StandbyServer(const ServerAddresses& leader);
+  explicit StandbyServer(const ServerAddresses& leader, const TlsFiles& tls = {},
+                         const std::string& agent_token = "hai_agent_token_of_tests");
   ~StandbyServer();
   StandbyServer(const StandbyServer&) = delete;
   StandbyServer& operator=(const StandbyServer&) = delete;

@@ -41,6 +41,20 @@ TEST(Authority, RefusesNamesThatWouldSayMore) {
   EXPECT_FALSE(issue_for_node({.key = other.key, .certificate = ca.certificate}, "n1").is_ok());
 }
 
+TEST(Authority, OnlyOneInForceIssuesAndNothingOutlivesIt) {
+  const KeyAndCertificate young = make_authority(30).value();
+  const CertificateFacts ca = read_certificate(young.certificate).value();
+  const auto issued = [&](int days) {
+    return read_certificate(issue_for_node(young, "n1", days).value().certificate).value().ends;
+  };
+  EXPECT_EQ(issued(365), ca.ends);
+  EXPECT_LT(issued(29), ca.ends);
+  const Status expired = issue_for_node(make_authority(-1).value(), "n1").status();
+  EXPECT_EQ(expired.message(), "this authority has expired: make a new one");
+  const Status leaf = issue_for_server(issue_for_node(young, "n1").value(), {"a"}).status();
+  EXPECT_EQ(leaf.message(), "this is no authority: its certificate is that of a server or node");
+}
+
 TEST(TlsFiles, EachMistakeIsSaidWithItsFile) {
   TestAuthority ca;
   const TlsFiles good = ca.server("good", {"localhost"});
@@ -60,6 +74,29 @@ TEST(TlsFiles, EachMistakeIsSaidWithItsFile) {
   ::chmod(good.key.c_str(), 0644);
   EXPECT_EQ(said(good), good.key + ": mode 0644 lets others at the key: chmod 640 or less");
   EXPECT_FALSE(read_tls_files({.certificate = good.certificate}).is_ok());
+}
+
+// Found by review: only the first certificate of a CA's file was looked at.
+TEST(TlsFiles, OfSeveralAuthoritiesOneInForceIsEnough) {
+  TestAuthority ca;
+  const std::string old = make_authority(-1).value().certificate;
+  const std::string leaf = issue_for_node(make_authority().value(), "n1").value().certificate;
+  ca.write("both.crt", old + ca.ca_text());
+  const TlsFiles both{.ca = ca.path("both.crt")};
+  EXPECT_TRUE(read_tls_files(both).is_ok()) << read_tls_files(both).status().message();
+  ASSERT_EQ(warnings_of(both).size(), 1u);
+  EXPECT_NE(warnings_of(both)[0].find(" has expired on "), std::string::npos);
+  EXPECT_TRUE(warnings_of({.ca = ca.ca()}).empty());
+
+  ca.write("old.crt", old + old);
+  EXPECT_NE(read_tls_files({.ca = ca.path("old.crt")})
+                .status()
+                .message()
+                .find("none of its 2 certificates is of a CA and in force"),
+            std::string::npos);
+  ca.write("leaf.crt", leaf);
+  EXPECT_EQ(read_tls_files({.ca = ca.path("leaf.crt")}).status().message(),
+            ca.path("leaf.crt") + ": the certificate OU=hai-node,CN=n1 is no CA's");
 }
 
 }  // namespace

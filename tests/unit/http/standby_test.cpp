@@ -7,7 +7,9 @@
 
 #include <regex>
 
+#include "common/tls/tls_client.h"
 #include "server/http/openapi.h"
+#include "tests/support/certificates.h"
 #include "tests/support/standby_server.h"
 #include "tests/unit/http/http_client.h"
 
@@ -61,6 +63,18 @@ TEST(StandbyRoutes, AreSentToTheLeaderAsTheyWereAsked) {
         << route.method;
   }
   EXPECT_GE(sent, 40);
+}
+
+TEST(StandbyRoutes, OverTlsTheLeaderIsAskedOverTls) {
+  TestAuthority ca;
+  StandbyServer server({.grpc = "10.0.0.1:7700", .http = "10.0.0.1:7780"},
+                       ca.server("s", {"127.0.0.1"}));
+  auto client = TlsClient::connect(
+      {.address = fmt::format("127.0.0.1:{}", server.http_port()), .texts = {.ca = ca.ca_text()}});
+  ASSERT_TRUE(client.is_ok()) << client.status().message();
+  ASSERT_TRUE(client.value()->send("GET /api/v1/jobs HTTP/1.0\r\n\r\n").is_ok());
+  EXPECT_THAT(client.value()->read_all(1 << 16).value(),
+              HasSubstr("Location: https://10.0.0.1:7780/api/v1/jobs\r\n"));
 }
 
 TEST(StandbyRoutes, LargeBodiesAreSentOnUnread) {

@@ -25,13 +25,13 @@ const Standing kStale{
 
 TEST(Standing, ALeaderAnswersEverything) {
   const Standing leader{.mode = ServerMode::leading, .reason = ""};
-  EXPECT_FALSE(redirect_or_refuse(leader, request("POST", "/api/v1/jobs")).has_value());
+  EXPECT_FALSE(redirect_or_refuse(leader, "http", request("POST", "/api/v1/jobs")).has_value());
   EXPECT_EQ(readiness_text(leader), "leading");
 }
 
 TEST(Standing, AStandbySendsRequestsToTheLeaderAsTheyAre) {
   const auto answer =
-      redirect_or_refuse(kStandby, request("POST", "/api/v1/jobs/a%20b/stop?x=%2F&y"));
+      redirect_or_refuse(kStandby, "http", request("POST", "/api/v1/jobs/a%20b/stop?x=%2F&y"));
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->status, 307);
   EXPECT_THAT(answer->headers,
@@ -41,12 +41,13 @@ TEST(Standing, AStandbySendsRequestsToTheLeaderAsTheyAre) {
 
 TEST(Standing, HealthIsAnsweredByEveryServer) {
   for (const char* path : {"/livez", "/readyz", "/metrics", "/version"}) {
-    EXPECT_FALSE(redirect_or_refuse(kStandby, request("GET", path)).has_value()) << path;
+    EXPECT_FALSE(redirect_or_refuse(kStandby, "http", request("GET", path)).has_value()) << path;
   }
 }
 
 TEST(Standing, WithoutAKnownLeaderTheAnswerIsToRetry) {
-  const auto answer = redirect_or_refuse({.reason = "starting"}, request("GET", "/api/v1/jobs"));
+  const auto answer =
+      redirect_or_refuse({.reason = "starting"}, "http", request("GET", "/api/v1/jobs"));
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->status, 503);
   EXPECT_THAT(answer->headers, Contains(Pair("Retry-After", "1")));
@@ -54,8 +55,8 @@ TEST(Standing, WithoutAKnownLeaderTheAnswerIsToRetry) {
 }
 
 TEST(Standing, WithoutTheDatabaseReadsAreMarkedAndWritesRefused) {
-  EXPECT_FALSE(redirect_or_refuse(kStale, request("GET", "/api/v1/jobs")).has_value());
-  const auto refused = redirect_or_refuse(kStale, request("POST", "/api/v1/jobs"));
+  EXPECT_FALSE(redirect_or_refuse(kStale, "http", request("GET", "/api/v1/jobs")).has_value());
+  const auto refused = redirect_or_refuse(kStale, "http", request("POST", "/api/v1/jobs"));
   ASSERT_TRUE(refused.has_value());
   EXPECT_EQ(refused->status, 503);
   EXPECT_THAT(refused->body, HasSubstr("the database cannot be reached: connection refused; "

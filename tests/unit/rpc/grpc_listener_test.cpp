@@ -1,19 +1,18 @@
-// Floods of connections, on loopback, against a real gRPC server: whoever comes after them is
-// served.
+// Many connections, on loopback: which are taken, and which make room. Floods against a whole
+// server: tests/e2e/flood_test.py.
 
 #include "server/rpc/grpc_listener.h"
 
 #include <arpa/inet.h>
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
 
-#include "hai/v1/api.grpc.pb.h"
-#include "tests/support/live_server.h"
+#include "server/rpc/log_limit.h"
 
 namespace hai {
 namespace {
@@ -28,17 +27,27 @@ class Stranger {
     address.sin_port = htons(static_cast<uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    EXPECT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL), std::ssize(text));
+    say(text);
   }
   ~Stranger() { ::close(fd_); }
   Stranger(const Stranger&) = delete;
   Stranger& operator=(const Stranger&) = delete;
+  void say(const std::string& text) const {
+    EXPECT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL), std::ssize(text));
+  }
   // Waits until the other side has closed it.
-  bool is_cut() {
-    timeval timeout{.tv_sec = 10};
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+  bool is_cut(std::chrono::milliseconds patience = std::chrono::seconds(10)) {
+    pollfd waiting{.fd = fd_, .events = POLLIN};
     char byte = 0;
-    return ::recv(fd_, &byte, 1, 0) <= 0;
+    return ::poll(&waiting, 1, static_cast<int>(patience.count())) == 1 &&
+           ::recv(fd_, &byte, 1, 0) <= 0;
+  }
+  // As gRPC calls it.
+  std::string name() const {
+    sockaddr_in address{};
+    socklen_t size = sizeof(address);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    return "ipv4:127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   }
 
  private:
@@ -70,8 +79,10 @@ struct Hand {
   ~Hand() { close_all(); }
 };
 
-std::unique_ptr<GrpcListener> listen(ListenerLimits limits) {
-  Result<std::unique_ptr<GrpcListener>> listener = GrpcListener::open("127.0.0.1:0", limits);
+std::unique_ptr<GrpcListener> listen(ListenerLimits limits,
+                                     std::shared_ptr<KnownPeers> known = nullptr) {
+  Result<std::unique_ptr<GrpcListener>> listener =
+      GrpcListener::open("127.0.0.1:0", limits, std::move(known));
   EXPECT_TRUE(listener.is_ok()) << listener.status().message();
   return std::move(listener).value();
 }
@@ -114,57 +125,123 @@ TEST(GrpcListener, WhoStaysSilentIsCut) {
   EXPECT_TRUE(Stranger(listener->port()).is_cut());
 }
 
-TEST(GrpcListener, TakesNoMoreThanItsLimitUntilSomeAreGone) {
+TEST(GrpcListener, TheOldestThatProvedNothingMakesRoom) {
   Hand hand;
-  auto listener = listen({.connections = {.all = 2}});
+  auto known = std::make_shared<KnownPeers>();
+  auto listener = listen({.connections = {.all = 2}}, known);
   listener->accept(hand.taker());
-  const Stranger first(listener->port(), "P");
-  const Stranger second(listener->port(), "P");
-  EXPECT_TRUE(hand.wait_for(2));
-  EXPECT_TRUE(Stranger(listener->port(), "P").is_cut());
+  Stranger proven(listener->port());
+  ASSERT_TRUE(hand.wait_for(1));
+  known->note(proven.name());
+  Stranger first(listener->port());
+  const Stranger second(listener->port());
+  EXPECT_TRUE(first.is_cut());
+  const Stranger third(listener->port());
+  EXPECT_TRUE(hand.wait_for(4));
+  EXPECT_FALSE(proven.is_cut(std::chrono::milliseconds(1)));
+}
+
+TEST(GrpcListener, RefusesMoreThanItsLimitUntilSomeAreGone) {
+  Hand hand;
+  auto known = std::make_shared<KnownPeers>();
+  auto listener = listen({.connections = {.all = 1}}, known);
+  listener->accept(hand.taker());
+  const Stranger first(listener->port());
+  ASSERT_TRUE(hand.wait_for(1));
+  known->note(first.name());
+  EXPECT_TRUE(Stranger(listener->port()).is_cut());
   hand.close_all();
   // It looks who is gone a moment after the last time.
   bool is_taken = false;
   for (int i = 0; i < 50 && !is_taken; ++i) {
-    const Stranger again(listener->port(), "P");
+    const Stranger again(listener->port());
     is_taken = hand.wait_for(1, std::chrono::milliseconds(200));
   }
   EXPECT_TRUE(is_taken);
 }
 
-TEST(ConnectionTable, CountsAnAddressAndForgetsWhatIsGone) {
-  int pair[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-  ConnectionTable table({.all = 10, .per_address = 2});
-  table.add(pair[0], "10.0.0.1");
-  table.add(pair[1], "10.0.0.1");
-  EXPECT_FALSE(table.has_room("10.0.0.1"));
-  EXPECT_TRUE(table.has_room("10.0.0.2"));
-  table.look();
-  EXPECT_FALSE(table.has_room("10.0.0.1")) << "both live";
-  ::close(pair[0]);
-  table.look();
-  EXPECT_TRUE(table.has_room("10.0.0.1"));
-  table.add(pair[1], "10.0.0.2");
-  EXPECT_EQ(table.size(), 1u) << "a number that is seen again is another connection";
-  ::close(pair[1]);
+// Those that were silent at once are not in the table yet.
+TEST(GrpcListener, ThoseThatWereSilentCountWhenTheySpeak) {
+  Hand hand;
+  auto listener = listen({.connections = {.all = 1}, .at_once = 0});
+  listener->accept(hand.taker());
+  Stranger first(listener->port());
+  Stranger second(listener->port());
+  first.say("P");
+  ASSERT_TRUE(hand.wait_for(1));
+  second.say("P");
+  EXPECT_TRUE(first.is_cut());
 }
 
-TEST(GrpcFlood, KeepsNobodyOut) {
-  LiveServer server;
-  const std::string address = server.grpc_address();
-  const int port = std::stoi(address.substr(address.rfind(':') + 1));
-  std::vector<std::unique_ptr<Stranger>> flood;
-  for (int i = 0; i < 1'500; ++i) flood.push_back(std::make_unique<Stranger>(port));
-  for (int i = 0; i < 200; ++i)
-    flood.push_back(std::make_unique<Stranger>(port, "nonsense\r\n\r\n"));
-  auto stub = v1::Api::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
-  context.AddMetadata("authorization", std::string("Bearer ") + LiveServer::kAdminToken);
-  v1::WhoAmIReply reply;
-  const grpc::Status status = stub->WhoAmI(&context, {}, &reply);
-  EXPECT_TRUE(status.ok()) << status.error_message();
+class Table : public testing::Test {
+ protected:
+  ~Table() override {
+    for (int fd : fds_) ::close(fd);
+  }
+  int add(ConnectionTable& table, const Origin& peer) {
+    fds_.push_back(::socket(AF_INET, SOCK_STREAM, 0));
+    table.add(fds_.back(), peer);
+    return fds_.back();
+  }
+  KnownPeers known_;
+  std::vector<int> fds_;
+};
+
+TEST_F(Table, CountsAMachineAndForgetsWhatIsGone) {
+  ConnectionTable table({.all = 10, .per_address = 2}, known_);
+  const Origin one = origin_of("10.0.0.1", 1);
+  const int fd = add(table, one);
+  const int other = add(table, origin_of("10.0.0.1", 2));
+  EXPECT_FALSE(table.has_room(one));
+  EXPECT_TRUE(table.has_room(origin_of("10.0.0.2", 1)));
+  table.look();
+  EXPECT_FALSE(table.has_room(one)) << "both live";
+  ::close(fd);
+  table.look();
+  EXPECT_TRUE(table.has_room(one));
+  table.add(other, origin_of("10.0.0.2", 1));
+  EXPECT_EQ(table.size(), 1u) << "a number that is seen again is another connection";
+}
+
+TEST_F(Table, AMachineWithTooManyMakesRoomItself) {
+  ConnectionTable table({.all = 10, .per_address = 2}, known_);
+  add(table, origin_of("10.0.0.9", 1));
+  add(table, origin_of("10.0.0.1", 1));
+  add(table, origin_of("10.0.0.1", 2));
+  known_.note("ipv4:10.0.0.1:1");
+  EXPECT_TRUE(table.make_room(origin_of("10.0.0.1", 3)));
+  EXPECT_TRUE(table.has_room(origin_of("10.0.0.1", 3)));
+  add(table, origin_of("10.0.0.1", 3));
+  known_.note("ipv4:10.0.0.1:3");
+  EXPECT_FALSE(table.make_room(origin_of("10.0.0.1", 4))) << "both have proved who they are";
+  EXPECT_EQ(table.size(), 3u);
+}
+
+TEST_F(Table, OneNetworkOfIpv6IsOneMachine) {
+  EXPECT_EQ(origin_of("2001:db8:1:2::7", 1).machine, origin_of("2001:db8:1:2:3:4:5:6", 2).machine);
+  EXPECT_NE(origin_of("2001:db8:1:2::7", 1).machine, origin_of("2001:db8:1:3::7", 1).machine);
+  EXPECT_EQ(origin_of("::ffff:10.0.0.1", 5).name, "ipv4:10.0.0.1:5");
+  EXPECT_EQ(origin_of("::1", 5).name, "ipv6:%5B::1%5D:5");
+  EXPECT_TRUE(origin_of("::ffff:127.0.0.1", 5).is_loopback);
+}
+
+TEST_F(Table, WhatACallNotesAfterItsConnectionIsForgotten) {
+  ConnectionTable table({}, known_);
+  add(table, origin_of("10.0.0.1", 1));
+  known_.note("ipv4:10.0.0.1:1");
+  known_.note("ipv4:10.0.0.2:1");
+  table.look();
+  EXPECT_TRUE(known_.knows("ipv4:10.0.0.1:1"));
+  EXPECT_FALSE(known_.knows("ipv4:10.0.0.2:1"));
+}
+
+TEST(LogLimit, WritesSoManyAMinuteAndCountsTheRest) {
+  LogLimit limit(2);
+  const LogLimit::Clock::time_point began{std::chrono::hours(1)};
+  EXPECT_EQ(limit.next(began), 0);
+  EXPECT_EQ(limit.next(began), 0);
+  EXPECT_EQ(limit.next(began + std::chrono::seconds(59)), std::nullopt);
+  EXPECT_EQ(limit.next(began + std::chrono::seconds(60)), 1);
 }
 
 }  // namespace

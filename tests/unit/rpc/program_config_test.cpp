@@ -85,6 +85,36 @@ TEST(ServerConfig, CertificatesMayStandForTheAgentsToken) {
   }
 }
 
+// Found by review: with `agent_token_file: ""` any agent without a token was let in, and empty
+// files of `tls` were as if the section were not there.
+TEST(ServerConfig, AnEmptyFileIsNoneThatWasLeftOut) {
+  for (const auto& [lines, error] :
+       {std::pair("agent_token_file: ''", "agent_token_file: is empty"),
+        std::pair("agent_token_file:", "agent_token_file: is"),
+        std::pair("agent_token_file: /t\ntls: {certificate: '', key: ''}", "tls.key: is empty"),
+        std::pair("agent_token_file: /t\ntls: {certificate: /c, key: /k, client_ca: }",
+                  "tls.client_ca: is empty"),
+        std::pair("agent_token_file: /t\ntls: {}", "tls: needs certificate and key")}) {
+    const std::string said =
+        parse_server_config(std::string("store: {conninfo: x}\n") + lines + "\n", "s")
+            .status()
+            .message();
+    EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
+  }
+}
+
+TEST(AgentConfig, AnEmptyFileIsNoneThatWasLeftOut) {
+  for (const auto& [lines, error] : {std::pair("token_file: ''", "token_file: is empty"),
+                                     std::pair("token_file: /t\ntls: {ca: ''}", "tls.ca: is empty"),
+                                     std::pair("token_file: /t\ntls:", "tls: needs ca")}) {
+    const std::string said =
+        parse_agent_config(std::string("data_dir: /d\nservers: [a:1]\n") + lines + "\n", "a")
+            .status()
+            .message();
+    EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
+  }
+}
+
 TEST(ServerConfig, PlainTextIsOnlyForOneMachine) {
   const auto is_readable = [](const std::string& grpc, const std::string& http) {
     ServerConfig config{.grpc_address = grpc, .http_address = http};

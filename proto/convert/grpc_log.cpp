@@ -1,4 +1,4 @@
-#include "proto/convert/grpc_words.h"
+#include "proto/convert/grpc_log.h"
 
 #include <grpc/support/log.h>
 

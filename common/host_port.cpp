@@ -1,0 +1,27 @@
+#include "common/host_port.h"
+
+#include <arpa/inet.h>
+
+namespace hai {
+
+HostPort split_host_port(std::string_view address) {
+  const bool is_bracketed = address.starts_with('[') && address.ends_with(']');
+  const size_t colon = is_bracketed ? std::string_view::npos : address.rfind(':');
+  std::string_view host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return {.host = std::string(host),
+          .port = colon == std::string_view::npos ? "" : std::string(address.substr(colon + 1))};
+}
+
+bool is_address(const std::string& host) {
+  in6_addr bytes{};
+  return ::inet_pton(AF_INET, host.c_str(), &bytes) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), &bytes) == 1;
+}
+
+bool is_loopback(std::string_view host) {
+  return host.starts_with("127.") || host == "::1" || host == "localhost" ||
+         host.starts_with("::ffff:127.");
+}
+
+}  // namespace hai

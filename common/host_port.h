@@ -1,0 +1,21 @@
+#pragma once
+// "HOST:PORT" as people write it: hai.example:7700, 10.0.0.1:7700, [::1]:7700.
+
+#include <string>
+#include <string_view>
+
+namespace hai {
+
+struct HostPort {
+  std::string host;  // without brackets
+  std::string port;  // "" = none was given
+};
+
+HostPort split_host_port(std::string_view address);
+
+// An IPv4 or IPv6 address, and no name.
+bool is_address(const std::string& host);
+// Only this machine reaches it.
+bool is_loopback(std::string_view host);
+
+}  // namespace hai

@@ -1,0 +1,65 @@
+"""Strangers begin messages of 4 MB and never end them: what the server holds of them is little, and
+those with a token are served meanwhile."""
+
+import concurrent.futures
+import unittest
+
+from cluster import eventually
+from http2_stranger import MESSAGE_BYTES, Stranger
+from servers import Servers
+
+STRANGERS = 100
+MEGABYTE = 1 << 20
+WRONG_TOKEN = "hai_" + "0" * 64
+
+
+def resident_bytes(server):
+    status = open(f"/proc/{server.pids()[0]}/status").read()
+    return int(status.split("VmRSS:")[1].split()[0]) * 1024
+
+
+class UnfinishedTest(unittest.TestCase):
+    def setUp(self):
+        # A server of its own for each: memory that was had once is not given back to the system.
+        self.cluster = Servers(count=1, nodes=2)
+        self.addCleanup(self.cluster.close)
+        self.cluster.up()
+
+    def held_of(self, method, token=""):
+        """(strangers refused, bytes by which the server has grown)."""
+        server = self.cluster.servers[0]
+        before = resident_bytes(server)
+
+        def attack(_):
+            return Stranger(server.grpc, method, token).send_all_but_the_end()
+
+        with concurrent.futures.ThreadPoolExecutor(STRANGERS) as threads:
+            strangers = list(threads.map(attack, range(STRANGERS)))
+        held = resident_bytes(server) - before
+        refused = sum(stranger.is_refused for stranger in strangers)
+        print(f"\n{method}: {refused} refused, {held // MEGABYTE} MB held", end=" ")
+        eventually("people are served", lambda: self.cluster.hai("whoami").code == 0)
+        self.assertEqual(self.cluster.nodes_up(), 2)
+        for stranger in strangers:
+            stranger.socket.close()
+        return refused, held
+
+    def test_of_those_without_a_token_nothing_is_read(self):
+        for token in ("", WRONG_TOKEN):
+            refused, held = self.held_of("/hai.v1.Api/SubmitJobs", token)
+            self.assertEqual(refused, STRANGERS)
+            self.assertLess(held, 40 * MEGABYTE)
+
+    def test_of_agents_with_a_wrong_token_nothing_is_read(self):
+        refused, held = self.held_of("/hai.v1.AgentService/Connect", WRONG_TOKEN)
+        self.assertEqual(refused, STRANGERS)
+        self.assertLess(held, 40 * MEGABYTE)
+
+    def test_of_agents_that_only_begin_a_hello_few_are_read(self):
+        refused, held = self.held_of("/hai.v1.AgentService/Connect")
+        self.assertGreaterEqual(refused, STRANGERS - 16)
+        self.assertLess(held, 40 * MEGABYTE + 16 * MESSAGE_BYTES * 1.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
