@@ -142,6 +142,7 @@ TEST_F(JobRoutes, AreValidatedWithoutBeingSubmitted) {
   EXPECT_EQ(good.status, 200) << good.body;
   EXPECT_EQ(good.content()["valid"], true);
   EXPECT_EQ(names("finished=true"), Names{});
+  EXPECT_EQ(ask("POST", "/api/v1/jobs/validate", yaml("a")).status, 200) << "its earlier path";
   const Answer bad = ask("POST", "/api/v1/jobs/dry_run", "version: 2\nnam: a\n");
   EXPECT_EQ(bad.status, 400);
   ASSERT_GE(bad.content()["errors"].size(), 2u) << bad.body;
