@@ -96,7 +96,7 @@ TEST(TlsFiles, OfSeveralAuthoritiesOneInForceIsEnough) {
             std::string::npos);
   ca.write("leaf.crt", leaf);
   EXPECT_EQ(read_tls_files({.ca = ca.path("leaf.crt")}).status().message(),
-            ca.path("leaf.crt") + ": the certificate OU=hai-node,CN=n1 is no CA's");
+            ca.path("leaf.crt") + ": the certificate CN=n1,OU=hai-node is no CA's");
 }
 
 }  // namespace
