@@ -128,10 +128,6 @@ void add_last_end(const v1::Job& job, const std::vector<v1::Attempt>& attempts, 
 Duration time_run(const v1::Job& job, UnixTime now) {
   Duration ran = std::chrono::seconds(job.run_seconds());
   if (job.has_running_at_us()) ran += std::max(Duration(0), now - unix_micros(job.running_at_us()));
-  // A job that ended before servers counted run time has none: it is taken from start to end.
-  const bool is_known = ran > Duration(0) || job.suspend_count() > 0 || job.requeue_count() > 0;
-  if (!is_known && job.has_started_at_us() && job.has_ended_at_us())
-    return unix_micros(job.ended_at_us()) - unix_micros(job.started_at_us());
   return ran;
 }
 

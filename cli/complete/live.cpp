@@ -20,8 +20,8 @@ std::string job_text(const v1::Job& job) {
                      job.priority());
 }
 
-// What the verb can act on: nobody stops what has ended.
-// Who may give a reason changes what goes on.
+// The states of the jobs that the verb can act on; none = all. A verb that takes a --reason changes
+// a job, which it can only do to one that has not ended.
 std::vector<std::string> states_for(const CLI::App& verb) {
   static const std::set<std::string> kOfUnfinished = {"move", "priority", "wait", "why"};
   const bool is_control = verb.get_option_no_throw("--reason") != nullptr;

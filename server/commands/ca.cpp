@@ -37,8 +37,8 @@ struct Options {
 };
 
 // Never writes over a file: a key that is gone is gone for good.
-Status write_new(const fs::path& path, const std::string& text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+Status write_new(const fs::path& path, const std::string& text, mode_t mode) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0 && errno == EEXIST) {
     return already_exists("{} is there already, and nothing is written over: move it away first",
                           path.string());
@@ -55,8 +55,8 @@ Status write_new(const fs::path& path, const std::string& text) {
 
 // Both or none.
 Status write_pair(const fs::path& certificate, const fs::path& key, const KeyAndCertificate& pair) {
-  RETURN_IF_ERROR(write_new(key, pair.key));
-  const Status status = write_new(certificate, pair.certificate);
+  RETURN_IF_ERROR(write_new(key, pair.key, 0600));
+  const Status status = write_new(certificate, pair.certificate, 0644);
   if (!status.is_ok()) ::unlink(key.c_str());
   return status;
 }
@@ -64,7 +64,7 @@ Status write_pair(const fs::path& certificate, const fs::path& key, const KeyAnd
 Status make_folder(const fs::path& folder) {
   std::error_code error;
   if (fs::is_directory(folder, error)) return ok();
-  if (::mkdir(folder.c_str(), 0700) == 0) return ok();
+  if (::mkdir(folder.c_str(), 0755) == 0) return ok();
   return unavailable("cannot make the folder {}: {}", folder.string(), std::strerror(errno));
 }
 

@@ -103,10 +103,6 @@ TEST(JobView, RunTimeIsWhatItsAttemptsRan) {
   job.set_running_at_us(to_micros(now - 5s));
   EXPECT_EQ(time_run(job, now), 65s);
   EXPECT_NE(job_card(job, {}, now, {}).find("run time      1m05s"), std::string::npos);
-  v1::Job old = waiting_job();
-  old.set_started_at_us(to_micros(now - 1h));
-  old.set_ended_at_us(to_micros(now));
-  EXPECT_EQ(time_run(old, now), 1h) << "of a server that did not count yet";
 }
 
 TEST(JobView, ACardSaysWhichCpusAndMemoryWereAskedFor) {
