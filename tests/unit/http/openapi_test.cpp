@@ -84,6 +84,7 @@ class Contract : public RoutesFixture {
     static const std::map<std::string, std::string> kBodies = {
         {"submit_job", ""},  // made below: names must differ
         {"dry_run_job", ""},
+        {"validate_job", ""},
         {"act_on_jobs", R"({"verb": "hold", "jobs": ["{id}"], "reason": "r"})"},
         {"act_on_nodes", R"({"verb": "undrain", "nodes": ["n1"]})"},
         {"suspend_job", ""},
@@ -107,7 +108,8 @@ class Contract : public RoutesFixture {
       EXPECT_TRUE(is_plain || body != kBodies.end()) << operation.id() << " has no example here";
       made.body = body != kBodies.end() ? body->second : R"({"reason": "r"})";
     }
-    if (operation.id() == "submit_job" || operation.id() == "dry_run_job") {
+    if (std::set<std::string>{"submit_job", "dry_run_job", "validate_job"}.contains(
+            operation.id())) {
       made.body = yaml(fmt::format("job-{}", ++jobs_));
     }
     if (operation.id() == "events") made.path += "?format=list";

@@ -191,7 +191,7 @@ export interface ListIncidentsReply {
 
 export interface ListJobsReply {
   jobs: Job[]; // newest first, unless sorted otherwise
-  next_cursor: string | null; // absent on the last page
+  next_cursor: string | null; // Absent on the last page. A page of finished jobs may be short, or even empty, and not the last.
   total?: number;
 }
 
