@@ -54,7 +54,7 @@ ServerStreamEvents GrpcServerLink::make_events() {
 
 void GrpcServerLink::connect() {
   const std::string& server = options_.servers[next_server_];
-  Result<TlsTexts> tls = read_tls_files(options_.tls);
+  Result<TlsTexts> tls = options_.tls();
   if (!tls.is_ok()) {
     return stream_done(failed_precondition("tls: {}", tls.status().message()));
   }
