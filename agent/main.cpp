@@ -170,7 +170,7 @@ int run_agent(const AgentConfig& config, const std::string& token) {
                        .agent_token = token,
                        .node = facts.name,
                        .identity = identity_of(facts),
-                       .tls = config.tls,
+                       .tls = [files = config.tls] { return read_tls_files(files); },
                        .seed = std::random_device()()});
   Result<std::unique_ptr<LocalHealth>> health = open_health(config, facts, *host.value(), loop);
   if (!health.is_ok()) return fail(health.status());

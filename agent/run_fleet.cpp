@@ -10,6 +10,7 @@
 #include "common/asio_loop.h"
 #include "common/log.h"
 #include "common/open_files.h"
+#include "common/tls/authority_folder.h"
 #include "common/version.h"
 
 namespace hai {
@@ -46,6 +47,8 @@ void add_fleet_options(CLI::App& app, FleetArguments& arguments) {
   app.add_option("--control", arguments.control,
                  "Unix socket that takes faults for the fleet, a line each (try: help); "
                  "fleet.sock in data_dir by default");
+  app.add_option("--authority", arguments.authority,
+                 "folder of `hai-server ca`: each node of the fleet makes itself a certificate");
 }
 
 Status run_fleet(const AgentConfig& config, const std::string& token,
@@ -56,6 +59,11 @@ Status run_fleet(const AgentConfig& config, const std::string& token,
   FleetOptions options{.nodes = arguments.nodes, .shape = shape.value()};
   if (arguments.rank_seconds > 0) {
     options.rank_length = Duration(static_cast<int64_t>(arguments.rank_seconds * 1e6));
+  }
+  if (!arguments.authority.empty()) {
+    Result<KeyAndCertificate> authority = AuthorityFolder(arguments.authority).read();
+    RETURN_IF_ERROR(authority.status());
+    options.authority = std::move(authority).value();
   }
   AsioLoop loop;
   Fleet fleet(loop, config, token, options, random_seed());

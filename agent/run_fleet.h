@@ -17,6 +17,7 @@ struct FleetArguments {
   std::string topology = "two-zone";
   double rank_seconds = 0;  // 0 = until told to end
   std::string control;      // "" = data_dir/fleet.sock
+  std::string authority;    // folder of `hai-server ca`; "" = nodes have what the config names
 };
 void add_fleet_options(CLI::App& app, FleetArguments& arguments);
 

@@ -38,16 +38,34 @@ NodeFacts make_facts(const AgentConfig& config, const FleetOptions& options, int
   return facts;
 }
 
+// A node's own certificate is made when it first connects: as many at once as there are nodes would
+// hold up the loop.
+std::function<Result<TlsTexts>()> certificate_source(
+    std::shared_ptr<const KeyAndCertificate> authority, const std::string& node) {
+  return [authority, node, made = TlsTexts()]() mutable -> Result<TlsTexts> {
+    if (!made.ca.empty()) return made;
+    Result<KeyAndCertificate> own = issue_for_node(*authority, node);
+    RETURN_IF_ERROR(own.status());
+    made = {.certificate = std::move(own.value().certificate),
+            .key = std::move(own.value().key),
+            .ca = authority->certificate};
+    return made;
+  };
+}
+
 }  // namespace
 
 Fleet::Fleet(Loop& loop, const AgentConfig& config, const std::string& agent_token,
              FleetOptions options, uint64_t seed)
     : loop_(loop), rng_(seed), peers_(loop) {
   auto codec = std::make_shared<PlacesCodec>();  // else each node would read a gang's places anew
+  const auto authority =
+      options.authority ? std::make_shared<const KeyAndCertificate>(*options.authority) : nullptr;
   for (int i = 0; i < options.nodes; ++i) {
-    ServerLinkOptions link{
-        .servers = config.servers, .agent_token = agent_token, .tls = config.tls};
+    ServerLinkOptions link{.servers = config.servers, .agent_token = agent_token};
     NodeFacts facts = make_facts(config, options, i, seed);
+    link.tls = authority ? certificate_source(authority, facts.name)
+                         : [files = config.tls] { return read_tls_files(files); };
     link.node = facts.name;
     link.codec = codec;
     link.seed = seed + static_cast<uint64_t>(i);

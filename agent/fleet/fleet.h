@@ -11,6 +11,7 @@
 #include "agent/fleet/fleet_node.h"
 #include "common/fabric_shape.h"
 #include "common/rng.h"
+#include "common/tls/authority.h"
 
 namespace hai {
 
@@ -18,6 +19,8 @@ struct FleetOptions {
   int nodes = 0;
   FabricShape shape = FabricShape::two_zone;
   std::optional<Duration> rank_length;  // of programs other than sleep; nullopt = until told to end
+  // Issues each node's certificate; none: nodes prove by what the config names.
+  std::optional<KeyAndCertificate> authority;
 };
 
 class Fleet {

@@ -55,7 +55,7 @@ ServerStreamEvents GrpcServerLink::make_events() {
 void GrpcServerLink::connect() {
   if (const auto found = reason_seeker_.take()) log_refusal(found->server, found->why);
   const std::string& server = options_.servers[next_server_];
-  Result<TlsTexts> tls = read_tls_files(options_.tls);
+  Result<TlsTexts> tls = options_.tls();
   if (!tls.is_ok()) {
     return stream_done(failed_precondition("tls: {}", tls.status().message()));
   }

@@ -3,6 +3,7 @@
 // Tries the servers in turn until one accepts the hello, and again when the stream ends, with
 // jittered backoff. Lives on the loop's thread; gRPC's threads only post to it.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,7 +27,9 @@ struct ServerLinkOptions {
   std::string agent_token;
   std::string node;
   AgentIdentity identity;
-  TlsFiles tls;  // read for each try: a file that was replaced holds from the next one on
+  // Whom to believe and what to prove by, asked for each try: what was replaced holds from the next
+  // one on.
+  std::function<Result<TlsTexts>()> tls = [] { return TlsTexts{}; };
   Duration backoff_min = 100ms;  // and ten times as long at most after an accepted stream has ended
   // While `hurry` lasts, from the end of a stream that worked, ranks may depend on our being heard:
   // a server that leads for two seconds only must not be missed by a few nodes (docs/design/0005).

@@ -43,6 +43,9 @@ void add_up(CLI::App& dev, Session& session, const std::shared_ptr<Options>& opt
                    "one-zone, two-zone or a YAML list of {name, zone, leaf, group, gpus}; one-zone "
                    "by default, two-zone for a fleet")
       ->type_name("FILE");
+  verb->add_flag("--insecure", up.is_insecure,
+                 "plain text on both ports, kept for the next start: for benchmarks, and for "
+                 "programs that cannot be told of its CA. Otherwise a new one speaks TLS");
   verb->add_option("--grpc-port", up.grpc_port, "0 = any free one")
       ->type_name("PORT")
       ->check(CLI::Range(0, 65'535));

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "common/tls/authority_folder.h"
+
 namespace hai::cli {
 
 struct ClusterFiles {
@@ -17,6 +19,8 @@ struct ClusterFiles {
   std::string pid_of(const std::string& process) const { return pids() + "/" + process + ".pid"; }
   std::string server_config() const { return data + "/server.yaml"; }
   std::string admin_token() const { return data + "/admin.token"; }
+  // As `hai-server ca` keeps one.
+  AuthorityFolder ca() const { return AuthorityFolder(data + "/ca"); }
   std::string agent_token() const { return data + "/agent.token"; }
   std::string node(const std::string& name) const { return data + "/nodes/" + name; }
   std::string fleet_config() const { return data + "/fleet.yaml"; }

@@ -32,6 +32,7 @@ std::string format_cluster(const DevCluster& cluster) {
   ordered_json root = {{"name", cluster.name},
                        {"grpc_port", cluster.grpc_port},
                        {"http_port", cluster.http_port},
+                       {"tls", cluster.is_secure},
                        {"admin", cluster.admin},
                        {"postgres_data", cluster.postgres_data},
                        {"postgres_socket", cluster.postgres_socket},
@@ -64,6 +65,7 @@ Result<DevCluster> parse_cluster(std::string_view json) {
     cluster.name = root.at("name").get<std::string>();
     cluster.grpc_port = root.at("grpc_port").get<int>();
     cluster.http_port = root.at("http_port").get<int>();
+    cluster.is_secure = root.value("tls", false);  // none: made by a version without
     cluster.admin = root.at("admin").get<std::string>();
     cluster.postgres_data = root.at("postgres_data").get<std::string>();
     cluster.postgres_socket = root.at("postgres_socket").get<std::string>();

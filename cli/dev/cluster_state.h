@@ -23,7 +23,8 @@ struct DevCluster {
   std::string name;
   int grpc_port = 0;
   int http_port = 0;
-  std::string admin;  // the user who may do everything there
+  bool is_secure = false;  // TLS on both ports, a certificate for each agent
+  std::string admin;       // the user who may do everything there
   std::string postgres_data;
   std::string postgres_socket;  // a directory
   std::string postgres_user;    // PostgreSQL runs as this user; "" = as we are
@@ -37,7 +38,9 @@ struct DevCluster {
   bool operator==(const DevCluster&) const = default;
 
   std::string grpc() const { return fmt::format("127.0.0.1:{}", grpc_port); }
-  std::string http() const { return fmt::format("http://127.0.0.1:{}", http_port); }
+  std::string http() const {
+    return fmt::format("{}://127.0.0.1:{}", is_secure ? "https" : "http", http_port);
+  }
 };
 
 std::string format_cluster(const DevCluster& cluster);

@@ -31,6 +31,15 @@ std::string settings_of(const DevCluster& cluster, const std::string& node) {
   return "";
 }
 
+// Whom a process of the cluster believes and which pair it shows, as lines of its config.
+std::string tls_text(const ClusterFiles& files, const DevCluster& cluster, const char* ca_key,
+                     const std::string& pair) {
+  if (!cluster.is_secure) return "";
+  const TlsFiles own = files.ca().pair(pair);
+  return fmt::format("tls:\n  {}: {}\n  certificate: {}\n  key: {}\n", ca_key,
+                     quoted(files.ca().certificate()), quoted(own.certificate), quoted(own.key));
+}
+
 }  // namespace
 
 std::string server_config(const ClusterFiles& files, const DevCluster& cluster,
@@ -46,7 +55,7 @@ bootstrap:
   admin_user: {}
   admin_token_file: {}
 agent_token_file: {}
-migrate_on_start: true
+{}migrate_on_start: true
 default_quota_nodes: unlimited
 knobs:
 {}log:
@@ -54,7 +63,8 @@ knobs:
 )",
                      cluster.name, cluster.grpc(), cluster.http_port, quoted(conninfo),
                      quoted(cluster.admin), quoted(files.admin_token()),
-                     quoted(files.agent_token()), knobs_text(cluster));
+                     quoted(files.agent_token()),
+                     tls_text(files, cluster, "client_ca", kServerPair), knobs_text(cluster));
 }
 
 std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,
@@ -79,15 +89,15 @@ address: {}
 data_dir: {}
 servers: [{}]
 token_file: {}
-simulate_gpus: {}
+{}simulate_gpus: {}
 unknown_user_runs_as_self: true
 {}{}log:
   level: info
 )",
                      node.name, quoted(node.name), quoted(node.group), quoted(node.zone),
                      quoted(node.leaf), address, quoted(files.node(node.name)),
-                     quoted(cluster.grpc()), quoted(files.agent_token()), node.gpus, defaults,
-                     settings);
+                     quoted(cluster.grpc()), quoted(files.agent_token()),
+                     tls_text(files, cluster, "ca", node.name), node.gpus, defaults, settings);
 }
 
 std::string fleet_config(const ClusterFiles& files, const DevCluster& cluster) {

@@ -14,6 +14,9 @@ inline constexpr Duration kDevHeartbeat = 1s;
 // A fleet is looked at for what a cluster of its size does, so at production's pace.
 inline constexpr Duration kFleetHeartbeat = 5s;
 
+// The pair of the server in the cluster's authority.
+inline constexpr const char* kServerPair = "server-127.0.0.1";
+
 std::string server_config(const ClusterFiles& files, const DevCluster& cluster,
                           const std::string& conninfo);
 std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "cli/dev/certificates.h"
 #include "cli/dev/configs.h"
 #include "cli/dev/node_processes.h"
 #include "cli/dev/ports.h"
@@ -46,6 +47,19 @@ std::optional<ProcessId> DevClusterProcesses::agent(const std::string& node) con
   return read_pid_file(files_.pid_of(agent_key(node)));
 }
 
+Status DevClusterProcesses::issue_certificates() const {
+  if (!cluster_.is_secure) return ok();
+  std::vector<std::string> nodes;
+  for (const DevNode& node : cluster_.nodes) nodes.push_back(node.name);
+  if (cluster_.fleet) nodes.clear();  // it issues them itself
+  return keep_certificates(files_.ca(), nodes);
+}
+
+Result<TlsTexts> DevClusterProcesses::tls() const {
+  if (!cluster_.is_secure) return TlsTexts{};
+  return read_tls_files({.ca = files_.ca().certificate()});
+}
+
 Status DevClusterProcesses::start_postgres() { return postgres_.start(kPostgresLimit); }
 
 Status DevClusterProcesses::start_server() {
@@ -59,9 +73,12 @@ Status DevClusterProcesses::start_server() {
       {.words = {program.value(), "--config", files_.server_config()}, .log_file = log});
   RETURN_IF_ERROR(started.status());
   RETURN_IF_ERROR(write_pid_file(files_.pid_of("server"), started.value()));
+  const Result<TlsTexts> tls = this->tls();
+  RETURN_IF_ERROR(tls.status());
   const MonoTime end = mono_now() + kServerLimit;
   // Another program may have taken the port meanwhile and answer: ours must be alive, too.
-  while (http_status(cluster_.http_port, "/readyz") != 200 || !is_alive(started.value())) {
+  while (http_status(cluster_.http_port, "/readyz", tls.value()) != 200 ||
+         !is_alive(started.value())) {
     const bool alive = is_alive(started.value());
     if (!alive || mono_now() > end) {
       return unavailable("hai-server {}; its log {} ends with:\n{}",
@@ -84,13 +101,20 @@ Status DevClusterProcesses::start_fleet() {
   const Result<std::string> program = find_program("hai-agent");
   RETURN_IF_ERROR(program.status());
   RETURN_IF_ERROR(write_file(files_.fleet_config(), fleet_config(files_, cluster_), 0644));
+  std::vector<std::string> words{program.value(),
+                                 "--config",
+                                 files_.fleet_config(),
+                                 "--fleet",
+                                 std::to_string(cluster_.nodes.size()),
+                                 "--topology",
+                                 std::string(to_string(cluster_.fleet->shape)),
+                                 "--rank-seconds",
+                                 fmt::format("{}", cluster_.fleet->rank_seconds),
+                                 "--control",
+                                 files_.fleet_socket()};
+  if (cluster_.is_secure) words.insert(words.end(), {"--authority", files_.ca().path()});
   const Result<ProcessId> started =
-      start_daemon({.words = {program.value(), "--config", files_.fleet_config(), "--fleet",
-                              std::to_string(cluster_.nodes.size()), "--topology",
-                              std::string(to_string(cluster_.fleet->shape)), "--rank-seconds",
-                              fmt::format("{}", cluster_.fleet->rank_seconds), "--control",
-                              files_.fleet_socket()},
-                    .log_file = files_.log_of("fleet")});
+      start_daemon({.words = std::move(words), .log_file = files_.log_of("fleet")});
   RETURN_IF_ERROR(started.status());
   return write_pid_file(files_.pid_of("fleet"), started.value());
 }

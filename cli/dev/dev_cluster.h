@@ -26,6 +26,10 @@ class DevClusterProcesses {
   const ClusterFiles& files() const { return files_; }
   std::string conninfo() const { return postgres_.conninfo(); }
 
+  // Makes the authority, the server's pair and the nodes', those that are missing or soon over.
+  Status issue_certificates() const;
+  // Whom to believe; none without TLS.
+  Result<TlsTexts> tls() const;
   Status start_postgres();
   // Returns when it leads: what is asked next is answered.
   Status start_server();

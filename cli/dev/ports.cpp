@@ -9,6 +9,9 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
+
+#include "common/tls/tls_client.h"
 
 namespace hai::cli {
 namespace {
@@ -35,6 +38,34 @@ bool with_socket(int port, const Use& use) {
   return done;
 }
 
+constexpr size_t kHeadBytes = 12;  // "HTTP/1.1 200"
+constexpr size_t kAnswerBytesMax = 64 << 10;
+
+std::string ask_plain(int port, const std::string& request) {
+  std::array<char, kHeadBytes> head{};
+  const bool has_answered = with_socket(port, [&](int fd, const sockaddr* address) {
+    const timeval limit{.tv_sec = 1, .tv_usec = 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    if (connect(fd, address, sizeof(sockaddr_in)) != 0) return false;
+    if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0) return false;
+    return recv(fd, head.data(), head.size(), MSG_WAITALL) == static_cast<ssize_t>(head.size());
+  });
+  return has_answered ? std::string(head.data(), head.size()) : "";
+}
+
+std::string ask_tls(int port, const std::string& request, const TlsTexts& tls) {
+  Result<std::unique_ptr<TlsClient>> client = TlsClient::connect(
+      {.address = fmt::format("127.0.0.1:{}", port), .texts = tls, .timeout = 1s});
+  if (!client.is_ok() || !client.value()->send(request).is_ok()) return "";
+  Result<std::string> answer = client.value()->read_all(kAnswerBytesMax);
+  return answer.is_ok() ? std::move(answer).value() : "";
+}
+
+int status_of(const std::string& answer) {
+  int status = 0;
+  return std::sscanf(answer.c_str(), "HTTP/1.%*c %d", &status) == 1 ? status : 0;
+}
+
 }  // namespace
 
 bool is_free(int port) {
@@ -45,20 +76,11 @@ bool is_free(int port) {
   });
 }
 
-int http_status(int port, const std::string& path) {
-  int status = 0;
-  with_socket(port, [&](int fd, const sockaddr* address) {
-    const timeval limit{.tv_sec = 1, .tv_usec = 0};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    if (connect(fd, address, sizeof(sockaddr_in)) != 0) return false;
-    const std::string request =
-        fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
-    if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0) return false;
-    std::array<char, 13> head{};  // "HTTP/1.1 200" and an end
-    const ssize_t size = recv(fd, head.data(), head.size() - 1, MSG_WAITALL);
-    return size == 12 && std::sscanf(head.data(), "HTTP/1.%*c %d", &status) == 1;
-  });
-  return status;
+int http_status(int port, const std::string& path, const TlsTexts& tls) {
+  const std::string request =
+      fmt::format("GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
+  return tls.ca.empty() ? status_of(ask_plain(port, request))
+                        : status_of(ask_tls(port, request, tls));
 }
 
 Result<int> find_free_port(int not_this) {

@@ -171,6 +171,10 @@ Status reshape(const DevUpOptions& options, bool running, DevCluster& cluster) {
         "the agents of cluster {} run with other settings: `hai dev down` first", cluster.name);
   }
   cluster = std::move(watched);
+  if (running && options.is_insecure && cluster.is_secure) {
+    return failed_precondition("cluster {} runs with TLS: `hai dev down` first", cluster.name);
+  }
+  if (options.is_insecure) cluster.is_secure = false;
   const bool other_grpc = options.grpc_port != 0 && options.grpc_port != cluster.grpc_port;
   const bool other_http = options.http_port != 0 && options.http_port != cluster.http_port;
   if (running && (other_grpc || other_http)) {

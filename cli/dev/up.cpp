@@ -74,6 +74,7 @@ Result<DevCluster> prepare(const DevUpOptions& options, const DevPlace& place) {
     return known;
   }
   cluster.name = place.name;
+  if (!known.is_ok()) cluster.is_secure = true;
   RETURN_IF_ERROR(reshape(options, running, cluster));
   if (!known.is_ok()) {
     cluster.admin = user_name();
@@ -137,7 +138,7 @@ Status wait_for_nodes(const DevClusterProcesses& processes, Client& client) {
 // From the start, so that `hai dev down --name` finds what a failed start left; the current one
 // only when all is up.
 Status save_context(const DevClusterProcesses& processes, const std::string& token,
-                    bool make_current) {
+                    const std::string& ca, bool make_current) {
   Status status;
   const std::string& name = processes.cluster().name;
   RETURN_IF_ERROR(update_contexts(context_config_path(), [&](ContextConfig& config) {
@@ -155,7 +156,8 @@ Status save_context(const DevClusterProcesses& processes, const std::string& tok
                          .servers = {processes.cluster().grpc()},
                          .token = token,
                          .dev_data = processes.files().data,
-                         .before = before});
+                         .before = before,
+                         .ca = ca});
   }));
   return status;
 }
@@ -169,12 +171,19 @@ Result<std::string> make_tokens(const ClusterFiles& files) {
   return text.value().substr(0, text.value().find('\n'));
 }
 
+std::string certificate_line(const DevClusterProcesses& processes) {
+  if (!processes.cluster().is_secure) return "";
+  return fmt::format("  its CA      {}: let the browser trust it, or go on past its warning\n",
+                     processes.files().ca().certificate());
+}
+
 // The token stands behind '#', so the browser signs in by itself and never sends it as an address.
 void say_up(const DevClusterProcesses& processes, const std::string& token, Duration took) {
   const DevCluster& cluster = processes.cluster();
   print(
       fmt::format("cluster {} is up: {}, in {:.1f} s\n\n"
                   "  dashboard   {}/#token={}\n"
+                  "{}"
                   "  gRPC        {}\n"
                   "  data, logs  {}\n\n"
                   "try     hai nodes\n"
@@ -182,8 +191,8 @@ void say_up(const DevClusterProcesses& processes, const std::string& token, Dura
                   "        hai list\n"
                   "stop    hai dev down\n",
                   cluster.name, count_of(static_cast<int64_t>(cluster.nodes.size()), "node"),
-                  static_cast<double>(took.count()) / 1e6, cluster.http(), token, cluster.grpc(),
-                  processes.files().data));
+                  static_cast<double>(took.count()) / 1e6, cluster.http(), token,
+                  certificate_line(processes), cluster.grpc(), processes.files().data));
 }
 
 Status up(const DevUpOptions& options, const DevPlace& place, MonoTime began) {
@@ -198,11 +207,15 @@ Status up(const DevUpOptions& options, const DevPlace& place, MonoTime began) {
   DevClusterProcesses processes(place.data, cluster.value());
   const Result<std::string> token = make_tokens(files);
   RETURN_IF_ERROR(token.status());
-  RETURN_IF_ERROR(save_context(processes, token.value(), /*make_current=*/false));
+  RETURN_IF_ERROR(processes.issue_certificates());
+  const Result<TlsTexts> tls = processes.tls();
+  RETURN_IF_ERROR(tls.status());
+  const std::string& ca = tls.value().ca;
+  RETURN_IF_ERROR(save_context(processes, token.value(), ca, /*make_current=*/false));
   RETURN_IF_ERROR(start_all(processes));
-  Client client({cluster.value().grpc()}, token.value());
+  Client client({cluster.value().grpc()}, token.value(), tls.value());
   RETURN_IF_ERROR(wait_for_nodes(processes, client));
-  RETURN_IF_ERROR(save_context(processes, token.value(), /*make_current=*/true));
+  RETURN_IF_ERROR(save_context(processes, token.value(), ca, /*make_current=*/true));
   say_up(processes, token.value(), mono_now() - began);
   return ok();
 }

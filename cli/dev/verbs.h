@@ -27,8 +27,9 @@ struct DevUpOptions {
   std::optional<int> gpus;
   std::optional<int> fleet;  // so many nodes in one process, instead of `nodes`
   std::optional<double> rank_seconds;
-  std::string topology;  // a file, or the name of a shape
-  int grpc_port = 0;     // 0 = as before, or any free one
+  std::string topology;      // a file, or the name of a shape
+  bool is_insecure = false;  // without TLS; false = as before, a new one with it
+  int grpc_port = 0;         // 0 = as before, or any free one
   int http_port = 0;
   // "PATH" for all nodes, "NODE=PATH" for one; options of hai-agent without their dashes.
   std::map<std::string, std::vector<std::string>> health_roots;

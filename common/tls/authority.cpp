@@ -118,16 +118,24 @@ Result<KeyAndCertificate> make(const Draft& draft, X509* issuer, EVP_PKEY* issue
   return to_pem(key.get(), certificate.get());
 }
 
+// That one of several which the key belongs to: while a CA is changed, the old one is there, too.
+openssl::Certificate certificate_of(EVP_PKEY* key, const std::string& certificates) {
+  const openssl::Bio text = openssl::memory(certificates);
+  openssl::Certificate found;
+  do {
+    found.reset(PEM_read_bio_X509(text.get(), nullptr, openssl::no_password, nullptr));
+  } while (found && (key == nullptr || X509_check_private_key(found.get(), key) != 1));
+  ERR_clear_error();
+  return found;
+}
+
 Result<KeyAndCertificate> issue(const KeyAndCertificate& authority, Draft draft,
                                 const std::string& names, const char* usage) {
-  const openssl::Bio text = openssl::memory(authority.certificate);
-  const openssl::Certificate issuer(
-      PEM_read_bio_X509(text.get(), nullptr, openssl::no_password, nullptr));
   const openssl::Bio key_text = openssl::memory(authority.key);
   const openssl::Key key(
       PEM_read_bio_PrivateKey(key_text.get(), nullptr, openssl::no_password, nullptr));
-  if (!issuer || !key || X509_check_private_key(issuer.get(), key.get()) != 1) {
-    ERR_clear_error();
+  const openssl::Certificate issuer = certificate_of(key.get(), authority.certificate);
+  if (!issuer) {
     return invalid_argument("this is no authority: certificate and key do not belong together");
   }
   RETURN_IF_ERROR(check_may_issue(issuer.get()));

@@ -1,10 +1,6 @@
 // hai-server ca: the certificate authority of a cluster, a folder with its certificate and its key.
 // Needs no config and no database.
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -16,7 +12,7 @@
 #include <sstream>
 
 #include "common/time.h"
-#include "common/tls/authority.h"
+#include "common/tls/authority_folder.h"
 #include "common/tls/certificate.h"
 #include "server/commands/command.h"
 
@@ -24,9 +20,6 @@ namespace hai {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kCertificate = "ca.crt";
-constexpr const char* kKey = "ca.key";
 
 struct Options {
   std::string folder;
@@ -36,38 +29,6 @@ struct Options {
   int days = kCertificateDays;
 };
 
-// Never writes over a file: a key that is gone is gone for good.
-Status write_new(const fs::path& path, const std::string& text, mode_t mode) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (file < 0 && errno == EEXIST) {
-    return already_exists("{} is there already, and nothing is written over: move it away first",
-                          path.string());
-  }
-  if (file < 0) return unavailable("cannot write {}: {}", path.string(), std::strerror(errno));
-  const bool done = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                    ::fsync(file) == 0;
-  const int error = errno;
-  ::close(file);
-  if (done) return ok();
-  ::unlink(path.c_str());
-  return unavailable("cannot write {}: {}", path.string(), std::strerror(error));
-}
-
-// Both or none.
-Status write_pair(const fs::path& certificate, const fs::path& key, const KeyAndCertificate& pair) {
-  RETURN_IF_ERROR(write_new(key, pair.key, 0600));
-  const Status status = write_new(certificate, pair.certificate, 0644);
-  if (!status.is_ok()) ::unlink(key.c_str());
-  return status;
-}
-
-Status make_folder(const fs::path& folder) {
-  std::error_code error;
-  if (fs::is_directory(folder, error)) return ok();
-  if (::mkdir(folder.c_str(), 0755) == 0) return ok();
-  return unavailable("cannot make the folder {}: {}", folder.string(), std::strerror(errno));
-}
-
 Result<std::string> read(const fs::path& path) {
   std::ifstream file(path);
   std::stringstream text;
@@ -76,40 +37,30 @@ Result<std::string> read(const fs::path& path) {
   return text.str();
 }
 
-Result<KeyAndCertificate> read_authority(const fs::path& folder) {
-  Result<std::string> certificate = read(folder / kCertificate);
-  if (!certificate.is_ok()) return certificate.status();
-  Result<std::string> key = read(folder / kKey);
-  if (!key.is_ok()) return key.status();
-  return KeyAndCertificate{.key = std::move(key).value(),
-                           .certificate = std::move(certificate).value()};
-}
-
 Status init(const Options& options) {
-  RETURN_IF_ERROR(make_folder(options.folder));
+  const AuthorityFolder folder(options.folder);
+  RETURN_IF_ERROR(folder.make());
   const Result<KeyAndCertificate> made = make_authority();
   RETURN_IF_ERROR(made.status());
-  const fs::path certificate = fs::path(options.folder) / kCertificate;
-  const fs::path key = fs::path(options.folder) / kKey;
-  RETURN_IF_ERROR(write_pair(certificate, key, made.value()));
-  fmt::print("{}  for everybody: people, nodes and servers believe by it\n", certificate.string());
-  fmt::print("{}  for nobody: whoever has it can be any server and any node\n", key.string());
+  RETURN_IF_ERROR(folder.write_authority(made.value()));
+  fmt::print("{}  for everybody: people, nodes and servers believe by it\n", folder.certificate());
+  fmt::print("{}  for nobody: whoever has it can be any server and any node\n", folder.key());
   return ok();
 }
 
 Status issue(const Options& options) {
-  const Result<KeyAndCertificate> authority = read_authority(options.folder);
+  const Result<KeyAndCertificate> authority = AuthorityFolder(options.folder).read();
   RETURN_IF_ERROR(authority.status());
   const bool is_node = !options.node.empty();
   const Result<KeyAndCertificate> made =
       is_node ? issue_for_node(authority.value(), options.node, options.days)
               : issue_for_server(authority.value(), options.names, options.days);
   RETURN_IF_ERROR(made.status());
-  const fs::path folder = options.out.empty() ? options.folder : options.out;
-  RETURN_IF_ERROR(make_folder(folder));
+  const AuthorityFolder folder(options.out.empty() ? options.folder : options.out);
+  RETURN_IF_ERROR(folder.make());
   const std::string name = is_node ? options.node : "server-" + options.names.front();
-  RETURN_IF_ERROR(write_pair(folder / (name + ".crt"), folder / (name + ".key"), made.value()));
-  fmt::print("{}\n{}\n", (folder / (name + ".crt")).string(), (folder / (name + ".key")).string());
+  RETURN_IF_ERROR(folder.write_pair(name, made.value()));
+  fmt::print("{}\n{}\n", folder.pair(name).certificate, folder.pair(name).key);
   return ok();
 }
 

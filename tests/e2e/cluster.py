@@ -11,6 +11,7 @@ import pathlib
 import re
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -166,6 +167,10 @@ class Cluster:
 
     def status(self):
         return self.json("dev", "status", "--name", self.name, "--data", self.data)
+
+    def browser(self):
+        """Whom a program that speaks HTTPS by itself believes."""
+        return ssl.create_default_context(cafile=self.data / "ca" / "ca.crt")
 
     def processes(self):
         """Ground truth: {pid: command line} of all processes whose command line or environment

@@ -88,6 +88,48 @@ class LifeTest(unittest.TestCase):
             "a running cluster keeps its shape",
         )
 
+    def test_it_speaks_tls_unless_told_otherwise(self):
+        cluster = self.make("secure", nodes=1)
+        self.assertRegex(cluster.up(), r"https://127.0.0.1:\d+/#token=hai_")
+        http = cluster.status()["http"]
+        with urllib.request.urlopen(http + "/readyz", context=cluster.browser(), timeout=10) as page:
+            self.assertEqual(page.status, 200)
+        with self.assertRaises(OSError):  # nobody else's CA, no plain text
+            urllib.request.urlopen(http + "/readyz", timeout=10)
+        with self.assertRaises(OSError):
+            urllib.request.urlopen(http.replace("https:", "http:") + "/readyz", timeout=10)
+        self.assertIn("by the CA that was given", cluster.ok("context", "show"))
+        key = cluster.data / "ca" / "ca.key"
+        self.assertEqual(key.stat().st_mode & 0o777, 0o600)
+        result = cluster.hai("dev", "up", "--insecure", "--name", "secure", "--data", cluster.data)
+        self.assertEqual(result.code, 4, result)
+        self.assertIn("cluster secure runs with TLS", result.err)
+
+    def test_it_keeps_its_ca_and_new_nodes_get_certificates(self):
+        cluster = self.make("grows", nodes=1)
+        cluster.up()
+        ca = (cluster.data / "ca" / "ca.crt").read_text()
+        cluster.down()
+        cluster.nodes = 2
+        cluster.up()
+        self.assertEqual((cluster.data / "ca" / "ca.crt").read_text(), ca)
+        self.assertTrue((cluster.data / "ca" / "node-2.crt").exists())
+        cluster.wait_end(cluster.exec("true", "-n", 2))
+
+    def test_one_of_a_version_without_tls_goes_on_as_it_was(self):
+        cluster = self.make("older", nodes=1)
+        cluster.up("--insecure")
+        job = cluster.exec("echo kept")
+        cluster.wait_end(job)
+        cluster.down()
+        path = cluster.data / "cluster.json"
+        state = json.loads(path.read_text())
+        self.assertIs(state.pop("tls"), False)  # what that version did not write
+        path.write_text(json.dumps(state))
+        self.assertRegex(cluster.up(), r" http://127.0.0.1:\d+/#token=hai_")
+        self.assertEqual(cluster.log(job), "kept\n")
+        self.assertFalse((cluster.data / "ca").exists())
+
 
 class RestTest(ClusterTest):
     shape = {"name": "rest", "nodes": 2}
@@ -106,7 +148,7 @@ class RestTest(ClusterTest):
         if data is not None:
             request.add_header("Content-Type", "application/json")
         try:
-            with urllib.request.urlopen(request, timeout=20) as reply:
+            with urllib.request.urlopen(request, timeout=20, context=self.cluster.browser()) as reply:
                 return reply.status, reply.headers.get_content_type(), reply.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.headers.get_content_type(), error.read().decode()
@@ -207,7 +249,7 @@ class RestTest(ClusterTest):
             headers={"Authorization": "Bearer " + token, "Accept": "text/event-stream"},
         )
         kinds = []
-        with urllib.request.urlopen(request, timeout=20) as stream:
+        with urllib.request.urlopen(request, timeout=20, context=self.cluster.browser()) as stream:
             self.assertEqual(stream.headers.get_content_type(), "text/event-stream")
             for line in stream:
                 if line.startswith(b"data:"):

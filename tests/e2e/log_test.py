@@ -32,7 +32,7 @@ class LogTest(ClusterTest):
 
     def verify_live(self):
         http = self.cluster.status()["http"]
-        return self.server("verify", "--live", http)
+        return self.server("verify", "--live", http, "--ca", self.cluster.data / "ca" / "ca.crt")
 
     def live_through_something(self):
         """Jobs that end, fail, are stopped, held, interrupted and lost; two servers, a lost node."""
@@ -115,9 +115,8 @@ class LogTest(ClusterTest):
         token = self.cluster.root / "nobody.token"
         token.write_text("hai_" + "0" * 40 + "\n")
         token.chmod(0o600)
-        found = self.server(
-            "verify", "--live", self.cluster.status()["http"], "--token-file", token
-        )
+        http, ca = self.cluster.status()["http"], self.cluster.data / "ca" / "ca.crt"
+        found = self.server("verify", "--live", http, "--ca", ca, "--token-file", token)
         self.assertEqual(found.returncode, 1, found)
         self.assertIn("401", found.stderr)
 

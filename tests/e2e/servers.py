@@ -1,6 +1,7 @@
 """Several hai-servers on one PostgreSQL, with agents that know them all, for tests of what happens
 when one of them, or the database, goes away. Real processes below one temporary directory; the
-database is played tricks with the signals and settings a real one meets.
+database is played tricks with the signals and settings a real one meets. In plain text, so that
+benchmarks measure the server alone; tls_test.py has them over TLS.
 """
 
 import contextlib

@@ -33,13 +33,13 @@ class WhyTest(cluster.ClusterTest):
     def ask(self, method, path, body=None, token=None):
         """Status and JSON of one request, as the plain user ann."""
         request = urllib.request.Request(
-            f"http://{self.http}{path}".replace("http://http://", "http://"),
+            self.http + path,
             method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"Bearer {token or self.token}"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=30, context=self.cluster.browser()) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)

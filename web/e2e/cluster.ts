@@ -28,13 +28,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     execFileSync(join(bin, 'hai'), ['dev', verb, '--name', name, '--data', data, ...args], { env, encoding: 'utf8' });
   dev('up', '--nodes', '4', '--knob', 'min_quantum=1s');
   const { http } = JSON.parse(dev('status', '-o', 'json')) as { http: string };
+  process.env.NODE_EXTRA_CA_CERTS = join(data, 'ca/ca.crt'); // read by the workers, which start later
   let site: PreviewServer | null = null;
   let url = http;
   if (process.env.HAI_WEB !== 'server') {
     process.env.HAI_URL = http;
     site = await preview({
       root: join(import.meta.dirname, '..'),
-      preview: { port: 0, host: '127.0.0.1', proxy: { '/api': http } },
+      preview: { port: 0, host: '127.0.0.1', proxy: { '/api': { target: http, secure: false } } },
       logLevel: 'error',
     });
     const address = site.httpServer.address();

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import ssl
 import subprocess
 import time
 
@@ -20,8 +21,9 @@ class Unknown(Exception):
 
 
 class Client:
-    def __init__(self, servers, token, timeout=4):
+    def __init__(self, servers, token, ca, timeout=4):
         self.servers, self.token, self.timeout = list(servers), token, timeout
+        self.believes = ssl.create_default_context(cafile=ca)
 
     def call(self, method, path, body=None, key=None, seconds=10):
         """The answer of the leader. Repeats itself where that is harmless: reads, what carries a
@@ -47,7 +49,9 @@ class Client:
             time.sleep(0.1)
 
     def ask(self, server, method, path, body, key):
-        connection = http.client.HTTPConnection(server, timeout=self.timeout)
+        connection = http.client.HTTPSConnection(
+            server, timeout=self.timeout, context=self.believes
+        )
         try:
             headers = {"Authorization": f"Bearer {self.token}"}
             if key:

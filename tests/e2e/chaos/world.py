@@ -45,6 +45,7 @@ listen: {{grpc: "{address}:7700", http: "{address}:7780"}}
 store: {{conninfo: "{conninfo}"}}
 bootstrap: {{admin_user: root, admin_token_file: {root}/admin.token}}
 agent_token_file: {root}/agent.token
+tls: {{certificate: {ca}/server-{address}.crt, key: {ca}/server-{address}.key, client_ca: {ca}/ca.crt}}
 migrate_on_start: true
 default_quota_nodes: unlimited
 knobs: {knobs}
@@ -57,6 +58,7 @@ address: {address}
 data_dir: {root}/nodes/{node}
 servers: [{servers}]
 token_file: {root}/agent.token
+tls: {{ca: {ca}/ca.crt, certificate: {ca}/{node}.crt, key: {ca}/{node}.key}}
 simulate_gpus: 8
 unknown_user_runs_as_self: true
 isolation: shared
@@ -76,6 +78,7 @@ class World:
         self.servers, self.agents = {}, {}
         self.surprises = []  # programs that ended though nobody asked them to
         self.ledgers = self.root / "ledgers"
+        self.ca = self.root / "ca"
 
     # -- making it
 
@@ -87,6 +90,7 @@ class World:
         for name in ("admin", "agent"):
             (self.root / f"{name}.token").write_text(secrets.token_hex(16) + "\n")
             (self.root / f"{name}.token").chmod(0o600)
+        self.issue_certificates()
         disk = self.root / "nodes" / self.small_disk
         disk.mkdir()
         run("mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", disk)
@@ -104,6 +108,16 @@ class World:
         self.make_hai()
         self.wait_up(60)
 
+    def issue_certificates(self):
+        """For each server at its address, and for each node."""
+        issue = ["issue", self.ca]
+        for words in [
+            ["init", self.ca],
+            *([*issue, "--server", self.network.address(name)] for name in SERVERS),
+            *([*issue, "--node", node] for node in self.nodes),
+        ]:
+            run(self.programs / "hai-server", "ca", *words)
+
     def config(self, name, text):
         path = self.root / f"{name}.yaml"
         path.write_text(text)
@@ -114,6 +128,7 @@ class World:
             address=self.network.address(name),
             conninfo=self.postgres.conninfo,
             root=self.root,
+            ca=self.ca,
             knobs=json.dumps(KNOBS),
         )
         config = self.config(name, text)
@@ -128,6 +143,7 @@ class World:
             leaf=f"leaf-{number // LEAF_NODES + 1}",
             address=self.network.address(node),
             root=self.root,
+            ca=self.ca,
             servers=", ".join(f'"{self.network.address(name)}:7700"' for name in SERVERS),
         )
         if self.knows_peers:
@@ -143,15 +159,16 @@ class World:
         self.knows_peers = "peer_port" not in said.stdout + said.stderr
 
     def client(self, token, **options):
-        return Client([f"{self.network.address(name)}:7780" for name in SERVERS], token, **options)
+        servers = [f"{self.network.address(name)}:7780" for name in SERVERS]
+        return Client(servers, token, self.ca / "ca.crt", **options)
 
     def make_hai(self):
         self.hai = Hai(self.programs / "hai", self.root / "hai.json")
         urls = []
         for name in SERVERS:
-            urls += ["--url", f"grpc://{self.network.address(name)}:7700"]
+            urls += ["--url", f"https://{self.network.address(name)}:7700"]
         token = (self.root / "admin.token").read_text().strip()
-        self.hai.ok("init", token, *urls, "--name", "chaos")
+        self.hai.ok("init", token, *urls, "--ca", self.ca / "ca.crt", "--name", "chaos")
 
     def add_user(self, name):
         self.hai.ok("user", "add", name)
@@ -163,7 +180,8 @@ class World:
     def leader(self):
         for name in SERVERS:
             try:
-                asked = Client([f"{self.network.address(name)}:7780"], "", timeout=1)
+                server = f"{self.network.address(name)}:7780"
+                asked = Client([server], "", self.ca / "ca.crt", timeout=1)
                 if asked.ask(asked.servers[0], "GET", "/readyz", None, None)[0] == 200:
                     return name
             except OSError:

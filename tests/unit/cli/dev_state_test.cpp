@@ -27,6 +27,34 @@ TEST(DevState, RoundTripsThroughJson) {
   EXPECT_EQ(parse_cluster("{}").status().code(), Code::failed_precondition);
 }
 
+TEST(DevState, TlsIsKeptAndAClusterThatSaysNothingOfItHasNone) {
+  DevCluster cluster = small_cluster();
+  cluster.is_secure = true;
+  EXPECT_EQ(parse_cluster(format_cluster(cluster)).value(), cluster);
+  EXPECT_EQ(cluster.http(), "https://127.0.0.1:20002");
+  std::string older = format_cluster(cluster);
+  older.replace(older.find("\"tls\": true"), 11, "\"was\": true");
+  EXPECT_FALSE(parse_cluster(older).value().is_secure);
+}
+
+TEST(DevState, EachProcessShowsItsOwnPair) {
+  DevCluster cluster = small_cluster();
+  const ClusterFiles files{"/d"};
+  const auto pair = [](const std::string& config, const char* ca) {
+    YamlNode root;
+    EXPECT_FALSE(parse_yaml(config, &root).has_value()) << config;
+    const auto* tls = root.find("tls");
+    if (tls == nullptr) return std::string("none");
+    return tls->value.find(ca)->value.text + " " + tls->value.find("key")->value.text;
+  };
+  const auto agent = [&] { return agent_config(files, cluster, cluster.nodes[1], "127.64.1.1"); };
+  EXPECT_EQ(pair(agent(), "ca"), "none");
+  cluster.is_secure = true;
+  EXPECT_EQ(pair(agent(), "ca"), "/d/ca/ca.crt /d/ca/node-2.key");
+  EXPECT_EQ(pair(server_config(files, cluster, "host=/x"), "client_ca"),
+            "/d/ca/ca.crt /d/ca/server-127.0.0.1.key");
+}
+
 TEST(DevState, AFleetIsKeptByItsShape) {
   DevCluster cluster = small_cluster();
   cluster.fleet = DevFleet{.shape = FabricShape::one_zone, .rank_seconds = 2.5};

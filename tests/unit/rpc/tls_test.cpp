@@ -42,12 +42,13 @@ class Tls : public testing::Test {
 
   std::string address() const { return fmt::format("127.0.0.1:{}", server_->port()); }
   void start(const std::string& node, const TlsFiles& tls) {
-    link_ = std::make_unique<GrpcServerLink>(loop_, logs_,
-                                             ServerLinkOptions{.servers = {address()},
-                                                               .node = node,
-                                                               .tls = tls,
-                                                               .backoff_min = 10ms,
-                                                               .backoff_max_in_hurry = 20ms});
+    link_ = std::make_unique<GrpcServerLink>(
+        loop_, logs_,
+        ServerLinkOptions{.servers = {address()},
+                          .node = node,
+                          .tls = [tls] { return read_tls_files(tls); },
+                          .backoff_min = 10ms,
+                          .backoff_max_in_hurry = 20ms});
     link_->start({.connected = [this] { ++accepted_; },
                   .order = [](const AgentOrder&) {},
                   .disconnected = [] {}});
