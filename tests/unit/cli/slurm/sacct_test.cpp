@@ -16,6 +16,7 @@ v1::Job ended_job() {
   job.set_exit_code(3);
   job.set_started_at_us(10'000'000);
   job.set_ended_at_us(75'000'000);
+  job.set_run_seconds(65);
   job.add_nodes("n1");
   return job;
 }
