@@ -4,7 +4,7 @@
 _SERVER_LOGIC = ["common", "server/model", "server/plan", "server/control"]
 # What each room of server/control may use, beside the rooms before it.
 _CONTROL_BASE = [
-    "common", "server/model", "server/plan", "server/control/command.h", "server/control/decision.h",
+    "common", "server/model", "server/plan", "server/control/command.h",
     "server/control/node_names.h", "server/control/sessions.h",
 ]
 # Events go to the outside as they are stored.
