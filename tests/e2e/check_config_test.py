@@ -9,6 +9,7 @@ from cluster import ClusterTest, programs
 
 
 class CheckConfigTest(ClusterTest):
+    up_options = ("--insecure",)  # what is said of a config without TLS is looked at, too
     shape = {"name": "check", "nodes": 1}
 
     def check(self, program, config):

@@ -168,9 +168,13 @@ class Cluster:
     def status(self):
         return self.json("dev", "status", "--name", self.name, "--data", self.data)
 
+    @property
+    def ca_file(self):
+        return self.data / "ca" / "ca.crt"
+
     def browser(self):
         """Whom a program that speaks HTTPS by itself believes."""
-        return ssl.create_default_context(cafile=self.data / "ca" / "ca.crt")
+        return ssl.create_default_context(cafile=self.ca_file)
 
     def processes(self):
         """Ground truth: {pid: command line} of all processes whose command line or environment

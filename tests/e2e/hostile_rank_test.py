@@ -67,8 +67,8 @@ class Prison(Cluster):
         own = self.json("context")[0]["name"]
         self.ok("user", "add", user)
         token = self.ok("token", "create", "--user", user, "--label", "test").strip()
-        url = "grpc://" + self.status()["grpc"]
-        self.ok("init", token, "--url", url, "--name", user)
+        url = "https://" + self.status()["grpc"]
+        self.ok("init", token, "--url", url, "--ca", self.ca_file, "--name", user)
         self.ok("context", "use", own)
         return self.json("run", "-", stdin=json.dumps(spec), env={"HAI_CONTEXT": user})["id"]
 

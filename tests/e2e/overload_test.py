@@ -21,7 +21,7 @@ class OverloadTest(ClusterTest):
         accepted = self.cluster.work / "accepted"
         status = self.cluster.status()
         words = [programs() / "hai_load", "--server", status["grpc"]]
-        words += ["--token-file", data / "admin.token", "storm", "--seconds", seconds]
+        words += ["--ca", self.cluster.ca_file, "--token-file", data / "admin.token", "storm", "--seconds", seconds]
         words += ["--outstanding", 40_000, "--connections", 40, "--accepted", accepted]
         done = subprocess.run(
             list(map(str, words)), stdout=subprocess.PIPE, text=True, timeout=120, check=True

@@ -300,7 +300,7 @@ class ShowTest(ClusterTest):
         finally:
             self.use("show")
         grpc = cluster.status()["grpc"]
-        result = cluster.hai("init", "wrong-token", "--url", f"grpc://{grpc}")
+        result = cluster.hai("init", "wrong-token", "--url", f"https://{grpc}", "--ca", cluster.ca_file)
         self.assertEqual(result.code, 4, result)
 
     def use(self, name):
