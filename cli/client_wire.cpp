@@ -26,6 +26,7 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& server, const Tls
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 4'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a new channel is a new connection
   return grpc::CreateCustomChannel(server, channel_credentials(tls), arguments);
 }
 
@@ -50,10 +51,20 @@ std::string value_of(const std::multimap<grpc::string_ref, grpc::string_ref>& me
 
 }  // namespace
 
+// gRPC does nothing for a channel while no call waits for it. A channel that was lost begins to
+// connect between two calls, so that a TLS handshake, which takes several rounds, never ends: what
+// is not connected by the next call is given up for a new one, which that call waits for.
 ClientWire::Stub& ClientWire::stub() {
-  std::unique_ptr<Stub>& stub = stubs_[list_.current()];
-  if (!stub) stub = v1::Api::NewStub(open_channel(list_.current(), tls_));
-  return *stub;
+  Line& line = lines_[list_.current()];
+  if (line.channel) {
+    const grpc_connectivity_state state = line.channel->GetState(false);
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_CONNECTING) line = {};
+  }
+  if (!line.channel) {
+    line.channel = open_channel(list_.current(), tls_);
+    line.stub = v1::Api::NewStub(line.channel);
+  }
+  return *line.stub;
 }
 
 void ClientWire::prepare(grpc::ClientContext& context, std::optional<Duration> limit) const {

@@ -116,7 +116,11 @@ class ClientWire {
   const TlsTexts tls_;
   Client::Notice notice_;
   Stopper stopper_;
-  std::map<std::string, std::unique_ptr<Stub>> stubs_;
+  struct Line {
+    std::shared_ptr<grpc::Channel> channel;
+    std::unique_ptr<Stub> stub;
+  };
+  std::map<std::string, Line> lines_;  // by the server's address
   bool told_stale_ = false;
   Duration call_timeout_ = 30s;
   bool is_hurried_ = false;
