@@ -217,6 +217,9 @@ struct LaunchRank {
   std::string entrypoint;
   std::string parameters;
   std::map<std::string, std::string> environments;
+  // Variable → name of a secret of `user`. What leaves for the node has its value in `environments`
+  // (server/rpc/agent_gateway.h); nothing else ever has.
+  std::map<std::string, std::string> secrets;
   LaunchMode launch = LaunchMode::per_node;
   EnvStyle env_style = EnvStyle::hai;
   GpuSet gpus;

@@ -79,6 +79,7 @@ struct JobSpec {
   std::string entrypoint;  // relative to workspace, or absolute
   std::string parameters;  // split like a POSIX shell splits words, without any expansion
   std::map<std::string, std::string> environments;
+  std::map<std::string, std::string> secrets;  // variable → name of a secret of the submitter's
 
   std::string group = "training";
   std::string zone;  // from "group#ZONE"; "" = any

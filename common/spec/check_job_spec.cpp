@@ -17,6 +17,7 @@ constexpr size_t kNameMax = 255;
 constexpr size_t kPathBytesMax = 4'095;
 constexpr size_t kParametersBytesMax = 65'536;
 constexpr size_t kEnvironmentsMax = 1'000;
+constexpr size_t kSecretsMax = 100;
 constexpr size_t kEnvironmentBytesMax = 262'144;  // names and values together
 constexpr size_t kTagsMax = 64;
 constexpr size_t kTagBytesMax = 128;
@@ -168,6 +169,25 @@ class Validator {
     if (bytes > kEnvironmentBytesMax) {
       fail("spec.environments", "{} bytes in all, at most {} are allowed", bytes,
            kEnvironmentBytesMax);
+    }
+    check_secrets();
+  }
+
+  void check_secrets() {
+    if (spec_.secrets.size() > kSecretsMax) {
+      fail("spec.secrets", "{} variables, at most {} are allowed", spec_.secrets.size(),
+           kSecretsMax);
+      return;
+    }
+    for (const auto& [name, secret] : spec_.secrets) {
+      const std::string path = "spec.secrets." + name.substr(0, 64);
+      if (!is_identifier(name)) {
+        fail(path, "a variable's name must be 1..{} letters, digits or _, the first no digit",
+             kNameMax);
+      } else if (spec_.environments.contains(name)) {
+        fail(path, "is in spec.environments, too");
+      }
+      if (!has_name_characters(secret)) fail(path, "must be a secret's name, is {}", shown(secret));
     }
   }
 

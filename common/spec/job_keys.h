@@ -24,6 +24,7 @@ void for_each_key(Spec& spec, Visitor&& visit) {
   visit("spec.entrypoint", spec.entrypoint);
   visit("spec.parameters", spec.parameters);
   visit("spec.environments", spec.environments);
+  visit("spec.secrets", spec.secrets);
   visit("resource.group", spec.group, spec.zone);
   visit("resource.node_count", spec.node_count, 1, 100'000);
   visit("resource.gpus_per_node", spec.gpus_per_node, 0, 64);

@@ -125,6 +125,7 @@ v1::JobSpec to_proto(const JobSpec& spec) {
   message.set_entrypoint(spec.entrypoint);
   message.set_parameters(spec.parameters);
   message.mutable_environments()->insert(spec.environments.begin(), spec.environments.end());
+  message.mutable_secrets()->insert(spec.secrets.begin(), spec.secrets.end());
   message.set_group(spec.group);
   message.set_zone(spec.zone);
   message.set_node_count(spec.node_count);
@@ -146,6 +147,7 @@ Result<JobSpec> from_proto(const v1::JobSpec& message) {
   spec.entrypoint = message.entrypoint();
   spec.parameters = message.parameters();
   spec.environments = {message.environments().begin(), message.environments().end()};
+  spec.secrets = {message.secrets().begin(), message.secrets().end()};
   spec.group = message.group();
   spec.zone = message.zone();
   spec.node_count = message.node_count();

@@ -130,7 +130,7 @@ void Actions::submit_job(const Caller& caller, Submission submission, Done<Comma
 Status Actions::check_size(const Caller& caller, const JobSpec& spec) {
   const int64_t bytes = long_parts_bytes(spec);
   if (bytes <= LargeSpecs::kFreeBytes) return ok();
-  const Result<Actor> actor = authenticate(controller_.state(), caller);
+  const Result<Actor> actor = authenticate(controller_.state(), caller, controller_.soft_facts().now);
   if (!actor.is_ok()) return ok();  // the controller says so, or that it does not lead
   return large_specs_.take(actor.value().user, bytes, controller_.soft_facts().now);
 }

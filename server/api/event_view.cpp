@@ -47,7 +47,31 @@ struct Sentence {
                        to_string(event.quota.priority));
   }
   std::string operator()(const TokenSet& event) const {
-    return fmt::format("{} has a new token {}", event.token.user, event.token.label);
+    const Token& token = event.token;
+    if (token.kind == TokenKind::join) {
+      return fmt::format("{} machines may join as {} with a token of {}", token.uses_left,
+                         token.nodes, token.user);
+    }
+    if (token.kind == TokenKind::session) return fmt::format("{} signed in", token.user);
+    return fmt::format("{} has a new token {}", token.user, token.label);
+  }
+  std::string operator()(const TokensUsed& event) const {
+    return fmt::format("{} tokens were used", event.used.size());
+  }
+  std::string operator()(const SecretSet& event) const {
+    return fmt::format("{} set the secret {}", event.secret.user, event.secret.name);
+  }
+  std::string operator()(const SecretRemoved& event) const {
+    return fmt::format("the secret {} of {} is removed", event.name, event.user);
+  }
+  std::string operator()(const NodeIdentitySet& event) const {
+    const NodeIdentity& identity = event.identity;
+    if (identity.revoked_at && *identity.revoked_at >= identity.issued_at) {
+      return "no certificate of " + identity.node + " is believed any more" +
+             because(event.reason);
+    }
+    return fmt::format("{} has a certificate until {}", identity.node,
+                       format_rfc3339(identity.expires_at));
   }
   std::string operator()(const TokenRevoked&) const { return "a token is revoked"; }
   std::string operator()(const JobSubmitted& event) const {
@@ -182,6 +206,9 @@ std::string subject_of(const ClusterState& state, const EventBody& body) {
   if (NodeId node = node_of(body)) return "node/" + Sentence{state}.name_of(node);
   if (const auto* set = std::get_if<UserSet>(&body)) return "user/" + set->user.name;
   if (const auto* set = std::get_if<TokenSet>(&body)) return "user/" + set->token.user;
+  if (const auto* set = std::get_if<SecretSet>(&body)) return "user/" + set->secret.user;
+  if (const auto* removed = std::get_if<SecretRemoved>(&body)) return "user/" + removed->user;
+  if (const auto* set = std::get_if<NodeIdentitySet>(&body)) return "node/" + set->identity.node;
   return std::visit(
       [](const auto& event) -> std::string {
         if constexpr (requires { event.incident; }) {
@@ -193,8 +220,14 @@ std::string subject_of(const ClusterState& state, const EventBody& body) {
       body);
 }
 
-// Environments may hold passwords; the history is read by everybody.
+// Environments may hold passwords, and the history is read by everybody; what is sealed stays in
+// the store.
 std::string public_json(const EventBody& body) {
+  if (const auto* set = std::get_if<SecretSet>(&body)) {
+    SecretSet copy = *set;
+    copy.secret.sealed.clear();
+    return to_json(EventBody(std::move(copy)));
+  }
   const auto* submitted = std::get_if<JobSubmitted>(&body);
   if (submitted == nullptr) return to_json(body);
   auto spec = std::make_shared<JobSpec>(*submitted->spec);

@@ -40,40 +40,53 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
 };
 
 // Every call that is answered once. Streams: ReadLog, WatchJob, WatchEvents.
-#define HAI_OPERATIONS(CALL)                                          \
-  CALL(SubmitJob, SubmitJobRequest, SubmitJobReply)                   \
-  CALL(SubmitJobs, SubmitJobsRequest, SubmitJobsReply)                \
-  CALL(DryRunJob, DryRunJobRequest, DryRunJobReply)                   \
-  CALL(GetJob, GetJobRequest, Job)                                    \
-  CALL(GetJobSpec, GetJobSpecRequest, GetJobSpecReply)                \
-  CALL(ListJobs, ListJobsRequest, ListJobsReply)                      \
-  CALL(ListAttempts, ListAttemptsRequest, ListAttemptsReply)          \
-  CALL(ListCheckpoints, ListCheckpointsRequest, ListCheckpointsReply) \
-  CALL(GetProgress, GetProgressRequest, Progress)                     \
-  CALL(ControlJob, ControlJobRequest, ControlJobReply)                \
-  CALL(SetJobPriority, SetJobPriorityRequest, Job)                    \
-  CALL(MoveJob, MoveJobRequest, MoveJobReply)                         \
-  CALL(WhyJob, WhyJobRequest, WhyJobReply)                            \
-  CALL(WhatIf, WhatIfRequest, WhatIfReply)                            \
-  CALL(ListEvents, ListEventsRequest, ListEventsReply)                \
-  CALL(ListNodes, ListNodesRequest, ListNodesReply)                   \
-  CALL(GetNode, GetNodeRequest, Node)                                 \
-  CALL(ListNodeJobs, ListNodeJobsRequest, ListNodeJobsReply)          \
-  CALL(ControlNode, ControlNodeRequest, ControlNodeReply)             \
-  CALL(GetCluster, GetClusterRequest, Cluster)                        \
-  CALL(GetClusterSeries, GetClusterSeriesRequest, ClusterSeries)      \
-  CALL(ListIncidents, ListIncidentsRequest, ListIncidentsReply)       \
-  CALL(CloseIncident, CloseIncidentRequest, CloseIncidentReply)       \
-  CALL(GetDigest, GetDigestRequest, Digest)                           \
-  CALL(WhoAmI, WhoAmIRequest, WhoAmIReply)                            \
-  CALL(ListQuotas, ListQuotasRequest, ListQuotasReply)                \
-  CALL(SetQuota, SetQuotaRequest, Quota)                              \
-  CALL(DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)             \
-  CALL(ListUsers, ListUsersRequest, ListUsersReply)                   \
-  CALL(SetUser, SetUserRequest, User)                                 \
-  CALL(CreateToken, CreateTokenRequest, CreateTokenReply)             \
-  CALL(ListTokens, ListTokensRequest, ListTokensReply)                \
-  CALL(RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+#define HAI_OPERATIONS(CALL)                                                   \
+  CALL(SubmitJob, SubmitJobRequest, SubmitJobReply)                            \
+  CALL(SubmitJobs, SubmitJobsRequest, SubmitJobsReply)                         \
+  CALL(DryRunJob, DryRunJobRequest, DryRunJobReply)                            \
+  CALL(GetJob, GetJobRequest, Job)                                             \
+  CALL(GetJobSpec, GetJobSpecRequest, GetJobSpecReply)                         \
+  CALL(ListJobs, ListJobsRequest, ListJobsReply)                               \
+  CALL(ListAttempts, ListAttemptsRequest, ListAttemptsReply)                   \
+  CALL(ListCheckpoints, ListCheckpointsRequest, ListCheckpointsReply)          \
+  CALL(GetProgress, GetProgressRequest, Progress)                              \
+  CALL(ControlJob, ControlJobRequest, ControlJobReply)                         \
+  CALL(SetJobPriority, SetJobPriorityRequest, Job)                             \
+  CALL(MoveJob, MoveJobRequest, MoveJobReply)                                  \
+  CALL(WhyJob, WhyJobRequest, WhyJobReply)                                     \
+  CALL(WhatIf, WhatIfRequest, WhatIfReply)                                     \
+  CALL(ListEvents, ListEventsRequest, ListEventsReply)                         \
+  CALL(ListNodes, ListNodesRequest, ListNodesReply)                            \
+  CALL(GetNode, GetNodeRequest, Node)                                          \
+  CALL(ListNodeJobs, ListNodeJobsRequest, ListNodeJobsReply)                   \
+  CALL(ControlNode, ControlNodeRequest, ControlNodeReply)                      \
+  CALL(GetCluster, GetClusterRequest, Cluster)                                 \
+  CALL(GetClusterSeries, GetClusterSeriesRequest, ClusterSeries)               \
+  CALL(ListIncidents, ListIncidentsRequest, ListIncidentsReply)                \
+  CALL(CloseIncident, CloseIncidentRequest, CloseIncidentReply)                \
+  CALL(GetDigest, GetDigestRequest, Digest)                                    \
+  CALL(WhoAmI, WhoAmIRequest, WhoAmIReply)                                     \
+  CALL(ListQuotas, ListQuotasRequest, ListQuotasReply)                         \
+  CALL(SetQuota, SetQuotaRequest, Quota)                                       \
+  CALL(DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)                      \
+  CALL(ListUsers, ListUsersRequest, ListUsersReply)                            \
+  CALL(SetUser, SetUserRequest, User)                                          \
+  CALL(CreateToken, CreateTokenRequest, CreateTokenReply)                      \
+  CALL(ListTokens, ListTokensRequest, ListTokensReply)                         \
+  CALL(RevokeToken, RevokeTokenRequest, RevokeTokenReply)                      \
+  CALL(SignIn, SignInRequest, SignInReply)                                     \
+  CALL(BeginSignIn, BeginSignInRequest, BeginSignInReply)                      \
+  CALL(SignOut, SignOutRequest, SignOutReply)                                  \
+  CALL(ListSecrets, ListSecretsRequest, ListSecretsReply)                      \
+  CALL(SetSecret, SetSecretRequest, Secret)                                    \
+  CALL(DeleteSecret, DeleteSecretRequest, DeleteSecretReply)                   \
+  CALL(CreateJoinToken, CreateJoinTokenRequest, CreateJoinTokenReply)          \
+  CALL(ListJoinTokens, ListJoinTokensRequest, ListJoinTokensReply)             \
+  CALL(RevokeJoinToken, RevokeJoinTokenRequest, RevokeJoinTokenReply)          \
+  CALL(JoinNode, JoinNodeRequest, NodeCertificate)                             \
+  CALL(ListNodeIdentities, ListNodeIdentitiesRequest, ListNodeIdentitiesReply) \
+  CALL(RevokeNodeIdentity, RevokeNodeIdentityRequest, NodeIdentity)            \
+  CALL(ListAudit, ListAuditRequest, ListAuditReply)
 
 class Operations {
  public:

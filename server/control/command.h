@@ -1,6 +1,7 @@
 #pragma once
 // What people ask for. Imperative, one struct per verb; verbs/<verb>.cpp says what happens.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -16,11 +17,13 @@ namespace hai {
 struct Caller {
   std::string token_hash;  // SHA-256, hex
   std::string trusted_user;
+  bool is_server = false;  // the server itself, which may all
 };
 
 struct Actor {
   std::string user;
-  Role role = Role::user;
+  Role role = Role::user;             // no more than the scope of his token
+  TokenScope scope = TokenScope::admin;
   bool is_operator() const { return role != Role::user; }
 };
 
@@ -111,6 +114,26 @@ struct AddToken {
 struct RevokeToken {
   std::string hash;
 };
+// By the server itself, now and then: when tokens were used. Those that are over leave.
+struct NoteTokenUses {
+  std::map<std::string, UnixTime> used;  // by hash
+};
+struct SetSecret {
+  Secret secret;  // sealed, of the caller
+};
+struct RemoveSecret {
+  std::string user;
+  std::string name;
+};
+// A certificate was made for the node; with a join token it loses one of its uses.
+struct IssueNodeIdentity {
+  NodeIdentity identity;
+  std::string join_token;  // hash; "" = a renewal
+};
+struct RevokeNodeIdentity {
+  std::string node;
+  std::string reason;
+};
 
 // Every one of them. Its decide() is declared by decision.h and written in verbs/.
 #define HAI_COMMANDS(COMMAND) \
@@ -134,7 +157,12 @@ struct RevokeToken {
   COMMAND(SetQuota)           \
   COMMAND(RemoveQuota)        \
   COMMAND(AddToken)           \
-  COMMAND(RevokeToken)
+  COMMAND(RevokeToken)        \
+  COMMAND(NoteTokenUses)      \
+  COMMAND(SetSecret)          \
+  COMMAND(RemoveSecret)       \
+  COMMAND(IssueNodeIdentity)  \
+  COMMAND(RevokeNodeIdentity)
 
 // The first type is there for the comma that the list begins with.
 template <typename, typename... Commands>

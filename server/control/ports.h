@@ -35,6 +35,9 @@ struct AppendBatch {
   std::vector<Quota> removed_quotas;
   std::vector<Token> tokens;
   std::vector<std::string> removed_tokens;  // hashes
+  std::vector<Secret> secrets;
+  std::vector<Secret> removed_secrets;  // user and name
+  std::vector<NodeIdentity> identities;
   std::vector<Incident> incidents;          // open and closed ones
 };
 

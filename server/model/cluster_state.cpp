@@ -17,6 +17,8 @@ ClusterState::ClusterState(StoredState stored)
     quotas_.load(QuotaKey{quota.owner, quota.group, quota.priority}, quota);
   }
   for (Token& token : stored.tokens) tokens_.load(token.hash, token);
+  for (Secret& secret : stored.secrets) secrets_.load({secret.user, secret.name}, secret);
+  for (NodeIdentity& identity : stored.identities) identities_.load(identity.node, identity);
   for (Node& node : stored.nodes) {
     node_names_.emplace(node.facts.name, node.id);
     note_node_size(node);
@@ -76,6 +78,14 @@ const User* ClusterState::find_user(const std::string& name) const { return user
 
 const Token* ClusterState::find_token(const std::string& hash) const { return tokens_.find(hash); }
 
+const Secret* ClusterState::find_secret(const std::string& user, const std::string& name) const {
+  return secrets_.find({user, name});
+}
+
+const NodeIdentity* ClusterState::find_identity(const std::string& node) const {
+  return identities_.find(node);
+}
+
 int64_t ClusterState::unfinished_count(const std::string& user) const {
   auto it = unfinished_counts_.find(user);
   return it == unfinished_counts_.end() ? 0 : it->second;
@@ -129,7 +139,8 @@ int64_t ClusterState::node_units(int node_count, int gpus_per_node, int gpus_of_
 bool ClusterState::equals(const ClusterState& other) const {
   return epoch_ == other.epoch_ && last_seq_ == other.last_seq_ && last_job_ == other.last_job_ &&
          jobs_ == other.jobs_ && nodes_ == other.nodes_ && users_ == other.users_ &&
-         quotas_ == other.quotas_ && tokens_ == other.tokens_ && incidents_ == other.incidents_ &&
+         quotas_ == other.quotas_ && tokens_ == other.tokens_ && secrets_ == other.secrets_ &&
+         identities_ == other.identities_ && incidents_ == other.incidents_ &&
          last_incident_ == other.last_incident_ && waiting_ == other.waiting_ &&
          live_ == other.live_ && reserved_ == other.reserved_ && usage_ == other.usage_;
 }
@@ -189,6 +200,8 @@ Touched ClusterState::take_touched() {
                   .users = users_.take_touched(),
                   .quotas = quotas_.take_touched(),
                   .tokens = tokens_.take_touched(),
+                  .secrets = secrets_.take_touched(),
+                  .identities = identities_.take_touched(),
                   .incidents = incidents_.take_touched(),
                   .closed_incidents = std::exchange(closed_incidents_, {})};
   for (const Incident& closed : touched.closed_incidents) touched.incidents.erase(closed.id);
@@ -203,6 +216,8 @@ void ClusterState::mark_durable() {
   users_.mark_durable();
   quotas_.mark_durable();
   tokens_.mark_durable();
+  secrets_.mark_durable();
+  identities_.mark_durable();
   incidents_.mark_durable();
 }
 
@@ -217,6 +232,8 @@ StoredState ClusterState::take_durable() && {
                      .users = users_.take_durable(),
                      .quotas = quotas_.take_durable(),
                      .tokens = tokens_.take_durable(),
+                     .secrets = secrets_.take_durable(),
+                     .identities = identities_.take_durable(),
                      .last_incident = durable_->last_incident,
                      .incidents = incidents_.take_durable()};
   for (Node& node : stored.nodes) {

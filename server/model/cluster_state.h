@@ -42,6 +42,8 @@ struct StoredState {
   std::vector<User> users;
   std::vector<Quota> quotas;
   std::vector<Token> tokens;
+  std::vector<Secret> secrets;
+  std::vector<NodeIdentity> identities;
   IncidentId last_incident;
   std::vector<Incident> incidents;  // open ones
 };
@@ -61,6 +63,8 @@ struct Touched {
   std::set<std::string> users;
   std::set<std::tuple<std::string, std::string, Priority>> quotas;
   std::set<std::string> tokens;
+  std::set<std::pair<std::string, std::string>> secrets;
+  std::set<std::string> identities;
   std::set<IncidentId> incidents;
   std::vector<Incident> closed_incidents;
 };
@@ -76,6 +80,7 @@ struct Changes {
 class ClusterState {
  public:
   using QuotaKey = std::tuple<std::string, std::string, Priority>;  // owner, group, priority
+  using SecretKey = std::pair<std::string, std::string>;  // user, name
   using WaitingKey = std::pair<int, JobId>;  // −priority, id: iterates in queue order
 
   ClusterState() = default;
@@ -108,6 +113,8 @@ class ClusterState {
   const Node* find_node(const std::string& name) const;
   const User* find_user(const std::string& name) const;
   const Token* find_token(const std::string& hash) const;
+  const Secret* find_secret(const std::string& user, const std::string& name) const;
+  const NodeIdentity* find_identity(const std::string& node) const;
 
   const std::map<JobId, Job>& jobs() const { return jobs_.all(); }
   const std::map<NodeId, Node>& nodes() const { return nodes_.all(); }
@@ -116,6 +123,8 @@ class ClusterState {
   const std::map<std::string, User>& users() const { return users_.all(); }
   const std::map<QuotaKey, Quota>& quotas() const { return quotas_.all(); }
   const std::map<std::string, Token>& tokens() const { return tokens_.all(); }
+  const std::map<SecretKey, Secret>& secrets() const { return secrets_.all(); }
+  const std::map<std::string, NodeIdentity>& identities() const { return identities_.all(); }
   const std::map<IncidentId, Incident>& incidents() const { return incidents_.all(); }  // open ones
   IncidentId last_incident() const { return last_incident_; }
   const std::set<WaitingKey>& waiting() const { return waiting_; }  // held ones too
@@ -153,6 +162,10 @@ class ClusterState {
   HAI_APPLY(QuotaRemoved);
   HAI_APPLY(TokenSet);
   HAI_APPLY(TokenRevoked);
+  HAI_APPLY(TokensUsed);
+  HAI_APPLY(SecretSet);
+  HAI_APPLY(SecretRemoved);
+  HAI_APPLY(NodeIdentitySet);
   HAI_APPLY(JobSubmitted);
   HAI_APPLY(JobHeld);
   HAI_APPLY(JobReleased);
@@ -219,6 +232,8 @@ class ClusterState {
   Rows<std::string, User> users_;
   Rows<QuotaKey, Quota> quotas_;
   Rows<std::string, Token> tokens_;
+  Rows<SecretKey, Secret> secrets_;
+  Rows<std::string, NodeIdentity> identities_;
   IncidentId last_incident_;
   Rows<IncidentId, Incident> incidents_;
 

@@ -94,6 +94,24 @@ void ClusterState::on(const TokenSet& event, const Event&) {
 
 void ClusterState::on(const TokenRevoked& event, const Event&) { tokens_.remove(event.hash); }
 
+void ClusterState::on(const TokensUsed& event, const Event&) {
+  for (const auto& [hash, at] : event.used) {
+    if (tokens_.contains(hash)) tokens_.change(hash).last_used_at = at;
+  }
+}
+
+void ClusterState::on(const SecretSet& event, const Event&) {
+  secrets_.set({event.secret.user, event.secret.name}, event.secret);
+}
+
+void ClusterState::on(const SecretRemoved& event, const Event&) {
+  secrets_.remove({event.user, event.name});
+}
+
+void ClusterState::on(const NodeIdentitySet& event, const Event&) {
+  identities_.set(event.identity.node, event.identity);
+}
+
 void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   CHECK(event.job.value == last_job_.value + 1);
   last_job_ = event.job;

@@ -65,6 +65,26 @@ struct TokenRevoked {
   HAI_EVENT("token_revoked", kAboutPeople, F(hash))
 };
 
+// When tokens were last used, by hash.
+struct TokensUsed {
+  std::map<std::string, UnixTime> used;
+  HAI_EVENT("tokens_used", kAboutPeople, F(used))
+};
+struct SecretSet {
+  Secret secret;
+  HAI_EVENT("secret_set", kAboutPeople, F(secret))
+};
+struct SecretRemoved {
+  std::string user;
+  std::string name;
+  HAI_EVENT("secret_removed", kAboutPeople, F(user) F(name))
+};
+struct NodeIdentitySet {
+  NodeIdentity identity;
+  std::string reason;  // of a revocation
+  HAI_EVENT("node_identity_set", kAboutPeople, F(identity) F(reason))
+};
+
 struct JobSubmitted {
   JobId job;
   std::string user;
@@ -339,7 +359,8 @@ using EventBody =
                  LifeStateSet, NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged,
                  NodePeersNamed, NodePeersConfirmed, IncidentOpened, IncidentChanged,
                  IncidentClosed, AttemptsSkipped, IncidentNoted, NodeCheckChanged, NodeCheckHandled,
-                 NodeMarked, NodeRepairChanged, NodeValidated, JobReopened>;
+                 NodeMarked, NodeRepairChanged, NodeValidated, JobReopened, TokensUsed,
+                 SecretSet, SecretRemoved, NodeIdentitySet>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

@@ -46,9 +46,10 @@ struct FieldHasher {
     sink.number(static_cast<int64_t>(values.size()));
     for (const T& value : values) add(value);
   }
-  void add(const std::map<std::string, std::string>& values) {
+  template <typename T>
+  void add(const std::map<std::string, T>& values) {
     sink.number(static_cast<int64_t>(values.size()));
-    for (const auto& [key, value] : values) sink.bytes(key), sink.bytes(value);
+    for (const auto& [key, value] : values) sink.bytes(key), add(value);
   }
   template <typename T>
   requires HasFields<const T>

@@ -104,6 +104,7 @@ struct ExternalFields<JobSpec> {
     visit("entrypoint", self.entrypoint);
     visit("parameters", self.parameters);
     visit("environments", self.environments);
+    visit("secrets", self.secrets);
     visit("group", self.group);
     visit("zone", self.zone);
     visit("node_count", self.node_count);

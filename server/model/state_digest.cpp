@@ -67,6 +67,8 @@ uint64_t state_digest(const ClusterState& state) {
   add(hasher, state.users());
   add(hasher, state.quotas());
   add(hasher, state.tokens());
+  add(hasher, state.secrets());
+  add(hasher, state.identities());
   add(hasher, state.incidents());
   return words.hash;
 }

@@ -47,6 +47,12 @@ HAI_WORDS(Scheduling, {{Scheduling::open, "open"},
                        {Scheduling::draining, "draining"},
                        {Scheduling::drained, "drained"}})
 HAI_WORDS(Role, {{Role::user, "user"}, {Role::operator_, "operator"}, {Role::admin, "admin"}})
+HAI_WORDS(TokenKind,
+          {{TokenKind::api, "api"}, {TokenKind::session, "session"}, {TokenKind::join, "join"}})
+HAI_WORDS(TokenScope, {{TokenScope::read, "read"},
+                       {TokenScope::submit, "submit"},
+                       {TokenScope::operate, "operate"},
+                       {TokenScope::admin, "admin"}})
 HAI_WORDS(RepairStep, {{RepairStep::none, "none"},
                        {RepairStep::emptying, "emptying"},
                        {RepairStep::validating, "validating"},
@@ -143,6 +149,8 @@ std::string_view to_string(RankState state) { return word_of(state); }
 std::string_view to_string(Liveness liveness) { return word_of(liveness); }
 std::string_view to_string(Scheduling scheduling) { return word_of(scheduling); }
 std::string_view to_string(Role role) { return word_of(role); }
+std::string_view to_string(TokenKind kind) { return word_of(kind); }
+std::string_view to_string(TokenScope scope) { return word_of(scope); }
 std::string_view to_string(RepairStep step) { return word_of(step); }
 std::string_view to_string(RepairAction action) { return word_of(action); }
 std::string_view to_string(FaultAnswer answer) { return word_of(answer); }
@@ -171,6 +179,14 @@ std::optional<Scheduling> parse_enum(std::string_view text) {
 template <>
 std::optional<Role> parse_enum(std::string_view text) {
   return value_of<Role>(text);
+}
+template <>
+std::optional<TokenKind> parse_enum(std::string_view text) {
+  return value_of<TokenKind>(text);
+}
+template <>
+std::optional<TokenScope> parse_enum(std::string_view text) {
+  return value_of<TokenScope>(text);
 }
 
 template <>

@@ -29,6 +29,15 @@ enum class RankState { pending, running, exited, lost };
 enum class Liveness { up, suspect, down };
 enum class Scheduling { open, cordoned, draining, drained };
 enum class Role { user, operator_, admin };
+// What a token is for.
+enum class TokenKind {
+  api,      // made by hand, for programs and the command line
+  session,  // of somebody who signed in
+  join,     // machines may join with it; it lets nobody call anything else
+};
+// The most a token may do, each what the one before may: read what its user may and change nothing,
+// act as an ordinary user, as an operator, as an administrator.
+enum class TokenScope { read, submit, operate, admin };
 
 std::string_view to_string(JobState state);
 std::string_view to_string(AttemptState state);
@@ -36,6 +45,8 @@ std::string_view to_string(RankState state);
 std::string_view to_string(Liveness liveness);
 std::string_view to_string(Scheduling scheduling);
 std::string_view to_string(Role role);
+std::string_view to_string(TokenKind kind);
+std::string_view to_string(TokenScope scope);
 
 // The reverse of to_string for every enum the model stores; nullopt for an unknown word.
 template <typename Enum>

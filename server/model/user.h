@@ -1,6 +1,7 @@
 #pragma once
 // People, what they may use, and the tokens they come with.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,11 +64,20 @@ struct Quota {
   }
 };
 
+// What somebody shows to prove who he is.
 struct Token {
   std::string hash;  // SHA-256 of the secret, hex; the secret itself is never kept
-  std::string user;
+  std::string user;  // whose it is; of a join token, who made it
   std::string label;
   UnixTime created_at{};
+  TokenKind kind = TokenKind::api;
+  TokenScope scope = TokenScope::admin;
+  std::optional<UnixTime> expires_at = {};
+  std::optional<UnixTime> last_used_at = {};  // to the hour, of a session to some minutes
+  // Of a join token: the nodes that may join with it (a host list), and how many still.
+  std::string nodes;
+  int uses_left = 0;
+  bool is_over(UnixTime now) const { return expires_at && *expires_at <= now; }
   bool operator==(const Token&) const = default;
 
   template <typename Self, typename Visit>
@@ -76,6 +86,53 @@ struct Token {
     visit("user", self.user);
     visit("label", self.label);
     visit("created_at", self.created_at);
+    visit("kind", self.kind);
+    visit("scope", self.scope);
+    visit("expires_at", self.expires_at);
+    visit("last_used_at", self.last_used_at);
+    visit("nodes", self.nodes);
+    visit("uses_left", self.uses_left);
+  }
+};
+
+// What a job may be given without anybody else seeing it. Its value is sealed with a key that the
+// store does not have (server/auth/seal.h).
+struct Secret {
+  std::string user;
+  std::string name;
+  std::string sealed;  // base64
+  UnixTime set_at{};
+  int version = 0;     // how often it was set
+  bool operator==(const Secret&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("user", self.user);
+    visit("name", self.name);
+    visit("sealed", self.sealed);
+    visit("set_at", self.set_at);
+    visit("version", self.version);
+  }
+};
+
+// The certificates that were made for a node's name.
+struct NodeIdentity {
+  std::string node;
+  std::string serial;  // of the latest, hex
+  UnixTime issued_at{};
+  UnixTime expires_at{};
+  std::optional<UnixTime> revoked_at = {};  // nothing issued until then is believed
+  std::string joined_with;                  // the id of the join token
+  bool operator==(const NodeIdentity&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("node", self.node);
+    visit("serial", self.serial);
+    visit("issued_at", self.issued_at);
+    visit("expires_at", self.expires_at);
+    visit("revoked_at", self.revoked_at);
+    visit("joined_with", self.joined_with);
   }
 };
 

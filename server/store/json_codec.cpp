@@ -71,14 +71,15 @@ struct Encoder {
     }
     out += ']';
   }
-  void add(const std::map<std::string, std::string>& values) {
+  template <typename T>
+  void add(const std::map<std::string, T>& values) {
     out += '{';
     bool first = true;
     for (const auto& [key, value] : values) {
       if (!std::exchange(first, false)) out += ',';
       append_json_string(out, key);
       out += ':';
-      append_json_string(out, value);
+      add(value);
     }
     out += '}';
   }
@@ -196,7 +197,8 @@ struct Decoder {
     out.reserve(elements.size());
     for (JsonView element : elements) read(element, out.emplace_back());
   }
-  void read(JsonView json, std::map<std::string, std::string>& out) {
+  template <typename T>
+  void read(JsonView json, std::map<std::string, T>& out) {
     JsonView::Members members;
     if (!json.members(members)) return fail("an object");
     out.clear();

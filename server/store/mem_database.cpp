@@ -100,6 +100,13 @@ void MemDatabase::write_rows(AppendBatch& batch) {
   }
   for (const std::string& hash : batch.removed_tokens) tokens_.erase(hash);
   for (const Token& token : batch.tokens) tokens_.insert_or_assign(token.hash, token);
+  for (const Secret& secret : batch.removed_secrets) secrets_.erase({secret.user, secret.name});
+  for (const Secret& secret : batch.secrets) {
+    secrets_.insert_or_assign({secret.user, secret.name}, secret);
+  }
+  for (const NodeIdentity& identity : batch.identities) {
+    identities_.insert_or_assign(identity.node, identity);
+  }
   for (Incident& incident : batch.incidents) {
     incidents_.insert_or_assign(incident.id, std::move(incident));
   }
@@ -122,6 +129,8 @@ StoredState MemDatabase::stored_state() const {
   for (const auto& [name, user] : users_) state.users.push_back(user);
   for (const auto& [key, quota] : quotas_) state.quotas.push_back(quota);
   for (const auto& [hash, token] : tokens_) state.tokens.push_back(token);
+  for (const auto& [key, secret] : secrets_) state.secrets.push_back(secret);
+  for (const auto& [node, identity] : identities_) state.identities.push_back(identity);
   for (const auto& [id, incident] : incidents_) {
     state.last_incident = id;
     if (!incident.closed_at) state.incidents.push_back(incident);

@@ -83,13 +83,16 @@ void upsert(PgSession& session, const std::vector<Written>& rows) {
   session.call({name.c_str(), sql.c_str()}, params);
 }
 
-void remove_quotas(PgSession& session, const std::vector<Quota>& quotas) {
-  if (quotas.empty()) return;
-  static const std::string sql = delete_sql(table_of<Quota>(), 1);
+// By their keys.
+template <typename Row>
+void remove(PgSession& session, const std::vector<Row>& rows) {
+  static const std::string name = fmt::format("delete_{}", table_of<Row>().names.name);
+  static const std::string sql = delete_sql(table_of<Row>(), 1);
+  if (rows.empty()) return;
   std::vector<std::string> params;
-  add_params(quotas, params);
-  params.resize(table_of<Quota>().names.keys);
-  session.call({"delete_quota", sql.c_str()}, params);
+  add_params(rows, params);
+  params.resize(table_of<Row>().names.keys);
+  session.call({name.c_str(), sql.c_str()}, params);
 }
 
 void remove_tokens(PgSession& session, const std::vector<std::string>& hashes) {
@@ -116,6 +119,13 @@ Status check_keys(const AppendBatch& batch) {
   for (const Token& token : batch.tokens) {
     RETURN_IF_ERROR(check_key("token hash", token.hash));
     RETURN_IF_ERROR(check_key("user", token.user));
+  }
+  for (const Secret& secret : batch.secrets) {
+    RETURN_IF_ERROR(check_key("user", secret.user));
+    RETURN_IF_ERROR(check_key("secret", secret.name));
+  }
+  for (const NodeIdentity& identity : batch.identities) {
+    RETURN_IF_ERROR(check_key("node", identity.node));
   }
   return ok();
 }
@@ -182,10 +192,13 @@ void PgAppender::write_others(PgSession& session, const AppendBatch& batch, cons
   upsert<RankRowOf<Rank>>(session, rows.ranks);
   upsert<Node>(session, batch.nodes);
   upsert<User>(session, batch.users);
-  remove_quotas(session, batch.removed_quotas);
+  remove(session, batch.removed_quotas);
   upsert<Quota>(session, batch.quotas);
   remove_tokens(session, batch.removed_tokens);
   upsert<Token>(session, batch.tokens);
+  remove(session, batch.removed_secrets);
+  upsert<Secret>(session, batch.secrets);
+  upsert<NodeIdentity>(session, batch.identities);
   upsert<Incident>(session, batch.incidents);
 }
 
@@ -212,6 +225,8 @@ Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration
   const bool alone = rows.attempts.empty() && batch.nodes.empty() && batch.users.empty() &&
                      batch.removed_quotas.empty() && batch.quotas.empty() &&
                      batch.removed_tokens.empty() && batch.tokens.empty() &&
+                     batch.removed_secrets.empty() && batch.secrets.empty() &&
+                     batch.identities.empty() &&
                      batch.incidents.empty();
   try {
     if (!alone) session.run("BEGIN");

@@ -217,6 +217,41 @@ struct PgColumns<Token> {
     visit({"user_name", "text"}, token.user);
     visit({"label", "text"}, token.label);
     visit({"created_at", "timestamptz"}, token.created_at);
+    visit({"kind", "text"}, token.kind);
+    visit({"scope", "text"}, token.scope);
+    visit({"expires_at", "timestamptz"}, token.expires_at);
+    visit({"last_used_at", "timestamptz"}, token.last_used_at);
+    visit({"nodes", "text"}, token.nodes);
+    visit({"uses_left", "integer"}, token.uses_left);
+  }
+};
+
+template <>
+struct PgColumns<Secret> {
+  static constexpr PgTableNames kTable{"secret", "", 2};
+
+  template <typename Self, typename Visit>
+  static void fields(Self& secret, Visit&& visit) {
+    visit({"user_name", "text"}, secret.user);
+    visit({"name", "text"}, secret.name);
+    visit({"sealed", "text"}, secret.sealed);
+    visit({"set_at", "timestamptz"}, secret.set_at);
+    visit({"version", "integer"}, secret.version);
+  }
+};
+
+template <>
+struct PgColumns<NodeIdentity> {
+  static constexpr PgTableNames kTable{"node_identity", "", 1};
+
+  template <typename Self, typename Visit>
+  static void fields(Self& identity, Visit&& visit) {
+    visit({"node", "text"}, identity.node);
+    visit({"serial", "text"}, identity.serial);
+    visit({"issued_at", "timestamptz"}, identity.issued_at);
+    visit({"expires_at", "timestamptz"}, identity.expires_at);
+    visit({"revoked_at", "timestamptz"}, identity.revoked_at);
+    visit({"joined_with", "text"}, identity.joined_with);
   }
 };
 

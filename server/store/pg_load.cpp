@@ -194,6 +194,8 @@ StoredState load_state_in(PgSession& session) {
   state.users = read_all<User>(session, "ORDER BY name");
   state.quotas = read_all<Quota>(session, "");
   state.tokens = read_all<Token>(session, "ORDER BY hash");
+  state.secrets = read_all<Secret>(session, "");
+  state.identities = read_all<NodeIdentity>(session, "ORDER BY node");
   state.last_incident.value =
       session.run("SELECT coalesce(max(id), 0) FROM incident").integer(0, 0);
   state.incidents = load_incidents(session, /*only_open=*/true);

@@ -146,6 +146,8 @@ HAI_ROW(Node)
 HAI_ROW(User)
 HAI_ROW(Quota)
 HAI_ROW(Token)
+HAI_ROW(Secret)
+HAI_ROW(NodeIdentity)
 HAI_ROW(Incident)
 #undef HAI_ROW
 
@@ -169,6 +171,8 @@ std::string row_subject(const EventBody& body) {
     return "quota/" + removed->quota.owner;
   }
   if (const auto* set = std::get_if<TokenSet>(&body)) return "user/" + set->token.user;
+  if (const auto* set = std::get_if<SecretSet>(&body)) return "user/" + set->secret.user;
+  if (const auto* removed = std::get_if<SecretRemoved>(&body)) return "user/" + removed->user;
   return std::visit(
       [](const auto& event) -> std::string {
         if constexpr (requires { event.incident; }) {

@@ -177,12 +177,17 @@ class Verifier {
     const auto quota_key = [](const Quota& q) {
       return ClusterState::QuotaKey{q.owner, q.group, q.priority};
     };
+    const auto secret_key = [](const Secret& s) { return ClusterState::SecretKey{s.user, s.name}; };
     std::map<IncidentId, Incident> incidents = state_.incidents();
     for (Incident& closed : closed_incidents_) incidents.emplace(closed.id, std::move(closed));
     compare(report_, "node", state_.nodes(), by_key(rows.nodes, &Node::id), report_.nodes);
     compare(report_, "user", state_.users(), by_key(rows.users, &User::name), report_.users);
     compare(report_, "quota of", state_.quotas(), by_key(rows.quotas, quota_key), report_.quotas);
     compare(report_, "token", state_.tokens(), by_key(rows.tokens, &Token::hash), report_.tokens);
+    compare(report_, "secret of", state_.secrets(), by_key(rows.secrets, secret_key),
+            report_.secrets);
+    compare(report_, "identity of", state_.identities(),
+            by_key(rows.identities, &NodeIdentity::node), report_.identities);
     compare(report_, "incident", incidents,
             by_key(load_incidents(session_, /*only_open=*/false), &Incident::id),
             report_.incidents);

@@ -31,6 +31,8 @@ struct LedgerReport {
   int64_t users = 0;
   int64_t quotas = 0;
   int64_t tokens = 0;
+  int64_t secrets = 0;
+  int64_t identities = 0;
   int64_t incidents = 0;
   std::string digest;  // of the state after the last event
   bool live_compared = false;

@@ -54,7 +54,7 @@ void Cluster::emit(EventBody body, const std::string& actor) {
 
 Result<CommandReply> Cluster::decide(const Command& command, const std::string& user) {
   return decide_with([&](Decision& decision) -> Result<CommandReply> {
-    Result<Actor> actor = authenticate(state_, {.trusted_user = user});
+    Result<Actor> actor = authenticate(state_, {.trusted_user = user}, decision.now());
     if (!actor.is_ok()) return actor.status();
     return std::visit([&](const auto& body) { return hai::decide(decision, body, actor.value()); },
                       command);

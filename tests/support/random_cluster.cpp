@@ -77,6 +77,16 @@ AppendBatch RandomCluster::take_batch(Epoch epoch) {
       batch.removed_tokens.push_back(hash);
     }
   }
+  for (const auto& [user, name] : touched.secrets) {
+    if (const Secret* secret = state_.find_secret(user, name)) {
+      batch.secrets.push_back(*secret);
+    } else {
+      batch.removed_secrets.push_back({.user = user, .name = name});
+    }
+  }
+  for (const std::string& node : touched.identities) {
+    batch.identities.push_back(*state_.find_identity(node));
+  }
   for (IncidentId incident : touched.incidents) {
     batch.incidents.push_back(state_.incidents().at(incident));
   }

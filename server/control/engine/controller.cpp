@@ -136,8 +136,11 @@ void Controller::submit(Caller caller, Command command, Reply reply) {
 
 Result<CommandReply> Controller::decide_command(Decision& decision, const Caller& caller,
                                                 const Command& command) const {
-  Result<Actor> actor = authenticate(decision.state(), caller);
+  Result<Actor> actor = authenticate(decision.state(), caller, decision.now());
   if (!actor.is_ok()) return actor.status();
+  if (actor.value().scope == TokenScope::read) {
+    return permission_denied("this token may read only: its scope is read");
+  }
   decision.set_actor(actor.value().user);
   RETURN_IF_ERROR(check_contact(command, actor.value()));
   const size_t before = decision.events().size();
@@ -182,7 +185,7 @@ void Controller::read(Caller caller, std::function<void(const ReadContext&, cons
 }
 
 void Controller::answer(const Reading& reading) const {
-  Result<Actor> actor = authenticate(*memory_.state, reading.caller);
+  Result<Actor> actor = authenticate(*memory_.state, reading.caller, loop_.wall_now());
   if (!actor.is_ok()) return reading.refuse(actor.status());
   reading.read(ReadContext{*memory_.state, soft_facts(), cluster_name_, leadership_.stale_since()},
                actor.value());

@@ -72,6 +72,7 @@ LaunchRank launch_order(const ClusterState& state, const Job& job, int index,
   order.entrypoint = spec.entrypoint;
   order.parameters = spec.parameters;
   order.environments = spec.environments;
+  order.secrets = spec.secrets;
   order.launch = spec.launch;
   order.env_style = spec.env_style;
   order.gpus = rank.place.gpus;

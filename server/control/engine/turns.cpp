@@ -108,6 +108,16 @@ AppendBatch Turns::make_batch() {
       batch.removed_tokens.push_back(hash);
     }
   }
+  for (const auto& [user, name] : touched.secrets) {
+    if (const Secret* secret = state.find_secret(user, name)) {
+      batch.secrets.push_back(*secret);
+    } else {
+      batch.removed_secrets.push_back({.user = user, .name = name});
+    }
+  }
+  for (const std::string& node : touched.identities) {
+    batch.identities.push_back(*state.find_identity(node));
+  }
   for (IncidentId id : touched.incidents) batch.incidents.push_back(state.incidents().at(id));
   for (Incident& closed : touched.closed_incidents) batch.incidents.push_back(std::move(closed));
   return batch;

@@ -5,19 +5,51 @@
 
 namespace hai {
 
-Result<Actor> authenticate(const ClusterState& state, const Caller& caller) {
+namespace {
+
+Role role_within(Role role, TokenScope scope) {
+  switch (scope) {
+    case TokenScope::read:
+    case TokenScope::submit: return Role::user;
+    case TokenScope::operate: return std::min(role, Role::operator_);
+    case TokenScope::admin: break;
+  }
+  return role;
+}
+
+bool is_idle(const Token& token, UnixTime now) {
+  return token.kind == TokenKind::session &&
+         now - token.last_used_at.value_or(token.created_at) > kSessionIdleMax;
+}
+
+}  // namespace
+
+Result<Actor> authenticate(const ClusterState& state, const Caller& caller, UnixTime now) {
+  if (caller.is_server) return Actor{"server", Role::admin};
   std::string name = caller.trusted_user;
+  TokenScope scope = TokenScope::admin;
   if (name.empty()) {
     if (caller.token_hash.empty())
       return unauthenticated("no token: run `hai init TOKEN --url URL` first");
     const Token* token = state.find_token(caller.token_hash);
-    if (token == nullptr) return unauthenticated("the token is not known here or was revoked");
+    if (token == nullptr || token->kind == TokenKind::join) {
+      return unauthenticated("the token is not known here or was revoked");
+    }
+    if (token->is_over(now)) {
+      return unauthenticated("the token ended at {}: make a new one (hai token create) or sign in",
+                             format_rfc3339(*token->expires_at));
+    }
+    if (is_idle(*token, now)) {
+      return unauthenticated("nothing was done for {}: sign in again",
+                             format_duration(kSessionIdleMax));
+    }
     name = token->user;
+    scope = token->scope;
   }
   const User* user = state.find_user(name);
   if (user == nullptr) return unauthenticated("user {} is not known", name);
   if (!user->active) return permission_denied("user {} is not active", name);
-  return Actor{user->name, user->role};
+  return Actor{user->name, role_within(user->role, scope), scope};
 }
 
 Result<const Job*> find_controllable(const ClusterState& state, const Actor& actor,

@@ -48,6 +48,30 @@ Status check_node_group(const ClusterState& state, const std::string& group) {
                    fmt::join(std::views::keys(groups), ", "));
 }
 
+// Tokens that are over are shown for so long, so that people see why theirs does not work.
+constexpr Duration kOverTokensKept = 24h;
+constexpr size_t kSecretsMax = 100;  // of one user
+constexpr int kJoinsMax = 100'000;   // with one token
+
+Status check_join_token(const Actor& actor, const Token& token) {
+  RETURN_IF_ERROR(admin_only(actor, "which machines may join"));
+  if (!token.expires_at) return invalid_argument("a join token ends one day: say its ttl");
+  if (token.uses_left < 1 || token.uses_left > kJoinsMax) {
+    return invalid_argument("uses must be 1..{}, is {}", kJoinsMax, token.uses_left);
+  }
+  return ok();
+}
+
+size_t count_secrets(const ClusterState& state, const std::string& user) {
+  const auto& secrets = state.secrets();
+  size_t count = 0;
+  for (auto at = secrets.lower_bound({user, ""}); at != secrets.end() && at->first.first == user;
+       ++at) {
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 Result<CommandReply> decide(Decision& decision, const SetUser& command, const Actor& actor) {
@@ -101,11 +125,17 @@ Result<CommandReply> decide(Decision& decision, const RemoveQuota& command, cons
 
 Result<CommandReply> decide(Decision& decision, const AddToken& command, const Actor& actor) {
   if (command.token.user != actor.user) RETURN_IF_ERROR(admin_only(actor, "other users' tokens"));
-  if (decision.state().find_user(command.token.user) == nullptr)
-    return not_found("user {} does not exist", command.token.user);
+  const User* user = decision.state().find_user(command.token.user);
+  if (user == nullptr) return not_found("user {} does not exist", command.token.user);
   if (command.token.hash.size() != 64) return invalid_argument("token: not a SHA-256 hash");
   Token token = command.token;
   token.created_at = decision.now();
+  if (token.is_over(token.created_at)) return invalid_argument("token: it would be over at once");
+  if (token.scope > actor.scope) {
+    return permission_denied("a token of scope {} makes none of scope {}", to_string(actor.scope),
+                             to_string(token.scope));
+  }
+  if (token.kind == TokenKind::join) RETURN_IF_ERROR(check_join_token(actor, token));
   if (decision.state().find_token(token.hash) == nullptr) decision.emit(TokenSet{token});
   return CommandReply{{}, token.user, "token added"};
 }
@@ -113,10 +143,88 @@ Result<CommandReply> decide(Decision& decision, const AddToken& command, const A
 Result<CommandReply> decide(Decision& decision, const RevokeToken& command, const Actor& actor) {
   const Token* token = decision.state().find_token(command.hash);
   if (token == nullptr) return not_found("the token does not exist");
-  if (token->user != actor.user) RETURN_IF_ERROR(admin_only(actor, "other users' tokens"));
+  if (token->user != actor.user || token->kind == TokenKind::join) {
+    RETURN_IF_ERROR(admin_only(actor, "other users' tokens"));
+  }
   std::string user = token->user;
   decision.emit(TokenRevoked{command.hash});
   return CommandReply{{}, user, "token revoked"};
+}
+
+Result<CommandReply> decide(Decision& decision, const NoteTokenUses& command, const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "when tokens were used"));
+  TokensUsed event;
+  for (const auto& [hash, at] : command.used) {
+    if (decision.state().find_token(hash) != nullptr) event.used.emplace(hash, at);
+  }
+  if (!event.used.empty()) decision.emit(std::move(event));
+  std::vector<std::string> over;
+  for (const auto& [hash, token] : decision.state().tokens()) {
+    if (token.is_over(decision.now() - kOverTokensKept)) over.push_back(hash);
+  }
+  for (const std::string& hash : over) decision.emit(TokenRevoked{hash});
+  return CommandReply{};
+}
+
+Result<CommandReply> decide(Decision& decision, const SetSecret& command, const Actor& actor) {
+  Secret secret = command.secret;
+  RETURN_IF_ERROR(check_name("secret name", secret.name));
+  if (secret.user != actor.user) {
+    return permission_denied("{} sets no secrets of {}", actor.user, secret.user);
+  }
+  const ClusterState& state = decision.state();
+  const Secret* known = state.find_secret(secret.user, secret.name);
+  if (known == nullptr && count_secrets(state, secret.user) >= kSecretsMax) {
+    return resource_exhausted("{} has {} secrets, which is the most", secret.user, kSecretsMax);
+  }
+  secret.version = known == nullptr ? 1 : known->version + 1;
+  secret.set_at = decision.now();
+  decision.emit(SecretSet{std::move(secret)});
+  return CommandReply{{}, command.secret.name, "set"};
+}
+
+Result<CommandReply> decide(Decision& decision, const RemoveSecret& command, const Actor& actor) {
+  if (command.user != actor.user) RETURN_IF_ERROR(admin_only(actor, "other users' secrets"));
+  if (decision.state().find_secret(command.user, command.name) == nullptr) {
+    return not_found("{} has no secret named {}", command.user, command.name);
+  }
+  decision.emit(SecretRemoved{command.user, command.name});
+  return CommandReply{{}, command.name, "removed"};
+}
+
+Result<CommandReply> decide(Decision& decision, const IssueNodeIdentity& command,
+                            const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "identities of nodes"));
+  NodeIdentity identity = command.identity;
+  const NodeIdentity* known = decision.state().find_identity(identity.node);
+  if (known != nullptr) identity.revoked_at = known->revoked_at;
+  if (!command.join_token.empty()) {
+    const Token* found = decision.state().find_token(command.join_token);
+    if (found == nullptr || found->kind != TokenKind::join || found->is_over(decision.now())) {
+      return unauthenticated("the join token is not known here, is over or was revoked");
+    }
+    if (found->uses_left <= 0) return unauthenticated("the join token was used up");
+    Token token = *found;
+    --token.uses_left;
+    decision.emit(TokenSet{std::move(token)});
+  } else if (known != nullptr) {
+    identity.joined_with = known->joined_with;
+  }
+  decision.emit(NodeIdentitySet{std::move(identity), ""});
+  return CommandReply{{}, command.identity.node, "issued"};
+}
+
+Result<CommandReply> decide(Decision& decision, const RevokeNodeIdentity& command,
+                            const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "identities of nodes"));
+  const NodeIdentity* known = decision.state().find_identity(command.node);
+  if (known == nullptr && decision.state().find_node(command.node) == nullptr) {
+    return not_found("there is no node {}, and none has joined under that name", command.node);
+  }
+  NodeIdentity identity = known == nullptr ? NodeIdentity{.node = command.node} : *known;
+  identity.revoked_at = decision.now();
+  decision.emit(NodeIdentitySet{std::move(identity), command.reason});
+  return CommandReply{{}, command.node, "revoked"};
 }
 
 }  // namespace hai

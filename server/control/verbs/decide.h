@@ -15,7 +15,11 @@ namespace hai {
 HAI_COMMANDS(HAI_DECIDE)
 #undef HAI_DECIDE
 
-Result<Actor> authenticate(const ClusterState& state, const Caller& caller);
+// How long a session holds that nobody uses.
+inline constexpr Duration kSessionIdleMax = 2h;
+
+// Who the caller is, with no more rights than his token has. `now` ends tokens.
+Result<Actor> authenticate(const ClusterState& state, const Caller& caller, UnixTime now);
 
 // The job a person means: a number is an id, else the name of an unfinished job of theirs.
 // not_found says what was looked for; permission_denied if it is another user's and the actor is no
