@@ -21,7 +21,7 @@ void CallerBoard::follow(const std::vector<Event>& durable, const ClusterState& 
   if (std::ranges::none_of(durable, is_about_callers)) return;
   auto callers = std::make_shared<Callers>();
   for (const auto& [hash, token] : state.tokens()) {
-    const Result<Actor> actor = authenticate(state, {.token_hash = hash});
+    const Result<Actor> actor = authenticate(state, {.token_hash = hash}, UnixTime{});
     callers->emplace(hash, actor.is_ok() ? ok() : actor.status());
   }
   const std::lock_guard lock(mutex_);
@@ -39,7 +39,7 @@ Status CallerBoard::admit(const Caller& caller) const {
   const auto found = known->find(caller.token_hash);
   if (found != known->end()) return found->second;
   static const ClusterState nobody;
-  return authenticate(nobody, caller).status();
+  return authenticate(nobody, caller, UnixTime{}).status();
 }
 
 bool CallerBoard::knows(const Caller& caller) const {

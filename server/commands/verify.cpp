@@ -47,9 +47,11 @@ void print_report(const LedgerReport& report, const std::optional<LiveDigest>& l
   if (report.archived_events > 0) fmt::print(", {} of them archived", report.archived_events);
   fmt::print("\nrows      {} jobs", report.jobs);
   if (report.archived_jobs > 0) fmt::print(" ({} archived)", report.archived_jobs);
-  fmt::print(", {} attempts, {} ranks, {} nodes, {} users, {} quotas, {} tokens, {} incidents\n",
-             report.attempts, report.ranks, report.nodes, report.users, report.quotas,
-             report.tokens, report.incidents);
+  fmt::print(
+      ", {} attempts, {} ranks, {} nodes, {} users, {} quotas, {} tokens, {} "
+      "secrets, {} identities, {} incidents\n",
+      report.attempts, report.ranks, report.nodes, report.users, report.quotas, report.tokens,
+      report.secrets, report.identities, report.incidents);
   fmt::print("digest    {} after event {}\n", report.digest, report.last_seq);
   if (live) fmt::print("server    {} after event {}\n", live->digest, live->seq);
   if (report.differences.empty()) {

@@ -22,7 +22,7 @@ struct Caller {
 
 struct Actor {
   std::string user;
-  Role role = Role::user;             // no more than the scope of his token
+  Role role = Role::user;  // no more than the scope of his token
   TokenScope scope = TokenScope::admin;
   bool is_operator() const { return role != Role::user; }
 };

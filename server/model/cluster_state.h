@@ -80,7 +80,7 @@ struct Changes {
 class ClusterState {
  public:
   using QuotaKey = std::tuple<std::string, std::string, Priority>;  // owner, group, priority
-  using SecretKey = std::pair<std::string, std::string>;  // user, name
+  using SecretKey = std::pair<std::string, std::string>;            // user, name
   using WaitingKey = std::pair<int, JobId>;  // −priority, id: iterates in queue order
 
   ClusterState() = default;

@@ -359,8 +359,8 @@ using EventBody =
                  LifeStateSet, NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged,
                  NodePeersNamed, NodePeersConfirmed, IncidentOpened, IncidentChanged,
                  IncidentClosed, AttemptsSkipped, IncidentNoted, NodeCheckChanged, NodeCheckHandled,
-                 NodeMarked, NodeRepairChanged, NodeValidated, JobReopened, TokensUsed,
-                 SecretSet, SecretRemoved, NodeIdentitySet>;
+                 NodeMarked, NodeRepairChanged, NodeValidated, JobReopened, TokensUsed, SecretSet,
+                 SecretRemoved, NodeIdentitySet>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

@@ -102,7 +102,7 @@ struct Secret {
   std::string name;
   std::string sealed;  // base64
   UnixTime set_at{};
-  int version = 0;     // how often it was set
+  int version = 0;  // how often it was set
   bool operator==(const Secret&) const = default;
 
   template <typename Self, typename Visit>

@@ -226,8 +226,7 @@ Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration
                      batch.removed_quotas.empty() && batch.quotas.empty() &&
                      batch.removed_tokens.empty() && batch.tokens.empty() &&
                      batch.removed_secrets.empty() && batch.secrets.empty() &&
-                     batch.identities.empty() &&
-                     batch.incidents.empty();
+                     batch.identities.empty() && batch.incidents.empty();
   try {
     if (!alone) session.run("BEGIN");
     if (session.call(append_statement(parts), params).integer(0, 0) == 0) {

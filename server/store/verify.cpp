@@ -22,6 +22,7 @@ std::string words(const ClusterState::QuotaKey& key) {
   const auto& [owner, group, priority] = key;
   return fmt::format("{} in {}/{}", owner, group, to_string(priority));
 }
+std::string words(const ClusterState::SecretKey& key) { return key.first + "/" + key.second; }
 
 Node without_jobs(Node node) {
   node.occupants.clear();

@@ -129,7 +129,7 @@ void RandomCluster::step() {
 }
 
 void RandomCluster::change_people() {
-  switch (rng_.below(6)) {
+  switch (rng_.below(10)) {
     case 0:
     case 1: {
       std::vector<std::string> groups;
@@ -152,7 +152,35 @@ void RandomCluster::change_people() {
       return emit(TokenSet{{.hash = name("hash", 100),
                             .user = name("user", 5),
                             .label = text(),
-                            .created_at = time()}});
+                            .created_at = time(),
+                            .kind = rng_.pick(kTokenKinds),
+                            .scope = rng_.pick(kTokenScopes),
+                            .expires_at = maybe_time(),
+                            .last_used_at = maybe_time(),
+                            .nodes = text(),
+                            .uses_left = static_cast<int>(rng_.between(0, 9))}});
+    case 5:
+      if (state_.tokens().empty()) return;
+      return emit(TokensUsed{{{state_.tokens().begin()->first, time()}}});
+    case 6:
+      return emit(SecretSet{{.user = name("user", 5),
+                             .name = name("secret", 5),
+                             .sealed = text(),
+                             .set_at = time(),
+                             .version = static_cast<int>(rng_.between(1, 9))}});
+    case 7: {
+      if (state_.secrets().empty()) return;
+      const Secret& secret = state_.secrets().begin()->second;
+      return emit(SecretRemoved{secret.user, secret.name});
+    }
+    case 8:
+      return emit(NodeIdentitySet{{.node = name("node", 9),
+                                   .serial = text(),
+                                   .issued_at = time(),
+                                   .expires_at = time(),
+                                   .revoked_at = maybe_time(),
+                                   .joined_with = text()},
+                                  text()});
     default:
       if (state_.tokens().empty()) return;
       return emit(TokenRevoked{state_.tokens().begin()->first});
@@ -283,6 +311,7 @@ JobSpec RandomCluster::random_spec() {
   spec.entrypoint = "train.py";
   spec.parameters = text();
   for (auto count = rng_.below(3); count > 0; --count) spec.environments[name("KEY", 9)] = text();
+  if (rng_.chance(0.2)) spec.secrets[name("SECRET", 9)] = name("secret", 5);
   spec.zone = rng_.chance(0.2) ? "zone1" : "";
   spec.node_count = static_cast<int>(rng_.between(1, options_.nodes));
   spec.gpus_per_node = one_of({0, 0, 1, 2, 4});

@@ -52,6 +52,9 @@ class RandomCluster {
   std::string text();
   std::string name(const char* prefix, int count);
   UnixTime time() { return unix_micros(now_); }
+  std::optional<UnixTime> maybe_time() {
+    return rng_.chance(0.5) ? std::optional(time()) : std::nullopt;
+  }
   template <typename T>
   T one_of(std::initializer_list<T> values) {
     return values.begin()[rng_.below(values.size())];

@@ -10,9 +10,12 @@ namespace {
 Role role_within(Role role, TokenScope scope) {
   switch (scope) {
     case TokenScope::read:
-    case TokenScope::submit: return Role::user;
-    case TokenScope::operate: return std::min(role, Role::operator_);
-    case TokenScope::admin: break;
+    case TokenScope::submit:
+      return Role::user;
+    case TokenScope::operate:
+      return std::min(role, Role::operator_);
+    case TokenScope::admin:
+      break;
   }
   return role;
 }

@@ -11,8 +11,8 @@ TEST(Authenticate, KnowsTokensAndTrustedNames) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.add_user("bob");
   c.emit(TokenSet{{.hash = "h", .user = "bob"}});
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "h"}).value().user, "bob");
-  EXPECT_EQ(authenticate(c.state(), {.trusted_user = "ann"}).value().role, Role::admin);
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "h"}, UnixTime{}).value().user, "bob");
+  EXPECT_EQ(authenticate(c.state(), {.trusted_user = "ann"}, UnixTime{}).value().role, Role::admin);
 }
 
 TEST(Authenticate, RefusesTheRest) {
@@ -20,14 +20,17 @@ TEST(Authenticate, RefusesTheRest) {
   c.add_user("bob");
   c.emit(TokenSet{{.hash = "bob", .user = "bob"}});
   c.emit(TokenSet{{.hash = "gone", .user = "nobody"}});
-  EXPECT_EQ(authenticate(c.state(), {}).status().code(), Code::unauthenticated);
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "x"}).status().code(), Code::unauthenticated);
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "gone"}).status().code(), Code::unauthenticated);
+  EXPECT_EQ(authenticate(c.state(), {}, UnixTime{}).status().code(), Code::unauthenticated);
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "x"}, UnixTime{}).status().code(),
+            Code::unauthenticated);
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "gone"}, UnixTime{}).status().code(),
+            Code::unauthenticated);
   c.emit(UserSet{{.name = "bob", .active = false}});
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "bob"}).status().code(),
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "bob"}, UnixTime{}).status().code(),
             Code::permission_denied);
   c.emit(TokenRevoked{"bob"});
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "bob"}).status().code(), Code::unauthenticated);
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "bob"}, UnixTime{}).status().code(),
+            Code::unauthenticated);
 }
 
 TEST(FindControllable, ByIdOrByTheCallersUnfinishedName) {

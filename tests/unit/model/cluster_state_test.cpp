@@ -239,6 +239,13 @@ TEST(Touched, NamesTheRowsThatChanged) {
               ElementsAre(NodeId{1}));
   EXPECT_THAT(apply(UserSet{{.name = "bob"}}).users, ElementsAre("bob"));
   EXPECT_THAT(apply(TokenSet{{.hash = "h", .user = "ann"}}).tokens, ElementsAre("h"));
+  EXPECT_THAT(apply(TokensUsed{{{"h", c.now}, {"unknown", c.now}}}).tokens, ElementsAre("h"));
+  EXPECT_EQ(state.find_token("h")->last_used_at, c.now);
+  const auto key = std::pair<std::string, std::string>("ann", "s");
+  EXPECT_THAT(apply(SecretSet{{.user = "ann", .name = "s"}}).secrets, ElementsAre(key));
+  EXPECT_THAT(apply(SecretRemoved{"ann", "s"}).secrets, ElementsAre(key));
+  EXPECT_EQ(state.find_secret("ann", "s"), nullptr);
+  EXPECT_THAT(apply(NodeIdentitySet{{.node = "n"}, ""}).identities, ElementsAre("n"));
   EXPECT_EQ(apply(QuotaSet{{"bob", "*", Priority::low, 1}}).quotas.size(), 1u);
   EXPECT_THAT(state.take_touched().jobs, IsEmpty());
 }
