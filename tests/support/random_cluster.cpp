@@ -4,6 +4,14 @@
 
 namespace hai::test {
 
+namespace {
+
+constexpr TokenKind kTokenKinds[] = {TokenKind::api, TokenKind::session, TokenKind::join};
+constexpr TokenScope kTokenScopes[] = {TokenScope::read, TokenScope::submit, TokenScope::operate,
+                                       TokenScope::admin};
+
+}  // namespace
+
 RandomCluster::RandomCluster(uint64_t seed, RandomClusterOptions options)
     : rng_(seed), options_(options) {}
 
