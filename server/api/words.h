@@ -47,6 +47,7 @@ inline constexpr Words kLivenesses{Liveness::up, Liveness::down};
 inline constexpr Words kSchedulings{Scheduling::open, Scheduling::drained};
 inline constexpr Words kVerdicts{CheckVerdict::ok, CheckVerdict::unknown};
 inline constexpr Words kRoles{Role::user, Role::admin};
+inline constexpr Words kTokenScopes{TokenScope::read, TokenScope::admin};
 inline constexpr Words kRepairSteps{RepairStep::emptying, RepairStep::service};
 inline constexpr Words kEffects{Effect::starts, Effect::keeps_running};
 

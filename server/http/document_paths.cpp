@@ -148,6 +148,12 @@ void add_route(const MethodDescriptor& call, const v1::Route& route, const Proto
   if (!parameters.empty()) operation["parameters"] = std::move(parameters);
 
   if (route.by_hand()) {
+    const auto [first_method, first_path] = pattern_of(call.options().GetExtension(v1::route, 0));
+    if (path != first_path) {  // another name of the same
+      operation = document["paths"][first_path][verb];
+      operation["operationId"] = route.id();
+      operation["deprecated"] = true;
+    }
     operation["responses"]["default"] = part("responses", "Problem");
     return;
   }

@@ -34,6 +34,7 @@ void add_words(Json& schemas) {
   schemas["Scheduling"] = one_of(kSchedulings);
   schemas["Health"] = one_of(kVerdicts);
   schemas["Role"] = one_of(kRoles);
+  schemas["TokenScope"] = one_of(kTokenScopes);
   schemas["RepairStep"] = one_of(kRepairSteps);
   schemas["Effect"] = one_of(kEffects);
 }

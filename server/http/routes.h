@@ -52,7 +52,7 @@ struct HttpParts {
 };
 
 // The route of a call that is served by hand (options.proto).
-void add_by_hand(HttpRouter& router, const char* call, HttpRouter::Handler handler);
+void add_by_hand(HttpRouter& router, const char* call, const HttpRouter::Handler& handler);
 
 // Each adds its routes. `parts` outlives the router.
 void add_health_routes(HttpRouter& router, const HttpParts& parts);

@@ -77,11 +77,12 @@ void add_routes(HttpRouter& router, const HttpParts& parts, const char* name,
 
 }  // namespace
 
-void add_by_hand(HttpRouter& router, const char* call, HttpRouter::Handler handler) {
-  const v1::Route& route = call_named(call).options().GetExtension(v1::route, 0);
-  CHECK(route.by_hand());
-  const RoutePattern pattern = pattern_of(route);
-  router.add(pattern.method, pattern.path, std::move(handler));
+void add_by_hand(HttpRouter& router, const char* call, const HttpRouter::Handler& handler) {
+  for (const v1::Route& route : call_named(call).options().GetRepeatedExtension(v1::route)) {
+    CHECK(route.by_hand());
+    const RoutePattern pattern = pattern_of(route);
+    router.add(pattern.method, pattern.path, handler);
+  }
 }
 
 void add_api_routes(HttpRouter& router, const HttpParts& parts) {

@@ -163,11 +163,6 @@ void add_job_routes(HttpRouter& router, const HttpParts& parts) {
         [&parts, handler = handler](const HttpRequest& http, const Parameters&,
                                     HttpRespond respond) { handler(parts, http, respond); });
   }
-  // The name that this call had; whoever goes by it is served as before.
-  router.add("POST", "/api/v1/jobs/validate",
-             [&parts](const HttpRequest& http, const Parameters&, HttpRespond respond) {
-               dry_run_job(parts, http, respond);
-             });
   using OfJob =
       void (*)(const HttpParts&, const HttpRequest&, const std::string&, const HttpRespond&);
   for (const auto& [call, handler] :
