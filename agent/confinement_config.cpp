@@ -1,5 +1,7 @@
 #include "agent/confinement_config.h"
 
+#include <fnmatch.h>
+
 #include "agent/os/refused_calls.h"
 
 namespace hai {
@@ -21,8 +23,12 @@ void read_confinement(YamlReader& reader, ConfinementSettings* out) {
                  {.low = 0, .high = kProcessesMost});
   if (reader.strings("confinement.devices", &out->devices)) {
     for (const std::string& path : out->devices) {
-      if (path.starts_with("/dev/")) continue;
-      reader.fail("confinement.devices", fmt::format("must be paths below /dev, has {}", path));
+      if (!path.starts_with("/dev/")) {
+        reader.fail("confinement.devices", fmt::format("must be paths below /dev, has {}", path));
+      } else if (::fnmatch(path.c_str(), "/dev/nvidia0", FNM_PATHNAME) == 0) {
+        reader.fail("confinement.devices",
+                    fmt::format("{} is also GPUs, which a rank gets with its place", path));
+      }
     }
   }
   if (reader.strings("confinement.allowed_calls", &out->allowed_calls)) {

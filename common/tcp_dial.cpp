@@ -11,6 +11,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "common/host_port.h"
@@ -42,7 +43,11 @@ std::optional<Found> look_up_until(const HostPort& to, Deadline deadline) {
   if (is_address(to.host)) return look_up(to);
   std::packaged_task<Found()> task([to] { return look_up(to); });
   std::future<Found> found = task.get_future();
-  std::thread(std::move(task)).detach();
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (const std::system_error&) {  // As many threads as the system allows.
+    return std::nullopt;
+  }
   if (found.wait_until(deadline) != std::future_status::ready) return std::nullopt;
   return found.get();
 }

@@ -32,7 +32,8 @@ bool make_directory(const std::string& path) {
   return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
 }
 
-void set_limits(const std::string& directory, const CgroupLimits& limits) {
+// Whether the number of processes is limited there.
+bool set_limits(const std::string& directory, const CgroupLimits& limits) {
   if (limits.cpus > 0) {
     const std::string quota = std::to_string(int64_t{limits.cpus} * kCpuPeriodMicros);
     write_control(directory + "/cpu.max", quota + " " + std::to_string(kCpuPeriodMicros));
@@ -44,9 +45,8 @@ void set_limits(const std::string& directory, const CgroupLimits& limits) {
     write_control(directory + "/memory.max", bytes);
     write_control(directory + "/memory.limit_in_bytes", bytes);
   }
-  if (limits.processes > 0) {
-    write_control(directory + "/pids.max", std::to_string(limits.processes));
-  }
+  return limits.processes > 0 &&
+         write_control(directory + "/pids.max", std::to_string(limits.processes));
 }
 
 // Of the v1 controller. A device that the group above may not open is refused here, too; then the
@@ -162,7 +162,7 @@ RankCgroups CgroupHost::create(std::string_view name, const CgroupLimits& limits
   for (const std::string& root : hierarchies(limits)) {
     const std::string directory = make_group(root, name);
     if (directory.empty()) continue;
-    set_limits(directory, limits);
+    made.limits_processes |= set_limits(directory, limits);
     if (limits.devices) made.filters_devices |= filter(directory, *limits.devices);
     made.directories.push_back(directory);
   }

@@ -36,6 +36,7 @@ CgroupMounts find_cgroup_mounts();
 struct RankCgroups {
   std::vector<std::string> directories;  // one per hierarchy; empty if there are none to use
   bool filters_devices = false;
+  bool limits_processes = false;
 };
 
 class CgroupHost {

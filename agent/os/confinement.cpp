@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <filesystem>
+#include <set>
 #include <utility>
 
 namespace hai {
@@ -33,14 +36,22 @@ Result<Isolation> parse_isolation(std::string_view text) {
   return invalid_argument("must be strict, shared or none, is {}", text);
 }
 
+// A path with .. is none of them: where the rank's folders are made, it may lead elsewhere.
 std::vector<std::string> paths_to_keep(const std::vector<std::string>& paths) {
-  std::vector<std::string> kept;
+  std::set<std::string> hidden;
   for (const std::string& path : paths) {
-    const bool is_hidden = path.starts_with("/tmp/") || path.starts_with("/dev/shm/");
-    if (is_hidden && std::find(kept.begin(), kept.end(), path) == kept.end()) kept.push_back(path);
+    if (path.find("..") != std::string::npos) continue;
+    std::string plain = std::filesystem::path(path).lexically_normal().string();
+    if (plain.ends_with('/')) plain.pop_back();
+    if (plain.starts_with("/tmp/") || plain.starts_with("/dev/shm/")) hidden.insert(plain);
   }
-  // What is below another comes after it: it must be mounted over it.
-  std::sort(kept.begin(), kept.end());
+  std::vector<std::string> kept;
+  for (const std::string& path : hidden) {
+    // What is below another is in its mount already.
+    const bool is_there = std::ranges::any_of(
+        kept, [&](const std::string& folder) { return path.starts_with(folder + "/"); });
+    if (!is_there) kept.push_back(path);
+  }
   return kept;
 }
 
@@ -59,9 +70,12 @@ bool can_make_mounts() {
                      ::mount("proc", "/proc", "proc", 0, "hidepid=invisible") == 0;
     ::_exit(can ? 0 : 1);
   }
+  if (pid < 0) return false;
   int status = 0;
-  return pid > 0 && ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-         WEXITSTATUS(status) == 0;
+  while (::waitpid(pid, &status, 0) != pid) {
+    if (errno != EINTR) return false;
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace hai

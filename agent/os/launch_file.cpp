@@ -55,6 +55,7 @@ Result<LaunchFile> make_launch_file(const LaunchRank& order, const LocalPaths& p
   LaunchFile launch;
   launch.key = order.key;
   launch.user = order.user;
+  launch.gpus = order.gpus;
   launch.workspace = order.workspace;
   launch.entrypoint = order.entrypoint;
   launch.suspend_signal = signal.value();

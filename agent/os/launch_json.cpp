@@ -55,6 +55,16 @@ Json confinement_to_json(const Confinement& confinement) {
           {"counts_gpus_from_zero", confinement.counts_gpus_from_zero}};
 }
 
+// Files of agents before 2026-12 say it in the environment only, which the job may have changed.
+GpuSet gpus_from_json(const Json& json) {
+  const Json& text = json.contains("gpus")
+                         ? json.at("gpus")
+                         : json.at("processes").at(0).at("environment").at("CUDA_VISIBLE_DEVICES");
+  const Result<GpuSet> gpus = parse_gpu_set(text.get<std::string>());
+  if (!gpus.is_ok() && json.contains("gpus")) throw std::invalid_argument(gpus.status().message());
+  return gpus.is_ok() ? gpus.value() : GpuSet();
+}
+
 LaunchFile parse_launch(const Json& json) {
   LaunchFile launch;
   launch.key = key_from_json(json.at("key"));
@@ -66,6 +76,7 @@ LaunchFile parse_launch(const Json& json) {
     launch.processes.push_back({.argv = process.at("argv").get<std::vector<std::string>>(),
                                 .environment = process.at("environment").get<Environment>()});
   }
+  launch.gpus = gpus_from_json(json);
   launch.suspend_signal = json.at("suspend_signal").get<int>();
   launch.watchdog = Duration(json.at("watchdog_us").get<int64_t>());
   launch.lease_until = MonoTime(Duration(json.at("lease_until_boottime_us").get<int64_t>()));
@@ -94,6 +105,7 @@ std::string launch_file_to_json(const LaunchFile& launch) {
                      {"workspace", launch.workspace},
                      {"entrypoint", launch.entrypoint},
                      {"processes", processes},
+                     {"gpus", to_string(launch.gpus)},
                      {"suspend_signal", launch.suspend_signal},
                      {"watchdog_us", launch.watchdog.count()},
                      {"lease_until_boottime_us", launch.lease_until.time_since_epoch().count()},

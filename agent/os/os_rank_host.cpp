@@ -202,9 +202,10 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
   remember_use(rank, launch);
   launch.socket_dir = rank.socket_dir;
   const ConfinementSettings settings = confinement_of(order);
-  RankCgroups groups =
-      cgroups_.create(to_string(order.key), rank_limits(order, settings, options_.node));
+  const CgroupLimits limits = rank_limits(order, settings, options_.node);
+  RankCgroups groups = cgroups_.create(to_string(order.key), limits);
   rank.cgroups = launch.cgroups = std::move(groups.directories);
+  RETURN_IF_ERROR(check_groups(groups, limits, powers_));
   launch.confinement = rank_confinement(launch, settings, powers_, options_.python_dir);
   launch.confinement.counts_gpus_from_zero =
       groups.filters_devices && !options_.node.gpu_minors.empty();

@@ -34,8 +34,7 @@ void OsRankHost::remember_use(Rank& rank, const LaunchFile& launch) {
     const auto found = environment.find(name);
     return found == environment.end() ? std::string() : found->second;
   };
-  const Result<GpuSet> gpus = parse_gpu_set(value("CUDA_VISIBLE_DEVICES"));
-  if (gpus.is_ok()) rank.gpus = gpus.value();
+  rank.gpus = launch.gpus;
   const std::string nodes = value("HAI_NNODES");
   rank.is_distributed = !nodes.empty() && nodes != "1";
 }

@@ -34,13 +34,20 @@ CgroupLimits rank_limits(const LaunchRank& order, const ConfinementSettings& set
 Powers find_powers(CgroupHost& cgroups) {
   const RankCgroups probe =
       cgroups.create("probe", {.processes = 1, .devices = std::vector<DeviceRule>()});
-  const bool has_pids = std::ranges::any_of(probe.directories, [](const std::string& directory) {
-    return ::access((directory + "/pids.max").c_str(), F_OK) == 0;
-  });
   remove_cgroups(probe.directories);
   return {.mounts = can_make_mounts(),
-          .process_limits = has_pids,
+          .process_limits = probe.limits_processes,
           .device_filters = probe.filters_devices};
+}
+
+Status check_groups(const RankCgroups& made, const CgroupLimits& limits, const Powers& powers) {
+  if (limits.devices && powers.device_filters && !made.filters_devices) {
+    return unavailable("the node cannot filter the rank's devices any more (control groups)");
+  }
+  if (limits.processes > 0 && powers.process_limits && !made.limits_processes) {
+    return unavailable("the node cannot limit the rank's processes any more (control groups)");
+  }
+  return ok();
 }
 
 Confinement rank_confinement(const LaunchFile& launch, const ConfinementSettings& settings,

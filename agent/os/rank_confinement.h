@@ -30,6 +30,10 @@ struct Powers {
 // Tries them.
 Powers find_powers(CgroupHost& cgroups);
 
+// An error if a rank's groups are less than the node was found to make: what was promised at the
+// agent's start is kept for each rank, or the rank does not start.
+Status check_groups(const RankCgroups& made, const CgroupLimits& limits, const Powers& powers);
+
 Confinement rank_confinement(const LaunchFile& launch, const ConfinementSettings& settings,
                              const Powers& powers, const std::string& python_dir);
 

@@ -1,6 +1,7 @@
 #include "agent/rpc/reason_seeker.h"
 
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -20,12 +21,16 @@ void ReasonSeeker::seek(const std::string& server, const TlsTexts& texts) {
     if (shared_->is_seeking || shared_->found) return;
   }
   shared_ = std::make_shared<Shared>();
-  std::thread([shared = shared_, server, texts] {
-    Status why = why_no_grpc(server, texts);
-    const std::lock_guard lock(shared->mutex);
-    shared->is_seeking = false;
-    if (!why.is_ok()) shared->found = {.server = server, .why = std::move(why)};
-  }).detach();
+  try {
+    std::thread([shared = shared_, server, texts] {
+      Status why = why_no_grpc(server, texts);
+      const std::lock_guard lock(shared->mutex);
+      shared->is_seeking = false;
+      if (!why.is_ok()) shared->found = {.server = server, .why = std::move(why)};
+    }).detach();
+  } catch (const std::system_error&) {  // As many threads as the system allows: the reason can wait.
+    shared_.reset();
+  }
 }
 
 std::optional<ReasonSeeker::Finding> ReasonSeeker::take() {

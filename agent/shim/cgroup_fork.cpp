@@ -17,7 +17,10 @@ bool add_self(int processes) { return ::write(processes, "0", 1) == 1; }
 CgroupFork::CgroupFork(const std::vector<std::string>& directories) {
   for (const std::string& directory : directories) {
     UniqueFd processes(::open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
-    if (!processes.is_open()) continue;  // The agent made what it could: see CgroupHost.
+    if (!processes.is_open()) {
+      has_all_ = false;
+      continue;
+    }
     const bool is_v2 = ::access((directory + "/cgroup.controllers").c_str(), F_OK) == 0;
     if (is_v2 && !unified_.is_open()) {
       unified_ = UniqueFd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -17,6 +17,8 @@ class CgroupFork {
   // What CgroupHost::create() gave; may be empty.
   explicit CgroupFork(const std::vector<std::string>& directories);
 
+  // Whether all were there: outside of them the rank would have the whole machine.
+  bool has_all() const { return has_all_; }
   // As fork(). The child must call join() before anything else, and may call nothing that
   // allocates.
   pid_t fork();
@@ -28,6 +30,7 @@ class CgroupFork {
   UniqueFd unified_processes_;       // its cgroup.procs, for kernels before 5.7
   std::vector<UniqueFd> processes_;  // cgroup.procs of the v1 groups
   bool is_born_inside_ = false;
+  bool has_all_ = true;
 };
 
 }  // namespace hai

@@ -21,6 +21,7 @@ namespace hai {
 namespace {
 
 constexpr const char* kOwnNamespace = "/proc/self/ns/mnt";
+constexpr const char* kUserServices = "/run/user";
 
 struct KeptFolder {
   std::string path;
@@ -79,6 +80,9 @@ Status attach(const std::vector<KeptFolder>& kept) {
     if (::move_mount(folder.tree.get(), "", AT_FDCWD, folder.path.c_str(),
                      MOVE_MOUNT_F_EMPTY_PATH) != 0)
       return failed(folder.path.c_str());
+    // Its copy would hand on to the machine what is mounted in it.
+    if (::mount(nullptr, folder.path.c_str(), nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
+      return failed(folder.path.c_str());
   }
   return ok();
 }
@@ -90,6 +94,12 @@ std::string options_of_shared_memory() {
   return fmt::format("mode=1777,size={}", uint64_t{info.f_blocks} * info.f_frsize);
 }
 
+// MS_NOEXEC where the file system of `path` is mounted so: a new mount of it would forget that.
+unsigned long no_programs(const std::string& path) {
+  struct statvfs info {};
+  return ::statvfs(path.c_str(), &info) == 0 && (info.f_flag & ST_NOEXEC) != 0 ? MS_NOEXEC : 0;
+}
+
 // In the new namespace.
 Status mount_all(const PrivateMountPlan& plan, const std::vector<KeptFolder>& kept) {
   constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV;
@@ -97,9 +107,14 @@ Status mount_all(const PrivateMountPlan& plan, const std::vector<KeptFolder>& ke
   const std::string options = options_of_shared_memory();
   if (::mount("tmpfs", "/dev/shm", "tmpfs", kPlain, options.c_str()) != 0)
     return failed("/dev/shm");
+  const unsigned long as_its_disk = MS_BIND | MS_REMOUNT | kPlain | no_programs(plan.temp_dir);
   if (::mount(plan.temp_dir.c_str(), "/tmp", nullptr, MS_BIND, nullptr) != 0 ||
-      ::mount(nullptr, "/tmp", nullptr, MS_BIND | MS_REMOUNT | kPlain, nullptr) != 0)
+      ::mount(nullptr, "/tmp", nullptr, as_its_disk, nullptr) != 0)
     return failed("/tmp");
+  // Else the user's own systemd, if he has one here, starts programs outside the rank for him.
+  if (::access(kUserServices, F_OK) == 0 &&
+      ::mount("tmpfs", kUserServices, "tmpfs", kPlain, "mode=755") != 0)
+    return failed(kUserServices);
   RETURN_IF_ERROR(attach(kept));
   if (::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC, "hidepid=invisible") != 0)
     return failed("/proc");

@@ -212,6 +212,7 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
       environment_texts(process, user, launch.confinement.counts_gpus_from_zero);
   const bool absolute = launch.entrypoint.starts_with('/');
   CgroupFork groups(launch.cgroups);
+  if (!groups.has_all()) return internal("cannot open the rank's control groups");
   ChildPlan plan = {
       .launch = launch,
       .user = user,
@@ -231,6 +232,8 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
   if (started.pid < 0) return resource_exhausted("cannot start a process: {}", errno_text(errno));
   return started;
 }
+
+bool is_of_the_node(LaunchStep step) { return step < LaunchStep::user; }
 
 std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
                      const LaunchProcess& process) {

@@ -25,12 +25,12 @@ struct StartedProgram {
 };
 
 enum class LaunchStep : int {
-  session,
+  session,  // the node's, down to privileges
   cgroup,
   output,
   mounts,
-  user,
   privileges,
+  user,  // the job's from here on
   workspace,
   entrypoint,
   permission,
@@ -44,6 +44,8 @@ struct LaunchFailure {
 Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProcess& process,
                                      const UserIdentity& user, const Confines& confines);
 
+// Whether what failed is the node's and not the job's: elsewhere it may go well.
+bool is_of_the_node(LaunchStep step);
 // For the job's owner.
 std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
                      const LaunchProcess& process);

@@ -114,12 +114,12 @@ Status Shim::give_temp_dir() {
 
 void Shim::start_programs() {
   const Result<Confines> confines = make_confines(launch_, user_.value());
-  if (!confines.is_ok()) return launch_failed(confines.status().message());
-  if (const Status given = give_temp_dir(); !given.is_ok()) return launch_failed(given.message());
+  if (!confines.is_ok()) return node_failed(confines.status().message());
+  if (const Status given = give_temp_dir(); !given.is_ok()) return node_failed(given.message());
   for (const LaunchProcess& process : launch_.processes) {
     Result<StartedProgram> started =
         start_program(launch_, process, user_.value(), confines.value());
-    if (!started.is_ok()) return launch_failed(started.status().message());
+    if (!started.is_ok()) return node_failed(started.status().message());
     OutputPipe pipe(context_, std::move(started.value().output), spool_,
                     [this] { saw_activity(); });
     programs_.push_back(
@@ -141,7 +141,11 @@ void Shim::check_launch(Program& program) {
   const ssize_t got = ::read(program.failure.native_handle(), &failure, sizeof failure);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return watch_launch(program);
   program.failure.close();
-  if (got == sizeof failure) return launch_failed(describe(failure, launch_, program.process));
+  if (got == sizeof failure) {
+    std::string message = describe(failure, launch_, program.process);
+    return is_of_the_node(failure.step) ? node_failed(std::move(message))
+                                        : launch_failed(std::move(message));
+  }
   program.is_running = true;
   check_all_running();
 }

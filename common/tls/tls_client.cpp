@@ -144,7 +144,8 @@ int last_alert() {
 }
 
 bool is_about_certificates(int alert) {
-  return (alert >= SSL3_AD_BAD_CERTIFICATE && alert <= TLS1_AD_UNKNOWN_CA) ||
+  const bool is_listed = alert >= SSL3_AD_BAD_CERTIFICATE && alert <= TLS1_AD_UNKNOWN_CA;
+  return (is_listed && alert != SSL3_AD_ILLEGAL_PARAMETER) ||
          alert == TLS13_AD_CERTIFICATE_REQUIRED;
 }
 

@@ -7,6 +7,12 @@
 namespace hai {
 namespace {
 
+// The guard judges a token that is not empty (serving.cpp), and no call with more than one.
+bool shows_token(const grpc::CallbackServerContext& context) {
+  const auto found = context.client_metadata().find("authorization");
+  return found != context.client_metadata().end() && !found->second.empty();
+}
+
 // A call that has ended before it began.
 class Refused final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage> {
  public:
@@ -19,8 +25,7 @@ class Refused final : public grpc::ServerBidiReactor<v1::AgentMessage, v1::Serve
 grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentService::Connect(
     grpc::CallbackServerContext* context) {
   std::shared_ptr<void> place;
-  // The guard has looked at certificates and at the tokens in the metadata (serving.cpp).
-  if (!wants_certificates_ && !context->client_metadata().contains("authorization")) {
+  if (!wants_certificates_ && !shows_token(*context)) {
     place = {nullptr, [count = strangers_](void*) { --*count; }};
     if (++*strangers_ > kStrangersMax) {
       return new Refused(resource_exhausted("{} agents are saying hello already", kStrangersMax));

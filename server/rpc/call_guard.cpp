@@ -17,10 +17,23 @@ std::string_view text_of(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
-void note(CallHead& head, std::string_view key, std::string_view value) {
-  if (key == ":path") head.method = value;
-  if (key == "authorization") head.authorization = value;
-}
+// What the guard is asked, gathered from one header after the other.
+struct Headers {
+  CallHead head;
+  int authorizations = 0;
+
+  void note(std::string_view key, std::string_view value) {
+    if (key == ":path") head.method = value;
+    if (key != "authorization") return;
+    head.authorization = value;
+    ++authorizations;
+  }
+  // Of two, the guard and the call might each look at another one.
+  Status judge(const CallGuard& guard) const {
+    if (authorizations > 1) return unauthenticated("there are {} authorizations", authorizations);
+    return guard(head);
+  }
+};
 
 class Processor final : public grpc::AuthMetadataProcessor {
  public:
@@ -28,9 +41,9 @@ class Processor final : public grpc::AuthMetadataProcessor {
   bool IsBlocking() const override { return false; }
   grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* caller, OutputMetadata*,
                        OutputMetadata*) override {
-    CallHead head{.nodes = nodes_of(*caller)};
-    for (const auto& [key, value] : metadata) note(head, text_of(key), text_of(value));
-    return to_grpc(guard_(head));
+    Headers headers{.head = {.nodes = nodes_of(*caller)}};
+    for (const auto& [key, value] : metadata) headers.note(text_of(key), text_of(value));
+    return to_grpc(headers.judge(guard_));
   }
 
  private:
@@ -39,11 +52,11 @@ class Processor final : public grpc::AuthMetadataProcessor {
 
 void judge(void* state, grpc_auth_context*, const grpc_metadata* metadata, size_t count,
            grpc_process_auth_metadata_done_cb done, void* call) {
-  CallHead head;
+  Headers headers;
   for (size_t i = 0; i < count; ++i) {
-    note(head, text_of(metadata[i].key), text_of(metadata[i].value));
+    headers.note(text_of(metadata[i].key), text_of(metadata[i].value));
   }
-  const Status status = (*static_cast<const CallGuard*>(state))(head);
+  const Status status = headers.judge(*static_cast<const CallGuard*>(state));
   done(call, nullptr, 0, nullptr, 0, static_cast<grpc_status_code>(status.code()),
        status.is_ok() ? nullptr : status.message().c_str());
 }

@@ -43,7 +43,9 @@ struct GrpcListener::Impl {
         refused(error.message());
         return accept_later();
       }
-      take(std::move(socket)) ? accept() : accept_later();
+      const bool is_taken = take(std::move(socket));
+      // What one machine has used up is no reason to let others wait.
+      is_taken || !table.is_full() ? accept() : accept_later();
     });
   }
 

@@ -29,10 +29,22 @@ TEST(Isolation, EachHasAWord) {
             "must be strict, shared or none, is loose");
 }
 
-TEST(PathsToKeep, AreThoseThatWouldBeHiddenOuterFirst) {
-  EXPECT_THAT(paths_to_keep(
-                  {"/tmp/b/c", "/home/ann", "/dev/shm/x", "/tmp/b", "/tmp", "/tmpfiles", "/tmp/b"}),
-              ElementsAre("/dev/shm/x", "/tmp/b", "/tmp/b/c"));
+TEST(PathsToKeep, AreThoseThatWouldBeHidden) {
+  EXPECT_THAT(
+      paths_to_keep({"/home/ann", "/dev/shm/x", "/tmp/b", "/tmp", "/tmp/", "/tmpfiles", "/tmp/b"}),
+      ElementsAre("/dev/shm/x", "/tmp/b"));
+}
+
+// The outer one's mount has it, and the user may change links in it while mounts are made.
+TEST(PathsToKeep, AreNoneBelowAnother) {
+  EXPECT_THAT(paths_to_keep({"/tmp/b/c", "/tmp/b-c/d", "/tmp/b", "/tmp/b/c/d", "//tmp/./b/e/"}),
+              ElementsAre("/tmp/b", "/tmp/b-c/d"));
+}
+
+// Root would make the folders in a /tmp where the links before .. are not.
+TEST(PathsToKeep, LeadNowhereElse) {
+  EXPECT_THAT(paths_to_keep({"/tmp/a/../../run/nologin", "/tmp/..", "/dev/shm/../../etc"}),
+              ElementsAre());
 }
 
 LaunchRank with_gpus(GpuSet gpus) {
