@@ -8,6 +8,7 @@ import pwd
 import shutil
 import stat
 import subprocess
+import tempfile
 import unittest
 
 from cluster import Cluster, eventually, programs
@@ -44,7 +45,10 @@ class Prison(Cluster):
     """A cluster whose one node confines its ranks so."""
 
     def __init__(self, isolation):
-        super().__init__(name=f"cell-{isolation}", nodes=1, gpus=8)
+        # Not in /tmp, which ranks have for their own: modes alone keep them from the agent's files.
+        root = tempfile.mkdtemp(prefix="hai-e2e-", dir="/var/tmp")
+        super().__init__(name=f"cell-{isolation}", nodes=1, gpus=8, root=root)
+        self.owns_root = True
         self.settings = self.root / "settings.yaml"
         self.settings.write_text(
             f"isolation: {isolation}\n"

@@ -20,6 +20,8 @@ def tell(name, action, needs, targets):
         return f"ESCAPED {name}: {str(action(targets))[:200]!r}"
     except attempts.Absent as why:
         return f"absent {name}: {why}"
+    except FileNotFoundError as why:
+        return f"absent {name}: {why}"  # What is not there was not kept from anybody.
     except (OSError, attempts.Refused) as why:
         return f"refused {name}: {getattr(why, 'strerror', None) or why}"
 
