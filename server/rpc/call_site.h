@@ -7,12 +7,11 @@
 
 #include <grpcpp/support/server_callback.h>
 
-#include <atomic>
-#include <memory>
-
 #include "common/loop.h"
 #include "server/api/admission.h"
 #include "server/api/caller_board.h"
+#include "server/api/failure_limit.h"
+#include "server/api/open_streams.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
 #include "server/rpc/known_peers.h"
@@ -30,11 +29,9 @@ struct CallSite {
   const CallerBoard& callers;
   Admission& admission;
   RequestMeter& meter;
-  KnownPeers& known;  // connections of people whose token is known
-  // Calls that are for anyone (SignIn) by callers whom nobody knows: how many are under way.
-  static constexpr int kStrangersMax = 64;
-  static constexpr size_t kStrangersBytes = 64 << 10;  // of a request
-  std::shared_ptr<std::atomic<int>> strangers = std::make_shared<std::atomic<int>>(0);
+  OpenStreams& streams;
+  KnownPeers& known;       // connections of people whose token is known
+  FailureLimit& failures;  // of those who sign in or join
 };
 
 // Who calls, by "Bearer TOKEN"; nobody if there is none.
