@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/control/verbs/decide.h"
+#include "server/control/verbs/tokens.h"
 
 namespace hai {
 namespace {

@@ -6,7 +6,7 @@
 #include "server/api/caller_board.h"
 #include "server/auth/token.h"
 #include "server/control/engine/controller.h"
-#include "server/control/verbs/decide.h"
+#include "server/control/verbs/tokens.h"
 
 namespace hai {
 namespace {

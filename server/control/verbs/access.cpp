@@ -1,7 +1,7 @@
 // Who a caller is, and which job he means and may control.
 
 #include "common/whole_number.h"
-#include "server/control/verbs/decide.h"
+#include "server/control/verbs/tokens.h"
 
 namespace hai {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "server/control/verbs/decide.h"
+#include "server/control/verbs/tokens.h"
 
 namespace hai {
 namespace {

@@ -18,19 +18,6 @@ HAI_COMMANDS(HAI_DECIDE)
 // How long a session holds that nobody uses.
 inline constexpr Duration kSessionIdleMax = 2h;
 
-// How long a token is kept after its end, so that people see why theirs does not work.
-inline constexpr Duration kOverTokensKept = 24h;
-
-// What the label of a session begins with whose user signed in with a token; that token's id (the
-// first digits of its hash) follows. Whoever revokes the token ends the session.
-inline constexpr std::string_view kSignedInWith = "signed in with token ";
-
-// Whether the token holds now; nullptr is one that nobody knows. unauthenticated says why not.
-// `used` may be a later use than the state knows of.
-Status check_token(const Token* token, UnixTime now, UnixTime used = {});
-// `name` with the rights of the user, as far as the scope lets him have them; nullptr is nobody.
-Result<Actor> actor_of(const std::string& name, const User* user, TokenScope scope);
-
 // Who the caller is, with no more rights than his token has. `now` ends tokens.
 Result<Actor> authenticate(const ClusterState& state, const Caller& caller, UnixTime now);
 
