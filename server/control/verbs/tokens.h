@@ -1,6 +1,6 @@
 #pragma once
-// Whether a token holds and what it lets its user be, for the state's own judgement (access.cpp) and
-// for those who keep a copy of its tokens.
+// Whether a token holds and what it lets its user be: for the state's own judgement (access.cpp),
+// and for those who keep a copy of its tokens.
 
 #include <string>
 #include <string_view>

@@ -16,7 +16,6 @@ class MungeReader {
  public:
   // What a credential must hold, so that one made for another program lets nobody in here.
   static constexpr std::string_view kPayload = "hai sign-in";
-  static constexpr int kWaitingMax = 64;
   using Done = std::function<void(Result<std::string>)>;
 
   // `socket` of munged; "" = where it usually is.

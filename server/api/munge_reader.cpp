@@ -1,15 +1,14 @@
-#include "server/auth/munge.h"
+#include "server/api/munge_reader.h"
 
 #include <munge.h>
 #include <pwd.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <cstdlib>
 #include <utility>
 #include <vector>
+
+#include "server/api/question_worker.h"
 
 namespace hai {
 namespace {
@@ -57,35 +56,23 @@ Result<std::string> user_of(const std::string& credential, const std::string& so
 }  // namespace
 
 struct MungeReader::Impl {
-  Impl(Loop& used_loop, std::string used_socket)
-      : loop(used_loop), socket(std::move(used_socket)) {}
-
   Loop& loop;
   const std::string socket;
-  std::atomic<int> waiting{0};
-  boost::asio::thread_pool thread{1};  // last: it uses all above
+  QuestionWorker worker;  // last: it uses all above
 };
 
 MungeReader::MungeReader(Loop& loop, std::string socket)
-    : impl_(std::make_unique<Impl>(loop, std::move(socket))) {}
+    : impl_(new Impl{.loop = loop, .socket = std::move(socket), .worker = {}}) {}
 
-MungeReader::~MungeReader() {
-  impl_->thread.stop();
-  impl_->thread.join();
-}
+MungeReader::~MungeReader() = default;
 
 void MungeReader::read(std::string credential, Done done) {
-  if (++impl_->waiting > kWaitingMax) {
-    --impl_->waiting;
-    return done(resource_exhausted("{} munge credentials are being read already", kWaitingMax));
-  }
-  boost::asio::post(impl_->thread, [impl = impl_.get(), credential = std::move(credential),
-                                    done = std::move(done)]() mutable {
-    Result<std::string> user = user_of(credential, impl->socket);
-    --impl->waiting;
-    impl->loop.post(
-        [done = std::move(done), user = std::move(user)]() mutable { done(std::move(user)); });
-  });
+  const bool is_taken =
+      impl_->worker.post([impl = impl_.get(), credential = std::move(credential), done] {
+        Result<std::string> user = user_of(credential, impl->socket);
+        impl->loop.post([done, user = std::move(user)] { done(user); });
+      });
+  if (!is_taken) done(resource_exhausted("too many munge credentials are being read already"));
 }
 
 }  // namespace hai
