@@ -328,6 +328,7 @@ Status Serving::prepare() { return impl_->prepare(); }
 Status Serving::listen() { return impl_->listen(); }
 void Serving::start() {
   impl_->controller.start();
+  impl_->next_note = impl_->loop.now() + kTokenNote;
   impl_->look_at_tokens();
 }
 void Serving::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
