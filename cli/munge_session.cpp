@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPayload = "hai sign-in";  // as the server asks for (server/api/munge_reader.h)
+constexpr const char* kPayload =
+    "hai sign-in";  // as the server asks for (server/api/munge_reader.h)
 constexpr size_t kCredentialMax = 16 << 10;
 // The server ends a session that was not used for two hours.
 constexpr auto kUnusedMax = std::chrono::minutes(100);

@@ -60,7 +60,6 @@ struct NewToken {
 };
 
 constexpr Duration kTokenTtlMin = 1min;
-constexpr Words kTokenScopes{TokenScope::read, TokenScope::admin};
 
 Result<NewToken> new_token(const v1::CreateTokenRequest& request, const SignInDesk::Rules& rules) {
   NewToken wanted{.user = request.user(), .label = request.label(), .ttl = rules.token_ttl};
