@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
@@ -19,7 +18,8 @@ struct Options {
   std::vector<std::string> urls;
   std::string name;
   std::string ca;
-  std::optional<std::string> munge;  // "" = where munged's socket usually is
+  bool munge = false;
+  std::string munge_socket;
   bool offline = false;
 };
 
@@ -39,11 +39,13 @@ int init(Session& session, const Options& options) {
     const Status status = check_context_name(options.name);
     if (!status.is_ok()) return session.usage_error("--name: " + std::string(status.message()));
   }
-  if (options.token.empty() == !options.munge) {
+  if (options.token.empty() != options.munge) {
     return session.usage_error("either a TOKEN or --munge says who you are");
   }
   Context context{.name = options.name, .servers = {}, .token = options.token};
-  if (options.munge) context.munge = options.munge->empty() ? Context::kSystem : *options.munge;
+  if (options.munge) {
+    context.munge = options.munge_socket.empty() ? Context::kSystem : options.munge_socket;
+  }
   for (const std::string& url : options.urls) {
     const Result<std::string> address = parse_server_address(url);
     if (!address.is_ok()) return session.usage_error(address.status().message());
@@ -83,10 +85,10 @@ void add_init(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("init", "Join a cluster with a token")->group("You");
   const auto options = std::make_shared<Options>();
   verb->add_option("TOKEN", options->token, "as your administrator gave it to you");
-  verb->add_option(
-          "--munge", options->munge,
-          "without a token, by this machine's munged; its socket, if it is not the usual one")
-      ->expected(0, 1);
+  CLI::Option* munge =
+      verb->add_flag("--munge", options->munge, "without a token, by this machine's munged");
+  verb->add_option("--munge-socket", options->munge_socket, "of munged, if it is not the usual one")
+      ->needs(munge);
   verb->add_option("--url", options->urls,
                    "grpc://HOST:PORT, or https://HOST:PORT with TLS; repeat it for standby servers")
       ->required()

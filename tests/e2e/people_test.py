@@ -252,7 +252,7 @@ class MungeTest(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "the first user is root, and who runs this is not")
     def test_no_token_at_all(self):
         url = f"grpc://127.0.0.1:{self.server.grpc}"
-        self.cluster.ok("init", f"--munge={self.socket}", "--url", url, env=self.env)
+        self.cluster.ok("init", "--munge", "--munge-socket", self.socket, "--url", url, env=self.env)
         self.assertIn("root (admin)", self.cluster.ok("whoami", env=self.env))
         kept = self.cluster.root / "cache/hai/sessions/servers.json"
         self.assertEqual(stat.S_IMODE(kept.stat().st_mode), 0o600)
