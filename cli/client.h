@@ -43,7 +43,10 @@ namespace hai::cli {
   CALL(set_user, SetUser, SetUserRequest, User)                                 \
   CALL(create_token, CreateToken, CreateTokenRequest, CreateTokenReply)         \
   CALL(list_tokens, ListTokens, ListTokensRequest, ListTokensReply)             \
-  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)         \
+  CALL(sign_in, SignIn, SignInRequest, SignInReply)                             \
+  CALL(begin_sign_in, BeginSignIn, BeginSignInRequest, BeginSignInReply)        \
+  CALL(sign_out, SignOut, SignOutRequest, SignOutReply)
 
 // Called for each message of a stream; false ends it.
 template <typename Message>

@@ -38,6 +38,7 @@ Context context_from_json(const ordered_json& item) {
   context.dev_data = item.value("dev_data", "");
   context.before = item.value("before", "");
   context.ca = item.value("ca", "");
+  context.munge = item.value("munge", "");
   return context;
 }
 
@@ -85,6 +86,7 @@ std::string format_contexts(const ContextConfig& config) {
     if (!context.dev_data.empty()) item["dev_data"] = context.dev_data;
     if (!context.before.empty()) item["before"] = context.before;
     if (!context.ca.empty()) item["ca"] = context.ca;
+    if (!context.munge.empty()) item["munge"] = context.munge;
     root["contexts"].push_back(std::move(item));
   }
   return root.dump(2) + "\n";

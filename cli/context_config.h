@@ -20,6 +20,9 @@ struct Context {
   std::string dev_data = {};  // of a dev cluster: its data directory
   std::string before = {};    // which one was current when it became so
   std::string ca = {};  // whom its servers are believed by, in PEM, or kSystem; "" = plain text
+  // Signs in with munge instead of a token: the path of munged's socket, or kSystem; "" = it does
+  // not
+  std::string munge = {};
   static constexpr const char* kSystem = "system";  // whom this machine believes
   bool operator==(const Context&) const = default;
 };

@@ -5,6 +5,7 @@
 #include "cli/client.h"
 #include "cli/context_config.h"
 #include "cli/exit_code.h"
+#include "cli/munge_session.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
 
@@ -42,8 +43,14 @@ Result<Client*> Session::client() {
   if (!chosen.value().dev_data.empty()) dev_cluster_ = chosen.value().name;
   Result<TlsTexts> tls = tls_of(chosen.value());
   RETURN_IF_ERROR(tls.status());
-  client_ = std::make_unique<Client>(chosen.value().servers, chosen.value().token,
-                                     std::move(tls).value());
+  std::string token = chosen.value().token;
+  if (token.empty() && !chosen.value().munge.empty()) {
+    Result<std::string> session = munge_session(chosen.value(), tls.value());
+    if (!session.is_ok()) return session.status();
+    token = std::move(session).value();
+    forget_session_ = [context = chosen.value()] { forget_munge_session(context); };
+  }
+  client_ = std::make_unique<Client>(chosen.value().servers, token, std::move(tls).value());
   client_->set_notice([](const std::string& line) { say(line); });
   return client_.get();
 }
@@ -54,6 +61,10 @@ int Session::fail(const Status& status) const {
     text +=
         fmt::format("; `hai dev up --name {0}` starts it, `hai dev status --name {0}` tells more",
                     dev_cluster_);
+  }
+  if (status.code() == Code::unauthenticated && forget_session_) {
+    forget_session_();
+    text += "; the session that was kept here is over, try again for a new one";
   }
   if (status.code() == Code::not_found && client_ != nullptr && suggestions_left_ > 0) {
     --suggestions_left_;

@@ -2,6 +2,7 @@
 // One run of `hai`: the options that hold for every verb, the connection (made at its first use),
 // the exit code.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -45,7 +46,8 @@ class Session {
  private:
   std::unique_ptr<Client> client_;
   mutable int suggestions_left_ = 3;  // of a long list of wrong names the first ones tell enough
-  std::string dev_cluster_;           // its name, if the context is one on this machine
+  std::function<void()> forget_session_;  // of a token that was not given but got
+  std::string dev_cluster_;               // its name, if the context is one on this machine
 };
 
 }  // namespace hai::cli

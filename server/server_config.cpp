@@ -81,6 +81,30 @@ void read_tls(YamlReader& reader, TlsFiles* tls) {
   }
 }
 
+// How people prove who they are, and how long it lasts.
+void read_people(YamlReader& reader, ServerConfig* config) {
+  constexpr YamlReader::DurationRange kTokenRange{.low = 1min, .high = 24h * 3653};
+  reader.duration("tokens.ttl", &config->token_ttl, kTokenRange);
+  reader.duration("tokens.ttl_max", &config->token_ttl_max, kTokenRange);
+  if (config->token_ttl > config->token_ttl_max) {
+    reader.fail("tokens.ttl", fmt::format("is {}, longer than tokens.ttl_max: {}",
+                                          format_duration(config->token_ttl),
+                                          format_duration(config->token_ttl_max)));
+  }
+  reader.integer("streams_per_user", &config->streams_per_user, {.low = 1, .high = 100'000});
+  std::string munge;
+  if (reader.string("munge", &munge) && munge != "false") {
+    if (munge != "true" && !munge.starts_with('/')) {
+      reader.fail("munge", "must be true, false or the path of munged's socket, is " + munge);
+    }
+    config->munge_socket = munge == "true" ? "" : munge;
+  }
+  reader.boolean("munge_create_users", &config->munge_creates_users);
+  if (config->munge_creates_users && !config->munge_socket) {
+    reader.fail("munge_create_users", "needs munge: true");
+  }
+}
+
 Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   ServerConfig config;
   reader.string("cluster", &config.cluster);
@@ -105,6 +129,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   reader.file("agent_token_file", &config.agent_token_file);
   read_quota(reader, &config.default_quota_nodes);
   read_knobs(reader, &config.knobs);
+  read_people(reader, &config);
   read_archive(reader, &config);
   read_log(reader, &config);
   RETURN_IF_ERROR(to_status(reader.finish(), source));

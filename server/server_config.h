@@ -29,6 +29,11 @@ struct ServerConfig {
   std::string agent_token_file;  // "" = agents prove by their certificates alone
   TlsFiles tls;  // of both ports; `ca` is tls.client_ca: agents must show certificates of it
   std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
+  Duration token_ttl = 24h * 90;               // of tokens that are made without a ttl
+  Duration token_ttl_max = 24h * 365;
+  int streams_per_user = 256;
+  std::optional<std::string> munge_socket;  // of munged, which proves who people are; "" = its own
+  bool munge_creates_users = false;
   Knobs knobs;
   std::string archive_older_than;  // of `hai-server archive`; "" = it must be told
   std::string archive_dir;

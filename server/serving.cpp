@@ -1,18 +1,24 @@
 #include "server/serving.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/log.h"
 #include "common/open_files.h"
+#include "proto/json/call_options.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/caller_board.h"
 #include "server/api/event_feed.h"
+#include "server/api/failure_limit.h"
 #include "server/api/log_router.h"
+#include "server/api/munge_reader.h"
 #include "server/api/observatory.h"
+#include "server/api/open_streams.h"
 #include "server/api/operations.h"
 #include "server/api/queries.h"
 #include "server/api/request_meter.h"
+#include "server/api/sign_in.h"
 #include "server/api/standing_board.h"
 #include "server/auth/token.h"
 #include "server/http/event_hub.h"
@@ -36,6 +42,9 @@ struct ConnectionShares {
   size_t http = 0;
   size_t grpc = 0;
 };
+
+constexpr Duration kTokenLook = 500ms;
+constexpr Duration kTokenNote = 1min;
 
 ConnectionShares connection_shares(long open_files) {
   const auto most = static_cast<size_t>(std::max(open_files, 64L));
@@ -62,18 +71,28 @@ struct Serving::Impl {
         advisor(loop, controller, queries, feed, history),
         observatory(loop, controller, samples),
         logs(loop, gateway),
+        sign_in({.loop = loop,
+                 .controller = controller,
+                 .callers = callers,
+                 .rules = {.token_ttl = config.token_ttl,
+                           .token_ttl_max = config.token_ttl_max,
+                           .munge_creates_users = config.munge_creates_users},
+                 .munge = decode_munge()}),
         agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
-        operations({loop, queries, actions, advisor, observatory, config.grpc_address}),
-        api_service({loop, board, callers, operations, queries, logs, admission, calls, *known}),
+        operations({loop, queries, actions, advisor, observatory, config.grpc_address, sign_in}),
+        api_service({loop, board, callers, operations, queries, logs, admission, calls, streams,
+                     *known, failures}),
         routes({.loop = loop,
                 .standing = board,
                 .callers = callers,
                 .controller = controller,
                 .observatory = observatory,
                 .events = events,
+                .streams = streams,
                 .requests = requests,
                 .calls = calls,
                 .admission = admission,
+                .failures = failures,
                 .operations = operations,
                 .queries = queries,
                 .advisor = advisor,
@@ -83,7 +102,8 @@ struct Serving::Impl {
                 .web = web,
                 .status_page_user = config.status_page ? config.admin_user : ""}) {
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
-      callers.follow(durable, state);
+      // A revoked token ends its streams at once, not in the middle of what is told here.
+      if (callers.follow(durable, state)) loop.post([this] { streams.check(); });
     });
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       observatory.events().count(durable, state);
@@ -140,6 +160,25 @@ struct Serving::Impl {
                                   {"reason", now.reason}});
   }
 
+  DecodeMunge decode_munge() {
+    if (!config.munge_socket) return nullptr;
+    munge = std::make_unique<MungeReader>(loop, *config.munge_socket);
+    return [this](std::string credential, Done<std::string> done) {
+      munge->read(std::move(credential), std::move(done));
+    };
+  }
+
+  // Tokens end by time, too, and what was used is noted for people to see.
+  void look_at_tokens() {
+    token_timer = loop.call_after(kTokenLook, [this] { look_at_tokens(); });
+    streams.check();
+    if (!controller.standing().is_leading() || loop.now() < next_note) return;
+    next_note = loop.now() + kTokenNote;
+    NoteTokenUses command{callers.uses_to_note()};
+    if (command.used.empty() && !callers.has_tokens_to_remove()) return;
+    controller.submit({.is_server = true}, std::move(command), [](const Result<CommandReply>&) {});
+  }
+
   // Without a secret their certificates prove enough.
   Status check_secret(std::string_view shown) const {
     const bool has_secret = !secrets.agent_token.empty();
@@ -168,6 +207,7 @@ struct Serving::Impl {
   // On gRPC's threads.
   Status judge(const CallHead& head) {
     if (head.method.starts_with("/hai.v1.AgentService/")) return judge_agent(head);
+    if (for_anyone.contains(head.method)) return ok();
     const Status admitted = callers.admit(caller_of(head.authorization));
     if (!admitted.is_ok()) calls.note("", "refused", std::string(to_string(admitted.code())), 0);
     return admitted;
@@ -223,7 +263,8 @@ struct Serving::Impl {
                                       .at_once = shares.grpc / 2,
                                       .silent = shares.grpc / 8},
                            .known = known,
-                           .guard = [this](const CallHead& head) { return judge(head); }},
+                           .guard = [this](const CallHead& head) { return judge(head); },
+                           .others = &api_service.for_anyone()},
                           config.tls);
     if (!grpc_started.is_ok()) return grpc_started.status();
     http = std::move(http_started).value();
@@ -233,6 +274,7 @@ struct Serving::Impl {
 
   // Leadership goes first, so that a standby takes over while calls still end here.
   void stop(std::function<void()> stopped) {
+    loop.cancel(token_timer);
     controller.stop([this, stopped = std::move(stopped)] {
       gateway.close_all(unavailable("the server stops"));
       grpc->stop(loop, [this, stopped] {
@@ -246,19 +288,26 @@ struct Serving::Impl {
   Loop& loop;
   const ServerConfig config;
   const ServingSecrets secrets;
+  const std::set<std::string, std::less<>> for_anyone = paths_for_anyone();  // of gRPC
   Admission admission;
   RequestMeter calls;                                                        // of gRPC
   const std::shared_ptr<KnownPeers> known = std::make_shared<KnownPeers>();  // of gRPC
   AgentGateway gateway;
   EventFeed feed;
   StandingBoard board;
-  CallerBoard callers;
+  CallerBoard callers{[this] { return loop.wall_now(); }};
+  OpenStreams streams{callers, {.per_user = static_cast<size_t>(config.streams_per_user)}};
+  FailureLimit failures;
+  TimerId token_timer = 0;
+  MonoTime next_note{};
+  std::unique_ptr<MungeReader> munge;
   Controller controller;
   Actions actions;
   Queries queries;
   Advisor advisor;
   Observatory observatory;
   LogRouter logs;
+  SignInDesk sign_in;
   AgentService agent_service;
   Operations operations;
   ApiService api_service;
@@ -277,7 +326,11 @@ Serving::~Serving() = default;
 
 Status Serving::prepare() { return impl_->prepare(); }
 Status Serving::listen() { return impl_->listen(); }
-void Serving::start() { impl_->controller.start(); }
+void Serving::start() {
+  impl_->controller.start();
+  impl_->next_note = impl_->loop.now() + kTokenNote;
+  impl_->look_at_tokens();
+}
 void Serving::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
 int Serving::grpc_port() const { return impl_->grpc->port(); }
 int Serving::http_port() const { return impl_->http->port(); }

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.h"
 #include "cli/context_config.h"
 #include "cli/exit_code.h"
+#include "cli/munge_session.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -17,6 +18,8 @@ struct Options {
   std::vector<std::string> urls;
   std::string name;
   std::string ca;
+  bool munge = false;
+  std::string munge_socket;
   bool offline = false;
 };
 
@@ -36,7 +39,13 @@ int init(Session& session, const Options& options) {
     const Status status = check_context_name(options.name);
     if (!status.is_ok()) return session.usage_error("--name: " + std::string(status.message()));
   }
+  if (options.token.empty() != options.munge) {
+    return session.usage_error("either a TOKEN or --munge says who you are");
+  }
   Context context{.name = options.name, .servers = {}, .token = options.token};
+  if (options.munge) {
+    context.munge = options.munge_socket.empty() ? Context::kSystem : options.munge_socket;
+  }
   for (const std::string& url : options.urls) {
     const Result<std::string> address = parse_server_address(url);
     if (!address.is_ok()) return session.usage_error(address.status().message());
@@ -49,9 +58,13 @@ int init(Session& session, const Options& options) {
   if (!tls.is_ok()) return session.fail(tls.status());
   // A wrong token or address is best noticed now, and the cluster knows its own name.
   if (!options.offline) {
-    Client client(context.servers, context.token, tls.value());
+    Result<std::string> token = context.token;
+    if (options.munge) token = munge_session(context, tls.value());
+    if (!token.is_ok()) return session.fail(token.status());
+    Client client(context.servers, token.value(), tls.value());
     const Result<v1::WhoAmIReply> who = client.who_am_i({});
     if (!who.is_ok()) return session.fail(who.status());
+    if (options.munge && context.name.empty()) forget_munge_session(context);
     if (context.name.empty()) context.name = who.value().cluster();
     say(fmt::format("you are {} ({})", who.value().user(), who.value().role()));
   }
@@ -71,7 +84,11 @@ int init(Session& session, const Options& options) {
 void add_init(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("init", "Join a cluster with a token")->group("You");
   const auto options = std::make_shared<Options>();
-  verb->add_option("TOKEN", options->token, "as your administrator gave it to you")->required();
+  verb->add_option("TOKEN", options->token, "as your administrator gave it to you");
+  CLI::Option* munge =
+      verb->add_flag("--munge", options->munge, "without a token, by this machine's munged");
+  verb->add_option("--munge-socket", options->munge_socket, "of munged, if it is not the usual one")
+      ->needs(munge);
   verb->add_option("--url", options->urls,
                    "grpc://HOST:PORT, or https://HOST:PORT with TLS; repeat it for standby servers")
       ->required()
@@ -85,6 +102,8 @@ void add_init(CLI::App& app, Session& session) {
                                       "join a cluster and make it the current one"},
                                      {"hai init TOKEN --url grpc://a:7777 --url grpc://b:7777",
                                       "two servers, one leads"},
+                                     {"hai init --munge --url https://gpu.example.org:7777",
+                                      "on a login node of a site that has munge"},
                                      {"hai context use other", "go to another cluster you know"}}};
   verb->callback([&session, options] { session.exit_code = init(session, *options); });
 }

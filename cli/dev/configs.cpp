@@ -57,6 +57,7 @@ bootstrap:
 agent_token_file: {}
 {}migrate_on_start: true
 default_quota_nodes: unlimited
+streams_per_user: 20000
 knobs:
 {}log:
   level: info

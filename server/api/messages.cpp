@@ -307,6 +307,10 @@ void to_proto(const Token& token, v1::Token& out) {
   out.set_user(token.user);
   out.set_label(clean_utf8(token.label));
   out.set_created_at_us(to_micros(token.created_at));
+  if (token.expires_at) out.set_expires_at_us(to_micros(*token.expires_at));
+  if (token.last_used_at) out.set_last_used_at_us(to_micros(*token.last_used_at));
+  out.set_scope(word(to_string(token.scope)));
+  out.set_is_session(token.kind == TokenKind::session);
 }
 
 void to_proto(const ProgressPoint& point, v1::ProgressPoint& out) {

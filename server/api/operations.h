@@ -22,6 +22,7 @@ class Actions;
 class Advisor;
 class Observatory;
 class Queries;
+class SignInDesk;
 
 // Writes the answer into an empty message.
 template <typename Reply>
@@ -97,6 +98,7 @@ class Operations {
     Advisor& advisor;
     Observatory& observatory;
     std::string server_address;  // what Cluster.leader says
+    SignInDesk& sign_in;
   };
   explicit Operations(Parts parts) : parts_(std::move(parts)) {}
 

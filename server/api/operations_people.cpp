@@ -3,8 +3,10 @@
 #include "server/api/actions.h"
 #include "server/api/answers.h"
 #include "server/api/operations.h"
+#include "server/api/sign_in.h"
 #include "server/api/words.h"
 #include "server/auth/token.h"
+#include "server/control/engine/controller.h"
 
 namespace hai {
 
@@ -48,6 +50,58 @@ void show_quota(Queries& queries, const Caller& caller, const QuotaName& name,
         }
         answer(aborted("the quota of {} was removed meanwhile", name.quota.owner));
       });
+}
+
+struct NewToken {
+  std::string user;
+  std::string label;
+  Duration ttl{};
+  std::optional<TokenScope> scope;
+};
+
+constexpr Duration kTokenTtlMin = 1min;
+
+Result<NewToken> new_token(const v1::CreateTokenRequest& request, const SignInDesk::Rules& rules) {
+  NewToken wanted{.user = request.user(), .label = request.label(), .ttl = rules.token_ttl};
+  if (!request.ttl().empty()) {
+    const Result<Duration> ttl = parse_duration(request.ttl());
+    if (!ttl.is_ok()) return invalid_argument("ttl: {}", ttl.status().message());
+    wanted.ttl = ttl.value();
+  }
+  if (wanted.ttl < kTokenTtlMin || wanted.ttl > rules.token_ttl_max) {
+    return invalid_argument("ttl: a token holds for {} to {} here, not for {}",
+                            format_duration(kTokenTtlMin), format_duration(rules.token_ttl_max),
+                            format_duration(wanted.ttl));
+  }
+  if (!request.scope().empty()) {
+    const Result<TokenScope> scope = kTokenScopes.read("scope", request.scope());
+    if (!scope.is_ok()) return scope.status();
+    wanted.scope = scope.value();
+  }
+  return wanted;
+}
+
+TokenScope scope_of(Role role) {
+  switch (role) {
+    case Role::user:
+      return TokenScope::submit;
+    case Role::operator_:
+      return TokenScope::operate;
+    case Role::admin:
+      break;
+  }
+  return TokenScope::admin;
+}
+
+// Without a wish as much as the user's role and the maker's own token allow.
+Result<TokenScope> scope_for(std::optional<TokenScope> wanted, const User& user,
+                             const Actor& maker) {
+  const TokenScope most = scope_of(user.role);
+  if (!wanted) return std::min(most, maker.scope);
+  if (*wanted <= most) return *wanted;
+  return invalid_argument("scope: {} is {} {}, whose tokens are for {} at most, not for {}",
+                          user.name, user.role == Role::user ? "a" : "an", to_string(user.role),
+                          to_string(most), to_string(*wanted));
 }
 
 }  // namespace
@@ -125,22 +179,35 @@ Prepared<v1::User> Operations::SetUser(const v1::SetUserRequest& request) {
 
 // The secret is in this answer and nowhere else: only its hash is kept.
 Prepared<v1::CreateTokenReply> Operations::CreateToken(const v1::CreateTokenRequest& request) {
-  return [this, request](const Caller& caller, Answer<v1::CreateTokenReply> answer) {
-    parts_.queries.who_am_i(caller, [this, caller, request, answer](Result<WhoAmIView> me) {
-      if (!me.is_ok()) return answer(me.status());
-      const std::string secret = make_token_secret();
-      const Token token{.hash = hash_token(secret),
-                        .user = request.user().empty() ? me.value().user.name : request.user(),
-                        .label = request.label(),
-                        .created_at = parts_.loop.wall_now()};
-      parts_.actions.add_token(
-          caller, token,
-          answer_with<CommandReply>(
-              answer, [token, secret](const CommandReply&, v1::CreateTokenReply& reply) {
-                to_proto(token, *reply.mutable_token());
-                reply.set_secret(secret);
-              }));
-    });
+  Result<NewToken> wanted = new_token(request, parts_.sign_in.rules());
+  if (!wanted.is_ok()) return wanted.status();
+  return [this, wanted = wanted.value()](const Caller& caller,
+                                         Answer<v1::CreateTokenReply> answer) {
+    parts_.queries.controller().read(
+        caller,
+        [this, wanted, caller, answer](const Controller::ReadContext& context, const Actor& actor) {
+          const std::string name = wanted.user.empty() ? actor.user : wanted.user;
+          const User* user = context.state.find_user(name);
+          if (user == nullptr) return answer(not_found("user {} does not exist", name));
+          const Result<TokenScope> scope = scope_for(wanted.scope, *user, actor);
+          if (!scope.is_ok()) return answer(scope.status());
+          const std::string secret = make_token_secret();
+          const UnixTime now = parts_.loop.wall_now();
+          const Token token{.hash = hash_token(secret),
+                            .user = name,
+                            .label = wanted.label,
+                            .created_at = now,
+                            .scope = scope.value(),
+                            .expires_at = now + wanted.ttl};
+          parts_.actions.add_token(
+              caller, token,
+              answer_with<CommandReply>(
+                  answer, [token, secret](const CommandReply&, v1::CreateTokenReply& reply) {
+                    to_proto(token, *reply.mutable_token());
+                    reply.set_secret(secret);
+                  }));
+        },
+        answer);
   };
 }
 

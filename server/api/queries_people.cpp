@@ -79,7 +79,7 @@ void Queries::list_tokens(const Caller& caller, const std::string& user,
         }
         std::vector<Token> tokens;
         for (const auto& [hash, token] : context.state.tokens()) {
-          if (token.user == owner) tokens.push_back(token);
+          if (token.user == owner && token.kind != TokenKind::join) tokens.push_back(token);
         }
         done(std::move(tokens));
       },
@@ -92,6 +92,7 @@ void Queries::find_token(const Caller& caller, const std::string& id, Done<Token
       [id, done](const Controller::ReadContext& context, const Actor& actor) {
         for (const auto& [hash, token] : context.state.tokens()) {
           const bool may_see = token.user == actor.user || actor.role == Role::admin;
+          if (token.kind == TokenKind::join) continue;  // which are listed by themselves
           if (may_see && token_id(hash) == id) return done(token);
         }
         done(not_found("token {} does not exist", id));

@@ -49,6 +49,8 @@ std::string hash_token(std::string_view secret) { return to_hex(digest_of(secret
 
 std::string token_id(std::string_view hash) { return std::string(hash.substr(0, kIdDigits)); }
 
+std::string csrf_of(std::string_view secret) { return hash_token("csrf" + std::string(secret)); }
+
 // Comparing digests hides the lengths too.
 bool equal_secrets(std::string_view a, std::string_view b) {
   const Digest left = digest_of(a);

@@ -17,6 +17,11 @@ std::string hash_token(std::string_view secret);
 // Names a token without giving it away: the first 12 digits of its hash.
 std::string token_id(std::string_view hash);
 
+// What a page that was given the session of this secret in a cookie says with each change, as a
+// sign that the change comes from it: other pages make browsers send the cookie, but cannot know
+// this.
+std::string csrf_of(std::string_view secret);
+
 // Takes as long for a near miss as for a far one.
 bool equal_secrets(std::string_view a, std::string_view b);
 

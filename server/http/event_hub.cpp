@@ -84,6 +84,18 @@ void EventHub::cut_all(const std::string& reason) {
   changed_.notify_all();
 }
 
+void EventHub::end(WatcherId id, const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = watchers_.find(id);
+    if (found == watchers_.end()) return;
+    Watcher& watcher = found->second;
+    if (!watcher.has_ended && watcher.end.empty()) watcher.end = end_frame(watcher.after, reason);
+    is_news_ = true;
+  }
+  changed_.notify_all();
+}
+
 void EventHub::cut(Watcher& watcher, const std::string& reason) {
   if (watcher.has_ended || !watcher.end.empty()) return;
   watcher.end = end_frame(watcher.after, reason);

@@ -61,6 +61,8 @@ class EventHub {
   void remove(WatcherId id);
   // The next piece; "" text never, nullopt after the end. One call at a time per watcher.
   void next(WatcherId id, HttpChunkDone done);
+  // It gets `reason` as its last words, without what it has not seen yet.
+  void end(WatcherId id, const std::string& reason);
   // Where the watcher stands.
   int64_t position(WatcherId id) const;
 

@@ -12,7 +12,6 @@ namespace hai {
 namespace {
 
 constexpr int kPage = 200;
-constexpr auto kCheckCaller = std::chrono::seconds(60);  // whether his token still holds
 
 //   catching up: pages through the loop ──has all the feed has──▶ watching: pieces of the hub
 class EventStream : public std::enable_shared_from_this<EventStream> {
@@ -22,37 +21,36 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
       : parts_(parts),
         caller_(std::move(caller)),
         list_(std::move(list)),
-        filter_(std::move(filter)),
-        checked_at_(std::chrono::steady_clock::now()) {}
+        filter_(std::move(filter)) {}
   ~EventStream() {
     if (watcher_ != 0) parts_.hub.remove(watcher_);
   }
 
+  // On the loop's thread, before the first piece is asked for: the caller must be let in as long as
+  // the stream lives. While it catches up each page asks for itself.
+  Status begin() {
+    Result<OpenStreams::Place> place = parts_.streams.open(
+        caller_, OpenStreams::Kind::other, [weak = weak_from_this()](const Status& why) {
+          auto self = weak.lock();
+          if (!self) return;
+          self->refused_ = why;
+          if (self->watcher_ != 0) self->parts_.hub.end(self->watcher_, why.message());
+        });
+    if (!place.is_ok()) return place.status();
+    place_ = std::move(place).value();
+    return ok();
+  }
+
   void next(HttpChunkDone done) {
     if (has_ended_) return done(std::nullopt);
-    const bool is_due = std::chrono::steady_clock::now() - checked_at_ > kCheckCaller;
-    if (watcher_ != 0 && !is_due) return parts_.hub.next(watcher_, std::move(done));
-    parts_.loop.post([self = shared_from_this(), done = std::move(done)] {
-      if (self->watcher_ != 0) return self->check(done);
-      self->page(done);
-    });
+    if (watcher_ != 0) return parts_.hub.next(watcher_, std::move(done));
+    parts_.loop.post([self = shared_from_this(), done = std::move(done)] { self->page(done); });
   }
 
  private:
   void end(const HttpChunkDone& done, const Status& why) {
     has_ended_ = true;
     done(end_frame(*list_.after_seq, why.message()));
-  }
-
-  void check(const HttpChunkDone& done) {
-    parts_.queries.who_am_i(caller_, [self = shared_from_this(), done](Result<WhoAmIView> me) {
-      if (!me.is_ok()) {
-        self->list_.after_seq = self->parts_.hub.position(self->watcher_);
-        return self->end(done, me.status());
-      }
-      self->checked_at_ = std::chrono::steady_clock::now();
-      self->parts_.hub.next(self->watcher_, done);
-    });
   }
 
   void page(const HttpChunkDone& done) {
@@ -65,6 +63,7 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
 
   // On the loop's thread, where events become durable: between here and the hub none is lost.
   void paged(EventPage page, const HttpChunkDone& done) {
+    if (refused_) return end(done, *refused_);
     list_.after_seq = std::max(*list_.after_seq, page.seen_to);
     const EventFeed& feed = parts_.queries.feed();
     if (*list_.after_seq >= feed.last_seq()) {
@@ -83,7 +82,8 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   EventListRequest list_;
   const EventFilter filter_;
   EventHub::WatcherId watcher_ = 0;
-  std::chrono::steady_clock::time_point checked_at_;
+  OpenStreams::Place place_;
+  std::optional<Status> refused_;  // why the caller is not let in any more
   bool has_ended_ = false;
 };
 
@@ -102,6 +102,7 @@ void open_event_stream(const EventStreamParts& parts, const Caller& caller, Even
           EventListRequest from = list;
           if (*from.after_seq < 0) from.after_seq = parts.queries.feed().last_seq();
           auto stream = std::make_shared<EventStream>(parts, caller, from, filter.value());
+          if (Status status = stream->begin(); !status.is_ok()) return done(status);
           done(HttpStream([stream](HttpChunkDone chunk) { stream->next(std::move(chunk)); }));
         },
         done);

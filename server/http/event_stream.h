@@ -2,6 +2,7 @@
 // The body of one GET /api/v1/events: what the reader has missed from the feed or the history, then
 // what comes from the hub. Made on the loop's thread, asked on the HTTP server's.
 
+#include "server/api/open_streams.h"
 #include "server/api/queries.h"
 #include "server/http/event_hub.h"
 #include "server/http/http_message.h"
@@ -14,6 +15,7 @@ struct EventStreamParts {
   Loop& loop;
   Queries& queries;
   EventHub& hub;
+  OpenStreams& streams;
 };
 
 // `list.after_seq` is where to begin. Answers with the stream, or an error if the caller may not

@@ -35,10 +35,39 @@ class LoopSource : public std::enable_shared_from_this<LoopSource> {
 
 }  // namespace
 
+std::string_view session_cookie(const HttpRequest& request) {
+  std::string_view cookies = request.header("cookie");
+  while (!cookies.empty()) {
+    const size_t end = std::min(cookies.find(';'), cookies.size());
+    std::string_view cookie = cookies.substr(0, end);
+    cookies.remove_prefix(std::min(end + 1, cookies.size()));
+    while (cookie.starts_with(' ')) cookie.remove_prefix(1);
+    if (!cookie.starts_with(kSessionCookie)) continue;
+    cookie.remove_prefix(kSessionCookie.size());
+    if (cookie.starts_with('=')) return cookie.substr(1);
+  }
+  return {};
+}
+
+Status check_csrf(const HttpRequest& request) {
+  if (!request.header("authorization").empty()) return ok();
+  if (request.method == "GET" || request.method == "HEAD") return ok();
+  const std::string_view secret = session_cookie(request);
+  if (secret.empty() || equal_secrets(request.header("x-hai-csrf"), csrf_of(secret))) return ok();
+  return permission_denied(
+      "a change by the cookie of a session needs the header X-Hai-Csrf, which signing in gave");
+}
+
 Caller caller_of(const HttpRequest& request) {
-  const std::string_view token = bearer_token(request.header("authorization"));
-  if (token.empty()) return {};
-  return {.token_hash = hash_token(token)};
+  // Whoever says one thing in Authorization is not taken for another one by his cookie.
+  if (const std::string_view authorization = request.header("authorization");
+      !authorization.empty()) {
+    const std::string_view token = bearer_token(authorization);
+    return token.empty() ? Caller{} : Caller{.token_hash = hash_token(token)};
+  }
+  const std::string_view secret = session_cookie(request);
+  if (secret.empty() || !check_csrf(request).is_ok()) return {};
+  return {.token_hash = hash_token(secret)};
 }
 
 HttpResponse spec_problem(const std::vector<FieldError>& errors) {

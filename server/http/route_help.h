@@ -13,7 +13,16 @@
 
 namespace hai {
 
+// Whose token came with the request: in Authorization, else in the cookie of a session. The cookie
+// counts for what changes something only with the header that check_csrf() asks for.
 Caller caller_of(const HttpRequest& request);
+// permission_denied for a request that changes something and that a browser may have been made to
+// send by another page: it has the cookie of a session, and not the header that goes with it.
+Status check_csrf(const HttpRequest& request);
+
+// The cookie of a session: its secret; "" = none.
+inline constexpr std::string_view kSessionCookie = "hai_session";
+std::string_view session_cookie(const HttpRequest& request);
 
 // invalid_argument with all errors of a spec, as text and one by one.
 HttpResponse spec_problem(const std::vector<FieldError>& errors);

@@ -6,6 +6,7 @@
 #include "proto/json/call_options.h"
 #include "server/api/admission.h"
 #include "server/api/caller_board.h"
+#include "server/api/failure_limit.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
 #include "server/http/problem.h"
@@ -21,6 +22,7 @@ HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)), submits_(sub
   add_job_routes(router_, parts_);
   add_verb_routes(router_, parts_);
   add_event_routes(router_, parts_);
+  add_session_routes(router_, parts_);
   router_.add("GET", "/api/v1/openapi.json",
               [text = openapi_.json()](const HttpRequest&, const HttpRouter::Parameters&,
                                        HttpRespond respond) { respond({.body = text}); });
@@ -29,7 +31,7 @@ HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)), submits_(sub
     CHECK(rules != nullptr);  // a route that is not in schemas/openapi.yaml
     const bool is_for_anyone = openapi_.is_for_anyone(method, pattern);
     return [this, rules, is_for_anyone](const HttpRequest& request) {
-      if (!is_for_anyone) RETURN_IF_ERROR(parts_.callers.admit(caller_of(request)));
+      if (!is_for_anyone) RETURN_IF_ERROR(admit(request));
       return check_query(*rules, request);
     };
   });
@@ -46,10 +48,17 @@ HttpResponse HttpRoutes::show(const HttpRequest& request) const {
   return parts_.web.answer(request);
 }
 
+Status HttpRoutes::admit(const HttpRequest& request) const {
+  RETURN_IF_ERROR(check_csrf(request));
+  return parts_.callers.admit(caller_of(request));
+}
+
 std::optional<HttpResponse> HttpRoutes::turn_away(const HttpRequest& head) const {
   if (auto elsewhere = redirect_or_refuse(parts_.standing.get(), parts_.scheme, head))
     return elsewhere;
-  const Status admitted = parts_.callers.admit(caller_of(head));
+  // That a body is too long is the answer to whom the route would have let in.
+  if (openapi_.is_for_anyone(head.method, router_.pattern_of(head))) return std::nullopt;
+  const Status admitted = admit(head);
   if (!admitted.is_ok()) return problem(admitted);
   return std::nullopt;
 }
@@ -66,8 +75,8 @@ void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
   const bool is_web = !parts_.web.is_empty() && WebFiles::is_page_or_file(request.path);
   const std::string route = is_web ? "dashboard" : router_.pattern_of(request);
   const auto began = std::chrono::steady_clock::now();
-  auto answer = [this, method = known_method(request.method), route, began,
-                 respond = std::move(respond)](HttpResponse response) {
+  HttpRespond answer = [this, method = known_method(request.method), route, began,
+                        respond = std::move(respond)](HttpResponse response) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     parts_.requests.note(method, route.empty() ? "none" : route,
                          std::to_string(response.status / 100) + "xx", took.count());
@@ -78,6 +87,17 @@ void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
     return answer(std::move(*elsewhere));
   }
   if (!request.path.starts_with("/api/")) return router_.route(request, std::move(answer));
+  // Who shows what proves nothing again and again is answered for a while only. A page that asks
+  // whether it has a session shows nothing.
+  if (openapi_.is_for_anyone(request.method, route) && !request.body.empty()) {
+    if (Status status = parts_.failures.may_try(request.peer); !status.is_ok()) {
+      return answer(problem(status));
+    }
+    answer = [this, peer = request.peer, answer = std::move(answer)](HttpResponse response) {
+      if (response.status == http_status(Code::unauthenticated)) parts_.failures.note(peer);
+      answer(std::move(response));
+    };
+  }
   const bool is_submit = submits_.contains(request.method + " " + route);
   const auto kind = is_submit ? Admission::Kind::submit : Admission::Kind::other;
   if (!parts_.admission.enter(kind, 1)) {

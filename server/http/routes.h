@@ -20,9 +20,11 @@ class Admission;
 class Advisor;
 class CallerBoard;
 class Controller;
+class FailureLimit;
 class LogRouter;
 class RequestMeter;
 class EventHub;
+class OpenStreams;
 class Observatory;
 class Operations;
 class Queries;
@@ -36,9 +38,11 @@ struct HttpParts {
   Controller& controller;
   Observatory& observatory;
   EventHub& events;
+  OpenStreams& streams;
   RequestMeter& requests;
   const RequestMeter& calls;  // those of gRPC
   Admission& admission;
+  FailureLimit& failures;  // of those who sign in or join
   Operations& operations;
   Queries& queries;
   Advisor& advisor;
@@ -60,6 +64,7 @@ void add_api_routes(HttpRouter& router, const HttpParts& parts);
 void add_job_routes(HttpRouter& router, const HttpParts& parts);
 void add_verb_routes(HttpRouter& router, const HttpParts& parts);
 void add_event_routes(HttpRouter& router, const HttpParts& parts);
+void add_session_routes(HttpRouter& router, const HttpParts& parts);
 void add_status_page(HttpRouter& router, const HttpParts& parts);
 
 class HttpRoutes {
@@ -71,6 +76,7 @@ class HttpRoutes {
   std::optional<HttpResponse> turn_away(const HttpRequest& head) const;
 
  private:
+  Status admit(const HttpRequest& request) const;
   HttpResponse show(const HttpRequest& request) const;
 
   const HttpParts parts_;

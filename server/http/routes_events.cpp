@@ -39,7 +39,7 @@ void stream_events(const HttpParts& parts, const HttpRequest& http, const HttpRe
   Result<EventListRequest> list = stream_request(http);
   if (!list.is_ok()) return respond(problem(list.status()));
   parts.loop.post([&parts, caller = caller_of(http), list = list.value(), respond] {
-    open_event_stream({parts.loop, parts.queries, parts.events}, caller, list,
+    open_event_stream({parts.loop, parts.queries, parts.events, parts.streams}, caller, list,
                       [respond](Result<HttpStream> stream) {
                         if (!stream.is_ok()) return respond(problem(stream.status()));
                         HttpResponse response{.content_type = "text/event-stream"};

@@ -7,6 +7,7 @@
 #include "proto/convert/spec_convert.h"
 #include "proto/json/json_reader.h"
 #include "server/api/log_tail.h"
+#include "server/api/open_streams.h"
 #include "server/http/json.h"
 #include "server/http/routes.h"
 #include "server/http/run_operation.h"
@@ -134,8 +135,10 @@ void read_log(const HttpParts& parts, const HttpRequest& request, const std::str
   Result<LogTailRequest> tail = log_request(request, job);
   if (!tail.is_ok()) return respond(problem(tail.status()));
   parts.loop.post([&parts, caller = caller_of(request), tail = tail.value(), respond] {
-    auto source = std::make_shared<Source<LogPiece>>(
-        tail_log(parts.loop, parts.queries, parts.logs, caller, tail));
+    const auto kind = tail.follow ? OpenStreams::Kind::log : OpenStreams::Kind::other;
+    auto source = std::make_shared<Source<LogPiece>>(GuardedSource<LogPiece>::make(
+        parts.streams, caller, kind,
+        tail_log(parts.loop, parts.queries, parts.logs, caller, tail)));
     (*source)([&parts, source, respond](Result<std::optional<LogPiece>> first) {
       if (!first.is_ok()) return respond(problem(first.status()));
       HttpResponse response = text_response(first.value() ? first.value()->data : "");

@@ -8,13 +8,19 @@
 #include "server/api/admission.h"
 #include "server/api/operations.h"
 #include "server/rpc/call_site.h"
+#include "server/rpc/calls_for_anyone.h"
 
 namespace hai {
 
 class LogRouter;
 class Queries;
 
-class ApiService final : public v1::Api::CallbackService {
+// Those that are for anyone are served elsewhere (calls_for_anyone.h).
+using KnownCallersService =
+    v1::Api::WithGenericMethod_SignIn<v1::Api::WithGenericMethod_BeginSignIn<
+        v1::Api::WithGenericMethod_JoinNode<v1::Api::CallbackService>>>;
+
+class ApiService final : public KnownCallersService {
  public:
   struct Parts {
     Loop& loop;
@@ -25,13 +31,20 @@ class ApiService final : public v1::Api::CallbackService {
     LogRouter& logs;
     Admission& admission;
     RequestMeter& meter;
+    OpenStreams& streams;
     KnownPeers& known;
+    FailureLimit& failures;
   };
   explicit ApiService(Parts parts)
-      : site_{parts.loop, parts.standing, parts.callers, parts.admission, parts.meter, parts.known},
+      : site_{parts.loop,  parts.standing, parts.callers, parts.admission,
+              parts.meter, parts.streams,  parts.known,   parts.failures},
+        for_anyone_(site_, parts.operations),
         operations_(parts.operations),
         queries_(parts.queries),
         logs_(parts.logs) {}
+
+  // Serves the calls that this service has given away.
+  grpc::CallbackGenericService& for_anyone() { return for_anyone_; }
 
 #define HAI_UNARY(name, Request, Reply)                                                        \
   grpc::ServerUnaryReactor* name(grpc::CallbackServerContext*, const v1::Request*, v1::Reply*) \
@@ -47,6 +60,7 @@ class ApiService final : public v1::Api::CallbackService {
 
  private:
   const CallSite site_;
+  CallsForAnyone for_anyone_;
   Operations& operations_;
   Queries& queries_;
   LogRouter& logs_;

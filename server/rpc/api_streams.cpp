@@ -18,12 +18,15 @@ grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
                       .tail_bytes = request->tail_bytes(),
                       .follow = request->follow()};
   auto open = [this, caller = caller_of(*context), tail = std::move(tail)] {
-    return convert_source<v1::ReadLogReply>(tail_log(site_.loop, queries_, logs_, caller, tail),
-                                            [](const LogPiece& piece) {
-                                              std::vector<v1::ReadLogReply> batch(1);
-                                              to_proto(piece, batch[0]);
-                                              return batch;
-                                            });
+    const auto kind = tail.follow ? OpenStreams::Kind::log : OpenStreams::Kind::other;
+    return convert_source<v1::ReadLogReply>(
+        GuardedSource<LogPiece>::make(site_.streams, caller, kind,
+                                      tail_log(site_.loop, queries_, logs_, caller, tail)),
+        [](const LogPiece& piece) {
+          std::vector<v1::ReadLogReply> batch(1);
+          to_proto(piece, batch[0]);
+          return batch;
+        });
   };
   return SourceStream<v1::ReadLogReply>::start(site_, "ReadLog", context, std::move(open));
 }
@@ -31,11 +34,14 @@ grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
 grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerContext* context,
                                                         const v1::WatchJobRequest* request) {
   auto open = [this, caller = caller_of(*context), job = request->job()] {
-    return convert_source<v1::Job>(tail_job(queries_, caller, job), [](const JobView& view) {
-      std::vector<v1::Job> batch(1);
-      to_proto(view, WithSpec::yes, batch[0]);
-      return batch;
-    });
+    return convert_source<v1::Job>(
+        GuardedSource<JobView>::make(site_.streams, caller, OpenStreams::Kind::other,
+                                     tail_job(queries_, caller, job)),
+        [](const JobView& view) {
+          std::vector<v1::Job> batch(1);
+          to_proto(view, WithSpec::yes, batch[0]);
+          return batch;
+        });
   };
   return SourceStream<v1::Job>::start(site_, "WatchJob", context, std::move(open));
 }
@@ -47,7 +53,9 @@ grpc::ServerWriteReactor<v1::Event>* ApiService::WatchEvents(
                         .kinds = {request->kinds().begin(), request->kinds().end()},
                         .after_seq = request->after_seq()};
   auto open = [this, caller = caller_of(*context), tail = std::move(tail)] {
-    return convert_source<v1::Event>(tail_events(site_.loop, queries_, caller, tail),
+    return convert_source<v1::Event>(GuardedSource<std::vector<EventView>>::make(
+                                         site_.streams, caller, OpenStreams::Kind::other,
+                                         tail_events(site_.loop, queries_, caller, tail)),
                                      [](const std::vector<EventView>& events) {
                                        std::vector<v1::Event> batch(events.size());
                                        for (size_t i = 0; i < events.size(); ++i)

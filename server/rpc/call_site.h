@@ -10,6 +10,8 @@
 #include "common/loop.h"
 #include "server/api/admission.h"
 #include "server/api/caller_board.h"
+#include "server/api/failure_limit.h"
+#include "server/api/open_streams.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
 #include "server/rpc/known_peers.h"
@@ -27,7 +29,9 @@ struct CallSite {
   const CallerBoard& callers;
   Admission& admission;
   RequestMeter& meter;
-  KnownPeers& known;  // connections of people whose token is known
+  OpenStreams& streams;
+  KnownPeers& known;       // connections of people whose token is known
+  FailureLimit& failures;  // of those who sign in or join
 };
 
 // Who calls, by "Bearer TOKEN"; nobody if there is none.

@@ -37,6 +37,7 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 60'000);
   for (grpc::Service* service : services) builder.RegisterService(service);
+  if (door.others != nullptr) builder.RegisterCallbackGenericService(door.others);
 
   std::unique_ptr<GrpcServer> result(new GrpcServer());
   result->server_ = builder.BuildAndStart();

@@ -3,6 +3,8 @@
 // services' reactors post to a loop and are finished from it, so the loop must run until `stopped`
 // has been called.
 
+#include <grpcpp/generic/async_generic_service.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,7 +25,8 @@ class Loop;
 struct GrpcDoor {
   ListenerLimits limits = {};
   std::shared_ptr<KnownPeers> known = nullptr;
-  CallGuard guard = nullptr;  // null = every call is read
+  CallGuard guard = nullptr;                       // null = every call is read
+  grpc::CallbackGenericService* others = nullptr;  // calls that no service has; null = refused
 };
 
 class GrpcServer {

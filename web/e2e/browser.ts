@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 // Debian's Chromium, without the background connections that a closed network would refuse.
 export function launch(): Promise<Browser> {
@@ -23,6 +23,12 @@ export interface Look {
   token?: string;
 }
 
+// The cookie of a session, as the page of signing in gets it.
+export async function signIn(context: BrowserContext, url: string, token: string): Promise<void> {
+  const answer = await context.request.post(new URL('/api/v1/session', url).href, { data: { token } });
+  if (!answer.ok()) throw new Error(`signing in: ${answer.status()} ${await answer.text()}`);
+}
+
 export async function openPage(browser: Browser, url: string, look: Look): Promise<Page> {
   const context = await browser.newContext({
     viewport: { width: look.width, height: look.height },
@@ -31,7 +37,7 @@ export async function openPage(browser: Browser, url: string, look: Look): Promi
     locale: 'en-GB',
     ignoreHTTPSErrors: true, // a dev cluster's certificate is of its own CA
   });
-  if (look.token) await context.addInitScript((token) => localStorage.setItem('hai.token', token), look.token);
+  if (look.token) await signIn(context, url, look.token);
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   await page.goto(url);

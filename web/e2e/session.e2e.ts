@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
 import { base, dev, look, open, openPage, stopAll, submit, tell } from './story';
 
@@ -11,6 +12,44 @@ it('lets nobody in without a token, and says so of a wrong one', async () => {
   await page.getByLabel('Token').fill(inject('token'));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('healthy GPUs').waitFor();
+  await page.context().close();
+});
+
+const kept = (page: Page): Promise<string> =>
+  page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie + location.href);
+
+it('takes a token from the address and keeps it nowhere', async () => {
+  const page = await openPage(story.browser, `${base}/#token=${inject('token')}`, { ...look, token: '' });
+  await page.getByText('healthy GPUs').waitFor();
+  expect(await kept(page)).not.toContain('hai_');
+  await page.reload();
+  await page.getByText('healthy GPUs').waitFor();
+  await page.context().close();
+});
+
+it('exchanges the token that an older page has left', async () => {
+  const page = await openPage(story.browser, base, { ...look, token: '' });
+  await page.getByLabel('Token').waitFor();
+  await page.evaluate((token) => localStorage.setItem('hai.token', token), inject('token'));
+  await page.reload();
+  await page.getByText('healthy GPUs').waitFor();
+  expect(await kept(page)).not.toContain('hai_');
+  await page.context().close();
+});
+
+it('signs all tabs out with one, and lets nobody change anything by the cookie alone', async () => {
+  const page = await openPage(story.browser, base, look);
+  const other = await page.context().newPage();
+  await other.goto(base);
+  await other.getByText('healthy GPUs').waitFor();
+  const change = await other.evaluate(async () => (await fetch('/api/v1/tokens', { method: 'POST', body: '{}' })).status);
+  expect(change).toBe(403);
+  await page.getByTitle('account').click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByLabel('Token').waitFor();
+  await other.getByLabel('Token').waitFor();
+  await other.reload();
+  await other.getByLabel('Token').waitFor();
   await page.context().close();
 });
 

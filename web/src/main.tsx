@@ -3,7 +3,8 @@ import '@fontsource-variable/geist-mono';
 import './styles/index.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import { ApiError, setTransport, signInFromAddress } from './api/client';
+import { ApiError, setTransport } from './api/client';
+import { beginSession } from './api/session';
 import { App } from './app/App';
 
 const client = new QueryClient({
@@ -18,7 +19,6 @@ const client = new QueryClient({
 });
 
 async function start(): Promise<void> {
-  signInFromAddress();
   const query = new URLSearchParams(location.search);
   const asked = query.get('demo');
   if (asked !== null) sessionStorage.setItem('hai.demo', asked);
@@ -26,6 +26,8 @@ async function start(): Promise<void> {
   if (isDemo) {
     const { createDemo } = await import('./demo/transport');
     setTransport(createDemo({ jobs: Number(query.get('jobs') ?? 0) || 10_000 }));
+  } else {
+    await beginSession();
   }
   createRoot(document.getElementById('root')!).render(
     <QueryClientProvider client={client}>

@@ -1,7 +1,7 @@
 // Who a caller is, and which job he means and may control.
 
 #include "common/whole_number.h"
-#include "server/control/verbs/decide.h"
+#include "server/control/verbs/tokens.h"
 
 namespace hai {
 
@@ -20,12 +20,27 @@ Role role_within(Role role, TokenScope scope) {
   return role;
 }
 
-bool is_idle(const Token& token, UnixTime now) {
-  return token.kind == TokenKind::session &&
-         now - token.last_used_at.value_or(token.created_at) > kSessionIdleMax;
+bool is_idle(const Token& token, UnixTime used, UnixTime now) {
+  used = std::max(used, token.last_used_at.value_or(token.created_at));
+  return token.kind == TokenKind::session && now - used > kSessionIdleMax;
 }
 
 }  // namespace
+
+Status check_token(const Token* token, UnixTime now, UnixTime used) {
+  if (token == nullptr || token->kind == TokenKind::join) {
+    return unauthenticated("the token is not known here or was revoked");
+  }
+  if (token->is_over(now)) {
+    return unauthenticated("the token ended at {}: make a new one (hai token create) or sign in",
+                           format_rfc3339(*token->expires_at));
+  }
+  if (is_idle(*token, used, now)) {
+    return unauthenticated("nothing was done for {}: sign in again",
+                           format_duration(kSessionIdleMax));
+  }
+  return ok();
+}
 
 Result<Actor> authenticate(const ClusterState& state, const Caller& caller, UnixTime now) {
   if (caller.is_server) return Actor{"server", Role::admin};
@@ -35,21 +50,14 @@ Result<Actor> authenticate(const ClusterState& state, const Caller& caller, Unix
     if (caller.token_hash.empty())
       return unauthenticated("no token: run `hai init TOKEN --url URL` first");
     const Token* token = state.find_token(caller.token_hash);
-    if (token == nullptr || token->kind == TokenKind::join) {
-      return unauthenticated("the token is not known here or was revoked");
-    }
-    if (token->is_over(now)) {
-      return unauthenticated("the token ended at {}: make a new one (hai token create) or sign in",
-                             format_rfc3339(*token->expires_at));
-    }
-    if (is_idle(*token, now)) {
-      return unauthenticated("nothing was done for {}: sign in again",
-                             format_duration(kSessionIdleMax));
-    }
+    RETURN_IF_ERROR(check_token(token, now));
     name = token->user;
     scope = token->scope;
   }
-  const User* user = state.find_user(name);
+  return actor_of(name, state.find_user(name), scope);
+}
+
+Result<Actor> actor_of(const std::string& name, const User* user, TokenScope scope) {
   if (user == nullptr) return unauthenticated("user {} is not known", name);
   if (!user->active) return permission_denied("user {} is not active", name);
   return Actor{user->name, role_within(user->role, scope), scope};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "server/control/verbs/decide.h"
+#include "server/control/verbs/tokens.h"
 
 namespace hai {
 namespace {
@@ -48,8 +48,6 @@ Status check_node_group(const ClusterState& state, const std::string& group) {
                    fmt::join(std::views::keys(groups), ", "));
 }
 
-// Tokens that are over are shown for so long, so that people see why theirs does not work.
-constexpr Duration kOverTokensKept = 24h;
 constexpr size_t kSecretsMax = 100;  // of one user
 constexpr int kJoinsMax = 100'000;   // with one token
 
@@ -60,6 +58,17 @@ Status check_join_token(const Actor& actor, const Token& token) {
     return invalid_argument("uses must be 1..{}, is {}", kJoinsMax, token.uses_left);
   }
   return ok();
+}
+
+// Those that were begun with the token.
+std::vector<std::string> sessions_of(const ClusterState& state, const Token& with) {
+  std::vector<std::string> hashes;
+  for (const auto& [hash, token] : state.tokens()) {
+    if (token.kind != TokenKind::session || !token.label.starts_with(kSignedInWith)) continue;
+    const std::string id = token.label.substr(kSignedInWith.size());
+    if (!id.empty() && with.hash.starts_with(id) && hash != with.hash) hashes.push_back(hash);
+  }
+  return hashes;
 }
 
 size_t count_secrets(const ClusterState& state, const std::string& user) {
@@ -147,7 +156,9 @@ Result<CommandReply> decide(Decision& decision, const RevokeToken& command, cons
     RETURN_IF_ERROR(admin_only(actor, "other users' tokens"));
   }
   std::string user = token->user;
+  const std::vector<std::string> sessions = sessions_of(decision.state(), *token);
   decision.emit(TokenRevoked{command.hash});
+  for (const std::string& session : sessions) decision.emit(TokenRevoked{session});
   return CommandReply{{}, user, "token revoked"};
 }
 

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "server/api/failure_limit.h"
+#include "server/api/open_streams.h"
+#include "server/control/verbs/tokens.h"
 #include "tests/support/builders.h"
 
 namespace hai::test {
@@ -12,7 +15,8 @@ using ::testing::HasSubstr;
 // Ann has the token "hash-a", the board follows what becomes of her.
 struct World {
   Cluster c = cluster(nodes(1, gpus(8)));
-  CallerBoard board;
+  UnixTime now = c.now();
+  CallerBoard board{[this] { return now; }};
 
   void tell(EventBody body) {
     c.emit(body);
@@ -59,6 +63,139 @@ TEST(CallerBoard, FollowsTokensAndUsers) {
   w.tell(UserSet{{.name = "ann", .active = false}});
   EXPECT_EQ(w.admit("hash-b"), Code::permission_denied);
   EXPECT_FALSE(w.board.knows({.token_hash = "hash-b"}));
+}
+
+TEST(CallerBoard, ATokenEndsByTheClock) {
+  World w;
+  w.tell(EpochStarted{Epoch{2}});
+  w.tell(TokenSet{{.hash = "short", .user = "ann", .expires_at = w.now + 1h}});
+  w.now += 1h - 1us;
+  EXPECT_EQ(w.admit("short"), Code::ok);
+  w.now += 1us;
+  EXPECT_EQ(w.admit("short"), Code::unauthenticated) << "though no event has said so";
+  EXPECT_FALSE(w.board.knows({.token_hash = "short"}));
+  EXPECT_FALSE(w.board.has_tokens_to_remove());
+  w.now += kOverTokensKept;
+  EXPECT_TRUE(w.board.has_tokens_to_remove());
+}
+
+TEST(CallerBoard, ASessionHoldsAsLongAsItIsUsed) {
+  World w;
+  w.tell(EpochStarted{Epoch{2}});
+  w.tell(TokenSet{{.hash = "s", .user = "ann", .created_at = w.now, .kind = TokenKind::session}});
+  for (int i = 0; i < 3; ++i) {
+    w.now += kSessionIdleMax;
+    EXPECT_EQ(w.admit("s"), Code::ok);
+  }
+  w.now += kSessionIdleMax;
+  EXPECT_TRUE(w.board.check({.token_hash = "s"}).is_ok()) << "which is no use of it";
+  w.now += 1us;
+  EXPECT_EQ(w.admit("s"), Code::unauthenticated);
+}
+
+TEST(CallerBoard, NotesUsesNowAndThen) {
+  World w;
+  w.tell(EpochStarted{Epoch{2}});
+  w.tell(TokenSet{{.hash = "s", .user = "ann", .created_at = w.now, .kind = TokenKind::session}});
+  EXPECT_TRUE(w.board.uses_to_note().empty()) << "nobody came";
+  w.admit("hash-a");
+  w.admit("s");
+  w.admit("nobody");
+  EXPECT_EQ(w.board.uses_to_note(), (std::map<std::string, UnixTime>{{"hash-a", w.now}}))
+      << "the session is as young as that";
+  w.tell(TokensUsed{{{"hash-a", w.now}}});
+  w.now += 5min;
+  w.admit("s");
+  w.admit("hash-a");
+  EXPECT_EQ(w.board.uses_to_note(), (std::map<std::string, UnixTime>{{"s", w.now}}))
+      << "of the other one the hour is known";
+  w.now += 1h;
+  w.admit("hash-a");
+  EXPECT_EQ(w.board.uses_to_note().count("hash-a"), 1u);
+}
+
+TEST(CallerBoard, TakesNoJoinTokenForACaller) {
+  World w;
+  w.tell(EpochStarted{Epoch{2}});
+  w.tell(TokenSet{{.hash = "join", .user = "ann", .kind = TokenKind::join, .uses_left = 1}});
+  EXPECT_EQ(w.admit("join"), Code::unauthenticated);
+  EXPECT_FALSE(w.board.knows({.token_hash = "join"}));
+}
+
+struct Streams : World {
+  OpenStreams streams{board, {.per_user = 3, .logs_per_user = 2}};
+  std::vector<Status> ends;
+
+  Result<OpenStreams::Place> open(OpenStreams::Kind kind = OpenStreams::Kind::other) {
+    return streams.open({.token_hash = "hash-a"}, kind,
+                        [this](const Status& why) { ends.push_back(why); });
+  }
+  Streams() { tell(EpochStarted{Epoch{2}}); }
+};
+
+TEST(OpenStreams, EndWithTheirCaller) {
+  Streams w;
+  const auto first = w.open();
+  const auto second = w.open(OpenStreams::Kind::log);
+  w.streams.check();
+  EXPECT_TRUE(w.ends.empty());
+  w.tell(TokenRevoked{"hash-a"});
+  w.streams.check();
+  ASSERT_EQ(w.ends.size(), 2u);
+  EXPECT_EQ(w.ends[0].code(), Code::unauthenticated);
+  w.streams.check();
+  EXPECT_EQ(w.ends.size(), 2u) << "once each";
+}
+
+TEST(OpenStreams, AreSoManyForOneUserWhateverHisTokens) {
+  Streams w;
+  w.tell(TokenSet{{.hash = "hash-b", .user = "ann"}});
+  w.tell(UserSet{{.name = "bob"}});
+  w.tell(TokenSet{{.hash = "hash-bob", .user = "bob"}});
+  std::vector<Result<OpenStreams::Place>> places;
+  places.push_back(w.open(OpenStreams::Kind::log));
+  places.push_back(w.open(OpenStreams::Kind::log));
+  EXPECT_EQ(w.open(OpenStreams::Kind::log).status().code(), Code::resource_exhausted);
+  places.push_back(w.open());
+  const auto another = w.streams.open({.token_hash = "hash-b"}, OpenStreams::Kind::other, nullptr);
+  EXPECT_EQ(another.status().code(), Code::resource_exhausted);
+  EXPECT_TRUE(w.streams.open({.token_hash = "hash-bob"}, OpenStreams::Kind::log, nullptr).is_ok());
+  places.pop_back();
+  EXPECT_TRUE(w.open().is_ok()) << "the place of one that was dropped";
+}
+
+TEST(OpenStreams, ASourceThatIsWaitedForEndsAtOnce) {
+  Streams w;
+  Done<std::optional<int>> wanted;
+  Source<int> source = GuardedSource<int>::make(
+      w.streams, {.token_hash = "hash-a"}, OpenStreams::Kind::other,
+      [&wanted](Done<std::optional<int>> done) { wanted = std::move(done); });
+  std::vector<Result<std::optional<int>>> got;
+  const auto take = [&got](Result<std::optional<int>> answer) { got.push_back(std::move(answer)); };
+  source(take);
+  wanted(std::optional(7));
+  source(take);
+  w.tell(UserSet{{.name = "ann", .active = false}});
+  w.streams.check();
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].value(), 7);
+  EXPECT_EQ(got[1].status().code(), Code::permission_denied);
+  wanted(std::optional(8));
+  source(take);
+  ASSERT_EQ(got.size(), 3u);
+  EXPECT_EQ(got[2].status().code(), Code::permission_denied) << "and stays so";
+}
+
+TEST(FailureLimit, AnswersSoManyAMinuteOfEachAddress) {
+  FailureLimit limit;
+  const auto now = FailureLimit::Clock::now();
+  for (int i = 0; i < FailureLimit::kFailuresMax; ++i) {
+    EXPECT_TRUE(limit.may_try("10.0.0.1", now).is_ok());
+    limit.note("10.0.0.1", now);
+  }
+  EXPECT_EQ(limit.may_try("10.0.0.1", now).code(), Code::resource_exhausted);
+  EXPECT_TRUE(limit.may_try("10.0.0.2", now).is_ok());
+  EXPECT_TRUE(limit.may_try("10.0.0.1", now + std::chrono::minutes(1)).is_ok());
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ TEST(Authenticate, KnowsTokensAndTrustedNames) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.add_user("bob");
   c.emit(TokenSet{{.hash = "h", .user = "bob"}});
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "h"}, UnixTime{}).value().user, "bob");
-  EXPECT_EQ(authenticate(c.state(), {.trusted_user = "ann"}, UnixTime{}).value().role, Role::admin);
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "h"}, c.now()).value().user, "bob");
+  EXPECT_EQ(authenticate(c.state(), {.trusted_user = "ann"}, c.now()).value().role, Role::admin);
 }
 
 TEST(Authenticate, RefusesTheRest) {
@@ -20,17 +20,66 @@ TEST(Authenticate, RefusesTheRest) {
   c.add_user("bob");
   c.emit(TokenSet{{.hash = "bob", .user = "bob"}});
   c.emit(TokenSet{{.hash = "gone", .user = "nobody"}});
-  EXPECT_EQ(authenticate(c.state(), {}, UnixTime{}).status().code(), Code::unauthenticated);
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "x"}, UnixTime{}).status().code(),
+  EXPECT_EQ(authenticate(c.state(), {}, c.now()).status().code(), Code::unauthenticated);
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "x"}, c.now()).status().code(),
             Code::unauthenticated);
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "gone"}, UnixTime{}).status().code(),
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "gone"}, c.now()).status().code(),
             Code::unauthenticated);
   c.emit(UserSet{{.name = "bob", .active = false}});
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "bob"}, UnixTime{}).status().code(),
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "bob"}, c.now()).status().code(),
             Code::permission_denied);
   c.emit(TokenRevoked{"bob"});
-  EXPECT_EQ(authenticate(c.state(), {.token_hash = "bob"}, UnixTime{}).status().code(),
+  EXPECT_EQ(authenticate(c.state(), {.token_hash = "bob"}, c.now()).status().code(),
             Code::unauthenticated);
+}
+
+// What a token of each kind and scope lets a user of each role be.
+TEST(Authenticate, ATokenLetsNobodyBeMoreThanItsScope) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  for (Role role : {Role::user, Role::operator_, Role::admin}) {
+    c.add_user("bob", {}, role);
+    for (TokenScope scope :
+         {TokenScope::read, TokenScope::submit, TokenScope::operate, TokenScope::admin}) {
+      for (TokenKind kind : {TokenKind::api, TokenKind::session, TokenKind::join}) {
+        c.emit(TokenSet{
+            {.hash = "h", .user = "bob", .created_at = c.now(), .kind = kind, .scope = scope}});
+        const Result<Actor> actor = authenticate(c.state(), {.token_hash = "h"}, c.now());
+        if (kind == TokenKind::join) {
+          EXPECT_EQ(actor.status().code(), Code::unauthenticated);
+          continue;
+        }
+        const Role most = scope == TokenScope::admin     ? Role::admin
+                          : scope == TokenScope::operate ? Role::operator_
+                                                         : Role::user;
+        EXPECT_EQ(actor.value().role, std::min(role, most));
+        EXPECT_EQ(actor.value().scope, scope);
+      }
+    }
+  }
+}
+
+TEST(Authenticate, TokensEndByTheClockAndSessionsWhenNobodyUsesThem) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob");
+  const UnixTime made = c.now();
+  c.emit(TokenSet{{.hash = "api", .user = "bob", .created_at = made, .expires_at = made + 24h}});
+  c.emit(TokenSet{{.hash = "session",
+                   .user = "bob",
+                   .created_at = made,
+                   .kind = TokenKind::session,
+                   .expires_at = made + 12h}});
+  c.emit(TokenSet{{.hash = "for ever", .user = "bob", .created_at = made}});
+  const auto holds = [&](const std::string& hash, Duration later) {
+    return authenticate(c.state(), {.token_hash = hash}, made + later).is_ok();
+  };
+  EXPECT_TRUE(holds("api", 24h - 1us));
+  EXPECT_FALSE(holds("api", 24h));
+  EXPECT_TRUE(holds("for ever", 24h * 3650));
+  EXPECT_TRUE(holds("session", kSessionIdleMax));
+  EXPECT_FALSE(holds("session", kSessionIdleMax + 1us)) << "nobody has used it";
+  c.emit(TokensUsed{{{"session", made + 11h}}});
+  EXPECT_TRUE(holds("session", 11h + kSessionIdleMax / 2));
+  EXPECT_FALSE(holds("session", 12h)) << "however much it is used";
 }
 
 TEST(FindControllable, ByIdOrByTheCallersUnfinishedName) {

@@ -66,6 +66,23 @@ TEST(ServerConfig, AllErrorsWithTheirLines) {
   }
 }
 
+TEST(ServerConfig, SaysHowPeopleComeIn) {
+  const auto read = [](const std::string& lines) {
+    return parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + lines, "s");
+  };
+  const ServerConfig plain = read("").value();
+  EXPECT_EQ(plain.token_ttl, Duration(24h * 90));
+  EXPECT_FALSE(plain.munge_socket);
+  EXPECT_EQ(read("munge: true\n").value().munge_socket, "");
+  EXPECT_FALSE(read("munge: false\n").value().munge_socket);
+  EXPECT_EQ(read("munge: /run/m\nmunge_create_users: true\n").value().munge_socket, "/run/m");
+  EXPECT_EQ(read("tokens: {ttl: 1d, ttl_max: 2d}\n").value().token_ttl_max, Duration(48h));
+  for (const char* wrong : {"tokens: {ttl: 59s}", "tokens: {ttl_max: 11y}", "tokens: {ttl: 400d}",
+                            "munge: perhaps", "munge_create_users: true", "streams_per_user: 0"}) {
+    EXPECT_FALSE(read(wrong).is_ok()) << wrong;
+  }
+}
+
 TEST(ServerConfig, CertificatesMayStandForTheAgentsToken) {
   const auto read = [](const std::string& lines) {
     return parse_server_config("store: {conninfo: x}\n" + lines, "s");

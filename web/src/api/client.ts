@@ -8,26 +8,14 @@ export function setTransport(next: Transport): void {
   transport = next;
 }
 
-const tokenKey = 'hai.token';
-export const token = createStore(localStorage.getItem(tokenKey) ?? '');
 export const isLoginNeeded = createStore(false);
 // Set while a server that has lost its lease or its store answers from what it last knew.
 export const staleSince = createStore<string | null>(null);
 
-export function signIn(secret: string): void {
-  if (secret === '') localStorage.removeItem(tokenKey);
-  else localStorage.setItem(tokenKey, secret);
-  token.set(secret);
-  isLoginNeeded.set(false);
-}
-
-// `hai dev up` prints an address that ends in #token=…: what follows # never leaves the browser, and
-// it goes from the address bar before anybody bookmarks it.
-export function signInFromAddress(): void {
-  const secret = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (secret === null) return;
-  signIn(secret);
-  history.replaceState(null, '', location.pathname + location.search);
+// What every change says besides the cookie of the session, which scripts cannot read (session.ts).
+let csrf: () => Promise<string> = () => Promise.resolve('');
+export function setCsrf(next: () => Promise<string>): void {
+  csrf = next;
 }
 
 // problem+json of the server, or the network's own failure with status 0.
@@ -41,7 +29,7 @@ export class ApiError extends Error {
   }
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+export async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   try {
     const problem = JSON.parse(text) as { title?: string; detail?: string };
@@ -53,18 +41,22 @@ async function errorOf(response: Response): Promise<ApiError> {
 
 export async function open(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  if (token.get() !== '') headers.set('Authorization', `Bearer ${token.get()}`);
-  let response: Response;
-  try {
-    response = await transport(path, { ...init, headers });
-  } catch (cause) {
-    if (init.signal?.aborted) throw cause;
-    throw new ApiError(0, 'unreachable', 'the server does not answer');
-  }
+  if ((init.method ?? 'GET') !== 'GET') headers.set('X-Hai-Csrf', await csrf());
+  const response = await ask(path, { ...init, headers });
   staleSince.set(response.headers.get('Hai-Stale-Since'));
   if (response.ok) return response;
   if (response.status === 401) isLoginNeeded.set(true);
   throw await errorOf(response);
+}
+
+// As it is, without a look at the answer.
+export async function ask(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await transport(path, init);
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    throw new ApiError(0, 'unreachable', 'the server does not answer');
+  }
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {

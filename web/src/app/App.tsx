@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useRef } from 'react';
 import { Route, Switch } from 'wouter';
-import { isLoginNeeded, token } from '../api/client';
+import { isLoginNeeded } from '../api/client';
 import { startLive } from '../api/live';
+import { session } from '../api/session';
 import { Loading, Empty } from '../components/states';
 import { Toasts } from '../components/Toasts';
 import { useStore } from '../lib/store';
@@ -21,16 +22,16 @@ const SubmitPage = lazy(() => import('../pages/SubmitPage'));
 
 export function App({ isDemo }: { isDemo: boolean }) {
   const client = useQueryClient();
-  const secret = useStore(token);
+  const user = useStore(session)?.user ?? '';
   const needsLogin = useStore(isLoginNeeded);
-  const lastSecret = useRef(secret);
+  const lastUser = useRef(user);
   useEffect(() => {
     if (needsLogin) return;
-    // Another token may see other jobs: nothing of the last one's stays.
-    if (lastSecret.current !== secret) void client.resetQueries();
-    lastSecret.current = secret;
+    // Another user may see other jobs: nothing of the last one's stays.
+    if (lastUser.current !== user) void client.resetQueries();
+    lastUser.current = user;
     return startLive(client);
-  }, [client, secret, needsLogin]);
+  }, [client, user, needsLogin]);
 
   if (needsLogin) return <Login />;
   return (

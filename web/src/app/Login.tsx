@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
-import { ApiError, signIn } from '../api/client';
+import { ApiError } from '../api/client';
+import { signIn } from '../api/session';
 import { Failure } from '../components/states';
 import { Logo } from './Logo';
 
@@ -8,9 +9,12 @@ export function Login() {
   const [error, setError] = useState<Error | null>(null);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    const response = await fetch('/api/v1/whoami', { headers: { Authorization: `Bearer ${secret.trim()}` } });
-    if (response.ok) return signIn(secret.trim());
-    setError(new ApiError(response.status, 'unauthenticated', 'the server does not know this token'));
+    try {
+      await signIn(secret.trim());
+    } catch (cause) {
+      const isUnknown = cause instanceof ApiError && cause.status === 401;
+      setError(isUnknown ? new ApiError(401, 'unauthenticated', 'the server does not know this token') : (cause as Error));
+    }
   };
   return (
     <main className="login">

@@ -1,8 +1,9 @@
 import { type FormEvent, type ReactNode, useCallback, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { staleSince, signIn, token } from '../api/client';
+import { staleSince } from '../api/client';
 import { connection } from '../api/live';
 import { useCluster, useIncidents, useWhoAmI } from '../api/queries';
+import { session, signOut } from '../api/session';
 import { Dialog } from '../components/Dialog';
 import { Menu } from '../components/Menu';
 import { formatTime } from '../lib/format';
@@ -135,7 +136,7 @@ function ThemeButton() {
 
 function Account() {
   const me = useWhoAmI();
-  const secret = useStore(token);
+  const isSignedIn = useStore(session) !== null;
   return (
     <Menu
       trigger={
@@ -146,7 +147,7 @@ function Account() {
       items={[
         { label: `role ${me.data?.role ?? ''}`, onSelect: () => undefined, isDisabled: true },
         { label: 'System colours', onSelect: () => setTheme('system') },
-        secret === '' ? null : { label: 'Sign out', onSelect: () => signIn('') },
+        isSignedIn ? { label: 'Sign out', onSelect: () => void signOut() } : null,
       ]}
     />
   );

@@ -1,0 +1,94 @@
+import { createStore } from '../lib/store';
+import { ApiError, ask, errorOf, isLoginNeeded, setCsrf } from './client';
+
+// Who is signed in here. The secret of his session is in a cookie that no script can read; the page
+// has what goes with it in changes, and forgets that too when it is closed.
+export interface Session {
+  user: string;
+  role: string;
+  expires_at: string;
+  csrf: string;
+}
+export const session = createStore<Session | null>(null);
+
+// Tokens were kept here once.
+const oldTokenKey = 'hai.token';
+
+type Message = 'in' | 'out';
+const channel = new BroadcastChannel('hai.session');
+channel.onmessage = (event: MessageEvent<Message>): void => {
+  if (event.data === 'out') leave();
+  else void resume().catch(() => undefined);
+};
+
+function enter(next: Session): void {
+  session.set(next);
+  isLoginNeeded.set(false);
+}
+
+function leave(): void {
+  session.set(null);
+  isLoginNeeded.set(true);
+}
+
+async function post(body?: object): Promise<Session> {
+  const response = await ask('/api/v1/session', {
+    method: 'POST',
+    ...(body ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}),
+  });
+  if (!response.ok) throw await errorOf(response);
+  return (await response.json()) as Session;
+}
+
+// A token is shown once, for a session of its user's.
+export async function signIn(token: string): Promise<void> {
+  enter(await post({ token }));
+  channel.postMessage('in' satisfies Message);
+}
+
+// The session of the cookie, which was there before this page.
+async function resume(): Promise<void> {
+  try {
+    enter(await post());
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) leave();
+    throw error;
+  }
+}
+
+// Every tab is of the same session: all leave.
+export async function signOut(): Promise<void> {
+  const csrf = session.get()?.csrf ?? '';
+  leave();
+  channel.postMessage('out' satisfies Message);
+  await ask('/api/v1/session', { method: 'DELETE', headers: { 'X-Hai-Csrf': csrf } });
+}
+
+// `hai dev up` prints an address that ends in #token=…: what follows # never leaves the browser, and
+// it goes from the address bar before anybody bookmarks it.
+function takeFromAddress(): string {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (token === null) return '';
+  history.replaceState(null, '', location.pathname + location.search);
+  return token;
+}
+
+// Before the first page is shown. Whoever is not signed in then is asked to; a server that does not
+// answer is asked again with the first change.
+export async function beginSession(): Promise<void> {
+  setCsrf(async () => {
+    if (session.get() === null) await resume();
+    return session.get()?.csrf ?? '';
+  });
+  const shown = takeFromAddress();
+  const old = localStorage.getItem(oldTokenKey) ?? '';
+  try {
+    if (shown !== '' || old !== '') await signIn(shown || old);
+    else await resume();
+    localStorage.removeItem(oldTokenKey);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 0) return;
+    localStorage.removeItem(oldTokenKey);
+    leave();
+  }
+}
