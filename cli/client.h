@@ -43,7 +43,10 @@ namespace hai::cli {
   CALL(set_user, SetUser, SetUserRequest, User)                                 \
   CALL(create_token, CreateToken, CreateTokenRequest, CreateTokenReply)         \
   CALL(list_tokens, ListTokens, ListTokensRequest, ListTokensReply)             \
-  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)         \
+  CALL(set_secret, SetSecret, SetSecretRequest, Secret)                         \
+  CALL(list_secrets, ListSecrets, ListSecretsRequest, ListSecretsReply)         \
+  CALL(delete_secret, DeleteSecret, DeleteSecretRequest, DeleteSecretReply)
 
 // Called for each message of a stream; false ends it.
 template <typename Message>

@@ -50,6 +50,10 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
         self->list_.after_seq = self->parts_.hub.position(self->watcher_);
         return self->end(done, me.status());
       }
+      if (!self->parts_.queries.sees_still(me.value().user, self->filter_.sight)) {
+        self->list_.after_seq = self->parts_.hub.position(self->watcher_);
+        return self->end(done, aborted("whose jobs you see has changed: connect again"));
+      }
       self->checked_at_ = std::chrono::steady_clock::now();
       self->parts_.hub.next(self->watcher_, done);
     });
@@ -97,7 +101,8 @@ void open_event_stream(const EventStreamParts& parts, const Caller& caller, Even
         caller,
         [=](const Controller::ReadContext& context, const Actor& actor) {
           Result<EventFilter> filter =
-              EventFilter::make(context.state, actor, job, list.node, list.kinds);
+              EventFilter::make(context.state, actor, parts.queries.sight_of(context.state, actor),
+                                job, list.node, list.kinds);
           if (!filter.is_ok()) return done(filter.status());
           EventListRequest from = list;
           if (*from.after_seq < 0) from.after_seq = parts.queries.feed().last_seq();

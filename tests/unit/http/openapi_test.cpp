@@ -100,6 +100,8 @@ class Contract : public RoutesFixture {
         {"remove_quota", ""},
         {"set_user", R"({"role": "user"})"},
         {"create_token", R"({"label": "l"})"},
+        {"set_secret", R"({"value": "v"})"},
+        {"delete_secret", ""},
         {"revoke_token", ""}};
     Example made{.path = operation.path};
     if (operation.method != "GET") {
