@@ -46,7 +46,10 @@ namespace hai::cli {
   CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)         \
   CALL(sign_in, SignIn, SignInRequest, SignInReply)                             \
   CALL(begin_sign_in, BeginSignIn, BeginSignInRequest, BeginSignInReply)        \
-  CALL(sign_out, SignOut, SignOutRequest, SignOutReply)
+  CALL(sign_out, SignOut, SignOutRequest, SignOutReply)                         \
+  CALL(set_secret, SetSecret, SetSecretRequest, Secret)                         \
+  CALL(list_secrets, ListSecrets, ListSecretsRequest, ListSecretsReply)         \
+  CALL(delete_secret, DeleteSecret, DeleteSecretRequest, DeleteSecretReply)
 
 // Called for each message of a stream; false ends it.
 template <typename Message>

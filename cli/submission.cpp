@@ -58,6 +58,15 @@ Status set_environment(const std::string& text, JobSpec& spec) {
   return ok();
 }
 
+Status set_secret(const std::string& text, JobSpec& spec) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    return invalid_argument("--secret: '{}' is not VARIABLE=NAME", text);
+  }
+  spec.secrets[text.substr(0, equals)] = text.substr(equals + 1);
+  return ok();
+}
+
 void set_group(const std::string& text, JobSpec& spec) {
   const size_t hash = text.find('#');
   spec.group = text.substr(0, hash);
@@ -90,6 +99,9 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
       ->check(CLI::Range(0, 64));
   verb.add_option("-e,--env,--environments", options.environments, "K=V, or K to pass yours on")
       ->type_name("K=V")
+      ->allow_extra_args(false);
+  verb.add_option("--secret", options.secrets, "give it one of yours (hai secret) in a variable")
+      ->type_name("VARIABLE=NAME")
       ->allow_extra_args(false);
   verb.add_option("--tag", options.tags, "a tag; may be repeated")->allow_extra_args(false);
   verb.add_option("--depends-on", options.depends_on, "start after this job has succeeded")
@@ -126,6 +138,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
     spec.priority = priority.value();
   }
   for (const std::string& text : options.environments) RETURN_IF_ERROR(set_environment(text, spec));
+  for (const std::string& text : options.secrets) RETURN_IF_ERROR(set_secret(text, spec));
   spec.tags.insert(spec.tags.end(), options.tags.begin(), options.tags.end());
   spec.depends_on.insert(spec.depends_on.end(), options.depends_on.begin(),
                          options.depends_on.end());

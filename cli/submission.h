@@ -27,6 +27,7 @@ struct SubmissionOptions {
   std::string image;
   std::string priority;
   std::vector<std::string> environments;  // K=V, or K: its value here
+  std::vector<std::string> secrets;       // VARIABLE=NAME
   std::vector<std::string> tags;
   std::vector<std::string> depends_on;
   std::string suspend_signal;

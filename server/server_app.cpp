@@ -1,5 +1,6 @@
 #include "server/server_app.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -31,11 +32,23 @@ Result<ServingSecrets> read_secrets(const ServerConfig& config) {
     if (!agent_token.is_ok()) return agent_token.status();
     secrets.agent_token = std::move(agent_token).value();
   }
+  if (!config.secrets_key_file.empty()) {
+    Result<Sealer> sealer =
+        read_sealer("secrets", config.secrets_key_file, config.secrets_old_key_files);
+    if (!sealer.is_ok()) return invalid_argument("secrets: {}", sealer.status().message());
+    secrets.sealer.emplace(std::move(sealer).value());
+  }
   if (config.admin_token_file.empty()) return secrets;
   Result<std::string> admin_token = read_token_file(config.admin_token_file);
   if (!admin_token.is_ok()) return admin_token.status();
   secrets.admin_token_hash = hash_token(admin_token.value());
   return secrets;
+}
+
+// What opens secrets is in memory, and a core would be a file with it.
+void write_no_core() {
+  const rlimit none{};
+  if (::setrlimit(RLIMIT_CORE, &none) != 0) log_warning("core_dumps_allowed");
 }
 
 // A database that is not up yet is waited for: both may start with the machine.
@@ -111,6 +124,7 @@ ServerApp::~ServerApp() = default;
 Result<std::unique_ptr<ServerApp>> ServerApp::make(const ServerConfig& config) {
   Result<ServingSecrets> secrets = read_secrets(config);
   if (!secrets.is_ok()) return secrets.status();
+  if (secrets.value().sealer) write_no_core();
   if (!config.tls.certificate.empty()) GrpcServer::refuse_tls_before_13();
   if (config.migrate_on_start) RETURN_IF_ERROR(migrate_when_reachable(config.conninfo));
   auto impl = std::make_unique<Impl>(config, std::move(secrets).value());

@@ -105,6 +105,20 @@ void read_people(YamlReader& reader, ServerConfig* config) {
   }
 }
 
+void read_secrets(YamlReader& reader, ServerConfig* config) {
+  reader.file("secrets.key_file", &config->secrets_key_file);
+  reader.strings("secrets.old_key_files", &config->secrets_old_key_files);
+  if (config->secrets_key_file.empty() && !config->secrets_old_key_files.empty()) {
+    reader.fail("secrets.old_key_files", "needs secrets.key_file: with which new ones are sealed");
+  }
+}
+
+void read_visibility(YamlReader& reader, Visibility* out) {
+  size_t index = 0;
+  if (!reader.choice("visibility", &index, {"all", "team", "own"})) return;
+  *out = std::array{Visibility::all, Visibility::team, Visibility::own}[index];
+}
+
 Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   ServerConfig config;
   reader.string("cluster", &config.cluster);
@@ -127,6 +141,8 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   read_tls(reader, &config.tls);
   if (config.tls.ca.empty()) reader.require("agent_token_file");
   reader.file("agent_token_file", &config.agent_token_file);
+  read_secrets(reader, &config);
+  read_visibility(reader, &config.visibility);
   read_quota(reader, &config.default_quota_nodes);
   read_knobs(reader, &config.knobs);
   read_people(reader, &config);

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/knobs.h"
 #include "common/log.h"
 #include "common/status.h"
 #include "common/tls/tls_files.h"
+#include "server/api/visibility.h"
 #include "server/control/standing.h"
 
 namespace hai {
@@ -28,6 +30,9 @@ struct ServerConfig {
   std::string admin_token_file;
   std::string agent_token_file;  // "" = agents prove by their certificates alone
   TlsFiles tls;  // of both ports; `ca` is tls.client_ca: agents must show certificates of it
+  std::string secrets_key_file;                    // "" = nobody can set secrets
+  std::vector<std::string> secrets_old_key_files;  // what they sealed still opens
+  Visibility visibility = Visibility::all;
   std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
   Duration token_ttl = 24h * 90;               // of tokens that are made without a ttl
   Duration token_ttl_max = 24h * 365;

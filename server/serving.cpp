@@ -11,6 +11,7 @@
 #include "server/api/caller_board.h"
 #include "server/api/event_feed.h"
 #include "server/api/failure_limit.h"
+#include "server/api/launch_secrets.h"
 #include "server/api/log_router.h"
 #include "server/api/munge_reader.h"
 #include "server/api/observatory.h"
@@ -66,8 +67,8 @@ struct Serving::Impl {
                              .admin_token_hash = secrets.admin_token_hash,
                              .public_quota_nodes = config.default_quota_nodes},
                    config.cluster),
-        actions(controller),
-        queries(controller, history, feed),
+        actions(controller, {.visibility = config.visibility, .sealer = sealer()}),
+        queries(controller, history, feed, config.visibility),
         advisor(loop, controller, queries, feed, history),
         observatory(loop, controller, samples),
         logs(loop, gateway),
@@ -111,8 +112,10 @@ struct Serving::Impl {
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       if (!events.is_wanted()) return;
       std::vector<EventHub::Frame> frames;
-      for (const Event& event : durable)
-        frames.push_back({event, event_frame(view_event(state, event))});
+      for (const Event& event : durable) {
+        frames.push_back(
+            {event, event_frame(view_event(state, event)), job_owner(state, event.body)});
+      }
       events.push(std::move(frames));
     });
     feed.set_standing_callback([this] { standing_changed(); });
@@ -129,6 +132,8 @@ struct Serving::Impl {
              },
          .report = [this](ConnectionId id,
                           const AgentReport& report) { controller.agent_report(id, report); },
+         .open_secrets =
+             [this](LaunchRank& order) { open_secrets(controller.state(), sealer(), order); },
          .disconnected =
              [this](ConnectionId id) {
                controller.agent_disconnected(id);
@@ -137,6 +142,8 @@ struct Serving::Impl {
          .log_chunk = [this](ConnectionId id, int64_t request,
                              const LogChunk& chunk) { logs.answered(id, request, chunk); }});
   }
+
+  const Sealer* sealer() const { return secrets.sealer ? &*secrets.sealer : nullptr; }
 
   void standing_changed() {
     const Standing now = controller.standing();

@@ -5,10 +5,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/loop.h"
 #include "common/status.h"
+#include "server/auth/seal.h"
 #include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
 #include "server/control/sample_port.h"
@@ -18,6 +20,7 @@ namespace hai {
 
 struct ServingSecrets {
   std::string agent_token;
+  std::optional<Sealer> sealer;  // of users' secrets
   std::string admin_token_hash;  // "" = no bootstrap token
 };
 

@@ -1,5 +1,6 @@
 #include "agent/os/launch_file.h"
 
+#include "common/launch_refusal.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 
@@ -29,6 +30,8 @@ Status check_texts(const LaunchRank& order) {
   if (has_nul(order.workspace) || has_nul(order.entrypoint) || has_nul(order.parameters)) {
     return invalid_argument("workspace, entrypoint or parameters hold a NUL byte");
   }
+  const auto refusal = order.environments.find(std::string(kLaunchRefusal));
+  if (refusal != order.environments.end()) return invalid_argument("{}", refusal->second);
   for (const auto& [name, value] : order.environments) {
     if (name.empty() || name.find('=') != std::string::npos || has_nul(name) || has_nul(value)) {
       return invalid_argument("environment variable {} can't be set: bad name, or a NUL byte",

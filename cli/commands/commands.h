@@ -35,6 +35,7 @@ void add_quota(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_status(CLI::App& app, Session& session);
 void add_token(CLI::App& app, Session& session);
+void add_secret(CLI::App& app, Session& session);
 void add_top(CLI::App& app, Session& session);
 void add_user(CLI::App& app, Session& session);
 void add_wait(CLI::App& app, Session& session);

@@ -19,6 +19,7 @@ struct ClusterFiles {
   std::string pid_of(const std::string& process) const { return pids() + "/" + process + ".pid"; }
   std::string server_config() const { return data + "/server.yaml"; }
   std::string admin_token() const { return data + "/admin.token"; }
+  std::string secrets_key() const { return data + "/secrets.key"; }
   // As `hai-server ca` keeps one.
   AuthorityFolder ca() const { return AuthorityFolder(data + "/ca"); }
   std::string agent_token() const { return data + "/agent.token"; }

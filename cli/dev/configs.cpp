@@ -55,6 +55,8 @@ bootstrap:
   admin_user: {}
   admin_token_file: {}
 agent_token_file: {}
+secrets:
+  key_file: {}
 {}migrate_on_start: true
 default_quota_nodes: unlimited
 streams_per_user: 20000
@@ -64,7 +66,7 @@ knobs:
 )",
                      cluster.name, cluster.grpc(), cluster.http_port, quoted(conninfo),
                      quoted(cluster.admin), quoted(files.admin_token()),
-                     quoted(files.agent_token()),
+                     quoted(files.agent_token()), quoted(files.secrets_key()),
                      tls_text(files, cluster, "client_ca", kServerPair), knobs_text(cluster));
 }
 

@@ -31,22 +31,23 @@ std::string user_name() {
   return entry != nullptr ? entry->pw_name : fmt::format("uid-{}", geteuid());
 }
 
-Result<std::string> random_token() {
+// 32 bytes in hexadecimal.
+Result<std::string> random_digits() {
   std::array<unsigned char, 32> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     return internal("the kernel gives no random bytes");
   }
-  std::string token = "hai_";
-  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
-  return token;
+  std::string digits;
+  for (const unsigned char byte : bytes) digits += fmt::format("{:02x}", byte);
+  return digits;
 }
 
-// Made once: a cluster that starts again keeps its tokens.
-Status make_token_file(const std::string& path) {
+// Made once: a cluster that starts again keeps its tokens and its key.
+Status make_random_file(const std::string& path, const std::string& prefix) {
   if (access(path.c_str(), F_OK) == 0) return ok();
-  const Result<std::string> token = random_token();
-  RETURN_IF_ERROR(token.status());
-  return write_file(path, token.value() + "\n", 0600);
+  const Result<std::string> digits = random_digits();
+  RETURN_IF_ERROR(digits.status());
+  return write_file(path, prefix + digits.value() + "\n", 0600);
 }
 
 bool has_living_processes(const DevClusterProcesses& processes) {
@@ -162,10 +163,11 @@ Status save_context(const DevClusterProcesses& processes, const std::string& tok
   return status;
 }
 
-// Makes those that are missing; returns the administrator's.
+// Makes those that are missing, and the key of secrets; returns the administrator's.
 Result<std::string> make_tokens(const ClusterFiles& files) {
-  RETURN_IF_ERROR(make_token_file(files.admin_token()));
-  RETURN_IF_ERROR(make_token_file(files.agent_token()));
+  RETURN_IF_ERROR(make_random_file(files.admin_token(), "hai_"));
+  RETURN_IF_ERROR(make_random_file(files.agent_token(), "hai_"));
+  RETURN_IF_ERROR(make_random_file(files.secrets_key(), ""));
   const Result<std::string> text = read_file(files.admin_token());
   RETURN_IF_ERROR(text.status());
   return text.value().substr(0, text.value().find('\n'));

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace hai {
 
@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t kTokenBytesMin = 16;
 constexpr size_t kTokenBytesMax = 255;
+constexpr size_t kKeyBytesMin = 32;
+constexpr size_t kKeyBytesMax = 4'096;
 
 struct File {
   explicit File(const std::string& path) : descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
@@ -24,31 +26,62 @@ struct File {
   const int descriptor;
 };
 
-// Of a long file only the beginning: too much for a token either way.
-std::string first_line(int descriptor) {
-  std::array<char, 4 * kTokenBytesMax> bytes{};
-  std::string text;
-  ssize_t count = 0;
-  while (text.size() < bytes.size() && text.find('\n') == std::string::npos &&
-         (count = ::read(descriptor, bytes.data(), bytes.size())) > 0) {
-    text.append(bytes.data(), static_cast<size_t>(count));
+Status check_private(const File& file, const std::string& what, const std::string& path) {
+  struct stat status {};
+  if (file.descriptor < 0 || ::fstat(file.descriptor, &status) != 0) {
+    return not_found("cannot read {} file {}: {}", what, path, std::strerror(errno));
   }
+  // Not of a pipe, which `<(command)` in a shell makes and nobody else can open.
+  if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
+    return permission_denied("{} file {}: mode {:04o} lets others at it: chmod 640 or less", what,
+                             path, status.st_mode & 07777);
+  }
+  return ok();
+}
+
+// Of a long file only the beginning.
+std::string beginning(int descriptor, size_t size_max) {
+  std::string text(size_max, '\0');
+  size_t size = 0;
+  ssize_t count = 0;
+  while (size < size_max && (count = ::read(descriptor, text.data() + size, size_max - size)) > 0) {
+    size += static_cast<size_t>(count);
+  }
+  text.resize(size);
+  return text;
+}
+
+// Too much for a token either way.
+std::string first_line(int descriptor) {
+  const std::string text = beginning(descriptor, 4 * kTokenBytesMax);
   return text.substr(0, text.find('\n'));
+}
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+// nullopt for what is no hexadecimal number.
+std::optional<std::string> from_hex(std::string_view text) {
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+  if (text.empty() || text.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    const int high = hex_value(text[i]);
+    const int low = hex_value(text[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
 }
 
 }  // namespace
 
 Result<std::string> read_token_file(const std::string& path) {
   const File file(path);
-  struct stat status {};
-  if (file.descriptor < 0 || ::fstat(file.descriptor, &status) != 0) {
-    return not_found("cannot read token file {}: {}", path, std::strerror(errno));
-  }
-  // Not of a pipe, which `<(command)` in a shell makes and nobody else can open.
-  if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
-    return permission_denied("token file {}: mode {:04o} lets others at it: chmod 640 or less",
-                             path, status.st_mode & 07777);
-  }
+  RETURN_IF_ERROR(check_private(file, "token", path));
   std::string token = first_line(file.descriptor);
   while (!token.empty() && (token.back() == '\r' || token.back() == ' ')) token.pop_back();
   if (token.size() < kTokenBytesMin || token.size() > kTokenBytesMax) {
@@ -58,6 +91,19 @@ Result<std::string> read_token_file(const std::string& path) {
   const bool is_printable = std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7f; });
   if (!is_printable) return invalid_argument("token file {}: spaces or odd characters", path);
   return token;
+}
+
+Result<std::string> read_key_file(const std::string& path) {
+  const File file(path);
+  RETURN_IF_ERROR(check_private(file, "key", path));
+  const std::string text = beginning(file.descriptor, 2 * kKeyBytesMax + 3);
+  std::string key = from_hex(text).value_or(text);
+  if (key.size() < kKeyBytesMin || key.size() > kKeyBytesMax) {
+    return invalid_argument(
+        "key file {}: {} bytes, allowed is {} to {}: head -c 32 /dev/urandom makes a good one",
+        path, key.size(), kKeyBytesMin, kKeyBytesMax);
+  }
+  return key;
 }
 
 }  // namespace hai

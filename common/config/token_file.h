@@ -12,4 +12,8 @@ namespace hai {
 // never what is in it.
 Result<std::string> read_token_file(const std::string& path);
 
+// The key in the file: 32 to 4,096 random bytes as they are, or as hexadecimal digits on one line.
+// Refuses the same files.
+Result<std::string> read_key_file(const std::string& path);
+
 }  // namespace hai

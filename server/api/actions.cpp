@@ -5,6 +5,7 @@
 
 #include "common/hostlist.h"
 #include "common/spec/check_job_spec.h"
+#include "server/api/launch_secrets.h"
 #include "server/api/text_limits.h"
 #include "server/api/unknown_nodes.h"
 #include "server/control/verbs/decide.h"
@@ -115,24 +116,93 @@ std::vector<Quota> each_level(Quota quota, std::optional<Priority> priority) {
   return quotas;
 }
 
+// Decided against, so that nothing was stored. Of other errors that is not known.
+bool is_refusal(const Status& status) {
+  return !status.is_ok() && status.code() != Code::unavailable && status.code() != Code::internal;
+}
+
 }  // namespace
 
 void Actions::submit_job(const Caller& caller, Submission submission, Done<CommandReply> done) {
   if (Status status = to_status(check_job_spec(submission.spec)); !status.is_ok()) {
     return done(status);
   }
-  if (Status status = check_size(caller, submission.spec); !status.is_ok()) return done(status);
+  if (Status status = check_seen(caller, submission.spec.depends_on); !status.is_ok()) {
+    return done(status);
+  }
+  Result<Done<CommandReply>> counted = check_size(caller, submission, done);
+  if (!counted.is_ok()) return done(counted.status());
   controller_.submit(caller,
                      SubmitJob{std::move(submission.spec), std::move(submission.request_id)},
-                     std::move(done));
+                     std::move(counted).value());
 }
 
-Status Actions::check_size(const Caller& caller, const JobSpec& spec) {
-  const int64_t bytes = long_parts_bytes(spec);
-  if (bytes <= LargeSpecs::kFreeBytes) return ok();
-  const Result<Actor> actor = authenticate(controller_.state(), caller, controller_.soft_facts().now);
+Result<Done<CommandReply>> Actions::check_size(const Caller& caller, const Submission& submission,
+                                               Done<CommandReply> done) {
+  const int64_t bytes = long_parts_bytes(submission.spec);
+  if (bytes <= LargeSpecs::kFreeBytes) return done;
+  const UnixTime now = controller_.soft_facts().now;
+  Result<Actor> actor = authenticate(controller_.state(), caller, now);
+  if (!actor.is_ok()) return done;  // the controller says so, or that it does not lead
+  const std::string user = actor.value().user;
+  const std::string& request = submission.request_id;
+  const bool is_repeated =
+      !request.empty() && controller_.state().find_request(user, request).has_value();
+  if (is_repeated) return done;  // nothing is stored again
+  RETURN_IF_ERROR(large_specs_.take(user, bytes, now));
+  return Done<CommandReply>([this, user, bytes, done](Result<CommandReply> reply) {
+    if (is_refusal(reply.status())) {
+      large_specs_.give_back(user, bytes, controller_.soft_facts().now);
+    }
+    done(std::move(reply));
+  });
+}
+
+Status Actions::check_seen(const Caller& caller, const std::vector<std::string>& jobs) const {
+  if (settings_.visibility == Visibility::all) return ok();
+  const ClusterState& state = controller_.state();
+  const Result<Actor> actor = authenticate(state, caller, controller_.soft_facts().now);
   if (!actor.is_ok()) return ok();  // the controller says so, or that it does not lead
-  return large_specs_.take(actor.value().user, bytes, controller_.soft_facts().now);
+  return Sight::of(settings_.visibility, state, actor.value()).check(state, jobs);
+}
+
+void Actions::set_secret(const Caller& caller, const std::string& name,
+                         std::shared_ptr<const WipedText> value, Done<Secret> done) {
+  if (settings_.sealer == nullptr) {
+    return done(failed_precondition(
+        "this server keeps no secrets: its config names no secrets.key_file; an administrator "
+        "makes one (docs/operations/secrets.md)"));
+  }
+  if (Status status = check_person("secret name", name); !status.is_ok()) return done(status);
+  if (name.find('@') != std::string::npos) {
+    return done(invalid_argument("secret name may have letters, digits and . _ - only"));
+  }
+  controller_.read(
+      caller,
+      [this, caller, name, value, done](const Controller::ReadContext&, const Actor& actor) {
+        const std::string user = actor.user;
+        const std::string sealed = settings_.sealer->seal(seal_name(user, name), value->text);
+        controller_.submit(caller, SetSecret{{.user = user, .name = name, .sealed = sealed}},
+                           [this, user, name, done](Result<CommandReply> reply) {
+                             if (!reply.is_ok()) return done(reply.status());
+                             const Secret* row = controller_.state().find_secret(user, name);
+                             if (row == nullptr) {
+                               return done(aborted("the secret {} was removed meanwhile", name));
+                             }
+                             done(*row);
+                           });
+      },
+      done);
+}
+
+void Actions::remove_secret(const Caller& caller, const std::string& user, const std::string& name,
+                            Done<CommandReply> done) {
+  controller_.read(
+      caller,
+      [this, caller, user, name, done](const Controller::ReadContext&, const Actor& actor) {
+        controller_.submit(caller, RemoveSecret{user.empty() ? actor.user : user, name}, done);
+      },
+      done);
 }
 
 void Actions::submit_jobs(const Caller& caller, std::vector<Submission> submissions,
@@ -157,13 +227,14 @@ void Actions::control_jobs(const Caller& caller, const std::vector<std::string>&
   for (const std::string& job : jobs) {
     Result<Command> command = command_of(action, job, reason);
     if (!command.is_ok()) return done(command.status());
-    items.push_back({job, std::move(command).value()});
+    items.push_back({job, std::move(command).value(), check_seen(caller, {job})});
   }
   run_all(caller, std::move(items), std::move(done));
 }
 
 void Actions::set_priority(const Caller& caller, const std::string& job, Priority priority,
                            Done<CommandReply> done) {
+  if (Status status = check_seen(caller, {job}); !status.is_ok()) return done(status);
   controller_.submit(caller, SetJobPriority{job, priority}, std::move(done));
 }
 
@@ -197,6 +268,9 @@ void Actions::close_incident(const Caller& caller, CloseIncident close, Done<Com
 }
 
 void Actions::move_job(const Caller& caller, MoveJob move, Done<CommandReply> done) {
+  if (Status status = check_seen(caller, {move.job, move.other}); !status.is_ok()) {
+    return done(status);
+  }
   controller_.submit(caller, std::move(move), std::move(done));
 }
 
@@ -295,6 +369,10 @@ void Actions::run_all(const Caller& caller, std::vector<Item> items,
   auto gathering = std::make_shared<Gathering>(items.size(), std::move(done));
   for (size_t i = 0; i < items.size(); ++i) {
     gathering->results[i].name = items[i].name;
+    if (!items[i].refusal.is_ok()) {
+      gathering->answered(i, items[i].refusal);
+      continue;
+    }
     controller_.submit(
         caller, std::move(items[i].command),
         [gathering, i](Result<CommandReply> reply) { gathering->answered(i, reply); });

@@ -4,12 +4,15 @@
 // once, later.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "hai/v1/api.pb.h"
 #include "server/api/large_specs.h"
+#include "server/api/sight.h"
 #include "server/api/source.h"
+#include "server/auth/seal.h"
 #include "server/control/engine/controller.h"
 
 namespace hai {
@@ -39,7 +42,13 @@ struct Submission {
 
 class Actions {
  public:
-  explicit Actions(Controller& controller) : controller_(controller) {}
+  struct Settings {
+    Visibility visibility = Visibility::all;
+    const Sealer* sealer = nullptr;  // of users' secrets; null = there is no key for it
+  };
+  explicit Actions(Controller& controller) : Actions(controller, Settings{}) {}
+  Actions(Controller& controller, const Settings& settings)
+      : controller_(controller), settings_(settings) {}
 
   // Validates, then submits.
   void submit_job(const Caller& caller, Submission submission, Done<CommandReply> done);
@@ -61,6 +70,13 @@ class Actions {
   void control_nodes(const Caller& caller, const std::vector<std::string>& nodes,
                      const NodeChange& change, Done<std::vector<ActionResult>> done);
 
+  // Of the caller; the value is sealed before it goes anywhere. Gives the row as it is then.
+  void set_secret(const Caller& caller, const std::string& name,
+                  std::shared_ptr<const WipedText> value, Done<Secret> done);
+  // "" = the caller's.
+  void remove_secret(const Caller& caller, const std::string& user, const std::string& name,
+                     Done<CommandReply> done);
+
   void set_user(const Caller& caller, const User& user, Done<CommandReply> done);
   void add_token(const Caller& caller, const Token& token, Done<CommandReply> done);
 
@@ -74,6 +90,7 @@ class Actions {
   struct Item {
     std::string name;
     Command command;
+    Status refusal = ok();  // then the command is not even tried
   };
   void run_all(const Caller& caller, std::vector<Item> items, Done<std::vector<ActionResult>> done);
   // `go` if there are nodes of all these names: a list with a slip of the pen must not drain half
@@ -82,10 +99,16 @@ class Actions {
                   Done<std::vector<ActionResult>> done);
   void run_until_error(const Caller& caller, std::vector<Item> items, Done<CommandReply> done);
 
-  // What is stored for ever must not be more than its owner may have stored.
-  Status check_size(const Caller& caller, const JobSpec& spec);
+  // What is stored for ever must not be more than its owner may have stored. `done` as it is to be
+  // called: what is refused after all costs nothing.
+  Result<Done<CommandReply>> check_size(const Caller& caller, const Submission& submission,
+                                        Done<CommandReply> done);
+  // not_found for the first of these jobs that the caller does not see; what is no number is one of
+  // his own.
+  Status check_seen(const Caller& caller, const std::vector<std::string>& jobs) const;
 
   Controller& controller_;
+  const Settings settings_;
   LargeSpecs large_specs_;
 };
 

@@ -21,6 +21,11 @@ bool waits_for_somebody(const std::vector<BlockingFact>& facts, const Job& job) 
 
 }  // namespace
 
+std::vector<BlockingFact> visible_facts(std::vector<BlockingFact> facts, const Sight& sight) {
+  for (BlockingFact& fact : facts) fact.text = sight.clean(std::move(fact.text));
+  return merge_facts(facts);
+}
+
 ForecastOptions timed_forecast() {
   const auto until = std::chrono::steady_clock::now() + kForecastTimeMax;
   return {.is_over = [until] { return std::chrono::steady_clock::now() >= until; }};
@@ -71,18 +76,19 @@ void Advisor::why(const Caller& caller, const std::string& job, bool with_estima
                       controller_.read(
                           caller,
                           [this, id, with_estimate, view = std::move(view), done](
-                              const Controller::ReadContext& context, const Actor&) {
+                              const Controller::ReadContext& context, const Actor& actor) {
                             const Job* job = context.state.find(id);
                             if (job == nullptr || !job->is_waiting())
                               return done(WhyView{.job = view});
-                            think(context, id, with_estimate, view, done);
+                            think(context, id, with_estimate, view,
+                                  queries_.sight_of(context.state, actor), done);
                           },
                           done);
                     });
 }
 
 void Advisor::think(const Controller::ReadContext& context, JobId job, bool with_estimate,
-                    JobView view, Done<WhyView> done) {
+                    JobView view, const Sight& sight, Done<WhyView> done) {
   auto question = std::make_shared<Question>();
   question->knobs = controller_.knobs();
   question->now = loop_.wall_now();
@@ -91,8 +97,8 @@ void Advisor::think(const Controller::ReadContext& context, JobId job, bool with
   question->run_times = estimates_.run_times();
   question->job = job;
   question->with_estimate = with_estimate;
-  auto deliver_later = scope_.bind([this, question, view = std::move(view), done] {
-    WhyView why{.job = view, .facts = merge_facts(question->facts)};
+  auto deliver_later = scope_.bind([this, question, view = std::move(view), sight, done] {
+    WhyView why{.job = view, .facts = visible_facts(question->facts, sight)};
     why.jobs_before = question->before;
     if (question->forecast) {
       deliver(question->job, question->now, *question->forecast, why);
@@ -143,7 +149,7 @@ void Advisor::practise() {
   const JobId id = estimates_.take_unpromised();
   const Job* job = state.find(id);
   if (job == nullptr || !job->is_waiting()) return;
-  think({state, controller_.soft_facts(), ""}, id, true, {}, [](const Result<WhyView>&) {});
+  think({state, controller_.soft_facts(), ""}, id, true, {}, {}, [](const Result<WhyView>&) {});
 }
 
 }  // namespace hai

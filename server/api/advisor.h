@@ -27,6 +27,9 @@ struct WhyView {
   std::optional<int> jobs_before;  // plan/queue_place.h
 };
 
+// For people, without the names of jobs that are not to be seen.
+std::vector<BlockingFact> visible_facts(std::vector<BlockingFact> facts, const Sight& sight);
+
 struct SubmitChange {
   JobSpec spec;
 };
@@ -78,7 +81,7 @@ class Advisor {
   struct Question;
 
   void think(const Controller::ReadContext& context, JobId job, bool with_estimate, JobView view,
-             Done<WhyView> done);
+             const Sight& sight, Done<WhyView> done);
   void deliver(JobId job, UnixTime now, const StartForecast& forecast, WhyView& why);
   void arm_practice();
   void practise();

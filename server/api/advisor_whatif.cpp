@@ -112,12 +112,21 @@ std::vector<JobId> named_jobs(const ClusterState& state, const Actor& actor, con
   return jobs;
 }
 
+// Whom the change names must be somebody's whose jobs one sees.
+Status check_seen(const ClusterState& state, const Sight& sight, const Change& change) {
+  std::vector<std::string> jobs;
+  if (const auto* priority = std::get_if<PriorityChange>(&change)) jobs = {priority->job};
+  if (const auto* submit = std::get_if<SubmitChange>(&change)) jobs = submit->spec.depends_on;
+  return sight.check(state, jobs);
+}
+
 struct Thought {
   StoredState stored;
   Knobs knobs;
   UnixTime now{};
   RunTimes run_times;
   Actor actor;
+  Sight sight;
   Change change;
 
   Result<WhatIfView> view = WhatIfView{};
@@ -137,11 +146,13 @@ struct Thought {
     const Settled after = settle(changed, knobs, now);
     const ClusterState& state = after.cluster.state();
     for (JobDifference& difference : compare(live, before, after)) {
-      if (found.differences.size() == kDifferencesMax) {
+      const Job& job = *state.find(difference.job);
+      const bool is_full = found.differences.size() == kDifferencesMax;
+      if (is_full || !sight.sees(job.user)) {
         ++found.left_out;
         continue;
       }
-      const Job& job = *state.find(difference.job);
+      difference.text = sight.clean(std::move(difference.text));
       found.differences.push_back({std::move(difference), job.spec->name, job.user, job.priority});
     }
     job = decided.value().job;
@@ -156,7 +167,8 @@ struct Thought {
     why.job = view_job(state, settled, {});
     if (settled.is_waiting()) {
       why.job.pending_reason = after.cluster.pending_reason(job);
-      why.facts = merge_facts(blocking_set(state, knobs, now, job));
+      why.job.pending_reason->text = sight.clean(std::move(why.job.pending_reason->text));
+      why.facts = visible_facts(blocking_set(state, knobs, now, job), sight);
     }
     if (changed.find(job)->is_waiting() && !settled.held) {
       forecast = forecast_start(changed, knobs, now, job, run_times, timed_forecast());
@@ -174,10 +186,15 @@ void Advisor::dry_run(const Caller& caller, JobSpec spec, Done<CommandReply> don
       caller,
       [this, change = std::move(change), done](const Controller::ReadContext& context,
                                                const Actor& actor) {
+        const Sight sight = queries_.sight_of(context.state, actor);
+        if (const Status seen = check_seen(context.state, sight, change); !seen.is_ok()) {
+          return done(seen);
+        }
         const UnixTime now = loop_.wall_now();
-        ClusterState copy(copy_for_planning(
-            context.state, controller_.knobs(), now,
-            {.waiting_max = 0, .also = named_jobs(context.state, actor, change)}));
+        ClusterState copy(copy_for_planning(context.state, controller_.knobs(), now,
+                                            {.waiting_max = 0,
+                                             .also = named_jobs(context.state, actor, change),
+                                             .secrets_of = actor.user}));
         Decision decision(copy, controller_.knobs(), now);
         done(decide(decision, SubmitJob{std::get<SubmitChange>(change).spec, ""}, actor));
       },
@@ -190,14 +207,20 @@ void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done
       caller,
       [this, change = std::move(change), done](const Controller::ReadContext& context,
                                                const Actor& actor) {
+        const Sight sight = queries_.sight_of(context.state, actor);
+        if (const Status seen = check_seen(context.state, sight, change); !seen.is_ok()) {
+          return done(seen);
+        }
         auto thought = std::make_shared<Thought>();
         thought->knobs = controller_.knobs();
         thought->now = loop_.wall_now();
-        thought->stored = copy_for_planning(
-            context.state, thought->knobs, thought->now,
-            {.waiting_max = kWaitingMax, .also = named_jobs(context.state, actor, change)});
+        thought->stored = copy_for_planning(context.state, thought->knobs, thought->now,
+                                            {.waiting_max = kWaitingMax,
+                                             .also = named_jobs(context.state, actor, change),
+                                             .secrets_of = actor.user});
         thought->run_times = estimates_.run_times();
         thought->actor = actor;
+        thought->sight = sight;
         thought->change = change;
         auto answer_later = scope_.bind([this, thought, done] {
           if (!thought->view.is_ok()) return done(thought->view.status());

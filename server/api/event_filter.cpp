@@ -35,12 +35,32 @@ Result<std::set<NodeId>> find_nodes(const ClusterState& state, const std::string
   return nodes;
 }
 
+// Marks and incidents tell of jobs in words that say not whose they are.
+bool tells_of_jobs(const EventBody& body) {
+  return std::holds_alternative<NodeMarked>(body) || std::holds_alternative<IncidentOpened>(body) ||
+         std::holds_alternative<IncidentChanged>(body) ||
+         std::holds_alternative<IncidentClosed>(body) ||
+         std::holds_alternative<IncidentNoted>(body);
+}
+
+bool is_seen(const EventFilter& filter, const EventBody& body, const std::string& owner) {
+  const JobId about = job_of(body);
+  if (!about) return !tells_of_jobs(body);
+  return about == filter.job || filter.sight.sees(owner);
+}
+
 }  // namespace
 
-Result<EventFilter> EventFilter::make(const ClusterState& state, const Actor& actor, JobId job,
-                                      const std::string& nodes,
+std::string job_owner(const ClusterState& state, const EventBody& body) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&body)) return submitted->user;
+  const Job* job = state.find(job_of(body));
+  return job == nullptr ? "" : job->user;
+}
+
+Result<EventFilter> EventFilter::make(const ClusterState& state, const Actor& actor,
+                                      const Sight& sight, JobId job, const std::string& nodes,
                                       const std::vector<std::string>& kinds) {
-  EventFilter filter{.job = job, .sees_people = actor.is_operator()};
+  EventFilter filter{.job = job, .sees_people = actor.is_operator(), .sight = sight};
   filter.kinds.insert(kinds.begin(), kinds.end());
   Result<std::set<NodeId>> found = find_nodes(state, nodes);
   RETURN_IF_ERROR(found.status());
@@ -48,7 +68,12 @@ Result<EventFilter> EventFilter::make(const ClusterState& state, const Actor& ac
   return filter;
 }
 
-bool EventFilter::passes(const Event& event) const {
+bool EventFilter::passes(const ClusterState& state, const Event& event) const {
+  return passes(event, sight.is_limited() ? job_owner(state, event.body) : std::string());
+}
+
+bool EventFilter::passes(const Event& event, const std::string& owner) const {
+  if (sight.is_limited() && !is_seen(*this, event.body, owner)) return false;
   if (job && job_of(event.body) != job) return false;
   if (!nodes.empty() && !concerns(event.body, nodes)) return false;
   if (!kinds.empty() && !kinds.contains(kind_of(event.body))) return false;

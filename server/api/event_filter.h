@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/api/sight.h"
 #include "server/control/verbs/decide.h"
 
 namespace hai {
@@ -15,10 +16,18 @@ struct EventFilter {
   std::set<std::string, std::less<>> kinds;  // empty = any
   bool sees_people = false;                  // users and tokens are operators' business
 
+  Sight sight;  // `job` is one that he sees
+
   // `nodes` is a host list; not_found for one with unknown nodes.
-  static Result<EventFilter> make(const ClusterState& state, const Actor& actor, JobId job,
-                                  const std::string& nodes, const std::vector<std::string>& kinds);
-  bool passes(const Event& event) const;
+  static Result<EventFilter> make(const ClusterState& state, const Actor& actor, const Sight& sight,
+                                  JobId job, const std::string& nodes,
+                                  const std::vector<std::string>& kinds);
+  bool passes(const ClusterState& state, const Event& event) const;
+  // `owner` as job_owner() gives it.
+  bool passes(const Event& event, const std::string& owner) const;
 };
+
+// Whose job the event is about; "" for none, and for one that is not in memory any more.
+std::string job_owner(const ClusterState& state, const EventBody& body);
 
 }  // namespace hai

@@ -67,8 +67,7 @@ struct Sentence {
   std::string operator()(const NodeIdentitySet& event) const {
     const NodeIdentity& identity = event.identity;
     if (identity.revoked_at && *identity.revoked_at >= identity.issued_at) {
-      return "no certificate of " + identity.node + " is believed any more" +
-             because(event.reason);
+      return "no certificate of " + identity.node + " is believed any more" + because(event.reason);
     }
     return fmt::format("{} has a certificate until {}", identity.node,
                        format_rfc3339(identity.expires_at));
@@ -232,6 +231,7 @@ std::string public_json(const EventBody& body) {
   if (submitted == nullptr) return to_json(body);
   auto spec = std::make_shared<JobSpec>(*submitted->spec);
   spec->environments.clear();
+  spec->secrets.clear();
   JobSubmitted copy = *submitted;
   copy.spec = spec;
   return to_json(EventBody(std::move(copy)));
@@ -239,14 +239,14 @@ std::string public_json(const EventBody& body) {
 
 }  // namespace
 
-EventView view_event(const ClusterState& state, const Event& event) {
+EventView view_event(const ClusterState& state, const Event& event, const Sight& sight) {
   EventView view{.seq = event.seq,
                  .at = event.time,
                  .actor = event.actor,
                  .kind = std::string(kind_of(event.body)),
                  .subject = subject_of(state, event.body),
-                 .text = std::visit(Sentence{state}, event.body),
-                 .body_json = public_json(event.body),
+                 .text = sight.clean(std::visit(Sentence{state}, event.body)),
+                 .body_json = sight.clean(public_json(event.body)),
                  .job = job_of(event.body).value};
   if (const auto* reported = std::get_if<CheckpointReported>(&event.body)) {
     view.checkpoint = *reported;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "server/api/sight.h"
 #include "server/model/cluster_state.h"
 
 namespace hai {
@@ -21,6 +22,6 @@ struct EventView {
   std::optional<CheckpointReported> checkpoint;  // of checkpoint_reported
 };
 
-EventView view_event(const ClusterState& state, const Event& event);
+EventView view_event(const ClusterState& state, const Event& event, const Sight& sight = {});
 
 }  // namespace hai

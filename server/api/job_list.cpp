@@ -154,12 +154,21 @@ bool wants_finished(const JobListRequest& request) {
   return std::ranges::any_of(request.states, [](JobState state) { return is_terminal(state); });
 }
 
-JobView visible_view(JobView view, const Actor& actor) {
-  if (view.user == actor.user || actor.is_operator() || view.spec->environments.empty()) {
+JobView visible_view(JobView view, const Actor& actor, const Sight& sight) {
+  if (sight.is_limited()) {
+    view.end_reason = sight.clean(std::move(view.end_reason));
+    view.last_attempt_reason = sight.clean(std::move(view.last_attempt_reason));
+    if (view.pending_reason) {
+      view.pending_reason->text = sight.clean(std::move(view.pending_reason->text));
+    }
+  }
+  if (view.user == actor.user || actor.is_operator() ||
+      (view.spec->environments.empty() && view.spec->secrets.empty())) {
     return view;
   }
   auto spec = std::make_shared<JobSpec>(*view.spec);
   spec->environments.clear();
+  spec->secrets.clear();
   view.spec = std::move(spec);
   return view;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "server/api/sight.h"
 #include "server/api/source.h"
 #include "server/control/engine/controller.h"
 
@@ -63,11 +64,11 @@ struct JobPage {
 // Whether the list shows it, but for `reasons`. `user` is whose jobs are asked for, "" = anybody's.
 bool matches(const Job& job, const JobListRequest& request, const std::string& user);
 bool wants_finished(const JobListRequest& request);
-// Other people's environments may hold passwords.
-JobView visible_view(JobView view, const Actor& actor);
+// Other people's environments may hold passwords; and reasons name other jobs.
+JobView visible_view(JobView view, const Actor& actor, const Sight& sight);
 
 // From memory alone. On the loop's thread.
 void scan_jobs(Controller& controller, const Caller& caller, JobListRequest request,
-               Done<JobPage> done);
+               Visibility visibility, Done<JobPage> done);
 
 }  // namespace hai

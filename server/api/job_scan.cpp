@@ -15,10 +15,12 @@ constexpr int kReasonCost = 8;     // what finding a reason costs, in jobs looke
 // Runs to its end by itself: each slice asks for the next one.
 class JobScan : public std::enable_shared_from_this<JobScan> {
  public:
-  JobScan(Controller& controller, Caller caller, JobListRequest request, Done<JobPage> done)
+  JobScan(Controller& controller, Caller caller, JobListRequest request, Visibility visibility,
+          Done<JobPage> done)
       : controller_(controller),
         caller_(std::move(caller)),
         request_(std::move(request)),
+        visibility_(visibility),
         done_(std::move(done)),
         best_(Before{request_.order.descending}) {
     if (request_.order.is_newest_first() && !request_.count_all) below_ = request_.before;
@@ -42,6 +44,7 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
   };
 
   void slice(const Controller::ReadContext& context, const Actor& actor) {
+    if (!sight_) sight_ = Sight::of(visibility_, context.state, actor);
     const std::string& user = request_.only_mine ? actor.user : request_.user;
     const auto& jobs = context.state.jobs();
     auto it = below_ ? jobs.lower_bound(below_) : jobs.end();
@@ -49,7 +52,7 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
     while (it != jobs.begin() && budget > 0) {
       const Job& job = (--it)->second;
       --budget;
-      if (!matches(job, request_, user)) continue;
+      if (!sight_->sees(job.user) || !matches(job, request_, user)) continue;
       if (!request_.reasons.empty()) {
         budget -= kReasonCost;
         if (!has_reason(context, job)) continue;
@@ -98,7 +101,8 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
       // It may have ended and been forgotten since its slice.
       const Job* job = context.state.find(place.id);
       if (job == nullptr) continue;
-      page.jobs.push_back(visible_view(view_job(context.state, *job, context.soft), actor));
+      page.jobs.push_back(
+          visible_view(view_job(context.state, *job, context.soft), actor, *sight_));
     }
     if (best_.size() > limit && last != nullptr) {
       if (request_.order.is_newest_first()) page.next = last->id;
@@ -110,6 +114,8 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
   Controller& controller_;
   const Caller caller_;
   const JobListRequest request_;
+  const Visibility visibility_;
+  std::optional<Sight> sight_;  // of the first slice
   const Done<JobPage> done_;
   JobId below_;
   int64_t total_ = 0;
@@ -119,8 +125,9 @@ class JobScan : public std::enable_shared_from_this<JobScan> {
 }  // namespace
 
 void scan_jobs(Controller& controller, const Caller& caller, JobListRequest request,
-               Done<JobPage> done) {
-  std::make_shared<JobScan>(controller, caller, std::move(request), std::move(done))->next();
+               Visibility visibility, Done<JobPage> done) {
+  std::make_shared<JobScan>(controller, caller, std::move(request), visibility, std::move(done))
+      ->next();
 }
 
 }  // namespace hai

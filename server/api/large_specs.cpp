@@ -7,6 +7,7 @@ namespace hai {
 int64_t long_parts_bytes(const JobSpec& spec) {
   size_t bytes = spec.workspace.size() + spec.entrypoint.size() + spec.parameters.size();
   for (const auto& [name, value] : spec.environments) bytes += name.size() + value.size();
+  for (const auto& [name, secret] : spec.secrets) bytes += name.size() + secret.size();
   for (const std::string& tag : spec.tags) bytes += tag.size();
   for (const std::string& job : spec.depends_on) bytes += job.size();
   return static_cast<int64_t>(bytes);
@@ -41,6 +42,14 @@ Status LargeSpecs::take(const std::string& user, int64_t bytes, UnixTime now) {
                   [&](const auto& each) { return refilled(each.second, now).bytes == kBytesMax; });
   }
   return ok();
+}
+
+void LargeSpecs::give_back(const std::string& user, int64_t bytes, UnixTime now) {
+  const auto known = people_.find(user);
+  if (known == people_.end() || bytes <= kFreeBytes) return;
+  Left left = refilled(known->second, now);
+  left.bytes = std::min(kBytesMax, left.bytes + bytes - kFreeBytes);
+  known->second = left;
 }
 
 }  // namespace hai

@@ -24,6 +24,8 @@ class LargeSpecs {
 
   // Takes the bytes from what the person has left, or `resource_exhausted` with how long to wait.
   Status take(const std::string& user, int64_t bytes, UnixTime now);
+  // Of a take() whose job was refused after all.
+  void give_back(const std::string& user, int64_t bytes, UnixTime now);
 
  private:
   struct Left {

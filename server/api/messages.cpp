@@ -313,6 +313,13 @@ void to_proto(const Token& token, v1::Token& out) {
   out.set_is_session(token.kind == TokenKind::session);
 }
 
+void to_proto(const Secret& secret, v1::Secret& out) {
+  out.set_user(secret.user);
+  out.set_name(secret.name);
+  out.set_set_at_us(to_micros(secret.set_at));
+  out.set_version(secret.version);
+}
+
 void to_proto(const ProgressPoint& point, v1::ProgressPoint& out) {
   out.set_at_us(to_micros(point.at));
   out.set_step(point.step);

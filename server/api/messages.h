@@ -27,6 +27,7 @@ void to_proto(const EventView& view, v1::Event& out);
 void to_proto(const QuotaView& view, v1::Quota& out);
 void to_proto(const User& user, v1::User& out);
 void to_proto(const Token& token, v1::Token& out);
+void to_proto(const Secret& secret, v1::Secret& out);
 void to_proto(const LogPiece& piece, v1::ReadLogReply& out);
 void to_proto(const ProgressPoint& point, v1::ProgressPoint& out);
 // Of an event checkpoint_reported; false if it is none.

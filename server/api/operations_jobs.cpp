@@ -18,9 +18,10 @@ std::string spec_of(const Queries::FoundJob& found) {
   JobSpec spec = *found.job.spec;
   spec.priority = found.job.priority;
   std::string hidden;
-  if (!found.may_control && !spec.environments.empty()) {
-    hidden = "# environments: shown to " + found.job.user + " and operators only\n";
+  if (!found.may_control && !(spec.environments.empty() && spec.secrets.empty())) {
+    hidden = "# environments and secrets: shown to " + found.job.user + " and operators only\n";
     spec.environments.clear();
+    spec.secrets.clear();
   }
   return hidden + format_job_spec_yaml(spec);
 }

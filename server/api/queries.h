@@ -11,6 +11,7 @@
 #include "server/api/attempt_view.h"
 #include "server/api/event_view.h"
 #include "server/api/job_list.h"
+#include "server/api/sight.h"
 #include "server/api/source.h"
 #include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
@@ -91,8 +92,17 @@ ClusterSummary summarize(const Controller::ReadContext& context);
 class Queries {
  public:
   // `history` may be null: then only what is in memory is known.
-  Queries(Controller& controller, History* history, EventFeed& feed)
-      : controller_(controller), history_(history), feed_(feed) {}
+  Queries(Controller& controller, History* history, EventFeed& feed,
+          Visibility visibility = Visibility::all)
+      : controller_(controller), history_(history), feed_(feed), visibility_(visibility) {}
+
+  // Whose jobs the actor sees; each answer here heeds it.
+  Sight sight_of(const ClusterState& state, const Actor& actor) const {
+    return Sight::of(visibility_, state, actor);
+  }
+  Visibility visibility() const { return visibility_; }
+  // Whether that is still what a stream of this user's was begun with.
+  bool sees_still(const User& user, const Sight& sight) const;
 
   // `job` is an id, or a name: the caller's unfinished job of that name, else his latest.
   void get_job(const Caller& caller, const std::string& job, Done<JobView> done);
@@ -121,6 +131,9 @@ class Queries {
   void find_token(const Caller& caller, const std::string& id, Done<Token> done);
   void list_tokens(const Caller& caller, const std::string& user, Done<std::vector<Token>> done);
 
+  // "" = the caller's; others' for admins. What is sealed is not in them.
+  void list_secrets(const Caller& caller, const std::string& user, Done<std::vector<Secret>> done);
+
   // The job itself, from memory or history, with the state it belongs to; for logs and watchers.
   // `may_control` is whether it is the caller's or he is an operator.
   struct FoundJob {
@@ -144,6 +157,7 @@ class Queries {
   Controller& controller_;
   History* history_;
   EventFeed& feed_;
+  const Visibility visibility_;
 };
 
 }  // namespace hai

@@ -21,8 +21,8 @@ std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterStat
     if (*request.after_seq < feed.before_first()) return std::nullopt;
     for (int64_t seq = *request.after_seq + 1; seq <= feed.last_seq(); ++seq) {
       const Event& event = *feed.find(seq);
-      if (!filter.passes(event)) continue;
-      page.events.push_back(view_event(state, event));
+      if (!filter.passes(state, event)) continue;
+      page.events.push_back(view_event(state, event, filter.sight));
       if (page.events.size() == limit) {
         if (seq < feed.last_seq()) page.next = seq;
         page.seen_to = seq;
@@ -36,8 +36,8 @@ std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterStat
   if (request.before_seq) seq = std::min(seq, *request.before_seq - 1);
   for (; seq > feed.before_first(); --seq) {
     const Event& event = *feed.find(seq);
-    if (!filter.passes(event)) continue;
-    page.events.push_back(view_event(state, event));
+    if (!filter.passes(state, event)) continue;
+    page.events.push_back(view_event(state, event, filter.sight));
     if (page.events.size() == limit) {
       if (seq > 1) page.next = seq;
       return page;
@@ -69,7 +69,8 @@ void Queries::list_events(const Caller& caller, const EventListRequest& request,
         [this, caller, request, done, job](const Controller::ReadContext& context,
                                            const Actor& actor) {
           Result<EventFilter> filter =
-              EventFilter::make(context.state, actor, job, request.node, request.kinds);
+              EventFilter::make(context.state, actor, sight_of(context.state, actor), job,
+                                request.node, request.kinds);
           if (!filter.is_ok()) return done(filter.status());
           const bool is_stale = context.stale_since.has_value();
           auto page = page_from_feed(feed_, context.state, request, filter.value(), is_stale);
@@ -112,7 +113,8 @@ void Queries::events_of_history(const Caller& caller, const EventQuery& query,
                 const Controller::ReadContext& context, const Actor&) {
               EventPage page;
               for (const Event& event : events) {
-                if (filter.passes(event)) page.events.push_back(view_event(context.state, event));
+                if (!filter.passes(context.state, event)) continue;
+                page.events.push_back(view_event(context.state, event, filter.sight));
               }
               const bool is_full = events.size() == static_cast<size_t>(query.limit);
               if (is_full) page.next = events.back().seq;

@@ -26,15 +26,17 @@ const Job* newest_of_name(const ClusterState& state, const std::string& user,
 }  // namespace
 
 void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJob> done) {
-  auto found = [done](const Controller::ReadContext& context, const Actor& actor,
-                      const Job& value) {
-    done(FoundJob{.job = value,
-                  .view = visible_view(view_job(context.state, value, context.soft), actor),
-                  .may_control = actor.is_operator() || value.user == actor.user});
-  };
   auto missing = [done](const std::string& text, const Actor& actor) {
     if (parse_job_id(text)) return done(not_found("job {} does not exist", text));
     done(not_found("{} has no job named {}", actor.user, text));
+  };
+  auto found = [this, job, done, missing](const Controller::ReadContext& context,
+                                          const Actor& actor, const Job& value) {
+    const Sight sight = sight_of(context.state, actor);
+    if (!sight.sees(value.user)) return missing(job, actor);
+    done(FoundJob{.job = value,
+                  .view = visible_view(view_job(context.state, value, context.soft), actor, sight),
+                  .may_control = actor.is_operator() || value.user == actor.user});
   };
   auto look = [this, caller, job, done, found, missing](const Controller::ReadContext& context,
                                                         const Actor& actor) {
@@ -85,7 +87,7 @@ void Queries::list_jobs(const Caller& caller, const JobListRequest& request, Don
     }
     return jobs_of_history(caller, request, std::move(done));
   }
-  scan_jobs(controller_, caller, request, std::move(done));
+  scan_jobs(controller_, caller, request, visibility_, std::move(done));
 }
 
 void Queries::jobs_of_history(const Caller& caller, const JobListRequest& request,
@@ -96,14 +98,16 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
     if (!jobs.is_ok()) return done(jobs.status());
     controller_.read(
         caller,
-        [request, done, user, jobs = std::move(jobs).value()](
+        [this, request, done, user, jobs = std::move(jobs).value()](
             const Controller::ReadContext& context, const Actor& actor) {
+          const Sight sight = sight_of(context.state, actor);
           JobPage page;
           for (const Job& old : jobs) {
             const Job* known = context.state.find(old.id);
             const Job& job = known == nullptr ? old : *known;
-            if (!matches(job, request, user)) continue;
-            page.jobs.push_back(visible_view(view_job(context.state, job, context.soft), actor));
+            if (!sight.sees(job.user) || !matches(job, request, user)) continue;
+            page.jobs.push_back(
+                visible_view(view_job(context.state, job, context.soft), actor, sight));
           }
           if (jobs.size() == static_cast<size_t>(request.limit)) page.next = jobs.back().id;
           done(std::move(page));
@@ -114,9 +118,12 @@ void Queries::jobs_of_history(const Caller& caller, const JobListRequest& reques
       caller,
       [this, caller, request, answer, done](const Controller::ReadContext& context,
                                             const Actor& actor) {
-        const std::string user = request.only_mine ? actor.user : request.user;
+        const Sight sight = sight_of(context.state, actor);
+        const bool sees_one = sight.is_limited() && sight.users->size() == 1;
+        const std::string user =
+            request.only_mine || (sees_one && request.user.empty()) ? actor.user : request.user;
         // The history is as far away as the rest of the database: what is in memory has to do.
-        if (context.stale_since) return scan_jobs(controller_, caller, request, done);
+        if (context.stale_since) return scan_jobs(controller_, caller, request, visibility_, done);
         JobQuery query{.states = request.states,
                        .user = user,
                        .group = request.group,
@@ -145,12 +152,14 @@ void Queries::list_attempts(const Caller& caller, const std::string& job, int li
     }
     controller_.read(
         caller,
-        [done, limit, id = found.id, attempts = std::move(attempts)](
-            const Controller::ReadContext& context, const Actor&) {
+        [this, done, limit, id = found.id, attempts = std::move(attempts)](
+            const Controller::ReadContext& context, const Actor& actor) {
+          const Sight sight = sight_of(context.state, actor);
           std::vector<AttemptView> views;
           for (auto it = attempts.rbegin();
                it != attempts.rend() && views.size() < static_cast<size_t>(limit); ++it) {
-            views.push_back(view_attempt(context.state, id, *it));
+            AttemptView& view = views.emplace_back(view_attempt(context.state, id, *it));
+            view.end_reason = sight.clean(std::move(view.end_reason));
           }
           done(std::move(views));
         },

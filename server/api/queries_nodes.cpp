@@ -35,6 +35,16 @@ Status check_words(const NodeListRequest& request) {
   return ok();
 }
 
+// Without the names of jobs in the reasons. Numbers stay: they say that GPUs are taken.
+NodeView visible_node(NodeView view, const Sight& sight) {
+  if (!sight.is_limited()) return view;
+  for (std::string* text : {&view.node.scheduling_reason, &view.node.liveness_reason,
+                            &view.node.health.repair.reason, &view.lemon_text}) {
+    *text = sight.clean(std::move(*text));
+  }
+  return view;
+}
+
 }  // namespace
 
 ClusterSummary summarize(const Controller::ReadContext& context) {
@@ -56,10 +66,10 @@ ClusterSummary summarize(const Controller::ReadContext& context) {
 void Queries::get_node(const Caller& caller, const std::string& name, Done<NodeView> done) {
   controller_.read(
       caller,
-      [name, done](const Controller::ReadContext& context, const Actor&) {
+      [this, name, done](const Controller::ReadContext& context, const Actor& actor) {
         const Node* node = context.state.find_node(name);
         if (node == nullptr) return done(not_found("node {} does not exist", name));
-        done(view_node(*node, context.soft));
+        done(visible_node(view_node(*node, context.soft), sight_of(context.state, actor)));
       },
       done);
 }
@@ -69,7 +79,8 @@ void Queries::list_nodes(const Caller& caller, const NodeListRequest& request,
   if (Status status = check_words(request); !status.is_ok()) return done(status);
   controller_.read(
       caller,
-      [request, done](const Controller::ReadContext& context, const Actor&) {
+      [this, request, done](const Controller::ReadContext& context, const Actor& actor) {
+        const Sight sight = sight_of(context.state, actor);
         std::vector<const Node*> found;
         for (const auto& [id, node] : context.state.nodes()) {
           if (matches(node, request)) found.push_back(&node);
@@ -83,7 +94,7 @@ void Queries::list_nodes(const Caller& caller, const NodeListRequest& request,
             page.next = page.nodes.back().node.facts.name;
             break;
           }
-          page.nodes.push_back(view_node(*node, soft));
+          page.nodes.push_back(visible_node(view_node(*node, soft), sight));
         }
         done(std::move(page));
       },
@@ -94,14 +105,25 @@ void Queries::list_node_jobs(const Caller& caller, const std::string& name, int 
                              Done<std::vector<NodeStay>> done) {
   controller_.read(
       caller,
-      [this, name, limit, done](const Controller::ReadContext& context, const Actor&) {
+      [this, name, limit, done](const Controller::ReadContext& context, const Actor& actor) {
         const Node* node = context.state.find_node(name);
         if (node == nullptr) return done(not_found("node {} does not exist", name));
         if (history_ == nullptr) return done(std::vector<NodeStay>{});
         if (context.stale_since) {
           return done(unavailable("who was on a node is in the database, which cannot be reached"));
         }
-        history_->stays(node->id, limit, done);
+        // With others' left out, a page may come out short.
+        history_->stays(
+            node->id, limit,
+            [sight = sight_of(context.state, actor), done](Result<std::vector<NodeStay>> stays) {
+              if (!stays.is_ok()) return done(stays.status());
+              std::vector<NodeStay> seen = std::move(stays).value();
+              std::erase_if(seen, [&](const NodeStay& stay) { return !sight.sees(stay.user); });
+              for (NodeStay& stay : seen) {
+                stay.end_reason = sight.clean(std::move(stay.end_reason));
+              }
+              done(std::move(seen));
+            });
       },
       done);
 }
@@ -119,8 +141,11 @@ void Queries::get_cluster(const Caller& caller, Done<ClusterSummary> done) {
 
 namespace {
 
-IncidentView view_incident(const ClusterState& state, const Incident& incident) {
+IncidentView view_incident(const ClusterState& state, const Incident& incident,
+                           const Sight& sight) {
   IncidentView view{incident, {}};
+  view.incident.summary = sight.clean(std::move(view.incident.summary));
+  for (IncidentNote& note : view.incident.notes) note.text = sight.clean(std::move(note.text));
   for (NodeId id : incident.nodes) {
     const Node* node = state.find(id);
     view.nodes.push_back(node == nullptr ? fmt::format("#{}", id.value) : node->facts.name);
@@ -135,10 +160,11 @@ void Queries::list_incidents(const Caller& caller, const IncidentListRequest& re
   if (request.closed) return closed_incidents(caller, request, std::move(done));
   controller_.read(
       caller,
-      [done](const Controller::ReadContext& context, const Actor&) {
+      [this, done](const Controller::ReadContext& context, const Actor& actor) {
+        const Sight sight = sight_of(context.state, actor);
         IncidentPage page;
         for (const auto& [id, incident] : context.state.incidents()) {
-          page.incidents.push_back(view_incident(context.state, incident));
+          page.incidents.push_back(view_incident(context.state, incident, sight));
         }
         done(std::move(page));
       },
@@ -151,11 +177,12 @@ void Queries::closed_incidents(const Caller& caller, const IncidentListRequest& 
     if (!incidents.is_ok()) return done(incidents.status());
     controller_.read(
         caller,
-        [request, done, incidents = std::move(incidents).value()](
-            const Controller::ReadContext& context, const Actor&) {
+        [this, request, done, incidents = std::move(incidents).value()](
+            const Controller::ReadContext& context, const Actor& actor) {
+          const Sight sight = sight_of(context.state, actor);
           IncidentPage page;
           for (const Incident& incident : incidents) {
-            page.incidents.push_back(view_incident(context.state, incident));
+            page.incidents.push_back(view_incident(context.state, incident, sight));
           }
           const bool is_full = incidents.size() == static_cast<size_t>(request.limit);
           if (is_full) page.next = incidents.back().id;

@@ -100,4 +100,34 @@ void Queries::find_token(const Caller& caller, const std::string& id, Done<Token
       done);
 }
 
+void Queries::list_secrets(const Caller& caller, const std::string& user,
+                           Done<std::vector<Secret>> done) {
+  controller_.read(
+      caller,
+      [user, done](const Controller::ReadContext& context, const Actor& actor) {
+        const std::string& owner = user.empty() ? actor.user : user;
+        if (owner != actor.user && actor.role != Role::admin) {
+          return done(permission_denied("only admins see the names of others' secrets"));
+        }
+        std::vector<Secret> secrets;
+        const auto& all = context.state.secrets();
+        for (auto at = all.lower_bound({owner, ""}); at != all.end() && at->first.first == owner;
+             ++at) {
+          const Secret& row = at->second;
+          secrets.push_back({.user = row.user,
+                             .name = row.name,
+                             .sealed = "",
+                             .set_at = row.set_at,
+                             .version = row.version});
+        }
+        done(std::move(secrets));
+      },
+      done);
+}
+
+bool Queries::sees_still(const User& user, const Sight& sight) const {
+  const Role role = sight.is_limited() ? Role::user : user.role;
+  return sight_of(controller_.state(), {.user = user.name, .role = role}) == sight;
+}
+
 }  // namespace hai

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/config/token_file.h"
+#include "server/auth/seal.h"
 #include "server/commands/command.h"
 #include "server/http/web_files.h"
 #include "server/store/migrate.h"
@@ -13,6 +14,11 @@ namespace {
 
 Status check_token(const std::string& path) {
   return path.empty() ? ok() : read_token_file(path).status();
+}
+
+Status check_keys(const ServerConfig& config) {
+  if (config.secrets_key_file.empty()) return ok();
+  return read_sealer("secrets", config.secrets_key_file, config.secrets_old_key_files).status();
 }
 
 Status check_database(const ServerConfig& config) {
@@ -42,6 +48,7 @@ int check_config(const ServerConfig& config, const std::string& path) {
   const std::pair<const char*, Status> checks[] = {
       {"agent_token_file", check_token(config.agent_token_file)},
       {"bootstrap.admin_token_file", check_token(config.admin_token_file)},
+      {"secrets", check_keys(config)},
       {"tls", read_tls_files(config.tls).status()},
       {"store.conninfo", check_database(config)},
       {"web_root", check_web_root(config.web_root)},

@@ -215,7 +215,8 @@ std::optional<EventHub::Answer> EventHub::serve(Watcher& watcher, bool is_idle) 
 EventHub::Text EventHub::text_for(Watcher& watcher) {
   if (watcher.after >= last_seq_) return nullptr;
   const EventFilter& filter = watcher.filter;
-  const bool is_plain = !filter.job && filter.nodes.empty() && filter.kinds.empty();
+  const bool is_plain =
+      !filter.sight.is_limited() && !filter.job && filter.nodes.empty() && filter.kinds.empty();
   Shared made;
   if (is_plain) {
     Shared& shared = shared_[{filter.sees_people, watcher.after}];
@@ -234,7 +235,12 @@ EventHub::Shared EventHub::make_text(const EventFilter& filter, int64_t after) c
   auto frame = ring_.begin() + (after - before_first_);
   for (; frame != ring_.end() && text.size() < limits_.piece_bytes; ++frame) {
     made.up_to = (*frame)->event.seq;
-    if (filter.passes((*frame)->event)) text += (*frame)->text;
+    if (!filter.passes((*frame)->event, (*frame)->owner)) continue;
+    if (filter.sight.is_limited()) {
+      text += filter.sight.clean((*frame)->text);
+    } else {
+      text += (*frame)->text;
+    }
   }
   if (!text.empty()) made.text = std::make_shared<const std::string>(std::move(text));
   return made;

@@ -43,7 +43,8 @@ class EventHub {
   using WatcherId = int64_t;
   struct Frame {
     Event event;
-    std::string text;  // of the stream, with its empty line
+    std::string text;        // of the stream, with its empty line
+    std::string owner = {};  // of the job it is about, as job_owner() says
   };
 
   explicit EventHub(EventHubLimits limits = {});

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+
 #include "common/loop.h"
 #include "proto/json/json_writer.h"
 #include "server/api/event_feed.h"
@@ -12,6 +14,7 @@ namespace hai {
 namespace {
 
 constexpr int kPage = 200;
+constexpr auto kCheckSight = std::chrono::seconds(60);
 
 //   catching up: pages through the loop ──has all the feed has──▶ watching: pieces of the hub
 class EventStream : public std::enable_shared_from_this<EventStream> {
@@ -43,14 +46,33 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
 
   void next(HttpChunkDone done) {
     if (has_ended_) return done(std::nullopt);
-    if (watcher_ != 0) return parts_.hub.next(watcher_, std::move(done));
-    parts_.loop.post([self = shared_from_this(), done = std::move(done)] { self->page(done); });
+    const bool is_due = std::chrono::steady_clock::now() - checked_at_ > kCheckSight;
+    if (watcher_ != 0 && !is_due) return parts_.hub.next(watcher_, std::move(done));
+    parts_.loop.post([self = shared_from_this(), done = std::move(done)] {
+      if (self->watcher_ != 0) return self->check_sight(done);
+      self->page(done);
+    });
   }
 
  private:
   void end(const HttpChunkDone& done, const Status& why) {
     has_ended_ = true;
     done(end_frame(*list_.after_seq, why.message()));
+  }
+
+  // Whose jobs the caller sees is part of the filter.
+  void check_sight(const HttpChunkDone& done) {
+    parts_.queries.who_am_i(caller_, [self = shared_from_this(), done](Result<WhoAmIView> me) {
+      if (me.is_ok() && !self->parts_.queries.sees_still(me.value().user, self->filter_.sight)) {
+        me = aborted("whose jobs you see has changed: connect again");
+      }
+      if (!me.is_ok()) {
+        self->list_.after_seq = self->parts_.hub.position(self->watcher_);
+        return self->end(done, me.status());
+      }
+      self->checked_at_ = std::chrono::steady_clock::now();
+      self->parts_.hub.next(self->watcher_, done);
+    });
   }
 
   void page(const HttpChunkDone& done) {
@@ -82,6 +104,7 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   EventListRequest list_;
   const EventFilter filter_;
   EventHub::WatcherId watcher_ = 0;
+  std::chrono::steady_clock::time_point checked_at_ = std::chrono::steady_clock::now();
   OpenStreams::Place place_;
   std::optional<Status> refused_;  // why the caller is not let in any more
   bool has_ended_ = false;
@@ -97,7 +120,8 @@ void open_event_stream(const EventStreamParts& parts, const Caller& caller, Even
         caller,
         [=](const Controller::ReadContext& context, const Actor& actor) {
           Result<EventFilter> filter =
-              EventFilter::make(context.state, actor, job, list.node, list.kinds);
+              EventFilter::make(context.state, actor, parts.queries.sight_of(context.state, actor),
+                                job, list.node, list.kinds);
           if (!filter.is_ok()) return done(filter.status());
           EventListRequest from = list;
           if (*from.after_seq < 0) from.after_seq = parts.queries.feed().last_seq();

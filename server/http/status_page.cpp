@@ -18,11 +18,13 @@ struct PageData {
   ClusterSummary cluster;
   std::vector<JobView> jobs;
   std::vector<NodeView> nodes;
+  bool shows_jobs = true;
   size_t jobs_left_out = 0;
   size_t nodes_left_out = 0;
 };
 
-PageData gather(const Controller::ReadContext& context) {
+// Anybody sees the page: jobs only where everybody may see all.
+PageData gather(const Controller::ReadContext& context, Visibility visibility) {
   PageData data{.cluster = summarize(context)};
   const ClusterState& state = context.state;
   auto add = [&](const Job& job) {
@@ -32,8 +34,11 @@ PageData gather(const Controller::ReadContext& context) {
       data.jobs.push_back(view_job(state, job, context.soft));
     }
   };
-  for (JobId id : state.live()) add(*state.find(id));
-  for (const auto& [rank, id] : state.waiting()) add(*state.find(id));
+  data.shows_jobs = visibility == Visibility::all;
+  if (data.shows_jobs) {
+    for (JobId id : state.live()) add(*state.find(id));
+    for (const auto& [rank, id] : state.waiting()) add(*state.find(id));
+  }
   for (const auto& [id, node] : state.nodes()) {
     if (data.nodes.size() == kNodesShown) {
       ++data.nodes_left_out;
@@ -170,7 +175,7 @@ HttpResponse render(const PageData& data) {
   Html html;
   add_head(html, data.cluster);
   add_totals(html, data.cluster);
-  add_jobs(html, data);
+  if (data.shows_jobs) add_jobs(html, data);
   add_nodes(html, data);
   html.raw("</body></html>\n");
   HttpResponse response = text_response(html.take(), "text/html");
@@ -182,18 +187,19 @@ HttpResponse render(const PageData& data) {
 }  // namespace
 
 void add_status_page(HttpRouter& router, const HttpParts& parts) {
-  router.add("GET", "/",
-             [&parts](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
-               parts.loop.post([&parts, respond] {
-                 parts.queries.controller().read(
-                     {.trusted_user = parts.status_page_user},
-                     [respond](const Controller::ReadContext& context, const Actor&) {
-                       auto data = std::make_shared<const PageData>(gather(context));
-                       respond({.render = [data] { return render(*data); }});
-                     },
-                     [respond](Status status) { respond(problem(status)); });
-               });
-             });
+  router.add(
+      "GET", "/", [&parts](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
+        parts.loop.post([&parts, respond] {
+          parts.queries.controller().read(
+              {.trusted_user = parts.status_page_user},
+              [&parts, respond](const Controller::ReadContext& context, const Actor&) {
+                auto data =
+                    std::make_shared<const PageData>(gather(context, parts.queries.visibility()));
+                respond({.render = [data] { return render(*data); }});
+              },
+              [respond](Status status) { respond(problem(status)); });
+        });
+      });
 }
 
 }  // namespace hai

@@ -77,6 +77,11 @@ StoredState copy_for_planning(const ClusterState& state, const Knobs& knobs, Uni
                               const SnapshotOptions& options) {
   StoredState copy{
       .epoch = state.epoch(), .last_seq = state.last_seq(), .last_job = state.last_job()};
+  const auto& secrets = state.secrets();
+  for (auto at = secrets.lower_bound({options.secrets_of, ""});
+       at != secrets.end() && at->first.first == options.secrets_of; ++at) {
+    copy.secrets.push_back({.user = at->first.first, .name = at->first.second, .sealed = ""});
+  }
   copy.nodes.reserve(state.nodes().size());
   for (const auto& [id, node] : state.nodes()) {
     Node& bare = copy.nodes.emplace_back();

@@ -2,6 +2,7 @@
 // What a look ahead needs of the live state, copied in one go so that the controller can go on.
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "common/knobs.h"
@@ -13,6 +14,7 @@ struct SnapshotOptions {
   JobId focus;  // a waiting job: those before it in the order come first
   size_t waiting_max = 2'000;
   std::vector<JobId> also;  // jobs that are copied in any case, finished ones too
+  std::string secrets_of;   // whose secrets are copied, without what they hold
 };
 
 // Nodes, people, quotas, all jobs with a live attempt or a reservation, and the waiting jobs that

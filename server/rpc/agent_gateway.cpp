@@ -1,6 +1,7 @@
 #include "server/rpc/agent_gateway.h"
 
 #include "common/log.h"
+#include "server/api/launch_secrets.h"
 
 namespace hai {
 
@@ -88,7 +89,15 @@ void AgentGateway::ended(ConnectionId id) {
 
 void AgentGateway::send(ConnectionId connection, const AgentOrder& order) {
   auto found = connections_.find(connection);
-  if (found != connections_.end()) found->second.stream->send(order, codec_);
+  if (found == connections_.end()) return;
+  const auto* launch = std::get_if<LaunchRank>(&order.body);
+  if (launch == nullptr || launch->secrets.empty())
+    return found->second.stream->send(order, codec_);
+  AgentOrder opened = order;
+  LaunchRank& rank = std::get<LaunchRank>(opened.body);
+  events_.open_secrets(rank);
+  found->second.stream->send(opened, codec_);
+  wipe_environments(rank);
 }
 
 void AgentGateway::close(ConnectionId connection, const std::string& reason) {

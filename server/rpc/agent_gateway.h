@@ -28,6 +28,8 @@ struct AgentGatewayEvents {
   std::function<bool()> is_undecided = [] { return false; };
   std::function<void(ConnectionId, const AgentHello&)> connected;
   std::function<void(ConnectionId, const AgentReport&)> report;
+  // Gives a launch that is about to be sent the values of its secrets (api/launch_secrets.h).
+  std::function<void(LaunchRank&)> open_secrets;
   std::function<void(ConnectionId)> disconnected;
   std::function<void(ConnectionId, int64_t request_id, const LogChunk&)> log_chunk;
 };

@@ -120,6 +120,10 @@ TABLE = {
     "token create": [("--user nobody", NOT_FOUND, "nobody")],
     "token list": [("x", USAGE, "'x'")],
     "token revoke": [("no-such-token", NOT_FOUND, "token"), ("", USAGE, "needs ID")],
+    "secret": [("", USAGE, "set, list, delete"), ("lst", USAGE, "did you mean list?")],
+    "secret set": [("", USAGE, "needs NAME"), ("key value", USAGE, "'value'"), ("key --file /none", NOT_FOUND, "/none")],
+    "secret list": [("x", USAGE, "'x'")],
+    "secret delete": [("", USAGE, "needs NAME"), ("none", NOT_FOUND, "no secret named none")],
     "completion": [("tcsh", USAGE, "bash, zsh, fish"), ("", USAGE, "needs SHELL")],
     "user": [("sett", USAGE, "did you mean set?")],
     "user list": [("x", USAGE, "'x'")],
@@ -147,7 +151,7 @@ OF_A_SERVER = """run good.yaml|exec true -- -n 1|list|status|status 1|describe 1
 describe incident/1|logs 1|top --once|why 1|whatif drain node-1|move 1 --first|priority 1 high|
 events|stop 1|suspend 1|resume 1|requeue 1|hold 1|release 1|nodes|nodes node-1|cordon node-1|drain node-1|
 undrain node-1|fence node-1 --yes|validate node-1|incidents|incidents show 1|incidents close 1|
-whoami|token create|token list|token revoke x|user list|user set ann|quota list|quota set ann 1|
+whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user set ann|quota list|quota set ann 1|
 quota remove ann"""
 
 GOOD = """version: 2

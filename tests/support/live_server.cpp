@@ -12,6 +12,7 @@
 namespace hai {
 
 void PretendedRanks::launch(const LaunchRank& order, MonoTime) {
+  last_launch_ = order;
   loop_.post([this, key = order.key] { change(key, RankPhase::running, ExitCause::none, 0); });
 }
 
@@ -56,7 +57,7 @@ LogChunk PretendedRanks::read(const LogRequest& request) {
   return chunk;
 }
 
-LiveServer::LiveServer() {
+LiveServer::LiveServer(const std::function<void(ServerConfig&, ServingSecrets&)>& change) {
   ServerConfig config{.cluster = "test",
                       .grpc_address = "127.0.0.1:0",
                       .http_address = "127.0.0.1:0",
@@ -64,9 +65,9 @@ LiveServer::LiveServer() {
                       .admin_user = kAdmin,
                       .default_quota_nodes = Quota::kUnlimited};
   config.knobs.heartbeat = 200ms;
-  serving_ = std::make_unique<Serving>(
-      loop_, store_, nullptr, nullptr, config,
-      ServingSecrets{.agent_token = kAgentToken, .admin_token_hash = hash_token(kAdminToken)});
+  ServingSecrets secrets{.agent_token = kAgentToken, .admin_token_hash = hash_token(kAdminToken)};
+  if (change) change(config, secrets);
+  serving_ = std::make_unique<Serving>(loop_, store_, nullptr, nullptr, config, std::move(secrets));
   const Status listening = serving_->listen();
   CHECK(listening.is_ok());
   serving_->start();

@@ -34,6 +34,7 @@ class PretendedRanks final : public RankHost, public LogSource {
   // The program of each rank of the job ends by itself.
   void finish(JobId job, int exit_code);
   void write_log(const std::string& text) { log_ += text; }  // of every rank
+  const LaunchRank& last_launch() const { return last_launch_; }
 
  private:
   void change(const RankKey& key, RankPhase phase, ExitCause cause, int exit_code);
@@ -41,6 +42,7 @@ class PretendedRanks final : public RankHost, public LogSource {
   Loop& loop_;
   Listener listener_;
   std::map<RankKey, RankStatus> ranks_;
+  LaunchRank last_launch_;
   std::string log_;
 };
 
@@ -50,7 +52,8 @@ class LiveServer {
   static constexpr const char* kAdminToken = "hai_admin_token_of_tests";
   static constexpr const char* kAgentToken = "hai_agent_token_of_tests";
 
-  LiveServer();
+  // `change` what it is told before it starts.
+  explicit LiveServer(const std::function<void(ServerConfig&, ServingSecrets&)>& change = {});
   ~LiveServer();
   LiveServer(const LiveServer&) = delete;
   LiveServer& operator=(const LiveServer&) = delete;
@@ -65,6 +68,11 @@ class LiveServer {
   bool eventually(const std::function<bool(Controller&)>& is_true);
   void finish_job(int64_t job, int exit_code) {
     on_loop([&] { ranks_->finish(JobId{job}, exit_code); });
+  }
+  LaunchRank last_launch() {
+    LaunchRank launch;
+    on_loop([&] { launch = ranks_->last_launch(); });
+    return launch;
   }
   void write_log(const std::string& text) {
     on_loop([&] { ranks_->write_log(text); });

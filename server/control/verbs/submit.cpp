@@ -126,6 +126,16 @@ Result<std::vector<JobId>> resolve_dependencies(const ClusterState& state, const
   return unmet;
 }
 
+// Only the submitter's: the ranks get no others (server/api/launch_secrets.h).
+Status check_secrets(const ClusterState& state, const std::string& user, const JobSpec& spec) {
+  for (const auto& [variable, name] : spec.secrets) {
+    if (state.find_secret(user, name) != nullptr) continue;
+    return not_found("spec.secrets.{}: {} has no secret named {}; `hai secret set {}` makes one",
+                     variable, user, name, name);
+  }
+  return ok();
+}
+
 }  // namespace
 
 Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const Actor& actor) {
@@ -153,6 +163,7 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   RETURN_IF_ERROR(check_group(state, spec));
   RETURN_IF_ERROR(check_sizes(state, spec));
   RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec, spec.priority));
+  RETURN_IF_ERROR(check_secrets(state, actor.user, spec));
   Result<std::vector<JobId>> dependencies = resolve_dependencies(state, actor.user, spec);
   if (!dependencies.is_ok()) return dependencies.status();
   JobId id{state.last_job().value + 1};

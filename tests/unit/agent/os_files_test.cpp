@@ -10,6 +10,7 @@
 #include "agent/os/launch_file.h"
 #include "agent/os/rank_directory.h"
 #include "agent/os/status_json.h"
+#include "common/launch_refusal.h"
 
 namespace hai {
 namespace {
@@ -95,6 +96,14 @@ TEST(LaunchFile, RefusesWhatCannotStart) {
   order = simple_order();
   order.environments = {{"A=B", "x"}};
   EXPECT_FALSE(make_launch_file(order, {}).is_ok());
+}
+
+TEST(LaunchFile, IsNotMadeWhereTheServerSaysWhyNot) {
+  LaunchRank order = simple_order();
+  order.environments = {{std::string(kLaunchRefusal), "the secret key of ann is not there"}};
+  const Status refused = make_launch_file(order, {}).status();
+  EXPECT_EQ(refused.message(), "the secret key of ann is not there");
+  EXPECT_EQ(refused.code(), Code::invalid_argument) << "then it is the job's fault";
 }
 
 TEST(LaunchFile, RoundTrips) {

@@ -66,6 +66,29 @@ TEST_F(ActionsOfMany, LargeSpecsOfOnePersonAreBounded) {
   EXPECT_EQ(refused, 28) << "64 MiB of 73";
 }
 
+// Refused ones and those that come again are stored once or not at all: they cost no more.
+TEST_F(ActionsOfMany, OnlyWhatIsStoredCounts) {
+  auto leader = w.leader("a");
+  Actions actions(leader->controller);
+  const auto submit_large = [&](const std::string& name, const std::string& request) {
+    Submission submission{.spec = job(name).spec(), .request_id = request};
+    for (const char* variable : {"A", "B", "C", "D"}) {
+      submission.spec.environments[variable] = std::string(62'500, 'x');
+    }
+    std::optional<Result<CommandReply>> got;
+    actions.submit_job({.trusted_user = "ann"}, std::move(submission),
+                       [&got](Result<CommandReply> reply) { got = std::move(reply); });
+    w.run(1s);
+    return got && got->is_ok() ? Code::ok : got ? got->status().code() : Code::internal;
+  };
+  ASSERT_EQ(submit_large("large", "r"), Code::ok);
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_EQ(submit_large("large", "r"), Code::ok) << i;
+    ASSERT_EQ(submit_large("large", ""), Code::already_exists) << i;
+  }
+  EXPECT_EQ(submit_large("another", ""), Code::ok);
+}
+
 TEST_F(ActionsOfMany, AreAnsweredOneByOneByTheLeader) {
   auto leader = w.leader("a");
   w.connect(*leader, 1, "node-1");

@@ -32,6 +32,17 @@ TEST(LargeSpecs, OfOnePersonAreBoundedAndComeBackWithTime) {
   EXPECT_EQ(take_all(specs, "ann", kNow), 0) << "a clock that is set back gives nothing";
 }
 
+TEST(LargeSpecs, WhatWasRefusedIsGivenBack) {
+  LargeSpecs specs;
+  take_all(specs, "ann", kNow);
+  specs.give_back("ann", kLarge, kNow);
+  EXPECT_EQ(take_all(specs, "ann", kNow), 1);
+  specs.give_back("ann", LargeSpecs::kFreeBytes, kNow);
+  EXPECT_EQ(take_all(specs, "ann", kNow), 0) << "what cost nothing gives nothing";
+  specs.give_back("bob", kLarge, kNow);
+  EXPECT_EQ(take_all(specs, "bob", kNow), 256) << "nobody has more than all";
+}
+
 TEST(LargeSpecs, JobsOfOrdinarySizeCostNothing) {
   LargeSpecs specs;
   take_all(specs, "ann", kNow);

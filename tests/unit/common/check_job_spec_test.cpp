@@ -52,6 +52,9 @@ TEST(CheckJobSpec, AcceptsWhatIsAllowed) {
       [](JobSpec& s) {
         s.environments = {{"Zz_09", "x"}};
       },
+      [](JobSpec& s) {
+        s.secrets = {{"Zz_09", "a.b-c"}, {"B", "a.b-c"}};
+      },
       [](JobSpec& s) { s.gpus_per_node = 0, s.suspend.exit_code = 1, s.max_leaves = 0; },
       [](JobSpec& s) { s.suspend.grace = 1h, s.watchdog = 30 * 24h, s.checkpoint_period = 1s; },
       [](JobSpec& s) { s.tags = {std::string(128, 'x')}; },
@@ -94,6 +97,23 @@ TEST(CheckJobSpec, RefusesEachBadField) {
       {"spec.parameters", [](JobSpec& s) { s.parameters = "'open"; }},
       {"spec.parameters", [](JobSpec& s) { s.parameters = std::string("a\0b", 3); }},
       {"spec.parameters", [](JobSpec& s) { s.parameters = std::string(65'537, 'x'); }},
+      {"spec.secrets.1A",
+       [](JobSpec& s) {
+         s.secrets = {{"1A", "x"}};
+       }},
+      {"spec.secrets.A",
+       [](JobSpec& s) {
+         s.secrets = {{"A", "x/y"}};
+       }},
+      {"spec.secrets.A",
+       [](JobSpec& s) {
+         s.environments = {{"A", "x"}};
+         s.secrets = {{"A", "x"}};
+       }},
+      {"spec.secrets",
+       [](JobSpec& s) {
+         for (int i = 0; i < 101; ++i) s.secrets["A" + std::to_string(i)] = "x";
+       }},
       {"spec.environments.1A",
        [](JobSpec& s) {
          s.environments = {{"1A", "x"}};

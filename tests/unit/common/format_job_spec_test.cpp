@@ -22,6 +22,7 @@ TEST(FormatJobSpec, WritesTheWholeSpec) {
   spec.workspace = "/w";
   spec.entrypoint = "e.py";
   spec.environments = {{"A", "1"}};
+  spec.secrets = {{"KEY", "wandb"}};
   spec.zone = "A";
   EXPECT_EQ(format_job_spec_yaml(spec), R"(version: 2
 name: j
@@ -31,6 +32,8 @@ spec:
   entrypoint: e.py
   environments:
     A: "1"
+  secrets:
+    KEY: wandb
 resource:
   group: "training#A"
   node_count: 1
@@ -78,6 +81,7 @@ TEST(FormatJobSpec, EverythingComesBack) {
       spec.environments[fmt::format("KEY_{}", i)] = random_text(rng);
     }
     spec.environments["yes"] = "no";
+    if (rng.chance(0.5)) spec.secrets["KEY"] = "no.1";
     spec.zone = rng.chance(0.5) ? "" : "A";
     spec.node_count = static_cast<int>(rng.between(1, 100'000));
     spec.gpus_per_node = static_cast<int>(rng.between(0, 64));
@@ -111,6 +115,7 @@ TEST(FormatJobSpec, DamagedFilesAreRefusedOrValid) {
   spec.entrypoint = "e.py";
   spec.parameters = "--a 'b c'";
   spec.environments = {{"A", "1"}, {"B", "x: y"}};
+  spec.secrets = {{"C", "key"}};
   spec.zone = "A";
   spec.suspend.signal = "SIGUSR1";
   spec.tags = {"a", "b"};

@@ -41,6 +41,7 @@ TEST(ParseJobSpec, ReadsEveryField) {
   expected.entrypoint = "train.py";
   expected.parameters = "--config 7b.yaml";
   expected.environments = {{"NCCL_DEBUG", "WARN"}};
+  expected.secrets = {{"WANDB_API_KEY", "wandb"}};
   expected.group = "training";
   expected.zone = "A";
   expected.node_count = 16;
@@ -70,6 +71,7 @@ spec:
   entrypoint: train.py
   parameters: --config 7b.yaml
   environments: {NCCL_DEBUG: WARN}
+  secrets: {WANDB_API_KEY: wandb}
 resource:
   group: training#A
   node_count: 16

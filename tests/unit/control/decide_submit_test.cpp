@@ -52,6 +52,20 @@ TEST(Submit, RefusesASecondUnfinishedJobOfOneName) {
   EXPECT_TRUE(submit(c, job("j")).is_ok());
 }
 
+TEST(Submit, RefusesSecretsThatItsUserDoesNotHave) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob");
+  c.emit(SecretSet{{.user = "bob", .name = "key", .sealed = "x"}});
+  JobSpec spec = job("j").spec();
+  spec.secrets = {{"KEY", "key"}};
+  const Result<CommandReply> refused = c.decide(SubmitJob{spec, ""}, "ann");
+  EXPECT_EQ(refused.status().code(), Code::not_found);
+  EXPECT_THAT(refused.status().message(),
+              HasSubstr("spec.secrets.KEY: ann has no secret named key"));
+  c.emit(SecretSet{{.user = "ann", .name = "key", .sealed = "x"}});
+  EXPECT_TRUE(c.decide(SubmitJob{spec, ""}, "ann").is_ok());
+}
+
 TEST(Submit, RefusesCpusAndMemoryThatNoNodeHas) {
   Cluster c = cluster(nodes(2, gpus(8)));
   const auto asks = [](int cpus, int64_t gib) {

@@ -39,6 +39,22 @@ TEST(EventHub, GivesWhatComesToWhoWaits) {
   EXPECT_EQ(hub.position(all), 7);
 }
 
+TEST(EventHub, SaysNothingOfJobsThatOneDoesNotSee) {
+  EventHub hub(kQuick);
+  hub.begin(0);
+  const auto ann = hub.add({.sight = {.users = std::set<std::string>{"ann"}}}, 0);
+  const auto all = hub.add({}, 0);
+  EventHub::Frame of_bob = frame(1, "of bob\n\n");
+  of_bob.owner = "bob";
+  EventHub::Frame of_nobody = frame(2, "of nobody known\n\n");
+  EventHub::Frame of_ann = frame(3, "makes room for job 1 (secret) of bob\n\n");
+  of_ann.owner = "ann";
+  hub.push({of_bob, of_nobody, of_ann});
+  EXPECT_EQ(next(hub, ann), "makes room for a job of somebody else\n\n");
+  EXPECT_EQ(next(hub, all),
+            "of bob\n\nof nobody known\n\nmakes room for job 1 (secret) of bob\n\n");
+}
+
 TEST(EventHub, WhoFallsBehindIsCutOffAndToldWhereToResume) {
   EventHub hub(kQuick);
   hub.begin(0);

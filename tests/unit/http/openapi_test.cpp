@@ -100,10 +100,12 @@ class Contract : public RoutesFixture {
         {"remove_quota", ""},
         {"set_user", R"({"role": "user"})"},
         {"create_token", R"({"label": "l"})"},
-        {"revoke_token", ""},
         {"sign_in", R"({"token": "wrong"})"},
         {"begin_sign_in", ""},
-        {"sign_out", ""}};
+        {"sign_out", ""},
+        {"set_secret", R"({"value": "v"})"},
+        {"delete_secret", ""},
+        {"revoke_token", ""}};
     Example made{.path = operation.path};
     if (operation.method != "GET") {
       const auto body = kBodies.find(operation.id());

@@ -15,6 +15,10 @@ namespace hai {
 class RoutesFixture : public ::testing::Test {
  protected:
   using json = nlohmann::json;
+  // `change` what the server is told before it starts.
+  explicit RoutesFixture(const std::function<void(ServerConfig&, ServingSecrets&)>& change = {})
+      : server_(change) {}
+
   struct Answer {
     int status = 0;
     std::string head;

@@ -19,6 +19,8 @@ migrate_on_start: true
 bootstrap: {admin_user: ann, admin_token_file: /etc/token}
 agent_token_file: /etc/agent
 default_quota_nodes: unlimited
+secrets: {key_file: /etc/key, old_key_files: [/etc/older, /etc/oldest]}
+visibility: team
 knobs: {heartbeat: 1s}
 archive: {older_than: 90d, dir: /var/lib/hai/archive}
 log: {level: debug, file: /var/log/hai}
@@ -31,6 +33,9 @@ log: {level: debug, file: /var/log/hai}
   EXPECT_FALSE(config.value().status_page);
   EXPECT_EQ(config.value().web_root, "/srv/web");
   EXPECT_EQ(config.value().admin_user, "ann");
+  EXPECT_EQ(config.value().secrets_key_file, "/etc/key");
+  EXPECT_EQ(config.value().secrets_old_key_files.size(), 2u);
+  EXPECT_EQ(config.value().visibility, Visibility::team);
   EXPECT_GE(config.value().default_quota_nodes.value_or(0), 1'000'000);
   EXPECT_EQ(config.value().knobs.heartbeat, Duration(1s));
   EXPECT_EQ(config.value().archive_older_than, "90d");
@@ -81,6 +86,21 @@ TEST(ServerConfig, SaysHowPeopleComeIn) {
                             "munge: perhaps", "munge_create_users: true", "streams_per_user: 0"}) {
     EXPECT_FALSE(read(wrong).is_ok()) << wrong;
   }
+}
+
+TEST(ServerConfig, ASlipInWhatIsSecretIsAnError) {
+  const auto error = [](const std::string& lines) {
+    return std::string(
+        parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + lines, "s")
+            .status()
+            .message());
+  };
+  EXPECT_EQ(error(""), "");
+  EXPECT_NE(error("visibility: none\n").find("visibility"), std::string::npos);
+  EXPECT_NE(error("secrets: {key_file: ''}\n").find("secrets.key_file"), std::string::npos);
+  EXPECT_NE(error("secrets: {keyfile: /k}\n").find("unknown key"), std::string::npos);
+  EXPECT_NE(error("secrets: {old_key_files: [/k]}\n").find("needs secrets.key_file"),
+            std::string::npos);
 }
 
 TEST(ServerConfig, CertificatesMayStandForTheAgentsToken) {

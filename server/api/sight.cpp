@@ -1,0 +1,94 @@
+#include "server/api/sight.h"
+
+#include <algorithm>
+
+#include "common/whole_number.h"
+
+namespace hai {
+
+namespace {
+
+constexpr std::string_view kJob = "job ";
+constexpr std::string_view kOf = " of ";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// As names of users may have it.
+bool is_of_name(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
+         c == '-' || c == '@';
+}
+
+// A job's title at the beginning of a text.
+struct Title {
+  size_t number_end = 0;  // after "job 17"; 0 = there is none
+  size_t end = 0;
+  std::string user;  // "" = it does not say
+};
+
+Title title_at(std::string_view text) {
+  Title title;
+  size_t at = kJob.size();
+  while (at < text.size() && is_digit(text[at])) ++at;
+  if (at == kJob.size() || !text.substr(at).starts_with(" (")) return title;
+  const size_t closing = text.find(')', at);
+  if (closing == std::string_view::npos) return title;
+  title.number_end = at;
+  title.end = closing + 1;
+  if (!text.substr(title.end).starts_with(kOf)) return title;
+  const size_t begin = title.end + kOf.size();
+  size_t end = begin;
+  while (end < text.size() && is_of_name(text[end])) ++end;
+  // "of ann." ends a sentence.
+  title.user = text.substr(begin, end - begin);
+  title.end = end;
+  return title;
+}
+
+}  // namespace
+
+Sight Sight::of(Visibility visibility, const ClusterState& state, const Actor& actor) {
+  if (visibility == Visibility::all || actor.is_operator()) return {};
+  Sight sight{.users = std::set{actor.user}};
+  const User* self = state.find_user(actor.user);
+  if (visibility == Visibility::own || self == nullptr || self->groups.empty()) return sight;
+  for (const auto& [name, user] : state.users()) {
+    const bool is_teammate = std::ranges::any_of(user.groups, [&](const std::string& group) {
+      return std::ranges::find(self->groups, group) != self->groups.end();
+    });
+    if (is_teammate) sight.users->insert(name);
+  }
+  return sight;
+}
+
+Status Sight::check(const ClusterState& state, const std::vector<std::string>& jobs) const {
+  if (!users) return ok();
+  for (const std::string& text : jobs) {
+    const std::optional<int64_t> id = whole_number(text);
+    const Job* job = id ? state.find(JobId{*id}) : nullptr;
+    if (job != nullptr && !sees(job->user)) return not_found("job {} does not exist", text);
+  }
+  return ok();
+}
+
+std::string Sight::clean(std::string text) const {
+  if (!users) return text;
+  std::string cleaned;
+  size_t done = 0;
+  for (size_t at = 0; (at = text.find(kJob, at)) != std::string::npos;) {
+    const Title title = title_at(std::string_view(text).substr(at));
+    if (title.number_end == 0) {
+      at += kJob.size();
+      continue;
+    }
+    const bool is_seen = !title.user.empty() && users->contains(title.user);
+    if (!is_seen) {
+      cleaned.append(text, done, at - done);
+      cleaned += title.user.empty() ? text.substr(at, title.number_end) : "a job of somebody else";
+      done = at + title.end;
+    }
+    at += title.end;
+  }
+  return cleaned.append(text, done);
+}
+
+}  // namespace hai
