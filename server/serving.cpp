@@ -6,6 +6,7 @@
 #include "common/open_files.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
+#include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
 #include "server/api/event_feed.h"
 #include "server/api/log_router.h"
@@ -47,11 +48,12 @@ ConnectionShares connection_shares(long open_files) {
 }  // namespace
 
 struct Serving::Impl {
-  Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples,
+  Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples, AuditLog* audit_log,
        const ServerConfig& used_config, ServingSecrets used_secrets)
       : loop(used_loop),
         config(used_config),
         secrets(std::move(used_secrets)),
+        audit(loop, callers, audit_log),
         controller(loop, store, gateway, &feed, config.knobs,
                    Bootstrap{.admin_user = config.admin_user,
                              .admin_token_hash = secrets.admin_token_hash,
@@ -64,7 +66,8 @@ struct Serving::Impl {
         logs(loop, gateway),
         agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
         operations({loop, queries, actions, advisor, observatory, config.grpc_address}),
-        api_service({loop, board, callers, operations, queries, logs, admission, calls, *known}),
+        api_service(
+            {loop, board, callers, operations, queries, logs, admission, calls, audit, *known}),
         routes({.loop = loop,
                 .standing = board,
                 .callers = callers,
@@ -73,6 +76,7 @@ struct Serving::Impl {
                 .events = events,
                 .requests = requests,
                 .calls = calls,
+                .audit = audit,
                 .admission = admission,
                 .operations = operations,
                 .queries = queries,
@@ -115,7 +119,15 @@ struct Serving::Impl {
                logs.disconnected(id);
              },
          .log_chunk = [this](ConnectionId id, int64_t request,
-                             const LogChunk& chunk) { logs.answered(id, request, chunk); }});
+                             const LogChunk& chunk) { logs.answered(id, request, chunk); },
+         .stranger =
+             [this](const std::string& node, const std::string& address, const Status& why) {
+               audit.note({.caller = {},
+                           .address = address,
+                           .name = kAgentCall,
+                           .facts = {.target = audit_target("node", node)}},
+                          why);
+             }});
   }
 
   void standing_changed() {
@@ -161,7 +173,7 @@ struct Serving::Impl {
     } else if (!head.authorization.empty()) {
       proof = check_secret(bearer_token(head.authorization));
     }
-    if (!proof.is_ok()) gateway.note_stranger("", proof);
+    if (!proof.is_ok()) gateway.note_stranger("", known->hosts_of_strangers(), proof);
     return proof;
   }
 
@@ -169,7 +181,13 @@ struct Serving::Impl {
   Status judge(const CallHead& head) {
     if (head.method.starts_with("/hai.v1.AgentService/")) return judge_agent(head);
     const Status admitted = callers.admit(caller_of(head.authorization));
-    if (!admitted.is_ok()) calls.note("", "refused", std::string(to_string(admitted.code())), 0);
+    if (admitted.is_ok()) return admitted;
+    calls.note("", "refused", std::string(to_string(admitted.code())), 0);
+    audit.note({.caller = caller_of(head.authorization),
+                .address = known->hosts_of_strangers(),
+                .name = head.method.substr(head.method.rfind('/') + 1),
+                .facts = {}},
+               admitted);
     return admitted;
   }
 
@@ -238,7 +256,7 @@ struct Serving::Impl {
       grpc->stop(loop, [this, stopped] {
         http.reset();
         // What the ended calls have posted runs before the parts it uses go.
-        loop.post(stopped);
+        loop.post([this, stopped] { audit.stop(stopped); });
       });
     });
   }
@@ -253,6 +271,7 @@ struct Serving::Impl {
   EventFeed feed;
   StandingBoard board;
   CallerBoard callers;
+  AuditTrail audit;
   Controller controller;
   Actions actions;
   Queries queries;
@@ -271,8 +290,9 @@ struct Serving::Impl {
 };
 
 Serving::Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
-                 const ServerConfig& config, ServingSecrets secrets)
-    : impl_(std::make_unique<Impl>(loop, store, history, samples, config, std::move(secrets))) {}
+                 const ServerConfig& config, ServingSecrets secrets, AuditLog* audit)
+    : impl_(std::make_unique<Impl>(loop, store, history, samples, audit, config,
+                                   std::move(secrets))) {}
 Serving::~Serving() = default;
 
 Status Serving::prepare() { return impl_->prepare(); }

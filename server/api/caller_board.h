@@ -14,6 +14,12 @@
 
 namespace hai {
 
+// Whom a token names, whether or not it lets him in.
+struct CallerName {
+  std::string user;   // "" = nobody known
+  std::string token;  // its id
+};
+
 class CallerBoard {
  public:
   // An observer of the event feed: takes the state's people anew where the events are about them.
@@ -26,9 +32,15 @@ class CallerBoard {
   Status admit(const Caller& caller) const;
   // Whether the caller is known for sure: more may be read of him than of others.
   bool knows(const Caller& caller) const;
+  // For the audit log.
+  CallerName name_of(const Caller& caller) const;
 
  private:
-  using Callers = std::map<std::string, Status>;  // by token hash
+  struct Known {
+    Status status;  // how he is admitted
+    std::string user;
+  };
+  using Callers = std::map<std::string, Known>;  // by token hash
   std::shared_ptr<const Callers> callers() const;
 
   mutable std::mutex mutex_;

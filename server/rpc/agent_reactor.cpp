@@ -4,22 +4,6 @@
 #include "server/rpc/status_map.h"
 
 namespace hai {
-namespace {
-
-// "10.0.0.7" of gRPC's "ipv4:10.0.0.7:41234", "[::1]" of "ipv6:%5B::1%5D:41234".
-std::string host_of_peer(const std::string& peer) {
-  const size_t scheme = peer.find(':');
-  const size_t port = peer.rfind(':');
-  if (scheme == std::string::npos || scheme >= port) return peer;
-  std::string host = peer.substr(scheme + 1, port - scheme - 1);
-  if (host.starts_with("%5B") && host.ends_with("%5D")) {
-    host = "[" + host.substr(3, host.size() - 6) + "]";
-  }
-  return host;
-}
-
-}  // namespace
-
 void AgentReactor::begin(std::function<Events(std::shared_ptr<AgentStream>)> opened) {
   self_ = shared_from_this();
   post([this, opened = std::move(opened)] {

@@ -25,10 +25,12 @@ class ApiService final : public v1::Api::CallbackService {
     LogRouter& logs;
     Admission& admission;
     RequestMeter& meter;
+    AuditTrail& audit;
     KnownPeers& known;
   };
   explicit ApiService(Parts parts)
-      : site_{parts.loop, parts.standing, parts.callers, parts.admission, parts.meter, parts.known},
+      : site_{parts.loop,  parts.standing, parts.callers, parts.admission,
+              parts.meter, parts.audit,    parts.known},
         operations_(parts.operations),
         queries_(parts.queries),
         logs_(parts.logs) {}

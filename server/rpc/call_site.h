@@ -9,6 +9,7 @@
 
 #include "common/loop.h"
 #include "server/api/admission.h"
+#include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
@@ -27,6 +28,7 @@ struct CallSite {
   const CallerBoard& callers;
   Admission& admission;
   RequestMeter& meter;
+  AuditTrail& audit;
   KnownPeers& known;  // connections of people whose token is known
 };
 
@@ -39,6 +41,16 @@ inline Status admit(const CallSite& site, const grpc::CallbackServerContext& con
                     const Caller& caller) {
   if (site.callers.knows(caller)) site.known.note(context.peer());
   return site.callers.admit(caller);
+}
+
+// Tells the audit log how a call has ended, before gRPC is told.
+inline void note(const CallSite& site, const grpc::CallbackServerContext& context,
+                 const char* method, const Caller& caller, AuditFacts facts, const Status& status) {
+  site.audit.note({.caller = caller,
+                   .address = host_of_peer(context.peer()),
+                   .name = method,
+                   .facts = std::move(facts)},
+                  status);
 }
 
 // Before the call is finished with `status`, or its first message is sent.

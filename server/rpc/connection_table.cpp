@@ -84,7 +84,7 @@ bool ConnectionTable::end_oldest(Strangers& strangers) {
 
 void ConnectionTable::add(int fd, const Origin& peer) {
   if (const auto old = connections_.find(fd); old != connections_.end()) remove(old);
-  known_.forget(peer.name);  // of a connection before, which had the same port
+  known_.arrived(peer.name);
   const uint64_t number = ++last_number_;
   connections_[fd] = {.cookie = cookie_of(fd), .number = number, .peer = peer};
   strangers_.emplace(number, fd);

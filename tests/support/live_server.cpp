@@ -66,7 +66,8 @@ LiveServer::LiveServer() {
   config.knobs.heartbeat = 200ms;
   serving_ = std::make_unique<Serving>(
       loop_, store_, nullptr, nullptr, config,
-      ServingSecrets{.agent_token = kAgentToken, .admin_token_hash = hash_token(kAdminToken)});
+      ServingSecrets{.agent_token = kAgentToken, .admin_token_hash = hash_token(kAdminToken)},
+      &audit_);
   const Status listening = serving_->listen();
   CHECK(listening.is_ok());
   serving_->start();
