@@ -43,7 +43,8 @@ namespace hai::cli {
   CALL(set_user, SetUser, SetUserRequest, User)                                 \
   CALL(create_token, CreateToken, CreateTokenRequest, CreateTokenReply)         \
   CALL(list_tokens, ListTokens, ListTokensRequest, ListTokensReply)             \
-  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)
+  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)         \
+  CALL(list_audit, ListAudit, ListAuditRequest, ListAuditReply)
 
 // Called for each message of a stream; false ends it.
 template <typename Message>
