@@ -49,7 +49,8 @@ namespace hai::cli {
   CALL(sign_out, SignOut, SignOutRequest, SignOutReply)                         \
   CALL(set_secret, SetSecret, SetSecretRequest, Secret)                         \
   CALL(list_secrets, ListSecrets, ListSecretsRequest, ListSecretsReply)         \
-  CALL(delete_secret, DeleteSecret, DeleteSecretRequest, DeleteSecretReply)
+  CALL(delete_secret, DeleteSecret, DeleteSecretRequest, DeleteSecretReply)     \
+  CALL(list_audit, ListAudit, ListAuditRequest, ListAuditReply)
 
 // Called for each message of a stream; false ends it.
 template <typename Message>

@@ -14,6 +14,7 @@
 #include "server/auth/token.h"
 #include "server/rpc/grpc_server.h"
 #include "server/serving.h"
+#include "server/store/audit_log.h"
 #include "server/store/history.h"
 #include "server/store/migrate.h"
 #include "server/store/pg_store.h"
@@ -83,7 +84,8 @@ struct ServerApp::Impl {
       : config(used_config),
         store(loop, {.conninfo = config.conninfo, .advertise = config.advertise}),
         history(loop, config.conninfo),
-        serving(loop, store, &history, &history, config, std::move(secrets)) {}
+        audit(loop, config.conninfo, config.audit),
+        serving(loop, store, &history, &history, config, std::move(secrets), &audit) {}
 
   void run() {
     loop.on_signals({SIGINT, SIGTERM}, [this](int signal) { stop(signal); });
@@ -114,6 +116,7 @@ struct ServerApp::Impl {
   AsioLoop loop;
   PgStore store;
   PgHistory history;
+  PgAuditLog audit;
   Serving serving;
   bool is_stopping = false;
 };

@@ -59,6 +59,11 @@ void read_archive(YamlReader& reader, ServerConfig* config) {
   if (!status.is_ok()) reader.fail("archive.older_than", status.message());
 }
 
+void read_audit(YamlReader& reader, AuditExportOptions* audit) {
+  reader.file("audit.file", &audit->file);
+  reader.boolean("audit.syslog", &audit->syslog);
+}
+
 void read_log(YamlReader& reader, ServerConfig* config) {
   reader.string("log.file", &config->log_file);
   std::string level;
@@ -147,6 +152,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   read_knobs(reader, &config.knobs);
   read_people(reader, &config);
   read_archive(reader, &config);
+  read_audit(reader, &config.audit);
   read_log(reader, &config);
   RETURN_IF_ERROR(to_status(reader.finish(), source));
   return config;

@@ -12,6 +12,7 @@
 #include "common/tls/tls_files.h"
 #include "server/api/visibility.h"
 #include "server/control/standing.h"
+#include "server/store/audit_export.h"
 
 namespace hai {
 
@@ -42,6 +43,7 @@ struct ServerConfig {
   Knobs knobs;
   std::string archive_older_than;  // of `hai-server archive`; "" = it must be told
   std::string archive_dir;
+  AuditExportOptions audit;
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // "" = stderr
 };

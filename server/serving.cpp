@@ -8,6 +8,7 @@
 #include "proto/json/call_options.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
+#include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
 #include "server/api/event_feed.h"
 #include "server/api/failure_limit.h"
@@ -57,11 +58,12 @@ ConnectionShares connection_shares(long open_files) {
 }  // namespace
 
 struct Serving::Impl {
-  Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples,
+  Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples, AuditLog* audit_log,
        const ServerConfig& used_config, ServingSecrets used_secrets)
       : loop(used_loop),
         config(used_config),
         secrets(std::move(used_secrets)),
+        audit(loop, callers, audit_log),
         controller(loop, store, gateway, &feed, config.knobs,
                    Bootstrap{.admin_user = config.admin_user,
                              .admin_token_hash = secrets.admin_token_hash,
@@ -82,7 +84,7 @@ struct Serving::Impl {
         agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
         operations({loop, queries, actions, advisor, observatory, config.grpc_address, sign_in}),
         api_service({loop, board, callers, operations, queries, logs, admission, calls, streams,
-                     *known, failures}),
+                     audit, *known, failures}),
         routes({.loop = loop,
                 .standing = board,
                 .callers = callers,
@@ -92,6 +94,7 @@ struct Serving::Impl {
                 .streams = streams,
                 .requests = requests,
                 .calls = calls,
+                .audit = audit,
                 .admission = admission,
                 .failures = failures,
                 .operations = operations,
@@ -140,7 +143,15 @@ struct Serving::Impl {
                logs.disconnected(id);
              },
          .log_chunk = [this](ConnectionId id, int64_t request,
-                             const LogChunk& chunk) { logs.answered(id, request, chunk); }});
+                             const LogChunk& chunk) { logs.answered(id, request, chunk); },
+         .stranger =
+             [this](const std::string& node, const std::string& address, const Status& why) {
+               audit.note({.caller = {},
+                           .address = address,
+                           .name = kAgentCall,
+                           .facts = {.target = audit_target("node", node)}},
+                          why);
+             }});
   }
 
   const Sealer* sealer() const { return secrets.sealer ? &*secrets.sealer : nullptr; }
@@ -207,7 +218,7 @@ struct Serving::Impl {
     } else if (!head.authorization.empty()) {
       proof = check_secret(bearer_token(head.authorization));
     }
-    if (!proof.is_ok()) gateway.note_stranger("", proof);
+    if (!proof.is_ok()) gateway.note_stranger("", known->hosts_of_strangers(), proof);
     return proof;
   }
 
@@ -216,7 +227,13 @@ struct Serving::Impl {
     if (head.method.starts_with("/hai.v1.AgentService/")) return judge_agent(head);
     if (for_anyone.contains(head.method)) return ok();
     const Status admitted = callers.admit(caller_of(head.authorization));
-    if (!admitted.is_ok()) calls.note("", "refused", std::string(to_string(admitted.code())), 0);
+    if (admitted.is_ok()) return admitted;
+    calls.note("", "refused", std::string(to_string(admitted.code())), 0);
+    audit.note({.caller = caller_of(head.authorization),
+                .address = known->hosts_of_strangers(),
+                .name = head.method.substr(head.method.rfind('/') + 1),
+                .facts = {}},
+               admitted);
     return admitted;
   }
 
@@ -287,7 +304,7 @@ struct Serving::Impl {
       grpc->stop(loop, [this, stopped] {
         http.reset();
         // What the ended calls have posted runs before the parts it uses go.
-        loop.post(stopped);
+        loop.post([this, stopped] { audit.stop(stopped); });
       });
     });
   }
@@ -308,6 +325,8 @@ struct Serving::Impl {
   TimerId token_timer = 0;
   MonoTime next_note{};
   std::unique_ptr<MungeReader> munge;
+  CallerBoard callers;
+  AuditTrail audit;
   Controller controller;
   Actions actions;
   Queries queries;
@@ -327,8 +346,9 @@ struct Serving::Impl {
 };
 
 Serving::Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
-                 const ServerConfig& config, ServingSecrets secrets)
-    : impl_(std::make_unique<Impl>(loop, store, history, samples, config, std::move(secrets))) {}
+                 const ServerConfig& config, ServingSecrets secrets, AuditLog* audit)
+    : impl_(std::make_unique<Impl>(loop, store, history, samples, audit, config,
+                                   std::move(secrets))) {}
 Serving::~Serving() = default;
 
 Status Serving::prepare() { return impl_->prepare(); }

@@ -11,6 +11,7 @@
 #include "common/loop.h"
 #include "common/status.h"
 #include "server/auth/seal.h"
+#include "server/control/audit_port.h"
 #include "server/control/engine/controller.h"
 #include "server/control/history_port.h"
 #include "server/control/sample_port.h"
@@ -26,9 +27,9 @@ struct ServingSecrets {
 
 class Serving {
  public:
-  // `history` and `samples` may be null.
+  // `history`, `samples` and `audit` may be null.
   Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
-          const ServerConfig& config, ServingSecrets secrets);
+          const ServerConfig& config, ServingSecrets secrets, AuditLog* audit = nullptr);
   ~Serving();  // after stop(), or of one that never listened
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;

@@ -12,6 +12,7 @@ namespace hai::cli {
 
 class Session;
 
+void add_audit(CLI::App& app, Session& session);
 void add_bash(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_context(CLI::App& app, Session& session);

@@ -2,10 +2,13 @@
 // What the calls of the Api say of themselves in their options (proto/hai/v1/options.proto).
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "common/check.h"
+#include "common/status.h"
 #include "hai/v1/api.pb.h"
 #include "proto/json/json_plan.h"
 
@@ -72,6 +75,56 @@ inline std::set<std::string> submit_routes() {
     }
   }
   return routes;
+}
+
+// Whether a call changes nothing, by its routes.
+inline bool only_reads(std::string_view name) {
+  static const std::set<std::string, std::less<>> reads = [] {
+    std::set<std::string, std::less<>> names;
+    const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+    for (int i = 0; i < api->method_count(); ++i) {
+      const auto routes = api->method(i)->options().GetRepeatedExtension(v1::route);
+      if (routes.empty() || !routes.begin()->has_get()) continue;
+      names.insert(api->method(i)->name());
+    }
+    return names;
+  }();
+  return reads.contains(name);
+}
+
+// Whether the end of a call is written into the audit log. Who may not is, whatever he asked; how
+// other calls end is where their success is.
+inline bool is_audited(std::string_view name, Code result) {
+  static const std::set<std::string, std::less<>> audited = [] {
+    std::set<std::string, std::less<>> names;
+    const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+    for (int i = 0; i < api->method_count(); ++i) {
+      const google::protobuf::MethodOptions& options = api->method(i)->options();
+      const bool is_said = options.HasExtension(v1::is_audited);
+      const bool by_route =
+          options.ExtensionSize(v1::route) > 0 && !options.GetExtension(v1::route, 0).has_get();
+      if (is_said ? options.GetExtension(v1::is_audited) : by_route) {
+        names.insert(api->method(i)->name());
+      }
+    }
+    return names;
+  }();
+  return result == Code::unauthenticated || result == Code::permission_denied ||
+         audited.contains(name);
+}
+
+// "POST /api/v1/jobs": which call each route is.
+inline std::map<std::string, std::string> call_routes() {
+  std::map<std::string, std::string> calls;
+  const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+  for (int i = 0; i < api->method_count(); ++i) {
+    const google::protobuf::MethodOptions& options = api->method(i)->options();
+    for (const v1::Route& route : options.GetRepeatedExtension(v1::route)) {
+      const RoutePattern pattern = pattern_of(route);
+      calls.emplace(pattern.method + (" " + pattern.path), api->method(i)->name());
+    }
+  }
+  return calls;
 }
 
 // What stands in the braces of a path.

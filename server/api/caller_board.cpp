@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/auth/token.h"
 #include "server/control/verbs/tokens.h"
 
 namespace hai {
@@ -110,6 +111,15 @@ std::string CallerBoard::user_of(const Caller& caller) const {
   const Known* found = nullptr;
   if (!people_ || !judge(caller, &found).is_ok() || found == nullptr) return "";
   return found->token.user;
+}
+
+CallerName CallerBoard::name_of(const Caller& caller) const {
+  if (!caller.trusted_user.empty()) return {.user = caller.trusted_user, .token = ""};
+  const std::shared_lock lock(mutex_);
+  if (!people_) return {};
+  const auto found = people_->tokens.find(caller.token_hash);
+  if (found == people_->tokens.end()) return {};
+  return {.user = found->second->token.user, .token = token_id(caller.token_hash)};
 }
 
 std::map<std::string, UnixTime> CallerBoard::uses_to_note() const {

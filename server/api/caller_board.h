@@ -18,6 +18,12 @@
 
 namespace hai {
 
+// Whom a token names, whether or not it lets him in.
+struct CallerName {
+  std::string user;   // "" = nobody known
+  std::string token;  // its id
+};
+
 class CallerBoard {
  public:
   // `wall_now` ends tokens; asked on any thread.
@@ -39,6 +45,8 @@ class CallerBoard {
   bool knows(const Caller& caller) const;
   // His user's name; "" = not known.
   std::string user_of(const Caller& caller) const;
+  // For the audit log.
+  CallerName name_of(const Caller& caller) const;
 
   // When tokens were used, of those whose state should be told by now: of a session to some
   // minutes, of others to the hour.

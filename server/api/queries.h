@@ -123,6 +123,9 @@ class Queries {
   // For admins only.
   void get_digest(const Caller& caller, Done<DigestView> done);
 
+  // What the audit log has, newest first.
+  void list_audit(const Caller& caller, const AuditQuery& query, Done<std::vector<AuditRow>> done);
+
   void who_am_i(const Caller& caller, Done<WhoAmIView> done);
   void list_quotas(const Caller& caller, const std::string& owner,
                    Done<std::vector<QuotaView>> done);

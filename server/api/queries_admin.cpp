@@ -17,4 +17,18 @@ void Queries::get_digest(const Caller& caller, Done<DigestView> done) {
       done);
 }
 
+void Queries::list_audit(const Caller& caller, const AuditQuery& query,
+                         Done<std::vector<AuditRow>> done) {
+  controller_.read(
+      caller,
+      [this, query, done](const Controller::ReadContext&, const Actor& actor) {
+        if (actor.role != Role::admin) {
+          return done(permission_denied("only admins may read the audit log"));
+        }
+        if (history_ == nullptr) return done(unavailable("this server keeps no audit log"));
+        history_->audit(query, done);
+      },
+      done);
+}
+
 }  // namespace hai

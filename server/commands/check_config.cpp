@@ -52,6 +52,7 @@ int check_config(const ServerConfig& config, const std::string& path) {
       {"tls", read_tls_files(config.tls).status()},
       {"store.conninfo", check_database(config)},
       {"web_root", check_web_root(config.web_root)},
+      {"audit.file", check_folder(std::filesystem::path(config.audit.file).parent_path())},
       {"log.file", check_folder(std::filesystem::path(config.log_file).parent_path())},
   };
   if (is_readable_by_others(config)) {

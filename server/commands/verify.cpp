@@ -52,6 +52,7 @@ void print_report(const LedgerReport& report, const std::optional<LiveDigest>& l
       "secrets, {} identities, {} incidents\n",
       report.attempts, report.ranks, report.nodes, report.users, report.quotas, report.tokens,
       report.secrets, report.identities, report.incidents);
+  fmt::print("audit     {} entries\n", report.audit_entries);
   fmt::print("digest    {} after event {}\n", report.digest, report.last_seq);
   if (live) fmt::print("server    {} after event {}\n", live->digest, live->seq);
   if (report.differences.empty()) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "server/control/audit_port.h"
 #include "server/model/event.h"
 #include "server/model/job.h"
 
@@ -82,6 +83,7 @@ class History {
   // Of the jobs with the highest ids, latest start first.
   virtual void stays(NodeId node, int limit,
                      std::function<void(Result<std::vector<NodeStay>>)> done) = 0;
+  virtual void audit(AuditQuery query, std::function<void(Result<std::vector<AuditRow>>)> done) = 0;
 };
 
 }  // namespace hai

@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/status.h"
+#include "server/api/audit_facts.h"
+
 namespace hai {
 
 struct HttpRequest {
@@ -21,6 +24,8 @@ struct HttpRequest {
   std::map<std::string, std::string> headers;              // names in lower case
   std::string body;
   std::string peer;  // address of the client, for the log
+  // What its handler tells the audit log beside how it ended.
+  std::shared_ptr<AuditFacts> facts = std::make_shared<AuditFacts>();
 
   // The first value of the key; "" if it is absent.
   std::string_view query_value(std::string_view key) const;
@@ -57,6 +62,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
+  Status error = ok();  // that `body` tells of, if it is one of ours
   std::vector<std::pair<std::string, std::string>> headers;
   HttpStream stream;  // if set: sent after `body`, until its end
   // If set, it makes the answer instead of all above, on the HTTP server's thread: formatting a

@@ -50,7 +50,10 @@ HttpResponse problem(int http_status, std::string_view code, std::string_view de
 }
 
 HttpResponse problem(const Status& status) {
-  return problem(http_status(status.code()), to_string(status.code()), status.message());
+  HttpResponse response =
+      problem(http_status(status.code()), to_string(status.code()), status.message());
+  response.error = status;
+  return response;
 }
 
 }  // namespace hai

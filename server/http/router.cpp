@@ -36,6 +36,10 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
   return true;
 }
 
+bool is_meant(const std::string& method, const std::string& asked) {
+  return method == asked || (method == "GET" && asked == "HEAD");
+}
+
 }  // namespace
 
 void HttpRouter::add(std::string_view method, std::string_view pattern, Handler handler) {
@@ -49,11 +53,14 @@ void HttpRouter::add_checks(const CheckOf& check_of) {
 
 std::string HttpRouter::pattern_of(const HttpRequest& request) const {
   const std::vector<std::string> path = split_path(request.path);
+  std::string of_another_method;
   for (const Route& route : routes_) {
     Parameters ignored;
-    if (matches(route.segments, path, ignored)) return route.pattern;
+    if (!matches(route.segments, path, ignored)) continue;
+    if (is_meant(route.method, request.method)) return route.pattern;
+    if (of_another_method.empty()) of_another_method = route.pattern;
   }
-  return "";
+  return of_another_method;
 }
 
 void HttpRouter::route(const HttpRequest& request, HttpRespond respond) const {
@@ -62,12 +69,11 @@ void HttpRouter::route(const HttpRequest& request, HttpRespond respond) const {
   for (const Route& route : routes_) {
     Parameters parameters;
     if (!matches(route.segments, path, parameters)) continue;
-    const bool is_meant =
-        route.method == request.method || (route.method == "GET" && request.method == "HEAD");
-    if (is_meant && route.check) {
+    const bool is_it = is_meant(route.method, request.method);
+    if (is_it && route.check) {
       if (Status status = route.check(request); !status.is_ok()) return respond(problem(status));
     }
-    if (is_meant) return route.handler(request, parameters, respond);
+    if (is_it) return route.handler(request, parameters, respond);
     methods.insert(route.method);
   }
   if (methods.empty()) {

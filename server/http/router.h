@@ -27,7 +27,8 @@ class HttpRouter {
   // Of all routes added so far; an empty check lets everything pass.
   void add_checks(const CheckOf& check_of);
 
-  // The pattern that the request's path has, "" for none: few, whatever clients ask for.
+  // The pattern of the route that the request goes to, or which its path has with another method,
+  // "" for none: few, whatever clients ask for.
   std::string pattern_of(const HttpRequest& request) const;
 
   // Calls the handler, or answers 404, or 405 with the methods the path has.

@@ -5,6 +5,7 @@
 #include "common/check.h"
 #include "proto/json/call_options.h"
 #include "server/api/admission.h"
+#include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
 #include "server/api/failure_limit.h"
 #include "server/api/request_meter.h"
@@ -16,7 +17,8 @@
 
 namespace hai {
 
-HttpRoutes::HttpRoutes(HttpParts parts) : parts_(std::move(parts)), submits_(submit_routes()) {
+HttpRoutes::HttpRoutes(HttpParts parts)
+    : parts_(std::move(parts)), submits_(submit_routes()), calls_(call_routes()) {
   add_health_routes(router_, parts_);
   add_api_routes(router_, parts_);
   add_job_routes(router_, parts_);
@@ -59,8 +61,37 @@ std::optional<HttpResponse> HttpRoutes::turn_away(const HttpRequest& head) const
   // That a body is too long is the answer to whom the route would have let in.
   if (openapi_.is_for_anyone(head.method, router_.pattern_of(head))) return std::nullopt;
   const Status admitted = admit(head);
-  if (!admitted.is_ok()) return problem(admitted);
-  return std::nullopt;
+  if (admitted.is_ok()) return std::nullopt;
+  if (const std::string call = call_of(head.method, router_.pattern_of(head)); !call.empty()) {
+    parts_.audit.note({.caller = caller_of(head), .address = head.peer, .name = call, .facts = {}},
+                      admitted);
+  }
+  return problem(admitted);
+}
+
+// Verbs of one thing have routes of their own, made of the words of ControlJob and ControlNode.
+std::string HttpRoutes::call_of(const std::string& method, const std::string& route) const {
+  const auto found = calls_.find((method == "HEAD" ? "GET" : method) + " " + route);
+  if (found != calls_.end()) return found->second;
+  if (method != "POST") return "";
+  if (route.starts_with("/api/v1/jobs/{id}/")) return "ControlJob";
+  return route.starts_with("/api/v1/nodes/{name}/") ? "ControlNode" : "";
+}
+
+// Whatever the handlers say in the end, it is noted here.
+HttpRespond HttpRoutes::audited(const HttpRequest& request, const std::string& route,
+                                HttpRespond respond) const {
+  std::string call = call_of(request.method, route);
+  if (call.empty()) return respond;
+  return [this, call = std::move(call), caller = caller_of(request), address = request.peer,
+          facts = request.facts, respond = std::move(respond)](HttpResponse response) {
+    const bool is_ours = response.status < 400 || !response.error.is_ok();
+    if (is_ours && parts_.audit.wants(call, response.error.code())) {
+      parts_.audit.note({.caller = caller, .address = address, .name = call, .facts = *facts},
+                        response.error);
+    }
+    respond(std::move(response));
+  };
 }
 
 // Methods that are made up are counted as one.
@@ -100,16 +131,18 @@ void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
   }
   const bool is_submit = submits_.contains(request.method + " " + route);
   const auto kind = is_submit ? Admission::Kind::submit : Admission::Kind::other;
+  HttpRespond audited_answer = audited(request, route, std::move(answer));
   if (!parts_.admission.enter(kind, 1)) {
-    return answer(problem(resource_exhausted("{}", parts_.admission.refusal())));
+    return audited_answer(problem(resource_exhausted("{}", parts_.admission.refusal())));
   }
   // An answer that goes on, such as a stream of events, is under way only until it begins.
   auto admitted = std::make_shared<Admitted>(parts_.admission, 1);
-  router_.route(request, [this, admitted, answer = std::move(answer)](HttpResponse response) {
-    admitted->release();
-    mark_stale(parts_.standing.get(), response);
-    answer(std::move(response));
-  });
+  router_.route(request,
+                [this, admitted, answer = std::move(audited_answer)](HttpResponse response) {
+                  admitted->release();
+                  mark_stale(parts_.standing.get(), response);
+                  answer(std::move(response));
+                });
 }
 
 }  // namespace hai

@@ -3,6 +3,7 @@
 // hand. Handlers run on the HTTP server's thread; whatever asks the state posts to the loop.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,6 +18,7 @@
 namespace hai {
 
 class Admission;
+class AuditTrail;
 class Advisor;
 class CallerBoard;
 class Controller;
@@ -41,6 +43,7 @@ struct HttpParts {
   OpenStreams& streams;
   RequestMeter& requests;
   const RequestMeter& calls;  // those of gRPC
+  AuditTrail& audit;
   Admission& admission;
   FailureLimit& failures;  // of those who sign in or join
   Operations& operations;
@@ -78,10 +81,15 @@ class HttpRoutes {
  private:
   Status admit(const HttpRequest& request) const;
   HttpResponse show(const HttpRequest& request) const;
+  // The call that a request of this route is; "" for none.
+  std::string call_of(const std::string& method, const std::string& route) const;
+  HttpRespond audited(const HttpRequest& request, const std::string& route,
+                      HttpRespond respond) const;
 
   const HttpParts parts_;
   const Openapi openapi_;
-  const std::set<std::string> submits_;  // "POST /api/v1/jobs"
+  const std::set<std::string> submits_;             // "POST /api/v1/jobs"
+  const std::map<std::string, std::string> calls_;  // which call each such route is
   HttpRouter router_;
 };
 

@@ -63,14 +63,14 @@ void add_routes(HttpRouter& router, const HttpParts& parts, const char* name,
                [&parts, &route, operation](const HttpRequest& http, const Parameters& parameters,
                                            HttpRespond respond) {
                  Request request;
-                 if (Status status = read_request(route, http, parameters, request);
-                     !status.is_ok()) {
-                   return respond(problem(status));
-                 }
+                 const Status read = read_request(route, http, parameters, request);
+                 tell_request(request, *http.facts);
+                 if (!read.is_ok()) return respond(problem(read));
                  Result<JsonFilter> filter = filter_of(http, Reply::descriptor());
                  if (!filter.is_ok()) return respond(problem(filter.status()));
                  run_operation(parts, caller_of(http), (parts.operations.*operation)(request),
-                               respond, {.status = route.status(), .filter = filter.value()});
+                               respond, {.status = route.status(), .filter = filter.value()},
+                               http.facts);
                });
   }
 }

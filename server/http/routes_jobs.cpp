@@ -35,12 +35,15 @@ void submit_job(const HttpParts& parts, const HttpRequest& http, const HttpRespo
   v1::SubmitJobRequest request;
   request.set_request_id(std::string(http.header("idempotency-key")));
   if (!read_job_file(http.body, *request.mutable_spec(), respond)) return;
+  tell_request(request, *http.facts);
   run_prepared<v1::SubmitJobReply>(
       parts, caller_of(http), parts.operations.SubmitJob(request), respond,
-      [&parts, caller = caller_of(http), respond](Result<Fill<v1::SubmitJobReply>> fill) {
+      [&parts, caller = caller_of(http), facts = http.facts,
+       respond](Result<Fill<v1::SubmitJobReply>> fill) {
         if (!fill.is_ok()) return respond(problem(fill.status()));
         v1::SubmitJobReply reply;
         fill.value()(reply);
+        tell_reply(reply, *facts);
         v1::GetJobRequest then;
         then.set_job(std::to_string(reply.job_id()));
         run_operation(parts, caller, parts.operations.GetJob(then), respond,
@@ -58,6 +61,7 @@ void show_spec(const HttpParts& parts, const HttpRequest& http, const std::strin
                const HttpRespond& respond) {
   v1::GetJobSpecRequest request;
   request.set_job(job);
+  tell_request(request, *http.facts);
   run_prepared<v1::GetJobSpecReply>(
       parts, caller_of(http), parts.operations.GetJobSpec(request), respond,
       [respond](Result<Fill<v1::GetJobSpecReply>> fill) {
@@ -119,6 +123,8 @@ Result<LogTailRequest> log_request(const HttpRequest& http, const std::string& j
   for (const auto& [name, value] : http.query) {
     RETURN_IF_ERROR(read_parameter(name, value, request));
   }
+  request.set_job(job);
+  tell_request(request, *http.facts);
   // A reader who follows a log that is still empty is to know at once that it is there.
   return LogTailRequest{.job = job,
                         .attempt = std::max(request.attempt(), 0),

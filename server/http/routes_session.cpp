@@ -1,6 +1,7 @@
 // Signing in and out for pages: the token of a session goes into a cookie that scripts cannot read.
 
 #include "proto/json/json_reader.h"
+#include "server/api/audit_facts.h"
 #include "server/api/caller_board.h"
 #include "server/auth/token.h"
 #include "server/http/routes.h"
@@ -49,19 +50,22 @@ void sign_in(const HttpParts& parts, const HttpRequest& http, const HttpRespond&
   Status status = check_same_origin(http);
   if (status.is_ok()) status = read_json(http.body, {}, request);
   if (!status.is_ok()) return respond(problem(status));
+  tell_request(request, *http.facts);
   const std::string secret(session_cookie(http));
   const bool has_proof = request.proof_case() != v1::SignInRequest::PROOF_NOT_SET;
   Caller caller;
   if (!has_proof && !secret.empty()) caller = {.token_hash = hash_token(secret)};
   if (!has_proof) status = parts.callers.admit(caller);
   if (!status.is_ok()) return respond(problem(status));
-  run_prepared<v1::SignInReply>(parts, caller, parts.operations.SignIn(request), respond,
-                                [&parts, secret, respond](Result<Fill<v1::SignInReply>> fill) {
-                                  if (!fill.is_ok()) return respond(problem(fill.status()));
-                                  v1::SignInReply reply;
-                                  fill.value()(reply);
-                                  respond(session_response(parts, std::move(reply), secret));
-                                });
+  run_prepared<v1::SignInReply>(
+      parts, caller, parts.operations.SignIn(request), respond,
+      [&parts, secret, respond, facts = http.facts](Result<Fill<v1::SignInReply>> fill) {
+        if (!fill.is_ok()) return respond(problem(fill.status()));
+        v1::SignInReply reply;
+        fill.value()(reply);
+        tell_reply(reply, *facts);
+        respond(session_response(parts, std::move(reply), secret));
+      });
 }
 
 void sign_out(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {

@@ -41,9 +41,9 @@ void control_job(const HttpParts& parts, const Verb& verb, const HttpRequest& ht
   v1::ControlJobRequest request;
   request.add_jobs(job);
   request.set_action(static_cast<v1::JobAction>(verb.number));
-  if (Status status = read_json(http.body, verb.taken, request); !status.is_ok()) {
-    return respond(problem(status));
-  }
+  const Status read = read_json(http.body, verb.taken, request);
+  tell_request(request, *http.facts);
+  if (!read.is_ok()) return respond(problem(read));
   run_prepared<v1::ControlJobReply>(
       parts, caller_of(http), parts.operations.ControlJob(request), respond,
       [&parts, caller = caller_of(http), respond](Result<Fill<v1::ControlJobReply>> fill) {
@@ -60,9 +60,9 @@ void control_node(const HttpParts& parts, const Verb& verb, const HttpRequest& h
   v1::ControlNodeRequest request;
   request.add_nodes(node);
   request.set_action(static_cast<v1::NodeAction>(verb.number));
-  if (Status status = read_json(http.body, verb.taken, request); !status.is_ok()) {
-    return respond(problem(status));
-  }
+  const Status read = read_json(http.body, verb.taken, request);
+  tell_request(request, *http.facts);
+  if (!read.is_ok()) return respond(problem(read));
   run_prepared<v1::ControlNodeReply>(
       parts, caller_of(http), parts.operations.ControlNode(request), respond,
       [&parts, caller = caller_of(http), respond](Result<Fill<v1::ControlNodeReply>> fill) {

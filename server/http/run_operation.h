@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proto/json/json_writer.h"
+#include "server/api/audit_facts.h"
 #include "server/api/operations.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
@@ -26,11 +27,21 @@ HttpResponse message_response(const Reply& reply, const AnswerForm& form) {
   return response;
 }
 
-// On the loop's thread. The reply is written on the HTTP server's.
+// On the loop's thread. The reply is written on the HTTP server's. `facts`: what it is to tell the
+// audit log of; null = nothing.
 template <typename Reply>
-Answer<Reply> respond_with(HttpRespond respond, AnswerForm form = {}) {
-  return [respond = std::move(respond), form = std::move(form)](Result<Fill<Reply>> fill) {
+Answer<Reply> respond_with(HttpRespond respond, AnswerForm form = {},
+                           std::shared_ptr<AuditFacts> facts = nullptr) {
+  return [respond = std::move(respond), form = std::move(form),
+          facts = std::move(facts)](Result<Fill<Reply>> fill) {
     if (!fill.is_ok()) return respond(problem(fill.status()));
+    if constexpr (audit::kTellsMore<Reply>) {
+      if (facts != nullptr) {
+        Reply reply;
+        fill.value()(reply);
+        tell_reply(reply, *facts);
+      }
+    }
     auto shared = std::make_shared<const Fill<Reply>>(std::move(fill).value());
     respond({.render = [shared, form] {
       Reply reply;
@@ -52,9 +63,10 @@ void run_prepared(const HttpParts& parts, const Caller& caller, Prepared<Reply> 
 
 template <typename Reply>
 void run_operation(const HttpParts& parts, const Caller& caller, Prepared<Reply> prepared,
-                   const HttpRespond& respond, AnswerForm form = {}) {
+                   const HttpRespond& respond, AnswerForm form = {},
+                   std::shared_ptr<AuditFacts> facts = nullptr) {
   run_prepared(parts, caller, std::move(prepared), respond,
-               respond_with<Reply>(respond, std::move(form)));
+               respond_with<Reply>(respond, std::move(form), std::move(facts)));
 }
 
 }  // namespace hai

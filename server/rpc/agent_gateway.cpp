@@ -26,7 +26,7 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   Status proof = stream->check_is(hello.node);
   if (proof.is_ok()) proof = events_.prove(hello);
   if (!proof.is_ok()) {
-    note_stranger(hello.node, proof);
+    note_stranger(hello.node, hello.identity.address, proof);
     return stream->close(proof);
   }
   if (events_.is_undecided()) return waiting_.push_back({id, stream, hello});
@@ -52,7 +52,9 @@ void AgentGateway::note_refusal(const AgentHello& hello, const Status& why) {
   last = why;
 }
 
-void AgentGateway::note_stranger(const std::string& node, const Status& why) {
+void AgentGateway::note_stranger(const std::string& node, const std::string& address,
+                                 const Status& why) {
+  events_.stranger(node, address, why);
   const auto left_out = strangers_.next();
   if (!left_out) return;
   log_warning("agent_refused", {{"node", node}, {"reason", why}, {"left_out", *left_out}});

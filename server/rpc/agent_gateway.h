@@ -32,6 +32,10 @@ struct AgentGatewayEvents {
   std::function<void(LaunchRank&)> open_secrets;
   std::function<void(ConnectionId)> disconnected;
   std::function<void(ConnectionId, int64_t request_id, const LogChunk&)> log_chunk;
+  // Somebody who has not proved to be an agent was sent away; on any thread. What he says of
+  // himself may be a lie: "" where he has said nothing, or where it is not known.
+  std::function<void(const std::string& node, const std::string& address, const Status& why)>
+      stranger = [](const std::string&, const std::string&, const Status&) {};
 };
 
 class AgentGateway final : public AgentPort, public LogPort {
@@ -43,7 +47,7 @@ class AgentGateway final : public AgentPort, public LogPort {
 
   // Of somebody who has not proved to be an agent of this cluster: written now and then only, since
   // anybody can come again and again, under ever new names. On any thread.
-  void note_stranger(const std::string& node, const Status& why);
+  void note_stranger(const std::string& node, const std::string& address, const Status& why);
 
   // A new stream that has not said hello; the result is what it shall call.
   AgentStream::Events opened(std::shared_ptr<AgentStream> stream);

@@ -1,11 +1,9 @@
 #include "server/rpc/agent_reactor.h"
 
 #include "common/log.h"
-#include "server/rpc/connection_table.h"
 #include "server/rpc/status_map.h"
 
 namespace hai {
-
 void AgentReactor::begin(std::function<Events(std::shared_ptr<AgentStream>)> opened) {
   self_ = shared_from_this();
   post([this, opened = std::move(opened)] {

@@ -63,6 +63,20 @@ class UnaryCall {
   grpc::ServerUnaryReactor* reactor_;
 };
 
+// How a call has ended, for the audit log; `reply` is null where there is none.
+template <typename Request, typename Reply>
+void note_end(const CallSite& site, const grpc::CallbackServerContext& context, const char* method,
+              const Caller& caller, const Request& request, const Reply* reply,
+              const Status& status) {
+  if (!site.audit.wants(method, status.code())) return;
+  AuditFacts facts;
+  tell_request(request, facts);
+  if constexpr (audit::kTellsMore<Reply>) {
+    if (reply != nullptr) tell_reply(*reply, facts);
+  }
+  note(site, context.peer(), method, caller, std::move(facts), status);
+}
+
 grpc::ServerUnaryReactor* refuse(const CallSite& site, grpc::CallbackServerContext& context,
                                  const char* method, const grpc::Status& status) {
   site.meter.note("", method, code_word(status), 0);
@@ -95,26 +109,36 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
                               grpc::CallbackServerContext& context, const Request& request,
                               Reply& reply) {
   Caller caller = caller_of(context);
+  const auto end_of = [&site, &context, method, caller, &request](const Status& status,
+                                                                  const Reply* made) {
+    note_end(site, context, method, caller, request, made, status);
+  };
   if (const grpc::Status status = judge(site, context, caller); !status.ok()) {
+    // Who is only sent on to the leader was not refused.
+    if (const Status why = from_grpc(status); why.code() != Code::unavailable) end_of(why, nullptr);
     return refuse(site, context, method, status);
   }
   const int64_t weight = weight_of(kind, request);
-  if (!site.admission.enter(kind, weight)) return refuse_busy(site, context, method);
+  if (!site.admission.enter(kind, weight)) {
+    end_of(resource_exhausted("{}", site.admission.refusal()), nullptr);
+    return refuse_busy(site, context, method);
+  }
   grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
   const UnaryCall call(site, method, weight, &context, reactor);
   Prepared<Reply> prepared = (operations.*operation)(request);
   if (!prepared.is_ok()) {
+    end_of(prepared.status(), nullptr);
     call.finish(to_grpc(prepared.status()));
     return reactor;
   }
-  site.loop.post(
-      [call, caller = std::move(caller), &reply, go = std::move(prepared).value()]() mutable {
-        go(caller, [call, &reply](Result<Fill<Reply>> fill) {
-          if (!fill.is_ok()) return call.finish(to_grpc(fill.status()));
-          fill.value()(reply);
-          call.finish(grpc::Status::OK);
-        });
-      });
+  site.loop.post([call, end_of, caller = std::move(caller), &reply,
+                  go = std::move(prepared).value()]() mutable {
+    go(caller, [call, end_of, &reply](Result<Fill<Reply>> fill) {
+      if (fill.is_ok()) fill.value()(reply);
+      end_of(fill.status(), fill.is_ok() ? &reply : nullptr);
+      call.finish(to_grpc(fill.status()));
+    });
+  });
   return reactor;
 }
 

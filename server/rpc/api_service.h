@@ -32,12 +32,13 @@ class ApiService final : public KnownCallersService {
     Admission& admission;
     RequestMeter& meter;
     OpenStreams& streams;
+    AuditTrail& audit;
     KnownPeers& known;
     FailureLimit& failures;
   };
   explicit ApiService(Parts parts)
-      : site_{parts.loop,  parts.standing, parts.callers, parts.admission,
-              parts.meter, parts.streams,  parts.known,   parts.failures},
+      : site_{parts.loop,    parts.standing, parts.callers, parts.admission, parts.meter,
+              parts.streams, parts.audit,    parts.known,   parts.failures},
         for_anyone_(site_, parts.operations),
         operations_(parts.operations),
         queries_(parts.queries),

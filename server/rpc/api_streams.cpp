@@ -28,7 +28,10 @@ grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
           return batch;
         });
   };
-  return SourceStream<v1::ReadLogReply>::start(site_, "ReadLog", context, std::move(open));
+  AuditFacts facts;
+  tell_request(*request, facts);
+  return SourceStream<v1::ReadLogReply>::start(site_, "ReadLog", context, std::move(open),
+                                               std::move(facts));
 }
 
 grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerContext* context,
@@ -43,7 +46,10 @@ grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerCont
           return batch;
         });
   };
-  return SourceStream<v1::Job>::start(site_, "WatchJob", context, std::move(open));
+  AuditFacts facts;
+  tell_request(*request, facts);
+  return SourceStream<v1::Job>::start(site_, "WatchJob", context, std::move(open),
+                                      std::move(facts));
 }
 
 grpc::ServerWriteReactor<v1::Event>* ApiService::WatchEvents(

@@ -9,6 +9,7 @@
 
 #include "common/loop.h"
 #include "server/api/admission.h"
+#include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
 #include "server/api/failure_limit.h"
 #include "server/api/open_streams.h"
@@ -30,6 +31,7 @@ struct CallSite {
   Admission& admission;
   RequestMeter& meter;
   OpenStreams& streams;
+  AuditTrail& audit;
   KnownPeers& known;       // connections of people whose token is known
   FailureLimit& failures;  // of those who sign in or join
 };
@@ -43,6 +45,14 @@ inline Status admit(const CallSite& site, const grpc::CallbackServerContext& con
                     const Caller& caller) {
   if (site.callers.knows(caller)) site.known.note(context.peer());
   return site.callers.admit(caller);
+}
+
+// Tells the audit log how a call has ended, before gRPC is told.
+inline void note(const CallSite& site, const std::string& peer, std::string_view method,
+                 const Caller& caller, AuditFacts facts, const Status& status) {
+  site.audit.note(
+      {.caller = caller, .address = host_of_peer(peer), .name = method, .facts = std::move(facts)},
+      status);
 }
 
 // Before the call is finished with `status`, or its first message is sent.

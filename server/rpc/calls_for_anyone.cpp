@@ -16,9 +16,10 @@ using Go = CallsForAnyone::Go;
 using Handler = CallsForAnyone::Handler;
 
 template <typename Reply>
-Result<grpc::ByteBuffer> to_bytes(const Fill<Reply>& fill) {
+Result<grpc::ByteBuffer> to_bytes(const Fill<Reply>& fill, AuditFacts& facts) {
   Reply reply;
   fill(reply);
+  if constexpr (audit::kTellsMore<Reply>) tell_reply(reply, facts);
   grpc::ByteBuffer bytes;
   bool is_owned = false;
   const grpc::Status status = grpc::SerializationTraits<Reply>::Serialize(reply, &bytes, &is_owned);
@@ -29,18 +30,20 @@ Result<grpc::ByteBuffer> to_bytes(const Fill<Reply>& fill) {
 template <typename Request, typename Reply>
 Handler handler_of(Operations& operations,
                    Prepared<Reply> (Operations::*operation)(const Request&)) {
-  return [&operations, operation](grpc::ByteBuffer& bytes) -> Result<Go> {
+  return [&operations, operation](grpc::ByteBuffer& bytes,
+                                  const CallsForAnyone::Facts& facts) -> Result<Go> {
     Request request;
     if (!grpc::SerializationTraits<Request>::Deserialize(&bytes, &request).ok()) {
       return invalid_argument("the request cannot be read");
     }
+    tell_request(request, *facts);
     Prepared<Reply> prepared = (operations.*operation)(request);
     if (!prepared.is_ok()) return prepared.status();
-    return Go([go = std::move(prepared).value()](const Caller& caller,
-                                                 const CallsForAnyone::Answer& answer) {
-      go(caller, [answer](Result<Fill<Reply>> fill) {
+    return Go([go = std::move(prepared).value(), facts](const Caller& caller,
+                                                        const CallsForAnyone::Answer& answer) {
+      go(caller, [answer, facts](Result<Fill<Reply>> fill) {
         if (!fill.is_ok()) return answer(fill.status());
-        answer(to_bytes<Reply>(fill.value()));
+        answer(to_bytes<Reply>(fill.value(), *facts));
       });
     });
   };
@@ -81,7 +84,7 @@ class Call final : public grpc::ServerGenericBidiReactor,
     is_read_ = true;
     reading_ = nullptr;
     if (!ok) return finish(Status(Code::cancelled, "the call has no request"));
-    if (Status status = run(); !status.is_ok()) finish(status);
+    if (Status status = run(); !status.is_ok()) finish(status, {}, *facts_);
   }
   void OnCancel() override { finish(Status(Code::cancelled, "the caller is gone")); }
   void OnDone() override {
@@ -104,21 +107,24 @@ class Call final : public grpc::ServerGenericBidiReactor,
       return resource_exhausted("{}", site_.admission.refusal());
     }
     auto admitted = std::make_shared<Admitted>(site_.admission, 1);
-    Result<Go> go = handler_(request_);
+    Result<Go> go = handler_(request_, facts_);
     request_.Clear();
     if (!go.is_ok()) return go.status();
     site_.loop.post([self = shared_from_this(), admitted, go = std::move(go).value()] {
       go(self->caller_, [self, admitted](Result<grpc::ByteBuffer> answer) {
         admitted->release();
-        if (!answer.is_ok()) return self->finish(answer.status());
-        self->finish(ok(), std::move(answer).value());
+        if (!answer.is_ok()) return self->finish(answer.status(), {}, *self->facts_);
+        self->finish(ok(), std::move(answer).value(), *self->facts_);
       });
     });
     return ok();
   }
 
-  void finish(const Status& status, grpc::ByteBuffer reply = {}) {
+  void finish(const Status& status, grpc::ByteBuffer reply = {}, AuditFacts facts = {}) {
     if (has_finished_.exchange(true)) return;
+    if (site_.audit.wants(name_, status.code())) {
+      note(site_, context_.peer(), name_, caller_, std::move(facts), status);
+    }
     if (status.code() == Code::unauthenticated) {
       site_.failures.note(machine_of_peer(context_.peer()));
     }
@@ -140,6 +146,7 @@ class Call final : public grpc::ServerGenericBidiReactor,
   std::shared_ptr<Call> self_;  // gRPC's share, given back in OnDone
   std::shared_ptr<void> reading_;
   TimerId timer_ = 0;  // on the loop's thread
+  const CallsForAnyone::Facts facts_ = std::make_shared<AuditFacts>();
   grpc::ByteBuffer request_;
   grpc::ByteBuffer reply_;
   std::atomic<bool> is_read_{false};
@@ -203,8 +210,12 @@ grpc::ServerGenericBidiReactor* CallsForAnyone::CreateReactor(
   const Status status = judge(site_, *context, reading, caller);
   if (!status.is_ok()) {
     const grpc::Status answer = to_grpc(status);
-    site_.meter.note("", found->first.substr(found->first.rfind('/') + 1).c_str(),
-                     code_word(answer), 0);
+    const std::string name = found->first.substr(found->first.rfind('/') + 1);
+    site_.meter.note("", name.c_str(), code_word(answer), 0);
+    // Who is only sent on to the leader was not refused.
+    if (status.code() != Code::unavailable) {
+      note(site_, context->peer(), name, caller, {}, status);
+    }
     add_standing(site_.standing, *context, answer);
     return new Refused(answer);
   }

@@ -29,7 +29,9 @@ class CallsForAnyone final : public grpc::CallbackGenericService {
   // What is to be done on the loop's thread; its answer is serialized.
   using Answer = std::function<void(Result<grpc::ByteBuffer>)>;
   using Go = std::function<void(const Caller&, Answer)>;
-  using Handler = std::function<Result<Go>(grpc::ByteBuffer&)>;
+  // `facts` are what the audit log is told of it.
+  using Facts = std::shared_ptr<AuditFacts>;
+  using Handler = std::function<Result<Go>(grpc::ByteBuffer&, const Facts& facts)>;
 
  private:
   const CallSite site_;

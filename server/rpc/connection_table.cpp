@@ -53,17 +53,6 @@ Origin origin_of(const std::string& address, int port) {
           .is_loopback = is_loopback(plain)};
 }
 
-std::string host_of_peer(const std::string& peer) {
-  const size_t scheme = peer.find(':');
-  const size_t port = peer.rfind(':');
-  if (scheme == std::string::npos || scheme >= port) return peer;
-  std::string host = peer.substr(scheme + 1, port - scheme - 1);
-  if (host.starts_with("%5B") && host.ends_with("%5D")) {
-    host = "[" + host.substr(3, host.size() - 6) + "]";
-  }
-  return host;
-}
-
 std::string machine_of_peer(const std::string& peer) {
   const std::string host = host_of_peer(peer);
   return origin_of(host.starts_with('[') ? host.substr(1, host.size() - 2) : host, 0).machine;
@@ -100,7 +89,7 @@ bool ConnectionTable::end_oldest(Strangers& strangers) {
 
 void ConnectionTable::add(int fd, const Origin& peer) {
   if (const auto old = connections_.find(fd); old != connections_.end()) remove(old);
-  known_.forget(peer.name);  // of a connection before, which had the same port
+  known_.arrived(peer.name);
   const uint64_t number = ++last_number_;
   connections_[fd] = {.cookie = cookie_of(fd), .number = number, .peer = peer};
   strangers_.emplace(number, fd);

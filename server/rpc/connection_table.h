@@ -24,9 +24,7 @@ struct Origin {
   bool is_loopback = false;
 };
 Origin origin_of(const std::string& address, int port);
-// "10.0.0.7" of gRPC's "ipv4:10.0.0.7:41234", "[::1]" of "ipv6:%5B::1%5D:41234".
-std::string host_of_peer(const std::string& peer);
-// Whom a call counts for, by the same.
+// Whom a call counts for, by its peer as gRPC writes it.
 std::string machine_of_peer(const std::string& peer);
 
 class ConnectionTable {

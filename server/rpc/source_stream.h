@@ -23,17 +23,18 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
   using Batch = std::vector<Message>;
 
   // `open` makes the source; it is called on the loop. `method` is what its refusals are counted
-  // as.
+  // as, `facts` what the audit log is told of it with its first answer.
   static SourceStream* start(const CallSite& site, const char* method,
                              grpc::CallbackServerContext* context,
-                             std::function<Source<Batch>()> open) {
-    auto stream = std::make_shared<SourceStream>(site, context);
+                             std::function<Source<Batch>()> open, AuditFacts facts = {}) {
+    auto stream = std::make_shared<SourceStream>(site, method, context, std::move(facts));
     stream->self_ = stream;
     const Standing standing = site.standing.get();
     const Status admitted = standing.answers_reads() ? admit(site, *context, caller_of(*context))
                                                      : why_not_leading(standing);
     if (!admitted.is_ok()) {
       stream->end_ = admitted;
+      if (standing.answers_reads()) stream->note(admitted);
       site.meter.note("", method, code_word(to_grpc(*stream->end_)), 0);
       stream->finish();
       return stream.get();
@@ -46,8 +47,14 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     return stream.get();
   }
 
-  SourceStream(const CallSite& site, grpc::CallbackServerContext* context)
-      : loop_(site.loop), standing_(site.standing), context_(context) {}
+  SourceStream(const CallSite& site, const char* method, grpc::CallbackServerContext* context,
+               AuditFacts facts)
+      : site_(site),
+        loop_(site.loop),
+        standing_(site.standing),
+        method_(method),
+        facts_(std::move(facts)),
+        context_(context) {}
 
   void OnWriteDone(bool ok) override {
     post([this, ok] {
@@ -79,10 +86,18 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     });
   }
 
+  // Once: with the first answer, which says whether the reader may.
+  void note(const Status& status) {
+    if (std::exchange(is_noted_, true)) return;
+    if (!site_.audit.wants(method_, status.code())) return;
+    hai::note(site_, context_->peer(), method_, caller_of(*context_), facts_, status);
+  }
+
   // A source may answer from inside pull(); posting keeps the stack flat.
   void pulled(Result<std::optional<Batch>> batch) {
     post([this, batch = std::move(batch)]() mutable {
       if (end_) return go_on();
+      note(batch.status());
       if (!batch.is_ok()) {
         end_ = batch.status();
       } else if (!batch.value()) {
@@ -112,8 +127,12 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     this->Finish(status);
   }
 
+  const CallSite& site_;
   Loop& loop_;
   const StandingBoard& standing_;
+  const char* method_;
+  const AuditFacts facts_;
+  bool is_noted_ = false;
   grpc::CallbackServerContext* context_;  // gRPC's; valid until OnDone
   std::shared_ptr<SourceStream> self_;    // gRPC's share, given back in OnDone
   Source<Batch> source_;

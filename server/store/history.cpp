@@ -1,5 +1,6 @@
 #include "server/store/history.h"
 
+#include "server/store/audit_log.h"
 #include "server/store/history_queries.h"
 #include "server/store/pg_worker.h"
 #include "server/store/sample_queries.h"
@@ -88,6 +89,14 @@ void PgHistory::stays(NodeId node, int limit,
                       std::function<void(Result<std::vector<NodeStay>>)> done) {
   impl_->ask<std::vector<NodeStay>>(
       [node, limit](PgSession& session) { return find_node_stays(session, node, limit); },
+      std::move(done));
+}
+
+void PgHistory::audit(AuditQuery query, std::function<void(Result<std::vector<AuditRow>>)> done) {
+  impl_->ask<std::vector<AuditRow>>(
+      [query = std::move(query)](PgSession& session) -> Result<std::vector<AuditRow>> {
+        return find_audit(session, query);
+      },
       std::move(done));
 }
 

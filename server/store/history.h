@@ -24,6 +24,7 @@ class PgHistory final : public History, public SampleStore {
                  std::function<void(Result<std::vector<Incident>>)> done) override;
   void stays(NodeId node, int limit,
              std::function<void(Result<std::vector<NodeStay>>)> done) override;
+  void audit(AuditQuery query, std::function<void(Result<std::vector<AuditRow>>)> done) override;
 
   void save(ClusterSample sample, Duration keep) override;
   void load(UnixTime since, Duration step,

@@ -34,6 +34,7 @@ struct LedgerReport {
   int64_t secrets = 0;
   int64_t identities = 0;
   int64_t incidents = 0;
+  int64_t audit_entries = 0;
   std::string digest;  // of the state after the last event
   bool live_compared = false;
   // One sentence per difference, at most kLedgerDifferencesMax; empty = the ledger is right.

@@ -83,6 +83,11 @@ TABLE = {
         ("--after x", USAGE, "--after"),
         ("doen", NOT_FOUND, "did you mean done?"),
     ],
+    "audit": [
+        ("--since soon", USAGE, "--since"),
+        ("--result denid", REFUSED, "denid"),
+        ("-n 0", USAGE, "--count"),
+    ],
     "stop": [("wiats", NOT_FOUND, "did you mean waits?"), ("", USAGE, "needs JOB")],
     "suspend": [("wiats", NOT_FOUND, "did you mean waits?"), ("1", REFUSED, "")],
     "resume": [("wiats", NOT_FOUND, "did you mean waits?")],

@@ -13,6 +13,7 @@
 #include "common/asio_loop.h"
 #include "server/serving.h"
 #include "server/store/mem_store.h"
+#include "tests/support/kept_audit.h"
 #include "tests/support/lone_agent.h"
 
 namespace hai {
@@ -77,11 +78,14 @@ class LiveServer {
   void write_log(const std::string& text) {
     on_loop([&] { ranks_->write_log(text); });
   }
+  // What the audit log has so far.
+  std::vector<AuditEntry> audited() const { return audit_.entries(); }
 
  private:
   AsioLoop loop_;
   MemDatabase database_{loop_};
   MemStore store_{loop_, database_, "test"};
+  KeptAudit audit_{loop_};
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<PretendedRanks> ranks_;
   std::unique_ptr<ServerLink> link_;

@@ -29,6 +29,17 @@ HttpRouter make_router() {
   return router;
 }
 
+// Two routes may have the same path but for a name in it: the method says which one is meant.
+TEST(HttpRouter, NamesTheRouteThatIsAskedFor) {
+  HttpRouter router = make_router();
+  router.add("POST", "/jobs/actions",
+             [](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond) {});
+  EXPECT_EQ(router.pattern_of({.method = "POST", .path = "/jobs/actions"}), "/jobs/actions");
+  EXPECT_EQ(router.pattern_of({.method = "HEAD", .path = "/jobs/actions"}), "/jobs/{id}");
+  EXPECT_EQ(router.pattern_of({.method = "PUT", .path = "/jobs/17"}), "/jobs/{id}");
+  EXPECT_EQ(router.pattern_of({.method = "GET", .path = "/nothing"}), "");
+}
+
 TEST(HttpRouter, FindsTheHandlerAndItsParameters) {
   const HttpRouter router = make_router();
   EXPECT_EQ(ask(router, "GET", "/").body, "root");
