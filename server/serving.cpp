@@ -1,9 +1,11 @@
 #include "server/serving.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/log.h"
 #include "common/open_files.h"
+#include "proto/json/call_options.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/caller_board.h"
@@ -168,6 +170,7 @@ struct Serving::Impl {
   // On gRPC's threads.
   Status judge(const CallHead& head) {
     if (head.method.starts_with("/hai.v1.AgentService/")) return judge_agent(head);
+    if (for_anyone.contains(head.method)) return ok();
     const Status admitted = callers.admit(caller_of(head.authorization));
     if (!admitted.is_ok()) calls.note("", "refused", std::string(to_string(admitted.code())), 0);
     return admitted;
@@ -246,6 +249,7 @@ struct Serving::Impl {
   Loop& loop;
   const ServerConfig config;
   const ServingSecrets secrets;
+  const std::set<std::string, std::less<>> for_anyone = paths_for_anyone();  // of gRPC
   Admission admission;
   RequestMeter calls;                                                        // of gRPC
   const std::shared_ptr<KnownPeers> known = std::make_shared<KnownPeers>();  // of gRPC

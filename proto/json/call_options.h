@@ -1,6 +1,7 @@
 #pragma once
 // What the calls of the Api say of themselves in their options (proto/hai/v1/options.proto).
 
+#include <functional>
 #include <set>
 #include <string>
 
@@ -36,6 +37,26 @@ inline const google::protobuf::MethodDescriptor& call_named(const std::string& n
   const auto* call = api->FindMethodByName(name);
   CHECK(call != nullptr);
   return *call;
+}
+
+// Whether the call lets in callers whom nobody knows: what they show is judged by the call itself.
+inline bool is_for_anyone(const google::protobuf::MethodDescriptor& call) {
+  const google::protobuf::MethodOptions& options = call.options();
+  for (const v1::Route& route : options.GetRepeatedExtension(v1::route)) {
+    if (route.role() == "anyone") return true;
+  }
+  return false;
+}
+
+// The paths by which gRPC knows those calls: "/hai.v1.Api/SignIn".
+inline std::set<std::string, std::less<>> paths_for_anyone() {
+  std::set<std::string, std::less<>> paths;
+  const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
+  for (int i = 0; i < api->method_count(); ++i) {
+    const auto* call = api->method(i);
+    if (is_for_anyone(*call)) paths.insert("/" + api->full_name() + "/" + call->name());
+  }
+  return paths;
 }
 
 // "POST /api/v1/jobs": the routes that count as submits.

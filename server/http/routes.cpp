@@ -49,6 +49,8 @@ HttpResponse HttpRoutes::show(const HttpRequest& request) const {
 std::optional<HttpResponse> HttpRoutes::turn_away(const HttpRequest& head) const {
   if (auto elsewhere = redirect_or_refuse(parts_.standing.get(), parts_.scheme, head))
     return elsewhere;
+  // That a body is too long is the answer to whom the route would have let in.
+  if (openapi_.is_for_anyone(head.method, router_.pattern_of(head))) return std::nullopt;
   const Status admitted = parts_.callers.admit(caller_of(head));
   if (!admitted.is_ok()) return problem(admitted);
   return std::nullopt;

@@ -7,6 +7,9 @@
 
 #include <grpcpp/support/server_callback.h>
 
+#include <atomic>
+#include <memory>
+
 #include "common/loop.h"
 #include "server/api/admission.h"
 #include "server/api/caller_board.h"
@@ -28,6 +31,10 @@ struct CallSite {
   Admission& admission;
   RequestMeter& meter;
   KnownPeers& known;  // connections of people whose token is known
+  // Calls that are for anyone (SignIn) by callers whom nobody knows: how many are under way.
+  static constexpr int kStrangersMax = 64;
+  static constexpr size_t kStrangersBytes = 64 << 10;  // of a request
+  std::shared_ptr<std::atomic<int>> strangers = std::make_shared<std::atomic<int>>(0);
 };
 
 // Who calls, by "Bearer TOKEN"; nobody if there is none.
