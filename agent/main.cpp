@@ -15,6 +15,7 @@
 #include "agent/evidence_taker.h"
 #include "agent/gpu_inventory.h"
 #include "agent/health/node_checks.h"
+#include "agent/join.h"
 #include "agent/node_health.h"
 #include "agent/os/agent_instance.h"
 #include "agent/os/agent_record_file.h"
@@ -23,12 +24,14 @@
 #include "agent/os/os_rank_host.h"
 #include "agent/os/process_table.h"
 #include "agent/os/sdk_path.h"
+#include "agent/rpc/certificate_renewer.h"
 #include "agent/rpc/server_link.h"
 #include "agent/rpc/udp_peers.h"
 #include "agent/run_fleet.h"
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
 #include "common/log.h"
+#include "common/tls/pair_files.h"
 #include "common/version.h"
 
 namespace hai {
@@ -176,6 +179,12 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   if (!health.is_ok()) return fail(health.status());
   Agent agent(loop, {*host.value(), link, *peers.value(), keeper, health.value().get()}, facts);
 
+  CertificateRenewer renewer(loop, {.servers = config.servers,
+                                    .files = config.tls,
+                                    .node = facts.name,
+                                    .seed = std::random_device()()});
+  if (!config.tls.certificate.empty()) renewer.start();
+
   stop_on_signals(loop);
   log_info("agent_started", {{"version", version()},
                              {"node", facts.name},
@@ -196,6 +205,7 @@ int start(const AgentConfig& config, const FleetArguments& fleet) {
   Result<std::string> token =
       config.token_file.empty() ? std::string() : read_token_file(config.token_file);
   if (!token.is_ok()) return fail(token.status());
+  finish_replacing(config.tls);
   if (Status status = read_tls_files(config.tls).status(); !status.is_ok()) return fail(status);
   if (fleet.nodes > 0) {
     const Status status = run_fleet(config, token.value(), fleet);
@@ -277,10 +287,16 @@ int run(int argc, char** argv) {
   add_fleet_options(app, fleet);
   HealthOptions health;
   add_health_options(app, health);
+  JoinArguments join;
+  add_join_command(app, join);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  if (join.app->parsed()) {
+    const Status status = join_cluster(join, path);
+    return status.is_ok() ? kOk : fail(status);
   }
   const bool needs_config = !health.is_asked || app.count("--config") > 0;
   Result<AgentConfig> config =

@@ -28,6 +28,8 @@ struct ServerConfig {
   std::string admin_token_file;
   std::string agent_token_file;  // "" = agents prove by their certificates alone
   TlsFiles tls;  // of both ports; `ca` is tls.client_ca: agents must show certificates of it
+  std::string authority;  // folder of the CA that issues nodes' certificates; "" = none
+  Duration node_certificate_life = 30 * Duration(24h);
   std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
   Knobs knobs;
   std::string archive_older_than;  // of `hai-server archive`; "" = it must be told

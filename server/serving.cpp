@@ -9,7 +9,9 @@
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/caller_board.h"
+#include "server/api/enrollment.h"
 #include "server/api/event_feed.h"
+#include "server/api/identity_board.h"
 #include "server/api/log_router.h"
 #include "server/api/observatory.h"
 #include "server/api/operations.h"
@@ -65,7 +67,12 @@ struct Serving::Impl {
         observatory(loop, controller, samples),
         logs(loop, gateway),
         agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
-        operations({loop, queries, actions, advisor, observatory, config.grpc_address}),
+        enrollment(loop, controller, identities,
+                   {.authority = config.authority,
+                    .believed = config.tls.ca,
+                    .cluster = config.cluster,
+                    .life = config.node_certificate_life}),
+        operations({loop, queries, actions, advisor, observatory, enrollment, config.grpc_address}),
         api_service({loop, board, callers, operations, queries, logs, admission, calls, *known}),
         routes({.loop = loop,
                 .standing = board,
@@ -88,6 +95,9 @@ struct Serving::Impl {
       callers.follow(durable, state);
     });
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
+      if (identities.follow(durable, state)) gateway.look_again();
+    });
+    feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       observatory.events().count(durable, state);
     });
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
@@ -98,8 +108,14 @@ struct Serving::Impl {
       events.push(std::move(frames));
     });
     feed.set_standing_callback([this] { standing_changed(); });
+    agent_service.set_renewal([this](const std::string& node, UnixTime begins,
+                                     const std::string& request, AgentService::Renewed done) {
+      renew(node, begins, request, std::move(done));
+    });
     gateway.set_events(
-        {.prove = [this](const AgentHello& hello) { return check_secret(hello.agent_token); },
+        {.believe = [this](const std::string& node,
+                           UnixTime begins) { return identities.admit(node, begins); },
+         .prove = [this](const AgentHello& hello) { return check_secret(hello.agent_token); },
          .admit =
              [this](const AgentHello& hello) {
                return controller.admit_agent(hello.node, hello.identity);
@@ -142,7 +158,8 @@ struct Serving::Impl {
                                   {"reason", now.reason}});
   }
 
-  // Without a secret their certificates prove enough.
+  // Their certificates prove enough: who has one and shows no secret needs none, but a wrong one is
+  // refused.
   Status check_secret(std::string_view shown) const {
     const bool has_secret = !secrets.agent_token.empty();
     if (!has_secret && config.tls.ca.empty()) {
@@ -150,8 +167,22 @@ struct Serving::Impl {
           "agents cannot prove who they are: this server has neither a token of theirs nor a CA of "
           "their certificates");
     }
+    if (!config.tls.ca.empty() && shown.empty()) return ok();
     if (!has_secret || equal_secrets(shown, secrets.agent_token)) return ok();
     return unauthenticated("the agent token is not this cluster's");
+  }
+
+  void renew(const std::string& node, UnixTime begins, const std::string& request,
+             AgentService::Renewed done) {
+    if (!board.get().is_leading()) return done(unavailable("this server does not lead"));
+    enrollment.renew(node, begins, request,
+                     [done = std::move(done)](const Result<Enrollment::Certificate>& made) {
+                       if (!made.is_ok()) return done(made.status());
+                       v1::RenewReply reply;
+                       reply.set_certificate(made.value().certificate);
+                       reply.set_authorities(made.value().authorities);
+                       done(std::move(reply));
+                     });
   }
 
   // Agents of a version that shows its token with the hello only are judged by that.
@@ -160,10 +191,13 @@ struct Serving::Impl {
     if (!config.tls.ca.empty() && head.nodes.empty()) {
       proof = permission_denied(
           "an agent shows no certificate of a node: give it one (hai-server ca issue --node NAME)");
-    } else if (!head.authorization.empty()) {
+    } else if (head.certificate_begins && head.nodes.size() == 1) {
+      proof = identities.admit(head.nodes.front(), *head.certificate_begins);
+    }
+    if (proof.is_ok() && !head.authorization.empty()) {
       proof = check_secret(bearer_token(head.authorization));
     }
-    if (!proof.is_ok()) gateway.note_stranger("", proof);
+    if (!proof.is_ok()) gateway.note_stranger(head.nodes.empty() ? "" : head.nodes.front(), proof);
     return proof;
   }
 
@@ -257,6 +291,7 @@ struct Serving::Impl {
   EventFeed feed;
   StandingBoard board;
   CallerBoard callers;
+  IdentityBoard identities;
   Controller controller;
   Actions actions;
   Queries queries;
@@ -264,6 +299,7 @@ struct Serving::Impl {
   Observatory observatory;
   LogRouter logs;
   AgentService agent_service;
+  Enrollment enrollment;
   Operations operations;
   ApiService api_service;
   EventHub events;

@@ -20,6 +20,7 @@ namespace hai {
 
 class Actions;
 class Advisor;
+class Enrollment;
 class Observatory;
 class Queries;
 
@@ -96,6 +97,7 @@ class Operations {
     Actions& actions;
     Advisor& advisor;
     Observatory& observatory;
+    Enrollment& enrollment;
     std::string server_address;  // what Cluster.leader says
   };
   explicit Operations(Parts parts) : parts_(std::move(parts)) {}

@@ -18,6 +18,10 @@ namespace hai {
 
 // What the gateway tells; the composition root ties it to the controller.
 struct AgentGatewayEvents {
+  // Whether a certificate of the node that begins then is believed: asked of every hello with one,
+  // and again by look_again().
+  std::function<Status(const std::string& node, UnixTime begins)> believe =
+      [](const std::string&, UnixTime) { return ok(); };
   // Whether it is an agent of this cluster at all: asked first, and of every hello.
   std::function<Status(const AgentHello&)> prove = [](const AgentHello&) { return ok(); };
   // Whether to work with this agent; its error is what the agent logs.
@@ -49,6 +53,9 @@ class AgentGateway final : public AgentPort, public LogPort {
   // Accepts or refuses the streams that wait, once it is known whether this server leads.
   void decide_waiting();
 
+  // Ends the streams whose certificates are not believed any more.
+  void look_again();
+
   // Unknown connections are ignored: their stream has just ended.
   void send(ConnectionId connection, const AgentOrder& order) override;
   void close(ConnectionId connection, const std::string& reason) override;
@@ -67,6 +74,8 @@ class AgentGateway final : public AgentPort, public LogPort {
   };
   void said_hello(ConnectionId id, const std::shared_ptr<AgentStream>& stream,
                   const AgentHello& hello);
+  Status judge(const AgentStream& stream, const AgentHello& hello) const;
+  Status judge_certificate(const AgentStream& stream, const std::string& node) const;
   void note_refusal(const AgentHello& hello, const Status& why);
   void reported(ConnectionId id, const AgentReport& report);
   void ended(ConnectionId id);
