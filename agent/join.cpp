@@ -58,16 +58,17 @@ Result<std::string> token_of(const JoinArguments& arguments) {
   const bool is_plain =
       std::ranges::all_of(token, [](unsigned char c) { return std::isgraph(c) != 0; });
   if (!token.empty() && token.size() <= 255 && is_plain) return token;
-  return invalid_argument("--token: 1 to 255 printable characters, as hai node token create "
-                          "shows them");
+  return invalid_argument(
+      "--token: 1 to 255 printable characters, as hai node token create "
+      "shows them");
 }
 
 std::string config_text(const JoinArguments& arguments, const std::string& name,
                         const TlsFiles& files) {
   std::string position;
-  for (const auto& [key, value] : {std::pair("group", &arguments.group),
-                                   std::pair("zone", &arguments.zone),
-                                   std::pair("leaf", &arguments.leaf)}) {
+  for (const auto& [key, value] :
+       {std::pair("group", &arguments.group), std::pair("zone", &arguments.zone),
+        std::pair("leaf", &arguments.leaf)}) {
     if (!value->empty()) position += fmt::format("{}: {}\n", key, quoted(*value));
   }
   return fmt::format(
@@ -113,20 +114,19 @@ Result<Plan> make_plan(const JoinArguments& arguments, const std::string& path) 
   const fs::path folder = fs::absolute(path).parent_path();
   // Certificate and key in one file: so they are replaced at once when they are renewed.
   const std::string pair = (folder / "node.pem").string();
-  plan.files = {
-      .certificate = pair, .key = pair, .ca = (folder / "node-ca.crt").string()};
+  plan.files = {.certificate = pair, .key = pair, .ca = (folder / "node-ca.crt").string()};
   plan.config = config_text(arguments, plan.name, plan.files);
   return plan;
 }
 
 // Before the token loses one of its uses.
 Status check_writable(const Plan& plan, const std::string& config) {
-  for (const std::string& file :
-       {plan.files.ca, plan.files.certificate, plan.files.key, config}) {
+  for (const std::string& file : {plan.files.ca, plan.files.certificate, plan.files.key, config}) {
     const fs::path folder = fs::absolute(file).parent_path();
     if (::access(folder.c_str(), W_OK | X_OK) == 0) continue;
     std::error_code error;
-    if (!fs::exists(folder, error)) return not_found("no folder {}: make it first", folder.string());
+    if (!fs::exists(folder, error))
+      return not_found("no folder {}: make it first", folder.string());
     return permission_denied("cannot write in {}: be root, or say another --config",
                              folder.string());
   }
@@ -186,8 +186,9 @@ void add_join_command(CLI::App& app, JoinArguments& arguments) {
                   "of `hai node token create`; - reads it from standard input, where other users "
                   "of this machine don't see it")
       ->required();
-  join.add_option("--name", arguments.name, "the node's name; default: as the config says, or "
-                                            "this host's");
+  join.add_option("--name", arguments.name,
+                  "the node's name; default: as the config says, or "
+                  "this host's");
   auto* who = join.add_option_group("whom to believe");
   who->add_option("--ca", arguments.ca, "file with the CA of the servers, in PEM");
   who->add_option("--ca-fingerprint", arguments.fingerprint,
@@ -232,9 +233,10 @@ Status join_cluster(const JoinArguments& arguments, const std::string& config) {
   const Result<std::string> authority = authority_for(arguments);
   RETURN_IF_ERROR(authority.status());
   // gRPC would not say what is wrong with the server's certificate.
-  RETURN_IF_ERROR(TlsClient::connect(
-                      {.address = arguments.server, .texts = {.ca = authority.value()}, .is_grpc = true})
-                      .status());
+  RETURN_IF_ERROR(
+      TlsClient::connect(
+          {.address = arguments.server, .texts = {.ca = authority.value()}, .is_grpc = true})
+          .status());
   const Result<KeyAndRequest> made = make_request(plan.value().name);
   RETURN_IF_ERROR(made.status());
   const Result<NodeCertificateReply> reply = ask({.server = arguments.server,

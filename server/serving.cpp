@@ -108,10 +108,9 @@ struct Serving::Impl {
       events.push(std::move(frames));
     });
     feed.set_standing_callback([this] { standing_changed(); });
-    agent_service.set_renewal([this](const std::string& node, UnixTime begins,
-                                     const std::string& request, AgentService::Renewed done) {
-      renew(node, begins, request, std::move(done));
-    });
+    agent_service.set_renewal(
+        [this](const std::string& node, UnixTime begins, const std::string& request,
+               AgentService::Renewed done) { renew(node, begins, request, std::move(done)); });
     gateway.set_events(
         {.believe = [this](const std::string& node,
                            UnixTime begins) { return identities.admit(node, begins); },

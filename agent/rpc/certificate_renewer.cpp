@@ -122,9 +122,9 @@ void CertificateRenewer::ended(const Status& status) {
   }
   ++failures_;
   const Duration pause = renewal_pause(failures_, ends_ - begins_, ends_ - loop_.wall_now());
-  log_warning("certificate_not_renewed", {{"reason", status},
-                                          {"ends", format_rfc3339(ends_)},
-                                          {"again_in", format_duration(pause)}});
+  log_warning(
+      "certificate_not_renewed",
+      {{"reason", status}, {"ends", format_rfc3339(ends_)}, {"again_in", format_duration(pause)}});
   due_ = loop_.wall_now() + pause;
   look_later(pause);
 }

@@ -32,8 +32,7 @@ std::string text_in(const std::string& path) {
 Status check_reply(const NodeCertificateReply& reply, const std::string& node,
                    const std::string& key) {
   const Result<CertificateFacts> facts = read_certificate(reply.certificate);
-  if (!facts.is_ok() || facts.value().node != node ||
-      !do_belong_together(key, reply.certificate)) {
+  if (!facts.is_ok() || facts.value().node != node || !do_belong_together(key, reply.certificate)) {
     return failed_precondition("the server's answer is no certificate of {} for this key", node);
   }
   return check_authorities(reply.authorities, "the server's answer");

@@ -38,8 +38,9 @@ Validity validity_of(int days) {
 }
 
 bool set_time(ASN1_TIME* out, UnixTime time) {
-  return ASN1_TIME_set(out, std::chrono::floor<std::chrono::seconds>(time.time_since_epoch())
-                                .count()) != nullptr;
+  return ASN1_TIME_set(out,
+                       std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count()) !=
+         nullptr;
 }
 
 Status failed(const char* what) {
@@ -240,13 +241,12 @@ Result<KeyAndCertificate> issue_for_server(const KeyAndCertificate& authority,
   const Result<Signer> signer = read_signer(authority);
   RETURN_IF_ERROR(signer.status());
   X509* issuer = signer.value().certificate.get();
-  Result<KeyAndCertificate> made =
-      make({.common_name = names.front(),
-            .unit = "hai-server",
-            .extensions =
-                extensions_for(fmt::format("{}", fmt::join(alternatives, ",")), "serverAuth"),
-            .validity = validity_of(days)},
-           issuer, signer.value().key.get());
+  Result<KeyAndCertificate> made = make(
+      {.common_name = names.front(),
+       .unit = "hai-server",
+       .extensions = extensions_for(fmt::format("{}", fmt::join(alternatives, ",")), "serverAuth"),
+       .validity = validity_of(days)},
+      issuer, signer.value().key.get());
   if (made.is_ok()) made.value().certificate += pem_of(issuer);
   return made;
 }

@@ -78,8 +78,8 @@ bool is_issued_by(const std::string& pem, const std::string& authority) {
       PEM_read_bio_X509(text.get(), nullptr, openssl::no_password, nullptr));
   const openssl::Certificate issuer(
       PEM_read_bio_X509(above.get(), nullptr, openssl::no_password, nullptr));
-  const bool is_so = certificate && issuer &&
-                     X509_verify(certificate.get(), X509_get0_pubkey(issuer.get())) == 1;
+  const bool is_so =
+      certificate && issuer && X509_verify(certificate.get(), X509_get0_pubkey(issuer.get())) == 1;
   ERR_clear_error();
   return is_so;
 }

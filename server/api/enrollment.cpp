@@ -123,28 +123,27 @@ void Enrollment::issue(const std::string& node, const std::string& request,
   const Result<Validity> validity = validity_for(node);
   if (!validity.is_ok()) return done(validity.status());
   const UnixTime now = loop_.wall_now();
-  maker_->make(
-      {.node = node, .request = request, .validity = validity.value()},
-      [this, node, join_token, now, done](Result<CertificateMaker::Made> made) {
-        if (!made.is_ok()) return done(made.status());
-        const IssuedCertificate& issued = made.value().issued;
-        const Token* token = controller_.state().find_token(join_token);
-        NodeIdentity identity{.node = node,
-                              .serial = issued.serial,
-                              .issued_at = now,
-                              .expires_at = issued.ends,
-                              .joined_with = token == nullptr ? "" : token_id(join_token)};
-        Certificate certificate{.certificate = issued.certificate,
-                                .authorities = made.value().authorities,
-                                .cluster = options_.cluster};
-        controller_.submit({.is_server = true},
-                           IssueNodeIdentity{.identity = std::move(identity),
-                                             .join_token = join_token},
-                           [done, certificate](const Result<CommandReply>& durable) {
-                             if (!durable.is_ok()) return done(durable.status());
-                             done(certificate);
-                           });
-      });
+  maker_->make({.node = node, .request = request, .validity = validity.value()},
+               [this, node, join_token, now, done](Result<CertificateMaker::Made> made) {
+                 if (!made.is_ok()) return done(made.status());
+                 const IssuedCertificate& issued = made.value().issued;
+                 const Token* token = controller_.state().find_token(join_token);
+                 NodeIdentity identity{.node = node,
+                                       .serial = issued.serial,
+                                       .issued_at = now,
+                                       .expires_at = issued.ends,
+                                       .joined_with = token == nullptr ? "" : token_id(join_token)};
+                 Certificate certificate{.certificate = issued.certificate,
+                                         .authorities = made.value().authorities,
+                                         .cluster = options_.cluster};
+                 controller_.submit(
+                     {.is_server = true},
+                     IssueNodeIdentity{.identity = std::move(identity), .join_token = join_token},
+                     [done, certificate](const Result<CommandReply>& durable) {
+                       if (!durable.is_ok()) return done(durable.status());
+                       done(certificate);
+                     });
+               });
 }
 
 }  // namespace hai

@@ -29,7 +29,8 @@ Status IdentityBoard::admit(const std::string& node, UnixTime begins) const {
   const auto found = revoked->find(node);
   if (found == revoked->end() || begins > found->second) return ok();
   return permission_denied(
-      "the identity of {} was revoked at {}: an administrator must let it join anew (hai node token "
+      "the identity of {} was revoked at {}: an administrator must let it join anew (hai node "
+      "token "
       "create, hai-agent join)",
       node, format_rfc3339(found->second));
 }

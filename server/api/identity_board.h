@@ -6,8 +6,8 @@
 // begins, which is earlier: so whatever was issued before, begins before. What the server issues
 // afterwards begins after the second of the revocation, and it issues nothing for the node within
 // that second (server/api/enrollment.cpp): so whatever was issued afterwards, begins afterwards.
-// With that, "begins no later than it was revoked" is exactly "issued no later". Only `hai-server ca
-// issue` knows of no revocation: for a node that was revoked within the hour by which it lets
+// With that, "begins no later than it was revoked" is exactly "issued no later". Only `hai-server
+// ca issue` knows of no revocation: for a node that was revoked within the hour by which it lets
 // certificates begin earlier, it makes one that is not believed.
 
 #include <map>

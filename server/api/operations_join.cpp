@@ -190,8 +190,8 @@ Prepared<v1::ListNodeIdentitiesReply> Operations::ListNodeIdentities(
 Prepared<v1::NodeIdentity> Operations::RevokeNodeIdentity(
     const v1::RevokeNodeIdentityRequest& request) {
   RETURN_IF_ERROR(check_sentence("reason", request.reason()));
-  return [this, node = request.name(), reason = request.reason()](
-             const Caller& caller, Answer<v1::NodeIdentity> answer) {
+  return [this, node = request.name(), reason = request.reason()](const Caller& caller,
+                                                                  Answer<v1::NodeIdentity> answer) {
     parts_.queries.controller().submit(
         caller, hai::RevokeNodeIdentity{.node = node, .reason = reason},
         [this, node, answer](const Result<CommandReply>& done) {

@@ -59,8 +59,7 @@ grpc::ServerUnaryReactor* AgentService::Renew(grpc::CallbackServerContext* conte
     reactor->Finish(to_grpc(status));
     return reactor;
   }
-  loop_.post([this, reactor, reply, node = nodes.front(), begins = *begins,
-              csr = request->csr()] {
+  loop_.post([this, reactor, reply, node = nodes.front(), begins = *begins, csr = request->csr()] {
     renew_(node, begins, csr, [reactor, reply](Result<v1::RenewReply> made) {
       if (made.is_ok()) *reply = std::move(made).value();
       reactor->Finish(to_grpc(made.status()));

@@ -33,7 +33,7 @@ class AgentService final : public v1::AgentService::CallbackService {
   // the loop's thread, as `done` is. Set before the first call.
   using Renewed = std::function<void(Result<v1::RenewReply>)>;
   using RenewIt = std::function<void(const std::string& node, UnixTime begins,
-                                   const std::string& request, Renewed done)>;
+                                     const std::string& request, Renewed done)>;
   void set_renewal(RenewIt renew) { renew_ = std::move(renew); }
 
   grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* Connect(

@@ -17,9 +17,9 @@
 namespace hai {
 
 struct CallHead {
-  std::string_view method;         // "/hai.v1.Api/WhoAmI"
-  std::string_view authorization;  // "Bearer TOKEN"; "" = none
-  std::vector<std::string> nodes;  // that the caller's certificate names
+  std::string_view method;                     // "/hai.v1.Api/WhoAmI"
+  std::string_view authorization;              // "Bearer TOKEN"; "" = none
+  std::vector<std::string> nodes;              // that the caller's certificate names
   std::optional<UnixTime> certificate_begins;  // of a certificate that names nodes
 };
 
