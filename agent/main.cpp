@@ -24,6 +24,7 @@
 #include "agent/os/os_rank_host.h"
 #include "agent/os/process_table.h"
 #include "agent/os/sdk_path.h"
+#include "agent/peer_key_file.h"
 #include "agent/rpc/certificate_renewer.h"
 #include "agent/rpc/server_link.h"
 #include "agent/rpc/udp_peers.h"
@@ -91,8 +92,9 @@ std::string random_secret() {
 Result<std::unique_ptr<UdpPeers>> open_peers(const AgentConfig& config, const NodeFacts& facts,
                                              const std::string& token, AgentRecordFile& keeper,
                                              AsioLoop& loop) {
-  // Agents believe each other by the token. Without one this agent makes up its own, which nobody
-  // shares: it asks and answers nobody, and its ranks end with its lease.
+  // Agents believe each other by the keys that the server gives them, else by the token. Without
+  // either this agent makes up its own, which nobody shares: it asks and answers nobody, and its
+  // ranks end with its lease.
   const std::string shared = token.empty() ? random_secret() : token;
   UdpPeersOptions options{.node = facts.name,
                           .agent_token = shared,
@@ -103,7 +105,9 @@ Result<std::unique_ptr<UdpPeers>> open_peers(const AgentConfig& config, const No
     options.port = 0;
     peers = UdpPeers::open(loop.io_context(), options);
   }
-  if (peers.is_ok()) keeper.set_peer_port(peers.value()->port());
+  if (!peers.is_ok()) return peers;
+  keeper.set_peer_port(peers.value()->port());
+  peers.value()->set_keys(load_peer_keys(config.data_dir));
   return peers;
 }
 
@@ -134,6 +138,13 @@ Result<std::unique_ptr<LocalHealth>> open_health(const AgentConfig& config, cons
   return std::make_unique<LocalHealth>(
       loop, std::move(checks).value(), config.hooks, facts.name, [&host] { return use_of(host); },
       gpus, config.data_dir, facts.boot_id);
+}
+
+// For now and for the agent after this one.
+void take_peer_keys(const std::string& data_dir, const PeerKeys& keys, UdpPeers& peers) {
+  peers.set_keys(keys);
+  const Status status = save_peer_keys(data_dir, keys);
+  if (!status.is_ok()) log_warning("peer_keys_not_kept", {{"reason", status}});
 }
 
 int run_agent(const AgentConfig& config, const std::string& token) {
@@ -168,13 +179,16 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   Result<std::unique_ptr<UdpPeers>> peers = open_peers(config, facts, token, keeper, loop);
   if (!peers.is_ok()) return fail(peers.status());
   facts.peer_port = peers.value()->port();
-  GrpcServerLink link(loop, logs,
-                      {.servers = config.servers,
-                       .agent_token = token,
-                       .node = facts.name,
-                       .identity = identity_of(facts),
-                       .tls = [files = config.tls] { return read_tls_files(files); },
-                       .seed = std::random_device()()});
+  GrpcServerLink link(
+      loop, logs,
+      {.servers = config.servers,
+       .agent_token = token,
+       .node = facts.name,
+       .identity = identity_of(facts),
+       .tls = [files = config.tls] { return read_tls_files(files); },
+       .peer_keys =
+           [&](const PeerKeys& keys) { take_peer_keys(config.data_dir, keys, *peers.value()); },
+       .seed = std::random_device()()});
   Result<std::unique_ptr<LocalHealth>> health = open_health(config, facts, *host.value(), loop);
   if (!health.is_ok()) return fail(health.status());
   Agent agent(loop, {*host.value(), link, *peers.value(), keeper, health.value().get()}, facts);

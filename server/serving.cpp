@@ -5,6 +5,8 @@
 
 #include "common/log.h"
 #include "common/open_files.h"
+#include "common/tls/authority_folder.h"
+#include "common/tls/peer_keys.h"
 #include "proto/json/call_options.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
@@ -234,9 +236,21 @@ struct Serving::Impl {
     return files.is_ok() ? files : invalid_argument("tls: {}", files.message());
   }
 
+  // From the CA's key, which all servers that may lead have.
+  Status make_peer_secret() {
+    if (config.authority.empty()) return ok();
+    const Result<KeyAndCertificate> authority = AuthorityFolder(config.authority).read();
+    if (!authority.is_ok()) {
+      return invalid_argument("tls.authority: {}", authority.status().message());
+    }
+    gateway.set_peer_secret(peer_secret_of(authority.value().key));
+    return ok();
+  }
+
   Status prepare() {
     RETURN_IF_ERROR(load_web());
-    return check_tls();
+    RETURN_IF_ERROR(check_tls());
+    return make_peer_secret();
   }
 
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.

@@ -35,6 +35,7 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   }
   connections_[id] = {stream, hello.node};
   newest_[hello.node] = id;
+  if (stream->certificate_begins()) stream->give_peer_keys(peer_secret_, hello.node);
   stream->accept();
   log_info("agent_connected", {{"node", hello.node}, {"connection", id}});
   events_.connected(id, hello);

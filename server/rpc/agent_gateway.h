@@ -43,6 +43,13 @@ class AgentGateway final : public AgentPort, public LogPort {
   // Set once, before the first stream.
   void set_events(AgentGatewayEvents events) { events_ = std::move(events); }
 
+  // Of which the keys of nodes and their peers are made; given to those who have proved by a
+  // certificate which node they are, so that nobody gets another's. Set once, before the first
+  // stream.
+  void set_peer_secret(std::string secret) {
+    peer_secret_ = std::make_shared<const std::string>(std::move(secret));
+  }
+
   // Of somebody who has not proved to be an agent of this cluster: written now and then only, since
   // anybody can come again and again, under ever new names. On any thread.
   void note_stranger(const std::string& node, const Status& why);
@@ -81,6 +88,7 @@ class AgentGateway final : public AgentPort, public LogPort {
   void ended(ConnectionId id);
 
   AgentGatewayEvents events_;
+  std::shared_ptr<const std::string> peer_secret_;  // null = none
   PlacesCodec codec_;
   std::map<ConnectionId, Connection> connections_;  // admitted ones
   std::map<std::string, ConnectionId> newest_;      // by node

@@ -40,6 +40,9 @@ class AgentStream {
   virtual Status check_is(const std::string& /*node*/) const { return ok(); }
   // When the certificate that he has shown begins; nothing if he showed none.
   virtual std::optional<UnixTime> certificate_begins() const { return std::nullopt; }
+  // From then on each NamePeers has the keys of its peers, made from this secret for that node.
+  virtual void give_peer_keys(std::shared_ptr<const std::string> /*secret*/,
+                              const std::string& /*node*/) {}
   virtual void accept() = 0;
   // `codec` is the one of all streams of this thread.
   virtual void send(const AgentOrder& order, PlacesCodec& codec) = 0;
