@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -91,12 +92,16 @@ void CertificateRenewer::look() {
 
 void CertificateRenewer::renew() {
   shared_ = std::make_shared<Shared>();
-  std::thread([shared = shared_, options = options_] {
-    const auto& renew = options.renew ? options.renew : renew_certificate;
-    Status status = renew(options);
-    const std::lock_guard lock(shared->mutex);
-    shared->ended = std::move(status);
-  }).detach();
+  try {
+    std::thread([shared = shared_, options = options_] {
+      const auto& renew = options.renew ? options.renew : renew_certificate;
+      Status status = renew(options);
+      const std::lock_guard lock(shared->mutex);
+      shared->ended = std::move(status);
+    }).detach();
+  } catch (const std::system_error& error) {
+    return ended(unavailable("no thread to ask servers on: {}", error.what()));
+  }
   wait_for_end();
 }
 
