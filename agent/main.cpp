@@ -15,6 +15,7 @@
 #include "agent/evidence_taker.h"
 #include "agent/gpu_inventory.h"
 #include "agent/health/node_checks.h"
+#include "agent/join.h"
 #include "agent/node_health.h"
 #include "agent/os/agent_instance.h"
 #include "agent/os/agent_record_file.h"
@@ -23,12 +24,15 @@
 #include "agent/os/os_rank_host.h"
 #include "agent/os/process_table.h"
 #include "agent/os/sdk_path.h"
+#include "agent/peer_key_file.h"
+#include "agent/rpc/certificate_renewer.h"
 #include "agent/rpc/server_link.h"
 #include "agent/rpc/udp_peers.h"
 #include "agent/run_fleet.h"
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
 #include "common/log.h"
+#include "common/tls/pair_files.h"
 #include "common/version.h"
 
 namespace hai {
@@ -88,8 +92,9 @@ std::string random_secret() {
 Result<std::unique_ptr<UdpPeers>> open_peers(const AgentConfig& config, const NodeFacts& facts,
                                              const std::string& token, AgentRecordFile& keeper,
                                              AsioLoop& loop) {
-  // Agents believe each other by the token. Without one this agent makes up its own, which nobody
-  // shares: it asks and answers nobody, and its ranks end with its lease.
+  // Agents believe each other by the keys that the server gives them, else by the token. Without
+  // either this agent makes up its own, which nobody shares: it asks and answers nobody, and its
+  // ranks end with its lease.
   const std::string shared = token.empty() ? random_secret() : token;
   UdpPeersOptions options{.node = facts.name,
                           .agent_token = shared,
@@ -100,7 +105,9 @@ Result<std::unique_ptr<UdpPeers>> open_peers(const AgentConfig& config, const No
     options.port = 0;
     peers = UdpPeers::open(loop.io_context(), options);
   }
-  if (peers.is_ok()) keeper.set_peer_port(peers.value()->port());
+  if (!peers.is_ok()) return peers;
+  keeper.set_peer_port(peers.value()->port());
+  peers.value()->set_keys(load_peer_keys(config.data_dir));
   return peers;
 }
 
@@ -131,6 +138,13 @@ Result<std::unique_ptr<LocalHealth>> open_health(const AgentConfig& config, cons
   return std::make_unique<LocalHealth>(
       loop, std::move(checks).value(), config.hooks, facts.name, [&host] { return use_of(host); },
       gpus, config.data_dir, facts.boot_id);
+}
+
+// For now and for the agent after this one.
+void take_peer_keys(const std::string& data_dir, const PeerKeys& keys, UdpPeers& peers) {
+  peers.set_keys(keys);
+  const Status status = save_peer_keys(data_dir, keys);
+  if (!status.is_ok()) log_warning("peer_keys_not_kept", {{"reason", status}});
 }
 
 int run_agent(const AgentConfig& config, const std::string& token) {
@@ -165,16 +179,25 @@ int run_agent(const AgentConfig& config, const std::string& token) {
   Result<std::unique_ptr<UdpPeers>> peers = open_peers(config, facts, token, keeper, loop);
   if (!peers.is_ok()) return fail(peers.status());
   facts.peer_port = peers.value()->port();
-  GrpcServerLink link(loop, logs,
-                      {.servers = config.servers,
-                       .agent_token = token,
-                       .node = facts.name,
-                       .identity = identity_of(facts),
-                       .tls = [files = config.tls] { return read_tls_files(files); },
-                       .seed = std::random_device()()});
+  GrpcServerLink link(
+      loop, logs,
+      {.servers = config.servers,
+       .agent_token = token,
+       .node = facts.name,
+       .identity = identity_of(facts),
+       .tls = [files = config.tls] { return read_tls_files(files); },
+       .peer_keys =
+           [&](const PeerKeys& keys) { take_peer_keys(config.data_dir, keys, *peers.value()); },
+       .seed = std::random_device()()});
   Result<std::unique_ptr<LocalHealth>> health = open_health(config, facts, *host.value(), loop);
   if (!health.is_ok()) return fail(health.status());
   Agent agent(loop, {*host.value(), link, *peers.value(), keeper, health.value().get()}, facts);
+
+  CertificateRenewer renewer(loop, {.servers = config.servers,
+                                    .files = config.tls,
+                                    .node = facts.name,
+                                    .seed = std::random_device()()});
+  if (!config.tls.certificate.empty()) renewer.start();
 
   stop_on_signals(loop);
   log_info("agent_started", {{"version", version()},
@@ -196,6 +219,7 @@ int start(const AgentConfig& config, const FleetArguments& fleet) {
   Result<std::string> token =
       config.token_file.empty() ? std::string() : read_token_file(config.token_file);
   if (!token.is_ok()) return fail(token.status());
+  finish_replacing(config.tls);
   if (Status status = read_tls_files(config.tls).status(); !status.is_ok()) return fail(status);
   if (fleet.nodes > 0) {
     const Status status = run_fleet(config, token.value(), fleet);
@@ -277,10 +301,16 @@ int run(int argc, char** argv) {
   add_fleet_options(app, fleet);
   HealthOptions health;
   add_health_options(app, health);
+  JoinArguments join;
+  add_join_command(app, join);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  if (join.app->parsed()) {
+    const Status status = join_cluster(join, path);
+    return status.is_ok() ? kOk : fail(status);
   }
   const bool needs_config = !health.is_asked || app.count("--config") > 0;
   Result<AgentConfig> config =

@@ -8,6 +8,7 @@
 #include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
 #include "common/host_port.h"
+#include "common/tls/authority.h"
 #include "common/whole_number.h"
 #include "server/model/user.h"
 
@@ -124,6 +125,15 @@ void read_visibility(YamlReader& reader, Visibility* out) {
   *out = std::array{Visibility::all, Visibility::team, Visibility::own}[index];
 }
 
+void read_authority(YamlReader& reader, ServerConfig* config) {
+  reader.file("tls.authority", &config->authority);
+  if (!config->authority.empty() && config->tls.ca.empty()) {
+    reader.fail("tls.authority", "needs tls.client_ca: whose certificates nodes must show");
+  }
+  reader.duration("tls.node_certificate_life", &config->node_certificate_life,
+                  {.low = Duration(5s), .high = kAuthorityDays * Duration(24h)});
+}
+
 Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   ServerConfig config;
   reader.string("cluster", &config.cluster);
@@ -144,6 +154,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
     reader.fail("bootstrap.admin_token_file", "needs bootstrap.admin_user: whose token it is");
   }
   read_tls(reader, &config.tls);
+  read_authority(reader, &config);
   if (config.tls.ca.empty()) reader.require("agent_token_file");
   reader.file("agent_token_file", &config.agent_token_file);
   read_secrets(reader, &config);

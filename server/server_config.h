@@ -34,6 +34,8 @@ struct ServerConfig {
   std::string secrets_key_file;                    // "" = nobody can set secrets
   std::vector<std::string> secrets_old_key_files;  // what they sealed still opens
   Visibility visibility = Visibility::all;
+  std::string authority;  // folder of the CA that issues nodes' certificates; "" = none
+  Duration node_certificate_life = 30 * Duration(24h);
   std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
   Duration token_ttl = 24h * 90;               // of tokens that are made without a ttl
   Duration token_ttl_max = 24h * 365;

@@ -5,13 +5,17 @@
 
 #include "common/log.h"
 #include "common/open_files.h"
+#include "common/tls/authority_folder.h"
+#include "common/tls/peer_keys.h"
 #include "proto/json/call_options.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/audit_trail.h"
 #include "server/api/caller_board.h"
+#include "server/api/enrollment.h"
 #include "server/api/event_feed.h"
 #include "server/api/failure_limit.h"
+#include "server/api/identity_board.h"
 #include "server/api/launch_secrets.h"
 #include "server/api/log_router.h"
 #include "server/api/munge_reader.h"
@@ -82,7 +86,13 @@ struct Serving::Impl {
                            .munge_creates_users = config.munge_creates_users},
                  .munge = decode_munge()}),
         agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
-        operations({loop, queries, actions, advisor, observatory, config.grpc_address, sign_in}),
+        enrollment(loop, controller, identities,
+                   {.authority = config.authority,
+                    .believed = config.tls.ca,
+                    .cluster = config.cluster,
+                    .life = config.node_certificate_life}),
+        operations({loop, queries, actions, advisor, observatory, enrollment, config.grpc_address,
+                    sign_in}),
         api_service({loop, board, callers, operations, queries, logs, admission, calls, streams,
                      audit, *known, failures}),
         routes({.loop = loop,
@@ -110,6 +120,9 @@ struct Serving::Impl {
       if (callers.follow(durable, state)) loop.post([this] { streams.check(); });
     });
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
+      if (identities.follow(durable, state)) gateway.look_again();
+    });
+    feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
       observatory.events().count(durable, state);
     });
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
@@ -122,8 +135,13 @@ struct Serving::Impl {
       events.push(std::move(frames));
     });
     feed.set_standing_callback([this] { standing_changed(); });
+    agent_service.set_renewal(
+        [this](const std::string& node, UnixTime begins, const std::string& request,
+               AgentService::Renewed done) { renew(node, begins, request, std::move(done)); });
     gateway.set_events(
-        {.prove = [this](const AgentHello& hello) { return check_secret(hello.agent_token); },
+        {.believe = [this](const std::string& node,
+                           UnixTime begins) { return identities.admit(node, begins); },
+         .prove = [this](const AgentHello& hello) { return check_secret(hello.agent_token); },
          .admit =
              [this](const AgentHello& hello) {
                return controller.admit_agent(hello.node, hello.identity);
@@ -197,7 +215,8 @@ struct Serving::Impl {
     controller.submit({.is_server = true}, std::move(command), [](const Result<CommandReply>&) {});
   }
 
-  // Without a secret their certificates prove enough.
+  // Their certificates prove enough: who has one and shows no secret needs none, but a wrong one is
+  // refused.
   Status check_secret(std::string_view shown) const {
     const bool has_secret = !secrets.agent_token.empty();
     if (!has_secret && config.tls.ca.empty()) {
@@ -205,8 +224,22 @@ struct Serving::Impl {
           "agents cannot prove who they are: this server has neither a token of theirs nor a CA of "
           "their certificates");
     }
+    if (!config.tls.ca.empty() && shown.empty()) return ok();
     if (!has_secret || equal_secrets(shown, secrets.agent_token)) return ok();
     return unauthenticated("the agent token is not this cluster's");
+  }
+
+  void renew(const std::string& node, UnixTime begins, const std::string& request,
+             AgentService::Renewed done) {
+    if (!board.get().is_leading()) return done(unavailable("this server does not lead"));
+    enrollment.renew(node, begins, request,
+                     [done = std::move(done)](const Result<Enrollment::Certificate>& made) {
+                       if (!made.is_ok()) return done(made.status());
+                       v1::RenewReply reply;
+                       reply.set_certificate(made.value().certificate);
+                       reply.set_authorities(made.value().authorities);
+                       done(std::move(reply));
+                     });
   }
 
   // Agents of a version that shows its token with the hello only are judged by that.
@@ -215,10 +248,16 @@ struct Serving::Impl {
     if (!config.tls.ca.empty() && head.nodes.empty()) {
       proof = permission_denied(
           "an agent shows no certificate of a node: give it one (hai-server ca issue --node NAME)");
-    } else if (!head.authorization.empty()) {
+    } else if (head.certificate_begins && head.nodes.size() == 1) {
+      proof = identities.admit(head.nodes.front(), *head.certificate_begins);
+    }
+    if (proof.is_ok() && !head.authorization.empty()) {
       proof = check_secret(bearer_token(head.authorization));
     }
-    if (!proof.is_ok()) gateway.note_stranger("", known->hosts_of_strangers(), proof);
+    if (!proof.is_ok()) {
+      gateway.note_stranger(head.nodes.empty() ? "" : head.nodes.front(),
+                            known->hosts_of_strangers(), proof);
+    }
     return proof;
   }
 
@@ -262,9 +301,21 @@ struct Serving::Impl {
     return files.is_ok() ? files : invalid_argument("tls: {}", files.message());
   }
 
+  // From the CA's key, which all servers that may lead have.
+  Status make_peer_secret() {
+    if (config.authority.empty()) return ok();
+    const Result<KeyAndCertificate> authority = AuthorityFolder(config.authority).read();
+    if (!authority.is_ok()) {
+      return invalid_argument("tls.authority: {}", authority.status().message());
+    }
+    gateway.set_peer_secret(peer_secret_of(authority.value().key));
+    return ok();
+  }
+
   Status prepare() {
     RETURN_IF_ERROR(load_web());
-    return check_tls();
+    RETURN_IF_ERROR(check_tls());
+    return make_peer_secret();
   }
 
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.
@@ -327,6 +378,7 @@ struct Serving::Impl {
   std::unique_ptr<MungeReader> munge;
   CallerBoard callers;
   AuditTrail audit;
+  IdentityBoard identities;
   Controller controller;
   Actions actions;
   Queries queries;
@@ -335,6 +387,7 @@ struct Serving::Impl {
   LogRouter logs;
   SignInDesk sign_in;
   AgentService agent_service;
+  Enrollment enrollment;
   Operations operations;
   ApiService api_service;
   EventHub events;

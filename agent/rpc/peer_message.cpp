@@ -1,10 +1,8 @@
 #include "agent/rpc/peer_message.h"
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
-#include <array>
+#include "common/tls/peer_keys.h"
 
 namespace hai {
 
@@ -12,14 +10,6 @@ namespace {
 
 constexpr std::string_view kMagic = "hai1";
 constexpr size_t kMacBytes = 32;
-
-std::string mac_of(std::string_view text, std::string_view key) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> mac{};
-  unsigned int size = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(), &size);
-  return {reinterpret_cast<const char*>(mac.data()), size};
-}
 
 void put_number(std::string& out, uint64_t value) {
   for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
@@ -64,16 +54,21 @@ std::string encode(const PeerMessage& message, std::string_view key) {
   out += static_cast<char>(message.answer);
   put_name(out, message.from);
   put_name(out, message.to);
-  out += mac_of(out, key);
+  out += hmac_sha256(key, out);
   return out;
 }
 
 std::optional<PeerMessage> decode_peer_message(std::string_view datagram, std::string_view key) {
   if (datagram.size() < kMacBytes || datagram.size() > kPeerMessageBytesMax) return std::nullopt;
   const std::string_view text = datagram.substr(0, datagram.size() - kMacBytes);
-  const std::string mac = mac_of(text, key);
+  const std::string mac = hmac_sha256(key, text);
   if (CRYPTO_memcmp(mac.data(), datagram.data() + text.size(), kMacBytes) != 0) return std::nullopt;
-  Reader reader{text};
+  return read_unproved(datagram);
+}
+
+std::optional<PeerMessage> read_unproved(std::string_view datagram) {
+  if (datagram.size() < kMacBytes || datagram.size() > kPeerMessageBytesMax) return std::nullopt;
+  Reader reader{datagram.substr(0, datagram.size() - kMacBytes)};
   if (reader.take(kMagic.size()) != kMagic) return std::nullopt;
   PeerMessage message;
   const uint8_t kind = reader.byte();

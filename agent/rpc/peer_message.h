@@ -1,7 +1,8 @@
 #pragma once
 // What agents say to each other in one UDP datagram: "is your lease alive?" and the answer, of the
 // same size, so that nobody can make agents send more than they are sent. Authenticated with the
-// cluster's agent token (HMAC-SHA-256 over everything before it).
+// key of the two nodes (common/tls/peer_keys.h), or with the agents' token (HMAC-SHA-256 over
+// everything before it).
 
 #include <cstdint>
 #include <optional>
@@ -27,5 +28,7 @@ inline constexpr size_t kPeerMessageBytesMax = 1'024;
 std::string encode(const PeerMessage& message, std::string_view key);
 // nullopt for anything that is not a message made with this key.
 std::optional<PeerMessage> decode_peer_message(std::string_view datagram, std::string_view key);
+// What it says, whoever has made it: to know by which key to judge it, and for nothing else.
+std::optional<PeerMessage> read_unproved(std::string_view datagram);
 
 }  // namespace hai

@@ -48,6 +48,7 @@ ServerStreamEvents GrpcServerLink::make_events() {
                 if (!std::holds_alternative<RefuseAgent>(order.body)) failures_ = 0;
                 listener_.order(order);
               },
+          .peer_keys = options_.peer_keys,
           .read_log = [this](int64_t id, const LogRequest& request) { answer_log(id, request); },
           .done = [this](const Status& status) { stream_done(status); }};
 }

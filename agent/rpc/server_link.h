@@ -13,6 +13,7 @@
 #include "agent/rpc/reason_seeker.h"
 #include "common/loop.h"
 #include "common/rng.h"
+#include "common/tls/peer_keys.h"
 #include "common/tls/tls_files.h"
 
 namespace hai {
@@ -30,6 +31,8 @@ struct ServerLinkOptions {
   // Whom to believe and what to prove by, asked for each try: what was replaced holds from the next
   // one on.
   std::function<Result<TlsTexts>()> tls = [] { return TlsTexts{}; };
+  // Told of keys that come over a stream.
+  std::function<void(const PeerKeys&)> peer_keys = [](const PeerKeys&) {};
   Duration backoff_min = 100ms;  // and ten times as long at most after an accepted stream has ended
   // While `hurry` lasts, from the end of a stream that worked, ranks may depend on our being heard:
   // a server that leads for two seconds only must not be missed by a few nodes (docs/design/0005).

@@ -27,6 +27,12 @@ std::shared_ptr<grpc::Channel> make_channel(const ServerStreamOptions& options) 
   return grpc::CreateCustomChannel(options.server, channel_credentials(options.tls), arguments);
 }
 
+PeerKeys keys_in(const v1::NamePeers& message) {
+  PeerKeys keys{.own = message.own_key()};
+  for (const v1::Peer& peer : message.peers()) keys.peers[peer.node()] = peer.key();
+  return keys;
+}
+
 Status from_grpc(const grpc::Status& status) {
   if (status.ok()) return unavailable("the server ended the stream");
   return {static_cast<Code>(status.error_code()), status.error_message()};
@@ -169,6 +175,9 @@ class GrpcServerStream final : public ServerStream,
   void handle(const v1::AgentOrder& message) {
     Result<AgentOrder> order = from_proto(message, *codec_);
     if (!order.is_ok()) return reject(order.status());
+    if (message.has_name_peers() && !message.name_peers().own_key().empty()) {
+      events_.peer_keys(keys_in(message.name_peers()));
+    }
     events_.order(order.value());
   }
 

@@ -17,6 +17,7 @@
 #include "common/log_messages.h"
 #include "common/loop.h"
 #include "common/status.h"
+#include "common/tls/peer_keys.h"
 #include "common/tls/tls_files.h"
 #include "proto/convert/agent_convert.h"
 
@@ -33,6 +34,8 @@ struct ServerStreamOptions {
 struct ServerStreamEvents {
   std::function<void()> accepted;
   std::function<void(const AgentOrder&)> order;
+  // Before the order that names the peers whose keys they are.
+  std::function<void(const PeerKeys&)> peer_keys = [](const PeerKeys&) {};
   std::function<void(int64_t request_id, const LogRequest&)> read_log;
   std::function<void(const Status&)> done;
 };

@@ -33,25 +33,61 @@ struct UdpPeers::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void handle(std::string_view datagram) {
-    const std::optional<PeerMessage> message = decode_peer_message(datagram, options.agent_token);
-    if (!message || message->to != options.node) return;
-    if (!message->is_answer) {
-      send({.is_answer = true,
-            .nonce = message->nonce,
-            .round = message->round,
-            .answer = listener.asked(),
-            .from = options.node,
-            .to = message->from},
-           sender);
-    } else if (message->nonce == nonce) {
-      listener.answered(message->round, message->from, message->answer);
+    const std::optional<PeerMessage> said = read_unproved(datagram);
+    if (!said || said->to != options.node) return;
+    said->is_answer ? handle_answer(datagram, *said) : handle_question(datagram, *said);
+  }
+
+  // Answered by the key by which it was asked: nobody else can read more from it, or use it.
+  void handle_question(std::string_view datagram, const PeerMessage& said) {
+    for (const std::string& key : keys_to_be_asked_with(said.from)) {
+      if (!decode_peer_message(datagram, key)) continue;
+      return send({.is_answer = true,
+                   .nonce = said.nonce,
+                   .round = said.round,
+                   .answer = listener.asked(),
+                   .from = options.node,
+                   .to = said.from},
+                  sender, key);
     }
   }
 
+  // One of that node, from where it was asked, to this question.
+  void handle_answer(std::string_view datagram, const PeerMessage& said) {
+    const auto asked = asked_at.find(said.from);
+    if (said.nonce != nonce || asked == asked_at.end() || asked->second != sender) return;
+    const std::string key = key_to_ask_with(said.from);
+    if (key.empty() || !decode_peer_message(datagram, key)) return;
+    listener.answered(said.round, said.from, said.answer);
+  }
+
+  std::vector<std::string> keys_to_be_asked_with(const std::string& asker) const {
+    std::vector<std::string> found;
+    for (const std::string& own : {keys.own, own_before}) {
+      if (!own.empty()) found.push_back(peer_key_of_pair(own, asker));
+    }
+    const bool has_own_key = !keys.own.empty() && keys.peers.contains(asker);
+    if (!has_own_key && !options.agent_token.empty()) found.push_back(options.agent_token);
+    return found;
+  }
+
+  // "" = there is none.
+  std::string key_to_ask_with(const std::string& node) const {
+    const auto found = keys.peers.find(node);
+    return found == keys.peers.end() ? options.agent_token : found->second;
+  }
+
+  void ask(int64_t round, const std::string& node, const udp::endpoint& to) {
+    const std::string key = key_to_ask_with(node);
+    if (key.empty()) return;
+    asked_at[node] = to;
+    send({.nonce = nonce, .round = round, .from = options.node, .to = node}, to, key);
+  }
+
   // What can't be sent is lost like any datagram: the next round asks again.
-  void send(const PeerMessage& message, const udp::endpoint& to) {
+  void send(const PeerMessage& message, const udp::endpoint& to, const std::string& key) {
     boost::system::error_code error;
-    socket.send_to(asio::buffer(encode(message, options.agent_token)), to, 0, error);
+    socket.send_to(asio::buffer(encode(message, key)), to, 0, error);
   }
 
   void resolve(const Peer& peer, std::function<void(const udp::endpoint&)> use) {
@@ -73,6 +109,9 @@ struct UdpPeers::Impl : std::enable_shared_from_this<Impl> {
   udp::socket socket;
   udp::resolver resolver;
   uint64_t nonce = 0;
+  PeerKeys keys;
+  std::string own_before;                         // until the last set_keys()
+  std::map<std::string, udp::endpoint> asked_at;  // by node: where its answer comes from
   Listener listener;
   udp::endpoint sender;
   std::array<char, kPeerMessageBytesMax> buffer{};
@@ -113,16 +152,21 @@ void UdpPeers::start(Listener listener) {
   impl_->receive();
 }
 
+void UdpPeers::set_keys(PeerKeys keys) {
+  if (keys.own != impl_->keys.own) impl_->own_before = impl_->keys.own;
+  impl_->keys = std::move(keys);
+}
+
 void UdpPeers::prepare(const std::vector<Peer>& peers) {
   impl_->endpoints.clear();
+  impl_->asked_at.clear();
   for (const Peer& peer : peers) impl_->resolve(peer, nullptr);
 }
 
 void UdpPeers::ask(int64_t round, const std::vector<Peer>& peers) {
   for (const Peer& peer : peers) {
     auto send = [impl = impl_, round, node = peer.node](const udp::endpoint& to) {
-      impl->send({.nonce = impl->nonce, .round = round, .from = impl->options.node, .to = node},
-                 to);
+      impl->ask(round, node, to);
     };
     auto known = impl_->endpoints.find({peer.address, peer.port});
     if (known != impl_->endpoints.end()) {

@@ -6,6 +6,7 @@
 
 #include "agent/core/peer_port.h"
 #include "common/status.h"
+#include "common/tls/peer_keys.h"
 
 namespace boost::asio {
 class io_context;
@@ -15,9 +16,9 @@ namespace hai {
 
 struct UdpPeersOptions {
   std::string node;
-  std::string agent_token;
-  std::string address;  // bound to it if it is an IP address, else to all of IPv4
-  int port = 0;         // 0 = any
+  std::string agent_token;  // the key of those for whom there is no other; "" = none
+  std::string address;      // bound to it if it is an IP address, else to all of IPv4
+  int port = 0;             // 0 = any
 };
 
 class UdpPeers final : public PeerPort {
@@ -28,6 +29,9 @@ class UdpPeers final : public PeerPort {
   ~UdpPeers() override;  // closes; no callback afterwards
 
   int port() const;
+  // From now on. Whoever asks by the keys before is answered, too: not all nodes get theirs at
+  // once. With keys, nothing is believed of those named in them that is signed with the token.
+  void set_keys(PeerKeys keys);
   void start(Listener listener) override;
   void prepare(const std::vector<Peer>& peers) override;
   void ask(int64_t round, const std::vector<Peer>& peers) override;

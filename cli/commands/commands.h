@@ -28,6 +28,7 @@ void add_list(CLI::App& app, Session& session);
 void add_logs(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);
 void add_move(CLI::App& app, Session& session);
+void add_node(CLI::App& app, Session& session);
 void add_node_verbs(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_priority(CLI::App& app, Session& session);

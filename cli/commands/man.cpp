@@ -12,10 +12,18 @@
 namespace hai::cli {
 namespace {
 
+// Those below it, each before its own.
+void add_verbs_below(const CLI::App& verb, const HelpBook& book, std::vector<VerbDoc>& out) {
+  for (const CLI::App* each : verbs_of(verb)) {
+    out.push_back(doc_of(*each, book));
+    if (verb.get_parent() != nullptr) add_verbs_below(*each, book, out);
+  }
+}
+
 Status write_page(const Session& session, const CLI::App& verb, const std::string& folder) {
   const VerbDoc doc = doc_of(verb, session.help);
   std::vector<VerbDoc> inner;
-  for (const CLI::App* each : verbs_of(verb)) inner.push_back(doc_of(*each, session.help));
+  add_verbs_below(verb, session.help, inner);
   const std::string page = man_page(doc, inner, std::string(version()));
   return write_file(folder + "/" + man_name(doc) + ".1", page, 0644);
 }

@@ -40,6 +40,11 @@ std::string tls_text(const ClusterFiles& files, const DevCluster& cluster, const
                      quoted(files.ca().certificate()), quoted(own.certificate), quoted(own.key));
 }
 
+// A line of the section before: machines may join.
+std::string authority_text(const ClusterFiles& files) {
+  return fmt::format("  authority: {}\n", quoted(files.ca().path()));
+}
+
 }  // namespace
 
 std::string server_config(const ClusterFiles& files, const DevCluster& cluster,
@@ -67,7 +72,9 @@ knobs:
                      cluster.name, cluster.grpc(), cluster.http_port, quoted(conninfo),
                      quoted(cluster.admin), quoted(files.admin_token()),
                      quoted(files.agent_token()), quoted(files.secrets_key()),
-                     tls_text(files, cluster, "client_ca", kServerPair), knobs_text(cluster));
+                     tls_text(files, cluster, "client_ca", kServerPair) +
+                         (cluster.is_secure ? authority_text(files) : ""),
+                     knobs_text(cluster));
 }
 
 std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,

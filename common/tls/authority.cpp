@@ -4,19 +4,20 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 
 #include "common/host_port.h"
 #include "common/hostlist.h"
 #include "common/tls/certificate.h"
 #include "common/tls/openssl.h"
+#include "common/tls/request_key.h"
 
 namespace hai {
 namespace {
 
 constexpr size_t kCommonNameMax = 64;  // by X.509
 constexpr size_t kNamesMax = 100;
-constexpr long kDay = 24 * 60 * 60;
-constexpr long kClockSkew = 60 * 60;  // a machine whose clock is late believes it, too
+constexpr Duration kClockSkew = 1h;  // a machine whose clock is late believes it, too
 
 struct Extension {
   int kind;
@@ -27,8 +28,20 @@ struct Draft {
   std::string common_name;
   std::string unit;  // "" = none
   std::vector<Extension> extensions;
-  int days = 0;
+  Validity validity;
 };
+
+Validity validity_of(int days) {
+  const auto now = UnixTime(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+  return {.begins = now - kClockSkew, .ends = now + days * Duration(24h)};
+}
+
+bool set_time(ASN1_TIME* out, UnixTime time) {
+  return ASN1_TIME_set(out,
+                       std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count()) !=
+         nullptr;
+}
 
 Status failed(const char* what) {
   return Status(Code::internal, fmt::format("{}: {}", what, openssl::last_error()));
@@ -98,24 +111,33 @@ bool end_with_issuer(X509* certificate, const X509* issuer) {
          X509_set1_notAfter(certificate, end) == 1;
 }
 
-// Without an issuer it signs itself.
-Result<KeyAndCertificate> make(const Draft& draft, X509* issuer, EVP_PKEY* issuer_key) {
-  const openssl::Key key(EVP_EC_gen("P-256"));
-  const openssl::Certificate certificate(X509_new());
-  if (!key || !certificate) return failed("cannot make a key");
+// Without an issuer it signs itself, with `issuer_key`.
+Result<openssl::Certificate> make_certificate(const Draft& draft, EVP_PKEY* key, X509* issuer,
+                                              EVP_PKEY* issuer_key) {
+  openssl::Certificate certificate(X509_new());
+  if (!certificate) return failed("cannot make a certificate");
   if (issuer == nullptr) issuer = certificate.get();
-  if (issuer_key == nullptr) issuer_key = key.get();
   const bool is_complete =
       X509_set_version(certificate.get(), X509_VERSION_3) == 1 && set_serial(certificate.get()) &&
-      X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kClockSkew) != nullptr &&
-      X509_gmtime_adj(X509_getm_notAfter(certificate.get()), draft.days * kDay) != nullptr &&
-      end_with_issuer(certificate.get(), issuer) &&
-      X509_set_pubkey(certificate.get(), key.get()) == 1 && set_subject(certificate.get(), draft) &&
+      set_time(X509_getm_notBefore(certificate.get()), draft.validity.begins) &&
+      set_time(X509_getm_notAfter(certificate.get()), draft.validity.ends) &&
+      end_with_issuer(certificate.get(), issuer) && X509_set_pubkey(certificate.get(), key) == 1 &&
+      set_subject(certificate.get(), draft) &&
       X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer)) == 1 &&
       add_extensions(certificate.get(), issuer, draft) &&
       X509_sign(certificate.get(), issuer_key, EVP_sha256()) != 0;
   if (!is_complete) return failed("cannot make a certificate");
-  return to_pem(key.get(), certificate.get());
+  return certificate;
+}
+
+// With a key of its own.
+Result<KeyAndCertificate> make(const Draft& draft, X509* issuer, EVP_PKEY* issuer_key) {
+  const openssl::Key key(EVP_EC_gen("P-256"));
+  if (!key) return failed("cannot make a key");
+  const Result<openssl::Certificate> made =
+      make_certificate(draft, key.get(), issuer, issuer_key == nullptr ? key.get() : issuer_key);
+  RETURN_IF_ERROR(made.status());
+  return to_pem(key.get(), made.value().get());
 }
 
 // That one of several which the key belongs to: while a CA is changed, the old one is there, too.
@@ -129,23 +151,60 @@ openssl::Certificate certificate_of(EVP_PKEY* key, const std::string& certificat
   return found;
 }
 
-Result<KeyAndCertificate> issue(const KeyAndCertificate& authority, Draft draft,
-                                const std::string& names, const char* usage) {
-  const openssl::Bio key_text = openssl::memory(authority.key);
-  const openssl::Key key(
-      PEM_read_bio_PrivateKey(key_text.get(), nullptr, openssl::no_password, nullptr));
-  const openssl::Certificate issuer = certificate_of(key.get(), authority.certificate);
-  if (!issuer) {
+std::string pem_of(X509* certificate) {
+  const openssl::Bio text(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509(text.get(), certificate);
+  return openssl::text_of(text.get());
+}
+
+std::string serial_of(X509* certificate) {
+  BIGNUM* number = ASN1_INTEGER_to_BN(X509_get_serialNumber(certificate), nullptr);
+  char* digits = BN_bn2hex(number);
+  std::string text = digits == nullptr ? "" : digits;
+  OPENSSL_free(digits);
+  BN_free(number);
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// The authority as OpenSSL has it.
+struct Signer {
+  openssl::Key key;
+  openssl::Certificate certificate;
+};
+
+Result<Signer> read_signer(const KeyAndCertificate& authority) {
+  const openssl::Bio text = openssl::memory(authority.key);
+  Signer signer;
+  signer.key.reset(PEM_read_bio_PrivateKey(text.get(), nullptr, openssl::no_password, nullptr));
+  signer.certificate = certificate_of(signer.key.get(), authority.certificate);
+  if (!signer.key || !signer.certificate) {
     return invalid_argument("this is no authority: certificate and key do not belong together");
   }
-  RETURN_IF_ERROR(check_may_issue(issuer.get()));
-  draft.extensions = {{NID_basic_constraints, "critical,CA:FALSE"},
-                      {NID_key_usage, "critical,digitalSignature"},
-                      {NID_ext_key_usage, usage},
-                      {NID_subject_key_identifier, "hash"},
-                      {NID_authority_key_identifier, "keyid"},
-                      {NID_subject_alt_name, names}};
-  return make(draft, issuer.get(), key.get());
+  RETURN_IF_ERROR(check_may_issue(signer.certificate.get()));
+  return signer;
+}
+
+std::vector<Extension> extensions_for(const std::string& names, const char* usage) {
+  return {{NID_basic_constraints, "critical,CA:FALSE"},
+          {NID_key_usage, "critical,digitalSignature"},
+          {NID_ext_key_usage, usage},
+          {NID_subject_key_identifier, "hash"},
+          {NID_authority_key_identifier, "keyid"},
+          {NID_subject_alt_name, names}};
+}
+
+Status check_node(const std::string& node) {
+  if (is_node_name(node)) return ok();
+  return invalid_argument("a node's name has 1 to 255 letters, digits and . _ -, '{}' is none",
+                          node.substr(0, 255));
+}
+
+Draft draft_for_node(const std::string& node, const Validity& validity) {
+  return {.common_name = node,
+          .unit = "hai-node",
+          .extensions = extensions_for(fmt::format("URI:{}{}", kNodeUri, node), "clientAuth"),
+          .validity = validity};
 }
 
 bool is_host_name(const std::string& name) {
@@ -162,7 +221,7 @@ Result<KeyAndCertificate> make_authority(int days) {
                .extensions = {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
                               {NID_key_usage, "critical,keyCertSign,cRLSign"},
                               {NID_subject_key_identifier, "hash"}},
-               .days = days},
+               .validity = validity_of(days)},
               nullptr, nullptr);
 }
 
@@ -179,18 +238,53 @@ Result<KeyAndCertificate> issue_for_server(const KeyAndCertificate& authority,
     }
     alternatives.push_back((is_number ? "IP:" : "DNS:") + name);
   }
-  return issue(authority, {.common_name = names.front(), .unit = "hai-server", .days = days},
-               fmt::format("{}", fmt::join(alternatives, ",")), "serverAuth");
+  const Result<Signer> signer = read_signer(authority);
+  RETURN_IF_ERROR(signer.status());
+  X509* issuer = signer.value().certificate.get();
+  Result<KeyAndCertificate> made = make(
+      {.common_name = names.front(),
+       .unit = "hai-server",
+       .extensions = extensions_for(fmt::format("{}", fmt::join(alternatives, ",")), "serverAuth"),
+       .validity = validity_of(days)},
+      issuer, signer.value().key.get());
+  if (made.is_ok()) made.value().certificate += pem_of(issuer);
+  return made;
 }
 
 Result<KeyAndCertificate> issue_for_node(const KeyAndCertificate& authority,
                                          const std::string& node, int days) {
-  if (!is_node_name(node)) {
-    return invalid_argument("a node's name has 1 to 255 letters, digits and . _ -, '{}' is none",
-                            node.substr(0, 255));
-  }
-  return issue(authority, {.common_name = node, .unit = "hai-node", .days = days},
-               fmt::format("URI:{}{}", kNodeUri, node), "clientAuth");
+  RETURN_IF_ERROR(check_node(node));
+  const Result<Signer> signer = read_signer(authority);
+  RETURN_IF_ERROR(signer.status());
+  return make(draft_for_node(node, validity_of(days)), signer.value().certificate.get(),
+              signer.value().key.get());
+}
+
+Result<IssuedCertificate> issue_for_request(const KeyAndCertificate& authority,
+                                            const std::string& request, const std::string& node,
+                                            const Validity& validity) {
+  RETURN_IF_ERROR(check_node(node));
+  const Result<openssl::Key> key = openssl::key_of_request(request);
+  RETURN_IF_ERROR(key.status());
+  const Result<Signer> signer = read_signer(authority);
+  RETURN_IF_ERROR(signer.status());
+  X509* issuer = signer.value().certificate.get();
+  const Result<openssl::Certificate> made = make_certificate(
+      draft_for_node(node, validity), key.value().get(), issuer, signer.value().key.get());
+  RETURN_IF_ERROR(made.status());
+  IssuedCertificate issued{.certificate = pem_of(made.value().get()),
+                           .serial = serial_of(made.value().get())};
+  issued.ends = read_certificate(issued.certificate).value().ends;
+  const bool is_root =
+      X509_NAME_cmp(X509_get_subject_name(issuer), X509_get_issuer_name(issuer)) == 0;
+  if (!is_root) issued.certificate += pem_of(issuer);
+  return issued;
+}
+
+Result<std::string> own_certificate(const KeyAndCertificate& authority) {
+  const Result<Signer> signer = read_signer(authority);
+  RETURN_IF_ERROR(signer.status());
+  return pem_of(signer.value().certificate.get());
 }
 
 }  // namespace hai

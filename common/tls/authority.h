@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "common/time.h"
 
 namespace hai {
 
@@ -20,12 +21,32 @@ inline constexpr int kCertificateDays = 365;
 Result<KeyAndCertificate> make_authority(int days = kAuthorityDays);
 
 // The authority must be one and in force, and what it issues ends with it at the latest.
-// A server's certificate is for its names (DNS names and addresses), a node's for one node: it
+// A server's certificate is for its names (DNS names and addresses), with that of the authority
+// behind it, by which agents that were told its fingerprint know it. A node's is for one node: it
 // names it as kNodeUri does, and serves for nothing else.
 Result<KeyAndCertificate> issue_for_server(const KeyAndCertificate& authority,
                                            const std::vector<std::string>& names,
                                            int days = kCertificateDays);
 Result<KeyAndCertificate> issue_for_node(const KeyAndCertificate& authority,
                                          const std::string& node, int days = kCertificateDays);
+
+// For how long a certificate is to hold; to the second, rounded down.
+struct Validity {
+  UnixTime begins{};
+  UnixTime ends{};
+};
+struct IssuedCertificate {
+  std::string certificate;  // PEM, and those above it but the authority that signs itself
+  std::string serial;       // in hexadecimal
+  UnixTime ends{};          // no later than the authority
+};
+// A node's certificate for the key in a request (common/tls/request.h), and nothing else of it.
+Result<IssuedCertificate> issue_for_request(const KeyAndCertificate& authority,
+                                            const std::string& request, const std::string& node,
+                                            const Validity& validity);
+
+// The certificate in the authority's text that belongs to its key: while the CA is changed, there
+// are several.
+Result<std::string> own_certificate(const KeyAndCertificate& authority);
 
 }  // namespace hai

@@ -5,10 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "common/tls/certificate.h"
+#include "common/tls/replace_file.h"
 
 namespace hai {
 namespace {
@@ -64,6 +68,58 @@ Result<KeyAndCertificate> AuthorityFolder::read() const {
 
 Status AuthorityFolder::write_authority(const KeyAndCertificate& authority) const {
   return write_both({.certificate = certificate(), .key = key()}, authority);
+}
+
+// First ca.crt, so that at each moment the certificate of ca.key is in it; first of all the copies
+// of the old one, so that nothing is lost whenever this is cut off.
+Status AuthorityFolder::rotate(const KeyAndCertificate& fresh) const {
+  const Result<KeyAndCertificate> old = read();
+  RETURN_IF_ERROR(old.status());
+  const Result<std::string> own = own_certificate(old.value());
+  RETURN_IF_ERROR(own.status());
+  if (read_certificates(old.value().certificate).size() > 1) {
+    return failed_precondition(
+        "{} has more than one CA: the last change is not over, end it with `hai-server ca retire`",
+        certificate());
+  }
+  RETURN_IF_ERROR(replace_file(old_key(), old.value().key, 0600));
+  RETURN_IF_ERROR(replace_file(old_certificate(), own.value(), 0644));
+  RETURN_IF_ERROR(replace_file(certificate(), fresh.certificate + own.value(), 0644));
+  return replace_file(key(), fresh.key, 0600);
+}
+
+Status AuthorityFolder::retire() const {
+  const Result<KeyAndCertificate> now = read();
+  RETURN_IF_ERROR(now.status());
+  const Result<std::string> own = own_certificate(now.value());
+  RETURN_IF_ERROR(own.status());
+  if (read_certificates(now.value().certificate).size() < 2) {
+    return failed_precondition("{} has one CA only: there is nothing to retire", certificate());
+  }
+  RETURN_IF_ERROR(check_nobody_needs_old(own.value()));
+  RETURN_IF_ERROR(replace_file(certificate(), own.value(), 0644));
+  ::unlink(old_key().c_str());
+  ::unlink(old_certificate().c_str());
+  return ok();
+}
+
+Status AuthorityFolder::check_nobody_needs_old(const std::string& own) const {
+  const auto now = UnixTime(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
+    if (entry.path().extension() != ".crt") continue;
+    const Result<std::string> text = read_text(entry.path());
+    if (!text.is_ok()) continue;
+    const Result<CertificateFacts> facts = read_certificate(text.value());
+    if (!facts.is_ok() || facts.value().is_authority || facts.value().ends < now) continue;
+    if (is_issued_by(text.value(), own)) continue;
+    return failed_precondition(
+        "{} is of the old CA and in force: have a new one issued and in place, and move this one "
+        "away",
+        entry.path().string());
+  }
+  return ok();
 }
 
 Status AuthorityFolder::write_pair(const std::string& name, const KeyAndCertificate& pair) const {

@@ -1,6 +1,8 @@
 #pragma once
 // The folder of an authority: ca.crt, ca.key, and the pairs it has issued, NAME.crt and NAME.key.
-// All files have mode 0600, and none is ever written over: a key that is gone is gone for good.
+// Keys have mode 0600, and none is ever written over: a key that is gone is gone for good. While
+// the authority is changed, ca.crt has two certificates, that of the new one first, and the old
+// one's key and certificate lie beside as ca-old.key and ca-old.crt.
 
 #include <string>
 
@@ -29,7 +31,17 @@ class AuthorityFolder {
   // Both files or none; already_exists names the one that is there.
   Status write_pair(const std::string& name, const KeyAndCertificate& pair) const;
 
+  // A new authority that issues from now on; the old one is believed until retire().
+  Status rotate(const KeyAndCertificate& fresh) const;
+  // Only the authority that issues is believed from now on. failed_precondition if there is no
+  // other, or if a pair in this folder is of another and in force: who uses it would be shut out.
+  Status retire() const;
+
  private:
+  std::string old_certificate() const { return path_ + "/ca-old.crt"; }
+  std::string old_key() const { return path_ + "/ca-old.key"; }
+  Status check_nobody_needs_old(const std::string& own) const;
+
   std::string path_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <ctime>
+#include <set>
 
 #include "common/tls/openssl.h"
 
@@ -69,6 +70,35 @@ CertificateFacts facts_of(X509* certificate) {
 }
 
 }  // namespace
+
+bool is_issued_by(const std::string& pem, const std::string& authority) {
+  const openssl::Bio text = openssl::memory(pem);
+  const openssl::Bio above = openssl::memory(authority);
+  const openssl::Certificate certificate(
+      PEM_read_bio_X509(text.get(), nullptr, openssl::no_password, nullptr));
+  const openssl::Certificate issuer(
+      PEM_read_bio_X509(above.get(), nullptr, openssl::no_password, nullptr));
+  const bool is_so =
+      certificate && issuer && X509_verify(certificate.get(), X509_get0_pubkey(issuer.get())) == 1;
+  ERR_clear_error();
+  return is_so;
+}
+
+std::string joined_certificates(const std::string& pem, const std::string& more) {
+  const openssl::Bio out(BIO_new(BIO_s_mem()));
+  std::set<std::string> there;
+  for (const std::string* text : {&pem, &more}) {
+    const openssl::Bio bio = openssl::memory(*text);
+    while (const openssl::Certificate each{
+        PEM_read_bio_X509(bio.get(), nullptr, openssl::no_password, nullptr)}) {
+      if (there.insert(fingerprint_of(each.get())).second) {
+        PEM_write_bio_X509(out.get(), each.get());
+      }
+    }
+  }
+  ERR_clear_error();
+  return openssl::text_of(out.get());
+}
 
 std::vector<CertificateFacts> read_certificates(const std::string& pem) {
   const openssl::Bio bio = openssl::memory(pem);

@@ -27,5 +27,9 @@ inline constexpr std::string_view kNodeUri = "hai:node:";
 std::vector<CertificateFacts> read_certificates(const std::string& pem);
 // The first certificate in the text.
 Result<CertificateFacts> read_certificate(const std::string& pem);
+// Whether the first certificate of `pem` was signed with the key of the first of `authority`.
+bool is_issued_by(const std::string& pem, const std::string& authority);
+// The certificates of both texts, each once, those of `pem` first.
+std::string joined_certificates(const std::string& pem, const std::string& more);
 
 }  // namespace hai

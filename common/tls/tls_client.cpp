@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -211,7 +212,8 @@ struct TlsClient::Impl {
     socket = std::move(dialled).value();
     context.reset(SSL_CTX_new(TLS_client_method()));
     SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
-    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, note_certificate);
+    SSL_CTX_set_verify(context.get(), dial.is_blind ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+                       dial.is_blind ? nullptr : note_certificate);
     if (!believe(context.get(), dial.texts.ca) && !dial.texts.ca.empty()) {
       return invalid_argument("no certificate to believe {} by", address);
     }
@@ -288,6 +290,35 @@ Status TlsClient::hear() {
   return permission_denied(
       "{} does not take the certificate of this side: it ended the connection when it saw it",
       impl_->address);
+}
+
+std::vector<std::string> TlsClient::shown() const {
+  std::vector<std::string> texts;
+  const STACK_OF(X509)* chain = SSL_get_peer_cert_chain(impl_->connection.get());
+  for (int i = 0; i < sk_X509_num(chain); ++i) {
+    const openssl::Bio text(BIO_new(BIO_s_mem()));
+    PEM_write_bio_X509(text.get(), sk_X509_value(chain, i));
+    texts.push_back(openssl::text_of(text.get()));
+  }
+  return texts;
+}
+
+Result<std::string> authority_shown_by(const std::string& address,
+                                       const std::vector<std::string>& fingerprints) {
+  const Result<std::unique_ptr<TlsClient>> client =
+      TlsClient::connect({.address = address, .is_grpc = true, .is_blind = true});
+  RETURN_IF_ERROR(client.status());
+  for (const std::string& pem : client.value()->shown()) {
+    const Result<CertificateFacts> facts = read_certificate(pem);
+    if (facts.is_ok() && facts.value().is_authority &&
+        std::ranges::find(fingerprints, facts.value().fingerprint) != fingerprints.end()) {
+      return pem;
+    }
+  }
+  return permission_denied(
+      "{} shows no CA with that fingerprint: somebody may be standing between you and the server, "
+      "or its certificate is not of that CA; with the file of the CA (--ca) it need not be shown",
+      address);
 }
 
 Status why_no_grpc(const std::string& address, const TlsTexts& texts) {

@@ -58,12 +58,7 @@ Status check_key(const TlsFiles& files, const TlsTexts& texts) {
   if (!key) {
     return invalid_argument("{}: no private key in PEM, or one that needs a password", files.key);
   }
-  const openssl::Bio text = openssl::memory(texts.certificate);
-  const openssl::Certificate certificate(
-      PEM_read_bio_X509(text.get(), nullptr, openssl::no_password, nullptr));
-  const bool do_match = X509_check_private_key(certificate.get(), key.get()) == 1;
-  ERR_clear_error();
-  if (do_match) return ok();
+  if (do_belong_together(texts.key, texts.certificate)) return ok();
   return invalid_argument("{} is not the key of {}", files.key, files.certificate);
 }
 
@@ -89,6 +84,18 @@ Status check_certificate(const std::string& pem, const std::string& what) {
 }
 
 }  // namespace
+
+bool do_belong_together(const std::string& key, const std::string& certificate) {
+  const openssl::Bio key_text = openssl::memory(key);
+  const openssl::Bio text = openssl::memory(certificate);
+  const openssl::Key own(
+      PEM_read_bio_PrivateKey(key_text.get(), nullptr, openssl::no_password, nullptr));
+  const openssl::Certificate shown(
+      PEM_read_bio_X509(text.get(), nullptr, openssl::no_password, nullptr));
+  const bool do_match = own && shown && X509_check_private_key(shown.get(), own.get()) == 1;
+  ERR_clear_error();
+  return do_match;
+}
 
 Status check_authorities(const std::string& pem, const std::string& what) {
   const std::vector<CertificateFacts> all = read_certificates(pem);

@@ -38,6 +38,9 @@ Result<TlsTexts> read_tls_files(const TlsFiles& files);
 // in force. `what` stands for a file's name.
 Status check_authorities(const std::string& pem, const std::string& what);
 
+// Whether the key is that of the first certificate; both in PEM.
+bool do_belong_together(const std::string& key, const std::string& certificate);
+
 // A sentence for each certificate of `ca` that is out of date, beside one that is not.
 std::vector<std::string> warnings_of(const TlsFiles& files);
 

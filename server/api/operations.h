@@ -20,6 +20,7 @@ namespace hai {
 
 class Actions;
 class Advisor;
+class Enrollment;
 class Observatory;
 class Queries;
 class SignInDesk;
@@ -97,6 +98,7 @@ class Operations {
     Actions& actions;
     Advisor& advisor;
     Observatory& observatory;
+    Enrollment& enrollment;
     std::string server_address;  // what Cluster.leader says
     SignInDesk& sign_in;
   };

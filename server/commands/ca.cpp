@@ -64,10 +64,42 @@ Status issue(const Options& options) {
   return ok();
 }
 
+Status rotate(const Options& options) {
+  const AuthorityFolder folder(options.folder);
+  const Result<KeyAndCertificate> made = make_authority();
+  RETURN_IF_ERROR(made.status());
+  RETURN_IF_ERROR(folder.rotate(made.value()));
+  fmt::print("{}  has the new CA and the old one: both are believed\n", folder.certificate());
+  fmt::print("{}  is the new one's: it issues from now on\n", folder.key());
+  fmt::print("When all have a certificate of the new one: hai-server ca retire {}\n",
+             options.folder);
+  return ok();
+}
+
+Status retire(const Options& options) {
+  const AuthorityFolder folder(options.folder);
+  RETURN_IF_ERROR(folder.retire());
+  fmt::print("{}  has only the CA that issues: the old one is believed no more\n",
+             folder.certificate());
+  return ok();
+}
+
 std::string what_for(const CertificateFacts& facts) {
   if (facts.is_authority) return "the CA";
   if (!facts.node.empty()) return "node " + facts.node;
   return fmt::format("server {}", fmt::join(facts.names, ", "));
+}
+
+// Of a server's or node's the first; of CAs, which are several while the CA is changed, all.
+void show_file(const fs::path& path, const std::string& text) {
+  fmt::print("{}\n", path.string());
+  const std::vector<CertificateFacts> all = read_certificates(text);
+  if (all.empty()) fmt::print("  no certificate in PEM\n");
+  for (const CertificateFacts& facts : all) {
+    if (facts.is_authority != all.front().is_authority) continue;
+    fmt::print("  for      {}\n  until    {}\n  SHA-256  {}\n", what_for(facts),
+               format_rfc3339(facts.ends), facts.fingerprint);
+  }
 }
 
 Status show(const Options& options) {
@@ -81,17 +113,21 @@ Status show(const Options& options) {
   for (const fs::path& path : paths) {
     const Result<std::string> text = read(path);
     RETURN_IF_ERROR(text.status());
-    const Result<CertificateFacts> facts = read_certificate(text.value());
-    if (!facts.is_ok()) {
-      fmt::print("{}\n  {}\n", path.string(), facts.status().message());
-      continue;
-    }
-    fmt::print("{}\n  for      {}\n  until    {}\n  SHA-256  {}\n", path.string(),
-               what_for(facts.value()), format_rfc3339(facts.value().ends),
-               facts.value().fingerprint);
+    show_file(path, text.value());
   }
   if (paths.empty()) return not_found("no certificate in {}", options.folder);
   return ok();
+}
+
+Status run_verb(const std::string& verb, const Options& options) {
+  if (verb == "init") return init(options);
+  if (verb == "rotate") return rotate(options);
+  if (verb == "retire") return retire(options);
+  if (verb == "show") return show(options);
+  if (options.node.empty() && options.names.empty()) {
+    return invalid_argument("issue: say --server NAMES or --node NAME");
+  }
+  return issue(options);
 }
 
 void add_issue_options(CLI::App& app, Options& options) {
@@ -117,16 +153,13 @@ ServerCommand add_ca_command(CLI::App& app) {
       ca->add_subcommand("init", "make one: ca.crt and ca.key"),
       ca->add_subcommand("issue", "a certificate with its key, for a server or a node"),
       ca->add_subcommand("show", "the certificates in the folder"),
+      ca->add_subcommand("rotate", "make a new one, which issues from now on; both are believed"),
+      ca->add_subcommand("retire", "after rotate: believe the old one no more"),
   };
   for (CLI::App* verb : verbs) verb->add_option("DIR", options->folder, "its folder")->required();
   add_issue_options(*verbs[1], *options);
-  const auto run = [options, is_init = verbs[0], is_issue = verbs[1]](const ServerConfig&) {
-    if (is_issue->parsed() && options->node.empty() && options->names.empty()) {
-      return report_failure(invalid_argument("issue: say --server NAMES or --node NAME"));
-    }
-    const Status status = is_init->parsed()    ? init(*options)
-                          : is_issue->parsed() ? issue(*options)
-                                               : show(*options);
+  const auto run = [options, ca](const ServerConfig&) {
+    const Status status = run_verb(ca->get_subcommands().front()->get_name(), *options);
     return status.is_ok() ? kExitOk : report_failure(status);
   };
   return {.app = ca, .run = run, .needs_config = false};

@@ -4,6 +4,7 @@
 
 #include "common/config/token_file.h"
 #include "server/auth/seal.h"
+#include "common/tls/authority_folder.h"
 #include "server/commands/command.h"
 #include "server/http/web_files.h"
 #include "server/store/migrate.h"
@@ -36,6 +37,13 @@ Status check_web_root(const std::string& folder) {
   return WebFiles::load(folder).status();
 }
 
+Status check_authority(const std::string& folder) {
+  if (folder.empty()) return ok();
+  const Result<KeyAndCertificate> authority = AuthorityFolder(folder).read();
+  RETURN_IF_ERROR(authority.status());
+  return own_certificate(authority.value()).status();
+}
+
 Status check_folder(const std::filesystem::path& folder) {
   std::error_code error;
   if (folder.empty() || std::filesystem::is_directory(folder, error)) return ok();
@@ -50,6 +58,7 @@ int check_config(const ServerConfig& config, const std::string& path) {
       {"bootstrap.admin_token_file", check_token(config.admin_token_file)},
       {"secrets", check_keys(config)},
       {"tls", read_tls_files(config.tls).status()},
+      {"tls.authority", check_authority(config.authority)},
       {"store.conninfo", check_database(config)},
       {"web_root", check_web_root(config.web_root)},
       {"audit.file", check_folder(std::filesystem::path(config.audit.file).parent_path())},

@@ -1,5 +1,7 @@
 #include "server/rpc/agent_gateway.h"
 
+#include <utility>
+
 #include "common/log.h"
 #include "server/api/launch_secrets.h"
 
@@ -23,9 +25,7 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
         "agent of {} speaks protocol {}, the server {}; bring both to the same version", hello.node,
         hello.protocol_version, kProtocolVersion));
   }
-  Status proof = stream->check_is(hello.node);
-  if (proof.is_ok()) proof = events_.prove(hello);
-  if (!proof.is_ok()) {
+  if (const Status proof = judge(*stream, hello); !proof.is_ok()) {
     note_stranger(hello.node, hello.identity.address, proof);
     return stream->close(proof);
   }
@@ -36,9 +36,30 @@ void AgentGateway::said_hello(ConnectionId id, const std::shared_ptr<AgentStream
   }
   connections_[id] = {stream, hello.node};
   newest_[hello.node] = id;
+  if (stream->certificate_begins()) stream->give_peer_keys(peer_secret_, hello.node);
   stream->accept();
   log_info("agent_connected", {{"node", hello.node}, {"connection", id}});
   events_.connected(id, hello);
+}
+
+Status AgentGateway::judge(const AgentStream& stream, const AgentHello& hello) const {
+  RETURN_IF_ERROR(stream.check_is(hello.node));
+  RETURN_IF_ERROR(judge_certificate(stream, hello.node));
+  return events_.prove(hello);
+}
+
+Status AgentGateway::judge_certificate(const AgentStream& stream, const std::string& node) const {
+  const std::optional<UnixTime> begins = stream.certificate_begins();
+  return begins ? events_.believe(node, *begins) : ok();
+}
+
+void AgentGateway::look_again() {
+  std::vector<std::pair<std::shared_ptr<AgentStream>, Status>> refused;
+  for (const auto& [id, connection] : connections_) {
+    const Status status = judge_certificate(*connection.stream, connection.node);
+    if (!status.is_ok()) refused.emplace_back(connection.stream, status);
+  }
+  for (const auto& [stream, why] : refused) stream->cut(why);
 }
 
 // That a node's name is taken is a mistake of somebody, who must see it among a thousand lines.

@@ -18,6 +18,10 @@ namespace hai {
 
 // What the gateway tells; the composition root ties it to the controller.
 struct AgentGatewayEvents {
+  // Whether a certificate of the node that begins then is believed: asked of every hello with one,
+  // and again by look_again().
+  std::function<Status(const std::string& node, UnixTime begins)> believe =
+      [](const std::string&, UnixTime) { return ok(); };
   // Whether it is an agent of this cluster at all: asked first, and of every hello.
   std::function<Status(const AgentHello&)> prove = [](const AgentHello&) { return ok(); };
   // Whether to work with this agent; its error is what the agent logs.
@@ -45,6 +49,13 @@ class AgentGateway final : public AgentPort, public LogPort {
   // Set once, before the first stream.
   void set_events(AgentGatewayEvents events) { events_ = std::move(events); }
 
+  // Of which the keys of nodes and their peers are made; given to those who have proved by a
+  // certificate which node they are, so that nobody gets another's. Set once, before the first
+  // stream.
+  void set_peer_secret(std::string secret) {
+    peer_secret_ = std::make_shared<const std::string>(std::move(secret));
+  }
+
   // Of somebody who has not proved to be an agent of this cluster: written now and then only, since
   // anybody can come again and again, under ever new names. On any thread.
   void note_stranger(const std::string& node, const std::string& address, const Status& why);
@@ -54,6 +65,9 @@ class AgentGateway final : public AgentPort, public LogPort {
 
   // Accepts or refuses the streams that wait, once it is known whether this server leads.
   void decide_waiting();
+
+  // Ends the streams whose certificates are not believed any more.
+  void look_again();
 
   // Unknown connections are ignored: their stream has just ended.
   void send(ConnectionId connection, const AgentOrder& order) override;
@@ -73,11 +87,14 @@ class AgentGateway final : public AgentPort, public LogPort {
   };
   void said_hello(ConnectionId id, const std::shared_ptr<AgentStream>& stream,
                   const AgentHello& hello);
+  Status judge(const AgentStream& stream, const AgentHello& hello) const;
+  Status judge_certificate(const AgentStream& stream, const std::string& node) const;
   void note_refusal(const AgentHello& hello, const Status& why);
   void reported(ConnectionId id, const AgentReport& report);
   void ended(ConnectionId id);
 
   AgentGatewayEvents events_;
+  std::shared_ptr<const std::string> peer_secret_;  // null = none
   PlacesCodec codec_;
   std::map<ConnectionId, Connection> connections_;  // admitted ones
   std::map<std::string, ConnectionId> newest_;      // by node

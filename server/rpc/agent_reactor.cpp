@@ -1,6 +1,7 @@
 #include "server/rpc/agent_reactor.h"
 
 #include "common/log.h"
+#include "common/tls/peer_keys.h"
 #include "server/rpc/status_map.h"
 
 namespace hai {
@@ -31,7 +32,17 @@ void AgentReactor::accept() {
 void AgentReactor::send(const AgentOrder& order, PlacesCodec& codec) {
   v1::ServerMessage message;
   to_proto(order, codec, *message.mutable_order());
+  if (peer_secret_ && message.order().has_name_peers()) {
+    add_peer_keys(*message.mutable_order()->mutable_name_peers());
+  }
   enqueue(std::move(message));
+}
+
+void AgentReactor::add_peer_keys(v1::NamePeers& message) const {
+  message.set_own_key(peer_key_of_node(*peer_secret_, node_));
+  for (v1::Peer& peer : *message.mutable_peers()) {
+    peer.set_key(peer_key_of_pair(peer_key_of_node(*peer_secret_, peer.node()), node_));
+  }
 }
 
 void AgentReactor::send(int64_t request_id, const LogRequest& request) {

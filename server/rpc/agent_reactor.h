@@ -26,6 +26,7 @@ class AgentReactor final : public AgentStream,
         context_(context),
         peer_(context.peer()),
         nodes_(nodes_of(*context.auth_context())),
+        certificate_begins_(begins_of(*context.auth_context())),
         wants_certificate_(wants_certificate),
         place_(std::move(place)),
         known_(known) {}
@@ -35,10 +36,16 @@ class AgentReactor final : public AgentStream,
   void begin(std::function<Events(std::shared_ptr<AgentStream>)> opened);
 
   Status check_is(const std::string& node) const override;
+  std::optional<UnixTime> certificate_begins() const override { return certificate_begins_; }
+  void give_peer_keys(std::shared_ptr<const std::string> secret, const std::string& node) override {
+    peer_secret_ = std::move(secret);
+    node_ = node;
+  }
   void accept() override;
   void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
   void close(const Status& reason) override;
+  void cut(const Status& reason) override;
 
   // gRPC's threads
   void OnReadDone(bool ok) override;
@@ -51,11 +58,11 @@ class AgentReactor final : public AgentStream,
   void received();
   void handle_hello(const v1::AgentMessage& message);
   void handle(const v1::AgentMessage& message);
+  void add_peer_keys(v1::NamePeers& message) const;
   void enqueue(v1::ServerMessage message);
   void write_soon();
   void write_next();
   void take_orders_along();
-  void cut(const Status& reason);
   void drop_outbox();
   void finish();
 
@@ -63,7 +70,10 @@ class AgentReactor final : public AgentStream,
   grpc::CallbackServerContext& context_;  // gRPC's; valid until OnDone
   const std::string peer_;
   const std::vector<std::string> nodes_;  // that its certificate names
+  const std::optional<UnixTime> certificate_begins_;
   const bool wants_certificate_;
+  std::shared_ptr<const std::string> peer_secret_;  // null = no keys are given
+  std::string node_;                                // whose the keys are
   std::shared_ptr<void> place_;
   KnownPeers* const known_;
   std::shared_ptr<AgentReactor> self_;  // gRPC's share, given back in OnDone

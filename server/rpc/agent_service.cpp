@@ -1,5 +1,7 @@
 #include "server/rpc/agent_service.h"
 
+#include "common/loop.h"
+#include "common/tls/request.h"
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_reactor.h"
 #include "server/rpc/status_map.h"
@@ -36,6 +38,34 @@ grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>* AgentService::Conn
   reactor->begin(
       [this](std::shared_ptr<AgentStream> stream) { return gateway_.opened(std::move(stream)); });
   return reactor.get();
+}
+
+grpc::ServerUnaryReactor* AgentService::Renew(grpc::CallbackServerContext* context,
+                                              const v1::RenewRequest* request,
+                                              v1::RenewReply* reply) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  const std::vector<std::string> nodes = nodes_of(*context->auth_context());
+  const std::optional<UnixTime> begins = begins_of(*context->auth_context());
+  Status status = ok();
+  if (!wants_certificates_ || nodes.size() != 1 || !begins) {
+    status = permission_denied("only a node that shows its certificate gets a new one");
+  } else if (!renew_) {
+    status = failed_precondition("this server issues no certificates");
+  } else if (request->csr().size() > kRequestBytesMax) {
+    status = invalid_argument("csr has {} bytes, allowed is {}", request->csr().size(),
+                              kRequestBytesMax);
+  }
+  if (!status.is_ok()) {
+    reactor->Finish(to_grpc(status));
+    return reactor;
+  }
+  loop_.post([this, reactor, reply, node = nodes.front(), begins = *begins, csr = request->csr()] {
+    renew_(node, begins, csr, [reactor, reply](Result<v1::RenewReply> made) {
+      if (made.is_ok()) *reply = std::move(made).value();
+      reactor->Finish(to_grpc(made.status()));
+    });
+  });
+  return reactor;
 }
 
 }  // namespace hai

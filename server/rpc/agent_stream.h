@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/agent_messages.h"
@@ -37,12 +38,19 @@ class AgentStream {
   virtual ~AgentStream() = default;
   // Whether whoever is at the other end has proved to be this node, if he is asked to.
   virtual Status check_is(const std::string& /*node*/) const { return ok(); }
+  // When the certificate that he has shown begins; nothing if he showed none.
+  virtual std::optional<UnixTime> certificate_begins() const { return std::nullopt; }
+  // From then on each NamePeers has the keys of its peers, made from this secret for that node.
+  virtual void give_peer_keys(std::shared_ptr<const std::string> /*secret*/,
+                              const std::string& /*node*/) {}
   virtual void accept() = 0;
   // `codec` is the one of all streams of this thread.
   virtual void send(const AgentOrder& order, PlacesCodec& codec) = 0;
   virtual void send(int64_t request_id, const LogRequest& request) = 0;
   // Sends what is queued, at most kDrainTimeout long, and ends the stream with this status.
   virtual void close(const Status& reason) = 0;
+  // Ends it at once, without what is queued.
+  virtual void cut(const Status& reason) { close(reason); }
 };
 
 }  // namespace hai

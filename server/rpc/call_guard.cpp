@@ -42,6 +42,7 @@ class Processor final : public grpc::AuthMetadataProcessor {
   grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* caller, OutputMetadata*,
                        OutputMetadata*) override {
     Headers headers{.head = {.nodes = nodes_of(*caller)}};
+    if (!headers.head.nodes.empty()) headers.head.certificate_begins = begins_of(*caller);
     for (const auto& [key, value] : metadata) headers.note(text_of(key), text_of(value));
     return to_grpc(headers.judge(guard_));
   }

@@ -6,18 +6,21 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/status.h"
+#include "common/time.h"
 
 namespace hai {
 
 struct CallHead {
-  std::string_view method;         // "/hai.v1.Api/WhoAmI"
-  std::string_view authorization;  // "Bearer TOKEN"; "" = none
-  std::vector<std::string> nodes;  // that the caller's certificate names
+  std::string_view method;                     // "/hai.v1.Api/WhoAmI"
+  std::string_view authorization;              // "Bearer TOKEN"; "" = none
+  std::vector<std::string> nodes;              // that the caller's certificate names
+  std::optional<UnixTime> certificate_begins;  // of a certificate that names nodes
 };
 
 // Called on gRPC's threads. An error is the call's answer.

@@ -38,6 +38,15 @@ std::vector<std::string> nodes_of(const grpc::AuthContext& caller) {
   return nodes;
 }
 
+std::optional<UnixTime> begins_of(const grpc::AuthContext& caller) {
+  const auto found = caller.FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  if (found.empty()) return std::nullopt;
+  const Result<CertificateFacts> facts =
+      read_certificate(std::string(found.front().data(), found.front().size()));
+  // What cannot be read is as old as can be.
+  return facts.is_ok() ? facts.value().begins : UnixTime{};
+}
+
 Status check_is_node(const std::vector<std::string>& nodes, const std::string& node) {
   if (nodes.empty()) {
     return permission_denied(

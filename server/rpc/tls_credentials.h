@@ -4,10 +4,12 @@
 #include <grpcpp/grpcpp.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/status.h"
+#include "common/time.h"
 #include "common/tls/tls_files.h"
 #include "server/rpc/call_guard.h"
 
@@ -22,6 +24,8 @@ std::shared_ptr<grpc::ServerCredentials> server_credentials(const TlsFiles& file
 
 // The nodes that the certificate of whoever calls names; gRPC has found it to be of our CA.
 std::vector<std::string> nodes_of(const grpc::AuthContext& caller);
+// When that certificate begins; nothing if the caller has shown none.
+std::optional<UnixTime> begins_of(const grpc::AuthContext& caller);
 // Whether a certificate that names these is the node's, and no other's.
 Status check_is_node(const std::vector<std::string>& nodes, const std::string& node);
 

@@ -116,7 +116,11 @@ TEST(ServerConfig, CertificatesMayStandForTheAgentsToken) {
   for (const auto& [lines, error] :
        {std::pair("tls: {certificate: /c.crt, key: /c.key}", "agent_token_file"),
         std::pair("tls: {key: /c.key}\nagent_token_file: /t", "tls: certificate and key belong"),
-        std::pair("tls: {client_ca: /c}\nagent_token_file: /t", "tls.client_ca: needs tls.cert")}) {
+        std::pair("tls: {client_ca: /c}\nagent_token_file: /t", "tls.client_ca: needs tls.cert"),
+        std::pair("tls: {certificate: /c, key: /k, authority: /a}\nagent_token_file: /t",
+                  "tls.authority: needs tls.client_ca"),
+        std::pair("tls: {certificate: /c, key: /k, client_ca: /a, node_certificate_life: 1s}",
+                  "tls.node_certificate_life: must be")}) {
     const std::string said = read(lines).status().message();
     EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
   }

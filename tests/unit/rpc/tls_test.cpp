@@ -22,7 +22,13 @@ class Tls : public testing::Test {
  protected:
   Tls() : service_(loop_, gateway_, /*wants_certificates=*/true) {
     gateway_.set_events(
-        {.admit = [](const AgentHello&) { return ok(); },
+        {.believe =
+             [this](const std::string& node, UnixTime begins) {
+               const auto found = revoked_.find(node);
+               if (found == revoked_.end() || begins > found->second) return ok();
+               return permission_denied("the identity of {} was revoked", node);
+             },
+         .admit = [](const AgentHello&) { return ok(); },
          .connected = [this](ConnectionId,
                              const AgentHello& hello) { connected_.push_back(hello.node); },
          .report = [](ConnectionId, const AgentReport&) {},
@@ -78,6 +84,7 @@ class Tls : public testing::Test {
   std::unique_ptr<GrpcServer> server_;
   std::unique_ptr<GrpcServerLink> link_;
   std::vector<std::string> connected_;
+  std::map<std::string, UnixTime> revoked_;
   int accepted_ = 0;
   int ended_ = 0;
 };
@@ -88,6 +95,25 @@ TEST_F(Tls, AnAgentIsTheNodeOfItsCertificate) {
   EXPECT_NE(said.find("an agent says that it is n1, but its certificate is that of n2"),
             std::string::npos)
       << said;
+}
+
+// Revoked: no certificate of n1 that begins no later than `revoked_`.
+TEST_F(Tls, AStreamEndsAtOnceWhenItsCertificateIsRevoked) {
+  start("n1", ca_.node("n1", "n1"));
+  ASSERT_TRUE(run_until(loop_, [this] { return accepted_ == 1; }));
+  loop_.post([this] { gateway_.look_again(); });
+  revoked_["n2"] = loop_.wall_now();
+  bool has_looked = false;
+  loop_.post([&] { has_looked = true; });
+  ASSERT_TRUE(run_until(loop_, [&] { return has_looked; }));
+  EXPECT_EQ(ended_, 0) << "another one's";
+  const MonoTime began = loop_.now();
+  revoked_["n1"] = loop_.wall_now();
+  loop_.post([this] { gateway_.look_again(); });
+  EXPECT_TRUE(run_until(loop_, [this] { return ended_ == 1; }));
+  EXPECT_LT(loop_.now() - began, Duration(1s));
+  const std::string said = verdict_on("n1", ca_.node("n1", "n1"));
+  EXPECT_NE(said.find("n1 was revoked"), std::string::npos) << said;
 }
 
 TEST_F(Tls, AServersCertificateAndNoneAreNoNode) {

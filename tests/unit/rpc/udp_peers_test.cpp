@@ -3,9 +3,15 @@
 #include "agent/rpc/udp_peers.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include <array>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <filesystem>
+#include <fstream>
 
+#include "agent/peer_key_file.h"
 #include "agent/rpc/peer_message.h"
 #include "common/asio_loop.h"
 #include "tests/unit/rpc/run_until.h"
@@ -61,6 +67,116 @@ TEST(UdpPeers, IgnoreStrangersAndQuestionsToOthers) {
   run_until(loop, [&] { return !a.answers.empty(); });
   EXPECT_EQ(a.answers, std::vector<std::string>{"2 b dead"});
   EXPECT_EQ(b.questions, 1);
+}
+
+// As the server makes them.
+PeerKeys keys_of(const std::string& node, const std::vector<std::string>& peers) {
+  const std::string secret = peer_secret_of("the key of the CA");
+  PeerKeys keys{.own = peer_key_of_node(secret, node)};
+  for (const std::string& peer : peers) {
+    keys.peers[peer] = peer_key_of_pair(peer_key_of_node(secret, peer), node);
+  }
+  return keys;
+}
+
+TEST(UdpPeers, WithKeysOfTheirOwnNeedNoToken) {
+  AsioLoop loop;
+  Node a(loop, "a", "");
+  Node b(loop, "b", "another");
+  a.peers->set_keys(keys_of("a", {"b"}));
+  b.peers->set_keys(keys_of("b", {}));  // it need not know who may ask it
+  b.lease = LeaseAnswer::alive;
+  a.peers->ask(1, {b.as("b")});
+  run_until(loop, [&] { return !a.answers.empty(); });
+  EXPECT_EQ(a.answers, std::vector<std::string>{"1 b alive"});
+}
+
+// A socket at which a's question to b arrives, and whose owner answers as he likes.
+struct Wire {
+  boost::asio::ip::udp::socket socket;
+  boost::asio::ip::udp::endpoint asker;
+  explicit Wire(AsioLoop& loop)
+      : socket(loop.io_context(), {boost::asio::ip::address_v4::loopback(), 0}) {}
+  Peer as(const std::string& name) const {
+    return {name, "127.0.0.1", socket.local_endpoint().port()};
+  }
+  PeerMessage question(AsioLoop& loop) {
+    EXPECT_TRUE(run_until(loop, [&] { return socket.available() > 0; }));
+    std::array<char, kPeerMessageBytesMax> bytes{};
+    const size_t size = socket.receive_from(boost::asio::buffer(bytes), asker);
+    return read_unproved({bytes.data(), size}).value();
+  }
+  void send(const PeerMessage& message, const std::string& key, Wire& from) {
+    from.socket.send_to(boost::asio::buffer(encode(message, key)), asker);
+  }
+};
+
+// What one peer could do with the secret of all: vote for the others.
+TEST(UdpPeers, AnswersOfAnotherNodeOrFromAnotherPlaceAreNotBelieved) {
+  AsioLoop loop;
+  Node a(loop, "a");
+  a.peers->set_keys(keys_of("a", {"b", "c"}));
+  Wire wire(loop);
+  Wire elsewhere(loop);
+  a.peers->ask(1, {wire.as("b")});
+  const PeerMessage asked = wire.question(loop);
+  PeerMessage answer{.is_answer = true,
+                     .nonce = asked.nonce,
+                     .round = 1,
+                     .answer = LeaseAnswer::dead,
+                     .from = "b",
+                     .to = "a"};
+  // Whoever is c knows the token, K_c, and the keys by which c asks.
+  const PeerKeys of_c = keys_of("c", {"a", "b"});
+  for (const std::string& key : {std::string(kToken), of_c.own, of_c.peers.at("a"),
+                                 of_c.peers.at("b"), peer_key_of_pair(of_c.own, "a")}) {
+    wire.send(answer, key, wire);
+  }
+  const std::string right = keys_of("a", {"b"}).peers.at("b");
+  wire.send(answer, right, elsewhere);
+  ++answer.nonce;  // of an answer to another process, again
+  wire.send(answer, right, wire);
+  --answer.nonce;
+  answer.answer = LeaseAnswer::alive;
+  wire.send(answer, right, wire);  // datagrams on one machine come in order
+  run_until(loop, [&] { return !a.answers.empty(); });
+  EXPECT_EQ(a.answers, std::vector<std::string>{"1 b alive"});
+}
+
+TEST(UdpPeers, TakeQuestionsByTheKeysBeforeForAWhile) {
+  AsioLoop loop;
+  Node a(loop, "a", "");
+  Node b(loop, "b", "");
+  a.peers->set_keys(keys_of("a", {"b"}));
+  b.peers->set_keys(keys_of("b", {}));
+  b.peers->set_keys({.own = peer_key_of_node("another secret", "b")});
+  a.peers->ask(1, {b.as("b")});
+  run_until(loop, [&] { return !a.answers.empty(); });
+  EXPECT_EQ(a.answers.size(), 1u);
+}
+
+TEST(PeerKeys, OfAPairAreNobodyElses) {
+  const std::string secret = peer_secret_of("the key of the CA");
+  EXPECT_EQ(secret.size(), 32u);
+  EXPECT_NE(secret, peer_secret_of("another key"));
+  const std::string a = peer_key_of_node(secret, "a");
+  const std::string b = peer_key_of_node(secret, "b");
+  EXPECT_NE(peer_key_of_pair(b, "a"), peer_key_of_pair(a, "b")) << "one in each direction";
+  EXPECT_NE(peer_key_of_pair(b, "a"), peer_key_of_pair(b, "c"));
+}
+
+TEST(PeerKeyFile, IsKeptForTheNextProcessAndForNobodyElse) {
+  std::string folder = testing::TempDir() + "/hai-keys-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  EXPECT_EQ(load_peer_keys(folder), PeerKeys{});
+  const PeerKeys keys{.own = std::string("\0\xff\x10key", 6), .peers = {{"b", "\x01\x02"}}};
+  ASSERT_TRUE(save_peer_keys(folder, keys).is_ok());
+  EXPECT_EQ(load_peer_keys(folder), keys);
+  const auto mode = std::filesystem::status(folder + "/peer_keys").permissions();
+  EXPECT_EQ(mode, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::ofstream(folder + "/peer_keys") << "{\"own\": \"zz\", \"peers\": 3}";
+  EXPECT_EQ(load_peer_keys(folder), PeerKeys{});
+  std::filesystem::remove_all(folder);
 }
 
 TEST(UdpPeers, GoOnWhenNobodyListens) {

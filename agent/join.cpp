@@ -1,0 +1,256 @@
+#include "agent/join.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "agent/agent_config.h"
+#include "agent/rpc/certificate_calls.h"
+#include "agent/rpc/node_files.h"
+#include "common/host_port.h"
+#include "common/hostlist.h"
+#include "common/tls/certificate.h"
+#include "common/tls/replace_file.h"
+#include "common/tls/request.h"
+#include "common/tls/tls_client.h"
+
+namespace hai {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Duration kPatience = 60s;  // with a server that is busy or does not lead yet
+constexpr const char* kDataDir = "/var/lib/hai/agent";
+
+// What is to be written, and where.
+struct Plan {
+  std::string name;
+  TlsFiles files;
+  std::string config;  // its text; "" = it is there already
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+Result<std::string> token_of(const JoinArguments& arguments) {
+  std::string token = arguments.token;
+  if (token == "-") std::getline(std::cin, token);
+  const bool is_plain =
+      std::ranges::all_of(token, [](unsigned char c) { return std::isgraph(c) != 0; });
+  if (!token.empty() && token.size() <= 255 && is_plain) return token;
+  return invalid_argument(
+      "--token: 1 to 255 printable characters, as hai node token create "
+      "shows them");
+}
+
+std::string config_text(const JoinArguments& arguments, const std::string& name,
+                        const TlsFiles& files) {
+  std::string position;
+  for (const auto& [key, value] :
+       {std::pair("group", &arguments.group), std::pair("zone", &arguments.zone),
+        std::pair("leaf", &arguments.leaf)}) {
+    if (!value->empty()) position += fmt::format("{}: {}\n", key, quoted(*value));
+  }
+  return fmt::format(
+      "# Written by hai-agent join. All keys: docs/operations, deploy/agent.yaml.\n"
+      "name: {}\n{}data_dir: {}\nservers: [{}]\n"
+      "tls:\n  ca: {}\n  certificate: {}\n  key: {}\n",
+      quoted(name), position, kDataDir, quoted(arguments.server), quoted(files.ca),
+      quoted(files.certificate), quoted(files.key));
+}
+
+Status check_name(const std::string& name) {
+  if (is_node_name(name)) return ok();
+  return invalid_argument("--name: must be 1 to 255 letters, digits and . _ -, is '{}'",
+                          name.substr(0, 255));
+}
+
+// With a config that is there: its name and its files.
+Result<Plan> plan_with(const AgentConfig& config, const JoinArguments& arguments,
+                       const std::string& path) {
+  if (!arguments.group.empty() || !arguments.zone.empty() || !arguments.leaf.empty()) {
+    return invalid_argument("{} is there already: group, zone and leaf are what it says", path);
+  }
+  if (config.tls.certificate.empty()) {
+    const fs::path folder = fs::absolute(path).parent_path();
+    return failed_precondition(
+        "{} is there already and has no tls section; say in it where the files shall be:\n"
+        "tls:\n  ca: {}/node-ca.crt\n  certificate: {}/node.pem\n  key: {}/node.pem",
+        path, folder.string(), folder.string(), folder.string());
+  }
+  const std::string its_name = config.name.empty() ? host_name() : config.name;
+  if (!arguments.name.empty() && arguments.name != its_name) {
+    return invalid_argument("--name: {} says that this node is {}", path, its_name);
+  }
+  return Plan{.name = its_name, .files = config.tls};
+}
+
+Result<Plan> make_plan(const JoinArguments& arguments, const std::string& path) {
+  const Result<AgentConfig> config = read_agent_config(path);
+  if (config.is_ok()) return plan_with(config.value(), arguments, path);
+  if (config.status().code() != Code::not_found) return config.status();
+  Plan plan{.name = arguments.name.empty() ? host_name() : arguments.name};
+  RETURN_IF_ERROR(check_name(plan.name));
+  const fs::path folder = fs::absolute(path).parent_path();
+  // Certificate and key in one file: so they are replaced at once when they are renewed.
+  const std::string pair = (folder / "node.pem").string();
+  plan.files = {.certificate = pair, .key = pair, .ca = (folder / "node-ca.crt").string()};
+  plan.config = config_text(arguments, plan.name, plan.files);
+  return plan;
+}
+
+// Before the token loses one of its uses.
+Status check_writable(const Plan& plan, const std::string& config) {
+  for (const std::string& file : {plan.files.ca, plan.files.certificate, plan.files.key, config}) {
+    const fs::path folder = fs::absolute(file).parent_path();
+    if (::access(folder.c_str(), W_OK | X_OK) == 0) continue;
+    std::error_code error;
+    if (!fs::exists(folder, error))
+      return not_found("no folder {}: make it first", folder.string());
+    return permission_denied("cannot write in {}: be root, or say another --config",
+                             folder.string());
+  }
+  return ok();
+}
+
+// Whom to believe: the CA that was given, or that one which the server shows and whose fingerprint
+// was given.
+Result<std::string> authority_for(const JoinArguments& arguments) {
+  if (!arguments.ca.empty()) {
+    Result<TlsTexts> texts = read_tls_files({.ca = arguments.ca});
+    RETURN_IF_ERROR(texts.status());
+    return texts.value().ca;
+  }
+  const Result<std::vector<std::string>> fingerprints = parse_fingerprints(arguments.fingerprint);
+  RETURN_IF_ERROR(fingerprints.status());
+  return authority_shown_by(arguments.server, fingerprints.value());
+}
+
+Result<NodeCertificateReply> ask(const JoinCall& call) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::microseconds(kPatience);
+  for (auto pause = std::chrono::milliseconds(200);; pause *= 2) {
+    Result<NodeCertificateReply> reply = call_join(call);
+    const Code code = reply.status().code();
+    const bool may_help = code == Code::unavailable || code == Code::resource_exhausted;
+    if (reply.is_ok() || !may_help || Clock::now() + pause > until) return reply;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+Status write(const Plan& plan, const NodeCertificateReply& reply, const std::string& key,
+             const std::string& authorities, const std::string& config) {
+  RETURN_IF_ERROR(keep_reply(plan.files, reply, key, authorities));
+  return plan.config.empty() ? ok() : replace_file(config, plan.config, 0644);
+}
+
+void say_what_is_next(const Plan& plan, const NodeCertificateReply& reply,
+                      const std::string& config) {
+  const CertificateFacts facts = read_certificate(reply.certificate).value();
+  fmt::print("{} has joined {}; its certificate holds until {} and is renewed by the agent\n",
+             plan.name, reply.cluster, format_rfc3339(facts.ends));
+  fmt::print("{}\n{}\n", plan.files.key, plan.files.ca);
+  fmt::print("{}{}\n", config, plan.config.empty() ? " (unchanged)" : "");
+  fmt::print("Next: hai-agent --config {} --check-config, then start the agent with it\n", config);
+}
+
+}  // namespace
+
+void add_join_command(CLI::App& app, JoinArguments& arguments) {
+  arguments.app = app.add_subcommand(
+      "join", "make this machine a node: gets it a certificate, writes it and the config");
+  CLI::App& join = *arguments.app;
+  join.fallthrough();
+  join.add_option("SERVER", arguments.server, "host:port of a server's gRPC")->required();
+  join.add_option("--token", arguments.token,
+                  "of `hai node token create`; - reads it from standard input, where other users "
+                  "of this machine don't see it")
+      ->required();
+  join.add_option("--name", arguments.name,
+                  "the node's name; default: as the config says, or "
+                  "this host's");
+  auto* who = join.add_option_group("whom to believe");
+  who->add_option("--ca", arguments.ca, "file with the CA of the servers, in PEM");
+  who->add_option("--ca-fingerprint", arguments.fingerprint,
+                  "sha256:HEX of that CA, which the server then shows; several with commas");
+  who->require_option(1);
+  join.add_option("--group", arguments.group, "of a new config: the node's group");
+  join.add_option("--zone", arguments.zone, "of a new config: the node's zone");
+  join.add_option("--leaf", arguments.leaf, "of a new config: the node's leaf");
+}
+
+Result<std::vector<std::string>> parse_fingerprints(const std::string& text) {
+  std::vector<std::string> found;
+  for (std::string each : CLI::detail::split(text, ',')) {
+    std::ranges::transform(each, each.begin(), [](unsigned char c) { return std::tolower(c); });
+    constexpr std::string_view kPrefix = "sha256:";
+    const std::string digits = each.starts_with(kPrefix) ? each.substr(kPrefix.size()) : "";
+    const bool is_hex =
+        std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c) != 0; });
+    if (digits.size() != 64 || !is_hex) {
+      return invalid_argument(
+          "--ca-fingerprint: must be sha256: and 64 hexadecimal digits, as `hai-server ca show` "
+          "has them, is '{}'",
+          each.substr(0, 100));
+    }
+    found.push_back(digits);
+  }
+  if (found.empty()) return invalid_argument("--ca-fingerprint: is empty");
+  return found;
+}
+
+Status join_cluster(const JoinArguments& arguments, const std::string& config) {
+  const HostPort to = split_host_port(arguments.server);
+  if (to.host.empty() || to.port.empty()) {
+    return invalid_argument("SERVER: must be host:port, for example hai-server:7700, is {}",
+                            arguments.server);
+  }
+  const Result<std::string> token = token_of(arguments);
+  RETURN_IF_ERROR(token.status());
+  const Result<Plan> plan = make_plan(arguments, config);
+  RETURN_IF_ERROR(plan.status());
+  RETURN_IF_ERROR(check_writable(plan.value(), config));
+  const Result<std::string> authority = authority_for(arguments);
+  RETURN_IF_ERROR(authority.status());
+  // gRPC would not say what is wrong with the server's certificate.
+  RETURN_IF_ERROR(
+      TlsClient::connect(
+          {.address = arguments.server, .texts = {.ca = authority.value()}, .is_grpc = true})
+          .status());
+  const Result<KeyAndRequest> made = make_request(plan.value().name);
+  RETURN_IF_ERROR(made.status());
+  const Result<NodeCertificateReply> reply = ask({.server = arguments.server,
+                                                  .tls = {.ca = authority.value()},
+                                                  .token = token.value(),
+                                                  .node = plan.value().name,
+                                                  .request = made.value().request});
+  RETURN_IF_ERROR(reply.status());
+  RETURN_IF_ERROR(check_reply(reply.value(), plan.value().name, made.value().key));
+  const std::string authorities =
+      authorities_to_keep(reply.value(), authority.value(), {arguments.server});
+  RETURN_IF_ERROR(write(plan.value(), reply.value(), made.value().key, authorities, config));
+  say_what_is_next(plan.value(), reply.value(), config);
+  return ok();
+}
+
+}  // namespace hai

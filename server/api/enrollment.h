@@ -1,0 +1,67 @@
+#pragma once
+// How nodes get their certificates: a machine that joins shows a token for its name, a node that is
+// there shows the certificate it has. On the loop's thread. A certificate is handed out only when
+// that it was issued is durable.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_set>
+
+#include "common/loop.h"
+#include "server/api/certificate_maker.h"
+#include "server/api/identity_board.h"
+#include "server/control/engine/controller.h"
+
+namespace hai {
+
+struct EnrollmentOptions {
+  std::string authority;  // the CA's folder; "" = this server issues nothing
+  std::string believed;   // tls.client_ca
+  std::string cluster;
+  Duration life{0};  // of a certificate
+};
+
+class Enrollment {
+ public:
+  Enrollment(Loop& loop, Controller& controller, const IdentityBoard& board,
+             EnrollmentOptions options);
+
+  struct Certificate {
+    std::string certificate;  // PEM, and its chain
+    std::string authorities;  // PEM
+    std::string cluster;
+  };
+  using Done = std::function<void(Result<Certificate>)>;
+
+  // failed_precondition without a CA: what to do about it.
+  Status check_can_issue() const;
+  // `caller` has the join token as his bearer token.
+  void join(const Caller& caller, const std::string& node, const std::string& request, Done done);
+  // By who has shown a certificate of the node that begins then.
+  void renew(const std::string& node, UnixTime begins, const std::string& request, Done done);
+
+ private:
+  Status check_token(const Caller& caller, const std::string& node);
+  bool is_in_list(const std::string& node, const std::string& list);
+  Status check_renewal(const std::string& node, UnixTime begins) const;
+  // From when on a certificate that is issued now holds.
+  Result<Validity> validity_for(const std::string& node) const;
+  void issue(const std::string& node, const std::string& request, const std::string& join_token,
+             Done done);
+
+  Loop& loop_;
+  Controller& controller_;
+  const IdentityBoard& board_;
+  const EnrollmentOptions options_;
+  std::set<std::string> renewing_;  // nodes whose renewal is under way
+  struct Names {
+    std::string list;
+    std::unordered_set<std::string> names;
+  };
+  Names names_;  // of the list that was asked for last: a whole cluster joins with one
+  std::unique_ptr<CertificateMaker> maker_;  // null = this server issues nothing
+};
+
+}  // namespace hai
