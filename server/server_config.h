@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/status.h"
 #include "common/tls/tls_files.h"
+#include "server/auth/oidc_config.h"
 #include "server/control/standing.h"
 
 namespace hai {
@@ -27,7 +28,8 @@ struct ServerConfig {
   std::string admin_user;
   std::string admin_token_file;
   std::string agent_token_file;  // "" = agents prove by their certificates alone
-  TlsFiles tls;  // of both ports; `ca` is tls.client_ca: agents must show certificates of it
+  TlsFiles tls;     // of both ports; `ca` is tls.client_ca: agents must show certificates of it
+  OidcConfig oidc;  // where people may sign in beside tokens
   std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
   Duration token_ttl = 24h * 90;               // of tokens that are made without a ttl
   Duration token_ttl_max = 24h * 365;

@@ -18,7 +18,8 @@ namespace hai {
 
 struct ServingSecrets {
   std::string agent_token;
-  std::string admin_token_hash;  // "" = no bootstrap token
+  std::string admin_token_hash;    // "" = no bootstrap token
+  std::string oidc_client_secret;  // "" = a public client
 };
 
 class Serving {

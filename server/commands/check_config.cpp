@@ -30,6 +30,11 @@ Status check_web_root(const std::string& folder) {
   return WebFiles::load(folder).status();
 }
 
+Status check_oidc(const OidcConfig& oidc) {
+  RETURN_IF_ERROR(check_token(oidc.client_secret_file));
+  return read_tls_files({.ca = oidc.ca}).status();
+}
+
 Status check_folder(const std::filesystem::path& folder) {
   std::error_code error;
   if (folder.empty() || std::filesystem::is_directory(folder, error)) return ok();
@@ -43,6 +48,7 @@ int check_config(const ServerConfig& config, const std::string& path) {
       {"agent_token_file", check_token(config.agent_token_file)},
       {"bootstrap.admin_token_file", check_token(config.admin_token_file)},
       {"tls", read_tls_files(config.tls).status()},
+      {"oidc", check_oidc(config.oidc)},
       {"store.conninfo", check_database(config)},
       {"web_root", check_web_root(config.web_root)},
       {"log.file", check_folder(std::filesystem::path(config.log_file).parent_path())},
