@@ -39,6 +39,11 @@ Result<ServingSecrets> read_secrets(const ServerConfig& config) {
     if (!sealer.is_ok()) return invalid_argument("secrets: {}", sealer.status().message());
     secrets.sealer.emplace(std::move(sealer).value());
   }
+  if (!config.oidc.client_secret_file.empty()) {
+    Result<std::string> secret = read_token_file(config.oidc.client_secret_file);
+    if (!secret.is_ok()) return invalid_argument("oidc: {}", secret.status().message());
+    secrets.oidc_client_secret = std::move(secret).value();
+  }
   if (config.admin_token_file.empty()) return secrets;
   Result<std::string> admin_token = read_token_file(config.admin_token_file);
   if (!admin_token.is_ok()) return admin_token.status();

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "common/config/knobs_config.h"
@@ -10,6 +11,7 @@
 #include "common/host_port.h"
 #include "common/tls/authority.h"
 #include "common/whole_number.h"
+#include "server/auth/fetch.h"
 #include "server/model/user.h"
 
 namespace hai {
@@ -134,6 +136,42 @@ void read_authority(YamlReader& reader, ServerConfig* config) {
                   {.low = Duration(5s), .high = kAuthorityDays * Duration(24h)});
 }
 
+void read_secure_url(YamlReader& reader, const std::string& path, std::string* out) {
+  if (!reader.string(path, out)) return;
+  const Status status = check_secure_url(*out);
+  if (!status.is_ok()) {
+    reader.fail(path, status.message());
+  } else if (out->find('?') != std::string::npos) {
+    reader.fail(path, "has no ? in it, is " + *out);
+  }
+}
+
+void read_oidc(YamlReader& reader, OidcConfig* oidc) {
+  constexpr size_t kNameMax = 64;
+  if (!reader.has("oidc")) return;
+  reader.require("oidc.issuer");
+  read_secure_url(reader, "oidc.issuer", &oidc->issuer);
+  reader.require("oidc.client_id");
+  reader.string("oidc.client_id", &oidc->client_id);
+  reader.file("oidc.client_secret_file", &oidc->client_secret_file);
+  reader.strings("oidc.scopes", &oidc->scopes);
+  if (std::ranges::find(oidc->scopes, "openid") == oidc->scopes.end()) {
+    reader.fail("oidc.scopes", "openid must be among them: without it there is no ID token");
+  }
+  reader.string("oidc.user_claim", &oidc->user_claim);
+  reader.string("oidc.groups_claim", &oidc->groups_claim);
+  reader.strings("oidc.admin_groups", &oidc->admin_groups);
+  reader.strings("oidc.operator_groups", &oidc->operator_groups);
+  reader.boolean("oidc.create_users", &oidc->create_users);
+  reader.string("oidc.name", &oidc->name);
+  if (oidc->name.size() > kNameMax) {
+    reader.fail("oidc.name",
+                fmt::format("has {} bytes, allowed are {}", oidc->name.size(), kNameMax));
+  }
+  reader.file("oidc.ca", &oidc->ca);
+  read_secure_url(reader, "oidc.redirect_url", &oidc->redirect_url);
+}
+
 Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   ServerConfig config;
   reader.string("cluster", &config.cluster);
@@ -159,6 +197,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   reader.file("agent_token_file", &config.agent_token_file);
   read_secrets(reader, &config);
   read_visibility(reader, &config.visibility);
+  read_oidc(reader, &config.oidc);
   read_quota(reader, &config.default_quota_nodes);
   read_knobs(reader, &config.knobs);
   read_people(reader, &config);

@@ -20,6 +20,7 @@
 #include "server/api/log_router.h"
 #include "server/api/munge_reader.h"
 #include "server/api/observatory.h"
+#include "server/api/oidc_sign_in.h"
 #include "server/api/open_streams.h"
 #include "server/api/operations.h"
 #include "server/api/queries.h"
@@ -78,13 +79,18 @@ struct Serving::Impl {
         advisor(loop, controller, queries, feed, history),
         observatory(loop, controller, samples),
         logs(loop, gateway),
+        oidc(config.oidc.issuer.empty()
+                 ? nullptr
+                 : std::make_unique<OidcSignIn>(loop, controller, config.oidc,
+                                                secrets.oidc_client_secret)),
         sign_in({.loop = loop,
                  .controller = controller,
                  .callers = callers,
                  .rules = {.token_ttl = config.token_ttl,
                            .token_ttl_max = config.token_ttl_max,
                            .munge_creates_users = config.munge_creates_users},
-                 .munge = decode_munge()}),
+                 .munge = decode_munge(),
+                 .provider = oidc.get()}),
         agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
         enrollment(loop, controller, identities,
                    {.authority = config.authority,
@@ -113,6 +119,9 @@ struct Serving::Impl {
                 .logs = logs,
                 .agent_count = [this] { return gateway.connection_count(); },
                 .scheme = config.tls.certificate.empty() ? "http" : "https",
+                .http_address = config.advertise.http,
+                .sign_in = sign_in,
+                .oidc = oidc.get(),
                 .web = web,
                 .status_page_user = config.status_page ? config.admin_user : ""}) {
     feed.add_observer([this](const std::vector<Event>& durable, const ClusterState& state) {
@@ -385,6 +394,7 @@ struct Serving::Impl {
   Advisor advisor;
   Observatory observatory;
   LogRouter logs;
+  const std::unique_ptr<OidcSignIn> oidc;  // nullptr = no identity provider
   SignInDesk sign_in;
   AgentService agent_service;
   Enrollment enrollment;

@@ -21,8 +21,9 @@ namespace hai {
 
 struct ServingSecrets {
   std::string agent_token;
-  std::optional<Sealer> sealer;  // of users' secrets
-  std::string admin_token_hash;  // "" = no bootstrap token
+  std::optional<Sealer> sealer;    // of users' secrets
+  std::string admin_token_hash;    // "" = no bootstrap token
+  std::string oidc_client_secret;  // "" = a public client
 };
 
 class Serving {

@@ -25,6 +25,8 @@ void add_incidents(CLI::App& app, Session& session);
 void add_init(CLI::App& app, Session& session);
 void add_job_verbs(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);
+void add_login(CLI::App& app, Session& session);
+void add_logout(CLI::App& app, Session& session);
 void add_logs(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);
 void add_move(CLI::App& app, Session& session);

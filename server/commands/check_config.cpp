@@ -44,6 +44,11 @@ Status check_authority(const std::string& folder) {
   return own_certificate(authority.value()).status();
 }
 
+Status check_oidc(const OidcConfig& oidc) {
+  RETURN_IF_ERROR(check_token(oidc.client_secret_file));
+  return read_tls_files({.ca = oidc.ca}).status();
+}
+
 Status check_folder(const std::filesystem::path& folder) {
   std::error_code error;
   if (folder.empty() || std::filesystem::is_directory(folder, error)) return ok();
@@ -59,6 +64,7 @@ int check_config(const ServerConfig& config, const std::string& path) {
       {"secrets", check_keys(config)},
       {"tls", read_tls_files(config.tls).status()},
       {"tls.authority", check_authority(config.authority)},
+      {"oidc", check_oidc(config.oidc)},
       {"store.conninfo", check_database(config)},
       {"web_root", check_web_root(config.web_root)},
       {"audit.file", check_folder(std::filesystem::path(config.audit.file).parent_path())},

@@ -103,6 +103,9 @@ Openapi::Openapi() {
                              [](char c) { return static_cast<char>(c - 32); });
       Rules& rules = operations_[upper + " " + path];
       if (operation.value("x-role", "") == "anyone") for_anyone_.insert(upper + " " + path);
+      if (operation.value("x-other-parameters", "") == "ignored") {
+        taking_others_.insert(upper + " " + path);
+      }
       for (const Json& each : operation.value("parameters", Json::array())) {
         const Json& parameter = resolve(document, each);
         if (parameter["in"] != "query") continue;
@@ -122,6 +125,10 @@ const Openapi::Rules* Openapi::find(const std::string& method, const std::string
 
 bool Openapi::is_for_anyone(const std::string& method, const std::string& path) const {
   return for_anyone_.contains(method + " " + path);
+}
+
+bool Openapi::takes_others(const std::string& method, const std::string& path) const {
+  return taking_others_.contains(method + " " + path);
 }
 
 std::set<std::string> Openapi::operations() const {

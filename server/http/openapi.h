@@ -37,6 +37,8 @@ class Openapi {
   const Rules* find(const std::string& method, const std::string& path) const;
   // Whether it answers callers without a token, too.
   bool is_for_anyone(const std::string& method, const std::string& path) const;
+  // Whether its query may have parameters that are not in the document.
+  bool takes_others(const std::string& method, const std::string& path) const;
   // Every "GET /api/v1/jobs".
   std::set<std::string> operations() const;
 
@@ -44,6 +46,7 @@ class Openapi {
   std::string text_;
   std::map<std::string, Rules> operations_;  // by "GET /api/v1/jobs"
   std::set<std::string> for_anyone_;         // likewise
+  std::set<std::string> taking_others_;      // likewise
 };
 
 // invalid_argument that names the parameter.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/auth/token.h"
+#include "server/http/cookies.h"
 #include "server/http/json.h"
 
 namespace hai {
@@ -36,17 +37,7 @@ class LoopSource : public std::enable_shared_from_this<LoopSource> {
 }  // namespace
 
 std::string_view session_cookie(const HttpRequest& request) {
-  std::string_view cookies = request.header("cookie");
-  while (!cookies.empty()) {
-    const size_t end = std::min(cookies.find(';'), cookies.size());
-    std::string_view cookie = cookies.substr(0, end);
-    cookies.remove_prefix(std::min(end + 1, cookies.size()));
-    while (cookie.starts_with(' ')) cookie.remove_prefix(1);
-    if (!cookie.starts_with(kSessionCookie)) continue;
-    cookie.remove_prefix(kSessionCookie.size());
-    if (cookie.starts_with('=')) return cookie.substr(1);
-  }
-  return {};
+  return cookie_of(request, kSessionCookie);
 }
 
 Status check_csrf(const HttpRequest& request) {

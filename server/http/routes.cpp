@@ -25,6 +25,7 @@ HttpRoutes::HttpRoutes(HttpParts parts)
   add_verb_routes(router_, parts_);
   add_event_routes(router_, parts_);
   add_session_routes(router_, parts_);
+  add_oidc_routes(router_, parts_);
   router_.add("GET", "/api/v1/openapi.json",
               [text = openapi_.json()](const HttpRequest&, const HttpRouter::Parameters&,
                                        HttpRespond respond) { respond({.body = text}); });
@@ -32,9 +33,10 @@ HttpRoutes::HttpRoutes(HttpParts parts)
     const Openapi::Rules* rules = openapi_.find(method, pattern);
     CHECK(rules != nullptr);  // a route that is not in schemas/openapi.yaml
     const bool is_for_anyone = openapi_.is_for_anyone(method, pattern);
-    return [this, rules, is_for_anyone](const HttpRequest& request) {
+    const bool takes_others = openapi_.takes_others(method, pattern);
+    return [this, rules, is_for_anyone, takes_others](const HttpRequest& request) {
       if (!is_for_anyone) RETURN_IF_ERROR(admit(request));
-      return check_query(*rules, request);
+      return takes_others ? ok() : check_query(*rules, request);
     };
   });
   if (!parts_.status_page_user.empty()) add_status_page(router_, parts_);

@@ -28,8 +28,10 @@ class RequestMeter;
 class EventHub;
 class OpenStreams;
 class Observatory;
+class OidcSignIn;
 class Operations;
 class Queries;
+class SignInDesk;
 class StandingBoard;
 class WebFiles;
 
@@ -52,7 +54,10 @@ struct HttpParts {
   LogRouter& logs;
   std::function<size_t()> agent_count;  // called on the loop's thread
   std::string_view scheme;              // of all servers of the cluster: "http" or "https"
-  const WebFiles& web;                  // the dashboard; empty = not built or not wanted
+  std::string http_address;             // where others reach this server; "" = not known
+  SignInDesk& sign_in;
+  OidcSignIn* oidc = nullptr;  // nullptr = the site has no identity provider
+  const WebFiles& web;         // the dashboard; empty = not built or not wanted
   // Whose view "/" shows to anybody who reaches the port where there is no dashboard; "" = no such
   // page.
   std::string status_page_user;
@@ -61,11 +66,15 @@ struct HttpParts {
 // The route of a call that is served by hand (options.proto).
 void add_by_hand(HttpRouter& router, const char* call, const HttpRouter::Handler& handler);
 
+// The Set-Cookie header with the token of a session; life 0 = it is taken away.
+std::string set_session_cookie(const HttpParts& parts, std::string_view secret, Duration life);
+
 // Each adds its routes. `parts` outlives the router.
 void add_health_routes(HttpRouter& router, const HttpParts& parts);
 void add_api_routes(HttpRouter& router, const HttpParts& parts);
 void add_job_routes(HttpRouter& router, const HttpParts& parts);
 void add_verb_routes(HttpRouter& router, const HttpParts& parts);
+void add_oidc_routes(HttpRouter& router, const HttpParts& parts);
 void add_event_routes(HttpRouter& router, const HttpParts& parts);
 void add_session_routes(HttpRouter& router, const HttpParts& parts);
 void add_status_page(HttpRouter& router, const HttpParts& parts);

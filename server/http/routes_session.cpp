@@ -4,6 +4,7 @@
 #include "server/api/audit_facts.h"
 #include "server/api/caller_board.h"
 #include "server/auth/token.h"
+#include "server/http/cookies.h"
 #include "server/http/routes.h"
 #include "server/http/run_operation.h"
 
@@ -24,18 +25,13 @@ Status check_same_origin(const HttpRequest& http) {
   return is_own ? ok() : permission_denied("another page may not sign anybody in");
 }
 
-std::string cookie_of(const HttpParts& parts, std::string_view secret, int64_t seconds) {
-  return fmt::format("{}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{}", kSessionCookie,
-                     secret, seconds, parts.scheme == "https" ? "; Secure" : "");
-}
-
 HttpResponse session_response(const HttpParts& parts, v1::SignInReply reply,
                               const std::string& secret) {
   HttpResponse response;
   if (!reply.secret().empty()) {
     const int64_t left_us = reply.expires_at_us() - to_micros(parts.loop.wall_now());
     response.headers.emplace_back("Set-Cookie",
-                                  cookie_of(parts, reply.secret(), left_us / 1'000'000));
+                                  set_session_cookie(parts, reply.secret(), Duration(left_us)));
   } else {
     reply.set_csrf(csrf_of(secret));
   }
@@ -74,12 +70,19 @@ void sign_out(const HttpParts& parts, const HttpRequest& http, const HttpRespond
                                    if (!fill.is_ok()) return respond(problem(fill.status()));
                                    HttpResponse response{.status = 204};
                                    response.headers.emplace_back("Set-Cookie",
-                                                                 cookie_of(parts, "", 0));
+                                                                 set_session_cookie(parts, "", 0s));
                                    respond(std::move(response));
                                  });
 }
 
 }  // namespace
+
+std::string set_session_cookie(const HttpParts& parts, std::string_view secret, Duration life) {
+  return set_cookie({.name = kSessionCookie,
+                     .value = secret,
+                     .life = life,
+                     .is_secure = parts.scheme == "https"});
+}
 
 void add_session_routes(HttpRouter& router, const HttpParts& parts) {
   add_by_hand(router, "SignIn",

@@ -319,6 +319,7 @@ TEST_F(Contract, EveryRouteLetsInWhomItSays) {
 TEST_F(Contract, WhatItDoesNotSayIsRefused) {
   const int64_t job = job_of_ann();
   for (const Operation& operation : operations_) {
+    if (operation.details.contains("x-other-parameters")) continue;
     std::vector<std::string> queries = {"nonsense=1", "%00=1"};
     for (const json& each : operation.details.value("parameters", json::array())) {
       const json& parameter = resolve(each);

@@ -103,6 +103,32 @@ TEST(ServerConfig, ASlipInWhatIsSecretIsAnError) {
             std::string::npos);
 }
 
+TEST(ServerConfig, AnIdentityProviderIsAskedOverTls) {
+  const auto read = [](const std::string& oidc) {
+    return parse_server_config("store: {conninfo: x}\nagent_token_file: /t\noidc: " + oidc, "s");
+  };
+  const Result<ServerConfig> config = read(
+      "{issuer: \"https://id.example\", client_id: hai, admin_groups: [a, b], create_users: "
+      "false}");
+  ASSERT_TRUE(config.is_ok()) << config.status().message();
+  EXPECT_EQ(config.value().oidc.issuer, "https://id.example");
+  EXPECT_EQ(config.value().oidc.admin_groups, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(config.value().oidc.user_claim, "preferred_username");
+  EXPECT_FALSE(config.value().oidc.create_users);
+  EXPECT_TRUE(read("{issuer: \"http://127.0.0.1:3000\", client_id: hai}").is_ok());
+  for (const auto& [oidc, error] :
+       {std::pair("{}", "oidc.issuer"), std::pair("{issuer: \"https://id\"}", "oidc.client_id"),
+        std::pair("{issuer: \"http://id.example\", client_id: hai}", "must be https://"),
+        std::pair("{issuer: \"https://id?a=b\", client_id: hai}", "has no ?"),
+        std::pair("{issuer: \"https://id\", client_id: hai, scopes: [profile]}", "openid"),
+        std::pair("{issuer: \"https://id\", client_id: hai, redirect_url: \"x\"}", "redirect_url"),
+        std::pair("{issuer: \"https://id\", client_id: hai, client_secret: x}", "unknown key")}) {
+    const Result<ServerConfig> bad = read(oidc);
+    ASSERT_FALSE(bad.is_ok()) << oidc;
+    EXPECT_NE(bad.status().message().find(error), std::string::npos) << bad.status().message();
+  }
+}
+
 TEST(ServerConfig, CertificatesMayStandForTheAgentsToken) {
   const auto read = [](const std::string& lines) {
     return parse_server_config("store: {conninfo: x}\n" + lines, "s");

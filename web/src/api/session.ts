@@ -40,6 +40,20 @@ async function post(body?: object): Promise<Session> {
   return (await response.json()) as Session;
 }
 
+// What the site's identity provider is called, if people may sign in there.
+export async function providerName(): Promise<string | null> {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await ask('/api/v1/session/begin', { method: 'POST', body: '{}', headers });
+  if (!response.ok) return null;
+  const ways = (await response.json()) as { methods: string[]; provider: string };
+  return ways.methods.includes('oidc') ? ways.provider : null;
+}
+
+// Where the browser goes to sign in there, and comes back to this page from.
+export function providerAddress(): string {
+  return `/api/v1/oidc/login?next=${encodeURIComponent(location.pathname + location.search)}`;
+}
+
 // A token is shown once, for a session of its user's.
 export async function signIn(token: string): Promise<void> {
   enter(await post({ token }));

@@ -1,12 +1,17 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useState } from 'react';
 import { ApiError } from '../api/client';
-import { signIn } from '../api/session';
+import { providerAddress, providerName, signIn } from '../api/session';
 import { Failure } from '../components/states';
 import { Logo } from './Logo';
 
 export function Login() {
   const [secret, setSecret] = useState('');
   const [error, setError] = useState<Error | null>(null);
+  const [provider, setProvider] = useState<string | null>(null);
+  useEffect(() => {
+    // Without an answer a token will do.
+    void providerName().then(setProvider, () => undefined);
+  }, []);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     try {
@@ -22,6 +27,11 @@ export function Login() {
         <div className="brand">
           <Logo /> hai
         </div>
+        {provider !== null && (
+          <a className="button primary" href={providerAddress()}>
+            Sign in with {provider}
+          </a>
+        )}
         <p className="dim">
           Sign in with a token. <span className="mono">hai token create --label dashboard</span> prints one.
         </p>
@@ -37,7 +47,7 @@ export function Login() {
           />
         </label>
         {error && <Failure error={error} />}
-        <button className="button primary" disabled={secret.trim() === ''}>
+        <button className={provider === null ? 'button primary' : 'button'} disabled={secret.trim() === ''}>
           Sign in
         </button>
       </form>

@@ -1,0 +1,44 @@
+#include "server/auth/ticket.h"
+
+#include <gtest/gtest.h>
+
+namespace hai {
+namespace {
+
+constexpr UnixTime kNow = unix_micros(1'000'000'000'000'000);
+
+TEST(Ticket, BringsBackWhatWasSealed) {
+  const TicketSeal seal;
+  const std::string ticket = seal.seal("a", "who:42", kNow + 10min);
+  EXPECT_EQ(seal.open("a", ticket, kNow), "who:42");
+  EXPECT_EQ(ticket.find("who"), std::string::npos);
+  EXPECT_NE(ticket, seal.seal("a", "who:42", kNow + 10min));
+}
+
+TEST(Ticket, EndsAndIsForOnePurposeOfOneProcess) {
+  const TicketSeal seal;
+  const std::string ticket = seal.seal("a", "x", kNow + 10min);
+  EXPECT_EQ(seal.open("a", ticket, kNow + 10min), std::nullopt);
+  EXPECT_EQ(seal.open("b", ticket, kNow), std::nullopt);
+  EXPECT_EQ(TicketSeal().open("a", ticket, kNow), std::nullopt);
+}
+
+TEST(Ticket, ThatWasChangedIsNone) {
+  const TicketSeal seal;
+  const std::string ticket = seal.seal("a", "who:42", kNow + 10min);
+  for (size_t at = 0; at < ticket.size(); ++at) {
+    std::string changed = ticket;
+    changed[at] = changed[at] == 'A' ? 'B' : 'A';
+    EXPECT_EQ(seal.open("a", changed, kNow), std::nullopt) << at;
+    EXPECT_EQ(seal.open("a", ticket.substr(0, at), kNow), std::nullopt) << at;
+  }
+  EXPECT_EQ(seal.open("a", std::string(100'000, 'A'), kNow), std::nullopt);
+}
+
+TEST(Ticket, WordsAreLongAndNeverTheSame) {
+  EXPECT_EQ(random_word().size(), 43u);  // as PKCE wants of a verifier
+  EXPECT_NE(random_word(), random_word());
+}
+
+}  // namespace
+}  // namespace hai
