@@ -16,6 +16,10 @@
 
 namespace hai {
 
+class HttpRoutes;
+class Operations;
+struct HttpLimits;
+
 struct ServingSecrets {
   std::string agent_token;
   std::string admin_token_hash;  // "" = no bootstrap token
@@ -43,6 +47,10 @@ class Serving {
   int grpc_port() const;
   int http_port() const;
   Controller& controller();
+  // What is behind the ports, for who asks without one (tests/fuzz).
+  Operations& operations();
+  const HttpRoutes& routes();
+  HttpLimits http_limits();
 
  private:
   struct Impl;

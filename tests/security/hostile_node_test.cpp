@@ -1,0 +1,589 @@
+// A node whose agent lies: its certificate is good, what it says is not. Each lie ends in one bounded
+// reason or changes nothing but the liar's own lot: the leader leads on, the state is whole, what
+// others run runs on, and something new can start on their nodes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "proto/convert/agent_convert.h"
+#include "server/model/invariants.h"
+#include "server/store/event_line.h"
+#include "tests/support/gateway_world.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr const char* kLiar = "node-2";
+
+JobSpec spec_of(const std::string& name) {
+  JobSpec spec;
+  spec.name = name;
+  spec.workspace = "/data";
+  spec.entrypoint = "train.py";
+  spec.group = "training";
+  spec.node_count = 1;
+  return spec;
+}
+
+// The agent of node-2, which has told the truth until now: a rank of job 2 runs there.
+class Liar {
+ public:
+  explicit Liar(GatewayWorld& world) : world_(world) { dial(); }
+
+  void dial() {
+    stream = world_.dial(kLiar);
+    sequence = 0;
+    world_.say(stream, GatewayWorld::hello_of(kLiar));
+    tell([](v1::AgentReport& report) { GatewayWorld::add_facts(kLiar, report); });
+  }
+  // A report as it should be, but for what `lie` makes of it.
+  void tell(const std::function<void(v1::AgentReport&)>& lie) {
+    take_orders();
+    v1::AgentMessage message = GatewayWorld::report_of(kLiar, ++sequence);
+    message.mutable_report()->set_granted_sequence(granted);
+    if (own) add_rank(*message.mutable_report(), *own);
+    lie(*message.mutable_report());
+    say(message);
+  }
+  void tell_truth() {
+    tell([](v1::AgentReport&) {});
+  }
+  void say(const v1::AgentMessage& message) {
+    world_.say(stream, message);
+    world_.run(200ms);
+  }
+  // Its own rank, of which it may say what it likes.
+  void tell_of_own(const std::function<void(v1::RankStatus&)>& lie) {
+    tell([&](v1::AgentReport& report) { lie(*report.mutable_ranks(0)); });
+  }
+  static v1::RankStatus& add_rank(v1::AgentReport& report, const RankKey& key,
+                                  v1::RankPhase phase = v1::RANK_PHASE_RUNNING) {
+    v1::RankStatus& rank = *report.add_ranks();
+    rank.mutable_key()->set_job(key.job.value);
+    rank.mutable_key()->set_attempt(key.attempt);
+    rank.mutable_key()->set_rank(key.rank);
+    rank.set_phase(phase);
+    rank.set_cause(v1::EXIT_CAUSE_NONE);
+    return rank;
+  }
+  static void exit_of(v1::RankStatus& rank, int code) {
+    rank.set_phase(v1::RANK_PHASE_EXITED);
+    rank.set_cause(v1::EXIT_CAUSE_PROGRAM);
+    rank.set_exit_code(code);
+  }
+
+  // What it was told: the rank that it has to run, and that its lease was granted.
+  void take_orders() {
+    for (const AgentOrder& order : std::exchange(stream->orders, {})) {
+      if (const auto* launch = std::get_if<LaunchRank>(&order.body)) own = launch->key;
+      if (const auto* grant = std::get_if<GrantLease>(&order.body)) granted = grant->report_sequence;
+      if (const auto* refused = std::get_if<RefuseAgent>(&order.body)) refusal = refused->reason;
+    }
+  }
+
+  std::shared_ptr<AgentEnd> stream;
+  int64_t sequence = 0;
+  int64_t granted = 0;
+  std::optional<RankKey> own;
+  std::string refusal;
+
+ private:
+  GatewayWorld& world_;
+};
+
+// What comes of a lie.
+enum class Outcome {
+  cut,      // the stream ends with a reason
+  refused,  // the stream stays, but the report counts for nothing, and why is told
+  ignored,  // or believed of itself alone
+  term,     // the leader takes another term, since the lie could be true (docs/security.md)
+};
+
+struct Lie {
+  std::string name;
+  std::function<void(Liar&)> tell;
+  Outcome outcome;
+  std::string reason = "";  // words of it, of `cut` and `refused`
+};
+
+void add_many_checks(v1::AgentReport& report, int count, v1::CheckVerdict verdict) {
+  for (int i = 0; i < count; ++i) {
+    v1::CheckResult& check = *report.mutable_checks()->add_checks();
+    check.set_name(fmt::format("check_{}", i));
+    check.set_verdict(verdict);
+    check.set_tier(v1::HEALTH_TIER_EVICT);
+    check.set_summary("broken");
+    check.set_evidence(std::string(kEvidenceBytesMax, 'e'));
+  }
+}
+
+std::vector<Lie> lies_of_streams() {
+  return {
+      {"a second hello", [](Liar& liar) { liar.say(GatewayWorld::hello_of(kLiar)); }, Outcome::cut,
+       "a second hello"},
+      {"a report of another node",
+       [](Liar& liar) { liar.say(GatewayWorld::report_of("node-1", 50)); }, Outcome::cut,
+       "brought a report of node-1"},
+      {"a report of a node without a name",
+       [](Liar& liar) { liar.tell([](auto& report) { report.set_node(""); }); }, Outcome::cut,
+       "node name"},
+      {"a name that is no UTF-8",
+       [](Liar& liar) { liar.tell([](auto& report) { report.set_node("\xff\xfe"); }); },
+       Outcome::cut, "node"},
+      {"a message that is too large",
+       [](Liar& liar) {
+         liar.tell_of_own([](auto& rank) { rank.set_message(std::string(5 << 20, 'x')); });
+       },
+       Outcome::cut, "bytes"},
+      {"a log that nobody asked for",
+       [](Liar& liar) {
+         v1::AgentMessage message;
+         message.mutable_log_chunk()->set_request_id(1);
+         message.mutable_log_chunk()->set_data("secrets of others");
+         liar.say(message);
+       },
+       Outcome::ignored},
+      {"a log that goes backwards",
+       [](Liar& liar) {
+         v1::AgentMessage message;
+         message.mutable_log_chunk()->set_offset(100);
+         message.mutable_log_chunk()->set_next_offset(1);
+         liar.say(message);
+       },
+       Outcome::cut, "next_offset"},
+      {"a message of no kind", [](Liar& liar) { liar.say({}); }, Outcome::ignored},
+      {"a clean hello, and silence", [](Liar&) {}, Outcome::ignored},
+      {"a hundred streams, one after the other",
+       [](Liar& liar) {
+         for (int i = 0; i < 100; ++i) liar.dial();
+       },
+       Outcome::ignored},
+  };
+}
+
+std::vector<Lie> lies_of_reports() {
+  const auto with = [](auto lie) { return [lie](Liar& liar) { liar.tell(lie); }; };
+  return {
+      {"an epoch that cannot be", with([](auto& report) { report.set_seen_epoch(kMost / 2); }),
+       Outcome::cut, "not believed"},
+      {"an epoch above the present one", with([](auto& report) { report.set_seen_epoch(5); }),
+       Outcome::term},
+      {"a negative epoch", with([](auto& report) { report.set_seen_epoch(-1); }), Outcome::cut,
+       "seen_epoch"},
+      {"a log that is longer than the server's", with([](auto& report) {
+         report.set_seen_epoch(1);
+         report.set_seen_seq(kMost);
+       }),
+       Outcome::ignored},
+      {"a negative place in the log", with([](auto& report) { report.set_seen_seq(-7); }),
+       Outcome::cut, "seen_seq"},
+      {"the same report again",
+       [](Liar& liar) {
+         for (int i = 0; i < 50; ++i, --liar.sequence) liar.tell_truth();
+       },
+       Outcome::ignored},
+      {"a sequence that goes back", with([](auto& report) { report.set_sequence(1); }),
+       Outcome::ignored},
+      {"a negative sequence", with([](auto& report) { report.set_sequence(-1); }), Outcome::cut,
+       "sequence"},
+      {"the last of all sequences",
+       [](Liar& liar) {
+         liar.tell([](auto& report) { report.set_sequence(kMost); });
+         liar.tell_truth();
+       },
+       Outcome::ignored},
+      {"grants that were never sent",
+       with([](auto& report) { report.set_granted_sequence(kMost); }), Outcome::ignored},
+      {"a list of peers that it was not given",
+       with([](auto& report) { report.set_peers_version(int64_t{1} << 40); }), Outcome::ignored},
+      {"a negative list of peers", with([](auto& report) { report.set_peers_version(-1); }),
+       Outcome::cut, "peers_version"},
+      {"that it ran what nobody ordered", with([](auto& report) {
+         report.mutable_hook()->set_id(99);
+         report.mutable_hook()->set_message("rebooted");
+       }),
+       Outcome::ignored},
+      {"a report that asks for nothing, a thousand times",
+       [](Liar& liar) {
+         for (int i = 0; i < 1'000; ++i)
+           liar.tell([](auto& report) { report.set_is_news_only(true); });
+       },
+       Outcome::ignored},
+  };
+}
+
+std::vector<Lie> lies_of_facts() {
+  const auto with = [](auto lie) {
+    return [lie](Liar& liar) {
+      liar.tell([&](v1::AgentReport& report) {
+        GatewayWorld::add_facts(kLiar, report);
+        lie(*report.mutable_facts());
+      });
+    };
+  };
+  return {
+      {"facts of another node", with([](auto& facts) { facts.set_name("node-1"); }), Outcome::cut,
+       "carries facts of node-1"},
+      {"GPUs that no node has", with([](auto& facts) { facts.set_gpus(65); }), Outcome::cut,
+       "gpus"},
+      {"fewer GPUs than a job has there", with([](auto& facts) { facts.set_gpus(1); }),
+       Outcome::refused, "has 1 GPUs now and had 8"},
+      {"a negative number of CPUs", with([](auto& facts) { facts.set_cpus(-1); }), Outcome::cut,
+       "cpus"},
+      {"no group", with([](auto& facts) { facts.set_group(""); }), Outcome::cut, "group"},
+      {"a name of a megabyte",
+       with([](auto& facts) { facts.set_gpu_model(std::string(1 << 20, 'H')); }), Outcome::cut,
+       "gpu_model"},
+      {"another address in each of a hundred reports",
+       [with](Liar& liar) {
+         for (int i = 0; i < 100; ++i) {
+           with([i](auto& facts) { facts.set_address(fmt::format("10.0.0.{}", i)); })(liar);
+         }
+       },
+       Outcome::ignored},
+      {"a text that is no UTF-8", with([](auto& facts) { facts.set_gpu_model("\xff\xfe\x80"); }),
+       Outcome::ignored},
+  };
+}
+
+std::vector<Lie> lies_of_ranks() {
+  const auto with = [](auto lie) { return [lie](Liar& liar) { liar.tell(lie); }; };
+  const auto claims = [with](RankKey key, v1::RankPhase phase = v1::RANK_PHASE_RUNNING) {
+    return with([=](v1::AgentReport& report) { Liar::add_rank(report, key, phase); });
+  };
+  const RankKey others = {JobId{1}, 1, 0};
+  return {
+      {"that it runs another node's rank", claims(others), Outcome::ignored},
+      {"that another node's rank has failed", with([=](v1::AgentReport& report) {
+         Liar::exit_of(Liar::add_rank(report, others), 1);
+       }),
+       Outcome::ignored},
+      {"that another node's rank could not start", with([=](v1::AgentReport& report) {
+         v1::RankStatus& rank = Liar::add_rank(report, others, v1::RANK_PHASE_EXITED);
+         rank.set_cause(v1::EXIT_CAUSE_LAUNCH_FAILED);
+       }),
+       Outcome::ignored},
+      {"a rank beyond the job's", claims({JobId{1}, 1, 77}), Outcome::ignored},
+      {"a job that does not exist", claims({JobId{4'000'000'000}, 1, 0}), Outcome::ignored},
+      {"an attempt that is to come", claims({JobId{1}, 2, 0}), Outcome::ignored},
+      {"the last of all attempts", claims({JobId{1}, 2'147'483'647, 0}), Outcome::ignored},
+      {"a negative job", claims({JobId{-1}, 1, 0}), Outcome::cut, "job"},
+      {"a negative attempt", claims({JobId{1}, -1, 0}), Outcome::cut, "attempt"},
+      {"a negative rank", claims({JobId{1}, 1, -1}), Outcome::cut, "rank"},
+      {"one rank twice",
+       [](Liar& liar) {
+         liar.tell([&](auto& report) { Liar::add_rank(report, *liar.own); });
+       },
+       Outcome::cut, "twice"},
+      {"more ranks than a node has", with([](v1::AgentReport& report) {
+         for (int i = 0; i < 5'000; ++i) Liar::add_rank(report, {JobId{1'000 + i}, 1, 0});
+       }),
+       Outcome::cut, "ranks of the report"},
+      {"as many ranks of nobody as a report holds", with([](v1::AgentReport& report) {
+         for (int i = 0; i < 4'000; ++i) Liar::add_rank(report, {JobId{1'000 + i}, 1, 0});
+       }),
+       Outcome::ignored},
+      {"a phase that there is not", with([](v1::AgentReport& report) {
+         Liar::add_rank(report, {JobId{1}, 1, 0}, static_cast<v1::RankPhase>(77));
+       }),
+       Outcome::cut, "phase"},
+  };
+}
+
+std::vector<Lie> lies_of_own_rank() {
+  const auto with = [](auto lie) { return [lie](Liar& liar) { liar.tell_of_own(lie); }; };
+  return {
+      {"that it ended, and runs again",
+       [](Liar& liar) {
+         liar.tell_of_own([](auto& rank) { Liar::exit_of(rank, 0); });
+         liar.tell_truth();
+         liar.tell_of_own([](auto& rank) { rank.set_phase(v1::RANK_PHASE_STARTING); });
+       },
+       Outcome::ignored},
+      {"a phase that goes backwards",
+       with([](auto& rank) { rank.set_phase(v1::RANK_PHASE_STARTING); }), Outcome::ignored},
+      {"an exit code that there is not",
+       with([](auto& rank) { Liar::exit_of(rank, std::numeric_limits<int>::min()); }),
+       Outcome::ignored},
+      {"that the server had it killed", with([](auto& rank) {
+         rank.set_phase(v1::RANK_PHASE_EXITED);
+         rank.set_cause(v1::EXIT_CAUSE_KILLED);
+       }),
+       Outcome::ignored},
+      {"that it was told to suspend", with([](auto& rank) { rank.set_suspend_notified(true); }),
+       Outcome::ignored},
+      {"a start before all time", with([](auto& rank) { rank.set_started_at_us(-kMost); }),
+       Outcome::cut, "started_at_us"},
+      {"an end after all time", with([](auto& rank) { rank.set_ended_at_us(kMost); }),
+       Outcome::cut, "ended_at_us"},
+      {"that it ended before it began", with([](auto& rank) {
+         rank.set_started_at_us(4'000'000'000'000'000);
+         rank.set_ended_at_us(1);
+         Liar::exit_of(rank, 0);
+       }),
+       Outcome::ignored},
+      {"a megabyte of reasons", with([](auto& rank) {
+         Liar::exit_of(rank, 1);
+         rank.set_message(std::string((1 << 20) - 100, 'x'));
+       }),
+       Outcome::ignored},
+      {"reasons that are no UTF-8", with([](auto& rank) {
+         Liar::exit_of(rank, 1);
+         rank.set_message("\xff\xfe\x80\x1b[2J");
+       }),
+       Outcome::ignored},
+      {"progress without end",
+       [](Liar& liar) {
+         for (int64_t step : {kMost, int64_t{-1}, -kMost, int64_t{0}}) {
+           liar.tell_of_own([step](auto& rank) { rank.set_progress_step(step); });
+         }
+       },
+       Outcome::ignored},
+      {"a checkpoint from the future that took no number of seconds", with([](auto& rank) {
+         rank.mutable_checkpoint()->set_path("/ckpt");
+         rank.mutable_checkpoint()->set_step(-kMost);
+         rank.mutable_checkpoint()->set_save_seconds(std::nan(""));
+         rank.mutable_checkpoint()->set_at_us(4'000'000'000'000'000);
+       }),
+       Outcome::ignored},
+      {"a life state of 64 KiB in each of a hundred reports",
+       [](Liar& liar) {
+         for (int i = 0; i < 100; ++i) {
+           liar.tell_of_own([i](auto& rank) {
+             rank.set_whole_life_state(std::to_string(i) + std::string(65'000, 's'));
+           });
+         }
+       },
+       Outcome::ignored},
+      {"signs of a hang without end", with([](auto& rank) {
+         for (int i = 0; i < 10'000; ++i) rank.add_signs()->set_kind(v1::HANG_SIGN_KIND_GPU_IDLE);
+       }),
+       Outcome::cut, "signs"},
+      {"a GPU that works more than it can", with([](auto& rank) { rank.set_gpu_percent(101); }),
+       Outcome::cut, "gpu_percent"},
+      {"measurements that are no numbers", with([](auto& rank) {
+         Liar::exit_of(rank, 0);
+         for (double value : {std::nan(""), std::numeric_limits<double>::infinity(), -1e308}) {
+           v1::Measurement& measured = *rank.add_measurements();
+           measured.set_test("gpu");
+           measured.set_metric("tflops");
+           measured.set_value(value);
+           measured.set_verdict(v1::CHECK_VERDICT_FAIL);
+         }
+       }),
+       Outcome::ignored},
+  };
+}
+
+std::vector<Lie> lies_of_health() {
+  const auto with = [](auto lie) { return [lie](Liar& liar) { liar.tell(lie); }; };
+  return {
+      {"a hundred thousand checks", with([](v1::AgentReport& report) {
+         for (int i = 0; i < 100'000; ++i) report.mutable_checks()->add_checks()->set_name("c");
+       }),
+       Outcome::cut, "checks of the report"},
+      {"that everything is broken", with([](v1::AgentReport& report) {
+         add_many_checks(report, 500, v1::CHECK_VERDICT_FAIL);
+       }),
+       Outcome::ignored},
+      {"that everything is broken, and whole, in turn",
+       [](Liar& liar) {
+         for (int i = 0; i < 50; ++i) {
+           liar.tell([i](auto& report) {
+             add_many_checks(report, 20,
+                             i % 2 == 0 ? v1::CHECK_VERDICT_FAIL : v1::CHECK_VERDICT_OK);
+           });
+         }
+       },
+       Outcome::ignored},
+      {"a check without a verdict", with([](v1::AgentReport& report) {
+         add_many_checks(report, 1, static_cast<v1::CheckVerdict>(99));
+       }),
+       Outcome::cut, "verdict"},
+      {"readings of GPUs that it has not", with([](v1::AgentReport& report) {
+         for (int i = 0; i < 64; ++i)
+           report.mutable_gpu_readings()->add_gpus()->set_temperature_celsius(60);
+       }),
+       Outcome::ignored},
+      {"readings of more GPUs than there are", with([](v1::AgentReport& report) {
+         for (int i = 0; i < 1'000; ++i) report.mutable_gpu_readings()->add_gpus();
+       }),
+       Outcome::cut, "gpu_readings"},
+      {"a GPU as hot as the sun", with([](v1::AgentReport& report) {
+         report.mutable_gpu_readings()->add_gpus()->set_temperature_celsius(5'500);
+       }),
+       Outcome::cut, "temperature_celsius"},
+  };
+}
+
+std::vector<Lie> all_lies() {
+  std::vector<Lie> all;
+  for (auto part : {lies_of_streams(), lies_of_reports(), lies_of_facts(), lies_of_ranks(),
+                    lies_of_own_rank(), lies_of_health()}) {
+    for (Lie& lie : part) all.push_back(std::move(lie));
+  }
+  return all;
+}
+
+// node-1, node-3 and node-4 are honest; job 1 of others runs on node-1, job 2 on the liar's node-2.
+class HostileNode : public ::testing::TestWithParam<size_t> {
+ protected:
+  HostileNode() {
+    add_honest("node-1");
+    EXPECT_TRUE(world.submit(spec_of("others")).is_ok());
+    world.run(5s);
+    liar = std::make_unique<Liar>(world);
+    EXPECT_TRUE(world.submit(spec_of("its")).is_ok());
+    for (int i = 0; i < 10; ++i) {
+      world.run(1s);
+      liar->tell_truth();
+    }
+    add_honest("node-3");
+    add_honest("node-4");
+    world.run(5s);
+    EXPECT_EQ(job(1).state, JobState::running);
+    EXPECT_EQ(job(2).state, JobState::running);
+    EXPECT_TRUE(liar->own);
+    events_before_ = world.database().events().size();
+    sent_before_ = liar->stream->bytes_sent;
+    epoch_before_ = world.state().epoch();
+  }
+
+  void add_honest(const std::string& node) {
+    world.honest.push_back(std::make_unique<HonestAgent>(world, node));
+    world.run(3s);
+  }
+  const Job& job(int64_t id) { return *world.state().find(JobId{id}); }
+
+  void expect_outcome(const Lie& lie) {
+    liar->take_orders();
+    EXPECT_EQ(liar->stream->is_over,
+              lie.outcome == Outcome::cut || lie.outcome == Outcome::term)
+        << liar->stream->reason.message();
+    const std::string reason = lie.outcome == Outcome::refused
+                                   ? liar->refusal
+                                   : std::string(liar->stream->reason.message());
+    if (!lie.reason.empty()) {
+      EXPECT_THAT(reason, HasSubstr(lie.reason));
+    }
+    EXPECT_LE(reason.size(), 1'000u);
+  }
+
+  void expect_server_is_well(const Lie& lie) {
+    for (int i = 0; i < 10 && !world.controller().is_leading(); ++i) world.run(1s);
+    EXPECT_TRUE(world.controller().is_leading());
+    if (lie.outcome != Outcome::term) {
+      EXPECT_EQ(world.state().epoch(), epoch_before_);
+    }
+    EXPECT_LE(world.state().epoch().value, epoch_before_.value + 10);
+    EXPECT_THAT(violated_invariants(world.state()), ::testing::IsEmpty());
+  }
+
+  void expect_others_are_well() {
+    EXPECT_EQ(job(1).state, JobState::running);
+    EXPECT_EQ(job(1).attempt->number, 1);
+    EXPECT_EQ(world.honest[0]->ranks().size(), 1u);
+    for (const char* node : {"node-1", "node-3", "node-4"}) {
+      EXPECT_EQ(world.state().find_node(node)->liveness, Liveness::up) << node;
+      EXPECT_EQ(world.state().find_node(node)->scheduling, Scheduling::open) << node;
+    }
+  }
+
+  // Within two minutes, whatever the liar goes on saying.
+  void expect_something_new_starts() {
+    EXPECT_TRUE(world.submit(spec_of("new")).is_ok());
+    const JobId added = world.state().last_job();
+    for (int i = 0; i < 120 && job(added.value).state != JobState::running; ++i) world.run(1s);
+    EXPECT_EQ(job(added.value).state, JobState::running) << "nothing new starts any more";
+  }
+
+  // What the lie has cost the database, and the liar's line.
+  void expect_is_bounded() {
+    const std::vector<Event>& events = world.database().events();
+    size_t bytes = 0;
+    for (size_t i = events_before_; i < events.size(); ++i) bytes += event_line(events[i]).size();
+    EXPECT_LE(events.size() - events_before_, 1'000u);
+    EXPECT_LE(bytes, size_t{512} << 10);
+    EXPECT_LE(liar->stream->bytes_sent - sent_before_, size_t{1} << 20);
+  }
+
+  GatewayWorld world;
+  std::unique_ptr<Liar> liar;
+  size_t events_before_ = 0;
+  size_t sent_before_ = 0;
+  Epoch epoch_before_;
+};
+
+TEST_P(HostileNode, HarmsNobodyElse) {
+  const Lie lie = all_lies()[GetParam()];
+  SCOPED_TRACE(lie.name);
+  lie.tell(*liar);
+  world.run(1s);
+  expect_outcome(lie);
+  expect_is_bounded();
+  world.run(10s);
+  expect_server_is_well(lie);
+  expect_others_are_well();
+  expect_something_new_starts();
+}
+
+std::string name_of(const ::testing::TestParamInfo<size_t>& info) {
+  std::string name;
+  for (const char c : all_lies()[info.param].name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += c;
+    else if (!name.empty() && name.back() != '_') name += '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Says, HostileNode, ::testing::Range(size_t{0}, all_lies().size()),
+                         name_of);
+
+TEST(HostileNodes, TellManyLies) { EXPECT_GE(all_lies().size(), 60u); }
+
+// Before it is let in at all.
+TEST(HostileHello, OfAnotherNodeIsRefused) {
+  GatewayWorld world;
+  const auto stream = world.dial("node-2");
+  world.say(stream, GatewayWorld::hello_of("node-1"));
+  EXPECT_TRUE(stream->is_over);
+  EXPECT_THAT(std::string(stream->reason.message()), HasSubstr("certificate is of node node-2"));
+}
+
+TEST(HostileHello, IsWhatComesFirst) {
+  GatewayWorld world;
+  const auto stream = world.dial("node-2");
+  world.say(stream, GatewayWorld::report_of("node-2", 1));
+  EXPECT_TRUE(stream->is_over);
+  EXPECT_FALSE(stream->is_accepted);
+}
+
+TEST(HostileHello, OfAnotherProtocolIsRefused) {
+  GatewayWorld world;
+  const auto stream = world.dial("node-2");
+  v1::AgentMessage hello = GatewayWorld::hello_of("node-2");
+  hello.mutable_hello()->set_protocol_version(99);
+  world.say(stream, hello);
+  EXPECT_TRUE(stream->is_over);
+  EXPECT_THAT(std::string(stream->reason.message()), HasSubstr("speaks protocol 99"));
+}
+
+TEST(HostileHello, OfATextWithoutEndIsRefused) {
+  GatewayWorld world;
+  const auto stream = world.dial("node-2");
+  v1::AgentMessage hello = GatewayWorld::hello_of("node-2");
+  hello.mutable_hello()->set_instance(std::string(1 << 20, 'i'));
+  world.say(stream, hello);
+  EXPECT_TRUE(stream->is_over);
+  EXPECT_LE(stream->reason.message().size(), 1'000u);
+}
+
+}  // namespace
+}  // namespace hai::test
