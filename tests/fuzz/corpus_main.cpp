@@ -142,9 +142,16 @@ int run(const Options& options) {
 }  // namespace hai::fuzz
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) {
-  static const std::vector<std::string> kPieces = {
-      "\n", "\r\n", ":", "\"", "{", "}", "[", "]", ",", "-1", "0", "99999999999999999999",
-      "null", "true", "1e999", "\xff\xff\xff\xff\x0f", "\xff", std::string(8, '\0'), "%", "/"};
+  static const std::vector<std::string> kPieces = {"\n",    "\r\n",
+                                                   ":",     "\"",
+                                                   "{",     "}",
+                                                   "[",     "]",
+                                                   ",",     "-1",
+                                                   "0",     "99999999999999999999",
+                                                   "null",  "true",
+                                                   "1e999", "\xff\xff\xff\xff\x0f",
+                                                   "\xff",  std::string(8, '\0'),
+                                                   "%",     "/"};
   const std::string text =
       hai::mutate_text(hai::fuzz::rng(), {reinterpret_cast<char*>(data), size}, kPieces);
   const size_t kept = std::min(text.size(), max_size);

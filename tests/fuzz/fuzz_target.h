@@ -35,7 +35,8 @@ inline size_t take_choice(std::string_view& input, size_t count) {
 // Whatever is wrong with an input, people get one reason, and no book.
 inline void judge_reason(std::string_view reason, size_t bytes_max = 4'000) {
   if (reason.empty()) broken("refused without a reason");
-  if (reason.size() > bytes_max) broken(fmt::format("a reason of {} bytes", reason.size()));
+  if (reason.size() <= bytes_max) return;
+  broken(fmt::format("a reason of {} bytes: {}", reason.size(), reason.substr(0, 200)));
 }
 
 }  // namespace hai::fuzz

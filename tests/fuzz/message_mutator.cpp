@@ -24,10 +24,28 @@ constexpr int kElementsMax = 300;
 int64_t odd_number(Rng& rng, int64_t present) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
-  static constexpr std::array<int64_t, 22> kOdd = {
-      0,       1,          -1,   2,    3,        7,        8,           63,
-      64,      255,        256,  1000, 65'535,   65'536,   1'000'001,   2'147'483'647,
-      -2'147'483'648, 4'294'967'296, kMax, kMin, kMax / 2, kMin / 2};
+  static constexpr std::array<int64_t, 22> kOdd = {0,
+                                                   1,
+                                                   -1,
+                                                   2,
+                                                   3,
+                                                   7,
+                                                   8,
+                                                   63,
+                                                   64,
+                                                   255,
+                                                   256,
+                                                   1000,
+                                                   65'535,
+                                                   65'536,
+                                                   1'000'001,
+                                                   2'147'483'647,
+                                                   -2'147'483'648,
+                                                   4'294'967'296,
+                                                   kMax,
+                                                   kMin,
+                                                   kMax / 2,
+                                                   kMin / 2};
   switch (rng.below(4)) {
     case 0:
       return present + 1 - 2 * static_cast<int64_t>(rng.below(2) == 0 && present > kMin);
@@ -39,17 +57,32 @@ int64_t odd_number(Rng& rng, int64_t present) {
 }
 
 double odd_double(Rng& rng) {
-  static constexpr std::array<double, 9> kOdd = {
-      0, -1, 0.5, 1e300, -1e300, 1e-300, std::numeric_limits<double>::infinity(),
-      -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+  static constexpr std::array<double, 9> kOdd = {0,
+                                                 -1,
+                                                 0.5,
+                                                 1e300,
+                                                 -1e300,
+                                                 1e-300,
+                                                 std::numeric_limits<double>::infinity(),
+                                                 -std::numeric_limits<double>::infinity(),
+                                                 std::numeric_limits<double>::quiet_NaN()};
   return kOdd[rng.below(kOdd.size())];
 }
 
 std::string odd_text(Rng& rng, const std::string& present, bool must_be_utf8) {
-  static const std::vector<std::string> kOdd = {
-      "",     "a",          "n1",      "0",   "-1",   "17",   "n[1-4]", "n[1-99999]", "*",  "../..",
-      "auto", "high",       "running", "\n",  "'; --", "2026-11-20T08:00:00Z", "1h", "-id",
-      "node-1", "ann", "root", std::string("a\0b", 3), "\x1b[2J", "\xc3\xa9", "%s%n"};
+  static const std::vector<std::string> kOdd = {"",        "a",
+                                                "n1",      "0",
+                                                "-1",      "17",
+                                                "n[1-4]",  "n[1-99999]",
+                                                "*",       "../..",
+                                                "auto",    "high",
+                                                "running", "\n",
+                                                "'; --",   "2026-11-20T08:00:00Z",
+                                                "1h",      "-id",
+                                                "node-1",  "ann",
+                                                "root",    std::string("a\0b", 3),
+                                                "\x1b[2J", "\xc3\xa9",
+                                                "%s%n"};
   switch (rng.below(5)) {
     case 0:
       return std::string(rng.below(5'000), 'x');

@@ -1,6 +1,6 @@
 #pragma once
-// Mutations of messages that stay messages: bytes that protobuf refuses end at its parser, and would
-// never reach what reads the fields. What comes out are the serialised bytes again.
+// Mutations of messages that stay messages: bytes that protobuf refuses end at its parser, and
+// would never reach what reads the fields. What comes out are the serialised bytes again.
 
 #include <google/protobuf/message.h>
 

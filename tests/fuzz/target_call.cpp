@@ -62,8 +62,7 @@ Call call_of(const char* name, Prepared<Reply> (Operations::*operation)(const Re
 
 const std::vector<Call>& calls() {
   static const std::vector<Call> all = {
-#define HAI_CALL(name, Request, Reply) \
-  call_of<v1::Request, v1::Reply>(#name, &Operations::name),
+#define HAI_CALL(name, Request, Reply) call_of<v1::Request, v1::Reply>(#name, &Operations::name),
       HAI_OPERATIONS(HAI_CALL)
 #undef HAI_CALL
   };

@@ -1,6 +1,6 @@
 // All that comes over one connection of HTTP, from the first byte to the operation: the session and
-// its parser, the routes, queries and bodies. The answer is HTTP or none, and never the server's own
-// failure. "TOKEN" in an input stands for an administrator's token, "USER" for a user's.
+// its parser, the routes, queries and bodies. The answer is HTTP or none, and never the server's
+// own failure. "TOKEN" in an input stands for an administrator's token, "USER" for a user's.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -80,9 +80,9 @@ void run(std::string text) {
   bool is_over = false;
   // The context outlives the session, whoever owns it.
   const std::shared_ptr<boost::asio::io_context> context(&server.context(), [](void*) {});
-  auto session =
-      HttpSession::make(context, std::move(socket), nullptr, limits, handler,
-                        {.known = [](HttpSession*) {}, .ended = [&](HttpSession*) { is_over = true; }});
+  auto session = HttpSession::make(
+      context, std::move(socket), nullptr, limits, handler,
+      {.known = [](HttpSession*) {}, .ended = [&](HttpSession*) { is_over = true; }});
   session->start();
   auto heard_at = std::chrono::steady_clock::now();
   const auto is_quiet = [&] {

@@ -13,10 +13,10 @@
 #include "agent/os/agent_record_file.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/rank_directory.h"
-#include "sim/virtual_loop.h"
 #include "server/store/event_line.h"
 #include "server/store/job_line.h"
 #include "server/store/line_file.h"
+#include "sim/virtual_loop.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace hai::fuzz {

@@ -1,9 +1,10 @@
-// What an agent says over its stream, message by message, to a leading controller with honest agents
-// beside it; and what an agent makes of orders. Whatever it says: the state stays whole, the server
-// leads or leads again, and the jobs of others run on.
+// What an agent says over its stream, message by message, to a leading controller with honest
+// agents beside it; and what an agent makes of orders. Whatever it says: the state stays whole, the
+// server leads or leads again, and the jobs of others run on.
 //
 // An input is a row of messages, each after its length (two bytes).
 
+#include "common/log.h"
 #include "proto/convert/agent_convert.h"
 #include "server/model/invariants.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -79,6 +80,7 @@ void judge(GatewayWorld& world, int64_t epoch) {
 }
 
 void run(std::string_view input) {
+  set_log_level(LogLevel::error);
   const std::vector<std::string> messages = messages_of(input);
   GatewayWorld world;
   world.honest.push_back(std::make_unique<HonestAgent>(world, "node-1"));

@@ -14,8 +14,6 @@ Knobs knobs_of_tests() {
   return knobs;
 }
 
-
-
 }  // namespace
 
 Status AgentEnd::check_is(const std::string& node) const {
@@ -50,8 +48,7 @@ HonestAgent::HonestAgent(GatewayWorld& world, std::string node)
 
 void HonestAgent::obey(const AgentOrder& order) {
   if (const auto* launch = std::get_if<LaunchRank>(&order.body)) {
-    ranks_.try_emplace(launch->key,
-                       RankStatus{.key = launch->key, .phase = RankPhase::running});
+    ranks_.try_emplace(launch->key, RankStatus{.key = launch->key, .phase = RankPhase::running});
   } else if (const auto* suspend = std::get_if<SuspendRank>(&order.body)) {
     ranks_[suspend->key] = {
         .key = suspend->key, .phase = RankPhase::exited, .cause = ExitCause::go_suspend};
@@ -174,9 +171,9 @@ void GatewayWorld::run(Duration time) {
   }
 }
 
-Status GatewayWorld::submit(const JobSpec& spec) {
+Status GatewayWorld::command(Command command) {
   Status outcome = unavailable("no answer");
-  controller_.submit({.trusted_user = kUser}, SubmitJob{spec, ""},
+  controller_.submit({.trusted_user = kUser}, std::move(command),
                      [&](Result<CommandReply> reply) { outcome = reply.status(); });
   run(100ms);
   return outcome;

@@ -1,7 +1,7 @@
 #pragma once
-// A leading controller behind the gateway of agents' streams, in virtual time and without a network:
-// what an agent says comes as bytes of the protocol, and passes every check that stands between a
-// stream and the state. For tests of agents that lie.
+// A leading controller behind the gateway of agents' streams, in virtual time and without a
+// network: what an agent says comes as bytes of the protocol, and passes every check that stands
+// between a stream and the state. For tests of agents that lie.
 
 #include <memory>
 #include <string>
@@ -79,7 +79,8 @@ class GatewayWorld {
 
   // The honest agents beat meanwhile.
   void run(Duration time);
-  Status submit(const JobSpec& spec);
+  Status command(Command command);
+  Status submit(const JobSpec& spec) { return command(SubmitJob{spec, ""}); }
 
   Controller& controller() { return controller_; }
   const ClusterState& state() const { return controller_.state(); }
