@@ -3,9 +3,17 @@
 set(SANITIZE "" CACHE STRING "sanitizers to build with, e.g. address,undefined or thread")
 
 add_compile_options(-Wall -Wextra -Werror -Wno-missing-field-initializers)
-# g++ 12 warns of its own std::variant and std::string code when it optimises.
-add_compile_options(-Wno-maybe-uninitialized -Wno-restrict)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 warns of its own std::variant and std::string code when it optimises.
+  add_compile_options(-Wno-maybe-uninitialized -Wno-restrict)
+else()
+  add_compile_options(-Wno-error)  # g++ is the compiler of the house; clang is here to find bugs by running
+endif()
 add_compile_definitions(BOOST_ASIO_NO_DEPRECATED)
+option(HAI_FUZZ "count what code inputs reach, for libFuzzer (clang): tests/fuzz" OFF)
+if(HAI_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize-recover=all)
+endif()
 if(SANITIZE)
   add_compile_options(-fsanitize=${SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SANITIZE})

@@ -327,14 +327,18 @@ struct Serving::Impl {
     return make_peer_secret();
   }
 
+  HttpLimits http_limits() {
+    return {.knows = [this](const HttpRequest& head) { return callers.knows(caller_of(head)); },
+            .turn_away = [this](const HttpRequest& head) { return routes.turn_away(head); }};
+  }
+
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.
   Status listen() {
     const ConnectionShares shares = connection_shares(allow_many_open_files());
+    HttpLimits limits = http_limits();
+    limits.connections = shares.http;
     Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
-        config.http_address,
-        {.connections = shares.http,
-         .knows = [this](const HttpRequest& head) { return callers.knows(caller_of(head)); },
-         .turn_away = [this](const HttpRequest& head) { return routes.turn_away(head); }},
+        config.http_address, std::move(limits),
         [this](const HttpRequest& request, HttpRespond respond) {
           routes.handle(request, std::move(respond));
         },
@@ -425,5 +429,8 @@ void Serving::stop(std::function<void()> stopped) { impl_->stop(std::move(stoppe
 int Serving::grpc_port() const { return impl_->grpc->port(); }
 int Serving::http_port() const { return impl_->http->port(); }
 Controller& Serving::controller() { return impl_->controller; }
+Operations& Serving::operations() { return impl_->operations; }
+const HttpRoutes& Serving::routes() { return impl_->routes; }
+HttpLimits Serving::http_limits() { return impl_->http_limits(); }
 
 }  // namespace hai

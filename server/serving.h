@@ -19,6 +19,10 @@
 
 namespace hai {
 
+class HttpRoutes;
+class Operations;
+struct HttpLimits;
+
 struct ServingSecrets {
   std::string agent_token;
   std::optional<Sealer> sealer;    // of users' secrets
@@ -48,6 +52,10 @@ class Serving {
   int grpc_port() const;
   int http_port() const;
   Controller& controller();
+  // What is behind the ports, for who asks without one (tests/fuzz).
+  Operations& operations();
+  const HttpRoutes& routes();
+  HttpLimits http_limits();
 
  private:
   struct Impl;

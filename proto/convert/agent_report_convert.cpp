@@ -15,6 +15,8 @@ namespace hai {
 namespace {
 
 constexpr double kSaveSecondsMax = 1e9;
+// Of why a rank ended, which becomes part of an event: what is beyond it no person reads.
+constexpr size_t kRankMessageBytes = 16 << 10;
 
 // Of a hello or of facts.
 template <typename Message>
@@ -124,7 +126,7 @@ Status from_proto(const v1::RankStatus& message, RankStatus& out) {
       check_size("whole_life_state", message.whole_life_state().size(), AgentLimits::kTextBytes));
   out.suspend_notified = message.suspend_notified();
   out.exit_code = message.exit_code();
-  out.message = message.message();
+  out.message = message.message().substr(0, kRankMessageBytes);
   out.started_at = unix_micros(message.started_at_us());
   out.ended_at = unix_micros(message.ended_at_us());
   if (message.has_checkpoint()) {

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "common/json/json_text.h"
+#include "common/text_check.h"
 #include "server/model/fields.h"
 #include "server/model/job_fields.h"
 
@@ -330,6 +331,8 @@ struct RestOf {
   }
 };
 
+constexpr size_t kKindBytesSaid = 64;  // of one that nobody knows
+
 }  // namespace
 
 std::string to_json(const EventBody& body) {
@@ -340,7 +343,10 @@ Result<EventBody> event_body_from_json(std::string_view kind, std::string_view j
   static const std::map<std::string_view, DecodeBody> table =
       body_table(std::make_index_sequence<std::variant_size_v<EventBody>>());
   const auto found = table.find(kind);
-  if (found == table.end()) return invalid_argument("event kind {} is not known", kind);
+  if (found == table.end()) {  // of a newer server, or of a file that was damaged
+    return invalid_argument("event kind {} is not known",
+                            printable(kind.substr(0, kKindBytesSaid)));
+  }
   EventBody body;
   RETURN_IF_ERROR(found->second(json, kind, body));
   return body;

@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import unittest
 import urllib.request
+import xml.etree.ElementTree
 
 from cluster import eventually, programs
 from servers import TOKEN, Servers
@@ -238,6 +239,53 @@ class TlsTest(unittest.TestCase):
             ["curl", "-sS", f"http://127.0.0.1:{self.http}/livez"], capture_output=True, timeout=20
         )
         self.assertNotEqual(done.returncode, 0)
+
+    def test_a_scanner_finds_nothing_else(self):
+        """By a program that nobody here wrote."""
+        for port in (self.grpc, self.http):
+            found = self.scan(port)
+            protocols = list(found.iter("protocol"))
+            enabled = [each.get("version") for each in protocols if each.get("enabled") == "1"]
+            self.assertEqual(enabled, ["1.3"], port)
+            self.assertEqual(len(protocols), 6, "SSL 2 to TLS 1.3")
+            self.assertEqual({each.get("supported") for each in found.iter("renegotiation")}, {"0"})
+            self.assertNotIn("1", {each.get("supported") for each in found.iter("compression")})
+            self.assertNotIn("1", {each.get("vulnerable") for each in found.iter("heartbleed")})
+            ciphers = list(found.iter("cipher"))
+            self.assertTrue(ciphers, port)
+            for cipher in ciphers:
+                self.assertEqual(cipher.get("sslversion"), "TLSv1.3", port)
+                self.assertGreaterEqual(int(cipher.get("bits")), 128, port)
+                self.assertIn(cipher.get("strength"), ("acceptable", "strong"), cipher.attrib)
+
+    def scan(self, port):
+        done = subprocess.run(
+            ["sslscan", "--no-colour", "--xml=-", f"127.0.0.1:{port}"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        return xml.etree.ElementTree.fromstring(done.stdout[done.stdout.index("<?xml"):])
+
+    def test_the_chain_is_the_authoritys_and_nothing_is_negotiated_again(self):
+        for port, options in ((self.grpc, ["-alpn", "h2"]), (self.http, [])):
+            own = self.cluster.certificate.read_text().split("-----END")[0] + "-----END CERTIFICATE-----\n"
+            self.assertEqual(self.certificate_of(port), ssl.PEM_cert_to_DER_cert(own))
+            said = self.s_client(port, *options)
+            self.assertIn("Verification: OK", said)
+            # OpenSSL's word for it, in every version of TLS before 1.3.
+            self.assertNotIn("Secure Renegotiation IS supported", said)
+            self.assertIn("Compression: NONE", said)
+            # Not believed by who does not know the cluster's CA.
+            said = self.s_client(port, *options, "-CAfile", "/etc/ssl/certs/ca-certificates.crt")
+            self.assertIn("Verification error", said)
+
+    def certificate_of(self, port):
+        context = ssl._create_unverified_context()
+        context.set_alpn_protocols(["h2", "http/1.1"])
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as plain:
+            with context.wrap_socket(plain) as connection:
+                return connection.getpeercert(binary_form=True)
 
     def test_each_mistake_has_one_sentence(self):
         self.cluster.context(self.other_authority() / "ca.crt")

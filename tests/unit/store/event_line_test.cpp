@@ -38,6 +38,12 @@ TEST(EventLine, SaysWhatIsWrong) {
   EXPECT_EQ(refused(R"({"seq":1})"), "no event: time is missing");
   EXPECT_EQ(refused(R"({"seq":1,"time":"2026-01-01T00:00:00Z","actor":"a","kind":"x","body":{}})"),
             "event 1: event kind x is not known");
+  const std::string long_kind(5'000, 'x');
+  EXPECT_LT(refused(R"({"seq":1,"time":"2026-01-01T00:00:00Z","actor":"a","kind":")" + long_kind +
+                    R"(","body":{}})")
+                .size(),
+            200u)
+      << "of a damaged line";
   EXPECT_EQ(refused(R"({"seq":1,"time":"soon","actor":"a","kind":"job_held","body":{}})"),
             "no event: time is missing");
   EXPECT_FALSE(event_from_line(R"({"seq":1,)").is_ok());

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Coverage-guided campaigns: builds the fuzzers with clang, AddressSanitizer and UBSan, runs each for
+# some minutes from the corpus that is kept, and says what each has done. What reaches new code is kept,
+# minimised, in tests/fuzz/corpus. Fails on a crash, a leak, an input that takes too long or too much
+# memory; the input is then in the folder of findings, and `BIN/fuzz_target_NAME FILE` repeats it.
+#
+# usage: tests/fuzz/campaign.sh [MINUTES [TARGET...]]   (30 minutes, all targets)
+#   BUILD=DIR another build folder; JOBS=N compilers at once; KEEP=0 leaves the corpus as it is
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+minutes=${1:-30}
+shift || true
+targets=("$@")
+if [ ${#targets[@]} = 0 ]; then
+  targets=(spec config slurm certificate peer rank kept report http call)
+fi
+build=$(realpath -m "${BUILD:-build/fuzz}")
+corpus=$PWD/tests/fuzz/corpus
+findings=$build/findings
+memory_max_mb=2048   # of the whole process; ASan's own share is in it
+seconds_max=20       # of one input, on a busy machine
+input_max=65536      # bytes
+kept_max_kb=100      # of the corpus of one target, on disk
+
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+export ASAN_OPTIONS=quarantine_size_mb=32:allocator_may_return_null=1:detect_leaks=1
+export UBSAN_OPTIONS=print_stacktrace=1
+# gRPC's and protobuf's libraries are built without the sanitizers: their containers carry no marks.
+export ASAN_OPTIONS=$ASAN_OPTIONS:detect_container_overflow=0
+cmake --preset fuzz -B "$build" --log-level=WARNING >/dev/null
+ninja -C "$build" -j"${JOBS:-$(nproc)}" "${targets[@]/#/fuzz_target_}" | tail -1
+
+# A number of libFuzzer's last words: stat::NAME.
+stat_of() { sed -n "s/^stat::$2: *//p" "$1" | tail -1; }
+
+# What covers the same with the fewest and smallest inputs; of an odd target no more than is allowed.
+keep() {
+  local target=$1 grown=$2 kept
+  kept=$(mktemp -d)
+  "$build/bin/fuzz_target_$target" -merge=1 -rss_limit_mb=$memory_max_mb "$kept" "$corpus/$target" "$grown" \
+    >"$findings/$target.merge.log" 2>&1 || { rm -rf "$kept"; return 0; }
+  local size=0 file
+  # The named seeds stay; new ones come smallest first.
+  while read -r bytes file; do
+    [ -e "$corpus/$target/$(basename "$file")" ] && continue
+    size=$((size + bytes))
+    [ $((size / 1024)) -lt $kept_max_kb ] && [ "$bytes" -le 4096 ] || continue
+    cp "$file" "$corpus/$target/"
+  done < <(find "$kept" -type f -printf '%s %p\n' | sort -n)
+  rm -rf "$kept"
+}
+
+failed=0
+printf '%-12s %12s %9s %9s %8s %9s %s\n' target executions 'per sec' edges inputs 'peak MB' findings
+for target in "${targets[@]}"; do
+  grown=$build/grown/$target
+  mkdir -p "$grown" "$findings" "$corpus/$target"
+  log=$findings/$target.log
+  "$build/bin/fuzz_target_$target" -max_total_time=$((minutes * 60)) -timeout=$seconds_max \
+    -rss_limit_mb=$memory_max_mb -max_len=$input_max -print_final_stats=1 -use_value_profile=0 \
+    -artifact_prefix="$findings/$target-" "$grown" "$corpus/$target" >"$log" 2>&1 && found=none || found=FOUND
+  [ $found = none ] || failed=1
+  edges=$(grep -o 'cov: [0-9]*' "$log" | tail -1 | tr -dc 0-9)
+  inputs=$(grep -o 'corp: [0-9]*' "$log" | tail -1 | tr -dc 0-9)
+  printf '%-12s %12s %9s %9s %8s %9s %s\n' "$target" "$(stat_of "$log" number_of_executed_units)" \
+    "$(stat_of "$log" average_exec_per_sec)" "${edges:--}" "${inputs:--}" \
+    "$(stat_of "$log" peak_rss_mb)" "$([ $found = none ] && echo none || echo "see $log")"
+  if [ $found = none ] && [ "${KEEP:-1}" = 1 ]; then keep "$target" "$grown"; fi
+done
+exit $failed

@@ -1,0 +1,149 @@
+// Every call of the Api that is answered once: any message of its type, from an administrator, a
+// user or somebody unknown, through the operation and back as a reply; and the same message as JSON
+// and back. The first byte says which call, the second who calls.
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/stubs/logging.h>
+
+#include <nlohmann/json.hpp>
+
+#include "proto/json/call_options.h"
+#include "proto/json/json_reader.h"
+#include "proto/json/json_writer.h"
+#include "server/api/operations.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/message_mutator.h"
+#include "tests/fuzz/portless_server.h"
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace hai::fuzz {
+namespace {
+
+using google::protobuf::Message;
+
+constexpr size_t kReasonMax = 20'000;  // of a spec with many mistakes
+constexpr Duration kLongest = 8s;
+
+struct Call {
+  std::string name;
+  std::function<std::unique_ptr<Message>()> make;
+  // False: it was refused.
+  std::function<bool(PortlessServer&, const Caller&, const Message&)> run;
+};
+
+template <typename Request, typename Reply>
+bool run_call(PortlessServer& server, Prepared<Reply> (Operations::*operation)(const Request&),
+              const Caller& caller, const Message& message) {
+  Prepared<Reply> prepared =
+      (server.serving().operations().*operation)(static_cast<const Request&>(message));
+  if (!prepared.is_ok()) return judge_reason(prepared.status().message(), kReasonMax), false;
+  // Outlives this call if the answer is late.
+  auto outcome = std::make_shared<std::optional<Result<Fill<Reply>>>>();
+  std::move(prepared).value()(caller,
+                              [outcome](Result<Fill<Reply>> fill) { *outcome = std::move(fill); });
+  if (!server.run_until([&] { return outcome->has_value(); }, kLongest)) {
+    broken(Request::descriptor()->name() + " is not answered");
+  }
+  const Result<Fill<Reply>>& fill = **outcome;
+  if (!fill.is_ok()) return judge_reason(fill.status().message(), kReasonMax), false;
+  Reply reply;
+  fill.value()(reply);
+  if (!nlohmann::json::accept(to_json_text(reply))) broken("a reply that is no JSON");
+  return true;
+}
+
+template <typename Request, typename Reply>
+Call call_of(const char* name, Prepared<Reply> (Operations::*operation)(const Request&)) {
+  return {name, [] { return std::make_unique<Request>(); },
+          [operation](PortlessServer& server, const Caller& caller, const Message& message) {
+            return run_call<Request, Reply>(server, operation, caller, message);
+          }};
+}
+
+const std::vector<Call>& calls() {
+  static const std::vector<Call> all = {
+#define HAI_CALL(name, Request, Reply) call_of<v1::Request, v1::Reply>(#name, &Operations::name),
+      HAI_OPERATIONS(HAI_CALL)
+#undef HAI_CALL
+  };
+  return all;
+}
+
+bool is_for_anyone(const Call& call) {
+  const auto& options = call_named(call.name).options();
+  return options.ExtensionSize(v1::route) > 0 &&
+         options.GetExtension(v1::route, 0).role() == "anyone";
+}
+
+// Of several things each has its own answer, and of none there is none: both ports refuse who is
+// not known before that (server/rpc/call_guard.h).
+bool is_of_several(const Call& call) {
+  return call.name == "SubmitJobs" || call.name == "ControlJob" || call.name == "ControlNode";
+}
+
+// As JSON it is what REST would take, if anything: then it comes back the same.
+void try_json(const Message& message) {
+  const std::string text = to_json_text(message);
+  if (!nlohmann::json::accept(text)) broken("no JSON: " + text);
+  const std::unique_ptr<Message> read(message.New());
+  const Status status = read_json(text, {}, *read);
+  if (!status.is_ok()) return judge_reason(status.message(), kReasonMax);
+  const std::string own = to_json_text(*read);
+  const std::unique_ptr<Message> again(message.New());
+  if (!read_json(own, {}, *again).is_ok()) return;
+  if (to_json_text(*again) != own) broken("comes back changed as JSON: " + own);
+}
+
+Caller caller_of(size_t who) {
+  if (who == 0) return {.trusted_user = PortlessServer::kAdmin};
+  if (who == 1) return {.trusted_user = PortlessServer::kUser};
+  return {.token_hash = std::string(64, '0')};
+}
+
+void run(std::string_view input) {
+  google::protobuf::SetLogHandler(nullptr);  // it complains of each text that is none
+  const Call& call = calls()[take_choice(input, calls().size())];
+  const size_t who = take_choice(input, 3);
+  const std::unique_ptr<Message> message = call.make();
+  if (!message->ParseFromArray(input.data(), static_cast<int>(input.size()))) return;
+  try_json(*message);
+  PortlessServer& server = PortlessServer::shared();
+  const bool is_done = call.run(server, caller_of(who), *message);
+  if (is_done && who == 2 && !is_for_anyone(call) && !is_of_several(call)) {
+    broken(call.name + " for somebody unknown");
+  }
+  static int64_t runs = 0;
+  if (++runs % 64 == 0) server.judge();
+}
+
+std::string mutated(std::string_view input, Rng& rng) {
+  std::string head(input.substr(0, 2));
+  head.resize(2);
+  const std::string_view rest = input.substr(std::min<size_t>(2, input.size()));
+  if (rng.chance(0.05)) head[0] = static_cast<char>(rng.below(calls().size()));
+  if (rng.chance(0.05)) head[1] = static_cast<char>(rng.below(3));
+  const std::unique_ptr<Message> message =
+      calls()[static_cast<uint8_t>(head[0]) % calls().size()].make();
+  message->ParsePartialFromArray(rest.data(), static_cast<int>(rest.size()));
+  mutate_message(rng, *message);
+  return head + message->SerializePartialAsString();
+}
+
+}  // namespace
+}  // namespace hai::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  hai::fuzz::run(hai::fuzz::text_of(data, size));
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
+  hai::Rng rng(seed);
+  if (rng.chance(0.1)) return LLVMFuzzerMutate(data, size, max_size);
+  const std::string own = hai::fuzz::mutated(hai::fuzz::text_of(data, size), rng);
+  if (own.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
+  std::copy(own.begin(), own.end(), data);
+  return own.size();
+}

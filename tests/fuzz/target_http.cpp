@@ -1,0 +1,109 @@
+// All that comes over one connection of HTTP, from the first byte to the operation: the session and
+// its parser, the routes, queries and bodies. The answer is HTTP or none, and never the server's
+// own failure. "TOKEN" in an input stands for an administrator's token, "USER" for a user's.
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "server/http/http_session.h"
+#include "server/http/routes.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/portless_server.h"
+
+namespace hai::fuzz {
+namespace {
+
+constexpr size_t kSentMax = 64 << 10;  // what a socket takes at once
+constexpr Duration kQuiet = 20ms;      // then nothing comes any more: a stream of events, say
+constexpr Duration kLongest = 8s;
+
+void put_in(std::string& text, std::string_view word, std::string_view value) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
+    text.replace(at, word.size(), value);
+    at += value.size();
+  }
+}
+
+// The client's end: says all it has to say at once, and that nothing follows.
+class Client {
+ public:
+  Client(int fd, const std::string& text) : fd_(fd) {
+    (void)!::send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ::shutdown(fd_, SHUT_WR);
+  }
+  ~Client() { ::close(fd_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // Whether something came.
+  bool hear() {
+    char buffer[16 << 10];
+    bool has_come = false;
+    for (ssize_t n = 1; n > 0;) {
+      n = ::recv(fd_, buffer, sizeof(buffer), MSG_DONTWAIT);
+      if (n <= 0) break;
+      has_come = true;
+      if (answer_.size() < 64) answer_.append(buffer, static_cast<size_t>(n));
+    }
+    return has_come;
+  }
+  const std::string& answer() const { return answer_; }
+
+ private:
+  const int fd_;
+  std::string answer_;
+};
+
+void judge_answer(const std::string& answer) {
+  if (answer.empty()) return;  // it may hang up on what is no HTTP
+  if (!answer.starts_with("HTTP/1.")) broken("the answer is no HTTP: " + answer.substr(0, 60));
+  const int status = std::atoi(answer.substr(9, 3).c_str());
+  if (status < 200 || status == 500 || status == 502) broken("answered " + answer.substr(0, 60));
+}
+
+void run(std::string text) {
+  PortlessServer& server = PortlessServer::shared();
+  put_in(text, "TOKEN", PortlessServer::kAdminToken);
+  put_in(text, "USER", PortlessServer::kUserToken);
+  text.resize(std::min(text.size(), kSentMax));
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return;
+  boost::asio::ip::tcp::socket socket(server.context(), boost::asio::ip::tcp::v4(), ends[0]);
+  Client client(ends[1], text);
+
+  const HttpLimits limits = server.serving().http_limits();
+  const HttpServer::Handler handler = [&](const HttpRequest& request, HttpRespond respond) {
+    server.serving().routes().handle(request, std::move(respond));
+  };
+  bool is_over = false;
+  // The context outlives the session, whoever owns it.
+  const std::shared_ptr<boost::asio::io_context> context(&server.context(), [](void*) {});
+  auto session = HttpSession::make(
+      context, std::move(socket), nullptr, limits, handler,
+      {.known = [](HttpSession*) {}, .ended = [&](HttpSession*) { is_over = true; }});
+  session->start();
+  auto heard_at = std::chrono::steady_clock::now();
+  const auto is_quiet = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    if (client.hear()) heard_at = now;
+    return is_over || now - heard_at > kQuiet;
+  };
+  server.run_until(is_quiet, kLongest);
+  client.hear();
+  if (!is_over) session->close();
+  session.reset();
+  // What it has posted before its end refers to what is here.
+  server.context().restart();
+  server.context().poll();
+  judge_answer(client.answer());
+}
+
+}  // namespace
+}  // namespace hai::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  hai::fuzz::run(std::string(hai::fuzz::text_of(data, size)));
+  return 0;
+}
