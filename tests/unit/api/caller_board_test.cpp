@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 // Ann has the token "hash-a", the board follows what becomes of her.
 struct World {
   Cluster c = cluster(nodes(1, gpus(8)));
-  UnixTime now = c.now();
+  UnixTime now = c.now;
   CallerBoard board{[this] { return now; }};
 
   void tell(EventBody body) {
