@@ -389,7 +389,6 @@ struct Serving::Impl {
   TimerId token_timer = 0;
   MonoTime next_note{};
   std::unique_ptr<MungeReader> munge;
-  CallerBoard callers;
   AuditTrail audit;
   IdentityBoard identities;
   Controller controller;

@@ -1,7 +1,7 @@
 // Signing in and out for pages: the token of a session goes into a cookie that scripts cannot read.
 
 #include "proto/json/json_reader.h"
-#include "server/api/audit_facts.h"
+#include "server/api/audit_words.h"
 #include "server/api/caller_board.h"
 #include "server/auth/token.h"
 #include "server/http/cookies.h"

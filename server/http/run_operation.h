@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "proto/json/json_writer.h"
-#include "server/api/audit_facts.h"
+#include "server/api/audit_words.h"
 #include "server/api/operations.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "proto/json/call_options.h"
+#include "server/api/audit_words.h"
 #include "server/auth/token.h"
 #include "server/rpc/status_map.h"
 

@@ -1,5 +1,6 @@
 // Streams: logs, changes of a job, events.
 
+#include "server/api/audit_words.h"
 #include "server/api/event_tail.h"
 #include "server/api/job_tail.h"
 #include "server/api/log_router.h"

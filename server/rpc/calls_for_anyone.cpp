@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/json/call_options.h"
+#include "server/api/audit_words.h"
 #include "server/rpc/connection_table.h"
 #include "server/rpc/status_map.h"
 

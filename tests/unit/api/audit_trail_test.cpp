@@ -1,4 +1,5 @@
 #include "server/api/audit_trail.h"
+#include "server/api/audit_words.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "server/api/audit_facts.h"
+#include "server/api/audit_words.h"
 
 #include <fmt/core.h>
 
