@@ -44,7 +44,7 @@ HttpResponse session_response(const HttpParts& parts, v1::SignInReply reply,
 void sign_in(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {
   v1::SignInRequest request;
   Status status = check_same_origin(http);
-  if (status.is_ok()) status = read_json(http.body, {}, request);
+  if (status.is_ok() && !http.body.empty()) status = read_json(http.body, {}, request);
   if (!status.is_ok()) return respond(problem(status));
   tell_request(request, *http.facts);
   const std::string secret(session_cookie(http));

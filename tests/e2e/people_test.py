@@ -128,7 +128,7 @@ class PeopleTest(unittest.TestCase):
         _, secret = self.make_token("--user", "eve")
         streams = self.open_streams(job, secret)
         began = time.monotonic()
-        self.cluster.ok("user", "set", "eve", "--active", "false")
+        self.cluster.ok("user", "set", "eve", "--active", "no")
         ends = self.check_all_end(*streams, began)
         self.assertLess(max(took for name, took in ends.items() if "http" in name), WITHIN_SECONDS)
 
@@ -189,6 +189,7 @@ class PeopleTest(unittest.TestCase):
         head["X-Hai-Csrf"] = csrf
         self.assertEqual(self.server.get("/api/v1/users/eva", "PUT", body, head)[0], 200)
         again = self.server.get("/api/v1/session", "POST", None, {**plain, "Cookie": cookie})
+        self.assertEqual(again[0], 200, again)
         self.assertEqual(json.loads(again[2])["csrf"], csrf)
         self.assertEqual(self.server.get("/api/v1/session", "DELETE", None, head)[0], 204)
         self.assertEqual(self.server.get("/api/v1/whoami", headers=head)[0], 401)
