@@ -250,7 +250,13 @@ class BeastSession final : public HttpSession,
     message_->set(http::field::content_type, response.content_type);
     message_->set(http::field::cache_control, "no-store");
     message_->set("X-Content-Type-Options", "nosniff");
-    for (const auto& [name, value] : response.headers) message_->set(name, value);
+    for (const auto& [name, value] : response.headers) {
+      if (name == "Set-Cookie") {
+        message_->insert(name, value);  // One does not replace another.
+      } else {
+        message_->set(name, value);
+      }
+    }
     if (stream_source_) {
       // Neither length nor chunks: the end of the connection is the end of a streamed body.
       keep_alive_ = false;

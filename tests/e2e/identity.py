@@ -145,6 +145,8 @@ class Browser:
             form = Form(page.text)
             if form.action is None or (until and page.url.startswith(until)):
                 return page
+            if form.fields.get("user_code") == "":  # it wants the code of another device
+                return page
             if "login" in form.fields:
                 form.fields.update(login=user, password="x")
             form.fields.update(answers or {})

@@ -23,12 +23,13 @@ try {
   await page.getByRole('button', { name: 'Sign-in' }).click();
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.waitForURL(`${url}/**`);
-  const seen = await page.evaluate(async () => ({
-    who: await (await fetch('/api/v1/whoami')).json(),
+  const seen = await page.evaluate(() => ({
+    url: location.href,
     cookie: document.cookie,
     kept: JSON.stringify({ ...localStorage, ...sessionStorage }),
   }));
-  console.log(JSON.stringify({ url: page.url(), ...seen }));
+  const who = await (await page.goto(`${url}/api/v1/whoami`)).json();
+  console.log(JSON.stringify({ ...seen, who }));
 } finally {
   await browser.close();
 }
