@@ -19,8 +19,9 @@ std::optional<EventPage> page_from_feed(const EventFeed& feed, const ClusterStat
   const auto limit = static_cast<size_t>(request.limit);
   if (request.after_seq) {
     if (*request.after_seq < feed.before_first()) return std::nullopt;
-    for (int64_t seq = *request.after_seq + 1; seq <= feed.last_seq(); ++seq) {
-      const Event& event = *feed.find(seq);
+    // Counted up only while there are more: any number may be asked for, also the last of all.
+    for (int64_t seq = *request.after_seq; seq < feed.last_seq();) {
+      const Event& event = *feed.find(++seq);
       if (!filter.passes(state, event)) continue;
       page.events.push_back(view_event(state, event, filter.sight));
       if (page.events.size() == limit) {

@@ -149,6 +149,17 @@ TEST_F(Routes, LogsAreText) {
   EXPECT_EQ(get(path + "?follow=true").body, "line one\nline two\n");
 }
 
+// Any number may be asked for: one more than the last of all was the first, and ended the server.
+TEST_F(Routes, AfterTheLastOfAllEventsThereAreNone) {
+  const int64_t id = submit("a");
+  for (const std::string& path : {fmt::format("/api/v1/jobs/{}/events?after=", id),
+                                  std::string("/api/v1/events?format=list&after=")}) {
+    const Answer answer = get(path + "9223372036854775807");
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_TRUE(answer.content()["events"].empty()) << answer.body;
+  }
+}
+
 TEST_F(Routes, EventsAreStreamed) {
   submit("a");
   const std::string stream = http_exchange(
