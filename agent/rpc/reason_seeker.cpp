@@ -28,7 +28,7 @@ void ReasonSeeker::seek(const std::string& server, const TlsTexts& texts) {
       shared->is_seeking = false;
       if (!why.is_ok()) shared->found = {.server = server, .why = std::move(why)};
     }).detach();
-  } catch (const std::system_error&) {  // As many threads as the system allows: the reason can wait.
+  } catch (const std::system_error&) {  // No thread is left for it: the reason can wait.
     shared_.reset();
   }
 }

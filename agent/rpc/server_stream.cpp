@@ -20,6 +20,8 @@ std::shared_ptr<grpc::Channel> make_channel(const ServerStreamOptions& options) 
   grpc::ChannelArguments arguments;
   // Otherwise all channels of a process to one server would share one TCP connection.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // A node's http_proxy is for other programs.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive_ms);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive_ms);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
