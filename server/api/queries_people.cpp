@@ -36,7 +36,9 @@ void Queries::who_am_i(const Caller& caller, Done<WhoAmIView> done) {
       [done](const Controller::ReadContext& context, const Actor& actor) {
         const User* user = context.state.find_user(actor.user);
         if (user == nullptr) return done(not_found("user {} does not exist", actor.user));
-        done(WhoAmIView{*user, quotas_in_force(context.state, *user), context.cluster});
+        WhoAmIView view{*user, quotas_in_force(context.state, *user), context.cluster};
+        view.user.role = actor.role;  // no more than his token's scope
+        done(std::move(view));
       },
       done);
 }

@@ -180,7 +180,8 @@ std::shared_ptr<void> Gate::enter(const std::string& address) {
   }
   ++inside_->all;
   ++of_address;
-  return {nullptr, [inside = inside_, address](void*) {
+  // Not null, which would say that there is no room.
+  return {inside_.get(), [inside = inside_, address](void*) {
             const std::lock_guard again(inside->mutex);
             --inside->all;
             const auto found = inside->by_address.find(address);

@@ -149,7 +149,7 @@ class PeopleTest(unittest.TestCase):
         _, reader = self.make_token("--scope", "read", "--ttl", "7d", "--label", "reader")
         env = self.config_with(reader)
         self.assertIn("node-1", self.cluster.ok("nodes", env=env))
-        refused = self.cluster.hai("nodes", "cordon", "node-1", "--reason", "no", env=env)
+        refused = self.cluster.hai("cordon", "node-1", "--reason", "no", env=env)
         self.assertEqual(refused.code, 4)
         self.assertIn("its scope is read", refused.err)
         for words in (["--ttl", "1s"], ["--ttl", "11y"], ["--ttl", "soon"]):
@@ -205,7 +205,7 @@ class PeopleTest(unittest.TestCase):
         held = resident_bytes(self.server) - before
         refused = sum(stranger.is_refused for stranger in strangers)
         print(f" {refused} refused, {held // MEGABYTE} MB held", end=" ")
-        self.assertGreaterEqual(refused, 36)
+        self.assertEqual(refused, 36)  # of one address four are read
         self.assertLess(held, 40 * MEGABYTE)
         for stranger in strangers:
             stranger.socket.close()

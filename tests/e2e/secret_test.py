@@ -155,7 +155,7 @@ class SecretTest(ClusterTest):
         self.assertEqual(refused.code, 2, "a value is no argument")
         empty = cluster.hai("secret", "set", "key", stdin="")
         self.assertIn("there is no value", empty.err)
-        bad = cluster.hai("run", "-", "--secret", "nonsense", stdin="{}")
+        bad = cluster.hai("exec", "true", "--", "--secret", "nonsense")
         self.assertIn("VARIABLE=NAME", bad.err)
         self.assertIn("spec.secrets", cluster.ok("secret", "--help"))
 
