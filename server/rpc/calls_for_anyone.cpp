@@ -157,7 +157,7 @@ class Call final : public grpc::ServerGenericBidiReactor,
 // How the call has to end here and now; ok if it may go on.
 Status judge(const CallSite& site, grpc::GenericCallbackServerContext& context,
              std::shared_ptr<void>& reading, const Caller& caller) {
-  static Gate gate({.all = 16, .per_address = 4});
+  static Gate gate({.all = 8, .per_address = 4});
   const Standing standing = site.standing.get();
   if (!standing.answers_reads()) return why_not_leading(standing);
   if (site.callers.knows(caller)) return ok();

@@ -292,9 +292,12 @@ class Cluster:
         return self.json("nodes", name)
 
     def wait_node(self, name, liveness="up", seconds=30):
-        return eventually(
-            f"{name} is {liveness}", lambda: self.node(name)["liveness"] == liveness, seconds
-        )
+        def probe():  # It may not be known yet.
+            return any(
+                node["name"] == name and node["liveness"] == liveness for node in self.json("nodes")
+            )
+
+        return eventually(f"{name} is {liveness}", probe, seconds)
 
     def log(self, job, *options):
         """What a rank of it wrote."""

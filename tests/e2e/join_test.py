@@ -206,7 +206,7 @@ class JoinTest(unittest.TestCase):
             (["n1", "--ttl", "soon"], "ttl"),
         ):
             done = self.cluster.hai("node", "token", "create", *words)
-            self.assertEqual(done.code, 2, done)
+            self.assertEqual(done.code, 4, done)
             self.assertIn(sentence, done.err)
             self.assertEqual(len(done.err.splitlines()), 1, done.err)
 
