@@ -23,7 +23,7 @@ struct Trail : ::testing::Test {
   Timeline timeline;
   VirtualLoop loop{timeline};
   Cluster c = cluster(nodes(1, gpus(8)));
-  CallerBoard callers;
+  CallerBoard callers{[this] { return loop.wall_now(); }};
   KeptAudit log{loop};
   AuditTrail trail{loop, callers, &log, [this] { return loop.wall_now(); }};
 

@@ -103,7 +103,9 @@ TEST_F(Audit, EveryRouteLeavesWhatTheContractSays) {
         });
         ASSERT_TRUE(entry.has_value()) << what << " after " << before;
         EXPECT_EQ(entry->address, "127.0.0.1") << what;
-        if (!entry->user.empty()) EXPECT_EQ(entry->token.size(), 12u) << what;
+        if (!entry->user.empty()) {
+          EXPECT_EQ(entry->token.size(), 12u) << what;
+        }
       }
     }
   }
