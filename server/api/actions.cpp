@@ -168,11 +168,6 @@ Status Actions::check_seen(const Caller& caller, const std::vector<std::string>&
 
 void Actions::set_secret(const Caller& caller, const std::string& name,
                          std::shared_ptr<const WipedText> value, Done<Secret> done) {
-  if (settings_.sealer == nullptr) {
-    return done(failed_precondition(
-        "this server keeps no secrets: its config names no secrets.key_file; an administrator "
-        "makes one (docs/operations/secrets.md)"));
-  }
   if (Status status = check_person("secret name", name); !status.is_ok()) return done(status);
   if (name.find('@') != std::string::npos) {
     return done(invalid_argument("secret name may have letters, digits and . _ - only"));
@@ -180,6 +175,14 @@ void Actions::set_secret(const Caller& caller, const std::string& name,
   controller_.read(
       caller,
       [this, caller, name, value, done](const Controller::ReadContext&, const Actor& actor) {
+        if (actor.scope == TokenScope::read) {
+          return done(permission_denied("a token of scope read sets no secrets"));
+        }
+        if (settings_.sealer == nullptr) {
+          return done(failed_precondition(
+              "this server keeps no secrets: its config names no secrets.key_file; an "
+              "administrator makes one (docs/operations/secrets.md)"));
+        }
         const std::string user = actor.user;
         const std::string sealed = settings_.sealer->seal(seal_name(user, name), value->text);
         controller_.submit(caller, SetSecret{{.user = user, .name = name, .sealed = sealed}},

@@ -88,13 +88,16 @@ void read_as(Controller& controller, const Caller& caller, Role role, std::strin
 // The secret is in this answer and nowhere else: only its hash is kept.
 Prepared<v1::CreateJoinTokenReply> Operations::CreateJoinToken(
     const v1::CreateJoinTokenRequest& request) {
-  RETURN_IF_ERROR(parts_.enrollment.check_can_issue());
   const Result<Token> asked = token_of(request);
   RETURN_IF_ERROR(asked.status());
   return [this, asked = asked.value()](const Caller& caller,
                                        Answer<v1::CreateJoinTokenReply> answer) {
     parts_.queries.who_am_i(caller, [this, caller, asked, answer](const Result<WhoAmIView>& me) {
       if (!me.is_ok()) return answer(me.status());
+      if (me.value().user.role != Role::admin) {
+        return answer(permission_denied("only admins say which machines may join"));
+      }
+      if (const Status can = parts_.enrollment.check_can_issue(); !can.is_ok()) return answer(can);
       const std::string secret = make_token_secret();
       Token token = asked;
       token.hash = hash_token(secret);

@@ -121,18 +121,18 @@ TEST_F(JobRoutes, TheSpecComesBackWithItsSecretsForWhoMaySeeThem) {
   const std::string operator_token = token_of("olga", "operator");
   const Answer job = ask("POST", "/api/v1/jobs",
                          "version: 2\nname: s\nspec: {workspace: /data, entrypoint: a.py, "
-                         "environments: {KEY: secret}}\n",
+                         "environments: {KEY: hidden}}\n",
                          "", ann);
   ASSERT_EQ(job.status, 201) << job.body;
   const std::string path = fmt::format("/api/v1/jobs/{}/spec", job.content()["id"].get<int>());
   for (const std::string& token : {ann, operator_token}) {
     const Answer spec = ask("GET", path, "", "", token);
     EXPECT_NE(spec.head.find("application/yaml"), std::string::npos);
-    EXPECT_NE(spec.body.find("KEY: secret"), std::string::npos) << spec.body;
+    EXPECT_NE(spec.body.find("KEY: hidden"), std::string::npos) << spec.body;
   }
   const Answer hidden = ask("GET", path, "", "", bob);
   EXPECT_EQ(hidden.status, 200);
-  EXPECT_EQ(hidden.body.find("secret"), std::string::npos);
+  EXPECT_EQ(hidden.body.find("hidden"), std::string::npos);
   EXPECT_NE(hidden.body.find("shown to ann"), std::string::npos);
   EXPECT_EQ(get("/api/v1/jobs/99/spec").status, 404);
 }
