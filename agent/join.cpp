@@ -1,6 +1,6 @@
 #include "agent/join.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -71,11 +71,13 @@ std::string config_text(const JoinArguments& arguments, const std::string& name,
         std::pair("leaf", &arguments.leaf)}) {
     if (!value->empty()) position += fmt::format("{}: {}\n", key, quoted(*value));
   }
+  std::vector<std::string> servers;
+  for (const std::string& server : arguments.servers) servers.push_back(quoted(server));
   return fmt::format(
       "# Written by hai-agent join. All keys: docs/operations, deploy/agent.yaml.\n"
       "name: {}\n{}data_dir: {}\nservers: [{}]\n"
       "tls:\n  ca: {}\n  certificate: {}\n  key: {}\n",
-      quoted(name), position, kDataDir, quoted(arguments.server), quoted(files.ca),
+      quoted(name), position, kDataDir, fmt::join(servers, ", "), quoted(files.ca),
       quoted(files.certificate), quoted(files.key));
 }
 
@@ -135,7 +137,7 @@ Status check_writable(const Plan& plan, const std::string& config) {
 
 // Whom to believe: the CA that was given, or that one which the server shows and whose fingerprint
 // was given.
-Result<std::string> authority_for(const JoinArguments& arguments) {
+Result<std::string> authority_for(const JoinArguments& arguments, const std::string& server) {
   if (!arguments.ca.empty()) {
     Result<TlsTexts> texts = read_tls_files({.ca = arguments.ca});
     RETURN_IF_ERROR(texts.status());
@@ -143,7 +145,7 @@ Result<std::string> authority_for(const JoinArguments& arguments) {
   }
   const Result<std::vector<std::string>> fingerprints = parse_fingerprints(arguments.fingerprint);
   RETURN_IF_ERROR(fingerprints.status());
-  return authority_shown_by(arguments.server, fingerprints.value());
+  return authority_shown_by(server, fingerprints.value());
 }
 
 Result<NodeCertificateReply> ask(const JoinCall& call) {
@@ -174,6 +176,23 @@ void say_what_is_next(const Plan& plan, const NodeCertificateReply& reply,
   fmt::print("Next: hai-agent --config {} --check-config, then start the agent with it\n", config);
 }
 
+Status join_at(const std::string& server, const std::string& authority, const Plan& plan,
+               const std::string& token, const std::string& config) {
+  const Result<KeyAndRequest> made = make_request(plan.name);
+  RETURN_IF_ERROR(made.status());
+  const Result<NodeCertificateReply> reply = ask({.server = server,
+                                                  .tls = {.ca = authority},
+                                                  .token = token,
+                                                  .node = plan.name,
+                                                  .request = made.value().request});
+  RETURN_IF_ERROR(reply.status());
+  RETURN_IF_ERROR(check_reply(reply.value(), plan.name, made.value().key));
+  const std::string authorities = authorities_to_keep(reply.value(), authority, {server});
+  RETURN_IF_ERROR(write(plan, reply.value(), made.value().key, authorities, config));
+  say_what_is_next(plan, reply.value(), config);
+  return ok();
+}
+
 }  // namespace
 
 void add_join_command(CLI::App& app, JoinArguments& arguments) {
@@ -181,7 +200,11 @@ void add_join_command(CLI::App& app, JoinArguments& arguments) {
       "join", "make this machine a node: gets it a certificate, writes it and the config");
   CLI::App& join = *arguments.app;
   join.fallthrough();
-  join.add_option("SERVER", arguments.server, "host:port of a server's gRPC")->required();
+  join.add_option("SERVERS", arguments.servers,
+                  "host:port of each server's gRPC, with commas: the first that answers is asked, "
+                  "and the agent goes by all")
+      ->delimiter(',')
+      ->required();
   join.add_option("--token", arguments.token,
                   "of `hai node token create`; - reads it from standard input, where other users "
                   "of this machine don't see it")
@@ -220,37 +243,31 @@ Result<std::vector<std::string>> parse_fingerprints(const std::string& text) {
 }
 
 Status join_cluster(const JoinArguments& arguments, const std::string& config) {
-  const HostPort to = split_host_port(arguments.server);
-  if (to.host.empty() || to.port.empty()) {
-    return invalid_argument("SERVER: must be host:port, for example hai-server:7700, is {}",
-                            arguments.server);
+  for (const std::string& server : arguments.servers) {
+    const HostPort to = split_host_port(server);
+    if (!to.host.empty() && !to.port.empty()) continue;
+    return invalid_argument("SERVERS: must be host:port, for example hai-server:7700, is {}",
+                            server);
   }
   const Result<std::string> token = token_of(arguments);
   RETURN_IF_ERROR(token.status());
   const Result<Plan> plan = make_plan(arguments, config);
   RETURN_IF_ERROR(plan.status());
   RETURN_IF_ERROR(check_writable(plan.value(), config));
-  const Result<std::string> authority = authority_for(arguments);
-  RETURN_IF_ERROR(authority.status());
-  // gRPC would not say what is wrong with the server's certificate.
-  RETURN_IF_ERROR(
-      TlsClient::connect(
-          {.address = arguments.server, .texts = {.ca = authority.value()}, .is_grpc = true})
-          .status());
-  const Result<KeyAndRequest> made = make_request(plan.value().name);
-  RETURN_IF_ERROR(made.status());
-  const Result<NodeCertificateReply> reply = ask({.server = arguments.server,
-                                                  .tls = {.ca = authority.value()},
-                                                  .token = token.value(),
-                                                  .node = plan.value().name,
-                                                  .request = made.value().request});
-  RETURN_IF_ERROR(reply.status());
-  RETURN_IF_ERROR(check_reply(reply.value(), plan.value().name, made.value().key));
-  const std::string authorities =
-      authorities_to_keep(reply.value(), authority.value(), {arguments.server});
-  RETURN_IF_ERROR(write(plan.value(), reply.value(), made.value().key, authorities, config));
-  say_what_is_next(plan.value(), reply.value(), config);
-  return ok();
+  Status why;
+  for (const std::string& server : arguments.servers) {
+    const Result<std::string> authority = authority_for(arguments, server);
+    why = authority.status();
+    // gRPC would not say what is wrong with the server's certificate.
+    if (why.is_ok()) {
+      why = TlsClient::connect(
+                {.address = server, .texts = {.ca = authority.value()}, .is_grpc = true})
+                .status();
+    }
+    if (why.is_ok()) return join_at(server, authority.value(), plan.value(), token.value(), config);
+    if (why.code() != Code::unavailable) return why;
+  }
+  return why;
 }
 
 }  // namespace hai

@@ -14,12 +14,12 @@ class App;
 namespace hai {
 
 struct JoinArguments {
-  CLI::App* app = nullptr;  // the subcommand
-  std::string server;       // host:port
-  std::string token;        // "-" = the first line of standard input
-  std::string name;         // "" = as the config says, or this host's
-  std::string ca;           // file; or
-  std::string fingerprint;  // "sha256:HEX", or several with commas
+  CLI::App* app = nullptr;           // the subcommand
+  std::vector<std::string> servers;  // host:port each; the first that answers is asked
+  std::string token;                 // "-" = the first line of standard input
+  std::string name;                  // "" = as the config says, or this host's
+  std::string ca;                    // file; or
+  std::string fingerprint;           // "sha256:HEX", or several with commas
   std::string group;
   std::string zone;
   std::string leaf;

@@ -32,7 +32,7 @@ fs::path file_of(const Context& context) {
 }
 
 // What was kept and holds still; "" = nothing.
-std::string kept_session(const fs::path& path) {
+std::string kept_session(const fs::path& path, const Context& context) {
   std::error_code error;
   const auto used = fs::last_write_time(path, error);
   if (error || fs::file_time_type::clock::now() - used > kUnusedMax) return "";
@@ -43,12 +43,19 @@ std::string kept_session(const fs::path& path) {
   if (json.value("expires_at_us", int64_t{0}) < to_micros(wall_now()) + Duration(1min).count()) {
     return "";
   }
+  // A context of that name may be of another cluster now, which must not see this one's session.
+  if (json.value("servers", std::vector<std::string>()) != context.servers ||
+      json.value("ca", "") != context.ca) {
+    return "";
+  }
   fs::last_write_time(path, fs::file_time_type::clock::now(), error);
   return json.value("token", "");
 }
 
-Status keep_session(const fs::path& path, const v1::SignInReply& session) {
+Status keep_session(const fs::path& path, const Context& context, const v1::SignInReply& session) {
   const nlohmann::json json = {{"token", session.secret()},
+                               {"servers", context.servers},
+                               {"ca", context.ca},
                                {"expires_at_us", session.expires_at_us()}};
   RETURN_IF_ERROR(make_directories(path.parent_path().string(), 0700));
   return write_file(path.string(), json.dump() + "\n", 0600);
@@ -93,7 +100,7 @@ Result<std::string> make_credential(const std::string& socket) {
 
 Result<std::string> munge_session(const Context& context, const TlsTexts& tls) {
   const fs::path path = file_of(context);
-  if (std::string kept = kept_session(path); !kept.empty()) return kept;
+  if (std::string kept = kept_session(path, context); !kept.empty()) return kept;
   Result<std::string> credential = make_credential(context.munge);
   if (!credential.is_ok()) return credential.status();
   v1::SignInRequest request;
@@ -101,7 +108,7 @@ Result<std::string> munge_session(const Context& context, const TlsTexts& tls) {
   Client client(context.servers, "", tls);
   const Result<v1::SignInReply> session = client.sign_in(request);
   if (!session.is_ok()) return session.status();
-  RETURN_IF_ERROR(keep_session(path, session.value()));
+  RETURN_IF_ERROR(keep_session(path, context, session.value()));
   return session.value().secret();
 }
 

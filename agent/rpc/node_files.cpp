@@ -44,7 +44,7 @@ std::string authorities_to_keep(const NodeCertificateReply& reply, const std::st
   const bool do_all_pass = std::ranges::none_of(servers, [&](const std::string& server) {
     const auto client = TlsClient::connect(
         {.address = server, .texts = {.ca = named}, .timeout = 2s, .is_grpc = true});
-    return client.status().code() == Code::permission_denied;
+    return !client.is_ok();  // also one that is down: nobody knows what it will show
   });
   return do_all_pass ? named : joined_certificates(named, believed);
 }
@@ -52,7 +52,13 @@ std::string authorities_to_keep(const NodeCertificateReply& reply, const std::st
 Status keep_reply(const TlsFiles& files, const NodeCertificateReply& reply, const std::string& key,
                   const std::string& authorities) {
   const bool is_same = joined_certificates(text_in(files.ca), "") == authorities;
-  if (!is_same && !is_authoritys_own(files.ca)) {
+  // Only where it is this node's own file: a system's or a site's is not for hai to write.
+  const auto folder_of = [](const std::string& path) {
+    return std::filesystem::path(path).parent_path();
+  };
+  const bool is_own =
+      !std::filesystem::is_symlink(files.ca) && folder_of(files.ca) == folder_of(files.certificate);
+  if (!is_same && is_own && !is_authoritys_own(files.ca)) {
     RETURN_IF_ERROR(replace_file(files.ca, authorities, 0644));
   }
   return replace_pair(files, key, reply.certificate);

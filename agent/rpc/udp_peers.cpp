@@ -52,13 +52,14 @@ struct UdpPeers::Impl : std::enable_shared_from_this<Impl> {
     }
   }
 
-  // One of that node, from where it was asked, to this question.
+  // One of that node, to this question. From where it comes says nothing: a machine with several
+  // addresses answers from any of them.
   void handle_answer(std::string_view datagram, const PeerMessage& said) {
-    const auto asked = asked_at.find(said.from);
-    if (said.nonce != nonce || asked == asked_at.end() || asked->second != sender) return;
-    const std::string key = key_to_ask_with(said.from);
-    if (key.empty() || !decode_peer_message(datagram, key)) return;
-    listener.answered(said.round, said.from, said.answer);
+    if (said.nonce != nonce) return;
+    for (const std::string& key : keys_to_ask_with(said.from)) {
+      if (!decode_peer_message(datagram, key)) continue;
+      return listener.answered(said.round, said.from, said.answer);
+    }
   }
 
   std::vector<std::string> keys_to_be_asked_with(const std::string& asker) const {
@@ -66,22 +67,24 @@ struct UdpPeers::Impl : std::enable_shared_from_this<Impl> {
     for (const std::string& own : {keys.own, own_before}) {
       if (!own.empty()) found.push_back(peer_key_of_pair(own, asker));
     }
-    const bool has_own_key = !keys.own.empty() && keys.peers.contains(asker);
-    if (!has_own_key && !options.agent_token.empty()) found.push_back(options.agent_token);
+    if (!options.agent_token.empty()) found.push_back(options.agent_token);
     return found;
   }
 
-  // "" = there is none.
-  std::string key_to_ask_with(const std::string& node) const {
+  // As long as this agent has the token of all, it is for those that know nothing else: agents of a
+  // version before the keys of pairs.
+  std::vector<std::string> keys_to_ask_with(const std::string& node) const {
+    std::vector<std::string> all;
     const auto found = keys.peers.find(node);
-    return found == keys.peers.end() ? options.agent_token : found->second;
+    if (found != keys.peers.end() && !found->second.empty()) all.push_back(found->second);
+    if (!options.agent_token.empty()) all.push_back(options.agent_token);
+    return all;
   }
 
   void ask(int64_t round, const std::string& node, const udp::endpoint& to) {
-    const std::string key = key_to_ask_with(node);
-    if (key.empty()) return;
-    asked_at[node] = to;
-    send({.nonce = nonce, .round = round, .from = options.node, .to = node}, to, key);
+    for (const std::string& key : keys_to_ask_with(node)) {
+      send({.nonce = nonce, .round = round, .from = options.node, .to = node}, to, key);
+    }
   }
 
   // What can't be sent is lost like any datagram: the next round asks again.
@@ -110,8 +113,7 @@ struct UdpPeers::Impl : std::enable_shared_from_this<Impl> {
   udp::resolver resolver;
   uint64_t nonce = 0;
   PeerKeys keys;
-  std::string own_before;                         // until the last set_keys()
-  std::map<std::string, udp::endpoint> asked_at;  // by node: where its answer comes from
+  std::string own_before;  // until the last set_keys()
   Listener listener;
   udp::endpoint sender;
   std::array<char, kPeerMessageBytesMax> buffer{};
@@ -159,7 +161,6 @@ void UdpPeers::set_keys(PeerKeys keys) {
 
 void UdpPeers::prepare(const std::vector<Peer>& peers) {
   impl_->endpoints.clear();
-  impl_->asked_at.clear();
   for (const Peer& peer : peers) impl_->resolve(peer, nullptr);
 }
 

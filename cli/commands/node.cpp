@@ -1,5 +1,7 @@
 // Identities of nodes: tokens with which machines join, and taking certificates back.
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -48,8 +50,8 @@ Result<std::string> join_command(const Session& session, const std::string& secr
   const Result<TlsTexts> tls = tls_of(context.value());
   RETURN_IF_ERROR(tls.status());
   if (tls.value().ca.empty()) return std::string();
-  return fmt::format("hai-agent join {} --token {} {}", context.value().servers.front(), secret,
-                     trust_words(context.value(), tls.value()));
+  return fmt::format("hai-agent join {} --token {} {}", fmt::join(context.value().servers, ","),
+                     secret, trust_words(context.value(), tls.value()));
 }
 
 int create(Session& session, const Options& options) {

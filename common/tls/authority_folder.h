@@ -24,7 +24,7 @@ class AuthorityFolder {
     return {.certificate = path_ + "/" + name + ".crt", .key = path_ + "/" + name + ".key"};
   }
 
-  // Makes the folder, with mode 0700, if it is not there.
+  // Makes the folder if it is not there.
   Status make() const;
   Result<KeyAndCertificate> read() const;
   Status write_authority(const KeyAndCertificate& authority) const;

@@ -61,6 +61,12 @@ Status Enrollment::check_token(const Caller& caller, const std::string& node) {
     return unauthenticated("the join token is not known here or was revoked");
   }
   RETURN_IF_ERROR(check_use(*token, loop_.wall_now()));
+  const NodeIdentity* known = controller_.state().find_identity(node);
+  if (known != nullptr && known->revoked_at && token->created_at <= *known->revoked_at) {
+    return permission_denied(
+        "the identity of {} was revoked after this join token was made: it needs a newer one",
+        node);
+  }
   if (is_in_list(node, token->nodes)) return ok();
   return permission_denied("this join token is not for {}, but for {}", node.substr(0, 255),
                            token->nodes.substr(0, 200));
@@ -93,7 +99,12 @@ Status Enrollment::check_renewal(const std::string& node, UnixTime begins) const
     return resource_exhausted("the certificate of {} is being renewed already", node);
   }
   const NodeIdentity* known = controller_.state().find_identity(node);
-  if (known == nullptr || known->serial.empty()) return ok();
+  if (known == nullptr) return ok();
+  // Of a server that has just begun to lead the state knows more than the board.
+  if (known->revoked_at && begins <= *known->revoked_at) {
+    return permission_denied("the identity of {} was revoked", node);
+  }
+  if (known->serial.empty()) return ok();
   const Duration age = loop_.wall_now() - known->issued_at;
   const Duration rest = rest_of(options_.life);
   if (age < Duration(0) || age >= rest) return ok();

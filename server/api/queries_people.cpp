@@ -91,11 +91,15 @@ void Queries::list_tokens(const Caller& caller, const std::string& user,
 void Queries::find_token(const Caller& caller, const std::string& id, Done<Token> done) {
   controller_.read(
       caller,
-      [id, done](const Controller::ReadContext& context, const Actor& actor) {
+      [id, own = caller.token_hash, done](const Controller::ReadContext& context,
+                                          const Actor& actor) {
         for (const auto& [hash, token] : context.state.tokens()) {
           const bool may_see = token.user == actor.user || actor.role == Role::admin;
           if (token.kind == TokenKind::join) continue;  // which are listed by themselves
-          if (may_see && token_id(hash) == id) return done(token);
+          if (!may_see || token_id(hash) != id) continue;
+          if (token.scope <= actor.scope || hash == own) return done(token);
+          return done(permission_denied("a token of scope {} ends none of scope {}",
+                                        to_string(actor.scope), to_string(token.scope)));
         }
         done(not_found("token {} does not exist", id));
       },

@@ -130,7 +130,7 @@ Result<Claims> read_claims(const Json& object, const ClaimNames& names) {
   }
   // An address that nobody has looked at may be somebody else's.
   const auto verified = object.find("email_verified");
-  if (names.user == "email" && verified != object.end() && *verified != true) {
+  if (names.user == "email" && (verified == object.end() || *verified != true)) {
     return permission_denied("the identity provider has not verified the address {}", claims.user);
   }
   const auto groups = object.find(names.groups);

@@ -27,6 +27,7 @@ struct Options {
   std::vector<std::string> names;
   std::string node;
   int days = kCertificateDays;
+  bool nodes_have_renewed = false;
 };
 
 Result<std::string> read(const fs::path& path) {
@@ -77,6 +78,11 @@ Status rotate(const Options& options) {
 }
 
 Status retire(const Options& options) {
+  if (!options.nodes_have_renewed) {
+    return failed_precondition(
+        "nodes whose certificate is of the old CA would be shut out: say --nodes-have-renewed when "
+        "`hai node identities` shows none that was issued before the new one");
+  }
   const AuthorityFolder folder(options.folder);
   RETURN_IF_ERROR(folder.retire());
   fmt::print("{}  has only the CA that issues: the old one is believed no more\n",
@@ -158,6 +164,8 @@ ServerCommand add_ca_command(CLI::App& app) {
   };
   for (CLI::App* verb : verbs) verb->add_option("DIR", options->folder, "its folder")->required();
   add_issue_options(*verbs[1], *options);
+  verbs[4]->add_flag("--nodes-have-renewed", options->nodes_have_renewed,
+                     "no node is left whose certificate is of the old one");
   const auto run = [options, ca](const ServerConfig&) {
     const Status status = run_verb(ca->get_subcommands().front()->get_name(), *options);
     return status.is_ok() ? kExitOk : report_failure(status);

@@ -104,7 +104,6 @@ class Call final : public grpc::ServerGenericBidiReactor,
                                 CallsForAnyone::kRequestBytes);
     }
     if (!site_.admission.enter(Admission::Kind::other, 1)) {
-      context_.AddTrailingMetadata(kRetryAfterKey, std::to_string(Admission::kRetryAfterMs));
       return resource_exhausted("{}", site_.admission.refusal());
     }
     auto admitted = std::make_shared<Admitted>(site_.admission, 1);
@@ -132,6 +131,9 @@ class Call final : public grpc::ServerGenericBidiReactor,
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     const grpc::Status answer = to_grpc(status);
     site_.meter.note("", name_.c_str(), code_word(answer), took.count());
+    if (status.code() == Code::resource_exhausted) {
+      context_.AddTrailingMetadata(kRetryAfterKey, std::to_string(Admission::kRetryAfterMs));
+    }
     add_standing(site_.standing, context_, answer);
     if (!status.is_ok()) return Finish(answer);
     reply_ = std::move(reply);

@@ -296,7 +296,7 @@ class RenewalTest(unittest.TestCase):
                    lambda: believed.read_text().count("BEGIN CERTIFICATE") == 2, 40)  # fmt: skip
         eventually("its own is of the new one",
                    lambda: self.authority_of(folder / "node.pem") != before, 40)  # fmt: skip
-        said = cluster.authority("retire", cluster.ca, code=1)
+        said = cluster.authority("retire", cluster.ca, "--nodes-have-renewed", code=1)
         self.assertIn("server-localhost.crt is of the old CA and in force", said)
         for kind in ("crt", "key"):
             (cluster.ca / f"server-localhost.{kind}").rename(cluster.root / f"old.{kind}")
@@ -305,7 +305,8 @@ class RenewalTest(unittest.TestCase):
         cluster.context(cluster.ca / "ca.crt")
         eventually("the new one is shown", lambda: cluster.hai("nodes").code == 0)
         renewed = cluster.count("node-1", "certificate_renewed")
-        cluster.authority("retire", cluster.ca)
+        self.assertIn("would be shut out", cluster.authority("retire", cluster.ca, code=1))
+        cluster.authority("retire", cluster.ca, "--nodes-have-renewed")
         cluster.context(cluster.ca / "ca.crt")
         eventually("only the new CA is believed", lambda: cluster.hai("nodes").code == 0)
         eventually("by the agent, too",

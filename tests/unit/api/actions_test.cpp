@@ -69,6 +69,7 @@ TEST_F(ActionsOfMany, LargeSpecsOfOnePersonAreBounded) {
 // Refused ones and those that come again are stored once or not at all: they cost no more.
 TEST_F(ActionsOfMany, OnlyWhatIsStoredCounts) {
   auto leader = w.leader("a");
+  w.connect(*leader, 1, "node-1");
   Actions actions(leader->controller);
   const auto submit_large = [&](const std::string& name, const std::string& request) {
     Submission submission{.spec = job(name).spec(), .request_id = request};

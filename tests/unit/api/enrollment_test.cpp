@@ -188,7 +188,9 @@ TEST_F(EnrollmentTest, AfterARevocationBeginsAfterIt) {
   EXPECT_FALSE(board.admit("node-1", facts(first).begins).is_ok());
   EXPECT_EQ(renew("node-1", facts(first).begins).status().code(), Code::permission_denied);
   w.run(2s);
-  const Got second = join(caller, "node-1");
+  EXPECT_EQ(join(caller, "node-1").status().code(), Code::permission_denied)
+      << "who has the node may have the token by which it joined";
+  const Got second = join(token("node-1"), "node-1");
   ASSERT_TRUE(second.is_ok()) << second.status().message();
   EXPECT_TRUE(board.admit("node-1", facts(second).begins).is_ok());
   EXPECT_GT(facts(second).begins, *identity("node-1")->revoked_at);

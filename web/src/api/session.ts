@@ -87,6 +87,17 @@ function takeFromAddress(): string {
   return token;
 }
 
+// Whoever is signed in stays who he is: another page may have opened this address, with a token of
+// its own.
+async function resumeOrSignIn(token: string): Promise<void> {
+  try {
+    await resume();
+  } catch (error) {
+    if (token === '' || !(error instanceof ApiError) || error.status !== 401) throw error;
+    await signIn(token);
+  }
+}
+
 // Before the first page is shown. Whoever is not signed in then is asked to; a server that does not
 // answer is asked again with the first change.
 export async function beginSession(): Promise<void> {
@@ -97,8 +108,7 @@ export async function beginSession(): Promise<void> {
   const shown = takeFromAddress();
   const old = localStorage.getItem(oldTokenKey) ?? '';
   try {
-    if (shown !== '' || old !== '') await signIn(shown || old);
-    else await resume();
+    await resumeOrSignIn(shown || old);
     localStorage.removeItem(oldTokenKey);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status === 0) return;
