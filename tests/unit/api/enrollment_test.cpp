@@ -75,7 +75,7 @@ class EnrollmentTest : public ::testing::Test {
     ASSERT_TRUE(reply && reply->is_ok()) << reply->status().message();
   }
   Caller token(const std::string& nodes, int uses = 1, Duration ttl = 1h) {
-    const std::string hash = hash_token("secret of " + nodes);
+    const std::string hash = hash_token("secret of " + nodes + std::to_string(++tokens_));
     Token token{.hash = hash, .user = "ann", .kind = TokenKind::join};
     token.scope = TokenScope::read;
     token.expires_at = server->loop.wall_now() + ttl;
@@ -131,6 +131,7 @@ class EnrollmentTest : public ::testing::Test {
     return path;
   }();
   AuthorityFolder folder_{path_};
+  int tokens_ = 0;  // so far
   IdentityBoard board;
   std::unique_ptr<Server> server;
   std::unique_ptr<PostedTo> loop;

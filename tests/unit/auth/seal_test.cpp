@@ -30,7 +30,9 @@ TEST(Seal, OpensWhatItSealed) {
   for (int i = 0; i < 70'000; ++i) bytes += static_cast<char>(i * 7);
   for (const std::string& text : {std::string("x"), std::string("hunter2"), bytes}) {
     const std::string sealed = seal.seal("ann/key", text);
-    EXPECT_EQ(sealed.find(text), std::string::npos);
+    if (text.size() > 4) {  // less may stand in it by chance
+      EXPECT_EQ(sealed.find(text), std::string::npos);
+    }
     EXPECT_EQ(seal.open("ann/key", sealed).value(), text);
     EXPECT_EQ(sealer().open("ann/key", sealed).value(), text) << "after a restart";
     EXPECT_NE(seal.seal("ann/key", text), sealed) << "never twice with one nonce";

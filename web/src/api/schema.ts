@@ -49,6 +49,9 @@ export type Health = (typeof healthWords)[number];
 export const roleWords = ['user', 'operator', 'admin'] as const;
 export type Role = (typeof roleWords)[number];
 
+export const tokenScopeWords = ['read', 'submit', 'operate', 'admin'] as const;
+export type TokenScope = (typeof tokenScopeWords)[number];
+
 export const repairStepWords = ['emptying', 'validating', 'repairing', 'bisecting', 'service'] as const;
 export type RepairStep = (typeof repairStepWords)[number];
 
@@ -60,6 +63,16 @@ export type JobVerb = (typeof jobVerbWords)[number];
 
 export const nodeVerbWords = ['cordon', 'drain', 'undrain', 'fence', 'validate'] as const;
 export type NodeVerb = (typeof nodeVerbWords)[number];
+
+export interface BeginSignInReply {
+  methods: string[]; // token, munge, oidc
+  provider: string; // the identity provider's name for the button; "" = none
+  device_code?: string;
+  user_code?: string;
+  verification_uri?: string;
+  interval_seconds?: number;
+  expires_at?: Time;
+}
 
 export interface Cluster {
   name: string;
@@ -117,11 +130,26 @@ export interface ControlNodeReply {
   results: ControlResult[];
 }
 
+export interface CreateJoinTokenReply {
+  id: string; // names the token; it is not the secret
+  nodes: string; // a host list: node-[1-1250]
+  user: string; // who made it
+  label: string;
+  created_at: Time;
+  expires_at: Time;
+  uses_left: number;
+  secret: string;
+}
+
 export interface CreateTokenReply {
   id: string; // names the token; it is not the secret
   user: string;
   label: string;
   created_at: Time;
+  expires_at: Time | null;
+  last_used_at: Time | null; // to the hour
+  scope: TokenScope;
+  session: boolean; // of somebody who signed in
   secret: string; // shown once, stored only as a hash
 }
 
@@ -174,6 +202,11 @@ export interface ListAttemptsReply {
   next_cursor: string | null;
 }
 
+export interface ListAuditReply {
+  entries: AuditEntry[];
+  next_cursor: number | null; // before_seq of the next page; 0 = the last page
+}
+
 export interface ListCheckpointsReply {
   checkpoints: JobCheckpoint[];
   next_cursor: string | null;
@@ -195,6 +228,16 @@ export interface ListJobsReply {
   total?: number;
 }
 
+export interface ListJoinTokensReply {
+  tokens: JoinToken[];
+  next_cursor: string | null;
+}
+
+export interface ListNodeIdentitiesReply {
+  identities: NodeIdentity[];
+  next_cursor: string | null;
+}
+
 export interface ListNodeJobsReply {
   jobs: NodeStay[];
 }
@@ -206,6 +249,11 @@ export interface ListNodesReply {
 
 export interface ListQuotasReply {
   quotas: Quota[];
+  next_cursor: string | null;
+}
+
+export interface ListSecretsReply {
+  secrets: Secret[];
   next_cursor: string | null;
 }
 
@@ -283,6 +331,22 @@ export interface Node {
   gpu_temperature?: (number | null)[]; // Celsius, likewise.
 }
 
+export interface NodeCertificate {
+  certificate: string; // PEM, and its chain
+  authorities: string; // PEM: every CA that the cluster believes
+  cluster: string;
+  grpc_address: string; // of the server that answers
+}
+
+export interface NodeIdentity {
+  node: string;
+  serial: string; // of its latest certificate, hex
+  issued_at: Time;
+  expires_at: Time;
+  revoked_at: Time | null; // nothing issued until then is believed
+  joined_with: string; // the id of the join token
+}
+
 export interface Progress {
   points: ProgressPoint[];
 }
@@ -293,6 +357,13 @@ export interface Quota {
   priority: QuotaPriority;
   nodes: number | null; // -1, in JSON null, = unlimited
   nodes_used: number; // by the caller or, for an own row, the owner
+}
+
+export interface Secret {
+  user: string;
+  name: string;
+  set_at: Time;
+  version: number; // how often it was set
 }
 
 export interface User {
@@ -340,6 +411,19 @@ export interface Attempt {
   end_reason: string | null;
   exit_code: number | null;
   ranks: RankInfo[];
+}
+
+export interface AuditEntry {
+  seq: number;
+  at: Time;
+  user: string; // "" = nobody known
+  token: string; // its id
+  address: string; // of the caller
+  call: string; // ControlJob, SignIn, agent
+  target: string; // job/17, node/node-3, user/ann
+  result: string; // ok or the word of the error
+  text: string; // the error's text, or the verb
+  hash: string; // of this entry and the one before
 }
 
 export interface BlockingFact {
@@ -409,6 +493,16 @@ export interface JobSums {
   gpus: number;
 }
 
+export interface JoinToken {
+  id: string; // names the token; it is not the secret
+  nodes: string; // a host list: node-[1-1250]
+  user: string; // who made it
+  label: string;
+  created_at: Time;
+  expires_at: Time;
+  uses_left: number;
+}
+
 export interface NodeCheck {
   name: string;
   subject: string; // "gpu 3", "mlx5_0/1"; "" = the node
@@ -470,6 +564,10 @@ export interface Token {
   user: string;
   label: string;
   created_at: Time;
+  expires_at: Time | null;
+  last_used_at: Time | null; // to the hour
+  scope: TokenScope;
+  session: boolean; // of somebody who signed in
 }
 
 export interface IncidentNote {
