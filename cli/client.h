@@ -18,44 +18,44 @@
 namespace hai::cli {
 
 // The calls that are answered once and that `hai` makes: method, rpc, request, reply.
-#define HAI_CLIENT_CALLS(CALL)                                                            \
-  CALL(submit_job, SubmitJob, SubmitJobRequest, SubmitJobReply)                           \
-  CALL(get_job, GetJob, GetJobRequest, Job)                                               \
-  CALL(list_jobs, ListJobs, ListJobsRequest, ListJobsReply)                               \
-  CALL(list_attempts, ListAttempts, ListAttemptsRequest, ListAttemptsReply)               \
-  CALL(control_job, ControlJob, ControlJobRequest, ControlJobReply)                       \
-  CALL(set_job_priority, SetJobPriority, SetJobPriorityRequest, Job)                      \
-  CALL(move_job, MoveJob, MoveJobRequest, MoveJobReply)                                   \
-  CALL(what_if, WhatIf, WhatIfRequest, WhatIfReply)                                       \
-  CALL(why_job, WhyJob, WhyJobRequest, WhyJobReply)                                       \
-  CALL(list_events, ListEvents, ListEventsRequest, ListEventsReply)                       \
-  CALL(close_incident, CloseIncident, CloseIncidentRequest, CloseIncidentReply)           \
-  CALL(list_incidents, ListIncidents, ListIncidentsRequest, ListIncidentsReply)           \
-  CALL(list_nodes, ListNodes, ListNodesRequest, ListNodesReply)                           \
-  CALL(get_node, GetNode, GetNodeRequest, Node)                                           \
-  CALL(control_node, ControlNode, ControlNodeRequest, ControlNodeReply)                   \
-  CALL(get_cluster, GetCluster, GetClusterRequest, Cluster)                               \
-  CALL(who_am_i, WhoAmI, WhoAmIRequest, WhoAmIReply)                                      \
-  CALL(list_quotas, ListQuotas, ListQuotasRequest, ListQuotasReply)                       \
-  CALL(set_quota, SetQuota, SetQuotaRequest, Quota)                                       \
-  CALL(delete_quota, DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)                   \
-  CALL(list_users, ListUsers, ListUsersRequest, ListUsersReply)                           \
-  CALL(set_user, SetUser, SetUserRequest, User)                                           \
-  CALL(create_token, CreateToken, CreateTokenRequest, CreateTokenReply)                   \
-  CALL(list_tokens, ListTokens, ListTokensRequest, ListTokensReply)                       \
-  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)                   \
-  CALL(sign_in, SignIn, SignInRequest, SignInReply)                                       \
-  CALL(begin_sign_in, BeginSignIn, BeginSignInRequest, BeginSignInReply)                  \
-  CALL(sign_out, SignOut, SignOutRequest, SignOutReply)                                   \
-  CALL(set_secret, SetSecret, SetSecretRequest, Secret)                                   \
-  CALL(list_secrets, ListSecrets, ListSecretsRequest, ListSecretsReply)                   \
-  CALL(delete_secret, DeleteSecret, DeleteSecretRequest, DeleteSecretReply)               \
-  CALL(list_audit, ListAudit, ListAuditRequest, ListAuditReply)                           \
-  CALL(create_join_token, CreateJoinToken, CreateJoinTokenRequest, CreateJoinTokenReply)  \
-  CALL(list_join_tokens, ListJoinTokens, ListJoinTokensRequest, ListJoinTokensReply)      \
-  CALL(revoke_join_token, RevokeJoinToken, RevokeJoinTokenRequest, RevokeJoinTokenReply)  \
-  CALL(list_node_identities, ListNodeIdentities, ListNodeIdentitiesRequest,               \
-       ListNodeIdentitiesReply)                                                           \
+#define HAI_CLIENT_CALLS(CALL)                                                           \
+  CALL(submit_job, SubmitJob, SubmitJobRequest, SubmitJobReply)                          \
+  CALL(get_job, GetJob, GetJobRequest, Job)                                              \
+  CALL(list_jobs, ListJobs, ListJobsRequest, ListJobsReply)                              \
+  CALL(list_attempts, ListAttempts, ListAttemptsRequest, ListAttemptsReply)              \
+  CALL(control_job, ControlJob, ControlJobRequest, ControlJobReply)                      \
+  CALL(set_job_priority, SetJobPriority, SetJobPriorityRequest, Job)                     \
+  CALL(move_job, MoveJob, MoveJobRequest, MoveJobReply)                                  \
+  CALL(what_if, WhatIf, WhatIfRequest, WhatIfReply)                                      \
+  CALL(why_job, WhyJob, WhyJobRequest, WhyJobReply)                                      \
+  CALL(list_events, ListEvents, ListEventsRequest, ListEventsReply)                      \
+  CALL(close_incident, CloseIncident, CloseIncidentRequest, CloseIncidentReply)          \
+  CALL(list_incidents, ListIncidents, ListIncidentsRequest, ListIncidentsReply)          \
+  CALL(list_nodes, ListNodes, ListNodesRequest, ListNodesReply)                          \
+  CALL(get_node, GetNode, GetNodeRequest, Node)                                          \
+  CALL(control_node, ControlNode, ControlNodeRequest, ControlNodeReply)                  \
+  CALL(get_cluster, GetCluster, GetClusterRequest, Cluster)                              \
+  CALL(who_am_i, WhoAmI, WhoAmIRequest, WhoAmIReply)                                     \
+  CALL(list_quotas, ListQuotas, ListQuotasRequest, ListQuotasReply)                      \
+  CALL(set_quota, SetQuota, SetQuotaRequest, Quota)                                      \
+  CALL(delete_quota, DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)                  \
+  CALL(list_users, ListUsers, ListUsersRequest, ListUsersReply)                          \
+  CALL(set_user, SetUser, SetUserRequest, User)                                          \
+  CALL(create_token, CreateToken, CreateTokenRequest, CreateTokenReply)                  \
+  CALL(list_tokens, ListTokens, ListTokensRequest, ListTokensReply)                      \
+  CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)                  \
+  CALL(sign_in, SignIn, SignInRequest, SignInReply)                                      \
+  CALL(begin_sign_in, BeginSignIn, BeginSignInRequest, BeginSignInReply)                 \
+  CALL(sign_out, SignOut, SignOutRequest, SignOutReply)                                  \
+  CALL(set_secret, SetSecret, SetSecretRequest, Secret)                                  \
+  CALL(list_secrets, ListSecrets, ListSecretsRequest, ListSecretsReply)                  \
+  CALL(delete_secret, DeleteSecret, DeleteSecretRequest, DeleteSecretReply)              \
+  CALL(list_audit, ListAudit, ListAuditRequest, ListAuditReply)                          \
+  CALL(create_join_token, CreateJoinToken, CreateJoinTokenRequest, CreateJoinTokenReply) \
+  CALL(list_join_tokens, ListJoinTokens, ListJoinTokensRequest, ListJoinTokensReply)     \
+  CALL(revoke_join_token, RevokeJoinToken, RevokeJoinTokenRequest, RevokeJoinTokenReply) \
+  CALL(list_node_identities, ListNodeIdentities, ListNodeIdentitiesRequest,              \
+       ListNodeIdentitiesReply)                                                          \
   CALL(revoke_node_identity, RevokeNodeIdentity, RevokeNodeIdentityRequest, NodeIdentity)
 
 // Called for each message of a stream; false ends it.

@@ -37,7 +37,7 @@ struct ServerConfig {
   Visibility visibility = Visibility::all;
   std::string authority;  // folder of the CA that issues nodes' certificates; "" = none
   Duration node_certificate_life = 30 * Duration(24h);
-  OidcConfig oidc;  // where people may sign in beside tokens
+  OidcConfig oidc;                             // where people may sign in beside tokens
   std::optional<int64_t> default_quota_nodes;  // of "public", for every level; none = leave alone
   Duration token_ttl = 24h * 90;               // of tokens that are made without a ttl
   Duration token_ttl_max = 24h * 365;

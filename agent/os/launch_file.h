@@ -32,7 +32,7 @@ struct LaunchFile {
   std::string workspace;
   std::string entrypoint;  // absolute, or a program name to be found in PATH
   std::vector<LaunchProcess> processes;
-  GpuSet gpus;  // of the node
+  GpuSet gpus;             // of the node
   int suspend_signal = 0;  // 0 = none
   Duration watchdog{0};
   MonoTime lease_until{};  // by boot_now()

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "common/config/token_file.h"
-#include "server/auth/seal.h"
 #include "common/tls/authority_folder.h"
+#include "server/auth/seal.h"
 #include "server/commands/command.h"
 #include "server/http/web_files.h"
 #include "server/store/migrate.h"

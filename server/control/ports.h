@@ -38,7 +38,7 @@ struct AppendBatch {
   std::vector<Secret> secrets;
   std::vector<Secret> removed_secrets;  // user and name
   std::vector<NodeIdentity> identities;
-  std::vector<Incident> incidents;          // open and closed ones
+  std::vector<Incident> incidents;  // open and closed ones
 };
 
 class Store {

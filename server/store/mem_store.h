@@ -103,12 +103,12 @@ class MemDatabase {
   std::map<ClusterState::SecretKey, Secret> secrets_;
   std::map<std::string, NodeIdentity> identities_;
   std::map<IncidentId, Incident> incidents_;
-  using Contents = std::tuple<Epoch, Epoch, std::string, int64_t, JobId, std::map<JobId, Job>,
-                              std::map<NodeId, Node>, std::map<std::string, User>,
-                              std::map<std::tuple<std::string, std::string, Priority>, Quota>,
-                              std::map<std::string, Token>,
-                              std::map<ClusterState::SecretKey, Secret>,
-                              std::map<std::string, NodeIdentity>, std::map<IncidentId, Incident>>;
+  using Contents =
+      std::tuple<Epoch, Epoch, std::string, int64_t, JobId, std::map<JobId, Job>,
+                 std::map<NodeId, Node>, std::map<std::string, User>,
+                 std::map<std::tuple<std::string, std::string, Priority>, Quota>,
+                 std::map<std::string, Token>, std::map<ClusterState::SecretKey, Secret>,
+                 std::map<std::string, NodeIdentity>, std::map<IncidentId, Incident>>;
   std::deque<Contents> past_;  // before each of the last transactions
 };
 

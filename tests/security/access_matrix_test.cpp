@@ -206,7 +206,7 @@ class Access : public RoutesFixture {
   // A fresh token of somebody, to be revoked; its short id.
   std::string spare_token_of(const std::string& user) {
     const std::string secret = fmt::format("hai_spare_{}", ++spares_);
-    add_token(secret, {.user = user});
+    add_token(secret, {.user = user, .scope = TokenScope::read});  // a wider one ends it, too
     return hash_token(secret).substr(0, 12);
   }
 

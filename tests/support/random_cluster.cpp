@@ -219,6 +219,7 @@ void RandomCluster::change_health(NodeId node) {
   switch (rng_.below(6)) {
     case 4:
       for (const auto& [ended_at, id] : state_.finished()) {
+        if (time() - ended_at > 2min) continue;  // an archive takes none that may be reopened
         const Job& job = *state_.find(id);
         if (job.state != JobState::failed) continue;
         if (state_.find_unfinished(job.user, job.spec->name) != nullptr) continue;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signIn } from './browser';
 import { base, look, open, openPage, stopAll, submit, tell } from './story';
 
 const story = tell();
@@ -31,7 +32,8 @@ async function faultsOf(page: Page): Promise<string[]> {
 
 // Bytes of everything that a browser without a cache fetches for the overview, headers and all.
 async function firstLoad(): Promise<{ bytes: number; files: string[] }> {
-  const page = await openPage(story.browser, 'about:blank', look);
+  const page = await openPage(story.browser, 'about:blank', { ...look, token: undefined });
+  await signIn(page.context(), base, look.token ?? '');
   const network = await page.context().newCDPSession(page);
   const urls = new Map<string, string>();
   const files: string[] = [];
