@@ -75,6 +75,7 @@ std::optional<HttpResponse> HttpRoutes::turn_away(const HttpRequest& head) const
 std::string HttpRoutes::call_of(const std::string& method, const std::string& route) const {
   const auto found = calls_.find((method == "HEAD" ? "GET" : method) + " " + route);
   if (found != calls_.end()) return found->second;
+  if (route == "/api/v1/oidc/callback") return "SignIn";
   if (method != "POST") return "";
   if (route.starts_with("/api/v1/jobs/{id}/")) return "ControlJob";
   return route.starts_with("/api/v1/nodes/{name}/") ? "ControlNode" : "";

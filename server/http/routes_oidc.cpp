@@ -2,6 +2,7 @@
 // goes wrong is a page with one sentence, since a person looks at it.
 
 #include "common/text_check.h"
+#include "server/api/failure_limit.h"
 #include "server/api/oidc_sign_in.h"
 #include "server/http/cookies.h"
 #include "server/http/html.h"
@@ -32,6 +33,7 @@ HttpResponse page(const Status& status) {
       .raw(".</p><p><a href=\"/\">Back</a></p></html>\n");
   HttpResponse response = text_response(html.take(), "text/html");
   response.status = http_status(status.code());
+  response.error = status;
   response.headers.emplace_back("Content-Security-Policy", "default-src 'none'");
   add_privacy(response);
   return response;
@@ -104,16 +106,26 @@ void finish(const HttpParts& parts, const HttpRequest& request, const HttpRespon
     response.headers.emplace_back("Set-Cookie", ticket_cookie(parts, "", 0s));
     respond(std::move(response));
   };
+  // A way back that is made up costs a question to the provider: so many of one address.
+  if (const Status may = parts.failures.may_try(request.peer); !may.is_ok()) {
+    return answer(page(may));
+  }
   if (!request.query_value("error").empty()) return answer(page(refusal(request)));
   const OidcSignIn::Return back{.ticket = std::string(cookie_of(request, kTicketCookie)),
                                 .state = std::string(request.query_value("state")),
                                 .code = std::string(request.query_value("code")),
                                 .issuer = std::string(request.query_value("iss"))};
-  parts.loop.post([&parts, back, peer = request.peer, answer] {
-    parts.oidc->finish(peer, back, [&parts, answer](Result<OidcSignIn::Finished> finished) {
-      if (!finished.is_ok()) return answer(page(finished.status()));
-      open(parts, finished.value(), answer);
-    });
+  parts.loop.post([&parts, back, peer = request.peer, facts = request.facts, answer] {
+    parts.oidc->finish(peer, back,
+                       [&parts, peer, facts, answer](Result<OidcSignIn::Finished> finished) {
+                         if (!finished.is_ok()) {
+                           parts.failures.note(peer);
+                           return answer(page(finished.status()));
+                         }
+                         facts->user = finished.value().person.user;
+                         facts->target = audit_target("user", facts->user);
+                         open(parts, finished.value(), answer);
+                       });
   });
 }
 

@@ -112,6 +112,14 @@ class OidcTest(unittest.TestCase):
         # Neither codes nor tokens stay in an address that is shown.
         self.assertNotIn("code=", page.url)
         self.assertNotIn("hai_", " ".join(browser.visited))
+        # Who came in stands in the audit log, and that somebody tried with nothing.
+        Browser().open(f"{self.cluster.url}/api/v1/oidc/callback?state=x&code=y")
+
+        def audited():
+            entries = self.cluster.json("audit", "--call", "SignIn")
+            return {(entry["user"], entry["result"] == "ok") for entry in entries}
+
+        eventually("both are in the audit", lambda: audited() >= {("ann", True), ("", False)})
 
     def test_groups_make_roles(self):
         self.assertEqual(self.who(self.cluster.sign_in("olga"))["role"], "operator")
