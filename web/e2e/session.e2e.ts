@@ -11,7 +11,7 @@ it('lets nobody in without a token, and says so of a wrong one', async () => {
   await page.getByText('does not know this token').waitFor();
   await page.getByLabel('Token').fill(inject('token'));
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('healthy GPUs').waitFor();
+  await page.getByText('GPUs work').waitFor();
   await page.context().close();
 });
 
@@ -20,10 +20,10 @@ const kept = (page: Page): Promise<string> =>
 
 it('takes a token from the address and keeps it nowhere', async () => {
   const page = await openPage(story.browser, `${base}/#token=${inject('token')}`, { ...look, token: '' });
-  await page.getByText('healthy GPUs').waitFor();
+  await page.getByText('GPUs work').waitFor();
   expect(await kept(page)).not.toContain('hai_');
   await page.reload();
-  await page.getByText('healthy GPUs').waitFor();
+  await page.getByText('GPUs work').waitFor();
   await page.context().close();
 });
 
@@ -32,7 +32,7 @@ it('exchanges the token that an older page has left', async () => {
   await page.getByLabel('Token').waitFor();
   await page.evaluate((token) => localStorage.setItem('hai.token', token), inject('token'));
   await page.reload();
-  await page.getByText('healthy GPUs').waitFor();
+  await page.getByText('GPUs work').waitFor();
   expect(await kept(page)).not.toContain('hai_');
   await page.context().close();
 });
@@ -41,7 +41,7 @@ it('signs all tabs out with one, and lets nobody change anything by the cookie a
   const page = await openPage(story.browser, base, look);
   const other = await page.context().newPage();
   await other.goto(base);
-  await other.getByText('healthy GPUs').waitFor();
+  await other.getByText('GPUs work').waitFor();
   const change = await other.evaluate(async () => (await fetch('/api/v1/tokens', { method: 'POST', body: '{}' })).status);
   expect(change).toBe(403);
   await page.getByTitle('account').click();
@@ -53,10 +53,20 @@ it('signs all tabs out with one, and lets nobody change anything by the cookie a
   await page.context().close();
 });
 
+it('stays signed in, and says so, when the server does not end the session', async () => {
+  const page = await openPage(story.browser, base, look);
+  await page.route('**/api/v1/session', (route) => (route.request().method() === 'DELETE' ? route.abort() : route.continue()));
+  await page.getByTitle('account').click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByText('You are still signed in: the server does not answer').waitFor();
+  expect(await page.getByLabel('Token').count()).toBe(0);
+  await page.context().close();
+});
+
 it('goes everywhere by keyboard', async () => {
   const { page } = story;
   await open(page, '/');
-  await page.getByText('healthy GPUs').waitFor();
+  await page.getByText('GPUs work').waitFor();
   for (const [key, title] of [['j', 'Jobs'], ['n', 'Nodes'], ['m', 'Map'], ['i', 'Incidents'], ['u', 'Users and quotas'], ['s', 'Submit a job']]) {
     await page.keyboard.press('g');
     await page.keyboard.press(key!);

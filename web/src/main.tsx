@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client';
 import { ApiError, setTransport } from './api/client';
 import { beginSession } from './api/session';
 import { App } from './app/App';
+import { CodeBoundary } from './components/CodeBoundary';
 
 const client = new QueryClient({
   defaultOptions: {
@@ -31,7 +32,9 @@ async function start(): Promise<void> {
   }
   createRoot(document.getElementById('root')!).render(
     <QueryClientProvider client={client}>
-      <App isDemo={isDemo} />
+      <CodeBoundary>
+        <App isDemo={isDemo} />
+      </CodeBoundary>
     </QueryClientProvider>,
   );
 }

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { emptyForm, formToTree, specToRunAgain, treeToForm } from '../src/lib/jobSpec';
+import { parse } from 'yaml';
+import { editSpec, emptyForm, newSpec, specToRunAgain, treeToForm } from '../src/lib/jobSpec';
 
 const form = { ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py', nodeCount: 4, grace: '90s', tags: 'x, y', gpusPerNode: 2 };
 
 describe('form and job file', () => {
-  it('come back as they were', () => expect(treeToForm(formToTree(form))).toEqual(form));
+  it('come back as they were', () => expect(treeToForm(parse(newSpec(form)) as Record<string, unknown>)).toEqual(form));
 
   it('leave out what the server assumes anyway', () => {
-    expect(formToTree({ ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py' })).toEqual({
+    expect(parse(newSpec({ ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py' }))).toEqual({
       version: 2,
       name: 'a',
       priority: 'auto',
@@ -16,11 +17,28 @@ describe('form and job file', () => {
     });
   });
 
-  it('keep what the form does not know', () => {
-    const base = { version: 2, spec: { environments: { A: '1' } }, options: { restart: { max: 2 }, suspend: { exit_code: 9 } } };
-    expect(formToTree(form, base)).toMatchObject({
-      spec: { environments: { A: '1' } },
-      options: { restart: { max: 2 }, suspend: { exit_code: 9, grace: '90s' } },
+  it('keep what the form does not know, and the comments', () => {
+    const yaml = 'name: a # mine\n# twice as many as before\nresource:\n  node_count: 2 # at least\noptions:\n  restart: {max: 2}\n';
+    const changed = editSpec(yaml, { nodeCount: 3, tags: 'x, y' });
+    expect(changed).toBe(
+      'name: a # mine\n# twice as many as before\nresource:\n  node_count: 3 # at least\noptions:\n  restart: { max: 2 }\n  tags:\n    - x\n    - y\n',
+    );
+  });
+
+  it('write plain words without quotes, and with them what needs them', () => {
+    const yaml = newSpec(emptyForm);
+    expect(editSpec(yaml, { name: 'a', entrypoint: '7' })).toContain('name: a\n');
+    expect(editSpec(yaml, { entrypoint: '7' })).toContain('entrypoint: "7"\n');
+  });
+
+  it('take out what is emptied, with the maps that it leaves empty', () => {
+    const yaml = 'name: a\noptions:\n  suspend:\n    signal: SIGTERM\n';
+    expect(editSpec(yaml, { signal: '' })).toBe('name: a\n');
+  });
+
+  it('make maps where the file has none, or something else', () => {
+    expect(parse(editSpec('name: a\nspec: nothing\n', { workspace: '/w', grace: '5s' }))).toEqual({
+      name: 'a', spec: { workspace: '/w' }, options: { suspend: { grace: '5s' } },
     });
   });
 });

@@ -1,4 +1,4 @@
-import { send } from './client';
+import { inquire, send } from './client';
 import type { ActionResult, Job, JobVerb, NewToken, NodeVerb, Priority, Quota, User, WhatIf } from './types';
 
 const withReason = (reason: string): { reason: string } | undefined => (reason === '' ? undefined : { reason });
@@ -28,15 +28,15 @@ export const closeIncident = (id: number, reason: string): Promise<null> =>
 export const submitJob = (yaml: string, requestId: string): Promise<Job> =>
   send<Job>('POST', '/jobs', yaml, { 'Content-Type': 'application/yaml', 'Idempotency-Key': requestId });
 
-export const whatIfSubmit = (yaml: string): Promise<WhatIf> => send<WhatIf>('POST', '/whatif', { submit: yaml });
+export const whatIfSubmit = (yaml: string): Promise<WhatIf> => inquire<WhatIf>('/whatif', { submit: yaml });
 
-export const whatIfDrain = (nodes: string[]): Promise<WhatIf> => send<WhatIf>('POST', '/whatif', { drain: nodes });
+export const whatIfDrain = (nodes: string[]): Promise<WhatIf> => inquire<WhatIf>('/whatif', { drain: nodes });
 
 export const whatIfPriority = (job: number, priority: Priority): Promise<WhatIf> =>
-  send<WhatIf>('POST', '/whatif', { priority: { job, priority } });
+  inquire<WhatIf>('/whatif', { priority: { job, priority } });
 
 export const whatIfQuota = (quota: Pick<Quota, 'owner' | 'group' | 'priority' | 'nodes'>): Promise<WhatIf> =>
-  send<WhatIf>('POST', '/whatif', { quota });
+  inquire<WhatIf>('/whatif', { quota });
 
 const quotaPath = (quota: Pick<Quota, 'owner' | 'group' | 'priority'>): string =>
   `/quotas/${[quota.owner, quota.group, quota.priority].map(encodeURIComponent).join('/')}`;

@@ -7,7 +7,8 @@ import type { ClusterEvent, Job, JobPage, Node } from './types';
 // Events change what is shown at once; what they don't say is asked for again, each kind of answer at
 // most once per its interval, however many events come.
 const refetchMs = 1_000;
-const nodesRefetchMs = 3_000; // every node of the cluster in one answer
+const nodesRefetchMs = 3_000; // many nodes in one answer
+const nodeKeys = ['nodes', 'nodes-aside'];
 // More changed jobs than this at once: the newest page of each list instead of job by job.
 const singleFetchesMax = 40;
 const pageMax = 1_000;
@@ -35,7 +36,7 @@ export function applyEvents(client: QueryClient, events: readonly ClusterEvent[]
   }
   // Which jobs a node has is said by the events of the jobs.
   if (patches.touches.has('cluster')) for (const kind of ['nodes', 'node']) mark(client, [kind]);
-  if (patches.nodes.size > 0) mark(client, ['node-events']);
+  if (patches.nodes.size > 0) for (const kind of ['node-events', 'nodes-aside']) mark(client, [kind]);
   for (const key of patches.touches) mark(client, [key]);
   arm(client);
 }
@@ -52,7 +53,7 @@ function arm(client: QueryClient): void {
 async function refetch(client: QueryClient): Promise<void> {
   const now = performance.now();
   for (const [name, queryKey] of dirtyKeys) {
-    if (name === 'nodes' && now - (lastFetched.get(name) ?? 0) < nodesRefetchMs) continue;
+    if (nodeKeys.includes(name) && now - (lastFetched.get(name) ?? 0) < nodesRefetchMs) continue;
     lastFetched.set(name, now);
     dirtyKeys.delete(name);
     // Quotas are kept per owner, so a prefix.

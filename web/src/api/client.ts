@@ -1,3 +1,4 @@
+import { staleSince } from '../lib/freshness';
 import { createStore } from '../lib/store';
 
 // Everything the page asks goes through `transport`: the network, or the demo's world in the browser.
@@ -9,8 +10,16 @@ export function setTransport(next: Transport): void {
 }
 
 export const isLoginNeeded = createStore(false);
-// Set while a server that has lost its lease or its store answers from what it last knew.
-export const staleSince = createStore<string | null>(null);
+
+// How long a question and a change may take; streams are open-ended once they have begun.
+const questionMs = 30_000;
+const changeMs = 10_000;
+
+// Told of each sign of life of the server (pulse.ts).
+let onHeard: () => void = () => undefined;
+export function setOnHeard(next: () => void): void {
+  onHeard = next;
+}
 
 // What every change says besides the cookie of the session, which scripts cannot read (session.ts).
 let csrf: () => Promise<string> = () => Promise.resolve('');
@@ -35,7 +44,9 @@ export async function errorOf(response: Response): Promise<ApiError> {
     const problem = JSON.parse(text) as { title?: string; detail?: string };
     return new ApiError(response.status, problem.title ?? '', problem.detail ?? text);
   } catch {
-    return new ApiError(response.status, '', text || `the server answered ${response.status}`);
+    // A page of some proxy says nothing that belongs here.
+    const isPlain = text !== '' && !text.trimStart().startsWith('<');
+    return new ApiError(response.status, '', isPlain ? text : `the server answered ${response.status}`);
   }
 }
 
@@ -43,38 +54,82 @@ export async function open(path: string, init: RequestInit = {}): Promise<Respon
   const headers = new Headers(init.headers);
   if ((init.method ?? 'GET') !== 'GET') headers.set('X-Hai-Csrf', await csrf());
   const response = await ask(path, { ...init, headers });
-  staleSince.set(response.headers.get('Hai-Stale-Since'));
-  if (response.ok) return response;
+  if (response.ok) {
+    // Only good answers say it: a refusal tells nothing about the age of what is shown.
+    const since = response.headers.get('Hai-Stale-Since');
+    staleSince.set(since === null ? null : Date.parse(since));
+    return response;
+  }
   if (response.status === 401) isLoginNeeded.set(true);
   throw await errorOf(response);
 }
 
-// As it is, without a look at the answer.
+// As it is, without a look at the answer. A signal that runs out of time means that nothing answers.
 export async function ask(path: string, init: RequestInit): Promise<Response> {
   try {
-    return await transport(path, init);
+    const response = await transport(path, init);
+    if (response.status < 500) onHeard();
+    return response;
   } catch (cause) {
-    if (init.signal?.aborted) throw cause;
-    throw new ApiError(0, 'unreachable', 'the server does not answer');
+    throw unanswered(cause, init.signal);
   }
 }
 
-export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await open(`/api/v1${path}`, signal ? { signal } : {});
-  return (await response.json()) as T;
+function unanswered(cause: unknown, signal: AbortSignal | null | undefined): unknown {
+  const isTimeout = signal?.aborted === true && (signal.reason as Error | undefined)?.name === 'TimeoutError';
+  return signal?.aborted && !isTimeout ? cause : new ApiError(0, 'unreachable', 'the server does not answer');
 }
 
+function within(ms: number, signal?: AbortSignal): AbortSignal {
+  return signal ? AbortSignal.any([signal, AbortSignal.timeout(ms)]) : AbortSignal.timeout(ms);
+}
+
+export async function get<T>(path: string, signal?: AbortSignal, ms = questionMs): Promise<T> {
+  const limit = within(ms, signal);
+  const response = await open(`/api/v1${path}`, { signal: limit });
+  return readBody(response, limit);
+}
+
+// The answer may stop in its middle too.
+async function readBody<T>(response: Response, signal: AbortSignal): Promise<T> {
+  try {
+    const text = await response.text();
+    return (text === '' ? null : JSON.parse(text)) as T;
+  } catch (cause) {
+    throw cause instanceof SyntaxError ? cause : unanswered(cause, signal);
+  }
+}
+
+interface Sending {
+  headers?: Record<string, string>;
+  ms?: number;
+}
+
+async function post<T>(method: string, path: string, body: unknown, { headers = {}, ms = changeMs }: Sending): Promise<T> {
+  const limit = within(ms);
+  const response = await open(`/api/v1${path}`, {
+    method,
+    signal: limit,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return readBody(response, limit);
+}
+
+// A question that needs a body; it changes nothing.
+export const inquire = <T>(path: string, body: unknown): Promise<T> => post<T>('POST', path, body, { ms: questionMs });
+
+// A change. When no answer comes it may have been made all the same, which the error says.
 export async function send<T>(
   method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<T> {
-  const response = await open(`/api/v1${path}`, {
-    method,
-    headers: { 'Content-Type': 'application/json', ...headers },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return (text === '' ? null : JSON.parse(text)) as T;
+  try {
+    return await post<T>(method, path, body, { headers });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 0) throw error;
+    throw new ApiError(0, 'outcome unknown', `${error.message}; it is not known whether this was done. Look again before you repeat it`);
+  }
 }

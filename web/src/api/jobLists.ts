@@ -7,6 +7,9 @@ import type { ClusterEvent, Job } from './types';
 // The cached lists of jobs, each with its own filter, kept true while jobs change: a job leaves the lists
 // it no longer fits and enters those it does. One pass over each list, however many jobs changed.
 
+// New jobs are put into the pages that are loaded; a page with more than this is asked for again.
+const pageJobsMax = 2_000;
+
 export function filterOfList(query: string): JobFilter {
   const wantsFinished = new URLSearchParams(query).get('finished') === 'true';
   const filter = parseJobFilter(query);
@@ -31,7 +34,9 @@ export function mergeJobs(client: QueryClient, jobs: ReadonlyMap<number, Job>): 
   if (jobs.size === 0) return;
   for (const [key] of client.getQueriesData<JobPages>({ queryKey: ['jobs'] })) {
     const filter = filterOfList(String(key[1]));
-    client.setQueryData<JobPages>(key, (data) => data && mergeInto(data, jobs, filter));
+    const merged = client.setQueryData<JobPages>(key, (data) => data && mergeInto(data, jobs, filter));
+    // In pages as they were, which have a bound; a page that stays open for a day must not grow all day.
+    if (merged?.pages.some((page) => page.jobs.length > pageJobsMax)) void client.invalidateQueries({ queryKey: key, exact: true });
   }
 }
 

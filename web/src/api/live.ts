@@ -1,8 +1,11 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createStore } from '../lib/store';
-import { ApiError, get, open } from './client';
+import { isVisible, untilVisible } from '../lib/visible';
 import { applyEvents } from './applyEvents';
+import { ApiError, get, open } from './client';
+import { doubt, heard } from './pulse';
 import { SseParser } from './sse';
+import { pauseOrHeard, Watch } from './watch';
 import type { Cluster, ClusterEvent } from './types';
 
 // One stream of events for the whole page. It resumes after the last event seen, so nothing is missed
@@ -21,6 +24,7 @@ export const recentEvents = createStore<Recent>({ events: [], isCut: false });
 
 const flushMs = 200;
 const retryMsMax = 10_000;
+const beginMs = 10_000; // for the first byte of the stream
 // Events that arrive while nothing is drawn (a hidden tab) must not pile up without bound.
 const pendingMax = 5_000;
 
@@ -34,18 +38,23 @@ async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
   const batch = new Batch(client);
   let after: number | null = null;
   let retryMs = 500;
+  let wasLost = false;
   while (!signal.aborted) {
-    if (document.visibilityState === 'hidden') {
+    if (!isVisible()) {
       await untilVisible(signal);
       // A day may have passed: begin anew instead of catching up event by event.
       after = null;
       recentEvents.set({ events: [], isCut: true });
       void client.invalidateQueries();
     }
-    const watch = new HiddenWatch(signal);
+    const watch = new Watch(signal);
     try {
-      after ??= (await get<Cluster>('/cluster', signal)).last_seq;
-      await readStream(after, watch.signal, (event) => {
+      after ??= (await get<Cluster>('/cluster', watch.signal)).last_seq;
+      await readStream(after, watch.signal, () => {
+        // What no event says may have changed while nobody told.
+        if (wasLost) void client.invalidateQueries();
+        wasLost = false;
+      }, (event) => {
         after = event.seq;
         retryMs = 500;
         batch.add(event);
@@ -56,68 +65,38 @@ async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
     } finally {
       watch.end();
     }
-    if (watch.signal.aborted) {
+    if (watch.isHidden) {
       connection.set('paused');
       continue;
     }
     connection.set('lost');
-    await pause(retryMs, signal);
+    wasLost = true;
+    doubt();
+    await pauseOrHeard(retryMs, signal);
     retryMs = Math.min(retryMs * 2, retryMsMax);
   }
-}
-
-// A browser opens six connections to a server and no more: pages that nobody sees must not hold theirs.
-const hiddenMs = 5_000;
-
-class HiddenWatch {
-  private readonly abort = new AbortController();
-  private timer: ReturnType<typeof setTimeout> | null = null;
-  readonly signal: AbortSignal;
-
-  constructor(outer: AbortSignal) {
-    this.signal = AbortSignal.any([outer, this.abort.signal]);
-    document.addEventListener('visibilitychange', this.onChange);
-  }
-
-  end(): void {
-    document.removeEventListener('visibilitychange', this.onChange);
-    if (this.timer) clearTimeout(this.timer);
-  }
-
-  private readonly onChange = (): void => {
-    if (this.timer) clearTimeout(this.timer);
-    this.timer = document.visibilityState === 'hidden' ? setTimeout(() => this.abort.abort(), hiddenMs) : null;
-  };
-}
-
-function untilVisible(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const check = (): void => {
-      if (document.visibilityState === 'hidden' && !signal.aborted) return;
-      document.removeEventListener('visibilitychange', check);
-      resolve();
-    };
-    document.addEventListener('visibilitychange', check);
-    signal.addEventListener('abort', check);
-    check();
-  });
 }
 
 async function readStream(
   after: number,
   signal: AbortSignal,
+  onBegin: () => void,
   onEvent: (event: ClusterEvent) => void,
 ): Promise<void> {
+  const begin = new AbortController();
+  const timer = setTimeout(() => begin.abort(), beginMs);
   const response = await open(`/api/v1/events?after=${after}`, {
-    signal,
+    signal: AbortSignal.any([signal, begin.signal]),
     headers: { Accept: 'text/event-stream' },
-  });
+  }).finally(() => clearTimeout(timer));
   connection.set('live');
+  onBegin();
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new SseParser();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
+    heard();
     for (const message of parser.push(value)) onEvent(JSON.parse(message.data) as ClusterEvent);
   }
 }
@@ -144,14 +123,4 @@ class Batch {
     recentEvents.set({ events: all.slice(0, recentMax), isCut: before.isCut || all.length > recentMax });
     applyEvents(this.client, events);
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

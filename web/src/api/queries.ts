@@ -29,22 +29,37 @@ export const useSeries = (window: string) =>
     placeholderData: keepPreviousData,
   });
 
+async function fetchNodes(query: string, signal: AbortSignal): Promise<Node[]> {
+  const nodes: Node[] = [];
+  let cursor: string | null = null;
+  do {
+    const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: NodePage = await get<NodePage>(`/nodes?limit=${nodePageMax}${query}${at}`, signal);
+    nodes.push(...page.nodes);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return nodes;
+}
+
 export const useNodes = () =>
-  useQuery({
-    queryKey: ['nodes'],
+  useQuery({ queryKey: ['nodes'], queryFn: ({ signal }) => fetchNodes('', signal), refetchInterval: 30_000 });
+
+// Those that are not up or not open, and no others: few on a good day.
+export function useNodesAside({ liveness, scheduling }: Cluster['nodes']): { nodes: Node[] | undefined; error: Error | null } {
+  const present = (words: Record<string, number | undefined>, usual: string): string[] =>
+    Object.keys(words).filter((word) => word !== usual && (words[word] ?? 0) > 0);
+  const queries = [...present(liveness, 'up').map((word) => `&liveness=${word}`), ...present(scheduling, 'open').map((word) => `&scheduling=${word}`)];
+  const answer = useQuery({
+    queryKey: ['nodes-aside', queries.join('')],
     queryFn: async ({ signal }) => {
-      const nodes: Node[] = [];
-      let cursor: string | null = null;
-      do {
-        const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-        const page: NodePage = await get<NodePage>(`/nodes?limit=${nodePageMax}${at}`, signal);
-        nodes.push(...page.nodes);
-        cursor = page.next_cursor;
-      } while (cursor !== null);
-      return nodes;
+      const lists = await Promise.all(queries.map((query) => fetchNodes(query, signal)));
+      return [...new Map(lists.flat().map((node) => [node.name, node])).values()];
     },
-    refetchInterval: 30_000,
+    refetchInterval: 10_000,
+    placeholderData: keepPreviousData,
   });
+  return { nodes: answer.data, error: answer.error };
+}
 
 export const useNode = (name: string) =>
   useQuery({

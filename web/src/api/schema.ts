@@ -61,7 +61,7 @@ export type Effect = (typeof effectWords)[number];
 export const jobVerbWords = ['stop', 'suspend', 'resume', 'hold', 'release', 'requeue'] as const;
 export type JobVerb = (typeof jobVerbWords)[number];
 
-export const nodeVerbWords = ['cordon', 'drain', 'undrain', 'fence', 'validate'] as const;
+export const nodeVerbWords = ['cordon', 'drain', 'undrain', 'fence', 'validate', 'remove'] as const;
 export type NodeVerb = (typeof nodeVerbWords)[number];
 
 export interface BeginSignInReply {
@@ -197,6 +197,17 @@ export interface Job {
   running_at: Time | null; // since when the present attempt runs, too
 }
 
+export interface Knob {
+  name: string;
+  value: string; // in force on the leader: 30s, 2%, 10, or a word
+  config_value: string; // what the leader's config says, or the default
+  legal: string; // 1s..1h, or the words there are
+  may_change: boolean; // while the cluster runs; else only by the configs and restarts
+  set_by: string; // Of one that was set: by whom, why, when.
+  reason: string;
+  set_at: Time | null;
+}
+
 export interface ListAttemptsReply {
   attempts: Attempt[]; // newest first
   next_cursor: string | null;
@@ -230,6 +241,11 @@ export interface ListJobsReply {
 
 export interface ListJoinTokensReply {
   tokens: JoinToken[];
+  next_cursor: string | null;
+}
+
+export interface ListKnobsReply {
+  knobs: Knob[];
   next_cursor: string | null;
 }
 

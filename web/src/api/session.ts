@@ -14,6 +14,8 @@ export const session = createStore<Session | null>(null);
 // Tokens were kept here once.
 const oldTokenKey = 'hai.token';
 
+const answerMs = 10_000;
+
 type Message = 'in' | 'out';
 const channel = new BroadcastChannel('hai.session');
 channel.onmessage = (event: MessageEvent<Message>): void => {
@@ -34,6 +36,7 @@ function leave(): void {
 async function post(body?: object): Promise<Session> {
   const response = await ask('/api/v1/session', {
     method: 'POST',
+    signal: AbortSignal.timeout(answerMs),
     ...(body ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}),
   });
   if (!response.ok) throw await errorOf(response);
@@ -43,7 +46,7 @@ async function post(body?: object): Promise<Session> {
 // What the site's identity provider is called, if people may sign in there.
 export async function providerName(): Promise<string | null> {
   const headers = { 'Content-Type': 'application/json' };
-  const response = await ask('/api/v1/session/begin', { method: 'POST', body: '{}', headers });
+  const response = await ask('/api/v1/session/begin', { method: 'POST', body: '{}', headers, signal: AbortSignal.timeout(answerMs) });
   if (!response.ok) return null;
   const ways = (await response.json()) as { methods: string[]; provider: string };
   return ways.methods.includes('oidc') ? ways.provider : null;
@@ -70,12 +73,15 @@ async function resume(): Promise<void> {
   }
 }
 
-// Every tab is of the same session: all leave.
+// Every tab is of the same session: all leave, once the server has ended it or says that it is over.
+// Else this throws and nobody leaves: a page that looks signed out while the cookie still lets in
+// whoever sits down there next would be worse than one that says that it could not.
 export async function signOut(): Promise<void> {
   const csrf = session.get()?.csrf ?? '';
+  const response = await ask('/api/v1/session', { method: 'DELETE', headers: { 'X-Hai-Csrf': csrf }, signal: AbortSignal.timeout(answerMs) });
+  if (!response.ok && response.status !== 401) throw await errorOf(response);
   leave();
   channel.postMessage('out' satisfies Message);
-  await ask('/api/v1/session', { method: 'DELETE', headers: { 'X-Hai-Csrf': csrf } });
 }
 
 // `hai dev up` prints an address that ends in #token=…: what follows # never leaves the browser, and

@@ -1,9 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef } from 'react';
-import { Route, Switch } from 'wouter';
+import { Suspense, useEffect, useRef } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
 import { isLoginNeeded } from '../api/client';
 import { startLive } from '../api/live';
+import { startPulse } from '../api/pulse';
 import { session } from '../api/session';
+import { CodeBoundary, part } from '../components/CodeBoundary';
 import { Loading, Empty } from '../components/states';
 import { Toasts } from '../components/Toasts';
 import { useStore } from '../lib/store';
@@ -11,48 +13,52 @@ import { Overview } from '../pages/Overview';
 import { Login } from './Login';
 import { Shell } from './Shell';
 
-const MapPage = lazy(() => import('../pages/MapPage'));
-const JobsPage = lazy(() => import('../pages/JobsPage'));
-const JobPage = lazy(() => import('../pages/JobPage'));
-const NodesPage = lazy(() => import('../pages/NodesPage'));
-const NodePage = lazy(() => import('../pages/NodePage'));
-const IncidentsPage = lazy(() => import('../pages/IncidentsPage'));
-const QuotasPage = lazy(() => import('../pages/QuotasPage'));
-const SubmitPage = lazy(() => import('../pages/SubmitPage'));
+const MapPage = part(() => import('../pages/MapPage'));
+const JobsPage = part(() => import('../pages/JobsPage'));
+const JobPage = part(() => import('../pages/JobPage'));
+const NodesPage = part(() => import('../pages/NodesPage'));
+const NodePage = part(() => import('../pages/NodePage'));
+const IncidentsPage = part(() => import('../pages/IncidentsPage'));
+const QuotasPage = part(() => import('../pages/QuotasPage'));
+const SubmitPage = part(() => import('../pages/SubmitPage'));
 
 export function App({ isDemo }: { isDemo: boolean }) {
   const client = useQueryClient();
   const user = useStore(session)?.user ?? '';
   const needsLogin = useStore(isLoginNeeded);
+  const [path] = useLocation();
   const lastUser = useRef(user);
   useEffect(() => {
     if (needsLogin) return;
     // Another user may see other jobs: nothing of the last one's stays.
     if (lastUser.current !== user) void client.resetQueries();
     lastUser.current = user;
-    return startLive(client);
+    const stops = [startPulse(client), startLive(client)];
+    return () => stops.forEach((stop) => stop());
   }, [client, user, needsLogin]);
 
   if (needsLogin) return <Login />;
   return (
     <Shell isDemo={isDemo}>
-      <Suspense fallback={<Loading lines={6} />}>
-        <Switch>
-          <Route path="/" component={Overview} />
-          <Route path="/map" component={MapPage} />
-          <Route path="/jobs" component={JobsPage} />
-          <Route path="/jobs/:id">{({ id }) => <JobPage key={id} id={decodeURIComponent(id)} />}</Route>
-          <Route path="/nodes" component={NodesPage} />
-          <Route path="/nodes/:name">{({ name }) => <NodePage key={name} name={decodeURIComponent(name)} />}</Route>
-          <Route path="/incidents" component={IncidentsPage} />
-          <Route path="/quotas" component={QuotasPage} />
-          <Route path="/submit" component={SubmitPage} />
-          <Route>
-            <h1 className="sr">Not found</h1>
-            <Empty title="There is no such page" />
-          </Route>
-        </Switch>
-      </Suspense>
+      <CodeBoundary key={path}>
+        <Suspense fallback={<Loading lines={6} />}>
+          <Switch>
+            <Route path="/" component={Overview} />
+            <Route path="/map" component={MapPage} />
+            <Route path="/jobs" component={JobsPage} />
+            <Route path="/jobs/:id">{({ id }) => <JobPage key={id} id={decodeURIComponent(id)} />}</Route>
+            <Route path="/nodes" component={NodesPage} />
+            <Route path="/nodes/:name">{({ name }) => <NodePage key={name} name={decodeURIComponent(name)} />}</Route>
+            <Route path="/incidents" component={IncidentsPage} />
+            <Route path="/quotas" component={QuotasPage} />
+            <Route path="/submit" component={SubmitPage} />
+            <Route>
+              <h1 className="sr">Not found</h1>
+              <Empty title="There is no such page" />
+            </Route>
+          </Switch>
+        </Suspense>
+      </CodeBoundary>
       <Toasts />
     </Shell>
   );

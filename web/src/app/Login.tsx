@@ -3,10 +3,13 @@ import { ApiError } from '../api/client';
 import { providerAddress, providerName, signIn } from '../api/session';
 import { Failure } from '../components/states';
 import { Logo } from './Logo';
+import { useTitle } from '../lib/useTitle';
 
 export function Login() {
+  useTitle('Sign in');
   const [secret, setSecret] = useState('');
   const [error, setError] = useState<Error | null>(null);
+  const [isAsking, setAsking] = useState(false);
   const [provider, setProvider] = useState<string | null>(null);
   useEffect(() => {
     // Without an answer a token will do.
@@ -14,12 +17,15 @@ export function Login() {
   }, []);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
+    setError(null);
+    setAsking(true);
     try {
       await signIn(secret.trim());
     } catch (cause) {
       const isUnknown = cause instanceof ApiError && cause.status === 401;
       setError(isUnknown ? new ApiError(401, 'unauthenticated', 'the server does not know this token') : (cause as Error));
     }
+    setAsking(false);
   };
   return (
     <main className="login">
@@ -47,8 +53,8 @@ export function Login() {
           />
         </label>
         {error && <Failure error={error} />}
-        <button className={provider === null ? 'button primary' : 'button'} disabled={secret.trim() === ''}>
-          Sign in
+        <button className={provider === null ? 'button primary' : 'button'} disabled={secret.trim() === '' || isAsking}>
+          {isAsking ? 'Signing in…' : 'Sign in'}
         </button>
       </form>
     </main>

@@ -1,15 +1,17 @@
 import { type FormEvent, type ReactNode, useCallback, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { staleSince } from '../api/client';
 import { connection } from '../api/live';
 import { useCluster, useIncidents, useWhoAmI } from '../api/queries';
 import { session, signOut } from '../api/session';
 import { Dialog } from '../components/Dialog';
 import { Menu } from '../components/Menu';
-import { formatTime } from '../lib/format';
+import { toast } from '../components/Toasts';
+import { silence, staleSince } from '../lib/freshness';
 import { useStore } from '../lib/store';
+import { Banner } from './Banner';
 import { goKeys, useShortcuts } from './keyboard';
 import { Logo } from './Logo';
+import { usePlaceOfMain } from './usePlaceOfMain';
 import { setTheme, useChosenTheme, useTheme } from './theme';
 
 const links = [
@@ -30,6 +32,8 @@ const isFixed = (path: string): boolean => ['/map', '/jobs', '/nodes'].includes(
 export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNode }) {
   const [path, go] = useLocation();
   const [isHelpOpen, setHelpOpen] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  usePlaceOfMain(main, path);
   const search = useRef<HTMLInputElement>(null);
   const focusSearch = useCallback(() => {
     const onPage = document.querySelector<HTMLInputElement>('[data-search]');
@@ -37,10 +41,12 @@ export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNo
   }, []);
   useShortcuts(go, focusSearch, useCallback(() => setHelpOpen(true), []));
   const incidents = useIncidents().data?.length ?? 0;
-  const stale = useStore(staleSince);
 
   return (
     <div className="shell">
+      <a className="skip button" href="#page" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+        Skip to the page
+      </a>
       <div>
         <header className="top">
           <Link href="/" className="brand">
@@ -61,13 +67,9 @@ export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNo
           <ThemeButton />
           <Account />
         </header>
-        {stale && (
-          <div className="stale" role="alert">
-            The server can decide nothing now. What you see is from {formatTime(stale, Date.now())}; running jobs go on.
-          </div>
-        )}
+        <Banner />
       </div>
-      <main className={isFixed(path) ? 'main fixed' : 'main'}>{children}</main>
+      <main ref={main} id="page" tabIndex={-1} className={isFixed(path) ? 'main fixed' : 'main'}>{children}</main>
       <Help isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
   );
@@ -104,13 +106,21 @@ function Find({ inputRef, go }: { inputRef: React.RefObject<HTMLInputElement | n
   );
 }
 
+const liveWords = { live: 'live', connecting: 'joining', lost: 'offline', paused: 'paused', old: 'old facts' };
+const liveTitles: Partial<Record<string, string>> = {
+  live: 'Changes arrive as they happen',
+  lost: 'The stream of events is broken; trying again',
+  old: 'The server knows nothing new; trying again',
+};
+
 function Live() {
-  const state = useStore(connection);
-  const words = { live: 'live', connecting: 'joining', lost: 'offline', paused: 'paused' };
-  const title = state === 'lost' ? 'The stream of events is broken; trying again' : 'Changes arrive as they happen';
+  const stream = useStore(connection);
+  const isSilent = useStore(silence) !== null;
+  const isStale = useStore(staleSince) !== null;
+  const state = isSilent ? 'lost' : isStale ? 'old' : stream;
   return (
-    <span className="live" data-state={state} title={title} role="status">
-      <i /> {words[state]}
+    <span className="live" data-state={state} title={liveTitles[state]} role="status">
+      <i /> {liveWords[state]}
     </span>
   );
 }
@@ -134,6 +144,10 @@ function ThemeButton() {
   );
 }
 
+function leaveOrSayWhyNot(): void {
+  signOut().catch((error: unknown) => toast(`You are still signed in: ${(error as Error).message}`, 'failed'));
+}
+
 function Account() {
   const me = useWhoAmI();
   const isSignedIn = useStore(session) !== null;
@@ -147,7 +161,7 @@ function Account() {
       items={[
         { label: `role ${me.data?.role ?? ''}`, onSelect: () => undefined, isDisabled: true },
         { label: 'System colours', onSelect: () => setTheme('system') },
-        isSignedIn ? { label: 'Sign out', onSelect: () => void signOut() } : null,
+        isSignedIn ? { label: 'Sign out', onSelect: leaveOrSayWhyNot } : null,
       ]}
     />
   );

@@ -1,36 +1,37 @@
-import type { Cluster } from '../api/types';
+import type { Capacity } from '../lib/capacity';
 import { formatCount, formatPercent } from '../lib/format';
 
-const parts = [
-  ['used', 'used', 'running jobs'],
-  ['reserved', 'reserved', 'held for a job that is about to start'],
-  ['free', 'free', 'open to any job'],
-  ['draining', 'draining', 'unused, but closed or promised to a job'],
-  ['broken', 'broken', 'on nodes that are not up'],
-] as const;
+type Part = Exclude<keyof Capacity, 'total'>;
+const parts: [part: Part, color: string, meaning: string][] = [
+  ['used', '--gpu-used', 'running jobs, on nodes that report'],
+  ['reserved', '--gpu-reserved', 'held for, or promised to, a job that is about to start'],
+  ['idle', '--gpu-free', 'open to any job'],
+  ['closed', '--gpu-draining', 'unused, on nodes that people have closed'],
+  ['broken', '--gpu-broken', 'unused, on nodes closed because a check failed'],
+  ['silent', '--lost', 'on nodes that do not report: what their jobs do is not known'],
+];
+// Said even when there are none.
+const isAlwaysSaid = (part: Part): boolean => ['used', 'idle', 'broken', 'silent'].includes(part);
 
-export function CapacityBar({ gpus }: { gpus: Cluster['gpus'] }) {
-  const shown = parts.filter(([key]) => gpus[key] !== undefined);
-  const text = shown.map(([key, title]) => `${gpus[key]} ${title}`).join(', ');
+export function CapacityBar({ capacity }: { capacity: Capacity }) {
+  const { total } = capacity;
+  const shown = parts.filter(([part]) => isAlwaysSaid(part) || capacity[part] > 0);
+  const text = shown.map(([part]) => `${capacity[part]} ${part}`).join(', ');
   return (
     <>
-      <div className="capacity" role="img" aria-label={`${gpus.total} GPUs: ${text}`}>
+      <div className="capacity" role="img" aria-label={`${total} GPUs: ${text}`}>
         {shown
-          .filter(([key]) => gpus[key]! > 0)
-          .map(([key, title]) => (
-            <i
-              key={key}
-              title={`${formatCount(gpus[key]!)} ${title}`}
-              style={{ flexGrow: gpus[key]!, background: `var(--gpu-${key})` }}
-            />
+          .filter(([part]) => capacity[part] > 0)
+          .map(([part, color]) => (
+            <i key={part} title={`${formatCount(capacity[part])} ${part}`} style={{ flexGrow: capacity[part], background: `var(${color})` }} />
           ))}
       </div>
       <div className="legend">
-        {shown.map(([key, title, meaning]) => (
-          <span key={key} title={meaning}>
-            <i style={{ background: `var(--gpu-${key})` }} />
-            {title} <b>{formatCount(gpus[key]!)}</b>
-            <span className="dim">{formatPercent(gpus[key]!, gpus.total)}</span>
+        {shown.map(([part, color, meaning]) => (
+          <span key={part} title={meaning}>
+            <i style={{ background: `var(${color})` }} />
+            {part} <b>{formatCount(capacity[part])}</b>
+            <span className="dim">{formatPercent(capacity[part], total)}</span>
           </span>
         ))}
       </div>

@@ -23,7 +23,7 @@ export function Differences({ answer }: { answer: WhatIf }) {
               <td>{each.user}</td>
               <td>{formatWord(each.effect)}</td>
               <td>
-                {each.text}
+                <bdi>{each.text}</bdi>
                 {each.nodes.length > 0 && <span className="dim"> on {formatHosts(each.nodes)}</span>}
               </td>
             </tr>

@@ -27,7 +27,7 @@ export function EventFeed({ events, withSubject = false }: { events: readonly Cl
             </span>
           )}
           <span className={withSubject ? 'clip' : ''} title={`${formatWord(event.kind)}: ${event.text}`}>
-            {event.text || formatWord(event.kind)} <span className="dim">{event.actor}</span>
+            <bdi>{event.text || formatWord(event.kind)}</bdi> <span className="dim">{event.actor}</span>
           </span>
         </li>
       ))}

@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { keepPlace, readPlace } from '../lib/place';
 
 export interface Column<T> {
   key: string;
@@ -28,18 +29,32 @@ interface Props<T> {
 }
 
 const rowRem = 2;
+const gapRem = 0.75;
+const placeMs = 100; // of rest, before the place is remembered
+
+// How narrow the columns may become together; a narrower window scrolls inside the table's box.
+const leastRem = (columns: readonly { width: string }[]): number =>
+  columns.reduce((sum, column) => sum + Number.parseFloat(/[\d.]+(?=rem)/.exec(column.width)?.[0] ?? '0') + gapRem, gapRem);
 
 // A table that draws only the rows in view, so that 100,000 cost what 40 do. Keys: j k arrows, Home End,
 // Enter opens, x selects.
 export function GridTable<T>(props: Props<T>) {
   const { columns, rows, active, onActive, onEnd } = props;
   const body = useRef<HTMLDivElement>(null);
+  const place = `scroll of ${props.label}`;
+  const keep = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(keep.current), []);
+  const onScroll = (): void => {
+    clearTimeout(keep.current);
+    keep.current = setTimeout(() => keepPlace(place, body.current?.scrollTop ?? 0), placeMs);
+  };
   const rowHeight = rowRem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => body.current,
     estimateSize: () => rowHeight,
     overscan: 12,
+    initialOffset: () => readPlace(place, 0),
   });
   const items = virtual.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? -1;
@@ -47,6 +62,7 @@ export function GridTable<T>(props: Props<T>) {
     if (lastShown >= rows.length - 50) onEnd?.();
   }, [lastShown, rows.length, onEnd]);
 
+  const least = { '--table-min': `${leastRem(columns)}rem` } as React.CSSProperties;
   const template = { gridTemplateColumns: columns.map((column) => column.width).join(' ') };
   const move = (to: number): void => {
     const index = Math.max(0, Math.min(rows.length - 1, to));
@@ -69,9 +85,9 @@ export function GridTable<T>(props: Props<T>) {
   };
 
   return (
-    <div className="grid" role="grid" aria-label={props.label} aria-rowcount={rows.length}>
+    <div className="grid" role="grid" aria-label={props.label} aria-rowcount={rows.length} style={least}>
       <Head {...props} template={template} />
-      <div className="grid-body" ref={body} role="rowgroup" tabIndex={0} aria-label={`rows of ${props.label}`} onKeyDown={onKeyDown} data-rows>
+      <div className="grid-body" ref={body} role="rowgroup" tabIndex={0} aria-label={`rows of ${props.label}`} onKeyDown={onKeyDown} onScroll={onScroll} data-rows>
         {rows.length === 0 && (
           <div role="row">
             <div role="gridcell">{props.empty}</div>

@@ -1,9 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { controlJob, controlJobs, moveJob, setPriority } from '../api/actions';
+import { useWhoAmI } from '../api/queries';
 import { upsertJob } from '../api/jobLists';
 import { type Job, type JobVerb, type Priority, priorities } from '../api/types';
-import { formatCount, formatWord } from '../lib/format';
+import { formatCount, formatWord, isolated } from '../lib/format';
+import { mayControl } from '../lib/mayControl';
 import { Dialog } from './Dialog';
 import { Menu } from './Menu';
 import { toast } from './Toasts';
@@ -47,7 +49,7 @@ export function useJobActions(): (title: string, jobs: readonly Job[], act: (job
       client.setQueryData(['job', String(job.id)], job);
       upsertJob(client, job);
     }
-    if (done.length > 0) toast(done.length === 1 ? `${title}: job ${done[0]!.id} ${done[0]!.name}` : `${title}: ${done.length} jobs`);
+    if (done.length > 0) toast(done.length === 1 ? `${title}: job ${done[0]!.id} ${isolated(done[0]!.name)}` : `${title}: ${done.length} jobs`);
     if (failed.length > 0) toast(failed.slice(0, 3).join('\n') + (failed.length > 3 ? ` and ${failed.length - 3} more` : ''), 'failed');
   };
 }
@@ -75,8 +77,11 @@ function useBulkAction(): (title: string, verb: JobVerb, jobs: readonly Job[], r
   };
 }
 
-// The buttons of one job, or of all selected ones. Those that would change nothing are not offered.
-export function JobActions({ jobs, onDone }: { jobs: readonly Job[]; onDone?: () => void }) {
+// The buttons of one job, or of all selected ones. Those that would change nothing are not offered, nor
+// those that would be refused because the job is another's.
+export function JobActions({ jobs: all, onDone }: { jobs: readonly Job[]; onDone?: () => void }) {
+  const me = useWhoAmI().data;
+  const jobs = all.filter((job) => mayControl(me, job));
   const [asked, setAsked] = useState<(typeof verbs)[number] | null>(null);
   const act = useJobActions();
   const waiting = jobs.filter((job) => job.state === 'queued' || job.state === 'suspended');
@@ -90,7 +95,7 @@ export function JobActions({ jobs, onDone }: { jobs: readonly Job[]; onDone?: ()
         return (
           <button key={each.verb} className={each.verb === 'stop' ? 'button danger' : 'button'} onClick={() => setAsked(each)}>
             {each.title}
-            {jobs.length > 1 && <span className="dim">{formatCount(fitting.length)}</span>}
+            {all.length > 1 && <span className="dim">{formatCount(fitting.length)}</span>}
           </button>
         );
       })}
@@ -109,6 +114,7 @@ export function JobActions({ jobs, onDone }: { jobs: readonly Job[]; onDone?: ()
           }))}
         />
       )}
+      {me && jobs.length < all.length && all.length > 1 && <span className="dim">{formatCount(all.length - jobs.length)} of others</span>}
       {asked && <Ask verb={asked} jobs={jobs.filter(asked.fits)} onClose={() => setAsked(null)} onDone={onDone} />}
     </span>
   );
@@ -118,7 +124,7 @@ function Ask({ verb, jobs, onClose, onDone }: { verb: (typeof verbs)[number]; jo
   const [reason, setReason] = useState('');
   const act = useJobActions();
   const actOnAll = useBulkAction();
-  const who = jobs.length === 1 ? `job ${jobs[0]!.id} (${jobs[0]!.name})` : `${formatCount(jobs.length)} jobs`;
+  const who = jobs.length === 1 ? `job ${jobs[0]!.id} (${isolated(jobs[0]!.name)})` : `${formatCount(jobs.length)} jobs`;
   const submit = (event: React.FormEvent): void => {
     event.preventDefault();
     onClose();

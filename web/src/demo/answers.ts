@@ -96,7 +96,8 @@ export function nodeOf(node: Node, now: number): Node {
     return Math.max(3, Math.min(100, 28 + ((id * 37) % 71) + Math.round(4 * Math.sin(now / 4000 + gpu + id))));
   };
   const gpus = Array.from({ length: node.gpus }, (_, gpu) => load(gpu));
-  return { ...node, gpu_jobs: gpuJobsOf(node), gpu_utilization: gpus, gpu_temperature: gpus.map((percent) => 31 + Math.round(percent * 0.42)) };
+  const takesJobs = node.liveness === 'up' && node.scheduling === 'open';
+  return { ...node, gpus_free: takesJobs ? node.gpus_free : 0, gpu_jobs: gpuJobsOf(node), gpu_utilization: gpus, gpu_temperature: gpus.map((percent) => 31 + Math.round(percent * 0.42)) };
 }
 
 export function listJobs(world: World, query: URLSearchParams): { jobs: Job[]; next_cursor: string | null } {

@@ -1,5 +1,5 @@
 import type { Transport } from '../api/client';
-import type { Job, JobVerb, Node, NodeVerb, Priority } from '../api/types';
+import type { ClusterEvent, Job, JobVerb, Node, NodeVerb, Priority } from '../api/types';
 import { checkpointsOf, clusterOf, progressOf, specOf, listEvents, listJobs, nodeOf, quotasOf, seriesOf, staysOf, whatIfOf, whyOf } from './answers';
 import { makeJob, users } from './cast';
 import { World } from './world';
@@ -23,7 +23,7 @@ function answer(world: World, url: URL, init: RequestInit): Response {
   const query = url.searchParams;
   const isChange = (init.method ?? 'GET') !== 'GET';
   if (noun === 'jobs') return isChange ? changeJob(world, name, verb, init) : askJobs(world, name, verb, query, init);
-  if (noun === 'nodes') return isChange ? changeNodes(world, init) : askNodes(world, name, verb);
+  if (noun === 'nodes') return isChange ? changeNodes(world, init) : askNodes(world, name, verb, query);
   if (noun === 'cluster') return json(name === 'series' ? seriesOf(world, query.get('window') ?? '6h') : clusterOf(world));
   if (noun === 'incidents') {
     if (isChange) world.closeIncident(Number(name), reasonOf(init));
@@ -37,7 +37,9 @@ function answer(world: World, url: URL, init: RequestInit): Response {
     const node = query.get('node');
     if (query.get('format') === 'list') return json(listEvents(world, query, node ? `node/${node}` : ''));
     return stream(init, (push) => {
-      world.onEvent = (event) => push(`id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);
+      const listener = (event: ClusterEvent): void => push(`id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);
+      world.listeners.add(listener);
+      init.signal?.addEventListener('abort', () => world.listeners.delete(listener));
     });
   }
   return refuse(404, 'not_found', `no such route: ${url.pathname}`);
@@ -98,9 +100,13 @@ function stop(world: World, job: Job, reason: string): void {
 
 const reasonOf = (init: RequestInit): string => (JSON.parse(String(init.body ?? '{}')) as { reason?: string }).reason ?? '';
 
-function askNodes(world: World, name: string, what: string): Response {
+function askNodes(world: World, name: string, what: string, query: URLSearchParams): Response {
   if (what === 'jobs') return json({ jobs: staysOf(world, name) });
-  if (name === '') return json({ nodes: world.nodes.map((node) => nodeOf(node, world.now)), next_cursor: null });
+  if (name === '') {
+    const [liveness, scheduling] = [query.get('liveness'), query.get('scheduling')];
+    const fitting = world.nodes.filter((node) => (liveness ?? node.liveness) === node.liveness && (scheduling ?? node.scheduling) === node.scheduling);
+    return json({ nodes: fitting.map((node) => nodeOf(node, world.now)), next_cursor: null });
+  }
   const node = world.byName.get(name);
   return node ? json(nodeOf(node, world.now)) : refuse(404, 'not_found', `node ${name}`);
 }

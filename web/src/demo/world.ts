@@ -1,6 +1,7 @@
 import type { Attempt, AttemptState, ClusterEvent, Incident, Job, JobState, Node, NodeCheck, PendingReason } from '../api/types';
 import { timeRun } from '../lib/timeRun';
 import { makeJob, makeNodes } from './cast';
+import { placeTogether } from './placement';
 import { Random } from './random';
 
 // The demo's cluster: jobs come, run, are suspended and end, nodes break and return. It knows far less
@@ -23,7 +24,7 @@ export class World {
   readonly incidents: Incident[] = [];
   readonly waiting = new Set<number>();
   readonly running = new Map<number, number>(); // job → when it ends
-  onEvent: (event: ClusterEvent) => void = () => undefined;
+  readonly listeners = new Set<(event: ClusterEvent) => void>();
   now: number;
   private seq = 0;
   private lastJob = 0;
@@ -49,7 +50,7 @@ export class World {
     const event = { seq: this.seq, time: this.time(), actor, kind, subject, text, body };
     this.events.push(event);
     if (this.events.length > eventsMax) this.events.splice(0, eventsMax / 4);
-    this.onEvent(event);
+    for (const listener of this.listeners) listener(event);
   }
 
   lastSeq(): number {
@@ -101,9 +102,8 @@ export class World {
       if (node.group !== job.group || node.gpus_free < need || node.liveness !== 'up' || node.scheduling !== 'open') continue;
       if (job.gpus_per_node > 0 && node.gpus_free === 8 && this.random.chance(0.5)) continue;
       found.push(node);
-      if (found.length === job.node_count) return found;
     }
-    return null;
+    return placeTogether(found, job.node_count);
   }
 
   private reason(job: Job): PendingReason {

@@ -125,3 +125,6 @@ export const toLocalInput = (at: Date): string =>
 
 export const formatReading = (value: number | null | undefined, unit: string): string =>
   value === null || value === undefined ? '–' : `${formatCount(Math.round(value))} ${unit}`;
+
+// For text within a text that is no markup: FIRST STRONG ISOLATE … POP DIRECTIONAL ISOLATE.
+export const isolated = (text: string): string => `\u2068${text}\u2069`;

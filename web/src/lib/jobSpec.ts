@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, parseDocument } from 'yaml';
 
 // The form of the submit page and the YAML of a job file, both ways. What the form does not know stays
 // in the YAML as it is: switching to and fro must lose nothing.
@@ -43,36 +43,8 @@ const branch = (tree: Tree, key: string): Tree => {
   const value = tree[key];
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {};
 };
-const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
+export const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
 const text = (value: unknown, standard: string): string => (value === undefined || value === null ? standard : String(value));
-
-// Sets the key, or takes it out if it says only what the server assumes anyway.
-function put(tree: Tree, key: string, value: unknown, standard: unknown): void {
-  const isStandard = value === standard || (Array.isArray(value) && value.length === 0);
-  if (isStandard) delete tree[key];
-  else tree[key] = value;
-}
-
-export function formToTree(form: JobForm, base: Tree = {}): Tree {
-  const spec = { ...branch(base, 'spec'), workspace: form.workspace, entrypoint: form.entrypoint };
-  put(spec, 'parameters', form.parameters, '');
-  const resource: Tree = { ...branch(base, 'resource'), group: form.group, node_count: form.nodeCount };
-  put(resource, 'gpus_per_node', form.gpusPerNode, 0);
-  const options: Tree = { ...branch(base, 'options') };
-  put(options, 'launch', form.launch, emptyForm.launch);
-  put(options, 'env_style', form.envStyle, emptyForm.envStyle);
-  const suspend: Tree = { ...branch(options, 'suspend') };
-  put(suspend, 'grace', form.grace, emptyForm.grace);
-  put(suspend, 'signal', form.signal, '');
-  put(options, 'suspend', Object.keys(suspend).length > 0 ? suspend : undefined, undefined);
-  put(options, 'watchdog', form.watchdog, '');
-  put(options, 'tags', words(form.tags), undefined);
-  put(options, 'depends_on', words(form.dependsOn), undefined);
-  const tree: Tree = { ...base, version: 2, name: form.name, priority: form.priority, spec, resource };
-  if (Object.keys(options).length > 0) tree.options = options;
-  else delete tree.options;
-  return tree;
-}
 
 export function treeToForm(tree: Tree): JobForm {
   const [spec, resource, options] = [branch(tree, 'spec'), branch(tree, 'resource'), branch(tree, 'options')];
@@ -95,6 +67,59 @@ export function treeToForm(tree: Tree): JobForm {
     tags: list(options.tags),
     dependsOn: list(options.depends_on),
   };
+}
+
+// Where each field of the form stands in the file, and what the server assumes without it.
+const places: Record<keyof JobForm, { path: string[]; standard?: unknown; isList?: boolean }> = {
+  name: { path: ['name'] },
+  priority: { path: ['priority'] },
+  workspace: { path: ['spec', 'workspace'] },
+  entrypoint: { path: ['spec', 'entrypoint'] },
+  parameters: { path: ['spec', 'parameters'], standard: '' },
+  group: { path: ['resource', 'group'] },
+  nodeCount: { path: ['resource', 'node_count'] },
+  gpusPerNode: { path: ['resource', 'gpus_per_node'], standard: 0 },
+  launch: { path: ['options', 'launch'], standard: emptyForm.launch },
+  envStyle: { path: ['options', 'env_style'], standard: emptyForm.envStyle },
+  grace: { path: ['options', 'suspend', 'grace'], standard: emptyForm.grace },
+  signal: { path: ['options', 'suspend', 'signal'], standard: '' },
+  watchdog: { path: ['options', 'watchdog'], standard: '' },
+  tags: { path: ['options', 'tags'], standard: '', isList: true },
+  dependsOn: { path: ['options', 'depends_on'], standard: '', isList: true },
+};
+
+// The job file with some fields of the form changed: what was not changed stays as it was written, with
+// its comments. The text must be YAML that can be read.
+export function editSpec(yaml: string, part: Partial<JobForm>): string {
+  const document = parseDocument(yaml);
+  for (const [key, value] of Object.entries(part)) {
+    const { path, standard, isList } = places[key as keyof JobForm];
+    if (value === standard || (isList && words(String(value)).length === 0)) remove(document, path);
+    else place(document, path, isList ? words(String(value)) : value);
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
+export const newSpec = (form: JobForm): string => editSpec('version: 2\n', form);
+
+// Maps that are missing, or are something else, are made on the way.
+function place(document: Document, path: string[], value: unknown): void {
+  for (let depth = 1; depth < path.length; depth += 1) {
+    const above = path.slice(0, depth);
+    if (!isMap(document.getIn(above))) document.setIn(above, document.createNode({}));
+  }
+  // Quotes that the old value needed are not those of the new one.
+  const old = document.getIn(path, true);
+  if (isScalar(old)) delete old.type;
+  document.setIn(path, Array.isArray(value) ? document.createNode(value) : value);
+}
+
+// With the maps that it leaves empty.
+function remove(document: Document, path: string[]): void {
+  if (!document.hasIn(path)) return;
+  document.deleteIn(path);
+  const above = document.getIn(path.slice(0, -1));
+  if (path.length > 1 && isMap(above) && above.items.length === 0) remove(document, path.slice(0, -1));
 }
 
 // A job file with its dependencies and its time to begin taken out, the rest as it was written.

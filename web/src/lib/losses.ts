@@ -28,3 +28,16 @@ export function countLosses(events: readonly ClusterEvent[]): Losses | null {
   losses.byOutcome = [...sums.values()].filter((sum) => sum.attempts > 0);
   return losses;
 }
+
+export const hourSeconds = 3_600;
+
+// Attempts that failed or were lost since then, in seconds; newest event first. Not whole: the events do
+// not reach back so far.
+export function countFailures(events: readonly ClusterEvent[], since: number): { count: number; isWhole: boolean } {
+  const reach = events.findIndex((event) => Date.parse(event.time) / 1000 < since);
+  const late = reach < 0 ? events : events.slice(0, reach);
+  const isFailure = (event: ClusterEvent): boolean => event.kind === 'attempt_ended' && ['failed', 'lost'].includes(String(event.body.outcome));
+  return { count: late.filter(isFailure).length, isWhole: reach >= 0 || events.length < eventsOfOnePage };
+}
+// A shorter list is all that ever happened.
+const eventsOfOnePage = 1_000;

@@ -5,15 +5,19 @@ import { closeIncident } from '../api/actions';
 import { useClosedIncidents, useIncidents, useWhoAmI } from '../api/queries';
 import type { Incident } from '../api/types';
 import { Dialog } from '../components/Dialog';
+import { AllWell } from '../components/AllWell';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
 import { toast } from '../components/Toasts';
+import { Table } from '../components/Table';
 import { formatAgo, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
 import { useNow } from '../lib/useNow';
+import { useTitle } from '../lib/useTitle';
 
 const nodesShown = 40;
 
 export default function IncidentsPage() {
+  useTitle('Incidents');
   const incidents = useIncidents();
   const closed = useClosedIncidents();
   return (
@@ -27,7 +31,9 @@ export default function IncidentsPage() {
           {(list) =>
             list.length === 0 ? (
               <Panel>
-                <Empty title="Nothing is wrong now">An incident opens when nodes fall silent together, hardware fails, a job hangs, or decisions stop.</Empty>
+                <AllWell title="Nothing is wrong now" answer={incidents}>
+                  An incident opens when nodes fall silent together, hardware fails, a job hangs, or decisions stop.
+                </AllWell>
               </Panel>
             ) : (
               list.map((incident) => <Card key={incident.id} incident={incident} />)
@@ -46,7 +52,7 @@ function Closed({ incidents }: { incidents: readonly Incident[] }) {
   const now = useNow();
   if (incidents.length === 0) return <Empty title="None so far" />;
   return (
-    <table className="plain">
+    <Table label="incidents before">
       <thead>
         <tr>
           <th>opened</th>
@@ -60,16 +66,16 @@ function Closed({ incidents }: { incidents: readonly Incident[] }) {
       <tbody>
         {incidents.map((incident) => (
           <tr key={incident.id}>
-            <td>{formatTime(incident.opened_at, now)}</td>
-            <td>{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
+            <td className="now">{formatTime(incident.opened_at, now)}</td>
+            <td className="now">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
             <td>{formatWord(incident.kind)}</td>
             <td className="mono">{incident.subject}</td>
-            <td>{incident.summary}</td>
-            <td>{incident.close_reason ?? ''}</td>
+            <td className="text">{incident.summary}</td>
+            <td className="text">{incident.close_reason ?? ''}</td>
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   );
 }
 
@@ -122,7 +128,7 @@ function Card({ incident }: { incident: Incident }) {
     <Panel
       title={
         <span style={{ color: 'var(--failed)' }}>
-          {formatWord(incident.kind)} · {incident.subject}
+          {formatWord(incident.kind)} · <bdi>{incident.subject}</bdi>
         </span>
       }
       aside={
@@ -143,7 +149,7 @@ function Card({ incident }: { incident: Incident }) {
         </p>
         {(incident.notes ?? []).map((note) => (
           <p key={note.at + note.text} className="note">
-            {formatTime(note.at, now)} {note.text}
+            {formatTime(note.at, now)} <bdi>{note.text}</bdi>
           </p>
         ))}
         {incident.kind === 'mass_loss' && <p className="note">

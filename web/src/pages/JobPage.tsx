@@ -12,6 +12,7 @@ import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, fo
 import { buildTimeline } from '../lib/timeline';
 import { timeRun } from '../lib/timeRun';
 import { useNow } from '../lib/useNow';
+import { useTitle } from '../lib/useTitle';
 import { Attempts, Ranks } from './job/Attempts';
 import { CheckpointCard } from './job/CheckpointCard';
 import { LogView } from './job/LogView';
@@ -20,6 +21,7 @@ import { stateWord } from './jobs/columns';
 
 export default function JobPage({ id }: { id: string }) {
   const job = useJob(id);
+  useTitle(job.data ? `${job.data.name}, ${stateWord(job.data)}` : `Job ${id}`);
   return (
     <>
       {!job.data && <h1 className="sr">Job {id}</h1>}
@@ -74,7 +76,7 @@ function Head({ job }: { job: Job }) {
   return (
     <div className="page-head">
       <h1>
-        <span className="dim mono">{job.id}</span> {job.name}
+        <span className="dim mono">{job.id}</span> <bdi>{job.name}</bdi>
       </h1>
       <Badge word={stateWord(job)} boxed />
       {job.held && <Badge word="held" boxed />}
@@ -111,7 +113,7 @@ function Life({ job, attempts, events }: { job: Job; attempts: Parts[1]; events:
         <Timeline segments={segments} now={now} />
         {end && (
           <p className={job.state === 'failed' ? 'failure' : 'note'}>
-            {end}
+            <bdi>{end}</bdi>
             {job.exit_code !== null && ` (exit code ${job.exit_code})`}
           </p>
         )}

@@ -1,4 +1,4 @@
-import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useCluster, useJobList, useUsers } from '../api/queries';
 import type { Job } from '../api/types';
@@ -8,8 +8,10 @@ import { Empty, Failure, Loading } from '../components/states';
 import { formatCount, formatPlural } from '../lib/format';
 import { formatJobFilter, type JobFilter, parseJobFilter, serverQuery, type SortKey } from '../lib/jobFilter';
 import { groupRows, type Row, selectJobs } from '../lib/jobRows';
+import { keepPlace, readPlace } from '../lib/place';
 import { useNow } from '../lib/useNow';
 import { useSettled } from '../lib/useSettled';
+import { useTitle } from '../lib/useTitle';
 import { FilterBar } from './jobs/FilterBar';
 import { jobColumns } from './jobs/columns';
 import { Views } from './jobs/Views';
@@ -19,6 +21,7 @@ const quietMs = 250; // after the last key, before the server is asked
 const noneClosed: ReadonlySet<string> = new Set();
 
 export default function JobsPage() {
+  useTitle('Jobs');
   const search = useSearch();
   const [, go] = useLocation();
   const filter = useMemo(() => parseJobFilter(search), [search]);
@@ -33,8 +36,10 @@ export default function JobsPage() {
   const text = useSettled(filter.text, quietMs);
   const list = useJobList(serverQuery({ ...filter, text }), wantsAll ? everything : 0);
   const rows = useRows(list.jobs, filter);
-  const [active, setActive] = useState(-1);
-  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
+  const [active, setActive] = useState(() => readPlace('active', -1));
+  const [selected, setSelected] = useState<ReadonlySet<number>>(() => new Set(readPlace<number[]>('selected', [])));
+  useEffect(() => keepPlace('active', active), [active]);
+  useEffect(() => keepPlace('selected', [...selected]), [selected]);
   const toggle = useCallback((id: number) => {
     setSelected((old) => {
       const next = new Set(old);

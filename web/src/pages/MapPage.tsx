@@ -8,6 +8,7 @@ import { Empty, Failure, Loading } from '../components/states';
 import { formatCount, formatReading, formatWord } from '../lib/format';
 import { gpusOf, tally } from '../lib/jobRows';
 import { type ColorMode, colorModes, hashOf, heatColor, hueColor } from '../lib/mapColors';
+import { useTitle } from '../lib/useTitle';
 import { useTheme } from '../app/theme';
 import { MapCanvas, type Spot } from './map/MapCanvas';
 
@@ -21,6 +22,7 @@ const isMeasured = (mode: ColorMode, nodes: readonly Node[]): boolean =>
       : true;
 
 export default function MapPage() {
+  useTitle('Map');
   const [, go] = useLocation();
   const query = new URLSearchParams(useSearch());
   const mode = colorModes.find((each) => each === query.get('color')) ?? 'job';
@@ -37,7 +39,7 @@ export default function MapPage() {
     <>
       <div className="page-head">
         <h1>Map</h1>
-        <span className="row" role="group" aria-label="colour by" style={{ gap: 2 }}>
+        <span className="row wrap" role="group" aria-label="colour by" style={{ gap: 2 }}>
           {colorModes.map((each) => (
             <button
               key={each}

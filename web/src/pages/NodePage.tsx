@@ -1,12 +1,14 @@
 import { Link } from 'wouter';
-import { useNode } from '../api/queries';
+import { useNode, useNodeEvents } from '../api/queries';
 import type { Node } from '../api/types';
 import { Badge } from '../components/Badge';
 import { NodeActions } from '../components/NodeActions';
 import { Panel } from '../components/Panel';
 import { Await } from '../components/states';
-import { formatAgo, formatBytes, formatTime, formatWord } from '../lib/format';
+import { formatAgo, formatBytes, formatDuration, formatTime, formatWord } from '../lib/format';
+import { healthOf, silentSince } from '../lib/silence';
 import { useNow } from '../lib/useNow';
+import { useTitle } from '../lib/useTitle';
 import { Checks } from './node/Checks';
 import { Gpus } from './node/Gpus';
 import { NodeHistory } from './node/NodeHistory';
@@ -14,6 +16,7 @@ import { JobsBefore, JobsNow } from './node/NodeJobs';
 
 export default function NodePage({ name }: { name: string }) {
   const node = useNode(name);
+  useTitle(node.data ? `${name}, ${node.data.liveness}, ${node.data.scheduling}` : name);
   return (
     <>
       {!node.data && <h1 className="sr">Node {name}</h1>}
@@ -22,6 +25,16 @@ export default function NodePage({ name }: { name: string }) {
       </Await>
     </>
   );
+}
+
+const livenessChanges = ['node_liveness_changed'];
+
+// "silent for 40s" was true when it was written: the event that brought it says since when.
+function Reason({ node }: { node: Node }) {
+  const events = useNodeEvents(node.name, livenessChanges, []);
+  const now = useNow();
+  const since = node.liveness === 'up' ? null : silentSince(node, events.data ?? []);
+  return since === null ? <bdi>{node.reason}</bdi> : <>silent for {formatDuration((now - since) / 1000)}</>;
 }
 
 function Deadline({ at }: { at: string }) {
@@ -49,7 +62,7 @@ function Loaded({ node }: { node: Node }) {
       </div>
       {(node.reason ?? node.drain_at) && (
         <p className={node.liveness === 'down' ? 'failure' : 'note'} style={{ marginBottom: 'var(--s3)' }}>
-          {node.reason}
+          <Reason node={node} />
           {node.reason_by && <span className="dim"> — {node.reason_by}.</span>}
           {node.drain_at && <Deadline at={node.drain_at} />}
         </p>
@@ -78,7 +91,7 @@ function Loaded({ node }: { node: Node }) {
               <dd>{node.agent_version}</dd>
               <dt>health</dt>
               <dd>
-                <Badge word={node.health} />
+                <Badge word={healthOf(node)} />
               </dd>
               {node.repair && (
                 <>

@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useNodes } from '../api/queries';
 import type { Node } from '../api/types';
@@ -7,7 +7,11 @@ import { type Column, GridTable } from '../components/GridTable';
 import { NodeActions } from '../components/NodeActions';
 import { Empty, Failure, Loading } from '../components/states';
 import { formatBytes, formatCount, formatPlural, formatTime } from '../lib/format';
+import { gpusUsed } from '../lib/gpuOwners';
+import { keepPlace, readPlace } from '../lib/place';
+import { atLeast, healthOf } from '../lib/silence';
 import { formatNodeFilter, type NodeFilter, parseNodeFilter, selectNodes } from '../lib/nodeFilter';
+import { useTitle } from '../lib/useTitle';
 
 const livenessWords = ['up', 'suspect', 'down'];
 const schedulingWords = ['open', 'cordoned', 'draining', 'drained'];
@@ -19,33 +23,38 @@ const columns: Column<Node>[] = [
   { key: 'leaf', title: 'leaf', width: '5.5rem', isSortable: true, render: (node) => node.leaf },
   { key: 'liveness', title: 'liveness', width: '6rem', isSortable: true, render: (node) => <Badge word={node.liveness} /> },
   { key: 'scheduling', title: 'scheduling', width: '7rem', isSortable: true, render: (node) => <Badge word={node.scheduling} /> },
-  { key: 'health', title: 'health', width: '6rem', isSortable: true, render: (node) => <Badge word={node.health} /> },
+  { key: 'health', title: 'health', width: '6rem', isSortable: true, render: (node) => <Badge word={healthOf(node)} /> },
   { key: 'gpus_free', title: 'GPUs', width: '7rem', isSortable: true, render: (node) => <Gpus node={node} /> },
   { key: 'jobs', title: 'jobs', width: '7rem', render: (node) => node.jobs.map((id) => <Link key={id} href={`/jobs/${id}`} className="mono">{id} </Link>) },
   { key: 'memory_bytes', title: 'memory', width: '5.5rem', isNumber: true, isSortable: true, render: (node) => formatBytes(node.memory_bytes) },
   { key: 'gpu_model', title: 'GPU', width: 'minmax(6rem, 0.7fr)', isSortable: true, render: (node) => node.gpu_model },
-  { key: 'reason', title: 'reason', width: 'minmax(8rem, 2fr)', isSortable: true, render: (node) => <span className="dim" title={node.reason ?? ''}>{node.reason}{node.reason_by && ` (${node.reason_by})`}{node.drain_at && `, drained by ${formatTime(node.drain_at, Date.now())}`}</span> },
+  { key: 'reason', title: 'reason', width: 'minmax(8rem, 2fr)', isSortable: true, render: (node) => <span className="dim" title={node.reason ?? ''}><bdi>{atLeast(node.reason)}</bdi>{node.reason_by && ` (${node.reason_by})`}{node.drain_at && `, drained by ${formatTime(node.drain_at, Date.now())}`}</span> },
 ];
 
 function Gpus({ node }: { node: Node }) {
-  const used = node.gpus - node.gpus_free;
+  const used = gpusUsed(node);
+  const rest = node.liveness !== 'up' ? 'lost' : node.scheduling !== 'open' ? 'gpu-draining' : 'gpu-free';
+  const said = `${used} of ${node.gpus} GPUs in use${rest === 'lost' ? ' when it was last heard' : rest === 'gpu-draining' ? ', closed' : ''}`;
   return (
-    <span className="row" style={{ gap: 2 }} title={`${used} of ${node.gpus} in use`} role="img" aria-label={`${used} of ${node.gpus} GPUs in use`}>
+    <span className="row" style={{ gap: 2 }} title={said} role="img" aria-label={said}>
       {Array.from({ length: node.gpus }, (_, gpu) => (
-        <i key={gpu} style={{ width: '0.5rem', height: '0.8rem', borderRadius: 1, background: gpu < used ? 'var(--gpu-used)' : 'var(--gpu-free)' }} />
+        <i key={gpu} style={{ width: '0.5rem', height: '0.8rem', borderRadius: 1, background: `var(--${gpu < used && rest !== 'lost' ? 'gpu-used' : rest})` }} />
       ))}
     </span>
   );
 }
 
 export default function NodesPage() {
+  useTitle('Nodes');
   const search = useSearch();
   const [, go] = useLocation();
   const filter = useMemo(() => parseNodeFilter(search), [search]);
   const nodes = useNodes();
   const rows = useMemo(() => selectNodes(nodes.data ?? [], filter), [nodes.data, filter]);
-  const [active, setActive] = useState(-1);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [active, setActive] = useState(() => readPlace('active', -1));
+  const [selected, setSelected] = useState<ReadonlySet<string>>(() => new Set(readPlace<string[]>('selected', [])));
+  useEffect(() => keepPlace('active', active), [active]);
+  useEffect(() => keepPlace('selected', [...selected]), [selected]);
   const change = (part: Partial<NodeFilter>): void => {
     const next = formatNodeFilter({ ...filter, ...part });
     go(next === '' ? '/nodes' : `/nodes?${next}`, { replace: true });
@@ -105,7 +114,7 @@ export default function NodesPage() {
 const selectColumn = (selected: ReadonlySet<string>, toggle: (node: Node) => void): Column<Node> => ({
   key: 'select',
   title: '',
-  width: '1.1rem',
+  width: '1.3rem',
   render: (node) => (
     <input type="checkbox" tabIndex={-1} aria-label={`select ${node.name}`} checked={selected.has(node.name)} onChange={() => toggle(node)} />
   ),
@@ -113,7 +122,7 @@ const selectColumn = (selected: ReadonlySet<string>, toggle: (node: Node) => voi
 
 function Words({ words, value, onPick }: { words: string[]; value: string; onPick: (word: string) => void }) {
   return (
-    <span className="row" style={{ gap: 2 }} role="group">
+    <span className="row wrap" style={{ gap: 2 }} role="group">
       {words.map((word) => (
         <button key={word} className="button small" aria-pressed={value === word} onClick={() => onPick(value === word ? '' : word)}>
           {word.replace('_', ' ')}

@@ -1,20 +1,23 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { Link } from 'wouter';
 import { useCluster, useIncidents } from '../api/queries';
 import type { Cluster, JobSums, SumsByWord } from '../api/types';
-import { toneOf } from '../components/Badge';
+import { AllWell } from '../components/AllWell';
 import { type Bar, BarList } from '../components/BarList';
-import { CapacityBar } from '../components/CapacityBar';
+import { CodeBoundary, part } from '../components/CodeBoundary';
 import { Panel } from '../components/Panel';
 import { Await, Empty, Loading } from '../components/states';
-import { formatAgo, formatCount, formatPercent, formatPlural, formatWord } from '../lib/format';
+import { formatAgo, formatCount, formatPlural, formatWord } from '../lib/format';
 import { useNow } from '../lib/useNow';
+import { useTitle } from '../lib/useTitle';
 import { Activity } from './overview/Activity';
+import { Hero } from './overview/Hero';
 import { Interruptions } from './overview/Interruptions';
 
-const OverviewCharts = lazy(() => import('./overview/OverviewCharts'));
+const OverviewCharts = part(() => import('./overview/OverviewCharts'));
 
 export function Overview() {
+  useTitle('Overview');
   const cluster = useCluster();
   return (
     <>
@@ -25,57 +28,20 @@ export function Overview() {
             {(data) => <Hero cluster={data} />}
           </Await>
         </div>
-        <Suspense fallback={<div className="span8"><Panel title="GPUs used"><Loading height="9.2rem" /></Panel></div>}>
-          <OverviewCharts cluster={cluster.data} />
-        </Suspense>
+        <Incidents />
+        <CodeBoundary>
+          <Suspense fallback={<div className="span8"><Panel title="GPUs used"><Loading height="9.2rem" /></Panel></div>}>
+            <OverviewCharts cluster={cluster.data} />
+          </Suspense>
+        </CodeBoundary>
         <Waiting cluster={cluster.data} />
         <Running cluster={cluster.data} />
         <div className="span4 stack">
           <Interruptions />
-          <Incidents />
         </div>
         <Activity />
       </div>
     </>
-  );
-}
-
-function Hero({ cluster }: { cluster: Cluster }) {
-  const { gpus, jobs, nodes } = cluster;
-  const healthy = gpus.total - gpus.broken;
-  const notUp = (nodes.liveness.suspect ?? 0) + (nodes.liveness.down ?? 0);
-  const closed = Object.entries(nodes.scheduling).reduce((sum, [word, n]) => sum + (word === 'open' ? 0 : (n ?? 0)), 0);
-  return (
-    <Panel className="flush">
-      <div className="stack" style={{ padding: 'var(--s3) var(--s4)' }}>
-        <div className="row wrap" style={{ gap: 'var(--s2) var(--s6)' }}>
-          <span className="figure">
-            <b>{formatPercent(gpus.used, healthy)}</b>
-            <span className="dim">
-              of {formatCount(healthy)} healthy GPUs {healthy === 1 ? 'works' : 'work'}
-            </span>
-          </span>
-          <span className="grow" />
-          <Count word="running" count={jobs.running ?? 0} href="/jobs?state=running" />
-          <Count word="queued" count={jobs.queued ?? 0} href="/jobs?state=queued" />
-          <Count word="suspended" count={jobs.suspended ?? 0} href="/jobs?state=suspended" />
-          <Count word="down" title="nodes not up" count={notUp} href="/nodes?liveness=not_up" />
-          <Count word="cordoned" title="nodes closed" count={closed} href="/nodes?scheduling=closed" />
-        </div>
-        <CapacityBar gpus={gpus} />
-      </div>
-    </Panel>
-  );
-}
-
-function Count({ word, title, count, href }: { word: string; title?: string; count: number; href: string }) {
-  return (
-    <Link href={href}>
-      <span style={{ fontSize: 'var(--text-xl)', fontWeight: 600, color: count > 0 ? toneOf(word) : 'var(--ink-3)' }}>
-        {formatCount(count)}
-      </span>{' '}
-      <span className="dim">{title ?? word}</span>
-    </Link>
   );
 }
 
@@ -131,18 +97,21 @@ function Running({ cluster }: { cluster: Cluster | undefined }) {
   );
 }
 
+const incidentsShown = 3;
+
+// Newest first, beside the headline.
 function Incidents() {
   const incidents = useIncidents();
   const now = useNow();
   return (
-    <Panel title="Incidents" aside={<Link href="/incidents">all</Link>}>
+    <Panel className="span4 incidents" title="Incidents" aside={<Link href="/incidents">all</Link>}>
       <Await answer={incidents}>
         {(list) =>
           list.length === 0 ? (
-            <Empty title="Nothing is wrong now" />
+            <AllWell title="Nothing is wrong now" answer={incidents} />
           ) : (
             <ul className="stack">
-              {list.slice(0, 5).map((incident) => (
+              {[...list].reverse().slice(0, incidentsShown).map((incident) => (
                 <li key={incident.id} className="failure">
                   <Link href="/incidents">{incident.summary}</Link>
                   <div className="dim">
@@ -150,6 +119,7 @@ function Incidents() {
                   </div>
                 </li>
               ))}
+              {list.length > incidentsShown && <li className="dim">and {list.length - incidentsShown} more</li>}
             </ul>
           )
         }

@@ -4,11 +4,14 @@ import { useQuotas, useUsers, useWhoAmI } from '../api/queries';
 import type { Quota, User } from '../api/types';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
+import { Table } from '../components/Table';
 import { formatCount, formatWord } from '../lib/format';
+import { useTitle } from '../lib/useTitle';
 import { EditQuota } from './quotas/EditQuota';
 import { EditUser } from './quotas/EditUser';
 
 export default function QuotasPage() {
+  useTitle('Users and quotas');
   const quotas = useQuotas();
   const users = useUsers();
   const me = useWhoAmI().data;
@@ -69,7 +72,7 @@ function QuotaTable({ quotas, text, onEdit }: { quotas: readonly Quota[]; text: 
   const shown = useMemo(() => quotas.filter((quota) => `${quota.owner} ${quota.group} ${quota.priority}`.includes(text.trim())), [quotas, text]);
   if (shown.length === 0) return <Empty title="No quota matches" />;
   return (
-    <table className="plain middle">
+    <Table label="quotas" className="middle">
       <thead>
         <tr>
           <th>owner</th>
@@ -106,7 +109,7 @@ function QuotaTable({ quotas, text, onEdit }: { quotas: readonly Quota[]; text: 
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   );
 }
 
@@ -114,7 +117,7 @@ function Mine({ quotas, user }: { quotas: readonly Quota[]; user: string }) {
   if (quotas.length === 0) return null;
   return (
     <Panel title="In force for you" aside={user}>
-      <table className="plain">
+      <Table label="quotas of yours">
         <tbody>
           {quotas.map((quota) => (
             <tr key={`${quota.group}/${quota.priority}`}>
@@ -126,14 +129,14 @@ function Mine({ quotas, user }: { quotas: readonly Quota[]; user: string }) {
             </tr>
           ))}
         </tbody>
-      </table>
+      </Table>
     </Panel>
   );
 }
 
 function Users({ users, onEdit }: { users: readonly User[]; onEdit: ((user: User) => void) | null }) {
   return (
-    <table className="plain">
+    <Table label="users">
       <tbody>
         {users.map((user) => (
           <tr key={user.name}>
@@ -161,6 +164,6 @@ function Users({ users, onEdit }: { users: readonly User[]; onEdit: ((user: User
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   );
 }

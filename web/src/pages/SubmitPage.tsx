@@ -1,24 +1,27 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { submitJob } from '../api/actions';
+import { session } from '../api/session';
 import { useJob, useJobSpec, useNodes } from '../api/queries';
 import type { Job } from '../api/types';
 import { Differences } from '../components/Differences';
 import { Panel } from '../components/Panel';
 import { Empty, Failure, Loading } from '../components/states';
 import { toast } from '../components/Toasts';
-import { emptyForm, type JobForm, formToTree, specToRunAgain, treeToForm } from '../lib/jobSpec';
+import { useDraft } from '../lib/draft';
+import { editSpec, emptyForm, type JobForm, newSpec, specToRunAgain, treeToForm } from '../lib/jobSpec';
+import { useStore } from '../lib/store';
+import { useTitle } from '../lib/useTitle';
 import { Answer } from './job/WhyCard';
 import { SpecForm } from './submit/SpecForm';
 import { useValidation } from './submit/useValidation';
 
 type Tree = Record<string, unknown>;
-const toYaml = (tree: Tree): string => stringify(tree, { lineWidth: 0 });
 
 export default function SubmitPage() {
   const from = new URLSearchParams(useSearch()).get('from');
-  return from ? <Again key={from} id={from} /> : <Editor key="new" start={toYaml(formToTree(emptyForm))} />;
+  return from ? <Again key={from} id={from} /> : <Editor key="new" start={newSpec(emptyForm)} />;
 }
 
 // The job file of another job, with what belonged to that one run left out.
@@ -41,8 +44,10 @@ function readTree(yaml: string): Tree | null {
 }
 
 function Editor({ start, from }: { start: string; from?: Job }) {
-  const [yaml, setYaml] = useState(start);
+  const me = useStore(session)?.user ?? '';
+  const { text: yaml, write: setYaml, forget, isChanged } = useDraft(`${me}.${from?.id ?? 'new'}`, start);
   const [, go] = useLocation();
+  useTitle(from ? `Run ${from.name} again` : 'Submit a job');
   const tree = useMemo(() => readTree(yaml), [yaml]);
   const form = tree ? treeToForm(tree) : null;
   const nodes = useNodes().data ?? [];
@@ -54,11 +59,12 @@ function Editor({ start, from }: { start: string; from?: Job }) {
   }, [yaml]);
   const [error, setError] = useState<Error | null>(null);
   const change = (part: Partial<JobForm>): void => {
-    if (tree && form) setYaml(toYaml(formToTree({ ...form, ...part }, tree)));
+    if (tree && form) setYaml(editSpec(yaml, part));
   };
   const submit = async (): Promise<void> => {
     try {
       const job = await submitJob(yaml, requestId.current);
+      forget();
       toast(`Job ${job.id} submitted: ${job.name}`);
       go(`/jobs/${job.id}`);
     } catch (failure) {
@@ -70,6 +76,11 @@ function Editor({ start, from }: { start: string; from?: Job }) {
       <div className="page-head">
         <h1>{from ? `Run ${from.name} again` : 'Submit a job'}</h1>
         <span className="grow" />
+        {isChanged && (
+          <button className="button quiet" onClick={() => setYaml(start)}>
+            Start over
+          </button>
+        )}
         <button className="button primary" disabled={validation.state === 'invalid' || validation.state === 'idle'} onClick={() => void submit()}>
           Submit
         </button>

@@ -1,8 +1,10 @@
 import { Link } from 'wouter';
 import type { Attempt } from '../../api/types';
 import { Badge } from '../../components/Badge';
+import { Hosts } from '../../components/Hosts';
 import { Panel } from '../../components/Panel';
 import { Empty } from '../../components/states';
+import { Table } from '../../components/Table';
 import { formatDuration, formatHosts, formatPlural, formatTime, secondsBetween } from '../../lib/format';
 import { useNow } from '../../lib/useNow';
 
@@ -10,7 +12,7 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
   const now = useNow();
   if (attempts.length === 0) return null;
   return (
-    <table className="plain">
+    <Table label="attempts">
       <thead>
         <tr>
           <th className="num">attempt</th>
@@ -30,15 +32,15 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
             </td>
             <td className="now">{formatTime(attempt.placed_at, now)}</td>
             <td className="num">{attempt.running_at ? formatDuration(secondsBetween(attempt.running_at, attempt.ended_at ?? now)) : '–'}</td>
-            <td className="mono">{formatHosts(attempt.ranks.map((rank) => rank.node))}</td>
-            <td>
-              {attempt.end_reason ?? ''}
+            <td className="mono"><Hosts names={attempt.ranks.map((rank) => rank.node)} /></td>
+            <td className="text">
+              <bdi>{attempt.end_reason ?? ''}</bdi>
               {attempt.exit_code !== null && <span className="dim"> exit code {attempt.exit_code}</span>}
             </td>
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   );
 }
 
@@ -73,7 +75,7 @@ export function Ranks({ attempt, onLog }: { attempt: Attempt | undefined; onLog:
                   </td>
                   <td className="mono">{formatHosts(rank.gpus.map((gpu) => `${gpu}`)).replace(/[[\]]/g, '')}</td>
                   <td>{rank.phase || 'not launched'}</td>
-                  <td>
+                  <td className="text">
                     {[rank.cause, rank.exit_code === null ? '' : `exit code ${rank.exit_code}`, rank.message].filter(Boolean).join(', ')}
                   </td>
                   <td className="num">

@@ -1,12 +1,14 @@
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import { useCheckpoints, useProgress } from '../../api/queries';
 import type { Job, ProgressPoint } from '../../api/types';
+import { CodeBoundary, part } from '../../components/CodeBoundary';
 import { Panel } from '../../components/Panel';
 import { Empty, Loading } from '../../components/states';
+import { Table } from '../../components/Table';
 import { formatAgo, formatCount, formatDuration } from '../../lib/format';
 import { useNow } from '../../lib/useNow';
 
-const Chart = lazy(async () => ({ default: (await import('../../components/Chart')).Chart }));
+const Chart = part(async () => ({ default: (await import('../../components/Chart')).Chart }));
 const shownMax = 8;
 
 // How far the program has come, and from where it could go on.
@@ -23,7 +25,7 @@ export function CheckpointCard({ job }: { job: Job }) {
           <span>hai.report_checkpoint() tells hai where the job can go on from.</span>
         </Empty>
       ) : (
-        <table className="plain">
+        <Table label="checkpoints">
           <thead>
             <tr>
               <th className="num">step</th>
@@ -44,7 +46,7 @@ export function CheckpointCard({ job }: { job: Job }) {
               </tr>
             ))}
           </tbody>
-        </table>
+        </Table>
       )}
       {checkpoints.length > shownMax && <p className="dim">and {checkpoints.length - shownMax} before</p>}
     </Panel>
@@ -60,8 +62,10 @@ function Progress({ points }: { points: readonly ProgressPoint[] }) {
     [points],
   );
   return (
-    <Suspense fallback={<Loading height="9.2rem" />}>
-      <Chart label="progress over time" times={plot.times} series={plot.series} />
-    </Suspense>
+    <CodeBoundary>
+      <Suspense fallback={<Loading height="9.2rem" />}>
+        <Chart label="progress over time" times={plot.times} series={plot.series} />
+      </Suspense>
+    </CodeBoundary>
   );
 }

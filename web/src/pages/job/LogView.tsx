@@ -5,7 +5,7 @@ import { Panel } from '../../components/Panel';
 import { Empty, Failure } from '../../components/states';
 import { formatCount, formatPlural } from '../../lib/format';
 import { findLines, splitStamp } from '../../lib/logBuffer';
-import { useLog } from './useLog';
+import { type Log, useLog } from './useLog';
 
 interface Props {
   job: string;
@@ -15,8 +15,37 @@ interface Props {
   onPick: (attempt: number, rank: number) => void;
 }
 
+function isOver(attempts: readonly Attempt[], attempt: number, rank: number): boolean {
+  const found = attempts.find((each) => each.attempt === attempt);
+  const at = found?.ranks.find((each) => each.rank === rank);
+  return found === undefined || found.ended_at !== null || (at !== undefined && at.exit_code !== null);
+}
+
+// What stands beside the title: never more than is known.
+function said(log: Log): string {
+  const count = formatPlural(log.lines.length, 'line');
+  switch (log.state) {
+    case 'loading':
+      return 'no line yet';
+    case 'following':
+      return 'live';
+    case 'paused':
+      return 'paused while hidden';
+    case 'lost':
+      return 'connection lost, trying again';
+    case 'ended':
+      return log.isWhole ? `complete, ${count}` : `ended; its last ${count}`;
+  }
+}
+
+function nothing(state: Log['state']): string {
+  if (state === 'ended') return 'This rank has written nothing';
+  return state === 'following' ? 'This rank has written nothing yet' : 'The log is not known now';
+}
+
 export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
-  const log = useLog(job, attempt, rank);
+  const ranks = attempts.find((each) => each.attempt === attempt)?.ranks ?? [];
+  const log = useLog(job, attempt, rank, isOver(attempts, attempt, rank));
   const [text, setText] = useState('');
   const [hit, setHit] = useState(0);
   const [isFollowing, setFollowing] = useState(true);
@@ -44,19 +73,18 @@ export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
     if (event.key === 'Enter') goTo(hit + (event.shiftKey ? -1 : 1));
     if (event.key === 'Escape') setText('');
   };
-  const ranks = attempts.find((each) => each.attempt === attempt)?.ranks ?? [];
   return (
     <Panel
       className="flush"
       title="Log"
-      aside={log.state === 'following' ? 'live' : log.state === 'ended' ? `complete, ${formatPlural(log.lines.length, 'line')}` : 'no line yet'}
+      aside={said(log)}
     >
       <div className="row wrap" style={{ padding: '0 var(--s3) var(--s2)' }}>
         <Pick title="attempt" value={attempt} options={attempts.map((each) => each.attempt)} onPick={(value) => onPick(value, 0)} />
         <Pick title="rank" value={rank} options={ranks.map((each) => each.rank)} onPick={(value) => onPick(attempt, value)} />
         <input
-          className="input"
-          style={{ width: '14rem', height: '1.65rem' }}
+          className="input small"
+          style={{ width: '14rem' }}
           placeholder="Search the log"
           aria-label="search the log"
           data-search
@@ -69,7 +97,7 @@ export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
         />
         {text !== '' && (
           <>
-            <span className="dim">{hits.length === 0 ? 'none' : `${Math.min(hit + 1, hits.length)} of ${formatCount(hits.length)}`}</span>
+            <span className="dim">{hits.length === 0 ? (log.isWhole ? 'none' : 'none in these lines') : `${Math.min(hit + 1, hits.length)} of ${formatCount(hits.length)}`}</span>
             <button className="button small" disabled={hits.length === 0} onClick={() => goTo(hit - 1)} aria-label="previous match">↑</button>
             <button className="button small" disabled={hits.length === 0} onClick={() => goTo(hit + 1)} aria-label="next match">↓</button>
           </>
@@ -88,7 +116,7 @@ export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
         aria-label={`log of rank ${rank}`}
         onWheel={(event) => event.deltaY < 0 && setFollowing(false)}
       >
-        {log.lines.length === 0 && !log.error && <Empty title={log.state === 'ended' ? 'This rank has written nothing' : 'This rank has written nothing yet'} />}
+        {log.lines.length === 0 && !log.error && <Empty title={nothing(log.state)} />}
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => (
             <Line key={item.key} top={item.start} line={log.lines[item.index] ?? ''} text={text} isHit={hits[hit] === item.index && text !== ''} />
@@ -130,7 +158,7 @@ function Pick({ title, value, options, onPick }: { title: string; value: number;
   return (
     <label className="row dim" style={{ fontSize: 'var(--text-s)' }}>
       {title}
-      <select className="select" aria-label={title} style={{ width: 'auto', height: '1.65rem' }} value={value} onChange={(event) => onPick(Number(event.target.value))}>
+      <select className="select small" aria-label={title} style={{ width: 'auto' }} value={value} onChange={(event) => onPick(Number(event.target.value))}>
         {options.map((option) => (
           <option key={option}>{option}</option>
         ))}

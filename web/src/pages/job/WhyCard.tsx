@@ -30,7 +30,7 @@ export function Answer({ why }: { why: Why }) {
           <ol className="stack" style={{ gap: 'var(--s1)', marginTop: 'var(--s1)' }}>
             {why.facts.map((fact, i) => (
               <li key={i} className="note" style={{ color: 'var(--ink)' }}>
-                {fact.text} <Holders holders={fact.holders} />
+                <bdi>{fact.text}</bdi> <Holders holders={fact.holders} />
               </li>
             ))}
           </ol>

@@ -29,7 +29,7 @@ export function FilterBar({ filter, users, groups, onChange }: Props) {
         onChange={(event) => onChange({ text: event.target.value })}
         onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
       />
-      <span className="row" role="group" aria-label="states" style={{ gap: 2 }}>
+      <span className="row wrap" role="group" aria-label="states" style={{ gap: 2 }}>
         {jobStates.map((state) => (
           <button key={state} className="button small" aria-pressed={filter.states.includes(state)} onClick={() => toggle(state)}>
             {state}
@@ -44,9 +44,9 @@ export function FilterBar({ filter, users, groups, onChange }: Props) {
       <label className="row dim" style={{ fontSize: 'var(--text-s)' }}>
         group by
         <select
-          className="select"
+          className="select small"
           aria-label="group by"
-          style={{ width: 'auto', height: '1.65rem' }}
+          style={{ width: 'auto' }}
           value={filter.groupBy ?? ''}
           onChange={(event) => onChange({ groupBy: (event.target.value || null) as GroupKey | null })}
         >

@@ -8,10 +8,11 @@ import { timeRun } from '../../lib/timeRun';
 
 type JobColumn = Omit<Column<Row>, 'render'> & { render: (job: Job) => React.ReactNode };
 
-function where(job: Job): string {
+// Of a job that has ended why, of one that waits what for, of one that runs its nodes.
+export function where(job: Job): string {
   if (job.pending_reason) return job.pending_reason.text;
-  if (job.nodes.length > 0) return formatHosts(job.nodes);
-  return job.end_reason ?? '';
+  if (job.ended_at) return [job.end_reason, job.exit_code ? `exit code ${job.exit_code}` : null].filter(Boolean).join(', ');
+  return job.nodes.length > 0 ? formatHosts(job.nodes) : (job.end_reason ?? '');
 }
 
 function age(job: Job, now: number): string {
@@ -25,7 +26,7 @@ export function jobColumns(now: number, isSelected: (id: number) => boolean, tog
     {
       key: 'select',
       title: '',
-      width: '1.1rem',
+      width: '1.3rem',
       render: (job) => (
         <input
           type="checkbox"
@@ -45,7 +46,7 @@ export function jobColumns(now: number, isSelected: (id: number) => boolean, tog
     { key: 'node_count', title: 'nodes', width: '4.2rem', isNumber: true, isSortable: true, render: (job) => <>{formatCount(job.node_count)}{job.gpus_per_node > 0 && <span className="dim">×{job.gpus_per_node}</span>}</> },
     { key: 'submitted_at', title: 'for', width: '5.2rem', isNumber: true, isSortable: true, render: (job) => age(job, now) },
     { key: 'suspend_count', title: 'susp.', width: '3.4rem', isNumber: true, isSortable: true, render: (job) => (job.suspend_count > 0 ? job.suspend_count : '') },
-    { key: 'where', title: 'where, or why not', width: 'minmax(10rem, 2fr)', render: (job) => <span className="dim" title={where(job)}>{where(job)}</span> },
+    { key: 'where', title: 'where, or why', width: 'minmax(10rem, 2fr)', render: (job) => <span className="dim" title={where(job)}><bdi>{where(job)}</bdi></span> },
   ];
   return columns.map((column) => ({ ...column, render: (row) => (row.kind === 'job' ? column.render(row.job) : null) }));
 }

@@ -3,7 +3,9 @@ import type { Node, NodeCheck } from '../../api/types';
 import { Badge } from '../../components/Badge';
 import { Panel } from '../../components/Panel';
 import { Empty } from '../../components/states';
+import { Table } from '../../components/Table';
 import { formatAgo, formatPlural, formatWord } from '../../lib/format';
+import { healthOf } from '../../lib/silence';
 import { useNow } from '../../lib/useNow';
 
 const worstFirst = ['fail', 'warn', 'unknown', 'ok'];
@@ -23,14 +25,17 @@ export function Checks({ node }: { node: Node }) {
     .filter((check) => wantsAll || !isWell(check))
     .sort((a, b) => worstFirst.indexOf(a.state) - worstFirst.indexOf(b.state));
   const rest = node.checks.length - ailing;
+  const isSilent = node.liveness !== 'up';
   return (
-    <Panel title="Health checks" aside={<Badge word={node.health} />}>
+    <Panel title="Health checks" aside={<Badge word={healthOf(node)} />}>
       {shown.length > 0 ? (
         <CheckTable checks={shown} />
       ) : node.checks.length === 0 ? (
         <Empty title="No check has been reported yet" />
       ) : (
-        <p>Nothing is wrong: {said(node.checks)}.</p>
+        <p>
+          {isSilent ? 'The node is silent, so nobody knows now. Its last report' : 'Nothing is wrong'}: {said(node.checks)}.
+        </p>
       )}
       {rest > 0 && (
         <button className="button small" style={{ marginTop: 'var(--s2)' }} aria-expanded={wantsAll} onClick={() => setWantsAll(!wantsAll)}>
@@ -44,7 +49,7 @@ export function Checks({ node }: { node: Node }) {
 function CheckTable({ checks }: { checks: readonly NodeCheck[] }) {
   const now = useNow(10_000);
   return (
-    <table className="plain">
+    <Table label="health checks">
       <thead>
         <tr>
           <th>check</th>
@@ -62,21 +67,21 @@ function CheckTable({ checks }: { checks: readonly NodeCheck[] }) {
             <td>
               <Badge word={check.state} />
             </td>
-            <td>
+            <td className="text">
               <Evidence check={check} />
             </td>
             <td className="now">{formatAgo(check.at, now)}</td>
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   );
 }
 
 function Evidence({ check }: { check: NodeCheck }) {
   const text = (
     <>
-      {check.text} {check.state === 'fail' && <span className="tag">asks for: {check.tier}</span>}{' '}
+      <bdi>{check.text}</bdi> {check.state === 'fail' && <span className="tag">asks for: {check.tier}</span>}{' '}
       {check.done && <span className="tag">done: {check.done}</span>}
     </>
   );

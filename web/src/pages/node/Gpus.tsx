@@ -1,13 +1,14 @@
 import { Link } from 'wouter';
 import type { Node } from '../../api/types';
 import { Panel } from '../../components/Panel';
+import { Table } from '../../components/Table';
 import { formatReading } from '../../lib/format';
 
 // Which job has which GPU, and what its driver says; a dash where it says nothing.
 export function Gpus({ node }: { node: Node }) {
   return (
     <Panel title="GPUs">
-      <table className="plain">
+      <Table label="GPUs">
         <thead>
           <tr>
             <th className="num">GPU</th>
@@ -29,7 +30,7 @@ export function Gpus({ node }: { node: Node }) {
             );
           })}
         </tbody>
-      </table>
+      </Table>
     </Panel>
   );
 }

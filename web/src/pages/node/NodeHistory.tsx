@@ -17,7 +17,7 @@ export function NodeHistory({ node }: { node: Node }) {
   const [chosen, setChosen] = useState(0);
   const events = useNodeEvents(node.name, kinds[chosen]![1], node.jobs);
   const choice = (
-    <span className="row" style={{ gap: 2 }} role="group" aria-label="kinds of events">
+    <span className="row wrap" style={{ gap: 2 }} role="group" aria-label="kinds of events">
       {kinds.map(([title], i) => (
         <button key={title} className="button small" aria-pressed={i === chosen} onClick={() => setChosen(i)}>
           {title}

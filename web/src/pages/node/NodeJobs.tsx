@@ -4,17 +4,19 @@ import type { Node, NodeStay } from '../../api/types';
 import { Badge } from '../../components/Badge';
 import { Panel } from '../../components/Panel';
 import { Await, Empty } from '../../components/states';
+import { Table } from '../../components/Table';
 import { formatDuration, formatTime, formatWord, secondsBetween } from '../../lib/format';
+import { gpusUsed } from '../../lib/gpuOwners';
 import { timeRun } from '../../lib/timeRun';
 import { useNow } from '../../lib/useNow';
 
 export function JobsNow({ node }: { node: Node }) {
   return (
-    <Panel title="Jobs now" aside={`${node.gpus - node.gpus_free} of ${node.gpus} GPUs in use`}>
+    <Panel title="Jobs now" aside={`${gpusUsed(node)} of ${node.gpus} GPUs in use${node.liveness === 'up' ? '' : ' when it was last heard'}`}>
       {node.jobs.length === 0 ? (
-        <Empty title="Nothing runs here" />
+        <Empty title={node.liveness === 'up' ? 'Nothing runs here' : 'Nothing ran here when it was last heard'} />
       ) : (
-        <table className="plain">
+        <Table label="jobs now">
           <thead>
             <tr>
               <th className="num">id</th>
@@ -31,7 +33,7 @@ export function JobsNow({ node }: { node: Node }) {
               <JobRow key={id} id={id} />
             ))}
           </tbody>
-        </table>
+        </Table>
       )}
     </Panel>
   );
@@ -85,7 +87,7 @@ export function JobsBefore({ node }: { node: Node }) {
 
 function Stays({ stays, now }: { stays: readonly NodeStay[]; now: number }) {
   return (
-    <table className="plain">
+    <Table label="jobs before">
       <thead>
         <tr>
           <th className="num">id</th>
@@ -112,10 +114,10 @@ function Stays({ stays, now }: { stays: readonly NodeStay[]; now: number }) {
             </td>
             <td className="now">{formatTime(stay.placed_at, now)}</td>
             <td className="num">{formatDuration(secondsBetween(stay.placed_at, stay.ended_at ?? now))}</td>
-            <td>{stay.end_reason}</td>
+            <td className="text">{stay.end_reason}</td>
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   );
 }

@@ -8,7 +8,7 @@ import { formatCount, formatGpuHours, formatTime } from '../../lib/format';
 import { countLosses } from '../../lib/losses';
 import { useNow } from '../../lib/useNow';
 
-const kinds = ['attempt_suspending', 'attempt_ended'];
+export const interruptions = ['attempt_suspending', 'attempt_ended'];
 const titles: Record<string, string> = {
   suspended: 'suspended, to go on later',
   lost: 'lost with their node, run again',
@@ -18,7 +18,7 @@ const titles: Record<string, string> = {
 
 // As far back as the loaded events reach, which the panel says.
 export function Interruptions() {
-  const { events, error, isPending } = useEventLog(kinds, 1);
+  const { events, error, isPending } = useEventLog(interruptions, 1);
   const now = useNow(10_000);
   const losses = useMemo(() => countLosses(events ?? []), [events]);
   const aside = losses && `since ${formatTime(new Date(losses.since * 1000).toISOString(), now)}`;

@@ -1,6 +1,7 @@
 import { priorities } from '../../api/types';
 import { formatWord } from '../../lib/format';
-import type { JobForm } from '../../lib/jobSpec';
+import { TypedInput } from '../../components/TypedInput';
+import { type JobForm, words } from '../../lib/jobSpec';
 
 interface Props {
   form: JobForm;
@@ -17,6 +18,18 @@ export function SpecForm({ form, groups, onChange }: Props) {
         value={String(form[key])}
         placeholder={hint}
         onChange={(event) => onChange({ [key]: event.target.value })}
+      />
+    </label>
+  );
+  const list = (key: 'tags' | 'dependsOn', title: string, width: string, hint: string) => (
+    <label className={`field ${width}`}>
+      {title}
+      <TypedInput
+        className="input"
+        value={form[key]}
+        isSame={(typed) => words(typed).join() === words(form[key]).join()}
+        placeholder={hint}
+        onType={(typed) => onChange({ [key]: typed })}
       />
     </label>
   );
@@ -47,7 +60,14 @@ export function SpecForm({ form, groups, onChange }: Props) {
       {text('parameters', 'Parameters', 'w2', '--config 7b.yaml', true)}
       <label className="field">
         Nodes
-        <input className="input" type="number" min={1} value={form.nodeCount} onChange={(event) => onChange({ nodeCount: Number(event.target.value) })} />
+        <TypedInput
+          className="input"
+          type="number"
+          min={1}
+          value={String(form.nodeCount)}
+          isSame={(typed) => Number(typed) === form.nodeCount}
+          onType={(typed) => onChange({ nodeCount: Number(typed) })}
+        />
       </label>
       {choice('gpusPerNode', 'GPUs of each', [[0, 'whole node'], [1, '1'], [2, '2'], [4, '4'], [8, '8']])}
       {choice('launch', 'Start once per', [['per_node', 'node'], ['per_gpu', 'GPU']])}
@@ -55,8 +75,8 @@ export function SpecForm({ form, groups, onChange }: Props) {
       {text('grace', 'Time to save', '', '60s')}
       {text('signal', 'Suspend signal', '', 'none: the SDK asks')}
       {text('watchdog', 'Hang after', '', '30m')}
-      {text('tags', 'Tags', '', 'paper, nightly')}
-      {text('dependsOn', 'Starts after', 'w4', 'names or ids of jobs that must succeed')}
+      {list('tags', 'Tags', '', 'paper, nightly')}
+      {list('dependsOn', 'Starts after', 'w4', 'names or ids of jobs that must succeed')}
     </div>
   );
 }

@@ -1,0 +1,130 @@
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import type { Job } from '../src/api/types';
+import { openIn, visit } from './visit';
+
+const site = visit();
+
+const jobsOf = async (query: string): Promise<Job[]> =>
+  ((await (await fetch(`${site.server.url}/api/v1/jobs?${query}`)).json()) as { jobs: Job[] }).jobs;
+
+it('names each page', async () => {
+  const page = await site.open('/');
+  const named = async (path: string, title: RegExp): Promise<void> => {
+    await page.goto(site.server.url + path);
+    await page.waitForFunction((source) => new RegExp(source).test(document.title), title.source);
+  };
+  await named('/', /^Overview · hai$/);
+  await named('/nodes', /^Nodes · hai$/);
+  await named('/nodes/fire-0007', /^fire-0007, up, open · hai$/);
+  const [job] = await jobsOf('state=running&limit=1');
+  await named(`/jobs/${job!.id}`, new RegExp(`^${job!.name}, running · hai$`));
+  await page.context().close();
+});
+
+it('offers people to stop their own jobs only', async () => {
+  const [theirs] = await jobsOf('state=running&user=ben&limit=1');
+  const [mine] = await jobsOf('state=running&user=ann&limit=1');
+  site.server.user = { user: 'ann', role: 'user' };
+  const page = await site.open(`/jobs/${mine!.id}`);
+  await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
+  await page.goto(`${site.server.url}/jobs/${theirs!.id}`);
+  await page.getByRole('link', { name: 'Run again' }).waitFor();
+  await page.getByTitle('account').getByText('ann').waitFor();
+  expect(await page.getByRole('button', { name: 'Stop', exact: true }).count()).toBe(0);
+  site.server.user = { user: 'ann', role: 'admin' };
+  await page.context().close();
+});
+
+it('says that the server does not answer when somebody signs in', async () => {
+  site.server.override = ({ path, method }) =>
+    path.endsWith('/session') && method === 'POST' ? Response.json({ title: 'unauthenticated', detail: 'no session' }, { status: 401 }) : null;
+  const page = await site.open('/');
+  await page.getByLabel('Token').fill('hai_x');
+  await site.server.kill();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').getByText('the server does not answer').waitFor();
+  await site.server.start();
+  site.server.override = () => null;
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('GPUs work').waitFor();
+  await page.context().close();
+});
+
+it('signs out all tabs with one', async () => {
+  const page = await site.open('/');
+  const other = await openIn(page.context(), `${site.server.url}/nodes`);
+  await page.getByTitle('account').click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByLabel('Token').waitFor();
+  await other.getByLabel('Token').waitFor();
+  await page.context().close();
+});
+
+// Where the letters of a text stand on the screen, from left to right.
+const lettersFromLeft = (page: Page, selector: string): Promise<string> =>
+  page.evaluate((at) => {
+    const found: [number, string][] = [];
+    const walk = document.createTreeWalker(document.querySelector(at)!, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      for (let i = 0; i < node.textContent!.length; i += 1) {
+        const range = document.createRange();
+        range.setStart(node, i);
+        range.setEnd(node, i + 1);
+        const box = range.getBoundingClientRect();
+        if (box.width > 0) found.push([box.left, node.textContent![i]!]);
+      }
+    }
+    return found.sort((a, b) => a[0] - b[0]).map(([, letter]) => letter).join('');
+  }, selector);
+
+it('lets a U+202E in a reason reverse nothing but itself', async () => {
+  site.server.override = ({ path }) =>
+    path === '/api/v1/nodes/fire-0007'
+      ? Response.json({ ...node, reason: 'fan \u202Egnp.exe', reason_by: 'ops', scheduling: 'cordoned' })
+      : null;
+  const node = (await (await fetch(`${site.server.url}/api/v1/nodes/fire-0008`)).json()) as object;
+  const page = await site.open('/nodes/fire-0007');
+  await page.locator('.note').getByText('ops').waitFor();
+  const seen = await lettersFromLeft(page, '.note');
+  expect(seen).toMatch(/^fan exe\.png.* ops\.$/);
+  site.server.override = () => null;
+  await page.context().close();
+});
+
+it('gives the focus back after Esc, and skips to the page', async () => {
+  const page = await site.open('/nodes/fire-0007');
+  const drain = page.getByRole('button', { name: 'Drain', exact: true });
+  await drain.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await expect.poll(() => drain.evaluate((button) => button === document.activeElement)).toBe(true);
+  await page.reload();
+  await drain.waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('page');
+  await page.context().close();
+});
+
+it('has no target smaller than 24 pixels', async () => {
+  const page = await site.open('/');
+  const [job] = await jobsOf('state=running&limit=1');
+  const small: Record<string, string[]> = {};
+  for (const path of ['/', '/map', '/jobs', '/nodes', '/nodes/fire-0007', '/incidents', '/quotas', '/submit', `/jobs/${job!.id}`]) {
+    await page.goto(site.server.url + path);
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
+    const found = await page.evaluate(() =>
+      [...document.querySelectorAll('button, select, input:not([type=checkbox]), a.tag, a.button, nav a')]
+        .map((each) => ({ box: each.getBoundingClientRect(), text: each.outerHTML.slice(0, 90) }))
+        .filter(({ box }) => box.width > 0 && (box.height < 24 || box.width < 24))
+        .map(({ box, text }) => `${box.width}×${box.height} ${text}`),
+    );
+    if (found.length > 0) small[path] = found.slice(0, 4);
+  }
+  expect(small).toEqual({});
+  await page.context().close();
+});

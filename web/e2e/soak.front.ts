@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import type { Job } from '../src/api/types';
+import { visit } from './visit';
+
+const site = visit();
+
+const eventsPerSecond = 700;
+const burstMs = 100;
+const warmSeconds = 15; // until the rings of events are full
+const seconds = 60;
+const stepSeconds = 3;
+
+// Jobs that come, run and end, one after the other, as a busy cluster tells them.
+function* life(sample: Job): Generator<{ kind: string; subject: string; body: object }> {
+  for (let id = 1_000_000; ; id += 1) {
+    newest = id;
+    const [subject, body] = [`job/${id}`, { job: id, user: sample.user, attempt: 1 }];
+    yield { kind: 'job_submitted', subject, body };
+    yield { kind: 'attempt_placed', subject, body };
+    yield { kind: 'attempt_running', subject, body };
+    yield { kind: 'attempt_ended', subject, body: { ...body, outcome: 'succeeded', reason: 'done', lost_gpu_seconds: 0 } };
+    yield { kind: 'job_finished', subject, body: { ...body, state: 'succeeded', exit_code: 0, reason: 'done' } };
+  }
+}
+
+let newest = 1_000_000;
+
+function newestJobs(sample: Job): Response {
+  const jobs = Array.from({ length: 1_000 }, (_, i) => ({ ...sample, id: newest - i, state: 'succeeded', ended_at: sample.submitted_at }));
+  return Response.json({ jobs, next_cursor: '1' });
+}
+
+function storm(sample: Job): Response {
+  let seq = 10_000_000;
+  const told = life(sample);
+  const encoder = new TextEncoder();
+  let timer: ReturnType<typeof setInterval>;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      timer = setInterval(() => {
+        let text = '';
+        for (let i = 0; i < (eventsPerSecond * burstMs) / 1000; i += 1) {
+          seq += 1;
+          const event = { seq, time: new Date().toISOString(), actor: 'scheduler', text: 'a line about it', ...told.next().value };
+          text += `id: ${seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`;
+        }
+        controller.enqueue(encoder.encode(text));
+      }, burstMs);
+    },
+    cancel: () => clearInterval(timer),
+  });
+  return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+}
+
+it('keeps its memory while events pour in for a long time', { timeout: 120_000 }, async () => {
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?limit=1`)).json()) as { jobs: Job[] };
+  site.server.override = ({ path }) => {
+    if (path.startsWith('/api/v1/events?after')) return storm(jobs[0]!);
+    if (path.startsWith('/api/v1/jobs?')) return newestJobs(jobs[0]!);
+    const asked = /\/jobs\/(\d{7})$/.exec(path)?.[1];
+    return asked ? Response.json({ ...jobs[0]!, id: Number(asked), state: 'succeeded', ended_at: new Date().toISOString() }) : null;
+  };
+  const page = await site.open('/jobs?state=all');
+  await page.locator('.grid-row').first().waitFor();
+  const session = await page.context().newCDPSession(page);
+  const heap = async (): Promise<number> => {
+    await session.send('HeapProfiler.collectGarbage');
+    return (await session.send('Runtime.getHeapUsage')).usedSize;
+  };
+  await page.waitForTimeout(1000 * warmSeconds);
+  // Lists grow until they are asked for again, so the least of each half counts.
+  const heaps: number[] = [];
+  for (let at = 0; at < seconds; at += stepSeconds) {
+    await page.waitForTimeout(1000 * stepSeconds);
+    heaps.push(await heap());
+  }
+  const [before, after] = [heaps.slice(0, heaps.length / 2), heaps.slice(heaps.length / 2)].map((half) => Math.min(...half));
+  console.log(`heap at ${eventsPerSecond} events/s, every ${stepSeconds} s, in MB: ${heaps.map((each) => (each / 1e6).toFixed(1)).join(' ')}`);
+  expect(after).toBeLessThan(before! * 1.1);
+  await page.context().close();
+});

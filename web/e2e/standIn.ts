@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { extname, join } from 'node:path';
+import type { Transport } from '../src/api/client';
+import { createDemo } from '../src/demo/transport';
+
+// The built dashboard, and the demo's world behind real connections: a server that a test can freeze,
+// kill, slow down and upgrade, without a cluster.
+const dist = join(import.meta.dirname, '../dist');
+const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2' };
+
+export interface Asked {
+  method: string;
+  path: string;
+}
+
+export class StandIn {
+  readonly asked: Asked[] = [];
+  readonly openStreams = new Set<string>();
+  user = { user: 'ann', role: 'admin' };
+  staleSince: string | null = null;
+  // Instead of the world's answer, when it gives one.
+  override: (asked: Asked, body: string) => Response | null = () => null;
+  isAsset: (path: string) => boolean = () => true;
+  url = '';
+  private readonly sockets = new Set<Socket>();
+  private server: Server | null = null;
+  private thawed: Promise<void> = Promise.resolve();
+  private thawNow: () => void = () => undefined;
+  private readonly world: Transport;
+
+  constructor(jobs = 3_000) {
+    if (!existsSync(join(dist, 'index.html'))) throw new Error('there is no dist/: npm run build makes it');
+    this.world = createDemo({ jobs });
+  }
+
+  async start(): Promise<void> {
+    const server = createServer((request, response) => void this.answer(request, response));
+    server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+    const port = this.url === '' ? 0 : Number(new URL(this.url).port);
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    this.server = server;
+  }
+
+  // As SIGSTOP does it: connections stay and are accepted, nothing is answered any more.
+  freeze(): void {
+    this.thawed = new Promise((resolve) => (this.thawNow = resolve));
+  }
+
+  thaw(): void {
+    this.thawNow();
+  }
+
+  async kill(): Promise<void> {
+    this.thaw();
+    const closed = new Promise((resolve) => this.server?.close(resolve));
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  count(method: string, part: string): number {
+    return this.asked.filter((each) => each.method === method && each.path.includes(part)).length;
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    await this.thawed;
+    const path = request.url ?? '/';
+    if (!path.startsWith('/api/')) return this.file(new URL(path, this.url).pathname, response);
+    const asked = { method: request.method ?? 'GET', path };
+    this.asked.push(asked);
+    const body = Buffer.concat(pieces).toString();
+    const abort = new AbortController();
+    response.on('close', () => abort.abort());
+    const answer = this.override(asked, body) ?? this.ofPeople(asked) ?? (await this.world(path, { method: asked.method, signal: abort.signal, ...(body === '' ? {} : { body }) }));
+    await this.pass(asked, answer, response);
+  }
+
+  private ofPeople({ path, method }: Asked): Response | null {
+    const json = (body: unknown): Response => new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } });
+    if (path.startsWith('/api/v1/session')) {
+      return method === 'DELETE' ? new Response(null, { status: 204 }) : json({ ...this.user, expires_at: '2099-01-01T00:00:00Z', csrf: 'x' });
+    }
+    return path.startsWith('/api/v1/whoami') ? json({ ...this.user, groups: ['research'], cluster: 'fire-flyer', quotas: [] }) : null;
+  }
+
+  private async pass(asked: Asked, answer: Response, response: ServerResponse): Promise<void> {
+    const stale = this.staleSince && answer.ok ? { 'Hai-Stale-Since': this.staleSince } : {};
+    response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...stale });
+    response.flushHeaders();
+    const id = `${asked.path} ${this.asked.length}`;
+    this.openStreams.add(id);
+    response.on('close', () => this.openStreams.delete(id));
+    if (answer.body) {
+      for await (const piece of answer.body) {
+        await this.thawed;
+        if (response.destroyed) break;
+        response.write(piece);
+      }
+    }
+    response.end();
+  }
+
+  private file(path: string, response: ServerResponse): void {
+    const isPage = extname(path) === '';
+    const at = join(dist, isPage ? 'index.html' : path);
+    if (!existsSync(at) || !(isPage || this.isAsset(path))) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { 'Content-Type': types[extname(at)] ?? 'application/octet-stream', 'Cache-Control': 'no-store' }).end(readFileSync(at));
+  }
+}

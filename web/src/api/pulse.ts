@@ -1,0 +1,59 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { silence } from '../lib/freshness';
+import { isVisible } from '../lib/visible';
+import { ApiError, get, setOnHeard } from './client';
+import type { Cluster } from './types';
+
+// Is the server still there? A stream of events that is silent says nothing: a frozen server keeps its
+// connections. So whenever nothing was heard for a while, it is asked. That it does not answer is known
+// within quietMs + tickMs + answerMs, which is 9 s.
+const quietMs = 4_000;
+const answerMs = 4_000;
+const tickMs = 1_000;
+
+let lastHeard = Date.now();
+let isDoubted = false;
+
+// Anything came from the server: an answer, be it a refusal, or a piece of a stream.
+export function heard(): void {
+  lastHeard = Date.now();
+  isDoubted = false;
+  silence.set(null);
+}
+
+// A connection broke: ask at the next tick, without waiting until it has been quiet.
+export function doubt(): void {
+  isDoubted = true;
+}
+
+const isNoAnswer = (error: unknown): error is ApiError => error instanceof ApiError && (error.status === 0 || error.status >= 500);
+
+function fallSilent(why: string): void {
+  if (silence.get()?.why !== why) silence.set({ since: lastHeard, why });
+}
+
+export function startPulse(client: QueryClient): () => void {
+  const abort = new AbortController();
+  let isAsking = false;
+  setOnHeard(heard);
+  lastHeard = Date.now();
+  const tick = async (): Promise<void> => {
+    const askedAt = Date.now();
+    const isDue = isDoubted || silence.get() !== null || askedAt - lastHeard > quietMs;
+    if (isAsking || !isDue || !isVisible()) return;
+    isAsking = true;
+    try {
+      client.setQueryData(['cluster'], await get<Cluster>('/cluster', abort.signal, answerMs));
+    } catch (error) {
+      // What arrived meanwhile by another way counts.
+      if (!abort.signal.aborted && isNoAnswer(error) && lastHeard < askedAt) fallSilent(error.status === 0 ? '' : error.message);
+    }
+    isAsking = false;
+  };
+  const timer = setInterval(() => void tick(), tickMs);
+  return () => {
+    clearInterval(timer);
+    abort.abort();
+    silence.set(null);
+  };
+}

@@ -1,0 +1,15 @@
+// Whether anybody can see this page: a browser tab in the background is hidden.
+export const isVisible = (): boolean => document.visibilityState !== 'hidden';
+
+export function untilVisible(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const check = (): void => {
+      if (!isVisible() && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', check);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', check);
+    signal.addEventListener('abort', check, { once: true });
+    check();
+  });
+}

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import type { Node } from '../src/api/types';
+import { placeTogether } from '../src/demo/placement';
+import { World } from '../src/demo/world';
+import { node } from './builders';
+
+const leaf = (zone: string, name: string, count: number): Node[] => Array.from({ length: count }, (_, i) => node({ name: `${name}-${i}`, zone, leaf: name }));
+const where = (nodes: Node[] | null): string[] | undefined => nodes?.map((each) => each.leaf);
+
+it('takes the fullest leaf that fits, else the fewest leaves of one zone', () => {
+  const free = [...leaf('A', 'a1', 3), ...leaf('A', 'a2', 2), ...leaf('B', 'b1', 1), ...leaf('B', 'b2', 4)];
+  expect(where(placeTogether(free, 2))).toEqual(['a2', 'a2']);
+  expect(where(placeTogether(free, 5))).toEqual(['a1', 'a1', 'a1', 'a2', 'a2']);
+  expect(where(placeTogether(free, 4))).toEqual(['b2', 'b2', 'b2', 'b2']);
+  expect(placeTogether(free, 6)).toBeNull();
+});
+
+it('lets no job of the demo cross zones, hold a closed node or more GPUs than there are', () => {
+  const world = new World(3_000);
+  for (const id of world.running.keys()) {
+    const job = world.jobs.get(id)!;
+    expect(job.nodes).toHaveLength(job.node_count);
+    expect(new Set(job.nodes.map((name) => world.byName.get(name)!.zone)).size).toBe(1);
+  }
+  for (const each of world.nodes) expect(each.gpus_free).toBeGreaterThanOrEqual(0);
+});
