@@ -5,10 +5,12 @@
 #include <filesystem>
 
 #include "agent/confinement_config.h"
+#include "agent/login_config.h"
 #include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
 #include "common/gpu_set.h"
 #include "common/hostlist.h"
+#include "common/log_store/log_store.h"
 #include "common/whole_number.h"
 
 namespace hai {
@@ -74,6 +76,18 @@ void read_log(YamlReader& reader, AgentConfig* config) {
   config->log_level = parsed.value();
 }
 
+void read_log_store(YamlReader& reader, LogStoreConfig* logs) {
+  if (reader.file("logs.store", &logs->path) && !logs->path.starts_with('/')) {
+    reader.fail("logs.store", fmt::format("must be an absolute path, is {}", logs->path));
+  }
+  reader.duration("logs.every", &logs->every, {.low = 1s, .high = 24h});
+  reader.bytes("logs.rate", &logs->rate_bytes, {.low = 64 << 10, .high = int64_t{1} << 40});
+  reader.bytes("logs.rank_max", &logs->rank_bytes, {.low = 1 << 20, .high = int64_t{1} << 50});
+  if (logs->path.empty() && reader.has("logs")) {
+    reader.fail("logs", "needs store: the folder that all nodes share");
+  }
+}
+
 Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   AgentConfig config;
   read_position(reader, &config);
@@ -95,6 +109,8 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   reader.boolean("unknown_user_runs_as_self", &config.unknown_user_runs_as_self);
   reader.boolean("cgroups", &config.cgroups);
   read_confinement(reader, &config.confinement);
+  read_login(reader, &config.login);
+  read_log_store(reader, &config.logs);
   read_log(reader, &config);
   read_health_config(reader, &config.health);
   RETURN_IF_ERROR(to_status(reader.finish(), source));
@@ -143,6 +159,11 @@ std::vector<std::string> missing_from(const AgentConfig& config) {
       missing.push_back(fmt::format("{}: cannot read {}", key, *file));
     }
   }
+  for (const std::string& group : unknown_groups(config.login.admin_groups)) {
+    missing.push_back(fmt::format("login.admin_groups: no group {}", group));
+  }
+  const Status store = config.logs.path.empty() ? ok() : LogStore::open(config.logs.path).status();
+  if (!store.is_ok()) missing.push_back(fmt::format("logs.store: {}", store.message()));
   return missing;
 }
 

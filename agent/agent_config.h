@@ -5,13 +5,23 @@
 #include <vector>
 
 #include "agent/health/health_config.h"
+#include "agent/login/login_settings.h"
 #include "agent/os/confinement.h"
 #include "agent/site_hook.h"
 #include "common/log.h"
 #include "common/status.h"
+#include "common/time.h"
 #include "common/tls/tls_files.h"
 
 namespace hai {
+
+// Where the logs of ranks go so that they outlive this node.
+struct LogStoreConfig {
+  std::string path;                // "" = nowhere
+  Duration every{30s};             // a running rank's
+  int64_t rate_bytes = 16 << 20;   // of text a second, of all ranks
+  int64_t rank_bytes = 256 << 20;  // of one rank, compressed; the oldest go
+};
 
 struct AgentConfig {
   std::string name;  // "" = this host's name
@@ -25,14 +35,16 @@ struct AgentConfig {
   std::string token_file;         // "" = the certificate proves enough, and no other agent is asked
   TlsFiles tls;                   // whom it believes, and what it proves by
   int simulate_gpus = 0;          // 0 = the real ones
-  std::string shim;               // "" = hai-shim beside hai-agent
-  std::string validator;          // "" = hai-validator beside hai-agent
+  std::string shim;               // "" = where this installation has it
+  std::string validator;          // the same of hai-validator
   std::string validator_options;  // such as "--quick"; what the site wants of it
   SiteHooks hooks;
   std::string python_dir;  // where the Python modules hai and hfai are; "" = installed system-wide
   bool unknown_user_runs_as_self = false;
   bool cgroups = true;
   ConfinementSettings confinement;
+  LoginSettings login;  // for hai-pam
+  LogStoreConfig logs;
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // "" = stderr
   HealthConfig health;
@@ -41,7 +53,8 @@ struct AgentConfig {
 // invalid_argument with one line per error, each with its line number.
 Result<AgentConfig> parse_agent_config(std::string_view text, const std::string& source);
 Result<AgentConfig> read_agent_config(const std::string& path);
-// What it names and is not there, a line each, with its key. Looks at files only.
+// What it names and is not there, a line each, with its key. Looks at files and groups of users
+// only.
 std::vector<std::string> missing_from(const AgentConfig& config);
 
 }  // namespace hai

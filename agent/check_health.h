@@ -1,7 +1,10 @@
 #pragma once
 // `hai-agent --check-health`: every check of this node once, for whoever stands before it.
 
+#include <vector>
+
 #include "agent/agent_config.h"
+#include "common/health.h"
 
 namespace hai {
 
@@ -13,6 +16,9 @@ struct HealthOverrides {
   std::string nvml_library;
 };
 void apply(const HealthOverrides& overrides, HealthConfig& config);
+
+// The results of every check, run once.
+Result<std::vector<CheckResult>> health_results(const AgentConfig& config);
 
 // Prints the results, and what they say of the node; false if it is not fit for jobs: something of
 // tier validate or worse, or a check that does not end. May run beside the agent, knows what that

@@ -3,12 +3,22 @@
 #include <fnmatch.h>
 
 #include "agent/os/refused_calls.h"
+#include "common/gpu_set.h"
 
 namespace hai {
 
 namespace {
 
 constexpr int64_t kProcessesMost = 4'194'304;  // the kernel's largest number of a process
+
+// Whether the pattern stands for a GPU, whichever the node has.
+bool is_of_gpus(const std::string& pattern) {
+  for (int gpu = 0; gpu < GpuSet::kMax; ++gpu) {
+    const std::string device = fmt::format("/dev/nvidia{}", gpu);
+    if (::fnmatch(pattern.c_str(), device.c_str(), FNM_PATHNAME) == 0) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -25,7 +35,7 @@ void read_confinement(YamlReader& reader, ConfinementSettings* out) {
     for (const std::string& path : out->devices) {
       if (!path.starts_with("/dev/")) {
         reader.fail("confinement.devices", fmt::format("must be paths below /dev, has {}", path));
-      } else if (::fnmatch(path.c_str(), "/dev/nvidia0", FNM_PATHNAME) == 0) {
+      } else if (is_of_gpus(path)) {
         reader.fail("confinement.devices",
                     fmt::format("{} is also GPUs, which a rank gets with its place", path));
       }

@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <chrono>
 #include <filesystem>
@@ -13,10 +12,15 @@
 #include <thread>
 
 #include "agent/agent_config.h"
+#include "agent/node_table.h"
+#include "agent/os/files.h"
+#include "agent/os/host_facts.h"
 #include "agent/rpc/certificate_calls.h"
 #include "agent/rpc/node_files.h"
+#include "common/config/yaml_text.h"
 #include "common/host_port.h"
 #include "common/hostlist.h"
+#include "common/machine/systemd_unit.h"
 #include "common/tls/certificate.h"
 #include "common/tls/replace_file.h"
 #include "common/tls/request.h"
@@ -37,21 +41,6 @@ struct Plan {
   std::string config;  // its text; "" = it is there already
 };
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 Result<std::string> token_of(const JoinArguments& arguments) {
   std::string token = arguments.token;
   if (token == "-") std::getline(std::cin, token);
@@ -59,39 +48,47 @@ Result<std::string> token_of(const JoinArguments& arguments) {
       std::ranges::all_of(token, [](unsigned char c) { return std::isgraph(c) != 0; });
   if (!token.empty() && token.size() <= 255 && is_plain) return token;
   return invalid_argument(
-      "--token: 1 to 255 printable characters, as hai node token create "
-      "shows them");
+      "--token: 1 to 255 printable characters: the word behind --token in what `hai node token "
+      "create` prints");
+}
+
+// As the flags say, or the site's table.
+Result<NodePlace> place_of(const JoinArguments& arguments, const std::string& name) {
+  if (arguments.table.empty()) {
+    return NodePlace{.group = arguments.group, .zone = arguments.zone, .leaf = arguments.leaf};
+  }
+  constexpr size_t kTableBytesMax = 16 << 20;
+  const Result<std::string> text = read_file(arguments.table, kTableBytesMax);
+  if (!text.is_ok()) {
+    return Status(text.status().code(), fmt::format("--table: cannot read {}: {}", arguments.table,
+                                                    text.status().message()));
+  }
+  return place_in_table(text.value(), arguments.table, name);
 }
 
 std::string config_text(const JoinArguments& arguments, const std::string& name,
-                        const TlsFiles& files) {
+                        const NodePlace& place, const TlsFiles& files) {
   std::string position;
-  for (const auto& [key, value] :
-       {std::pair("group", &arguments.group), std::pair("zone", &arguments.zone),
-        std::pair("leaf", &arguments.leaf)}) {
-    if (!value->empty()) position += fmt::format("{}: {}\n", key, quoted(*value));
+  for (const auto& [key, value] : {std::pair("group", &place.group), std::pair("zone", &place.zone),
+                                   std::pair("leaf", &place.leaf)}) {
+    if (!value->empty()) position += fmt::format("{}: {}\n", key, quoted_yaml(*value));
   }
   std::vector<std::string> servers;
-  for (const std::string& server : arguments.servers) servers.push_back(quoted(server));
+  for (const std::string& server : arguments.servers) servers.push_back(quoted_yaml(server));
   return fmt::format(
       "# Written by hai-agent join. All keys: docs/operations, deploy/agent.yaml.\n"
       "name: {}\n{}data_dir: {}\nservers: [{}]\n"
       "tls:\n  ca: {}\n  certificate: {}\n  key: {}\n",
-      quoted(name), position, kDataDir, fmt::join(servers, ", "), quoted(files.ca),
-      quoted(files.certificate), quoted(files.key));
-}
-
-Status check_name(const std::string& name) {
-  if (is_node_name(name)) return ok();
-  return invalid_argument("--name: must be 1 to 255 letters, digits and . _ -, is '{}'",
-                          name.substr(0, 255));
+      quoted_yaml(name), position, kDataDir, fmt::join(servers, ", "), quoted_yaml(files.ca),
+      quoted_yaml(files.certificate), quoted_yaml(files.key));
 }
 
 // With a config that is there: its name and its files.
 Result<Plan> plan_with(const AgentConfig& config, const JoinArguments& arguments,
                        const std::string& path) {
   if (!arguments.group.empty() || !arguments.zone.empty() || !arguments.leaf.empty()) {
-    return invalid_argument("{} is there already: group, zone and leaf are what it says", path);
+    return invalid_argument(
+        "{} is there already: leave --group, --zone and --leaf out, or change them there", path);
   }
   if (config.tls.certificate.empty()) {
     const fs::path folder = fs::absolute(path).parent_path();
@@ -100,9 +97,10 @@ Result<Plan> plan_with(const AgentConfig& config, const JoinArguments& arguments
         "tls:\n  ca: {}/node-ca.crt\n  certificate: {}/node.pem\n  key: {}/node.pem",
         path, folder.string(), folder.string(), folder.string());
   }
-  const std::string its_name = config.name.empty() ? host_name() : config.name;
+  const std::string its_name = config.name.empty() ? gather_host_facts().name : config.name;
   if (!arguments.name.empty() && arguments.name != its_name) {
-    return invalid_argument("--name: {} says that this node is {}", path, its_name);
+    return invalid_argument(
+        "--name: {} says that this node is {}: leave it out, or change it there", path, its_name);
   }
   return Plan{.name = its_name, .files = config.tls};
 }
@@ -111,13 +109,16 @@ Result<Plan> make_plan(const JoinArguments& arguments, const std::string& path) 
   const Result<AgentConfig> config = read_agent_config(path);
   if (config.is_ok()) return plan_with(config.value(), arguments, path);
   if (config.status().code() != Code::not_found) return config.status();
-  Plan plan{.name = arguments.name.empty() ? host_name() : arguments.name};
-  RETURN_IF_ERROR(check_name(plan.name));
+  Plan plan{.name = arguments.name.empty() ? gather_host_facts().name : arguments.name};
   const fs::path folder = fs::absolute(path).parent_path();
   // Certificate and key in one file: so they are replaced at once when they are renewed.
   const std::string pair = (folder / "node.pem").string();
   plan.files = {.certificate = pair, .key = pair, .ca = (folder / "node-ca.crt").string()};
-  plan.config = config_text(arguments, plan.name, plan.files);
+  const Result<NodePlace> place = place_of(arguments, plan.name);
+  RETURN_IF_ERROR(place.status());
+  plan.config = config_text(arguments, plan.name, place.value(), plan.files);
+  // As the agent will judge it, before the token loses one of its uses.
+  RETURN_IF_ERROR(parse_agent_config(plan.config, "the config to be written").status());
   return plan;
 }
 
@@ -173,11 +174,28 @@ void say_what_is_next(const Plan& plan, const NodeCertificateReply& reply,
              plan.name, reply.cluster, format_rfc3339(facts.ends));
   fmt::print("{}\n{}\n", plan.files.key, plan.files.ca);
   fmt::print("{}{}\n", config, plan.config.empty() ? " (unchanged)" : "");
-  fmt::print("Next: hai-agent --config {} --check-config, then start the agent with it\n", config);
+}
+
+// Where systemd does not run it, or with another config, the agent is somebody else's to start.
+Status start_agent(const JoinArguments& arguments, const std::string& config) {
+  const bool is_unit = fs::absolute(config) == kAgentUnitConfig && ::geteuid() == 0;
+  if (!arguments.starts || !is_unit || !has_systemd()) {
+    fmt::print("Next: start the agent: hai-agent --config {}\n", config);
+    return ok();
+  }
+  RETURN_IF_ERROR(start_unit(kAgentUnit));
+  fmt::print("{} runs, and starts with the machine\n", kAgentUnit);
+  return ok();
+}
+
+// In an image or cloud-init the same line runs at each start of the machine.
+bool has_joined(const Plan& plan) {
+  return plan.config.empty() && read_tls_files(plan.files).is_ok();
 }
 
 Status join_at(const std::string& server, const std::string& authority, const Plan& plan,
-               const std::string& token, const std::string& config) {
+               const std::string& token, const JoinArguments& arguments,
+               const std::string& config) {
   const Result<KeyAndRequest> made = make_request(plan.name);
   RETURN_IF_ERROR(made.status());
   const Result<NodeCertificateReply> reply = ask({.server = server,
@@ -187,10 +205,10 @@ Status join_at(const std::string& server, const std::string& authority, const Pl
                                                   .request = made.value().request});
   RETURN_IF_ERROR(reply.status());
   RETURN_IF_ERROR(check_reply(reply.value(), plan.name, made.value().key));
-  const std::string authorities = authorities_to_keep(reply.value(), authority, {server});
+  const std::string authorities = authorities_to_keep(reply.value(), authority, arguments.servers);
   RETURN_IF_ERROR(write(plan, reply.value(), made.value().key, authorities, config));
   say_what_is_next(plan, reply.value(), config);
-  return ok();
+  return start_agent(arguments, config);
 }
 
 }  // namespace
@@ -202,7 +220,7 @@ void add_join_command(CLI::App& app, JoinArguments& arguments) {
   join.fallthrough();
   join.add_option("SERVERS", arguments.servers,
                   "host:port of each server's gRPC, with commas: the first that answers is asked, "
-                  "and the agent goes by all")
+                  "and a new config names all")
       ->delimiter(',')
       ->required();
   join.add_option("--token", arguments.token,
@@ -217,9 +235,18 @@ void add_join_command(CLI::App& app, JoinArguments& arguments) {
   who->add_option("--ca-fingerprint", arguments.fingerprint,
                   "sha256:HEX of that CA, which the server then shows; several with commas");
   who->require_option(1);
-  join.add_option("--group", arguments.group, "of a new config: the node's group");
-  join.add_option("--zone", arguments.zone, "of a new config: the node's zone");
-  join.add_option("--leaf", arguments.leaf, "of a new config: the node's leaf");
+  CLI::Option* places[] = {
+      join.add_option("--group", arguments.group, "of a new config: the node's group"),
+      join.add_option("--zone", arguments.zone, "of a new config: the node's zone"),
+      join.add_option("--leaf", arguments.leaf, "of a new config: the node's leaf")};
+  CLI::Option* table =
+      join.add_option("--table", arguments.table,
+                      "of a new config: CSV file with the columns name,group,zone,leaf and a line "
+                      "for this node, the same file for all nodes");
+  for (CLI::Option* place : places) table->excludes(place);
+  join.add_flag("--once", arguments.once,
+                "do nothing if the node has joined and its certificate is in force");
+  join.add_flag("!--no-start", arguments.starts, "neither enable nor start hai-agent.service");
 }
 
 Result<std::vector<std::string>> parse_fingerprints(const std::string& text) {
@@ -227,13 +254,13 @@ Result<std::vector<std::string>> parse_fingerprints(const std::string& text) {
   for (std::string each : CLI::detail::split(text, ',')) {
     std::ranges::transform(each, each.begin(), [](unsigned char c) { return std::tolower(c); });
     constexpr std::string_view kPrefix = "sha256:";
-    const std::string digits = each.starts_with(kPrefix) ? each.substr(kPrefix.size()) : "";
+    const std::string digits = each.starts_with(kPrefix) ? each.substr(kPrefix.size()) : each;
     const bool is_hex =
         std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c) != 0; });
     if (digits.size() != 64 || !is_hex) {
       return invalid_argument(
-          "--ca-fingerprint: must be sha256: and 64 hexadecimal digits, as `hai-server ca show` "
-          "has them, is '{}'",
+          "--ca-fingerprint: must be the 64 hexadecimal digits that `hai-server ca show` shows, is "
+          "'{}'",
           each.substr(0, 100));
     }
     found.push_back(digits);
@@ -253,6 +280,10 @@ Status join_cluster(const JoinArguments& arguments, const std::string& config) {
   RETURN_IF_ERROR(token.status());
   const Result<Plan> plan = make_plan(arguments, config);
   RETURN_IF_ERROR(plan.status());
+  if (arguments.once && has_joined(plan.value())) {
+    fmt::print("{} has joined already\n", plan.value().name);
+    return start_agent(arguments, config);
+  }
   RETURN_IF_ERROR(check_writable(plan.value(), config));
   Status why;
   for (const std::string& server : arguments.servers) {
@@ -264,7 +295,9 @@ Status join_cluster(const JoinArguments& arguments, const std::string& config) {
                 {.address = server, .texts = {.ca = authority.value()}, .is_grpc = true})
                 .status();
     }
-    if (why.is_ok()) return join_at(server, authority.value(), plan.value(), token.value(), config);
+    if (why.is_ok()) {
+      return join_at(server, authority.value(), plan.value(), token.value(), arguments, config);
+    }
     if (why.code() != Code::unavailable) return why;
   }
   return why;

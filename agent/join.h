@@ -13,6 +13,11 @@ class App;
 
 namespace hai {
 
+inline constexpr const char* kAgentUnit = "hai-agent.service";
+inline constexpr const char* kAgentUnitConfig = "/etc/hai/agent.yaml";  // what the unit starts with
+// Where the unit has its ranks go.
+inline constexpr const char* kAgentUnitCgroup = "hai.slice/hai-ranks.service";
+
 struct JoinArguments {
   CLI::App* app = nullptr;           // the subcommand
   std::vector<std::string> servers;  // host:port each; the first that answers is asked
@@ -23,6 +28,9 @@ struct JoinArguments {
   std::string group;
   std::string zone;
   std::string leaf;
+  std::string table;   // file: group, zone and leaf of each node
+  bool once = false;   // does nothing if the node has a certificate that is in force
+  bool starts = true;  // enables and starts the unit, where systemd is and it reads this config
 };
 
 void add_join_command(CLI::App& app, JoinArguments& arguments);

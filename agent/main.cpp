@@ -12,15 +12,19 @@
 #include "agent/agent_config.h"
 #include "agent/check_health.h"
 #include "agent/core/agent.h"
+#include "agent/doctor.h"
 #include "agent/evidence_taker.h"
 #include "agent/gpu_inventory.h"
+#include "agent/health/log_store_check.h"
 #include "agent/health/node_checks.h"
 #include "agent/join.h"
 #include "agent/node_health.h"
 #include "agent/os/agent_instance.h"
 #include "agent/os/agent_record_file.h"
+#include "agent/os/cgroup.h"
 #include "agent/os/host_facts.h"
 #include "agent/os/log_source.h"
+#include "agent/os/log_uploader.h"
 #include "agent/os/os_rank_host.h"
 #include "agent/os/process_table.h"
 #include "agent/os/sdk_path.h"
@@ -32,6 +36,7 @@
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
 #include "common/log.h"
+#include "common/service_manager.h"
 #include "common/tls/pair_files.h"
 #include "common/version.h"
 
@@ -74,30 +79,28 @@ std::string instance_of(const std::string& data_dir, const std::string& machine)
 }
 
 // The ranks run on without us: their shims hold them, and their leases end on their own.
-void stop_on_signals(AsioLoop& loop) {
-  loop.on_signals({SIGINT, SIGTERM}, [&loop](int signal) {
+void heed_signals(AsioLoop& loop, ServiceManager& service_manager) {
+  loop.on_signals({SIGINT, SIGTERM}, [&](int signal) {
     log_info("agent_stopping", {{"signal", signal}});
+    service_manager.stopping();
     loop.stop();
   });
-}
-
-std::string random_secret() {
-  std::random_device device;
-  std::string secret;
-  for (int i = 0; i < 8; ++i) secret += fmt::format("{:08x}", device());
-  return secret;
+  loop.on_signals({SIGHUP}, [&service_manager](int) {
+    service_manager.reload([] {
+      const Status status = reopen_log_file();
+      if (!status.is_ok()) log_warning("log_file_not_reopened", {{"reason", status}});
+    });
+  });
 }
 
 // At the port it had last, if the config leaves it open: that is the one the other agents know.
 Result<std::unique_ptr<UdpPeers>> open_peers(const AgentConfig& config, const NodeFacts& facts,
                                              const std::string& token, AgentRecordFile& keeper,
                                              AsioLoop& loop) {
-  // Agents believe each other by the keys that the server gives them, else by the token. Without
-  // either this agent makes up its own, which nobody shares: it asks and answers nobody, and its
-  // ranks end with its lease.
-  const std::string shared = token.empty() ? random_secret() : token;
+  // Agents believe each other by the keys that the server gives them and by the token. Without
+  // either this agent asks and answers nobody, and its ranks end with its lease.
   UdpPeersOptions options{.node = facts.name,
-                          .agent_token = shared,
+                          .agent_token = token,
                           .address = facts.address,
                           .port = config.peer_port == 0 ? keeper.peer_port() : config.peer_port};
   Result<std::unique_ptr<UdpPeers>> peers = UdpPeers::open(loop.io_context(), options);
@@ -118,13 +121,16 @@ NodeUse use_of(const OsRankHost& host) {
     use.has_distributed_rank |= rank.is_distributed;
     if (rank.shim <= 0) continue;
     for (const pid_t pid : descendants_of(rank.shim)) use.rank_pids.push_back(pid);
+    // Also those of logins, which are not below the shim.
+    for (const pid_t pid : cgroup_processes(rank.cgroups)) use.rank_pids.push_back(pid);
   }
   return use;
 }
 
 // Null if the config wants no checks.
 Result<std::unique_ptr<LocalHealth>> open_health(const AgentConfig& config, const NodeFacts& facts,
-                                                 const OsRankHost& host, AsioLoop& loop) {
+                                                 const OsRankHost& host,
+                                                 const LogUploader* uploader, AsioLoop& loop) {
   if (!config.health.is_on) return std::unique_ptr<LocalHealth>();
   auto gpus = std::make_shared<GpuReadingBoard>();
   Result<std::vector<std::unique_ptr<Check>>> checks =
@@ -135,9 +141,26 @@ Result<std::unique_ptr<LocalHealth>> open_health(const AgentConfig& config, cons
                         .gpu_board = gpus,
                         .simulated_gpus = config.simulate_gpus});
   if (!checks.is_ok()) return checks.status();
+  if (uploader != nullptr) {
+    checks.value().push_back(
+        std::make_unique<LogStoreCheck>([board = uploader->board()] { return board->get(); }));
+  }
   return std::make_unique<LocalHealth>(
       loop, std::move(checks).value(), config.hooks, facts.name, [&host] { return use_of(host); },
       gpus, config.data_dir, facts.boot_id);
+}
+
+Result<std::unique_ptr<LogUploader>> open_uploader(const AgentConfig& config,
+                                                   const std::string& node, const OsRankHost& host,
+                                                   AsioLoop& loop) {
+  return LogUploader::open(loop,
+                           {.upload = {.store = config.logs.path,
+                                       .data_dir = config.data_dir,
+                                       .node = node,
+                                       .every = config.logs.every,
+                                       .rank_bytes = config.logs.rank_bytes},
+                            .rate_bytes = config.logs.rate_bytes,
+                            .is_live = [&host](const RankKey& key) { return host.is_live(key); }});
 }
 
 // For now and for the agent after this one.
@@ -147,33 +170,49 @@ void take_peer_keys(const std::string& data_dir, const PeerKeys& keys, UdpPeers&
   if (!status.is_ok()) log_warning("peer_keys_not_kept", {{"reason", status}});
 }
 
-int run_agent(const AgentConfig& config, const std::string& token) {
-  AsioLoop loop;
-  ActivitySampler sampler(loop, config.health,
-                          config.simulate_gpus == 0 || !config.health.nvml_library.empty());
-  EvidenceTaker evidence(loop, config.health);
-  const GpuInventory gpus = gpus_of(config);
-  NodeFacts facts = make_facts(config, gpus);
-  OsRankHostOptions host_options{
+OsRankHostOptions host_options_of(const AgentConfig& config, const NodeFacts& facts,
+                                  const GpuInventory& gpus, const std::string& cgroup_parent) {
+  return {
       .data_dir = config.data_dir,
       .shim_path = config.shim,
       .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
       .use_cgroups = config.cgroups,
       .confinement = config.confinement,
       .node = {.gpus = facts.gpus, .memory_bytes = facts.memory_bytes, .gpu_minors = gpus.minors},
+      .cgroup_parent = cgroup_parent,
       .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir,
       .validator_path = config.validator,
-      .validator_options = config.validator_options,
-      .sample_activity = [&sampler](const RankInUse& rank) { return sampler.sample(rank); },
-      .take_evidence =
-          [&evidence](const RankInUse& rank, OsRankHostOptions::EvidenceDone done) {
-            evidence.take(rank, std::move(done));
-          }};
+      .validator_options = config.validator_options};
+}
+
+int run_agent(const AgentConfig& config, const std::string& token,
+              const std::string& cgroup_parent) {
+  AsioLoop loop;
+  ActivitySampler sampler(loop, config.health,
+                          config.simulate_gpus == 0 || !config.health.nvml_library.empty());
+  EvidenceTaker evidence(loop, config.health);
+  const GpuInventory gpus = gpus_of(config);
+  NodeFacts facts = make_facts(config, gpus);
+  OsRankHostOptions host_options = host_options_of(config, facts, gpus, cgroup_parent);
+  host_options.sample_activity = [&sampler](const RankInUse& rank) { return sampler.sample(rank); };
+  host_options.take_evidence = [&evidence](const RankInUse& rank,
+                                           OsRankHostOptions::EvidenceDone done) {
+    evidence.take(rank, std::move(done));
+  };
+  std::unique_ptr<LogUploader> uploader;
+  host_options.log_begins = [&uploader](const RankKey& key, const std::string& user) {
+    if (uploader) uploader->begin(key, user);
+  };
   Result<std::unique_ptr<OsRankHost>> host =
       OsRankHost::open(std::move(host_options), loop, loop.io_context());
   if (!host.is_ok()) return fail(host.status());
   OsLogSource logs(config.data_dir,
                    [&host = *host.value()](const RankKey& key) { return host.is_live(key); });
+  if (!config.logs.path.empty()) {
+    auto opened = open_uploader(config, facts.name, *host.value(), loop);
+    if (!opened.is_ok()) return fail(opened.status());
+    uploader = std::move(opened).value();
+  }
   facts.instance = instance_of(config.data_dir, facts.machine);
   AgentRecordFile keeper(config.data_dir, facts.boot_id, loop);
   Result<std::unique_ptr<UdpPeers>> peers = open_peers(config, facts, token, keeper, loop);
@@ -189,7 +228,8 @@ int run_agent(const AgentConfig& config, const std::string& token) {
        .peer_keys =
            [&](const PeerKeys& keys) { take_peer_keys(config.data_dir, keys, *peers.value()); },
        .seed = std::random_device()()});
-  Result<std::unique_ptr<LocalHealth>> health = open_health(config, facts, *host.value(), loop);
+  Result<std::unique_ptr<LocalHealth>> health =
+      open_health(config, facts, *host.value(), uploader.get(), loop);
   if (!health.is_ok()) return fail(health.status());
   Agent agent(loop, {*host.value(), link, *peers.value(), keeper, health.value().get()}, facts);
 
@@ -199,22 +239,27 @@ int run_agent(const AgentConfig& config, const std::string& token) {
                                     .seed = std::random_device()()});
   if (!config.tls.certificate.empty()) renewer.start();
 
-  stop_on_signals(loop);
+  ServiceManager service_manager(loop);
+  heed_signals(loop, service_manager);
   log_info("agent_started", {{"version", version()},
                              {"node", facts.name},
                              {"gpus", facts.gpus},
                              {"isolation", to_string(config.confinement.isolation)},
                              {"data_dir", config.data_dir}});
   agent.start();
+  if (uploader) uploader->start();
+  service_manager.ready();
   loop.run();
   log_info("agent_stopped");
   return kOk;
 }
 
-int start(const AgentConfig& config, const FleetArguments& fleet) {
+int start(const AgentConfig& config, const FleetArguments& fleet,
+          const std::string& cgroup_parent) {
   set_log_level(config.log_level);
   if (Status status = set_log_file(config.log_file); !status.is_ok()) return fail(status);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);  // until the loop takes it
   hide_from_own_user();
   Result<std::string> token =
       config.token_file.empty() ? std::string() : read_token_file(config.token_file);
@@ -225,7 +270,12 @@ int start(const AgentConfig& config, const FleetArguments& fleet) {
     const Status status = run_fleet(config, token.value(), fleet);
     return status.is_ok() ? kOk : fail(status);
   }
-  return run_agent(config, token.value());
+  return run_agent(config, token.value(), cgroup_parent);
+}
+
+// Of CLI11: what is wrong, or "".
+std::string check_cgroup_path(const std::string& path) {
+  return is_cgroup_path(path) ? "" : "must be names of [A-Za-z0-9._@:-] with / between: a/b.slice";
 }
 
 struct HealthOptions {
@@ -239,7 +289,7 @@ void add_health_options(CLI::App& app, HealthOptions& options) {
                "look at this node once, print what is found, and exit: 0 if it is fit for jobs, "
                "1 if not: something fails of tier validate, drain or evict, or a check does not "
                "end. Faults of tier log and app are a program's own and leave it fit");
-  app.add_option("-o,--output", options.format, "of --check-health")
+  app.add_option("-o,--output", options.format, "of --check-health and doctor")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   app.add_option("--sys-root", options.overrides.sys_root, "stands for /sys in health checks");
@@ -264,15 +314,17 @@ Result<AgentConfig> read_agent_config_if_any(const std::string& path) {
 }
 
 // What this machine, asked as who asks, would make of it.
-void say_confinement(const AgentConfig& config) {
+void say_confinement(const AgentConfig& config, const std::string& cgroup_parent) {
   fmt::print("isolation: {}\n", to_string(config.confinement.isolation));
-  CgroupHost cgroups(config.cgroups ? find_cgroup_mounts() : CgroupMounts{}, "hai", "check-config");
+  CgroupHost cgroups(config.cgroups ? find_cgroup_mounts() : CgroupMounts{}, cgroup_parent,
+                     "check-config");
   for (const std::string& what : missing_confinement(config.confinement, find_powers(cgroups))) {
     fmt::print("isolation: {}\n", what);
   }
 }
 
-int check_config(const AgentConfig& config, const std::string& path) {
+int check_config(const AgentConfig& config, const std::string& path,
+                 const std::string& cgroup_parent) {
   const std::vector<std::string> missing = missing_from(config);
   for (const std::string& line : missing) fmt::print(stderr, "{}: {}\n", path, line);
   for (const std::string& warning : warnings_of(config.tls)) {
@@ -280,7 +332,7 @@ int check_config(const AgentConfig& config, const std::string& path) {
   }
   if (!missing.empty()) return kError;
   fmt::print("{}: ok\n", path);
-  say_confinement(config);
+  say_confinement(config, cgroup_parent);
   return kOk;
 }
 
@@ -290,6 +342,7 @@ int run(int argc, char** argv) {
   std::string path = "/etc/hai/agent.yaml";
   bool check_only = false;
   int simulate_gpus = 0;
+  std::string cgroup_parent = OsRankHostOptions{}.cgroup_parent;
   FleetArguments fleet;
   app.add_option("--config", path, "config file")->capture_default_str();
   app.add_flag(
@@ -298,11 +351,16 @@ int run(int argc, char** argv) {
       "its isolation this machine cannot do, and exit");
   app.add_option("--simulate-gpus", simulate_gpus, "pretend to have so many GPUs")
       ->check(CLI::Range(1, GpuSet::kMax));
+  app.add_option("--cgroup", cgroup_parent,
+                 "control group below which ranks get theirs, from the root of the hierarchy")
+      ->check(check_cgroup_path)
+      ->capture_default_str();
   add_fleet_options(app, fleet);
   HealthOptions health;
   add_health_options(app, health);
   JoinArguments join;
   add_join_command(app, join);
+  const CLI::App* doctor = add_doctor_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -312,15 +370,16 @@ int run(int argc, char** argv) {
     const Status status = join_cluster(join, path);
     return status.is_ok() ? kOk : fail(status);
   }
+  if (doctor->parsed()) return examine_node(path, health.format == "json");
   const bool needs_config = !health.is_asked || app.count("--config") > 0;
   Result<AgentConfig> config =
       needs_config ? read_agent_config(path) : read_agent_config_if_any(path);
   if (!config.is_ok()) return fail(config.status());
-  if (check_only) return check_config(config.value(), path);
+  if (check_only) return check_config(config.value(), path, cgroup_parent);
   if (simulate_gpus > 0) config.value().simulate_gpus = simulate_gpus;
   apply(health.overrides, config.value().health);
   if (health.is_asked) return show_health(config.value(), health.format == "json");
-  return start(config.value(), fleet);
+  return start(config.value(), fleet, cgroup_parent);
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "agent/peer_key_file.h"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "agent/os/files.h"
+#include "common/hex.h"
 
 namespace hai {
 namespace {
@@ -14,20 +13,8 @@ constexpr size_t kFileBytesMax = 64 << 10;
 
 std::string path_in(const std::string& data_dir) { return data_dir + "/peer_keys"; }
 
-std::string to_hex(std::string_view bytes) {
-  std::string digits;
-  for (const unsigned char byte : bytes) digits += fmt::format("{:02x}", byte);
-  return digits;
-}
-
-// Throws what std::stoul throws.
-std::string from_hex(const std::string& digits) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
-    bytes += static_cast<char>(std::stoul(digits.substr(i, 2), nullptr, 16));
-  }
-  return bytes;
-}
+// Throws on what is no key.
+std::string key_of(const Json& digits) { return from_hex(digits.get<std::string>()).value(); }
 
 }  // namespace
 
@@ -36,9 +23,9 @@ PeerKeys load_peer_keys(const std::string& data_dir) {
     const Result<std::string> text = read_file(path_in(data_dir), kFileBytesMax);
     if (!text.is_ok()) return {};
     const Json json = Json::parse(text.value());
-    PeerKeys keys{.own = from_hex(json.at("own").get<std::string>())};
+    PeerKeys keys{.own = key_of(json.at("own"))};
     for (const auto& [node, key] : json.at("peers").items()) {
-      keys.peers[node] = from_hex(key.get<std::string>());
+      keys.peers[node] = key_of(key);
     }
     return keys;
   } catch (const std::exception&) {

@@ -41,6 +41,10 @@ namespace hai::cli {
   CALL(delete_quota, DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)                  \
   CALL(list_users, ListUsers, ListUsersRequest, ListUsersReply)                          \
   CALL(set_user, SetUser, SetUserRequest, User)                                          \
+  CALL(remove_user, RemoveUser, RemoveUserRequest, RemoveUserReply)                      \
+  CALL(list_knobs, ListKnobs, ListKnobsRequest, ListKnobsReply)                          \
+  CALL(set_knob, SetKnob, SetKnobRequest, Knob)                                          \
+  CALL(unset_knob, UnsetKnob, UnsetKnobRequest, Knob)                                    \
   CALL(create_token, CreateToken, CreateTokenRequest, CreateTokenReply)                  \
   CALL(list_tokens, ListTokens, ListTokensRequest, ListTokensReply)                      \
   CALL(revoke_token, RevokeToken, RevokeTokenRequest, RevokeTokenReply)                  \

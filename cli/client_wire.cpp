@@ -122,4 +122,14 @@ void ClientWire::tell_stale(const std::string& since) {
   tell("the database cannot be reached; this is as of " + when);
 }
 
+// That a log does not come from its node: once, however often it is asked for.
+void ClientWire::tell_log_source(const grpc::ClientContext& context) {
+  const auto& metadata = context.GetServerInitialMetadata();
+  const std::string source = value_of(metadata, "hai-log-source");
+  if (source.empty() || std::exchange(told_log_source_, source) == source) return;
+  const Result<UnixTime> until = parse_rfc3339(value_of(metadata, "hai-log-until"));
+  tell(until.is_ok() ? fmt::format("{}, up to {}", source, local_time(to_micros(until.value())))
+                     : source);
+}
+
 }  // namespace hai::cli

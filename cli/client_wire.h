@@ -85,7 +85,10 @@ class ClientWire {
     bool wanted = true;
     bool first = true;
     while (wanted && reader->Read(&message)) {
-      if (std::exchange(first, false)) tell_stale(stale_since_of(context));
+      if (std::exchange(first, false)) {
+        tell_stale(stale_since_of(context));
+        tell_log_source(context);
+      }
       wanted = on_message(message);
     }
     if (!wanted) {
@@ -110,6 +113,7 @@ class ClientWire {
   static std::string stale_since_of(const grpc::ClientContext& context);
   void tell(const std::string& line) const;
   void tell_stale(const std::string& since);  // "" = it is not
+  void tell_log_source(const grpc::ClientContext& context);
 
   ServerList list_;
   const std::string token_;
@@ -122,6 +126,7 @@ class ClientWire {
   };
   std::map<std::string, Line> lines_;  // by the server's address
   bool told_stale_ = false;
+  std::string told_log_source_;
   Duration call_timeout_ = 30s;
   bool is_hurried_ = false;
 };

@@ -226,7 +226,10 @@ Result<v1::Job> follow_job(Client& client, const LogOptions& options) {
     const Status status = follow_attempt(client, current);
     if (!status.is_ok() && status.code() != Code::not_found) {  // not_found: it never began
       say(fmt::format("log of attempt {} of job {}: {}", attempt, current.job, status.message()));
-      if (status.code() == Code::invalid_argument) return status;  // no such rank
+      // There is no such rank, or he may not, or not any more, read it: nor of another attempt.
+      if (status.code() == Code::invalid_argument || status.code() == Code::permission_denied) {
+        return status;
+      }
     }
   }
 }

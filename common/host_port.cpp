@@ -19,6 +19,22 @@ bool is_address(const std::string& host) {
          ::inet_pton(AF_INET6, host.c_str(), &bytes) == 1;
 }
 
+std::string machine_of(std::string_view address) {
+  constexpr std::string_view kMapped = "::ffff:";
+  if (address.starts_with('[') && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  }
+  if (address.starts_with(kMapped) && address.find('.') != std::string_view::npos) {
+    return std::string(address.substr(kMapped.size()));
+  }
+  const std::string plain(address);
+  in6_addr bytes{};
+  if (::inet_pton(AF_INET6, plain.c_str(), &bytes) != 1) return plain;
+  for (int i = 8; i < 16; ++i) bytes.s6_addr[i] = 0;
+  char text[INET6_ADDRSTRLEN];
+  return ::inet_ntop(AF_INET6, &bytes, text, sizeof text);
+}
+
 bool is_loopback(std::string_view host) {
   return host.starts_with("127.") || host == "::1" || host == "localhost" ||
          host.starts_with("::ffff:127.");

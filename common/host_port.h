@@ -15,6 +15,9 @@ HostPort split_host_port(std::string_view address);
 
 // An IPv4 or IPv6 address, and no name.
 bool is_address(const std::string& host);
+// Whom an address counts for where there are limits by address: itself, of IPv6 its /64, which one
+// machine has to itself; an IPv4 address written as IPv6 is that of IPv4. Brackets are taken off.
+std::string machine_of(std::string_view address);
 // Only this machine reaches it.
 bool is_loopback(std::string_view host);
 

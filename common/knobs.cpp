@@ -1,5 +1,6 @@
 #include "common/knobs.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -155,6 +156,26 @@ const std::vector<KnobRange>& knob_ranges() {
   return ranges;
 }
 
+Status check_knob_name(const std::string& name) {
+  std::string known;
+  std::vector<std::string> names;
+  for (const KnobRange& range : knob_ranges()) {
+    if (range.name == name) return ok();
+    known += (known.empty() ? "" : ", ") + range.name;
+    names.push_back(range.name);
+  }
+  const std::string near = nearest(name, names);
+  return invalid_argument("unknown knob '{}'{}, known are: {}", name.substr(0, 64),
+                          near.empty() ? "" : fmt::format(": did you mean {}?", near), known);
+}
+
+bool may_change_while_running(const std::string& knob) {
+  constexpr std::string_view kFixed[] = {"heartbeat",    "agent_lease",      "down_after",
+                                         "server_lease", "resend_after",     "launch_timeout",
+                                         "plan_period",  "append_batch_max", "finished_jobs_kept"};
+  return std::ranges::find(kFixed, knob) == std::end(kFixed);
+}
+
 Status set_knob(Knobs& knobs, const std::string& name, const std::string& value) {
   for (const DurationKnob& knob : kDurations) {
     if (knob.name == name) return set_duration(knobs, knob, value);
@@ -166,15 +187,7 @@ Status set_knob(Knobs& knobs, const std::string& name, const std::string& value)
     if (knob.name == name) return set_share(knobs, knob, value);
   }
   if (name == "policy") return set_policy(knobs, value);
-  std::string known;
-  std::vector<std::string> names;
-  for (const KnobRange& range : knob_ranges()) {
-    known += (known.empty() ? "" : ", ") + range.name;
-    names.push_back(range.name);
-  }
-  const std::string near = nearest(name, names);
-  return invalid_argument("unknown knob '{}'{}, known are: {}", name.substr(0, 64),
-                          near.empty() ? "" : fmt::format(": did you mean {}?", near), known);
+  return check_knob_name(name);
 }
 
 std::string get_knob(const Knobs& knobs, const std::string& name) {

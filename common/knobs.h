@@ -82,10 +82,15 @@ const std::vector<KnobRange>& knob_ranges();
 // Sets a knob by name; durations in parse_duration's form, shares as "2%" or "0.5%". Unknown name
 // or out of range: invalid_argument.
 Status set_knob(Knobs& knobs, const std::string& name, const std::string& value);
+// invalid_argument, naming the nearest, if there is no such knob.
+Status check_knob_name(const std::string& name);
 // The reverse: a text that set_knob takes. The knob must be one of knob_ranges().
 std::string get_knob(const Knobs& knobs, const std::string& name);
 // All of them by name.
 std::map<std::string, std::string> knobs_as_text(const Knobs& knobs);
+// Leases and fences say how long what is running runs without a word from the server: all servers
+// and agents must agree on them, so only the config sets them, and a restart takes them over.
+bool may_change_while_running(const std::string& knob);
 // Relations between knobs, e.g. down_after > agent_lease.
 Status check_knobs(const Knobs& knobs);
 

@@ -4,8 +4,12 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -23,21 +27,63 @@ constexpr std::array<std::pair<LogLevel, spdlog::level::level_enum>, 5> kLevels 
     {LogLevel::off, spdlog::level::off},
 }};
 
-std::shared_ptr<spdlog::logger> make_logger(spdlog::sink_ptr sink) {
+// A line's level as the journal reads it: "<6>" before it, see sd-daemon(3).
+class JournalLevel final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    const std::string text = fmt::format("<{}>", priority_of(message.level));
+    out.append(text.data(), text.data() + text.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<JournalLevel>();
+  }
+
+ private:
+  static int priority_of(spdlog::level::level_enum level) {
+    if (level >= spdlog::level::err) return LOG_ERR;
+    if (level == spdlog::level::warn) return LOG_WARNING;
+    return level == spdlog::level::info ? LOG_INFO : LOG_DEBUG;
+  }
+};
+
+// JOURNAL_STREAM names the stream by device and inode; it is inherited by programs whose stderr is
+// another one.
+bool is_stderr_the_journal() {
+  const char* const stream = std::getenv("JOURNAL_STREAM");
+  struct stat found {};
+  return stream != nullptr && ::fstat(STDERR_FILENO, &found) == 0 &&
+         fmt::format("{}:{}", found.st_dev, found.st_ino) == stream;
+}
+
+std::unique_ptr<spdlog::formatter> make_formatter(bool for_journal) {
+  if (!for_journal) {
+    return std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %l %v",
+                                                       spdlog::pattern_time_type::utc);
+  }
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<JournalLevel>('*').set_pattern("%*%v");
+  return formatter;
+}
+
+std::shared_ptr<spdlog::logger> make_logger(spdlog::sink_ptr sink, bool for_journal) {
   auto logger = std::make_shared<spdlog::logger>("hai", std::move(sink));
-  logger->set_formatter(std::make_unique<spdlog::pattern_formatter>(
-      "%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc));
+  logger->set_formatter(make_formatter(for_journal));
   // Each line at once: the last lines before a crash are the ones that matter.
   logger->flush_on(spdlog::level::trace);
   return logger;
+}
+
+std::shared_ptr<spdlog::logger> make_stderr_logger() {
+  return make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), is_stderr_the_journal());
 }
 
 // The one logger of the process. Deliberately never destroyed: threads may log while the process
 // exits.
 struct Target {
   std::mutex mutex;
-  std::shared_ptr<spdlog::logger> logger =
-      make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  std::shared_ptr<spdlog::logger> logger = make_stderr_logger();
+  std::string path;  // "" = stderr
 };
 Target& target() {
   static Target* const kTarget = new Target;
@@ -130,18 +176,26 @@ void set_log_level(LogLevel level) {
 Status set_log_file(const std::string& path) {
   std::shared_ptr<spdlog::logger> logger;
   try {
-    if (path.empty()) {
-      logger = make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    } else {
-      logger = make_logger(std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
-    }
+    logger = path.empty()
+                 ? make_stderr_logger()
+                 : make_logger(std::make_shared<spdlog::sinks::basic_file_sink_mt>(path), false);
   } catch (const spdlog::spdlog_ex& error) {
     return unavailable("log file {}: {}", path, error.what());
   }
   const std::lock_guard lock(target().mutex);
   logger->set_level(target().logger->level());
   target().logger = std::move(logger);
+  target().path = path;
   return ok();
+}
+
+Status reopen_log_file() {
+  std::string path;
+  {
+    const std::lock_guard lock(target().mutex);
+    path = target().path;
+  }
+  return path.empty() ? ok() : set_log_file(path);
 }
 
 std::string format_log_line(std::string_view event, LogFields fields) {

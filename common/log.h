@@ -1,5 +1,6 @@
 #pragma once
-// The structured log: an event name, then key=value. One line per event, UTC, to stderr or a file.
+// The structured log: an event name, then key=value. One line per event, to a file or stderr, with
+// time (UTC) and level; where stderr is systemd's journal it says those itself.
 // Any thread may log. model and plan never do: they return reasons. Library hai_log, so that pure
 // libraries cannot link it.
 
@@ -46,8 +47,11 @@ void log_error(std::string_view event, LogFields fields = {});
 
 // The level is info and the target stderr until these are called.
 void set_log_level(LogLevel level);
-// Appends to a file, opened once; rotate it with copytruncate. "" goes back to stderr.
+// Appends to a file. "" goes back to stderr.
 Status set_log_file(const std::string& path);
+// Opens the file by its name again: for who has moved it away. Does nothing without a file. After
+// an error the old one is still written to.
+Status reopen_log_file();
 
 // `event key=value key="with spaces"`: values are quoted when they need it, control characters
 // escaped, and cut at 4,096 bytes. Here for tests.

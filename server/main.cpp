@@ -19,6 +19,7 @@ int run_server(const ServerConfig& config) {
   set_log_level(config.log_level);
   if (Status status = set_log_file(config.log_file); !status.is_ok()) return report_failure(status);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);  // until the loop takes it
   Result<std::unique_ptr<ServerApp>> app = ServerApp::make(config);
   if (!app.is_ok()) return report_failure(app.status());
   app.value()->run();
@@ -36,8 +37,9 @@ int run(int argc, char** argv) {
       "read the config, look whether the files and the database it names are there, say what is "
       "wrong, and exit");
   const ServerCommand commands[] = {add_migrate_command(app), add_verify_command(app),
-                                    add_export_command(app), add_archive_command(app),
-                                    add_ca_command(app)};
+                                    add_export_command(app),  add_archive_command(app),
+                                    add_ca_command(app),      add_setup_command(app),
+                                    add_doctor_command(app)};
   for (const ServerCommand& command : commands) command.app->fallthrough();
   app.require_subcommand(0, 1);
   try {

@@ -10,6 +10,7 @@
 #include "common/config/token_file.h"
 #include "common/log.h"
 #include "common/open_files.h"
+#include "common/service_manager.h"
 #include "common/version.h"
 #include "server/auth/token.h"
 #include "server/rpc/grpc_server.h"
@@ -90,18 +91,28 @@ struct ServerApp::Impl {
         store(loop, {.conninfo = config.conninfo, .advertise = config.advertise}),
         history(loop, config.conninfo),
         audit(loop, config.conninfo, config.audit),
-        serving(loop, store, &history, &history, config, std::move(secrets), &audit) {}
+        serving(loop, store, &history, &history, config, std::move(secrets), &audit,
+                [this] { return audit.not_exported(); }) {}
 
   void run() {
     loop.on_signals({SIGINT, SIGTERM}, [this](int signal) { stop(signal); });
+    loop.on_signals({SIGHUP}, [this](int) { reload(); });
     serving.start();
     log_info("server_started", {{"version", version()},
                                 {"cluster", config.cluster},
                                 {"grpc", config.grpc_address},
                                 {"http", config.http_address},
                                 {"open_files_max", allow_many_open_files()}});
+    service_manager.ready();
     loop.run();
     log_info("server_stopped");
+  }
+
+  void reload() {
+    service_manager.reload([] {
+      const Status status = reopen_log_file();
+      if (!status.is_ok()) log_warning("log_file_not_reopened", {{"reason", status}});
+    });
   }
 
   void stop(int signal) {
@@ -110,6 +121,7 @@ struct ServerApp::Impl {
       std::_Exit(1);
     }
     log_info("server_stopping", {{"signal", signal}});
+    service_manager.stopping();
     loop.call_after(kStopTimeout, [] {
       log_error("server_stop_timeout", {{"after", kStopTimeout}});
       std::_Exit(1);
@@ -123,6 +135,7 @@ struct ServerApp::Impl {
   PgHistory history;
   PgAuditLog audit;
   Serving serving;
+  ServiceManager service_manager{loop};
   bool is_stopping = false;
 };
 

@@ -16,7 +16,7 @@ class ServerApp {
   ~ServerApp();
 
   // Serves until SIGTERM or SIGINT, then gives leadership up and ends all calls. A second signal
-  // ends it at once.
+  // ends it at once. SIGHUP opens the log file again.
   void run();
 
  private:

@@ -57,14 +57,38 @@ void read_quota(YamlReader& reader, std::optional<int64_t>* out) {
 
 void read_archive(YamlReader& reader, ServerConfig* config) {
   reader.string("archive.dir", &config->archive_dir);
-  if (!reader.string("archive.older_than", &config->archive_older_than)) return;
-  const Status status = parse_duration(config->archive_older_than).status();
-  if (!status.is_ok()) reader.fail("archive.older_than", status.message());
+  for (const auto& [path, age] :
+       {std::pair("archive.older_than", &config->archive_older_than),
+        std::pair("archive.audit_older_than", &config->archive_audit_older_than)}) {
+    if (!reader.string(path, age)) continue;
+    const Status status = parse_duration(*age).status();
+    if (!status.is_ok()) reader.fail(path, status.message());
+  }
 }
 
 void read_audit(YamlReader& reader, AuditExportOptions* audit) {
   reader.file("audit.file", &audit->file);
   reader.boolean("audit.syslog", &audit->syslog);
+  reader.file("audit.position", &audit->position);
+  if (!audit->position.empty() && audit->file.empty() && !audit->syslog) {
+    reader.fail("audit.position", "needs audit.file or audit.syslog: how far they have come");
+  } else if (!audit->position.empty() && audit->position == audit->file) {
+    reader.fail("audit.position", "is the same file as audit.file");
+  }
+}
+
+void read_log_store(YamlReader& reader, ServerConfig* config) {
+  StoredLogsOptions& logs = config->log_store;
+  logs.cluster = config->cluster;
+  if (reader.file("logs.store", &logs.path) && !logs.path.starts_with('/')) {
+    reader.fail("logs.store", fmt::format("must be an absolute path, is {}", logs.path));
+  }
+  reader.duration("logs.keep", &logs.rules.keep, {.low = 1min});
+  reader.bytes("logs.user_max", &logs.rules.user_bytes, {.low = 1 << 10, .high = int64_t{1} << 60});
+  reader.duration("logs.sweep_every", &logs.sweep_every, {.low = 1s, .high = 24h});
+  if (logs.path.empty() && reader.has("logs")) {
+    reader.fail("logs", "needs store: the folder that all nodes share");
+  }
 }
 
 void read_log(YamlReader& reader, ServerConfig* config) {
@@ -203,6 +227,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   read_people(reader, &config);
   read_archive(reader, &config);
   read_audit(reader, &config.audit);
+  read_log_store(reader, &config);
   read_log(reader, &config);
   RETURN_IF_ERROR(to_status(reader.finish(), source));
   return config;

@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/status.h"
 #include "common/tls/tls_files.h"
+#include "server/api/stored_logs.h"
 #include "server/api/visibility.h"
 #include "server/auth/oidc_config.h"
 #include "server/control/standing.h"
@@ -45,9 +46,11 @@ struct ServerConfig {
   std::optional<std::string> munge_socket;  // of munged, which proves who people are; "" = its own
   bool munge_creates_users = false;
   Knobs knobs;
-  std::string archive_older_than;  // of `hai-server archive`; "" = it must be told
+  std::string archive_older_than;        // of `hai-server archive`; "" = it must be told
+  std::string archive_audit_older_than;  // "" = the audit log stays whole
   std::string archive_dir;
   AuditExportOptions audit;
+  StoredLogsOptions log_store;  // no path = logs are on their nodes only
   LogLevel log_level = LogLevel::info;
   std::string log_file;  // "" = stderr
 };

@@ -8,6 +8,7 @@
 #include "common/tls/authority_folder.h"
 #include "common/tls/peer_keys.h"
 #include "proto/json/call_options.h"
+#include "server/api/account_changes.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
 #include "server/api/audit_trail.h"
@@ -27,6 +28,7 @@
 #include "server/api/request_meter.h"
 #include "server/api/sign_in.h"
 #include "server/api/standing_board.h"
+#include "server/api/stored_logs.h"
 #include "server/auth/token.h"
 #include "server/http/event_hub.h"
 #include "server/http/event_stream.h"
@@ -64,7 +66,7 @@ ConnectionShares connection_shares(long open_files) {
 
 struct Serving::Impl {
   Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples, AuditLog* audit_log,
-       const ServerConfig& used_config, ServingSecrets used_secrets)
+       AuditBacklog audit_backlog, const ServerConfig& used_config, ServingSecrets used_secrets)
       : loop(used_loop),
         config(used_config),
         secrets(std::move(used_secrets)),
@@ -78,27 +80,30 @@ struct Serving::Impl {
         queries(controller, history, feed, config.visibility),
         advisor(loop, controller, queries, feed, history),
         observatory(loop, controller, samples),
-        logs(loop, gateway),
+        stored_logs(config.log_store.path.empty()
+                        ? nullptr
+                        : std::make_unique<StoredLogs>(loop, config.log_store)),
+        logs(loop, gateway, stored_logs.get()),
         oidc(config.oidc.issuer.empty()
                  ? nullptr
-                 : std::make_unique<OidcSignIn>(loop, controller, config.oidc,
-                                                secrets.oidc_client_secret)),
+                 : std::make_unique<OidcSignIn>(loop, config.oidc, secrets.oidc_client_secret)),
         sign_in({.loop = loop,
                  .controller = controller,
                  .callers = callers,
+                 .accounts = accounts,
                  .rules = {.token_ttl = config.token_ttl,
                            .token_ttl_max = config.token_ttl_max,
                            .munge_creates_users = config.munge_creates_users},
                  .munge = decode_munge(),
                  .provider = oidc.get()}),
         agent_service(loop, gateway, !config.tls.ca.empty(), known.get()),
-        enrollment(loop, controller, identities,
+        enrollment(loop, controller,
                    {.authority = config.authority,
                     .believed = config.tls.ca,
                     .cluster = config.cluster,
                     .life = config.node_certificate_life}),
         operations({loop, queries, actions, advisor, observatory, enrollment, config.grpc_address,
-                    sign_in}),
+                    sign_in, accounts}),
         api_service({loop, board, callers, operations, queries, logs, admission, calls, streams,
                      audit, *known, failures}),
         routes({.loop = loop,
@@ -111,6 +116,7 @@ struct Serving::Impl {
                 .requests = requests,
                 .calls = calls,
                 .audit = audit,
+                .audit_backlog = std::move(audit_backlog),
                 .admission = admission,
                 .failures = failures,
                 .operations = operations,
@@ -360,6 +366,16 @@ struct Serving::Impl {
     return ok();
   }
 
+  // nullopt: another server leads, and knows them.
+  std::optional<std::set<StoredLogs::AttemptKey>> live_attempts() const {
+    if (!controller.is_leading()) return std::nullopt;
+    std::set<StoredLogs::AttemptKey> live;
+    for (const auto& [id, job] : controller.state().jobs()) {
+      if (job.has_live_attempt()) live.emplace(id, job.attempt->number);
+    }
+    return live;
+  }
+
   // Leadership goes first, so that a standby takes over while calls still end here.
   void stop(std::function<void()> stopped) {
     loop.cancel(token_timer);
@@ -384,7 +400,10 @@ struct Serving::Impl {
   EventFeed feed;
   StandingBoard board;
   CallerBoard callers{[this] { return loop.wall_now(); }};
-  OpenStreams streams{callers, {.per_user = static_cast<size_t>(config.streams_per_user)}};
+  OpenStreams streams{
+      callers,
+      {.per_user = static_cast<size_t>(config.streams_per_user)},
+      [this](const Actor& actor) { return queries.sight_of(controller.state(), actor); }};
   FailureLimit failures;
   TimerId token_timer = 0;
   MonoTime next_note{};
@@ -393,9 +412,11 @@ struct Serving::Impl {
   IdentityBoard identities;
   Controller controller;
   Actions actions;
+  AccountChanges accounts{controller};
   Queries queries;
   Advisor advisor;
   Observatory observatory;
+  const std::unique_ptr<StoredLogs> stored_logs;  // nullptr = logs are on their nodes only
   LogRouter logs;
   const std::unique_ptr<OidcSignIn> oidc;  // nullptr = no identity provider
   SignInDesk sign_in;
@@ -412,9 +433,10 @@ struct Serving::Impl {
 };
 
 Serving::Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
-                 const ServerConfig& config, ServingSecrets secrets, AuditLog* audit)
-    : impl_(std::make_unique<Impl>(loop, store, history, samples, audit, config,
-                                   std::move(secrets))) {}
+                 const ServerConfig& config, ServingSecrets secrets, AuditLog* audit,
+                 AuditBacklog audit_backlog)
+    : impl_(std::make_unique<Impl>(loop, store, history, samples, audit, std::move(audit_backlog),
+                                   config, std::move(secrets))) {}
 Serving::~Serving() = default;
 
 Status Serving::prepare() { return impl_->prepare(); }
@@ -423,6 +445,9 @@ void Serving::start() {
   impl_->controller.start();
   impl_->next_note = impl_->loop.now() + kTokenNote;
   impl_->look_at_tokens();
+  if (impl_->stored_logs) {
+    impl_->stored_logs->start([impl = impl_.get()] { return impl->live_attempts(); });
+  }
 }
 void Serving::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
 int Serving::grpc_port() const { return impl_->grpc->port(); }

@@ -3,7 +3,9 @@
 // Lives on the loop's thread. Production gives it PostgreSQL (server_app.cpp), tests a store in
 // memory.
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,11 +32,15 @@ struct ServingSecrets {
   std::string oidc_client_secret;  // "" = a public client
 };
 
+// How many entries of the audit log each place of its export lacks.
+using AuditBacklog = std::function<std::map<std::string, int64_t>()>;
+
 class Serving {
  public:
-  // `history`, `samples` and `audit` may be null.
+  // `history`, `samples`, `audit` and `audit_backlog` may be null.
   Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
-          const ServerConfig& config, ServingSecrets secrets, AuditLog* audit = nullptr);
+          const ServerConfig& config, ServingSecrets secrets, AuditLog* audit = nullptr,
+          AuditBacklog audit_backlog = nullptr);
   ~Serving();  // after stop(), or of one that never listened
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;

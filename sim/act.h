@@ -25,8 +25,10 @@ enum class ActKind {
   cordon,
   drain,
   undrain,
+  remove,
+  knob,
 };
-constexpr int kActKinds = static_cast<int>(ActKind::undrain) + 1;
+constexpr int kActKinds = static_cast<int>(ActKind::knob) + 1;
 std::string_view to_string(ActKind kind);
 
 struct Act {
@@ -35,7 +37,7 @@ struct Act {
   int node = 0;
   std::string user;                     // who submits, or whose quota
   Priority level = Priority::normal;    // of a quota, or the new one of a job
-  int64_t nodes = 0;                    // of a quota
+  int64_t nodes = 0;                    // of a quota; which of kTurns a knob act does
   std::shared_ptr<const JobSpec> spec;  // of a submit
 };
 

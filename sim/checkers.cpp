@@ -55,6 +55,10 @@ void Checkers::check_state(const std::vector<Event>& events, const ClusterState&
     const Job* job = placed == nullptr ? nullptr : state.find(placed->job);
     if (job == nullptr || !job->has_live_attempt()) continue;
     if (job->spec->is_validation) continue;  // the platform's own: no account, no quota
+    if (state.find_user(job->user) == nullptr) {
+      fail(fmt::format("account: job {} of nobody is placed", job->id.value));
+      continue;
+    }
     const User& user = *state.find_user(job->user);
     int64_t nodes = state.quota_nodes(user, job->spec->group, placed->priority).value_or(0);
     int64_t used = state.used_node_units(job->user, job->spec->group, placed->priority);
@@ -140,6 +144,9 @@ StoredState stored_state_of(const ClusterState& state) {
   for (const auto& [name, user] : state.users()) stored.users.push_back(user);
   for (const auto& [key, quota] : state.quotas()) stored.quotas.push_back(quota);
   for (const auto& [hash, token] : state.tokens()) stored.tokens.push_back(token);
+  for (const auto& [key, secret] : state.secrets()) stored.secrets.push_back(secret);
+  for (const auto& [node, identity] : state.identities()) stored.identities.push_back(identity);
+  for (const auto& [name, knob] : state.knobs()) stored.knobs.push_back(knob);
   stored.last_incident = state.last_incident();
   for (const auto& [id, incident] : state.incidents()) stored.incidents.push_back(incident);
   return stored;
@@ -151,6 +158,15 @@ namespace {
 class Purposes {
  public:
   explicit Purposes(const Knobs& knobs) : knobs_(knobs) {}
+  void follow_knobs(const EventBody& body) {
+    if (auto* started = std::get_if<EpochStarted>(&body)) {
+      for (const auto& [name, value] : started->knobs) (void)set_knob(knobs_, name, value);
+    } else if (auto* set = std::get_if<KnobSet>(&body)) {
+      (void)set_knob(knobs_, set->setting.name, set->setting.value);
+    } else if (auto* unset = std::get_if<KnobUnset>(&body)) {
+      (void)set_knob(knobs_, unset->name, unset->value);
+    }
+  }
   // `before`: the state the event meets. Returns what is wrong with it, if anything.
   std::optional<std::string> see(const ClusterState& before, const Event& event) {
     if (auto* suspending = std::get_if<AttemptSuspending>(&event.body);
@@ -200,7 +216,7 @@ class Purposes {
     return fmt::format("job {} is not in the way of job {}", victim.id.value, beneficiary.id.value);
   }
 
-  const Knobs& knobs_;
+  Knobs knobs_;
   std::map<JobId, JobId> open_;  // victim → beneficiary, until that starts, ends or gives up
 };
 
@@ -240,6 +256,7 @@ void Checkers::check_log(const MemDatabase& database, const Knobs& knobs) {
                             : nullptr;
     if (placed != nullptr && placed->stop_requested)
       fail(fmt::format("stop: job {} runs again though its stop was answered", placed->id.value));
+    purposes.follow_knobs(event.body);
     if (auto wrong = purposes.see(replayed, event)) fail("purpose: " + *wrong);
     // A leader of a store that has gone back kills what it does not know.
     if (!database.went_back() && is_needless_kill(replayed, event))

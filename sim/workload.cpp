@@ -13,8 +13,38 @@ namespace {
 
 constexpr std::array kUsers = {"ann", "bob", "eve"};  // ann is the admin
 constexpr std::array<std::string_view, kActKinds> kNames = {
-    "ask",  "submit",  "users",    "quota",  "stop",  "suspend", "resume",
-    "hold", "release", "priority", "cordon", "drain", "undrain"};
+    "ask",     "submit",   "users",  "quota", "stop",    "suspend", "resume", "hold",
+    "release", "priority", "cordon", "drain", "undrain", "remove",  "knob"};
+
+// What an administrator turns while the cluster runs; no value = as the config has it.
+struct Turn {
+  const char* knob;
+  const char* value;
+};
+constexpr std::array kTurns = {
+    Turn{"policy", "fifo"},
+    Turn{"policy", "feedback"},
+    Turn{"policy", ""},
+    Turn{"min_quantum", "0s"},
+    Turn{"min_quantum", "5m"},
+    Turn{"min_quantum", ""},
+    Turn{"reserve_after", "0s"},
+    Turn{"reserve_after", "10m"},
+    Turn{"plan_gap", "200ms"},
+    Turn{"plan_gap", ""},
+    Turn{"append_batch_max", "1"},
+    Turn{"append_batch_max", ""},
+    Turn{"plan_gap", "200ms"},
+    Turn{"plan_gap", ""},
+    Turn{"max_requeues", "3"},
+    Turn{"max_requeues", ""},
+    Turn{"mass_loss", "20%"},
+    Turn{"mass_loss", ""},
+    Turn{"feedback_base", "10s"},
+    Turn{"defrag_moves_per_hour", "0"},
+    Turn{"defrag_moves_per_hour", ""},
+    Turn{"down_after", "10s"},  // refused
+};
 
 }  // namespace
 
@@ -25,7 +55,8 @@ void Workload::act() {
   double dice = has_users_ ? rng_.unit() : 0.9;
   if (dice < 0.6) return submit();
   if (dice < 0.88) return control();
-  if (dice < 0.94) return change_quota();
+  if (dice < 0.93) return change_quota();
+  if (dice < 0.95) return turn_knob();
   change_node();
 }
 
@@ -73,6 +104,13 @@ void Workload::perform(const Act& act) {
       return send(DrainNode{node, "repair"});
     case ActKind::undrain:
       return send(UndrainNode{node});
+    case ActKind::remove:
+      return send(RemoveNode{node, "gone"});
+    case ActKind::knob: {
+      const Turn& turn = kTurns[static_cast<size_t>(act.nodes) % kTurns.size()];
+      if (*turn.value == 0) return send(UnsetKnob{turn.knob, "enough", ""});
+      return send(SetKnob{turn.knob, turn.value, "to see"});
+    }
   }
 }
 
@@ -140,12 +178,28 @@ void Workload::control() {
   perform(act);
 }
 
+void Workload::turn_knob() {
+  if (world_.leader() == nullptr) return perform({});
+  perform({.kind = ActKind::knob, .nodes = static_cast<int64_t>(rng_.below(kTurns.size()))});
+}
+
+// Only such a node can be removed; `otherwise` if there is none.
+int Workload::one_that_is_down(int otherwise) const {
+  for (const auto& [id, node] : world_.leader()->state().nodes()) {
+    if (node.liveness == Liveness::down && !node.removed_at)
+      return world_.index_of(node.facts.name);
+  }
+  return otherwise;
+}
+
 void Workload::change_node() {
   if (world_.leader() == nullptr) return perform({});
   constexpr std::array kChanges = {ActKind::cordon, ActKind::drain, ActKind::undrain,
-                                   ActKind::undrain};
-  const auto node = static_cast<int>(rng_.below(world_.node_count()));
-  perform({.kind = rng_.pick(kChanges), .node = node});
+                                   ActKind::undrain, ActKind::remove};
+  auto node = static_cast<int>(rng_.below(world_.node_count()));
+  const ActKind kind = rng_.pick(kChanges);
+  if (kind == ActKind::remove) node = one_that_is_down(node);
+  perform({.kind = kind, .node = node});
 }
 
 void Workload::settle() {
@@ -164,6 +218,7 @@ void Workload::settle() {
   // An impostor that has a node's name is off now, as an operator sees who reads the incident that
   // its own agent is refused. He vouches for the name, and so looks at its own machine too.
   for (const auto& [id, node] : leader->state().nodes()) {
+    if (node.removed_at) continue;
     const int index = world_.index_of(node.facts.name);
     const bool is_impostors = node.facts.instance != world_.node(index).facts().instance;
     const bool is_quiet = world_.node(index).live_processes() == 0;

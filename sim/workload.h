@@ -1,6 +1,6 @@
 #pragma once
 // A stream of random jobs of three users, who stop, suspend, hold and reprioritise them, ask again
-// when they got no answer, change quotas and drain nodes.
+// when they got no answer, change quotas, turn knobs, drain and remove nodes.
 
 #include <functional>
 #include <map>
@@ -41,6 +41,8 @@ class Workload {
   void change_quota();
   void control();
   void change_node();
+  int one_that_is_down(int otherwise) const;
+  void turn_knob();
   int some_job();
   std::string id_of(int job) const;
   void perform(const Act& act);

@@ -54,9 +54,12 @@ std::string text_of(const Act& act) {
                                 act.nodes);
     case ActKind::priority:
       return text + fmt::format(" job={} level={}", act.job, static_cast<int>(act.level));
+    case ActKind::knob:
+      return text + fmt::format(" nodes={}", act.nodes);
     case ActKind::cordon:
     case ActKind::drain:
     case ActKind::undrain:
+    case ActKind::remove:
       return text + fmt::format(" node={}", act.node);
     default:
       return text + fmt::format(" job={}", act.job);

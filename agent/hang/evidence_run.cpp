@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
+
+#include "agent/os/helper_program.h"
 
 extern char** environ;
 
@@ -19,15 +20,10 @@ namespace {
 constexpr Duration kGrace{1s};  // for the helper to keep its own deadline
 constexpr size_t kSummaryBytesMax = 1000;
 
-std::string default_program() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / "hai-hang-evidence").string();
-}
-
 std::vector<std::string> words_of(const EvidenceOrder& order) {
-  std::vector<std::string> words = {order.program.empty() ? default_program() : order.program,
-                                    "--patience", format_duration(order.patience)};
+  std::vector<std::string> words = {
+      order.program.empty() ? helper_program("hai-hang-evidence") : order.program, "--patience",
+      format_duration(order.patience)};
   if (order.shim > 0) words.insert(words.end(), {"--below", std::to_string(order.shim)});
   for (const std::string& cgroup : order.cgroups) words.insert(words.end(), {"--cgroup", cgroup});
   if (!order.nvml_library.empty())

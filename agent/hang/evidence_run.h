@@ -24,7 +24,7 @@ struct HangEvidence {
 inline constexpr size_t kHangEvidenceBytesMax = 64 << 10;
 
 struct EvidenceOrder {
-  std::string program;               // "" = hai-hang-evidence beside this program
+  std::string program;               // "" = helper_program()
   pid_t shim = 0;                    // all below it; 0 = none
   std::vector<std::string> cgroups;  // and all in these
   Duration patience{45s};

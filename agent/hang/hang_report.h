@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/hang/bounded_child.h"
+#include "common/machine/bounded_child.h"
 
 namespace hai {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/hang/bounded_child.h"
+#include "common/machine/bounded_child.h"
 
 namespace hai {
 

@@ -67,6 +67,8 @@ constexpr CheckInfo kChecks[] = {
     {"disk_space", "mounts", "statfs in a child process",
      "less free than disk_free_megabytes, no inode, or become read-only: fail drain; less "
      "than disk_free_percent or disk_free_inodes_percent: warn"},
+    {"log_store", "log_store", "what bringing logs to logs.store of agent.yaml says",
+     "not mounted, full, or an error: warn"},
     {"disk_stuck", "disks", "/proc/diskstats",
      "requests waiting and none finished for disk_stuck_seconds, or a named disk gone: fail "
      "drain"},

@@ -9,7 +9,7 @@ namespace hai {
 
 struct CheckInfo {
   const char* name;
-  const char* check;  // the run that says it: kernel_log, gpu, ib, mounts, disks, host
+  const char* check;  // the run that says it: kernel_log, gpu, ib, mounts, log_store, disks, host
   const char* reads;
   const char* judges;  // limit → verdict and tier
 };

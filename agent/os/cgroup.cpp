@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -21,7 +22,7 @@ constexpr size_t kProcFileBytesMax = 16 << 20;
 constexpr int kCpuPeriodMicros = 100'000;
 
 bool write_control(const std::string& path, const std::string& value) {
-  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
   return fd.is_open() &&
          ::write(fd.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
 }
@@ -30,6 +31,31 @@ bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0;
 
 bool make_directory(const std::string& path) {
   return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
+}
+
+std::vector<std::string> split_path(std::string_view path) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    names.emplace_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+bool is_cgroup_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
+         std::ranges::all_of(name, [](unsigned char c) {
+           return std::isalnum(c) != 0 ||
+                  std::string_view("._@:-").find(c) != std::string_view::npos;
+         });
+}
+
+// One by one: a controller that is not there must not keep the others from being enabled.
+void enable_controllers(const std::string& group) {
+  for (const char* controller : {"+cpu", "+memory", "+pids"}) {
+    write_control(group + "/cgroup.subtree_control", controller);
+  }
 }
 
 // Whether the number of processes is limited there.
@@ -85,6 +111,16 @@ void append_processes(const std::string& directory, std::set<pid_t>& out) {
   }
 }
 
+// A hierarchy's root is none: it is no rank's.
+bool is_group_of(const CgroupMounts& mounts, std::string_view directory) {
+  const std::initializer_list<std::string> roots = {mounts.unified, mounts.cpu, mounts.memory,
+                                                    mounts.pids, mounts.devices};
+  return std::ranges::any_of(roots, [&](const std::string& root) {
+    return !root.empty() && directory.starts_with(root + "/") &&
+           is_cgroup_path(directory.substr(root.size() + 1));
+  });
+}
+
 }  // namespace
 
 CgroupMounts find_cgroup_mounts() {
@@ -112,6 +148,10 @@ CgroupMounts find_cgroup_mounts() {
   return mounts;
 }
 
+bool is_cgroup_path(std::string_view path) {
+  return std::ranges::all_of(split_path(path), is_cgroup_name);
+}
+
 CgroupHost::CgroupHost(CgroupMounts mounts, std::string parent, std::string prefix)
     : mounts_(std::move(mounts)), parent_(std::move(parent)), prefix_(std::move(prefix)) {}
 
@@ -134,18 +174,15 @@ std::vector<std::string> CgroupHost::hierarchies(const CgroupLimits& limits) con
 
 // "" if it cannot be made.
 std::string CgroupHost::make_group(const std::string& root, std::string_view name) const {
-  const std::string parent = root + "/" + parent_;
-  const std::string directory = parent + "/" + prefix_ + "." + std::string(name);
+  const std::string directory = root + "/" + parent_ + "/" + prefix_ + "." + std::string(name);
   const bool has_controllers = root == mounts_.unified && mounts_.unified_has_controllers;
-  const auto enable_controllers = [&](const std::string& group) {
-    // One by one: a controller that is not there must not keep the others from being enabled.
-    for (const char* controller : {"+cpu", "+memory", "+pids"}) {
-      write_control(group + "/cgroup.subtree_control", controller);
-    }
-  };
-  if (has_controllers) enable_controllers(root);
-  if (!make_directory(parent)) return "";
-  if (has_controllers) enable_controllers(parent);
+  std::string group = root;
+  for (const std::string& name_of_group : split_path(parent_)) {
+    if (has_controllers) enable_controllers(group);
+    group += "/" + name_of_group;
+    if (!make_directory(group)) return "";
+  }
+  if (has_controllers) enable_controllers(group);
   return make_directory(directory) ? directory : "";
 }
 
@@ -225,6 +262,23 @@ void remove_cgroups(const std::vector<std::string>& directories) {
     if (!exists(directory)) continue;
     for (const std::string& group : with_children(directory)) ::rmdir(group.c_str());
   }
+}
+
+Status move_into_cgroups(pid_t pid, const std::vector<std::string>& directories) {
+  const CgroupMounts mounts = find_cgroup_mounts();
+  for (const std::string& directory : directories) {
+    if (!is_group_of(mounts, directory))
+      return failed_precondition("{} is no control group of this machine", directory);
+  }
+  for (const std::string& directory : directories) {
+    if (write_control(directory + "/cgroup.procs", std::to_string(pid))) continue;
+    const int error = errno;
+    // ENODEV: the group was removed between open and write. ESRCH: the process is gone.
+    if (error == ENOENT || error == ENODEV || error == ESRCH)
+      return not_found("cannot move process {} into {}: {}", pid, directory, errno_text(error));
+    return internal("cannot move process {} into {}: {}", pid, directory, errno_text(error));
+  }
+  return ok();
 }
 
 }  // namespace hai

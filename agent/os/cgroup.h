@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent/os/device_rules.h"
+#include "common/status.h"
 
 namespace hai {
 
@@ -39,10 +40,14 @@ struct RankCgroups {
   bool limits_processes = false;
 };
 
+// Names with / between, from the root of the hierarchies: "hai", "hai.slice/hai-ranks.service".
+bool is_cgroup_path(std::string_view path);
+
 class CgroupHost {
  public:
   // Groups are named PARENT/PREFIX.NAME in each hierarchy; prefix tells agents of one machine
-  // apart.
+  // apart. `parent` is a cgroup path; where systemd manages the hierarchies, one that it has
+  // delegated, else it takes controllers away again.
   CgroupHost(CgroupMounts mounts, std::string parent, std::string prefix);
 
   // A second call for one name gives the same directories.
@@ -67,5 +72,8 @@ std::vector<pid_t> cgroup_processes(const std::vector<std::string>& directories)
 // How often the kernel killed a process of the group because its memory was used up.
 int64_t memory_kills(const std::vector<std::string>& directories);
 void remove_cgroups(const std::vector<std::string>& directories);  // only if empty of processes
+// Moves a process with its threads into each. failed_precondition if one is no group of a mounted
+// hierarchy; not_found if one, or the process, is gone: it may be in the first ones then.
+Status move_into_cgroups(pid_t pid, const std::vector<std::string>& directories);
 
 }  // namespace hai

@@ -5,17 +5,10 @@
 #include <cstdint>
 #include <string>
 
+#include "common/log_part.h"
 #include "common/status.h"
 
 namespace hai {
-
-struct LogPart {
-  std::string bytes;
-  int64_t offset = 0;       // of the first byte; later than asked for if older ones were deleted
-  int64_t next_offset = 0;  // ask for this to go on
-  int64_t first_available_offset = 0;  // older bytes are gone
-  int64_t end_offset = 0;              // how long the whole stream is by now
-};
 
 // At most max_bytes from `offset` on; none at the end of the log. not_found if there is no such
 // log.

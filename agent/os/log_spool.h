@@ -10,11 +10,10 @@
 
 #include "agent/os/files.h"
 #include "agent/os/launch_file.h"
+#include "common/log_part.h"
 #include "common/time.h"
 
 namespace hai {
-
-inline constexpr size_t kLogLineBytesMax = 16 << 10;  // longer lines are cut into pieces
 
 class LogSpool {
  public:

@@ -214,6 +214,7 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
   launch.log_limits = options_.log_limits;
   RETURN_IF_ERROR(write_file_atomic(rank.directory.launch_file(), launch_file_to_json(launch), 0600,
                                     Durability::survives_crash_of_program));
+  if (options_.log_begins) options_.log_begins(asked.key, asked.user);
   const Result<pid_t> started =
       start_shim(options_.shim_path, rank.directory, control_socket(rank.socket_dir));
   if (!started.is_ok()) return started.status();

@@ -48,6 +48,8 @@ struct OsRankHostOptions {
   std::string python_dir;         // see LocalPaths
   std::string validator_path;     // "" = hai-validator beside the shim
   std::string validator_options;  // after what the server asks for
+  // Told before a rank starts whose log it is that begins.
+  std::function<void(const RankKey&, const std::string& user)> log_begins;
   // Looks at what a rank does now; without it only silence tells of a hang.
   std::function<ActivitySample(const RankInUse&)> sample_activity;
   // Looks where its processes are; `done` gets a sentence and all of it, at most after a minute.

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <sstream>
 
 #include "agent/os/files.h"
+#include "agent/os/helper_program.h"
 #include "agent/os/process_table.h"
 
 namespace hai {
@@ -140,17 +140,7 @@ std::string shim_complaint(const RankDirectory& directory) {
   return last;
 }
 
-namespace {
-
-std::string beside_us(const char* program) {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / program).string();
-}
-
-}  // namespace
-
-std::string default_shim_path() { return beside_us("hai-shim"); }
-std::string default_validator_path() { return beside_us("hai-validator"); }
+std::string default_shim_path() { return helper_program("hai-shim"); }
+std::string default_validator_path() { return helper_program("hai-validator"); }
 
 }  // namespace hai

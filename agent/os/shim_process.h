@@ -32,7 +32,7 @@ void kill_shim(const RankDirectory& directory);
 // What the shim printed before it gave up, cut to its last line; "" if nothing.
 std::string shim_complaint(const RankDirectory& directory);
 
-// Beside the program that asks: hai-shim is installed where hai-agent is.
+// See helper_program().
 std::string default_shim_path();
 std::string default_validator_path();
 

@@ -18,6 +18,7 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& server, const Tls
   leave_grpc_locks_unchecked();
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // as of the stream
   return grpc::CreateCustomChannel(server, channel_credentials(tls), arguments);
 }
 

@@ -56,8 +56,10 @@ Status keep_reply(const TlsFiles& files, const NodeCertificateReply& reply, cons
   const auto folder_of = [](const std::string& path) {
     return std::filesystem::path(path).parent_path();
   };
-  const bool is_own =
-      !std::filesystem::is_symlink(files.ca) && folder_of(files.ca) == folder_of(files.certificate);
+  std::error_code ignored;
+  const bool is_own = !std::filesystem::exists(files.ca, ignored) ||
+                      (!std::filesystem::is_symlink(files.ca, ignored) &&
+                       folder_of(files.ca) == folder_of(files.certificate));
   if (!is_same && is_own && !is_authoritys_own(files.ca)) {
     RETURN_IF_ERROR(replace_file(files.ca, authorities, 0644));
   }

@@ -14,14 +14,15 @@ namespace hai {
 Status check_reply(const NodeCertificateReply& reply, const std::string& node,
                    const std::string& key);
 
-// Whom to believe from now on, in PEM: the CAs that the cluster names, if all servers that answer
+// Whom to believe from now on, in PEM: the CAs that the cluster names, if all servers answer and
 // are of them; else those that were believed until now, too, since a server's certificate may be of
-// a CA that issues nothing for nodes.
+// a CA that issues nothing for nodes, and one that is down shows none.
 std::string authorities_to_keep(const NodeCertificateReply& reply, const std::string& believed,
                                 const std::vector<std::string>& servers);
 
-// Replaces what has changed: the CAs, then key and certificate. Of a CA's own folder (`ca.key` lies
-// beside) the CAs are left as they are: they are not the node's to change.
+// Replaces what has changed: the CAs, then key and certificate. The file of CAs is written where
+// there is none yet, or where it is the node's own: a file beside the certificate, no link, and not
+// in a CA's own folder (`ca.key` lies beside). Others are left as they are.
 Status keep_reply(const TlsFiles& files, const NodeCertificateReply& reply, const std::string& key,
                   const std::string& authorities);
 

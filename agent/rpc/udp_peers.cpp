@@ -38,7 +38,7 @@ struct UdpPeers::Impl : std::enable_shared_from_this<Impl> {
     said->is_answer ? handle_answer(datagram, *said) : handle_question(datagram, *said);
   }
 
-  // Answered by the key by which it was asked: nobody else can read more from it, or use it.
+  // Answered by the key by which it was asked, which the asker has.
   void handle_question(std::string_view datagram, const PeerMessage& said) {
     for (const std::string& key : keys_to_be_asked_with(said.from)) {
       if (!decode_peer_message(datagram, key)) continue;

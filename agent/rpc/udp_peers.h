@@ -16,7 +16,7 @@ namespace hai {
 
 struct UdpPeersOptions {
   std::string node;
-  std::string agent_token;  // the key of those for whom there is no other; "" = none
+  std::string agent_token;  // a key that all agents share; "" = none
   std::string address;      // bound to it if it is an IP address, else to all of IPv4
   int port = 0;             // 0 = any
 };
@@ -30,7 +30,7 @@ class UdpPeers final : public PeerPort {
 
   int port() const;
   // From now on. Whoever asks by the keys before is answered, too: not all nodes get theirs at
-  // once. With keys, nothing is believed of those named in them that is signed with the token.
+  // once. The token, if there is one, is used and believed beside them.
   void set_keys(PeerKeys keys);
   void start(Listener listener) override;
   void prepare(const std::vector<Peer>& peers) override;

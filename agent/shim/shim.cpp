@@ -1,6 +1,7 @@
 #include "agent/shim/shim.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 #include "agent/os/cgroup.h"
 #include "agent/os/status_json.h"
 #include "agent/shim/complain.h"
+#include "agent/shim/login_door.h"
 #include "agent/shim/process_tree.h"
 
 namespace hai {
@@ -27,6 +29,8 @@ namespace {
 
 // So often at most what a program says of itself goes to the agent; the latest counts.
 constexpr Duration kWordsInterval = 1s;
+// So many of the processes that are left behind are named.
+constexpr ptrdiff_t kNamedMax = 20;
 constexpr LineServerLimits kJobLimits = {.line_bytes_max = 512 << 10, .connections_max = 256};
 constexpr LineServerLimits kControlLimits = {.line_bytes_max = 4 << 10, .connections_max = 16};
 
@@ -61,7 +65,8 @@ Shim::Shim(asio::io_context& context, RankDirectory directory, LaunchFile launch
       user_(std::move(user)),
       spool_(std::move(spool)),
       life_(launch_.lease_until),
-      timer_(context, [this] { time_passed(); }) {
+      timer_(context, [this] { time_passed(); }),
+      cgroup_remover_(context, launch_.cgroups) {
   status_.key = launch_.key;
   status_.started_at = system_now();
 }
@@ -72,6 +77,8 @@ Status Shim::start(std::function<void()> done) {
   done_ = std::move(done);
   last_activity_ = boot_now();
   RETURN_IF_ERROR(open_sockets());
+  if (const Status opened = open_to_logins(directory_); !opened.is_ok())
+    complain("takes no logins: " + opened.message());
   if (!user_.is_ok()) {
     launch_failed(user_.status().message());
   } else if (const Status made = make_temp_dir(); !made.is_ok()) {
@@ -337,11 +344,31 @@ void Shim::publish(Durability durability) {
 }
 
 void Shim::finish() {
-  if (status_.phase == RankPhase::exited) return;
+  if (is_finishing_) return;
+  is_finishing_ = true;
   for (const auto& program : programs_) program->output.drain();
   job_server_.reset();
-  const int64_t killed_for_memory = memory_kills(launch_.cgroups);
-  remove_cgroups(launch_.cgroups);
+  // Before the groups are emptied: who logs in again and again would fill them as fast.
+  if (const Status shut = shut_to_logins(directory_); !shut.is_ok())
+    complain("still takes logins: " + shut.message());
+  cgroup_remover_.start([this, killed = memory_kills(launch_.cgroups)](
+                            const std::vector<pid_t>& left) { report_end(killed, left); });
+}
+
+// Also in the job's log: the rank's directory, with what the shim complains of, goes with the rank.
+void Shim::say_left_behind(const std::vector<pid_t>& processes) {
+  const std::vector<pid_t> named(
+      processes.begin(), processes.begin() + std::min<ptrdiff_t>(kNamedMax, std::ssize(processes)));
+  const std::string text = fmt::format(
+      "{} processes of logins, killed, were not gone after {} and may still use its GPUs: {}{}",
+      processes.size(), format_duration(kRemovePatience), fmt::join(named, ", "),
+      named.size() < processes.size() ? ", ..." : "");
+  complain(text);
+  write_log("hai: " + text + "\n");
+  status_.message += (status_.message.empty() ? "" : "; ") + text;
+}
+
+void Shim::report_end(int64_t killed_for_memory, const std::vector<pid_t>& left) {
   status_.phase = RankPhase::exited;
   status_.word_at.reset();
   status_.cause = life_.cause();
@@ -351,6 +378,7 @@ void Shim::finish() {
     status_.message = fmt::format("the kernel killed {} of its processes: memory limit reached",
                                   killed_for_memory);
   }
+  if (!left.empty()) say_left_behind(left);
   status_.ended_at = system_now();
   publish(Durability::survives_crash_of_machine);
   control_server_->finish([this] { clean_up(); });

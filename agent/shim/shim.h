@@ -12,6 +12,7 @@
 #include "agent/os/log_spool.h"
 #include "agent/os/rank_directory.h"
 #include "agent/shim/boot_timer.h"
+#include "agent/shim/cgroup_remover.h"
 #include "agent/shim/confines.h"
 #include "agent/shim/control_requests.h"
 #include "agent/shim/job_requests.h"
@@ -74,6 +75,8 @@ class Shim final : private JobPort, private ControlPort {
   void publish_words(MonoTime at);
   void publish(Durability durability = Durability::survives_crash_of_program);
   void finish();
+  void say_left_behind(const std::vector<pid_t>& processes);
+  void report_end(int64_t killed_for_memory, const std::vector<pid_t>& left);
   void clean_up();
 
   boost::asio::io_context& context_;
@@ -86,6 +89,7 @@ class Shim final : private JobPort, private ControlPort {
   RankLife life_;
   RankStatus status_;
   BootTimer timer_;
+  CgroupRemover cgroup_remover_;
   std::vector<std::unique_ptr<Program>> programs_;
   std::unique_ptr<LineServer> job_server_;
   std::unique_ptr<LineServer> control_server_;
@@ -95,6 +99,7 @@ class Shim final : private JobPort, private ControlPort {
   MonoTime words_at_{};                  // when its words went out last
   MonoTime last_activity_{};
   bool hang_suspected_ = false;
+  bool is_finishing_ = false;
 };
 
 }  // namespace hai

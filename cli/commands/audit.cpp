@@ -9,11 +9,13 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "cli/time_option.h"
 
 namespace hai::cli {
 namespace {
 
 constexpr int kPageSize = 1000;
+constexpr int64_t kFirstSeq = 1;  // of all entries
 
 struct Options {
   std::string user;
@@ -25,29 +27,31 @@ struct Options {
   OutputFormat output = OutputFormat::table;
 };
 
-// A time, or how long ago.
-Result<UnixTime> since_of(const std::string& text) {
-  const Result<Duration> duration = parse_duration(text);
-  if (duration.is_ok()) return wall_now() - duration.value();
-  const Result<UnixTime> time = parse_rfc3339(text);
-  if (time.is_ok()) return time.value();
-  return invalid_argument("--since {}: write it like 2h or 2026-11-20T08:00:00Z", text);
-}
+struct Found {
+  std::vector<v1::AuditEntry> entries;  // oldest first
+  std::string archived;  // why there may be earlier ones that the server does not have; "" = none
+};
 
-// The last `count`, oldest first.
-Result<std::vector<v1::AuditEntry>> entries_of(Client& client, v1::ListAuditRequest request,
-                                               int count) {
-  std::vector<v1::AuditEntry> entries;
+// The last `count`. When there are no more, one look before the first entry of all tells whether
+// earlier ones are archived.
+Result<Found> entries_of(Client& client, v1::ListAuditRequest request, int count) {
+  Found found;
+  std::vector<v1::AuditEntry>& entries = found.entries;
   while (std::ssize(entries) < count) {
     request.set_page_size(std::min(kPageSize, count - static_cast<int>(entries.size())));
     const Result<v1::ListAuditReply> page = client.list_audit(request);
+    if (page.status().code() == Code::not_found && request.has_before_seq()) {
+      found.archived = page.status().message();
+      break;
+    }
     RETURN_IF_ERROR(page.status());
     entries.insert(entries.end(), page.value().entries().begin(), page.value().entries().end());
-    if (page.value().next_seq() == 0) break;
-    request.set_before_seq(page.value().next_seq());
+    if (request.before_seq() == kFirstSeq) break;
+    if (!entries.empty() && entries.back().seq() == kFirstSeq) break;
+    request.set_before_seq(page.value().next_seq() == 0 ? kFirstSeq : page.value().next_seq());
   }
   std::reverse(entries.begin(), entries.end());
-  return entries;
+  return found;
 }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
@@ -83,23 +87,25 @@ int audit(Session& session, const Options& options) {
   request.set_result(options.result);
   request.set_target(options.target);
   if (!options.since.empty()) {
-    const Result<UnixTime> since = since_of(options.since);
+    const Result<UnixTime> since = read_time_option("--since", options.since, FromNow::ago);
     if (!since.is_ok()) return session.usage_error(since.status().message());
     request.set_since_us(to_micros(since.value()));
   }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
-  const auto entries = entries_of(*client.value(), request, options.count);
-  if (!entries.is_ok()) return session.fail(entries.status());
+  const Result<Found> found = entries_of(*client.value(), request, options.count);
+  if (!found.is_ok()) return session.fail(found.status());
+  const std::vector<v1::AuditEntry>& entries = found.value().entries;
   if (is_json(options.output)) {
     std::vector<Json> items;
-    for (const v1::AuditEntry& entry : entries.value()) items.push_back(to_json(entry));
+    for (const v1::AuditEntry& entry : entries) items.push_back(to_json(entry));
     print(format_json_list(items, options.output));
-  } else if (entries.value().empty()) {
+  } else if (entries.empty()) {
     print("no such entries\n");
   } else {
-    print(table_of(entries.value(), options.output == OutputFormat::wide, session.terminal));
+    print(table_of(entries, options.output == OutputFormat::wide, session.terminal));
   }
+  if (!found.value().archived.empty()) say(found.value().archived);
   return kOk;
 }
 
@@ -124,7 +130,8 @@ void add_audit(CLI::App& app, Session& session) {
       .details =
           "For administrators. There is an entry for whatever was refused or has changed "
           "something, for sign-ins, and for reads of logs and secrets. What comes in floods "
-          "is counted: \"and 412 more\".",
+          "is counted: \"and 412 more\". What hai-server archive has moved into files is not "
+          "shown; that it may be asked for is said.",
       .examples = {{"hai audit --result refused --since 1h", "who was refused what"},
                    {"hai audit --target job/17", "what was done to a job, by whom"},
                    {"hai audit --user ann -o jsonl", "all that ann did, for a program"}}};

@@ -10,10 +10,10 @@
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
-#include "cli/format.h"
 #include "cli/node_names.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/time_option.h"
 #include "common/hostlist.h"
 
 namespace hai::cli {
@@ -119,15 +119,6 @@ bool is_confirmed(const ControlVerb& verb, const Options& options) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-// A time, or how long from now.
-Result<UnixTime> deadline_of(const std::string& text) {
-  const Result<Duration> duration = parse_duration(text);
-  if (duration.is_ok()) return wall_now() + duration.value();
-  const Result<UnixTime> time = parse_rfc3339(text);
-  if (time.is_ok()) return time.value();
-  return invalid_argument("--deadline {}: write it like 2h or 2026-11-20T08:00:00Z", text);
-}
-
 int control_nodes(Session& session, const ControlVerb& verb, const Options& options) {
   if (!is_confirmed(verb, options)) {
     return session.usage_error(
@@ -138,7 +129,8 @@ int control_nodes(Session& session, const ControlVerb& verb, const Options& opti
   }
   v1::ControlNodeRequest request;
   if (!options.deadline.empty()) {
-    const Result<UnixTime> deadline = deadline_of(options.deadline);
+    const Result<UnixTime> deadline =
+        read_time_option("--deadline", options.deadline, FromNow::ahead);
     if (!deadline.is_ok()) return session.usage_error(deadline.status().message());
     request.set_deadline_us(to_micros(deadline.value()));
   }

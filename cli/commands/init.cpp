@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "cli/client.h"
@@ -8,10 +10,13 @@
 #include "cli/exit_code.h"
 #include "cli/munge_session.h"
 #include "cli/output.h"
+#include "cli/secret_input.h"
 #include "cli/session.h"
 
 namespace hai::cli {
 namespace {
+
+constexpr size_t kTokenBytesMax = 255;
 
 struct Options {
   std::string token;
@@ -21,6 +26,18 @@ struct Options {
   bool offline = false;
 };
 
+// "-": from standard input.
+Result<std::string> token_of(const Options& options) {
+  if (options.token != "-") return options.token;
+  std::string token = read_secret_input("token (it is not shown): ", kTokenBytesMax);
+  const bool is_word = !token.empty() && token.size() <= kTokenBytesMax &&
+                       std::ranges::all_of(token, [](unsigned char c) { return std::isgraph(c); });
+  if (is_word) return token;
+  return invalid_argument(
+      "standard input has no token: it must be one line of 1 to {} printable characters",
+      kTokenBytesMax);
+}
+
 int init(Session& session, const Options& options) {
   if (options.token.empty() != options.munge) {
     return session.usage_error("either a TOKEN or --munge says who you are");
@@ -28,7 +45,9 @@ int init(Session& session, const Options& options) {
   Result<Context> made = to_context(options.address);
   if (!made.is_ok()) return session.usage_error(made.status().message());
   Context context = std::move(made).value();
-  context.token = options.token;
+  const Result<std::string> given = token_of(options);
+  if (!given.is_ok()) return session.usage_error(given.status().message());
+  context.token = given.value();
   if (options.munge) {
     context.munge = options.munge_socket.empty() ? Context::kSystem : options.munge_socket;
   }
@@ -62,7 +81,10 @@ int init(Session& session, const Options& options) {
 void add_init(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("init", "Join a cluster with a token")->group("You");
   const auto options = std::make_shared<Options>();
-  verb->add_option("TOKEN", options->token, "as your administrator gave it to you");
+  verb->add_option(
+      "TOKEN", options->token,
+      "as your administrator gave it to you; - reads it from standard input, where other users "
+      "of this machine don't see it");
   CLI::Option* munge =
       verb->add_flag("--munge", options->munge, "without a token, by this machine's munged");
   verb->add_option("--munge-socket", options->munge_socket, "of munged, if it is not the usual one")
@@ -71,6 +93,8 @@ void add_init(CLI::App& app, Session& session) {
   verb->add_flag("--offline", options->offline, "do not try it out");
   session.help[verb] = {.examples = {{"hai init TOKEN --url grpc://gpu.example.org:7777",
                                       "join a cluster and make it the current one"},
+                                     {"hai init - --url https://a:7700 --ca ca.crt < token",
+                                      "the token from a file or a pipe"},
                                      {"hai init TOKEN --url grpc://a:7777 --url grpc://b:7777",
                                       "two servers, one leads"},
                                      {"hai init --munge --url https://gpu.example.org:7777",

@@ -12,6 +12,7 @@
 #include "cli/context_config.h"
 #include "cli/exit_code.h"
 #include "cli/format.h"
+#include "cli/munge_session.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/table.h"
@@ -36,11 +37,6 @@ Result<Context> cluster_of(const Session& session, const ClusterAddress& address
   return context;
 }
 
-int64_t now_us() {
-  return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 // Asks until the person has agreed, has refused, or the code has ended.
 Result<v1::SignInReply> wait_for_agreement(Client& client, const v1::BeginSignInReply& begun) {
   const auto interval = std::chrono::seconds(std::max(begun.interval_seconds(), 1));
@@ -51,7 +47,8 @@ Result<v1::SignInReply> wait_for_agreement(Client& client, const v1::BeginSignIn
     std::this_thread::sleep_for(interval);
     Result<v1::SignInReply> reply = client.sign_in(request);
     if (reply.is_ok() || reply.status().code() != Code::unavailable) return reply;
-    if (now_us() >= begun.expires_at_us()) return deadline_exceeded("nobody agreed in time");
+    if (to_micros(wall_now()) >= begun.expires_at_us())
+      return deadline_exceeded("nobody agreed in time");
   }
 }
 
@@ -99,7 +96,7 @@ int logout(Session& session) {
   Result<Context> chosen = choose_context(config.value(), session.context);
   if (!chosen.is_ok()) return session.fail(chosen.status());
   Context context = std::move(chosen).value();
-  if (context.token.empty()) {
+  if (context.token.empty() && context.munge.empty()) {
     say(fmt::format("you are not signed in on {}", context.name));
     return kOk;
   }
@@ -110,6 +107,7 @@ int logout(Session& session) {
   if (!reply.is_ok() && reply.status().code() != Code::unauthenticated) {
     return session.fail(reply.status());
   }
+  forget_munge_session(context);
   context.token.clear();
   const Status status = update_contexts(
       context_config_path(), [&](ContextConfig& changed) { put_context(changed, context); });

@@ -12,7 +12,7 @@
 namespace hai::cli {
 namespace {
 
-// Those below it, each before its own.
+// Verb after verb, each before those below it. Those of `hai` itself are pages of their own.
 void add_verbs_below(const CLI::App& verb, const HelpBook& book, std::vector<VerbDoc>& out) {
   for (const CLI::App* each : verbs_of(verb)) {
     out.push_back(doc_of(*each, book));

@@ -8,6 +8,7 @@
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/control.h"
 #include "cli/context_config.h"
 #include "cli/exit_code.h"
 #include "cli/format.h"
@@ -41,17 +42,20 @@ std::string trust_words(const Context& context, const TlsTexts& tls) {
   return "--ca-fingerprint " + fingerprints;
 }
 
-// The whole command for the machine; "" if this side speaks plain text.
-Result<std::string> join_command(const Session& session, const std::string& secret) {
+// The whole command for the machine, with {} where the token goes.
+Result<std::string> join_command(const Session& session) {
   const Result<ContextConfig> config = load_contexts(context_config_path());
   RETURN_IF_ERROR(config.status());
   const Result<Context> context = choose_context(config.value(), session.context);
   RETURN_IF_ERROR(context.status());
   const Result<TlsTexts> tls = tls_of(context.value());
   RETURN_IF_ERROR(tls.status());
-  if (tls.value().ca.empty()) return std::string();
-  return fmt::format("hai-agent join {} --token {} {}", fmt::join(context.value().servers, ","),
-                     secret, trust_words(context.value(), tls.value()));
+  if (tls.value().ca.empty()) {
+    return failed_precondition(
+        "this context speaks plain text, and machines join over TLS only: hai init --ca FILE");
+  }
+  return fmt::format("hai-agent join {} --token {{}} {}", fmt::join(context.value().servers, ","),
+                     trust_words(context.value(), tls.value()));
 }
 
 int create(Session& session, const Options& options) {
@@ -60,20 +64,21 @@ int create(Session& session, const Options& options) {
   request.set_ttl(options.ttl);
   request.set_uses(options.uses);
   request.set_label(options.label);
+  const Result<std::string> form = join_command(session);
+  if (!form.is_ok()) return session.fail(form.status());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   const Result<v1::CreateJoinTokenReply> reply = client.value()->create_join_token(request);
   if (!reply.is_ok()) return session.fail(reply.status());
-  const Result<std::string> command = join_command(session, reply.value().secret());
-  if (!command.is_ok()) return session.fail(command.status());
+  const std::string command = fmt::format(fmt::runtime(form.value()), reply.value().secret());
   if (is_json(options.output)) {
     Json json = to_json(reply.value().token());
     json["secret"] = reply.value().secret();
-    json["command"] = command.value();
+    json["command"] = command;
     print(format_json(json, options.output));
     return kOk;
   }
-  print(command.value() + "\n");
+  print(command + "\n");
   const v1::JoinToken& token = reply.value().token();
   say(fmt::format("run it as root on each of {}, until {}; token {} is shown only now",
                   token.nodes(), local_time(token.expires_at_us()), token.id()));
@@ -174,8 +179,8 @@ void add_token_verbs(CLI::App& node, Session& session, const std::shared_ptr<Opt
 
 void add_node(CLI::App& app, Session& session) {
   CLI::App* node = app.add_subcommand("node",
-                                      "Let machines join as nodes, and take nodes' "
-                                      "certificates back")
+                                      "Let machines join as nodes, remove nodes, and "
+                                      "take their certificates back")
                        ->group("Administration");
   const auto options = std::make_shared<Options>();
   node->require_subcommand(1);
@@ -185,6 +190,8 @@ void add_node(CLI::App& app, Session& session) {
                    {"hai node token list", "who may still join"},
                    {"hai node revoke node-7 --reason 'stolen disk'",
                     "its agent is shut out within a second"},
+                   {"hai node remove node-7 --reason 'sold'",
+                    "it is listed no more; its jobs stay in the history"},
                    {"hai node identities", "whose certificate holds until when"}}};
   add_token_verbs(*node, session, options);
   CLI::App* revoke_verb =
@@ -192,6 +199,14 @@ void add_node(CLI::App& app, Session& session) {
   revoke_verb->add_option("NODE", options->name, "the node's name")->required();
   revoke_verb->add_option("--reason", options->reason, "for the event log");
   revoke_verb->callback([&session, options] { session.exit_code = revoke(session, *options); });
+  add_node_control(
+      *node, session,
+      {.verb = "remove",
+       .description = "Take nodes that are down out of the cluster, until they join again",
+       .done = "is out of the cluster",
+       .help = {.examples = {{"hai node remove node-7 --reason sold",
+                              "it is listed no more; its jobs stay in the history"}}},
+       .action = v1::NODE_ACTION_REMOVE});
   CLI::App* identities_verb =
       node->add_subcommand("identities", "Show the certificates that nodes were given");
   add_output_option(*identities_verb, options->output);

@@ -1,8 +1,4 @@
-#include <termios.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +9,7 @@
 #include "cli/file.h"
 #include "cli/format.h"
 #include "cli/output.h"
+#include "cli/secret_input.h"
 #include "cli/session.h"
 #include "cli/table.h"
 
@@ -28,50 +25,10 @@ struct Options {
   OutputFormat output = OutputFormat::table;
 };
 
-// While it lives, what is typed is not shown; an interrupted prompt leaves that to the shell.
-class NoEcho {
- public:
-  NoEcho() {
-    if (tcgetattr(STDIN_FILENO, &before_) != 0) return;
-    termios quiet = before_;
-    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    is_set_ = tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0;
-  }
-  ~NoEcho() {
-    if (is_set_) tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
-  }
-  NoEcho(const NoEcho&) = delete;
-  NoEcho& operator=(const NoEcho&) = delete;
-
- private:
-  termios before_{};
-  bool is_set_ = false;
-};
-
-// To its end, or of a terminal one line; no more than is too much.
-std::string read_input(bool is_line) {
-  std::string text;
-  char byte = 0;
-  while (text.size() <= kValueBytesMax + 1 && read(STDIN_FILENO, &byte, 1) == 1) {
-    if (is_line && byte == '\n') break;
-    text += byte;
-  }
-  return text;
-}
-
-// Never an argument: those are seen by everybody on the machine and stay in the shell's history.
 Result<std::string> read_value(const Options& options) {
   if (!options.file.empty()) return read_file(options.file);
-  if (isatty(STDIN_FILENO) == 1) {
-    fmt::print(stderr, "value of {} (it is not shown): ", options.name);
-    const NoEcho no_echo;
-    std::string value = read_input(true);
-    fmt::print(stderr, "\n");
-    return value;
-  }
-  std::string value = read_input(false);
-  if (value.ends_with('\n')) value.pop_back();  // of `echo`
-  return value;
+  return read_secret_input(fmt::format("value of {} (it is not shown): ", options.name),
+                           kValueBytesMax);
 }
 
 int set(Session& session, const Options& options) {

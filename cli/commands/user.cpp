@@ -1,10 +1,17 @@
+#include <pwd.h>
+
 #include <CLI/CLI.hpp>
+#include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/user_table.h"
 #include "cli/exit_code.h"
+#include "cli/file.h"
 #include "cli/format.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -18,6 +25,7 @@ struct Options {
   std::string role;
   std::string active;
   std::optional<std::string> groups;  // "a,b"; "" = none
+  std::string csv;                    // file; "-" = standard input
   OutputFormat output = OutputFormat::table;
 };
 
@@ -60,6 +68,81 @@ int set(Session& session, const Options& options) {
   return show(session, {reply.value()}, options.output);
 }
 
+int remove(Session& session, const Options& options) {
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  v1::RemoveUserRequest request;
+  request.set_name(options.name);
+  const Result<v1::RemoveUserReply> reply = client.value()->remove_user(request);
+  return reply.is_ok() ? kOk : session.fail(reply.status());
+}
+
+Result<std::string> read_table(const std::string& file) {
+  if (file != "-") return read_file(file);
+  std::stringstream text;
+  text << std::cin.rdbuf();
+  return text.str();
+}
+
+v1::SetUserRequest request_of(const UserRow& row) {
+  v1::SetUserRequest request;
+  request.set_name(row.name);
+  if (!row.role.empty()) request.set_role(row.role);
+  request.set_set_groups(row.groups.has_value());
+  for (const std::string& group : row.groups.value_or(std::vector<std::string>())) {
+    request.add_groups(group);
+  }
+  return request;
+}
+
+// What was done to each, for the summary.
+std::string done_to(const v1::User* before, const v1::User& after) {
+  if (before == nullptr) return "added";
+  return before->SerializeAsString() == after.SerializeAsString() ? "unchanged" : "changed";
+}
+
+int set_all(Session& session, const Options& options) {
+  if (!options.name.empty() || !options.role.empty() || !options.active.empty() || options.groups) {
+    return session.usage_error("--csv: names the users and all about them: leave the rest out");
+  }
+  const Result<std::string> text = read_table(options.csv);
+  if (!text.is_ok()) return session.fail(text.status());
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  const Result<v1::WhoAmIReply> who = client.value()->who_am_i({});
+  if (!who.is_ok()) return session.fail(who.status());
+  const Result<std::vector<UserRow>> rows =
+      parse_user_table(text.value(), options.csv, who.value().user(),
+                       [](const std::string& name) { return ::getpwnam(name.c_str()) != nullptr; });
+  if (!rows.is_ok()) return session.usage_error(rows.status().message());
+  const Result<v1::ListUsersReply> known = client.value()->list_users({});
+  if (!known.is_ok()) return session.fail(known.status());
+  std::map<std::string, const v1::User*> before;
+  for (const v1::User& user : known.value().users()) before[user.name()] = &user;
+  std::map<std::string, int> counts;
+  std::vector<v1::User> after;
+  for (const UserRow& row : rows.value()) {
+    const Result<v1::User> reply = client.value()->set_user(request_of(row));
+    if (!reply.is_ok()) {
+      return session.fail(
+          Status(reply.status().code(),
+                 fmt::format("{}:{}: {}; {} users before it are set, run it again for the rest",
+                             options.csv, row.line, reply.status().message(), after.size())));
+    }
+    ++counts[done_to(before[row.name], reply.value())];
+    after.push_back(reply.value());
+  }
+  say(fmt::format("{} users: {} added, {} changed, {} unchanged", after.size(), counts["added"],
+                  counts["changed"], counts["unchanged"]));
+  return is_json(options.output) ? show(session, after, options.output) : kOk;
+}
+
+int set_one_or_all(Session& session, const Options& options) {
+  if (!options.csv.empty()) return set_all(session, options);
+  if (options.name.empty()) return session.usage_error("USER: name one, or several by --csv FILE");
+  return set(session, options);
+}
+
 }  // namespace
 
 void add_user(CLI::App& app, Session& session) {
@@ -71,20 +154,31 @@ void add_user(CLI::App& app, Session& session) {
       .examples = {
           {"hai user set ann --role user --groups vision,nlp", "add a user, or change one"},
           {"hai user set ann --active no", "what waits of hers starts no more"},
+          {"hai user add --csv people.csv", "everybody of a table"},
+          {"hai user remove ann", "who has no unfinished jobs"},
           {"hai user list", "everybody"}}};
   CLI::App* list_verb = user->add_subcommand("list", "Show users");
   add_output_option(*list_verb, options->output);
   list_verb->callback([&session, options] { session.exit_code = list(session, *options); });
   CLI::App* set_verb = user->add_subcommand("set", "Add a user or change one");
   set_verb->alias("add");
-  set_verb->add_option("USER", options->name, "the user's name")->required();
+  set_verb->add_option("USER", options->name, "the user's name");
   set_verb->add_option("--role", options->role, "what the user may do")
       ->check(CLI::IsMember({"user", "operator", "admin"}));
   set_verb->add_option("--active", options->active, "whether jobs of the user may start")
       ->check(CLI::IsMember({"yes", "no"}));
   set_verb->add_option("--groups", options->groups, "all groups of the user: a,b");
+  set_verb->add_option("--csv", options->csv,
+                       "all users of a table with the columns name,groups,role,unix_account (all "
+                       "but name may be missing; groups with ; between); - reads it from standard "
+                       "input. Nobody is changed unless every line is good");
   add_output_option(*set_verb, options->output);
-  set_verb->callback([&session, options] { session.exit_code = set(session, *options); });
+  set_verb->callback(
+      [&session, options] { session.exit_code = set_one_or_all(session, *options); });
+  CLI::App* remove_verb = user->add_subcommand(
+      "remove", "Remove a user who has no unfinished jobs, with tokens, secrets and quotas");
+  remove_verb->add_option("USER", options->name, "the user's name")->required();
+  remove_verb->callback([&session, options] { session.exit_code = remove(session, *options); });
 }
 
 }  // namespace hai::cli

@@ -15,6 +15,7 @@ struct ClusterFiles {
   std::string lock() const { return data + "/lock"; }
   std::string logs() const { return data + "/log"; }
   std::string log_of(const std::string& process) const { return logs() + "/" + process + ".log"; }
+  std::string log_store() const { return data + "/log-store"; }  // of the jobs' logs
   std::string pids() const { return data + "/run"; }
   std::string pid_of(const std::string& process) const { return pids() + "/" + process + ".pid"; }
   std::string server_config() const { return data + "/server.yaml"; }

@@ -2,24 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "common/config/yaml_text.h"
+
 namespace hai::cli {
 namespace {
 
-// A double-quoted YAML scalar: paths may hold anything.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
+constexpr const char* kDevLogsEvery = "5s";
 
 std::string knobs_text(const DevCluster& cluster) {
   std::map<std::string, std::string> knobs = cluster.knobs;
   knobs.try_emplace("heartbeat", format_duration(cluster.fleet ? kFleetHeartbeat : kDevHeartbeat));
   std::string text;
-  for (const auto& [name, value] : knobs) text += fmt::format("  {}: {}\n", name, quoted(value));
+  for (const auto& [name, value] : knobs)
+    text += fmt::format("  {}: {}\n", name, quoted_yaml(value));
   return text;
 }
 
@@ -37,12 +32,13 @@ std::string tls_text(const ClusterFiles& files, const DevCluster& cluster, const
   if (!cluster.is_secure) return "";
   const TlsFiles own = files.ca().pair(pair);
   return fmt::format("tls:\n  {}: {}\n  certificate: {}\n  key: {}\n", ca_key,
-                     quoted(files.ca().certificate()), quoted(own.certificate), quoted(own.key));
+                     quoted_yaml(files.ca().certificate()), quoted_yaml(own.certificate),
+                     quoted_yaml(own.key));
 }
 
 // A line of the section before: machines may join.
 std::string authority_text(const ClusterFiles& files) {
-  return fmt::format("  authority: {}\n", quoted(files.ca().path()));
+  return fmt::format("  authority: {}\n", quoted_yaml(files.ca().path()));
 }
 
 }  // namespace
@@ -62,19 +58,21 @@ bootstrap:
 agent_token_file: {}
 secrets:
   key_file: {}
-{}migrate_on_start: true
+{}logs:
+  store: {}
+migrate_on_start: true
 default_quota_nodes: unlimited
 streams_per_user: 20000
 knobs:
 {}log:
   level: info
 )",
-                     cluster.name, cluster.grpc(), cluster.http_port, quoted(conninfo),
-                     quoted(cluster.admin), quoted(files.admin_token()),
-                     quoted(files.agent_token()), quoted(files.secrets_key()),
+                     cluster.name, cluster.grpc(), cluster.http_port, quoted_yaml(conninfo),
+                     quoted_yaml(cluster.admin), quoted_yaml(files.admin_token()),
+                     quoted_yaml(files.agent_token()), quoted_yaml(files.secrets_key()),
                      tls_text(files, cluster, "client_ca", kServerPair) +
                          (cluster.is_secure ? authority_text(files) : ""),
-                     knobs_text(cluster));
+                     quoted_yaml(files.log_store()), knobs_text(cluster));
 }
 
 std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, const DevNode& node,
@@ -90,6 +88,9 @@ std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, c
   defaults += unless_set("isolation", " shared\n");
   // Its users are hai's only: their jobs run as whoever started the cluster.
   defaults += unless_set("confinement", "\n  system_users: [root]\n");
+  // A node that is killed to see what happens takes no logs with it.
+  defaults += unless_set("logs", fmt::format("\n  store: {}\n  every: {}\n",
+                                             quoted_yaml(files.log_store()), kDevLogsEvery));
   return fmt::format(R"(# Written anew by each `hai dev up` and `hai dev start agent:{}`.
 name: {}
 group: {}
@@ -104,10 +105,11 @@ unknown_user_runs_as_self: true
 {}{}log:
   level: info
 )",
-                     node.name, quoted(node.name), quoted(node.group), quoted(node.zone),
-                     quoted(node.leaf), address, quoted(files.node(node.name)),
-                     quoted(cluster.grpc()), quoted(files.agent_token()),
-                     tls_text(files, cluster, "ca", node.name), node.gpus, defaults, settings);
+                     node.name, quoted_yaml(node.name), quoted_yaml(node.group),
+                     quoted_yaml(node.zone), quoted_yaml(node.leaf), address,
+                     quoted_yaml(files.node(node.name)), quoted_yaml(cluster.grpc()),
+                     quoted_yaml(files.agent_token()), tls_text(files, cluster, "ca", node.name),
+                     node.gpus, defaults, settings);
 }
 
 std::string fleet_config(const ClusterFiles& files, const DevCluster& cluster) {
@@ -121,8 +123,8 @@ simulate_gpus: {}
 log:
   level: warning
 )",
-                     quoted(cluster.nodes.front().group), quoted(files.data),
-                     quoted(cluster.grpc()), quoted(files.agent_token()),
+                     quoted_yaml(cluster.nodes.front().group), quoted_yaml(files.data),
+                     quoted_yaml(cluster.grpc()), quoted_yaml(files.agent_token()),
                      cluster.nodes.front().gpus);
 }
 

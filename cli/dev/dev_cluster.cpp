@@ -66,6 +66,7 @@ Status DevClusterProcesses::start_server() {
   if (server()) return ok();
   const Result<std::string> program = find_program("hai-server");
   RETURN_IF_ERROR(program.status());
+  RETURN_IF_ERROR(make_directories(files_.log_store(), 0700));
   RETURN_IF_ERROR(write_file(files_.server_config(),
                              server_config(files_, cluster_, postgres_.conninfo()), 0644));
   const std::string log = files_.log_of("server");

@@ -13,6 +13,7 @@
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/step/task_environment.h"
 #include "cli/submission.h"
+#include "common/hex.h"
 #include "common/text_check.h"
 #include "common/version.h"
 #include "proto/convert/spec_convert.h"
@@ -25,9 +26,7 @@ namespace fs = std::filesystem;
 std::string random_hex() {
   unsigned char bytes[16];
   CHECK(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
+  return to_hex({reinterpret_cast<const char*>(bytes), sizeof bytes});
 }
 
 // They travel as JSON, which would change other bytes in silence.

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <optional>
 
+#include "common/hex.h"
+
 namespace hai {
 
 namespace {
@@ -57,26 +59,6 @@ std::string first_line(int descriptor) {
   return text.substr(0, text.find('\n'));
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-// nullopt for what is no hexadecimal number.
-std::optional<std::string> from_hex(std::string_view text) {
-  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
-  if (text.empty() || text.size() % 2 != 0) return std::nullopt;
-  std::string bytes;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = hex_value(text[i]);
-    const int low = hex_value(text[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes += static_cast<char>(high * 16 + low);
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Result<std::string> read_token_file(const std::string& path) {
@@ -97,7 +79,10 @@ Result<std::string> read_key_file(const std::string& path) {
   const File file(path);
   RETURN_IF_ERROR(check_private(file, "key", path));
   const std::string text = beginning(file.descriptor, 2 * kKeyBytesMax + 3);
-  std::string key = from_hex(text).value_or(text);
+  std::string_view digits = text;
+  while (digits.ends_with('\n') || digits.ends_with('\r')) digits.remove_suffix(1);
+  const std::optional<std::string> bytes = from_hex(digits);
+  const std::string key = bytes && !bytes->empty() ? *bytes : text;
   if (key.size() < kKeyBytesMin || key.size() > kKeyBytesMax) {
     return invalid_argument(
         "key file {}: {} bytes, allowed is {} to {}: head -c 32 /dev/urandom makes a good one",

@@ -185,9 +185,12 @@ class Validator {
         fail(path, "a variable's name must be 1..{} letters, digits or _, the first no digit",
              kNameMax);
       } else if (spec_.environments.contains(name)) {
-        fail(path, "is in spec.environments, too");
+        fail(path, "is in spec.environments, too: name it in one of them only");
       }
-      if (!has_name_characters(secret)) fail(path, "must be a secret's name, is {}", shown(secret));
+      if (!has_name_characters(secret)) {
+        fail(path, "must be a secret's name, 1..{} of the characters A-Z a-z 0-9 . _ -, is {}",
+             kNameMax, shown(secret));
+      }
     }
   }
 

@@ -24,7 +24,7 @@ std::string peer_key_of_pair(std::string_view own_key, std::string_view asker);
 
 // What an agent was given.
 struct PeerKeys {
-  std::string own;                           // "" = none: the agents' token is the key
+  std::string own;                           // "" = none
   std::map<std::string, std::string> peers;  // by node: to ask it with
   bool operator==(const PeerKeys&) const = default;
 };

@@ -48,6 +48,8 @@ Result<Command> command_of(const NodeChange& change, const std::string& node) {
       return Command(UndrainNode{node});
     case v1::NODE_ACTION_FENCE:
       return Command(FenceNode{node, change.reason});
+    case v1::NODE_ACTION_REMOVE:
+      return Command{RemoveNode{node, change.reason}};
     case v1::NODE_ACTION_VALIDATE:
       return Command(ValidateNode{node});
     default:
@@ -169,7 +171,7 @@ Status Actions::check_seen(const Caller& caller, const std::vector<std::string>&
 void Actions::set_secret(const Caller& caller, const std::string& name,
                          std::shared_ptr<const WipedText> value, Done<Secret> done) {
   if (Status status = check_person("secret name", name); !status.is_ok()) return done(status);
-  if (name.find('@') != std::string::npos) {
+  if (name.find_first_of("@+") != std::string::npos) {
     return done(invalid_argument("secret name may have letters, digits and . _ - only"));
   }
   controller_.read(
@@ -330,18 +332,6 @@ void Actions::set_quota(const Caller& caller, Quota quota, std::optional<Priorit
   std::vector<Item> items;
   for (const Quota& level : each_level(quota, priority)) items.push_back({"", SetQuota{level}});
   run_until_error(caller, std::move(items), std::move(done));
-}
-
-void Actions::set_user(const Caller& caller, const User& user, Done<CommandReply> done) {
-  if (Status status = check_person("user name", user.name); !status.is_ok()) return done(status);
-  if (user.groups.size() > kUserGroupsMax) {
-    return done(invalid_argument("a user is in {} groups at most, {} given", kUserGroupsMax,
-                                 user.groups.size()));
-  }
-  for (const std::string& group : user.groups) {
-    if (Status status = check_person("user group", group); !status.is_ok()) return done(status);
-  }
-  controller_.submit(caller, SetUser{user}, std::move(done));
 }
 
 void Actions::add_token(const Caller& caller, const Token& token, Done<CommandReply> done) {

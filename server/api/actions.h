@@ -20,7 +20,6 @@ namespace hai {
 inline constexpr size_t kActionsMax = 1'000;
 // A whole cluster in one call, so that it is all or nothing.
 inline constexpr size_t kNodesAtOnceMax = 20'000;
-inline constexpr size_t kUserGroupsMax = 64;
 
 struct NodeChange {
   v1::NodeAction action = v1::NODE_ACTION_UNSPECIFIED;
@@ -77,7 +76,6 @@ class Actions {
   void remove_secret(const Caller& caller, const std::string& user, const std::string& name,
                      Done<CommandReply> done);
 
-  void set_user(const Caller& caller, const User& user, Done<CommandReply> done);
   void add_token(const Caller& caller, const Token& token, Done<CommandReply> done);
 
   // No priority = each level; nodes < 0 = unlimited.

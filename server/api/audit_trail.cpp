@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 
+#include "common/host_port.h"
 #include "common/log.h"
 #include "common/text_check.h"
 #include "proto/json/call_options.h"
@@ -28,6 +28,20 @@ std::string short_text(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return printable(text);
   while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) --bytes_max;
   return printable(text.substr(0, bytes_max)) + "…";
+}
+
+// Whom a stranger's address counts for: `address` may name several machines (FROM of gRPC), and an
+// IPv6 network of one owner is one, so that he fills no more than anybody else.
+std::string machines_of(std::string_view address) {
+  constexpr std::string_view kOr = " or ";
+  std::string machines;
+  while (true) {
+    const size_t end = std::min(address.find(kOr), address.size());
+    machines += machine_of(address.substr(0, end));
+    if (end == address.size()) return machines;
+    machines += kOr;
+    address.remove_prefix(end + kOr.size());
+  }
 }
 
 std::string joined(std::string_view first, std::string_view second, std::string_view between) {
@@ -83,11 +97,11 @@ void AuditTrail::take(const AuditedCall& call, const AuditOutcome& outcome) {
   if (queue_.size() > waiting || !is_timed_) wake();
 }
 
-// Strangers by address and result, whatever they ask; people by what they ask.
+// Strangers by machine and result, whatever they ask; people by what they ask.
 AuditTrail::Rule AuditTrail::rule_of(AuditEntry& entry, bool is_submit) {
   const bool is_refused = entry.result != to_string(Code::ok);
   if (is_refused && entry.user.empty()) {
-    std::string key = fmt::format("{}{}\n{}", kStranger, entry.address, entry.result);
+    std::string key = fmt::format("{}{}\n{}", kStranger, machines_of(entry.address), entry.result);
     if (!windows_.contains(key) && strangers_ >= kStrangersMax) {
       entry.address = kMany;
       key = fmt::format("{}{}\n{}", kStranger, entry.address, entry.result);

@@ -42,9 +42,10 @@ class AuditTrail {
  public:
   static constexpr size_t kQueueMax = 10'000;  // entries that are not written yet
   static constexpr size_t kBatchMax = 500;
-  static constexpr size_t kStrangersMax = 1'000;  // addresses with results; the others are "*"
-  static constexpr size_t kWindowsMax = 20'000;   // of callers who are known; the others are "*"
-  static constexpr int kRefusalsPerMinute = 60;   // of a user and call, one by one
+  static constexpr size_t kStrangersMax = 1'000;  // pairs of machine and result; the others are "*"
+  static constexpr size_t kWindowsMax =
+      20'000;  // strangers' and others'; what is beyond is one, of "*"
+  static constexpr int kRefusalsPerMinute = 60;  // of a user and call, one by one
   static constexpr size_t kDetailBytesMax = 200;
   static constexpr Duration kWindow = 60s;
   static constexpr Duration kSubmitWindow = 1s;

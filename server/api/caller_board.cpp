@@ -29,13 +29,18 @@ bool CallerBoard::follow(const std::vector<Event>& durable, const ClusterState& 
   const std::unique_lock lock(mutex_);
   for (const Event& event : durable) {
     if (std::holds_alternative<EpochStarted>(event.body)) {
+      ++accounts_version_;
       people_.emplace().users = state.users();
       for (const auto& [hash, token] : state.tokens()) put(token);
       return true;
     }
     if (!people_) continue;
     if (const auto* user = std::get_if<UserSet>(&event.body)) {
+      ++accounts_version_;
       people_->users.insert_or_assign(user->user.name, user->user);
+    } else if (const auto* removed = std::get_if<UserRemoved>(&event.body)) {
+      ++accounts_version_;
+      people_->users.erase(removed->user);
     } else if (const auto* set = std::get_if<TokenSet>(&event.body)) {
       put(set->token);
     } else if (const auto* revoked = std::get_if<TokenRevoked>(&event.body)) {
@@ -79,7 +84,7 @@ Status CallerBoard::judge(const Caller& caller, const Known** found) const {
   RETURN_IF_ERROR(check_token(&token, wall_now_(), used));
   const auto user = people_->users.find(token.user);
   const User* person = user == people_->users.end() ? nullptr : &user->second;
-  RETURN_IF_ERROR(actor_of(token.user, person, token.scope).status());
+  RETURN_IF_ERROR(hai::actor_of(token.user, person, token.scope).status());
   *found = known->second.get();
   return ok();
 }
@@ -120,6 +125,19 @@ CallerName CallerBoard::name_of(const Caller& caller) const {
   const auto found = people_->tokens.find(caller.token_hash);
   if (found == people_->tokens.end()) return {};
   return {.user = found->second->token.user, .token = token_id(caller.token_hash)};
+}
+
+std::optional<Actor> CallerBoard::actor_of(const Caller& caller) const {
+  const std::shared_lock lock(mutex_);
+  const Known* found = nullptr;
+  if (!people_ || !judge(caller, &found).is_ok() || found == nullptr) return std::nullopt;
+  const Token& token = found->token;
+  return hai::actor_of(token.user, &people_->users.at(token.user), token.scope).value();
+}
+
+int64_t CallerBoard::accounts_version() const {
+  const std::shared_lock lock(mutex_);
+  return accounts_version_;
 }
 
 std::map<std::string, UnixTime> CallerBoard::uses_to_note() const {

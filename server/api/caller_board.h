@@ -47,6 +47,10 @@ class CallerBoard {
   std::string user_of(const Caller& caller) const;
   // For the audit log.
   CallerName name_of(const Caller& caller) const;
+  // Who the caller is now, within his token's scope; none = not known, or let in no more.
+  std::optional<Actor> actor_of(const Caller& caller) const;
+  // Grows whenever an account may have changed: then people may see other things than before.
+  int64_t accounts_version() const;
 
   // When tokens were used, of those whose state should be told by now: of a session to some
   // minutes, of others to the hour.
@@ -70,6 +74,7 @@ class CallerBoard {
   const std::function<UnixTime()> wall_now_;
   mutable std::shared_mutex mutex_;
   std::optional<People> people_;
+  int64_t accounts_version_ = 0;
 };
 
 }  // namespace hai

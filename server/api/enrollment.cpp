@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/hostlist.h"
+#include "server/api/identity_board.h"
 #include "server/auth/token.h"
 #include "server/model/cluster_state.h"
 
@@ -30,9 +31,8 @@ Status check_use(const Token& token, UnixTime now) {
 
 }  // namespace
 
-Enrollment::Enrollment(Loop& loop, Controller& controller, const IdentityBoard& board,
-                       EnrollmentOptions options)
-    : loop_(loop), controller_(controller), board_(board), options_(std::move(options)) {
+Enrollment::Enrollment(Loop& loop, Controller& controller, EnrollmentOptions options)
+    : loop_(loop), controller_(controller), options_(std::move(options)) {
   if (options_.authority.empty()) return;
   maker_ = std::make_unique<CertificateMaker>(loop, options_.authority, options_.believed);
 }
@@ -94,15 +94,14 @@ void Enrollment::renew(const std::string& node, UnixTime begins, const std::stri
 }
 
 Status Enrollment::check_renewal(const std::string& node, UnixTime begins) const {
-  RETURN_IF_ERROR(board_.admit(node, begins));
   if (renewing_.contains(node)) {
     return resource_exhausted("the certificate of {} is being renewed already", node);
   }
   const NodeIdentity* known = controller_.state().find_identity(node);
   if (known == nullptr) return ok();
-  // Of a server that has just begun to lead the state knows more than the board.
+  // By the state: the guard's board is told only after this server has begun to lead.
   if (known->revoked_at && begins <= *known->revoked_at) {
-    return permission_denied("the identity of {} was revoked", node);
+    return identity_revoked(node, *known->revoked_at);
   }
   if (known->serial.empty()) return ok();
   const Duration age = loop_.wall_now() - known->issued_at;
@@ -123,7 +122,8 @@ Result<Validity> Enrollment::validity_for(const std::string& node) const {
       UnixTime(std::chrono::floor<std::chrono::seconds>(known->revoked_at->time_since_epoch())) +
       Duration(1s);
   if (now < earliest) {
-    return unavailable("the identity of {} was revoked a moment ago: try again in a second", node);
+    return unavailable("the identity of {} was revoked as of {}: try again after that", node,
+                       format_rfc3339(*known->revoked_at));
   }
   validity.begins = std::max(validity.begins, earliest);
   return validity;

@@ -4,14 +4,12 @@
 // that it was issued is durable.
 
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
 
 #include "common/loop.h"
 #include "server/api/certificate_maker.h"
-#include "server/api/identity_board.h"
 #include "server/control/engine/controller.h"
 
 namespace hai {
@@ -25,8 +23,7 @@ struct EnrollmentOptions {
 
 class Enrollment {
  public:
-  Enrollment(Loop& loop, Controller& controller, const IdentityBoard& board,
-             EnrollmentOptions options);
+  Enrollment(Loop& loop, Controller& controller, EnrollmentOptions options);
 
   struct Certificate {
     std::string certificate;  // PEM, and its chain
@@ -53,7 +50,6 @@ class Enrollment {
 
   Loop& loop_;
   Controller& controller_;
-  const IdentityBoard& board_;
   const EnrollmentOptions options_;
   std::set<std::string> renewing_;  // nodes whose renewal is under way
   struct Names {

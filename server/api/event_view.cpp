@@ -72,6 +72,20 @@ struct Sentence {
     return fmt::format("{} has a certificate until {}", identity.node,
                        format_rfc3339(identity.expires_at));
   }
+  std::string operator()(const UserRemoved& event) const {
+    return fmt::format("{} is no user any more", event.user);
+  }
+  std::string operator()(const NodeRemoved& event) const {
+    return fmt::format("{} is out of the cluster{}", name_of(event.node), because(event.reason));
+  }
+  std::string operator()(const KnobSet& event) const {
+    return fmt::format("knob {} is set to {}{}", event.setting.name, event.setting.value,
+                       because(event.setting.reason));
+  }
+  std::string operator()(const KnobUnset& event) const {
+    return fmt::format("knob {} is {} again, as configured{}", event.name, event.value,
+                       because(event.reason));
+  }
   std::string operator()(const TokenRevoked&) const { return "a token is revoked"; }
   std::string operator()(const JobSubmitted& event) const {
     return fmt::format("{} submitted: {} node{} of {}, priority {}", event.spec->name,
@@ -204,6 +218,9 @@ std::string subject_of(const ClusterState& state, const EventBody& body) {
   if (JobId job = job_of(body)) return fmt::format("job/{}", job.value);
   if (NodeId node = node_of(body)) return "node/" + Sentence{state}.name_of(node);
   if (const auto* set = std::get_if<UserSet>(&body)) return "user/" + set->user.name;
+  if (const auto* removed = std::get_if<UserRemoved>(&body)) return "user/" + removed->user;
+  if (const auto* set = std::get_if<KnobSet>(&body)) return "knob/" + set->setting.name;
+  if (const auto* unset = std::get_if<KnobUnset>(&body)) return "knob/" + unset->name;
   if (const auto* set = std::get_if<TokenSet>(&body)) return "user/" + set->token.user;
   if (const auto* set = std::get_if<SecretSet>(&body)) return "user/" + set->secret.user;
   if (const auto* removed = std::get_if<SecretRemoved>(&body)) return "user/" + removed->user;

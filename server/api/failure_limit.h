@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "common/host_port.h"
 #include "common/status.h"
 
 namespace hai {
@@ -20,7 +21,7 @@ class FailureLimit {
   // resource_exhausted once the address has failed too often in this minute.
   Status may_try(const std::string& address, Clock::time_point now = Clock::now()) {
     const std::lock_guard lock(mutex_);
-    const auto found = failures_.find(address);
+    const auto found = failures_.find(machine_of(address));
     if (found == failures_.end() || now - found->second.since >= kMinute) return ok();
     if (found->second.count < kFailuresMax) return ok();
     return resource_exhausted("{} attempts from {} failed within a minute: wait for one",
@@ -34,7 +35,7 @@ class FailureLimit {
                     [now](const auto& each) { return now - each.second.since >= kMinute; });
       if (failures_.size() >= kAddressesMax) failures_.clear();
     }
-    Failures& of = failures_[address];
+    Failures& of = failures_[machine_of(address)];
     if (now - of.since >= kMinute) of = {.since = now};
     ++of.count;
   }
@@ -47,7 +48,7 @@ class FailureLimit {
   };
 
   std::mutex mutex_;
-  std::map<std::string, Failures> failures_;
+  std::map<std::string, Failures> failures_;  // by machine_of()
 };
 
 }  // namespace hai

@@ -21,6 +21,13 @@ bool IdentityBoard::follow(const std::vector<Event>& durable, const ClusterState
   return true;
 }
 
+Status identity_revoked(const std::string& node, UnixTime at) {
+  return permission_denied(
+      "the identity of {} was revoked at {}: an administrator must let it join anew (hai node "
+      "token create, hai-agent join)",
+      node, format_rfc3339(at));
+}
+
 Status IdentityBoard::admit(const std::string& node, UnixTime begins) const {
   const std::shared_ptr<const Revoked> revoked = [this] {
     const std::lock_guard lock(mutex_);
@@ -28,11 +35,7 @@ Status IdentityBoard::admit(const std::string& node, UnixTime begins) const {
   }();
   const auto found = revoked->find(node);
   if (found == revoked->end() || begins > found->second) return ok();
-  return permission_denied(
-      "the identity of {} was revoked at {}: an administrator must let it join anew (hai node "
-      "token "
-      "create, hai-agent join)",
-      node, format_rfc3339(found->second));
+  return identity_revoked(node, found->second);
 }
 
 }  // namespace hai

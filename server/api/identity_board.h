@@ -22,6 +22,9 @@
 
 namespace hai {
 
+// What a node is told whose certificate is believed no more.
+Status identity_revoked(const std::string& node, UnixTime at);
+
 class IdentityBoard {
  public:
   // An observer of the event feed. True if there is something new: then open streams are to be

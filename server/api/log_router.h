@@ -12,6 +12,8 @@
 
 namespace hai {
 
+class StoredLogs;
+
 class LogPort {
  public:
   virtual ~LogPort() = default;
@@ -26,7 +28,9 @@ class LogRouter {
   static constexpr Duration kAnswerTimeout = 5s;  // beyond what the request itself waits
   using Done = std::function<void(Result<LogChunk>)>;
 
-  LogRouter(Loop& loop, LogPort& port) : loop_(loop), port_(port) {}
+  // `stored`: where logs are whose node cannot give them; null = nowhere.
+  LogRouter(Loop& loop, LogPort& port, StoredLogs* stored = nullptr)
+      : loop_(loop), port_(port), stored_(stored) {}
   ~LogRouter();
   LogRouter(const LogRouter&) = delete;
   LogRouter& operator=(const LogRouter&) = delete;
@@ -38,6 +42,7 @@ class LogRouter {
   void answered(ConnectionId connection, int64_t request_id, const LogChunk& chunk);
   void disconnected(ConnectionId connection);
   int64_t bytes() const { return bytes_; }  // of logs, ever
+  StoredLogs* stored() const { return stored_; }
 
  private:
   struct Pending {
@@ -50,6 +55,7 @@ class LogRouter {
 
   Loop& loop_;
   LogPort& port_;
+  StoredLogs* const stored_;
   std::map<int64_t, Pending> pending_;
   int64_t last_id_ = 0;
   int64_t bytes_ = 0;

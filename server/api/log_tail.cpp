@@ -4,6 +4,7 @@
 
 #include "common/loop.h"
 #include "server/api/event_feed.h"
+#include "server/api/stored_logs.h"
 
 namespace hai {
 
@@ -11,10 +12,19 @@ namespace {
 
 constexpr int64_t kPieceBytes = 256 << 10;
 constexpr Duration kRetryPause = 500ms;
+constexpr Duration kStoreRetryPause = 2s;  // while the log store has no more and the node is away
+
+// Whether the log may be elsewhere: its node is away, silent, or has forgotten it.
+bool is_of_node(const Status& status) {
+  return status.code() == Code::unavailable || status.code() == Code::deadline_exceeded ||
+         status.code() == Code::not_found;
+}
 
 //   resolving ──attempt and node known──▶ reading ──end or error──▶ ended
 //       │ ▲ no attempt yet, follow            │ node away or rank not there yet, follow
 //       └─┘◀──────────────────────────────────┘
+// What the node cannot give is read from the log store, for a follower until that has no more; then
+// the node is asked again, and goes on at the same byte.
 class LogTail : public std::enable_shared_from_this<LogTail> {
  public:
   using Answer = Done<std::optional<LogPiece>>;
@@ -33,8 +43,10 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   void next(Answer answer) {
     if (has_ended_) return answer(std::optional<LogPiece>());
     answer_ = std::move(answer);
-    if (node_.empty()) {
+    if (!is_resolved_) {
       resolve();
+    } else if (node_failed_) {
+      read_stored();
     } else {
       read();
     }
@@ -62,6 +74,7 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
                                     job.id.value, job.user));
     }
     request_.job = std::to_string(job.id.value);
+    user_ = job.user;
     if (std::exchange(request_.announce, false)) {
       if (Status status = check_rank(job); !status.is_ok()) return fail(status);
       return give(LogPiece{.attempt = request_.attempt, .rank = request_.rank});
@@ -120,7 +133,10 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
                    queries_.controller().state().find(attempt.ranks[rank].place.node)) {
       node_ = node->facts.name;
     }
-    if (node_.empty()) return fail(unavailable("the node of rank {} is not known", key_.rank));
+    is_resolved_ = true;
+    if (node_.empty()) {
+      return chunk_failed(unavailable("the node of rank {} is not known", key_.rank));
+    }
     read();
   }
 
@@ -144,14 +160,69 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     give(LogPiece{std::move(chunk.data), chunk.offset, key_.attempt, key_.rank, end});
   }
 
-  // While the attempt lives, its node may come back or its rank may not be launched yet.
   void chunk_failed(const Status& status) {
+    if (router_.stored() == nullptr || !is_of_node(status)) return give_up(status, kRetryPause);
+    node_failed_ = status;
+    read_stored();
+  }
+
+  // While the attempt lives, its node may come back or its rank may not be launched yet.
+  void give_up(const Status& status, Duration pause) {
     if (!request_.follow || !attempt_is_live_) return fail(status);
     request_.attempt = key_.attempt;
     node_.clear();
-    timer_ = loop_.call_after(kRetryPause, [weak = weak_from_this()] {
+    is_resolved_ = false;
+    node_failed_.reset();
+    timer_ = loop_.call_after(pause, [weak = weak_from_this()] {
       if (auto self = weak.lock()) self->resolve();
     });
+  }
+
+  void read_stored() {
+    router_.stored()->read({.key = key_,
+                            .user = user_,
+                            .offset = request_.offset,
+                            .max_bytes = kPieceBytes,
+                            .tail_bytes = request_.tail_bytes},
+                           later(&LogTail::got_stored));
+  }
+
+  void got_stored(Result<StoredLogPart> result) {
+    if (!result.is_ok()) {
+      // A rank that is just starting has no log anywhere, and will soon.
+      const Duration pause =
+          result.status().code() == Code::not_found ? kRetryPause : kStoreRetryPause;
+      return give_up(Status(node_failed_->code(), fmt::format("{}; {}", node_failed_->message(),
+                                                              result.status().message())),
+                     pause);
+    }
+    StoredLogPart& stored = result.value();
+    LogPiece piece{std::move(stored.part.bytes), stored.part.offset, key_.attempt, key_.rank};
+    const bool is_first = !std::exchange(source_is_told_, true);
+    if (is_first) piece.source = why_not_node() + ": from the log store";
+    if (is_first && !stored.is_whole) piece.until = stored.written_at;
+    if (!piece.data.empty()) {
+      request_.offset = stored.part.next_offset;
+      request_.tail_bytes = 0;
+      return give(std::move(piece));
+    }
+    const bool may_go_on = request_.follow && attempt_is_live_ && !stored.is_whole;
+    if (may_go_on && !is_first) return give_up(*node_failed_, kStoreRetryPause);
+    has_ended_ = piece.end = !may_go_on;
+    give(std::move(piece));
+  }
+
+  std::string why_not_node() const {
+    const Node* node = queries_.controller().state().find_node(node_);
+    if (node == nullptr) return "its node is not known any more";
+    if (node->liveness == Liveness::down) return fmt::format("node {} is down", node_);
+    if (node_failed_->code() == Code::not_found) {
+      return fmt::format("node {} has not kept this log", node_);
+    }
+    if (node_failed_->code() == Code::deadline_exceeded) {
+      return fmt::format("node {} does not answer", node_);
+    }
+    return fmt::format("node {} is not connected", node_);
   }
 
   void wait_for_change() {
@@ -180,7 +251,11 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   LogTailRequest request_;
   Answer answer_;
   RankKey key_;
+  std::string user_;  // whose job it is
   std::string node_;
+  bool is_resolved_ = false;
+  std::optional<Status> node_failed_;  // the log store is read instead
+  bool source_is_told_ = false;
   bool attempt_is_live_ = false;
   bool has_ended_ = false;
   EventFeed::WatchId watch_ = 0;

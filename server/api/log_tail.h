@@ -1,7 +1,11 @@
 #pragma once
 // The log of one rank of one attempt, piece by piece. Only its owner and operators read it. With
 // `follow` it waits for a job that has not started, for more while the rank lives, and for a node
-// that is away; otherwise it ends where the log ends now.
+// that is away; otherwise it ends where the log ends now. What its node cannot give comes from the
+// log store, if there is one.
+
+#include <optional>
+#include <string>
 
 #include "server/api/log_router.h"
 #include "server/api/queries.h"
@@ -26,6 +30,10 @@ struct LogPiece {
   int attempt = 0;
   int rank = 0;
   bool end = false;  // the last one
+  // Of the first piece that does not come from the node: why, and up to when the log is there; no
+  // time = to its end.
+  std::string source = {};
+  std::optional<UnixTime> until = {};
 };
 
 // On the loop's thread.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,12 @@ Result<std::string> name_of(uid_t uid) {
   std::vector<char> text(16 << 10);
   passwd entry{};
   passwd* found = nullptr;
-  if (::getpwuid_r(uid, &entry, text.data(), text.size(), &found) != 0 || found == nullptr) {
+  const int error = ::getpwuid_r(uid, &entry, text.data(), text.size(), &found);
+  if (error != 0) {
+    return unavailable("the server's list of accounts does not say who has the uid {}: {}", uid,
+                       std::strerror(error));
+  }
+  if (found == nullptr) {
     return permission_denied("no account here has the uid {} of the munge credential", uid);
   }
   return std::string(found->pw_name);

@@ -4,11 +4,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "common/host_port.h"
 #include "common/log.h"
 #include "server/api/question_worker.h"
 #include "server/auth/oidc_user.h"
 #include "server/auth/token.h"
-#include "server/control/engine/controller.h"
 
 namespace hai {
 
@@ -34,10 +34,9 @@ UnixTime system_now() {
 
 }  // namespace
 
-OidcSignIn::OidcSignIn(Loop& loop, Controller& controller, OidcConfig config,
-                       std::string client_secret, std::unique_ptr<Fetcher> fetcher)
+OidcSignIn::OidcSignIn(Loop& loop, OidcConfig config, std::string client_secret,
+                       std::unique_ptr<Fetcher> fetcher)
     : loop_(loop),
-      controller_(controller),
       config_(std::move(config)),
       fetcher_(fetcher ? std::move(fetcher) : std::make_unique<CurlFetcher>(config_.ca)),
       provider_(config_, std::move(client_secret), *fetcher_, system_now),
@@ -60,15 +59,16 @@ bool OidcSignIn::is_own_path(std::string_view next) {
 template <typename T>
 void OidcSignIn::ask(const std::string& address, std::function<Result<T>()> question,
                      Done<T> done) {
-  auto answer = [this, address, done](Result<T> result) {
-    if (const auto found = under_way_.find(address); --found->second == 0) under_way_.erase(found);
+  const std::string machine = machine_of(address);
+  auto answer = [this, machine, done](Result<T> result) {
+    if (const auto found = under_way_.find(machine); --found->second == 0) under_way_.erase(found);
     done(std::move(result));
   };
   const auto refuse = [this, done](Status status) {
     loop_.post([done, status = std::move(status)] { done(status); });
   };
   const int most = address.empty() ? kOfDevicesMax : kOfAnAddressMax;
-  if (const auto found = under_way_.find(address);
+  if (const auto found = under_way_.find(machine);
       found != under_way_.end() && found->second >= most) {
     return refuse(
         resource_exhausted("{} sign-ins are under way from there: try again in a moment", most));
@@ -80,7 +80,7 @@ void OidcSignIn::ask(const std::string& address, std::function<Result<T>()> ques
   if (!is_taken) {
     return refuse(resource_exhausted("too many people sign in at once: try again in a moment"));
   }
-  ++under_way_[address];
+  ++under_way_[machine];
 }
 
 void OidcSignIn::begin(const std::string& address, const std::string& next,
@@ -180,13 +180,12 @@ void OidcSignIn::finish_device(const std::string& device_code, Done<Person> done
 }
 
 Result<Person> OidcSignIn::person_of(const Claims& claims) const {
-  const Result<User> user = user_of(claims, config_, controller_.state().find_user(claims.user));
-  if (!user.is_ok()) return user.status();
+  RETURN_IF_ERROR(check_user_name(claims, config_));
   log_info("oidc_sign_in", {{"user", claims.user}, {"subject", claims.subject}});
-  return Person{.user = user.value().name,
+  return Person{.user = claims.user,
                 .label = "signed in at " + config_.name,
-                .role = user.value().role,
-                .groups = user.value().groups,
+                .account = [claims, config = config_](
+                               User user) { return account_of(claims, config, std::move(user)); },
                 .may_be_new = config_.create_users};
 }
 

@@ -31,7 +31,7 @@ class OidcSignIn final : public SignInProvider {
   static constexpr size_t kNextMax = 1'024;
 
   // `fetcher`: nullptr = over the network.
-  OidcSignIn(Loop& loop, Controller& controller, OidcConfig config, std::string client_secret,
+  OidcSignIn(Loop& loop, OidcConfig config, std::string client_secret,
              std::unique_ptr<Fetcher> fetcher = nullptr);
   ~OidcSignIn() override;
   OidcSignIn(const OidcSignIn&) = delete;
@@ -83,10 +83,9 @@ class OidcSignIn final : public SignInProvider {
   Result<Person> person_of(const Claims& claims) const;
 
   Loop& loop_;
-  Controller& controller_;
   const OidcConfig config_;
   const TicketSeal seal_;
-  std::map<std::string, int> under_way_;  // by address
+  std::map<std::string, int> under_way_;  // by machine_of()
   std::array<Poll, kPolls> polls_;
   const std::unique_ptr<Fetcher> fetcher_;
   OidcProvider provider_;                   // the worker's

@@ -13,6 +13,8 @@ struct OpenStreams::State {
     std::string user;
     Kind kind;
     End end;
+    std::optional<Sight> shows;
+    bool was_operator = false;  // its caller, since it began
   };
   struct Count {
     size_t all = 0;
@@ -45,12 +47,16 @@ struct OpenStreams::State {
   int64_t last_id = 0;
 };
 
-OpenStreams::OpenStreams(const CallerBoard& callers, Limits limits)
-    : callers_(callers), state_(std::make_shared<State>(limits)) {}
+OpenStreams::OpenStreams(const CallerBoard& callers, Limits limits, SightOf sight_of)
+    : callers_(callers),
+      sight_of_(std::move(sight_of)),
+      state_(std::make_shared<State>(limits)) {}
 OpenStreams::~OpenStreams() = default;
 
-Result<OpenStreams::Place> OpenStreams::open(const Caller& caller, Kind kind, End end) {
+Result<OpenStreams::Place> OpenStreams::open(const Caller& caller, Kind kind, End end,
+                                             std::optional<Sight> shows) {
   std::string user = callers_.user_of(caller);
+  const std::optional<Actor> actor = callers_.actor_of(caller);
   const std::string hash = caller.token_hash;
   const std::lock_guard lock(state_->mutex);
   State::Count& count = state_->counts[user];
@@ -65,7 +71,11 @@ Result<OpenStreams::Place> OpenStreams::open(const Caller& caller, Kind kind, En
   ++count.all;
   if (kind == Kind::log) ++count.logs;
   const int64_t id = ++state_->last_id;
-  state_->streams[hash].emplace(id, State::Stream{std::move(user), kind, std::move(end)});
+  state_->streams[hash].emplace(id, State::Stream{.user = std::move(user),
+                                                  .kind = kind,
+                                                  .end = std::move(end),
+                                                  .shows = std::move(shows),
+                                                  .was_operator = actor && actor->is_operator()});
   return Place(nullptr, [state = state_, hash, id](void*) { state->remove(hash, id); });
 }
 
@@ -75,20 +85,42 @@ void OpenStreams::check() {
     const std::lock_guard lock(state_->mutex);
     for (const auto& [hash, streams] : state_->streams) hashes.push_back(hash);
   }
+  // Whose jobs everybody sees takes a look at all users: only after one has changed.
+  const int64_t version = callers_.accounts_version();
+  const bool look_at_sight = std::exchange(accounts_seen_, version) != version;
   for (const std::string& hash : hashes) {
-    const Status status = callers_.check({.token_hash = hash});
-    if (status.is_ok()) continue;
-    std::vector<End> ends;
-    {
-      const std::lock_guard lock(state_->mutex);
-      const auto found = state_->streams.find(hash);
-      if (found == state_->streams.end()) continue;
-      for (auto& [id, stream] : found->second) {
-        if (stream.end) ends.push_back(std::exchange(stream.end, nullptr));
+    for (const auto& [end, why] : take_ended(hash, look_at_sight)) end(why);
+  }
+}
+
+// Those of this caller that end now, and why; they are not asked for again.
+std::vector<std::pair<OpenStreams::End, Status>> OpenStreams::take_ended(const std::string& hash,
+                                                                         bool look_at_sight) {
+  const Caller caller{.token_hash = hash};
+  const Status admitted = callers_.check(caller);
+  const std::optional<Actor> actor = callers_.actor_of(caller);
+  // Who may see more by now goes on seeing what he asked for.
+  std::optional<Sight> as_user;
+  if (actor && look_at_sight) as_user = sight_of_({.user = actor->user, .role = Role::user});
+  std::vector<std::pair<End, Status>> ended;
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->streams.find(hash);
+  if (found == state_->streams.end()) return ended;
+  for (auto& [id, stream] : found->second) {
+    Status status = admitted;
+    if (status.is_ok() && actor && stream.shows) {
+      stream.was_operator = stream.was_operator || actor->is_operator();
+      if (stream.was_operator && !actor->is_operator()) {
+        status = permission_denied("{} is no operator any more: connect again", actor->user);
+      } else if (stream.shows->is_limited() && as_user && *as_user != *stream.shows) {
+        status = aborted("what you may see has changed: connect again");
       }
     }
-    for (const End& end : ends) end(status);
+    if (!status.is_ok() && stream.end) {
+      ended.emplace_back(std::exchange(stream.end, nullptr), status);
+    }
   }
+  return ended;
 }
 
 }  // namespace hai

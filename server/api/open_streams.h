@@ -1,13 +1,17 @@
 #pragma once
 // The streams that are open: so many each user may have, and each ends when its caller would not be
-// let in any more. They are opened and ended on the loop's thread, and may be dropped on any.
+// let in any more, or would not be shown what it shows. They are opened and ended on the loop's
+// thread, and may be dropped on any.
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/status.h"
+#include "server/api/sight.h"
 #include "server/api/source.h"
 #include "server/control/command.h"
 
@@ -26,18 +30,27 @@ class OpenStreams {
   using Place = std::shared_ptr<void>;
   // Called at most once, on the loop's thread, with why the caller is not let in any more.
   using End = std::function<void(const Status&)>;
+  // Whose jobs somebody sees now. On the loop's thread.
+  using SightOf = std::function<Sight(const Actor&)>;
 
-  OpenStreams(const CallerBoard& callers, Limits limits);
+  OpenStreams(const CallerBoard& callers, Limits limits, SightOf sight_of);
   ~OpenStreams();
 
-  // resource_exhausted if the user has as many as he may.
-  Result<Place> open(const Caller& caller, Kind kind, End end);
-  // Ends the streams of callers who would not be let in now.
+  // resource_exhausted if the user has as many as he may. A stream that looks only at its beginning
+  // at what its caller may see says `shows`: whose jobs it shows as long as it lives. It ends when
+  // that has changed, or its caller is no operator any more. Without `shows` it asks anew for each
+  // answer.
+  Result<Place> open(const Caller& caller, Kind kind, End end, std::optional<Sight> shows = {});
+  // Ends the streams of callers who would not be let in now, or not be shown the same.
   void check();
 
  private:
   struct State;
+  std::vector<std::pair<End, Status>> take_ended(const std::string& hash, bool look_at_sight);
+
   const CallerBoard& callers_;
+  const SightOf sight_of_;
+  int64_t accounts_seen_ = 0;
   const std::shared_ptr<State> state_;
 };
 
@@ -46,12 +59,14 @@ template <typename T>
 class GuardedSource : public std::enable_shared_from_this<GuardedSource<T>> {
  public:
   static Source<T> make(OpenStreams& streams, const Caller& caller, OpenStreams::Kind kind,
-                        Source<T> source) {
+                        Source<T> source, std::optional<Sight> shows = {}) {
     auto guarded = std::make_shared<GuardedSource<T>>(std::move(source));
-    Result<OpenStreams::Place> place =
-        streams.open(caller, kind, [weak = guarded->weak_from_this()](const Status& why) {
+    Result<OpenStreams::Place> place = streams.open(
+        caller, kind,
+        [weak = guarded->weak_from_this()](const Status& why) {
           if (auto self = weak.lock()) self->end(why);
-        });
+        },
+        std::move(shows));
     if (!place.is_ok()) return [why = place.status()](Done<std::optional<T>> done) { done(why); };
     guarded->place_ = std::move(place).value();
     return [guarded](Done<std::optional<T>> done) { guarded->pull(std::move(done)); };

@@ -23,6 +23,7 @@ class Advisor;
 class Enrollment;
 class Observatory;
 class Queries;
+class AccountChanges;
 class SignInDesk;
 
 // Writes the answer into an empty message.
@@ -73,6 +74,7 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
   CALL(DeleteQuota, DeleteQuotaRequest, DeleteQuotaReply)                      \
   CALL(ListUsers, ListUsersRequest, ListUsersReply)                            \
   CALL(SetUser, SetUserRequest, User)                                          \
+  CALL(RemoveUser, RemoveUserRequest, RemoveUserReply)                         \
   CALL(CreateToken, CreateTokenRequest, CreateTokenReply)                      \
   CALL(ListTokens, ListTokensRequest, ListTokensReply)                         \
   CALL(RevokeToken, RevokeTokenRequest, RevokeTokenReply)                      \
@@ -88,6 +90,9 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
   CALL(JoinNode, JoinNodeRequest, NodeCertificate)                             \
   CALL(ListNodeIdentities, ListNodeIdentitiesRequest, ListNodeIdentitiesReply) \
   CALL(RevokeNodeIdentity, RevokeNodeIdentityRequest, NodeIdentity)            \
+  CALL(ListKnobs, ListKnobsRequest, ListKnobsReply)                            \
+  CALL(SetKnob, SetKnobRequest, Knob)                                          \
+  CALL(UnsetKnob, UnsetKnobRequest, Knob)                                      \
   CALL(ListAudit, ListAuditRequest, ListAuditReply)
 
 class Operations {
@@ -101,6 +106,7 @@ class Operations {
     Enrollment& enrollment;
     std::string server_address;  // what Cluster.leader says
     SignInDesk& sign_in;
+    AccountChanges& accounts;
   };
   explicit Operations(Parts parts) : parts_(std::move(parts)) {}
 

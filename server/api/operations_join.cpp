@@ -56,29 +56,27 @@ Result<std::string> list_of(const std::string& text) {
   return format_hostlist(std::move(names).value());
 }
 
+// Without its secret, whose it is, and when it ends.
 Result<Token> token_of(const v1::CreateJoinTokenRequest& request) {
   RETURN_IF_ERROR(check_sentence("label", request.label()));
-  const Result<Duration> ttl = ttl_of(request.ttl());
-  RETURN_IF_ERROR(ttl.status());
   Result<std::string> nodes = list_of(request.nodes());
   RETURN_IF_ERROR(nodes.status());
   Token token{.label = request.label(), .kind = TokenKind::join, .scope = TokenScope::read};
-  token.expires_at = UnixTime{} + ttl.value();  // from when it is made
   token.nodes = std::move(nodes).value();
   token.uses_left = request.uses() == 0 ? 1 : request.uses();
   return token;
 }
 
-// `read` what only people of this role see.
+// What only people of this role may ask for.
 template <typename Reply>
 void read_as(Controller& controller, const Caller& caller, Role role, std::string_view what,
-             Answer<Reply> answer,
-             std::function<void(const ClusterState&, const Answer<Reply>&)> read) {
+             const Answer<Reply>& answer,
+             std::function<void(const ClusterState&, const Actor&)> read) {
   controller.read(
       caller,
       [role, what, answer, read](const Controller::ReadContext& context, const Actor& actor) {
-        if (actor.role >= role) return read(context.state, answer);
-        answer(permission_denied("only {}s see {}", to_string(role), what));
+        if (actor.role >= role) return read(context.state, actor);
+        answer(permission_denied("{} are for {}s only", what, to_string(role)));
       },
       [answer](const Status& status) { answer(status); });
 }
@@ -90,20 +88,18 @@ Prepared<v1::CreateJoinTokenReply> Operations::CreateJoinToken(
     const v1::CreateJoinTokenRequest& request) {
   const Result<Token> asked = token_of(request);
   RETURN_IF_ERROR(asked.status());
-  return [this, asked = asked.value()](const Caller& caller,
-                                       Answer<v1::CreateJoinTokenReply> answer) {
-    parts_.queries.who_am_i(caller, [this, caller, asked, answer](const Result<WhoAmIView>& me) {
-      if (!me.is_ok()) return answer(me.status());
-      if (me.value().user.role != Role::admin) {
-        return answer(permission_denied("only admins say which machines may join"));
-      }
+  const Result<Duration> ttl = ttl_of(request.ttl());
+  RETURN_IF_ERROR(ttl.status());
+  return [this, asked = asked.value(), ttl = ttl.value()](const Caller& caller,
+                                                          Answer<v1::CreateJoinTokenReply> answer) {
+    const auto create = [this, caller, asked, ttl, answer](const ClusterState&, const Actor& me) {
       if (const Status can = parts_.enrollment.check_can_issue(); !can.is_ok()) return answer(can);
       const std::string secret = make_token_secret();
       Token token = asked;
       token.hash = hash_token(secret);
-      token.user = me.value().user.name;
+      token.user = me.user;
       token.created_at = parts_.loop.wall_now();
-      token.expires_at = token.created_at + (*asked.expires_at - UnixTime{});
+      token.expires_at = token.created_at + ttl;
       parts_.actions.add_token(
           caller, token,
           answer_with<CommandReply>(
@@ -111,7 +107,9 @@ Prepared<v1::CreateJoinTokenReply> Operations::CreateJoinToken(
                 to_proto(token, *reply.mutable_token());
                 reply.set_secret(secret);
               }));
-    });
+    };
+    read_as<v1::CreateJoinTokenReply>(parts_.queries.controller(), caller, Role::admin,
+                                      "join tokens", answer, create);
   };
 }
 
@@ -121,15 +119,15 @@ Prepared<v1::ListJoinTokensReply> Operations::ListJoinTokens(const v1::ListJoinT
         answer, [](const std::vector<Token>& tokens, v1::ListJoinTokensReply& reply) {
           for (const Token& token : tokens) to_proto(token, *reply.add_tokens());
         });
-    read_as<v1::ListJoinTokensReply>(
-        parts_.queries.controller(), caller, Role::admin, "join tokens", answer,
-        [done](const ClusterState& state, const Answer<v1::ListJoinTokensReply>&) {
-          std::vector<Token> tokens;
-          for (const auto& [hash, token] : state.tokens()) {
-            if (token.kind == TokenKind::join) tokens.push_back(token);
-          }
-          done(std::move(tokens));
-        });
+    read_as<v1::ListJoinTokensReply>(parts_.queries.controller(), caller, Role::admin,
+                                     "join tokens", answer,
+                                     [done](const ClusterState& state, const Actor&) {
+                                       std::vector<Token> tokens;
+                                       for (const auto& [hash, token] : state.tokens()) {
+                                         if (token.kind == TokenKind::join) tokens.push_back(token);
+                                       }
+                                       done(std::move(tokens));
+                                     });
   };
 }
 
@@ -138,14 +136,13 @@ Prepared<v1::RevokeJoinTokenReply> Operations::RevokeJoinToken(
   return [this, id = request.id()](const Caller& caller, Answer<v1::RevokeJoinTokenReply> answer) {
     read_as<v1::RevokeJoinTokenReply>(
         parts_.queries.controller(), caller, Role::admin, "join tokens", answer,
-        [this, caller, id](const ClusterState& state,
-                           const Answer<v1::RevokeJoinTokenReply>& reply) {
+        [this, caller, id, answer](const ClusterState& state, const Actor&) {
           for (const auto& [hash, token] : state.tokens()) {
             if (token.kind != TokenKind::join || token_id(hash) != id) continue;
             return parts_.queries.controller().submit(caller, hai::RevokeToken{hash},
-                                                      answer_done(reply));
+                                                      answer_done(answer));
           }
-          reply(not_found("join token {} does not exist", id.substr(0, 64)));
+          answer(not_found("join token {} does not exist", id.substr(0, 64)));
         });
   };
 }
@@ -180,13 +177,14 @@ Prepared<v1::ListNodeIdentitiesReply> Operations::ListNodeIdentities(
         answer, [](const std::vector<NodeIdentity>& all, v1::ListNodeIdentitiesReply& reply) {
           for (const NodeIdentity& each : all) to_proto(each, *reply.add_identities());
         });
-    read_as<v1::ListNodeIdentitiesReply>(
-        parts_.queries.controller(), caller, Role::operator_, "the identities of nodes", answer,
-        [done](const ClusterState& state, const Answer<v1::ListNodeIdentitiesReply>&) {
-          std::vector<NodeIdentity> all;
-          for (const auto& [node, identity] : state.identities()) all.push_back(identity);
-          done(std::move(all));
-        });
+    read_as<v1::ListNodeIdentitiesReply>(parts_.queries.controller(), caller, Role::operator_,
+                                         "the identities of nodes", answer,
+                                         [done](const ClusterState& state, const Actor&) {
+                                           std::vector<NodeIdentity> all;
+                                           for (const auto& [node, identity] : state.identities())
+                                             all.push_back(identity);
+                                           done(std::move(all));
+                                         });
   };
 }
 

@@ -1,9 +1,11 @@
 // Users, tokens and quotas.
 
+#include "server/api/account_changes.h"
 #include "server/api/actions.h"
 #include "server/api/answers.h"
 #include "server/api/operations.h"
 #include "server/api/sign_in.h"
+#include "server/api/text_limits.h"
 #include "server/api/words.h"
 #include "server/auth/token.h"
 #include "server/control/engine/controller.h"
@@ -12,12 +14,23 @@ namespace hai {
 
 namespace {
 
-// What the request leaves out stays as it is.
-Result<User> changed_user(const std::vector<User>& users, const v1::SetUserRequest& request) {
-  User user{.name = request.name()};
-  for (const User& known : users) {
-    if (known.name == request.name()) user = known;
+constexpr size_t kUserGroupsMax = 64;
+
+Status check_user(const User& user) {
+  RETURN_IF_ERROR(check_person("user name", user.name));
+  if (user.groups.size() > kUserGroupsMax) {
+    return invalid_argument("a user is in {} groups at most, {} given", kUserGroupsMax,
+                            user.groups.size());
   }
+  for (const std::string& group : user.groups) {
+    RETURN_IF_ERROR(check_person("user group", group));
+  }
+  return ok();
+}
+
+// What the request leaves out stays as it is.
+Result<std::optional<User>> changed_user(const User* known, const v1::SetUserRequest& request) {
+  User user = known == nullptr ? User{.name = request.name()} : *known;
   if (request.has_role()) {
     const Result<Role> role = kRoles.read("role", request.role());
     if (!role.is_ok()) return role.status();
@@ -25,7 +38,8 @@ Result<User> changed_user(const std::vector<User>& users, const v1::SetUserReque
   }
   if (request.has_active()) user.active = request.active();
   if (request.set_groups()) user.groups = {request.groups().begin(), request.groups().end()};
-  return user;
+  RETURN_IF_ERROR(check_user(user));
+  return std::optional(std::move(user));
 }
 
 struct QuotaName {
@@ -81,22 +95,10 @@ Result<NewToken> new_token(const v1::CreateTokenRequest& request, const SignInDe
   return wanted;
 }
 
-TokenScope scope_of(Role role) {
-  switch (role) {
-    case Role::user:
-      return TokenScope::submit;
-    case Role::operator_:
-      return TokenScope::operate;
-    case Role::admin:
-      break;
-  }
-  return TokenScope::admin;
-}
-
 // Without a wish as much as the user's role and the maker's own token allow.
 Result<TokenScope> scope_for(std::optional<TokenScope> wanted, const User& user,
                              const Actor& maker) {
-  const TokenScope most = scope_of(user.role);
+  const TokenScope most = widest_scope(user.role);
   if (!wanted) return std::min(most, maker.scope);
   if (*wanted <= most) return *wanted;
   return invalid_argument("scope: {} is {} {}, whose tokens are for {} at most, not for {}",
@@ -162,22 +164,21 @@ Prepared<v1::ListUsersReply> Operations::ListUsers(const v1::ListUsersRequest&) 
 
 Prepared<v1::User> Operations::SetUser(const v1::SetUserRequest& request) {
   return [this, request](const Caller& caller, Answer<v1::User> answer) {
-    parts_.queries.list_users(
-        caller, [this, caller, request, answer](Result<std::vector<User>> users) {
-          if (!users.is_ok()) return answer(users.status());
-          Result<User> user = changed_user(users.value(), request);
-          if (!user.is_ok()) return answer(user.status());
-          parts_.actions.set_user(
-              caller, user.value(),
-              answer_with<CommandReply>(
-                  answer, [user = user.value()](const CommandReply&, v1::User& reply) {
-                    to_proto(user, reply);
-                  }));
-        });
+    parts_.accounts.run(
+        caller, request.name(),
+        [request](const User* known) { return changed_user(known, request); },
+        answer_with<User>(answer,
+                          [](const User& user, v1::User& reply) { to_proto(user, reply); }));
   };
 }
 
 // The secret is in this answer and nowhere else: only its hash is kept.
+Prepared<v1::RemoveUserReply> Operations::RemoveUser(const v1::RemoveUserRequest& request) {
+  return [this, name = request.name()](const Caller& caller, Answer<v1::RemoveUserReply> answer) {
+    parts_.accounts.remove(caller, name, answer_done(answer));
+  };
+}
+
 Prepared<v1::CreateTokenReply> Operations::CreateToken(const v1::CreateTokenRequest& request) {
   Result<NewToken> wanted = new_token(request, parts_.sign_in.rules());
   if (!wanted.is_ok()) return wanted.status();

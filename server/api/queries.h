@@ -101,8 +101,6 @@ class Queries {
     return Sight::of(visibility_, state, actor);
   }
   Visibility visibility() const { return visibility_; }
-  // Whether that is still what a stream of this user's was begun with.
-  bool sees_still(const User& user, const Sight& sight) const;
 
   // `job` is an id, or a name: the caller's unfinished job of that name, else his latest.
   void get_job(const Caller& caller, const std::string& job, Done<JobView> done);

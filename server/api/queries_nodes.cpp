@@ -52,6 +52,7 @@ ClusterSummary summarize(const Controller::ReadContext& context) {
                          .last_seq = context.state.last_seq(),
                          .version = std::string(version())};
   for (const auto& [id, node] : context.state.nodes()) {
+    if (node.removed_at) continue;
     if (node.liveness == Liveness::up) {
       summary.gpus_reserved += without(node.held_gpus(), node.used_gpus()).count();
     } else {
@@ -83,7 +84,7 @@ void Queries::list_nodes(const Caller& caller, const NodeListRequest& request,
         const Sight sight = sight_of(context.state, actor);
         std::vector<const Node*> found;
         for (const auto& [id, node] : context.state.nodes()) {
-          if (matches(node, request)) found.push_back(&node);
+          if (!node.removed_at && matches(node, request)) found.push_back(&node);
         }
         std::ranges::sort(found, {}, [](const Node* node) { return node->facts.name; });
         NodePage page;

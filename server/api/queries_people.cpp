@@ -17,7 +17,7 @@ QuotaView view_quota(const ClusterState& state, const Quota& quota) {
 // Level by level in each group that has nodes.
 std::vector<QuotaView> quotas_in_force(const ClusterState& state, const User& user) {
   std::set<std::string> groups;
-  for (const auto& [id, node] : state.nodes()) groups.insert(node.facts.group);
+  for (const auto& [group, sizes] : state.node_census().groups()) groups.insert(group);
   std::vector<QuotaView> quotas;
   for (const std::string& group : groups) {
     for (Priority priority : kPriorities) {
@@ -129,11 +129,6 @@ void Queries::list_secrets(const Caller& caller, const std::string& user,
         done(std::move(secrets));
       },
       done);
-}
-
-bool Queries::sees_still(const User& user, const Sight& sight) const {
-  const Role role = sight.is_limited() ? Role::user : user.role;
-  return sight_of(controller_.state(), {.user = user.name, .role = role}) == sight;
 }
 
 }  // namespace hai

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/whole_number.h"
+#include "server/api/text_limits.h"
 
 namespace hai {
 
@@ -12,12 +13,6 @@ constexpr std::string_view kJob = "job ";
 constexpr std::string_view kOf = " of ";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-// As names of users may have it.
-bool is_of_name(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
-         c == '-' || c == '@';
-}
-
 // A job's title at the beginning of a text.
 struct Title {
   size_t number_end = 0;  // after "job 17"; 0 = there is none
@@ -37,8 +32,7 @@ Title title_at(std::string_view text) {
   if (!text.substr(title.end).starts_with(kOf)) return title;
   const size_t begin = title.end + kOf.size();
   size_t end = begin;
-  while (end < text.size() && is_of_name(text[end])) ++end;
-  // "of ann." ends a sentence.
+  while (end < text.size() && is_person_char(text[end])) ++end;
   title.user = text.substr(begin, end - begin);
   title.end = end;
   return title;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/api/account_changes.h"
 #include "server/api/caller_board.h"
+#include "server/api/words.h"
 #include "server/auth/token.h"
 #include "server/control/engine/controller.h"
 #include "server/control/verbs/tokens.h"
@@ -19,22 +21,41 @@ Result<std::optional<User>> changed_user(const User* known, const Person& person
     return permission_denied("{} is no user here: an administrator makes one (hai user set)",
                              person.user);
   }
+  if (known != nullptr && !known->active) {
+    return permission_denied("user {} is not active", person.user);
+  }
   User user = known == nullptr ? User{.name = person.user} : *known;
-  if (person.role) user.role = *person.role;
-  if (person.groups) user.groups = *person.groups;
+  if (person.account) user = person.account(std::move(user));
   if (known != nullptr && user == *known) return std::optional<User>();
   return std::optional(std::move(user));
 }
 
-// The sessions of the user that end so that there is place for another one.
-std::vector<std::string> oldest_sessions(const ClusterState& state, const std::string& user) {
+// The sessions of the user that end so that there is place for another one: those that are over,
+// then of those that may do the least the oldest. None that may do more than the new one, or a
+// token that only reads could end them all: resource_exhausted if there are no others.
+Result<std::vector<std::string>> sessions_to_end(const ClusterState& state, const Person& person,
+                                                 UnixTime now) {
+  const User* user = state.find_user(person.user);
+  const TokenScope most = widest_scope(user == nullptr ? Role::user : user->role);
+  // What he may do by a token: nothing by one that is over.
+  const auto power = [&](const Token& token) {
+    return token.is_over(now) ? -1 : static_cast<int>(std::min(token.scope, most));
+  };
   std::vector<const Token*> sessions;
   for (const auto& [hash, token] : state.tokens()) {
-    if (token.user == user && token.kind == TokenKind::session) sessions.push_back(&token);
+    if (token.user == person.user && token.kind == TokenKind::session) sessions.push_back(&token);
   }
-  std::ranges::sort(sessions, {}, [](const Token* token) { return token->created_at; });
+  std::ranges::sort(sessions, {}, [&](const Token* token) {
+    return std::pair(power(*token), token->created_at);
+  });
   std::vector<std::string> hashes;
   for (size_t i = 0; i + SignInDesk::kSessionsMax <= sessions.size(); ++i) {
+    if (power(*sessions[i]) > static_cast<int>(std::min(person.scope, most))) {
+      return resource_exhausted(
+          "{} has {} sessions, which is the most, and all of them may do more than this one: sign "
+          "out of one (hai logout), or end one (hai token list, hai token revoke)",
+          person.user, sessions.size());
+    }
     hashes.push_back(sessions[i]->hash);
   }
   return hashes;
@@ -119,26 +140,36 @@ void SignInDesk::end(const Caller& caller, Done<CommandReply> done) {
       done);
 }
 
+// Only who changes by it waits for other changes of his account.
 void SignInDesk::open(Person person, Done<Session> done) {
   parts_.controller.read(
       kServer,
       [this, person = std::move(person), done](const Controller::ReadContext& context,
                                                const Actor&) {
-        const User* known = context.state.find_user(person.user);
-        Result<std::optional<User>> changed = changed_user(known, person);
+        const auto change = [person](const User* known) { return changed_user(known, person); };
+        const Result<std::optional<User>> changed = change(context.state.find_user(person.user));
         if (!changed.is_ok()) return done(changed.status());
-        if (known != nullptr && !known->active) {
-          return done(permission_denied("user {} is not active", person.user));
-        }
-        for (const std::string& hash : oldest_sessions(context.state, person.user)) {
+        if (!changed.value()) return admit(person, done);
+        parts_.accounts.run(kServer, person.user, change,
+                            [this, person, done](const Result<User>& user) {
+                              if (!user.is_ok()) return done(user.status());
+                              admit(person, done);
+                            });
+      },
+      done);
+}
+
+void SignInDesk::admit(const Person& person, Done<Session> done) {
+  parts_.controller.read(
+      kServer,
+      [this, person, done](const Controller::ReadContext& context, const Actor&) {
+        const Result<std::vector<std::string>> over =
+            sessions_to_end(context.state, person, parts_.loop.wall_now());
+        if (!over.is_ok()) return done(over.status());
+        for (const std::string& hash : over.value()) {
           parts_.controller.submit(kServer, RevokeToken{hash}, [](const Result<CommandReply>&) {});
         }
-        if (!changed.value()) return add_session(person, done);
-        parts_.controller.submit(kServer, SetUser{*changed.value()},
-                                 [this, person, done](Result<CommandReply> set) {
-                                   if (!set.is_ok()) return done(set.status());
-                                   add_session(person, done);
-                                 });
+        add_session(person, done);
       },
       done);
 }

@@ -14,6 +14,7 @@
 
 namespace hai {
 
+class AccountChanges;
 class CallerBoard;
 class Controller;
 
@@ -23,9 +24,8 @@ struct Person {
   std::string label;  // of the session: how he did it
   TokenScope scope = TokenScope::admin;
   std::optional<UnixTime> expires_at = {};  // of what he proved it with: the session ends no later
-  // What the one who vouches for him says that he is; none = as it stands here.
-  std::optional<Role> role = {};
-  std::optional<std::vector<std::string>> groups = {};
+  // His account as the one who vouches for him wants it, made of the one here; null = as it is.
+  std::function<User(User)> account = nullptr;
   bool may_be_new = false;  // then he becomes a user here
 };
 
@@ -54,7 +54,8 @@ using DecodeMunge = std::function<void(std::string credential, Done<std::string>
 class SignInDesk {
  public:
   static constexpr Duration kSessionMax = 12h;
-  static constexpr size_t kSessionsMax = 50;  // of one user: then his oldest ends
+  // Of one user: then the oldest of those ends that may do the least, and no more than the new one.
+  static constexpr size_t kSessionsMax = 50;
 
   struct Rules {
     Duration token_ttl = 24h * 90;  // of tokens that are made without one
@@ -65,6 +66,7 @@ class SignInDesk {
     Loop& loop;
     Controller& controller;
     const CallerBoard& callers;
+    AccountChanges& accounts;
     Rules rules = {};
     DecodeMunge munge = nullptr;         // null = not configured
     SignInProvider* provider = nullptr;  // null = not configured
@@ -93,6 +95,8 @@ class SignInDesk {
   void open(Person person, Done<Session> done);
 
  private:
+  // Makes place for the session, then adds it.
+  void admit(const Person& person, Done<Session> done);
   void add_session(const Person& person, Done<Session> done);
 
   const Parts parts_;

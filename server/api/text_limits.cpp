@@ -6,14 +6,10 @@
 
 namespace hai {
 
-namespace {
-
-bool is_name_char(char c) {
+bool is_person_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-         c == '_' || c == '-' || c == '@';
+         c == '_' || c == '-' || c == '@' || c == '+';
 }
-
-}  // namespace
 
 Status check_sentence(std::string_view what, std::string_view text) {
   if (text.size() > kReasonBytesMax) {
@@ -28,8 +24,8 @@ Status check_person(std::string_view what, std::string_view name) {
     return invalid_argument("{} has {} characters, allowed is 1 to {}", what, name.size(),
                             kNameBytesMax);
   }
-  if (std::ranges::all_of(name, is_name_char)) return ok();
-  return invalid_argument("{} may have letters, digits and . _ - @ only", what);
+  if (std::ranges::all_of(name, is_person_char)) return ok();
+  return invalid_argument("{} may have letters, digits and . _ - @ + only", what);
 }
 
 }  // namespace hai

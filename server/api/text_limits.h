@@ -14,7 +14,8 @@ inline constexpr size_t kNameBytesMax = 64;
 
 // A sentence: at most kReasonBytesMax bytes of UTF-8 without control characters.
 Status check_sentence(std::string_view what, std::string_view text);
-// Of users, user groups and quotas: letters, digits, '.', '_', '-', '@', 1 to kNameBytesMax bytes.
+// Of users, user groups and quotas: letters, digits and . _ - @ +, 1 to kNameBytesMax bytes.
+bool is_person_char(char c);
 Status check_person(std::string_view what, std::string_view name);
 
 }  // namespace hai

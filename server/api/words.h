@@ -40,6 +40,19 @@ struct Words {
   }
 };
 
+// The scope of tokens that lets its user be all that he is.
+constexpr TokenScope widest_scope(Role role) {
+  switch (role) {
+    case Role::user:
+      return TokenScope::submit;
+    case Role::operator_:
+      return TokenScope::operate;
+    case Role::admin:
+      break;
+  }
+  return TokenScope::admin;
+}
+
 inline constexpr Words kJobStates{JobState::queued, JobState::stopped};
 inline constexpr Words kAttemptStates{AttemptState::placed, AttemptState::lost};
 inline constexpr Words kPendingCodes{PendingCode::held, PendingCode::not_considered};

@@ -1,7 +1,6 @@
 #include "server/auth/id_token.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "server/auth/base64url.h"

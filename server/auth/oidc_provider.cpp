@@ -74,7 +74,11 @@ Status refusal(int http_status, const Json& answer) {
   }
   if (http_status >= 500) return unavailable("the identity provider answers {}", http_status);
   const std::string what = error.empty() ? std::to_string(http_status) : short_text(error);
-  return failed_precondition("the identity provider refuses this server: {}", what);
+  return failed_precondition(
+      "the identity provider refuses this server ({}): an administrator compares oidc.client_id "
+      "and "
+      "the client's secret with what the provider has",
+      what);
 }
 
 }  // namespace
@@ -196,7 +200,12 @@ Result<Json> OidcProvider::ask(const std::string& url, Form form) {
 // A key that is not known may be a new one: then its keys are fetched, but not for everybody who
 // makes tokens up.
 Result<Claims> OidcProvider::check(const std::string& token, const IdTokenRules& rules) {
-  if (!keys_ || now_() >= keys_fetched_ + kDocumentAgeMax) RETURN_IF_ERROR(load_keys());
+  if (!keys_ || now_() >= keys_fetched_ + kDocumentAgeMax) {
+    const Status loaded = load_keys();
+    if (!keys_) return loaded;
+    // The old ones hold until others can be had, which is tried again in a while.
+    if (!loaded.is_ok()) keys_fetched_ = now_() - kDocumentAgeMax + kKeysAgeMin;
+  }
   Result<Claims> claims = check_id_token(token, *keys_, rules, names());
   if (claims.is_ok() || claims.status().code() != Code::not_found) return claims;
   if (!keys_missed_ || now_() >= *keys_missed_ + kKeysAgeMin) {
@@ -246,8 +255,10 @@ Result<Claims> OidcProvider::claims_of(const Json& tokens, std::optional<std::st
     RETURN_IF_ERROR(add_userinfo(access_token, claims.value()));
   }
   if (claims.value().user.empty()) {
-    return failed_precondition("the identity provider does not tell the claim {} of who signed in",
-                               config_.user_claim);
+    return failed_precondition(
+        "the identity provider does not tell the claim {} of who signed in: an administrator sets "
+        "oidc.user_claim, or asks for its scope (oidc.scopes)",
+        config_.user_claim);
   }
   return claims;
 }

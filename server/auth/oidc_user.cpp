@@ -44,19 +44,14 @@ Role role_of(const std::vector<std::string>& groups, const OidcConfig& config, R
 
 }  // namespace
 
-Result<User> user_of(const Claims& claims, const OidcConfig& config, const User* known) {
-  if (!is_name(claims.user)) {
-    return permission_denied("the identity provider says {} ({}), which is no name of a user here",
-                             printable(std::string_view(claims.user).substr(0, kNameMax)),
-                             config.user_claim);
-  }
-  if (known == nullptr && !config.create_users) {
-    return permission_denied("{} is no user here: an administrator has to add him", claims.user);
-  }
-  if (known != nullptr && !known->active) {
-    return permission_denied("user {} is not active", claims.user);
-  }
-  User user = known == nullptr ? User{.name = claims.user} : *known;
+Status check_user_name(const Claims& claims, const OidcConfig& config) {
+  if (is_name(claims.user)) return ok();
+  return permission_denied("the identity provider says {} ({}), which is no name of a user here",
+                           printable(std::string_view(claims.user).substr(0, kNameMax)),
+                           config.user_claim);
+}
+
+User account_of(const Claims& claims, const OidcConfig& config, User user) {
   const std::vector<std::string> groups = claims.groups.value_or(std::vector<std::string>{});
   user.role = role_of(groups, config, user.role);
   if (!claims.groups) return user;

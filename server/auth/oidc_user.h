@@ -7,12 +7,15 @@
 
 namespace hai {
 
-// The account as it should be from now on. `known`: as it is, nullptr = there is none.
+// permission_denied if he is called what no user here can be called.
+Status check_user_name(const Claims& claims, const OidcConfig& config);
+
+// The account as it should be from now on. `user`: as it is; of somebody new only the name.
 //
 // Groups become the user's groups, those that hai can name and 64 of them at most; without the
 // claim they stay. A role that a list of groups is given for (oidc.admin_groups, operator_groups)
 // is had by who is in one of them and by nobody else; a role without such a list stays as an
-// administrator of hai set it. permission_denied if he may not come in.
-Result<User> user_of(const Claims& claims, const OidcConfig& config, const User* known);
+// administrator of hai set it.
+User account_of(const Claims& claims, const OidcConfig& config, User user);
 
 }  // namespace hai

@@ -13,6 +13,7 @@
 
 #include "common/check.h"
 #include "common/config/token_file.h"
+#include "server/auth/base64url.h"
 
 namespace hai {
 
@@ -51,25 +52,6 @@ std::string derive(std::string_view master, std::string label, size_t size) {
   CHECK(EVP_KDF_derive(context.get(), bytes_of(derived), derived.size(), settings.data()) == 1);
   wipe(key);
   return derived;
-}
-
-std::string to_base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // it ends it with a NUL
-  text.resize(static_cast<size_t>(
-      EVP_EncodeBlock(bytes_of(text), bytes_of(bytes), static_cast<int>(bytes.size()))));
-  return text;
-}
-
-// "" for what is none.
-std::string from_base64(std::string_view text) {
-  if (text.empty() || text.size() % 4 != 0) return "";
-  std::string bytes(text.size() / 4 * 3, '\0');
-  const int size = EVP_DecodeBlock(bytes_of(bytes), bytes_of(text), static_cast<int>(text.size()));
-  if (size < 0) return "";
-  const size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-  bytes.resize(static_cast<size_t>(size) - padding);
-  // One text only for the same bytes: not one with blanks around it, or odd last bits.
-  return to_base64(bytes) == text ? bytes : "";
 }
 
 Status not_as_sealed() { return invalid_argument("it is not as it was sealed, or not for this"); }
@@ -121,11 +103,11 @@ std::string Sealer::seal(std::string_view bound_to, std::string_view text) const
                           static_cast<int>(text.size())) == 1);
   CHECK(EVP_EncryptFinal_ex(context, bytes_of(tag), &size) == 1);
   CHECK(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, kTagBytes, tag.data()) == 1);
-  return to_base64(head + nonce + sealed + tag);
+  return to_base64url(head + nonce + sealed + tag);
 }
 
 Result<std::string> Sealer::open(std::string_view bound_to, std::string_view sealed) const {
-  const std::string bytes = from_base64(sealed);
+  const std::string bytes = from_base64url(sealed).value_or("");
   if (bytes.size() < kHeadBytes + kNonceBytes + kTagBytes || bytes.front() != kVersion) {
     return not_as_sealed();
   }

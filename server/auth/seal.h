@@ -3,7 +3,7 @@
 // (HKDF-SHA256) from a master key for one purpose, so that no two uses share one. What is sealed is
 // bound to a name, of which a copy elsewhere is worth nothing: it opens under that name only.
 //
-//   base64( version 1 | id of the key, 4 bytes | nonce, 12 bytes | sealed | tag, 16 bytes )
+//   base64url( version 1 | id of the key, 4 bytes | nonce, 12 bytes | sealed | tag, 16 bytes )
 
 #include <string>
 #include <string_view>

@@ -8,15 +8,13 @@
 #include <string_view>
 
 #include "common/time.h"
+#include "server/auth/seal.h"
 
 namespace hai {
 
 class TicketSeal {
  public:
   TicketSeal();
-  ~TicketSeal();
-  TicketSeal(const TicketSeal&) = delete;
-  TicketSeal& operator=(const TicketSeal&) = delete;
 
   // Letters, digits, - and _. A ticket for one purpose is none for another.
   std::string seal(std::string_view purpose, std::string_view text, UnixTime ends) const;
@@ -25,7 +23,7 @@ class TicketSeal {
                                   UnixTime now) const;
 
  private:
-  std::string key_;
+  Sealer sealer_;
 };
 
 // 256 random bits, as letters that need no escape.

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "common/check.h"
+#include "common/hex.h"
 
 namespace hai {
 
@@ -17,15 +18,8 @@ constexpr std::string_view kScheme = "bearer ";
 constexpr size_t kIdDigits = 12;
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
-std::string to_hex(const Digest& bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (unsigned char byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+std::string digits_of(const Digest& bytes) {
+  return to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 Digest digest_of(std::string_view text) {
@@ -42,10 +36,10 @@ std::string make_token_secret() {
   Digest bytes;
   // Without random numbers there is no safe way on.
   CHECK(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
-  return std::string(kPrefix) + to_hex(bytes);
+  return std::string(kPrefix) + digits_of(bytes);
 }
 
-std::string hash_token(std::string_view secret) { return to_hex(digest_of(secret)); }
+std::string hash_token(std::string_view secret) { return digits_of(digest_of(secret)); }
 
 std::string token_id(std::string_view hash) { return std::string(hash.substr(0, kIdDigits)); }
 

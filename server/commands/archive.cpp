@@ -13,6 +13,7 @@ namespace {
 
 struct Options {
   std::string older_than;
+  std::string audit_older_than;
   ArchiveOptions archive;
   bool quiet = false;
 };
@@ -26,34 +27,52 @@ UnixTime wall_now() {
 
 void print_result(const ArchiveResult& result, const Options& options) {
   const ArchiveOptions& archive = options.archive;
+  const char* where = archive.dry_run ? "would go to" : "are in";
   if (result.completed_earlier) {
     fmt::print("an earlier run had not deleted all that it had archived: that is done now\n");
   }
-  if (result.events == 0) {
+  if (result.events > 0) {
+    fmt::print("{} events, {} to {}, and {} jobs {} {} files in {}\n", result.events,
+               result.first_seq, result.last_seq, result.jobs, where, result.files, archive.dir);
+  } else if (!options.older_than.empty()) {
     fmt::print("nothing is older than {}\n", options.older_than);
-    return;
   }
-  fmt::print("{} events, {} to {}, and {} jobs {} {} files in {}\n", result.events,
-             result.first_seq, result.last_seq, result.jobs,
-             archive.dry_run ? "would go to" : "are in", result.files, archive.dir);
+  if (result.audit_files > 0) {
+    fmt::print("entries {} to {} of the audit log {} {} files in {}\n", result.first_audit,
+               result.last_audit, where, result.audit_files, archive.dir);
+  } else if (!options.audit_older_than.empty()) {
+    fmt::print("nothing of the audit log is older than {}\n", options.audit_older_than);
+  }
+}
+
+// "" = nothing of it is moved.
+Result<UnixTime> end_of(const std::string& age, const char* option) {
+  if (age.empty()) return UnixTime{};
+  const Result<Duration> duration = parse_duration(age);
+  if (!duration.is_ok()) return invalid_argument("{}: {}", option, duration.status().message());
+  if (duration.value() < kShortest) {
+    return invalid_argument("{}: at least {}, is {}", option, format_duration(kShortest), age);
+  }
+  return wall_now() - duration.value();
 }
 
 int run(Options options, const ServerConfig& config) {
   ArchiveOptions& archive = options.archive;
   if (options.older_than.empty()) options.older_than = config.archive_older_than;
+  if (options.audit_older_than.empty()) options.audit_older_than = config.archive_audit_older_than;
   if (archive.dir.empty()) archive.dir = config.archive_dir;
-  if (options.older_than.empty() || archive.dir.empty()) {
+  if ((options.older_than.empty() && options.audit_older_than.empty()) || archive.dir.empty()) {
     return report_failure(
-        invalid_argument("archive needs --older-than and --dir, or archive.older_than and "
-                         "archive.dir in the config"));
+        invalid_argument("archive needs --older-than or --audit-older-than, and --dir; or "
+                         "archive.older_than or archive.audit_older_than, and archive.dir in the "
+                         "config"));
   }
-  Result<Duration> age = parse_duration(options.older_than);
-  if (!age.is_ok()) return report_failure(age.status());
-  if (age.value() < kShortest) {
-    return report_failure(invalid_argument("--older-than: at least {}, is {}",
-                                           format_duration(kShortest), options.older_than));
-  }
-  archive.older_than = wall_now() - age.value();
+  const Result<UnixTime> events = end_of(options.older_than, "--older-than");
+  if (!events.is_ok()) return report_failure(events.status());
+  const Result<UnixTime> entries = end_of(options.audit_older_than, "--audit-older-than");
+  if (!entries.is_ok()) return report_failure(entries.status());
+  archive.older_than = events.value();
+  archive.audit_older_than = entries.value();
   archive.cluster = config.cluster;
   Progress progress("events");
   if (!options.quiet) archive.progress = std::ref(progress);
@@ -69,10 +88,17 @@ ServerCommand add_archive_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "archive",
-      "move the oldest events, and the jobs that ended in them, from the tables into files; the"
-      " server goes on. A run that was killed is completed by the next one");
+      "move the oldest events with the jobs that ended in them, and the oldest entries of the audit"
+      " log, from the tables into files; the server goes on. A run that was killed is completed by"
+      " the next one");
   command->add_option("--older-than", options->older_than,
-                      "how old, e.g. 90d; at least 1h (default: archive.older_than)");
+                      "events: how old, e.g. 90d; at least 1h (default: archive.older_than)");
+  command->add_option("--audit-older-than", options->audit_older_than,
+                      "entries of the audit log: how old, e.g. 365d; at least 1h (default: "
+                      "archive.audit_older_than; without either they stay)");
+  command->add_flag("--audit-as-it-is", options->archive.audit_as_it_is,
+                    "also entries of the audit log that were changed, or miss some: what is wrong "
+                    "is then in the files");
   command->add_option("--dir", options->archive.dir,
                       "an existing folder for the files (default: archive.dir)");
   command

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "common/config/token_file.h"
+#include "common/log_store/log_store.h"
 #include "common/tls/authority_folder.h"
 #include "server/auth/seal.h"
 #include "server/commands/command.h"
@@ -55,10 +56,16 @@ Status check_folder(const std::filesystem::path& folder) {
   return not_found("no folder {}{}", folder.string(), error ? ": " + error.message() : "");
 }
 
+// A server that serves would give an empty folder its mark; this only looks.
+Status check_log_store(const std::string& path) {
+  if (path.empty()) return ok();
+  return LogStore::check_folder(path);
+}
+
 }  // namespace
 
-int check_config(const ServerConfig& config, const std::string& path) {
-  const std::pair<const char*, Status> checks[] = {
+std::vector<std::pair<const char*, Status>> config_problems(const ServerConfig& config) {
+  std::vector<std::pair<const char*, Status>> checks = {
       {"agent_token_file", check_token(config.agent_token_file)},
       {"bootstrap.admin_token_file", check_token(config.admin_token_file)},
       {"secrets", check_keys(config)},
@@ -68,8 +75,15 @@ int check_config(const ServerConfig& config, const std::string& path) {
       {"store.conninfo", check_database(config)},
       {"web_root", check_web_root(config.web_root)},
       {"audit.file", check_folder(std::filesystem::path(config.audit.file).parent_path())},
+      {"logs.store", check_log_store(config.log_store.path)},
+      {"audit.position", check_folder(std::filesystem::path(config.audit.position).parent_path())},
       {"log.file", check_folder(std::filesystem::path(config.log_file).parent_path())},
   };
+  std::erase_if(checks, [](const auto& check) { return check.second.is_ok(); });
+  return checks;
+}
+
+int check_config(const ServerConfig& config, const std::string& path) {
   if (is_readable_by_others(config)) {
     fmt::print(stderr,
                "{}: warning: without tls.certificate, tokens and jobs can be read on the way\n",
@@ -79,8 +93,7 @@ int check_config(const ServerConfig& config, const std::string& path) {
     fmt::print(stderr, "{}: warning: tls.client_ca: {}\n", path, warning);
   }
   int code = kExitOk;
-  for (const auto& [key, status] : checks) {
-    if (status.is_ok()) continue;
+  for (const auto& [key, status] : config_problems(config)) {
     fmt::print(stderr, "{}: {}: {}\n", path, key, status.message());
     code = kExitError;
   }

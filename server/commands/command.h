@@ -3,6 +3,8 @@
 // server, does its work on the database and exits; the server need not stop for any of them.
 
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "server/server_config.h"
 
@@ -27,6 +29,12 @@ ServerCommand add_verify_command(CLI::App& app);
 ServerCommand add_export_command(CLI::App& app);
 ServerCommand add_archive_command(CLI::App& app);
 ServerCommand add_ca_command(CLI::App& app);
+ServerCommand add_doctor_command(CLI::App& app);
+ServerCommand add_setup_command(CLI::App& app);
+
+// Of a config that could be read: each key that names something that is not there or no good, and
+// why. Changes nothing.
+std::vector<std::pair<const char*, Status>> config_problems(const ServerConfig& config);
 
 // --check-config of a config that could be read: whether what it names is there. Changes nothing;
 // says each thing that is wrong on stderr, with its key.

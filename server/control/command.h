@@ -86,6 +86,12 @@ struct FenceNode {
   std::string reason;
 };
 
+// Out of the cluster, with its identity, until it joins again. It must be down.
+struct RemoveNode {
+  std::string node;
+  std::string reason;
+};
+
 // It takes no new jobs until it has been validated, and is open again if it passes.
 struct ValidateNode {
   std::string node;
@@ -101,6 +107,10 @@ struct CloseIncident {
 
 struct SetUser {
   User user;
+};
+// With tokens, secrets and own quotas. Who has unfinished jobs stays.
+struct RemoveUser {
+  std::string name;
 };
 struct SetQuota {
   Quota quota;
@@ -135,6 +145,18 @@ struct RevokeNodeIdentity {
   std::string reason;
 };
 
+// Goes before the config from now on, on all servers.
+struct SetKnob {
+  std::string name;
+  std::string value;
+  std::string reason;
+};
+struct UnsetKnob {
+  std::string name;
+  std::string reason;
+  std::string value;  // of the leader's config; the controller fills it in
+};
+
 // Every one of them. Its decide() is declared by decision.h and written in verbs/.
 #define HAI_COMMANDS(COMMAND) \
   COMMAND(SubmitJob)          \
@@ -162,7 +184,11 @@ struct RevokeNodeIdentity {
   COMMAND(SetSecret)          \
   COMMAND(RemoveSecret)       \
   COMMAND(IssueNodeIdentity)  \
-  COMMAND(RevokeNodeIdentity)
+  COMMAND(RevokeNodeIdentity) \
+  COMMAND(RemoveUser)         \
+  COMMAND(RemoveNode)         \
+  COMMAND(SetKnob)            \
+  COMMAND(UnsetKnob)
 
 // The first type is there for the comma that the list begins with.
 template <typename, typename... Commands>

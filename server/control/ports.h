@@ -31,6 +31,7 @@ struct AppendBatch {
   std::vector<ReplacedAttempt> replaced_attempts;  // the ones before those, as they ended
   std::vector<Node> nodes;
   std::vector<User> users;
+  std::vector<std::string> removed_users;
   std::vector<Quota> quotas;
   std::vector<Quota> removed_quotas;
   std::vector<Token> tokens;
@@ -38,6 +39,8 @@ struct AppendBatch {
   std::vector<Secret> secrets;
   std::vector<Secret> removed_secrets;  // user and name
   std::vector<NodeIdentity> identities;
+  std::vector<KnobSetting> knobs;
+  std::vector<std::string> removed_knobs;
   std::vector<Incident> incidents;  // open and closed ones
 };
 

@@ -57,6 +57,7 @@ const Session* Sessions::find(const std::string& node_name) const {
 }
 
 void Sessions::bind(Session& session, NodeId node) {
+  if (session.node && session.node != node) by_node_.erase(session.node);
   session.node = node;
   by_node_[node] = session.connection;
 }

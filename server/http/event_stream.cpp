@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
-
 #include "common/loop.h"
 #include "proto/json/json_writer.h"
 #include "server/api/event_feed.h"
@@ -14,7 +12,6 @@ namespace hai {
 namespace {
 
 constexpr int kPage = 200;
-constexpr auto kCheckSight = std::chrono::seconds(60);
 
 //   catching up: pages through the loop ──has all the feed has──▶ watching: pieces of the hub
 class EventStream : public std::enable_shared_from_this<EventStream> {
@@ -30,15 +27,17 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   }
 
   // On the loop's thread, before the first piece is asked for: the caller must be let in as long as
-  // the stream lives. While it catches up each page asks for itself.
+  // the stream lives, and see what its filter lets through.
   Status begin() {
     Result<OpenStreams::Place> place = parts_.streams.open(
-        caller_, OpenStreams::Kind::other, [weak = weak_from_this()](const Status& why) {
+        caller_, OpenStreams::Kind::other,
+        [weak = weak_from_this()](const Status& why) {
           auto self = weak.lock();
           if (!self) return;
           self->refused_ = why;
           if (self->watcher_ != 0) self->parts_.hub.end(self->watcher_, why.message());
-        });
+        },
+        filter_.sight);
     if (!place.is_ok()) return place.status();
     place_ = std::move(place).value();
     return ok();
@@ -46,33 +45,14 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
 
   void next(HttpChunkDone done) {
     if (has_ended_) return done(std::nullopt);
-    const bool is_due = std::chrono::steady_clock::now() - checked_at_ > kCheckSight;
-    if (watcher_ != 0 && !is_due) return parts_.hub.next(watcher_, std::move(done));
-    parts_.loop.post([self = shared_from_this(), done = std::move(done)] {
-      if (self->watcher_ != 0) return self->check_sight(done);
-      self->page(done);
-    });
+    if (watcher_ != 0) return parts_.hub.next(watcher_, std::move(done));
+    parts_.loop.post([self = shared_from_this(), done = std::move(done)] { self->page(done); });
   }
 
  private:
   void end(const HttpChunkDone& done, const Status& why) {
     has_ended_ = true;
     done(end_frame(*list_.after_seq, why.message()));
-  }
-
-  // Whose jobs the caller sees is part of the filter.
-  void check_sight(const HttpChunkDone& done) {
-    parts_.queries.who_am_i(caller_, [self = shared_from_this(), done](Result<WhoAmIView> me) {
-      if (me.is_ok() && !self->parts_.queries.sees_still(me.value().user, self->filter_.sight)) {
-        me = aborted("whose jobs you see has changed: connect again");
-      }
-      if (!me.is_ok()) {
-        self->list_.after_seq = self->parts_.hub.position(self->watcher_);
-        return self->end(done, me.status());
-      }
-      self->checked_at_ = std::chrono::steady_clock::now();
-      self->parts_.hub.next(self->watcher_, done);
-    });
   }
 
   void page(const HttpChunkDone& done) {
@@ -104,7 +84,6 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   EventListRequest list_;
   const EventFilter filter_;
   EventHub::WatcherId watcher_ = 0;
-  std::chrono::steady_clock::time_point checked_at_ = std::chrono::steady_clock::now();
   OpenStreams::Place place_;
   std::optional<Status> refused_;  // why the caller is not let in any more
   bool has_ended_ = false;

@@ -1,15 +1,10 @@
 #include "server/http/gzip.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 
 namespace hai {
 
 namespace {
-
-constexpr int kWindowBitsGzip = 15 + 16;  // zlib's way to ask for gzip's header
-constexpr int kMemoryLevel = 8;
 
 std::string_view trim(std::string_view text) {
   while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
@@ -26,23 +21,6 @@ bool is_refused(std::string_view parameters) {
 }
 
 }  // namespace
-
-std::string gzip(std::string_view text, int level) {
-  z_stream stream{};
-  if (deflateInit2(&stream, level, Z_DEFLATED, kWindowBitsGzip, kMemoryLevel, Z_DEFAULT_STRATEGY) !=
-      Z_OK) {
-    return {};
-  }
-  std::string result(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(result.data());
-  stream.avail_out = static_cast<uInt>(result.size());
-  const int code = deflate(&stream, Z_FINISH);
-  result.resize(code == Z_STREAM_END ? stream.total_out : 0);
-  deflateEnd(&stream);
-  return result;
-}
 
 bool accepts_gzip(std::string_view accept_encoding) {
   while (!accept_encoding.empty()) {

@@ -10,10 +10,12 @@
 #include "common/version.h"
 #include "server/api/admission.h"
 #include "server/api/advisor.h"
+#include "server/api/audit_trail.h"
 #include "server/api/event_feed.h"
 #include "server/api/log_router.h"
 #include "server/api/observatory.h"
 #include "server/api/request_meter.h"
+#include "server/api/stored_logs.h"
 #include "server/control/sessions.h"
 #include "server/http/event_hub.h"
 #include "server/http/metrics_page.h"
@@ -148,6 +150,22 @@ void add_rpc(MetricsPage& page, const HttpParts& parts) {
                static_cast<double>(parts.logs.bytes()));
 }
 
+void add_log_store(MetricsPage& page, const StoredLogs& stored) {
+  const StoredLogsStats& stats = stored.stats();
+  const auto count = [](int64_t value) { return static_cast<double>(value); };
+  page.gauge("hai_log_store_failing", "1 if the log store cannot be used by this server",
+             stats.is_failing ? 1 : 0);
+  page.gauge("hai_log_store_logs", "Logs of ranks in the log store, at this server's last sweep",
+             count(stats.kept.logs));
+  page.gauge("hai_log_store_bytes", "What they take there", count(stats.kept.bytes));
+  page.counter("hai_log_store_deleted_total", "Logs deleted for their age or their user's limit",
+               count(stats.kept.logs_deleted));
+  page.counter("hai_log_store_reads_total", "Reads of logs whose node could not give them",
+               count(stats.reads));
+  page.counter("hai_log_store_read_failures_total", "Of those, the ones the storage failed",
+               count(stats.reads_failed));
+}
+
 void add_http(MetricsPage& page, const HttpParts& parts) {
   std::vector<std::pair<MetricsPage::Labels, double>> requests;
   for (const auto& [key, count] : parts.requests.requests()) {
@@ -164,6 +182,16 @@ void add_http(MetricsPage& page, const HttpParts& parts) {
              static_cast<double>(parts.events.watcher_count()));
   page.counter("hai_event_streams_cut_total", "Streams that were cut off, mostly of slow readers",
                static_cast<double>(parts.events.cut_count()));
+}
+
+void add_audit(MetricsPage& page, const HttpParts& parts) {
+  page.counter("hai_audit_lost_total",
+               "Entries of the audit log that were lost because the database took none",
+               static_cast<double>(parts.audit.lost()));
+  if (!parts.audit_backlog) return;
+  page.gauges("hai_audit_not_exported",
+              "Entries of the audit log that its file or syslog lacks so far", "to",
+              parts.audit_backlog());
 }
 
 // The names every Prometheus client uses for its process.
@@ -210,7 +238,9 @@ std::string metrics_text(const HttpParts& parts) {
   add_controller(page, controller);
   add_estimates(page, parts.advisor.estimates().calibration());
   add_rpc(page, parts);
+  if (parts.logs.stored() != nullptr) add_log_store(page, *parts.logs.stored());
   add_http(page, parts);
+  add_audit(page, parts);
   add_process(page);
   return page.text();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/gzip/gzip.h"
 #include "server/auth/token.h"
 #include "server/http/gzip.h"
 

@@ -46,6 +46,8 @@ struct HttpParts {
   RequestMeter& requests;
   const RequestMeter& calls;  // those of gRPC
   AuditTrail& audit;
+  // How many entries of the audit log each place of its export lacks; null = there is none.
+  std::function<std::map<std::string, int64_t>()> audit_backlog;
   Admission& admission;
   FailureLimit& failures;  // of those who sign in or join
   Operations& operations;

@@ -135,6 +135,12 @@ Result<LogTailRequest> log_request(const HttpRequest& http, const std::string& j
                         .announce = request.follow()};
 }
 
+// A log that is not read from its node says so.
+void add_source(const LogPiece& piece, HttpResponse& response) {
+  if (!piece.source.empty()) response.headers.emplace_back("HAI-Log-Source", piece.source);
+  if (piece.until) response.headers.emplace_back("HAI-Log-Until", format_rfc3339(*piece.until));
+}
+
 // The first piece decides between an error and an answer; the rest is streamed.
 void read_log(const HttpParts& parts, const HttpRequest& request, const std::string& job,
               const HttpRespond& respond) {
@@ -144,10 +150,11 @@ void read_log(const HttpParts& parts, const HttpRequest& request, const std::str
     const auto kind = tail.follow ? OpenStreams::Kind::log : OpenStreams::Kind::other;
     auto source = std::make_shared<Source<LogPiece>>(GuardedSource<LogPiece>::make(
         parts.streams, caller, kind,
-        tail_log(parts.loop, parts.queries, parts.logs, caller, tail)));
+        tail_log(parts.loop, parts.queries, parts.logs, caller, tail), Sight{}));
     (*source)([&parts, source, respond](Result<std::optional<LogPiece>> first) {
       if (!first.is_ok()) return respond(problem(first.status()));
       HttpResponse response = text_response(first.value() ? first.value()->data : "");
+      if (first.value()) add_source(*first.value(), response);
       response.stream = stream_of(parts.loop, [source](Done<std::optional<std::string>> done) {
         (*source)([done](Result<std::optional<LogPiece>> piece) {
           if (!piece.is_ok()) return done(piece.status());

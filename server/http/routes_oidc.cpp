@@ -119,7 +119,9 @@ void finish(const HttpParts& parts, const HttpRequest& request, const HttpRespon
     parts.oidc->finish(peer, back,
                        [&parts, peer, facts, answer](Result<OidcSignIn::Finished> finished) {
                          if (!finished.is_ok()) {
-                           parts.failures.note(peer);
+                           // Not what is the provider\'s: who waits for it has tried nothing wrong.
+                           if (finished.status().code() == Code::unauthenticated)
+                             parts.failures.note(peer);
                            return answer(page(finished.status()));
                          }
                          facts->user = finished.value().person.user;

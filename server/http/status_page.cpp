@@ -40,6 +40,7 @@ PageData gather(const Controller::ReadContext& context, Visibility visibility) {
     for (const auto& [rank, id] : state.waiting()) add(*state.find(id));
   }
   for (const auto& [id, node] : state.nodes()) {
+    if (node.removed_at) continue;
     if (data.nodes.size() == kNodesShown) {
       ++data.nodes_left_out;
     } else {

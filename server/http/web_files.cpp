@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "common/gzip/gzip.h"
 #include "server/http/gzip.h"
 #include "server/http/negotiation.h"
 #include "server/http/problem.h"

@@ -19,10 +19,13 @@ ClusterState::ClusterState(StoredState stored)
   for (Token& token : stored.tokens) tokens_.load(token.hash, token);
   for (Secret& secret : stored.secrets) secrets_.load({secret.user, secret.name}, secret);
   for (NodeIdentity& identity : stored.identities) identities_.load(identity.node, identity);
+  for (KnobSetting& knob : stored.knobs) knobs_.load(knob.name, knob);
   for (Node& node : stored.nodes) {
-    node_names_.emplace(node.facts.name, node.id);
+    if (!node.removed_at) {
+      node_names_.emplace(node.facts.name, node.id);
+      node_census_.add(node.facts);
+    }
     note_node_size(node);
-    node_census_.add(node.facts);
     nodes_.load(node.id, std::move(node));
   }
   for (Job& loaded : stored.jobs) {
@@ -52,6 +55,11 @@ void ClusterState::evict_finished(size_t keep) {
     if (!gone.request_id.empty()) requests_.erase({gone.user, gone.request_id});
     jobs_.forget(oldest);
   }
+}
+
+size_t ClusterState::present_nodes() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(nodes(), [](const auto& entry) { return !entry.second.removed_at; }));
 }
 
 const Job* ClusterState::find(JobId id) const { return jobs_.find(id); }
@@ -140,9 +148,10 @@ bool ClusterState::equals(const ClusterState& other) const {
   return epoch_ == other.epoch_ && last_seq_ == other.last_seq_ && last_job_ == other.last_job_ &&
          jobs_ == other.jobs_ && nodes_ == other.nodes_ && users_ == other.users_ &&
          quotas_ == other.quotas_ && tokens_ == other.tokens_ && secrets_ == other.secrets_ &&
-         identities_ == other.identities_ && incidents_ == other.incidents_ &&
-         last_incident_ == other.last_incident_ && waiting_ == other.waiting_ &&
-         live_ == other.live_ && reserved_ == other.reserved_ && usage_ == other.usage_;
+         identities_ == other.identities_ && knobs_ == other.knobs_ &&
+         incidents_ == other.incidents_ && last_incident_ == other.last_incident_ &&
+         waiting_ == other.waiting_ && live_ == other.live_ && reserved_ == other.reserved_ &&
+         usage_ == other.usage_;
 }
 
 Job& ClusterState::job(JobId id) {
@@ -166,6 +175,7 @@ void ClusterState::note_change(NodeId id) {
 }
 
 void ClusterState::note_node_size(const Node& node) {
+  if (node.removed_at) return;
   int& largest = largest_nodes_[node.facts.group];
   largest = std::max(largest, node.facts.gpus);
 }
@@ -202,6 +212,7 @@ Touched ClusterState::take_touched() {
                   .tokens = tokens_.take_touched(),
                   .secrets = secrets_.take_touched(),
                   .identities = identities_.take_touched(),
+                  .knobs = knobs_.take_touched(),
                   .incidents = incidents_.take_touched(),
                   .closed_incidents = std::exchange(closed_incidents_, {})};
   for (const Incident& closed : touched.closed_incidents) touched.incidents.erase(closed.id);
@@ -218,6 +229,7 @@ void ClusterState::mark_durable() {
   tokens_.mark_durable();
   secrets_.mark_durable();
   identities_.mark_durable();
+  knobs_.mark_durable();
   incidents_.mark_durable();
 }
 
@@ -234,6 +246,7 @@ StoredState ClusterState::take_durable() && {
                      .tokens = tokens_.take_durable(),
                      .secrets = secrets_.take_durable(),
                      .identities = identities_.take_durable(),
+                     .knobs = knobs_.take_durable(),
                      .last_incident = durable_->last_incident,
                      .incidents = incidents_.take_durable()};
   for (Node& node : stored.nodes) {

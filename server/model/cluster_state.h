@@ -44,6 +44,7 @@ struct StoredState {
   std::vector<Token> tokens;
   std::vector<Secret> secrets;
   std::vector<NodeIdentity> identities;
+  std::vector<KnobSetting> knobs;
   IncidentId last_incident;
   std::vector<Incident> incidents;  // open ones
 };
@@ -65,6 +66,7 @@ struct Touched {
   std::set<std::string> tokens;
   std::set<std::pair<std::string, std::string>> secrets;
   std::set<std::string> identities;
+  std::set<std::string> knobs;
   std::set<IncidentId> incidents;
   std::vector<Incident> closed_incidents;
 };
@@ -118,6 +120,7 @@ class ClusterState {
 
   const std::map<JobId, Job>& jobs() const { return jobs_.all(); }
   const std::map<NodeId, Node>& nodes() const { return nodes_.all(); }
+  size_t present_nodes() const;  // those that were not removed
   // Finished jobs in memory, in the order they ended.
   const std::set<std::pair<UnixTime, JobId>>& finished() const { return finished_; }
   const std::map<std::string, User>& users() const { return users_.all(); }
@@ -125,6 +128,8 @@ class ClusterState {
   const std::map<std::string, Token>& tokens() const { return tokens_.all(); }
   const std::map<SecretKey, Secret>& secrets() const { return secrets_.all(); }
   const std::map<std::string, NodeIdentity>& identities() const { return identities_.all(); }
+  // By name: what goes before the config.
+  const std::map<std::string, KnobSetting>& knobs() const { return knobs_.all(); }
   const std::map<IncidentId, Incident>& incidents() const { return incidents_.all(); }  // open ones
   IncidentId last_incident() const { return last_incident_; }
   const std::set<WaitingKey>& waiting() const { return waiting_; }  // held ones too
@@ -203,6 +208,10 @@ class ClusterState {
   HAI_APPLY(NodeRepairChanged);
   HAI_APPLY(NodeValidated);
   HAI_APPLY(JobReopened);
+  HAI_APPLY(UserRemoved);
+  HAI_APPLY(NodeRemoved);
+  HAI_APPLY(KnobSet);
+  HAI_APPLY(KnobUnset);
 #undef HAI_APPLY
 
   // To change what is stored of it; whom it does not change asks for the const ones.
@@ -234,6 +243,7 @@ class ClusterState {
   Rows<std::string, Token> tokens_;
   Rows<SecretKey, Secret> secrets_;
   Rows<std::string, NodeIdentity> identities_;
+  Rows<std::string, KnobSetting> knobs_;
   IncidentId last_incident_;
   Rows<IncidentId, Incident> incidents_;
 

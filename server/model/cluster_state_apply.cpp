@@ -112,6 +112,21 @@ void ClusterState::on(const NodeIdentitySet& event, const Event&) {
   identities_.set(event.identity.node, event.identity);
 }
 
+void ClusterState::on(const UserRemoved& event, const Event&) {
+  users_.remove(event.user);
+  changes_ = {.everything = true};
+}
+
+void ClusterState::on(const KnobSet& event, const Event&) {
+  knobs_.set(event.setting.name, event.setting);
+  changes_ = {.everything = true};
+}
+
+void ClusterState::on(const KnobUnset& event, const Event&) {
+  knobs_.remove(event.name);
+  changes_ = {.everything = true};
+}
+
 void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   CHECK(event.job.value == last_job_.value + 1);
   last_job_ = event.job;
@@ -342,6 +357,7 @@ void ClusterState::on(const LifeStateSet& event, const Event&) {
 void ClusterState::on(const NodeRegistered& event, const Event& meta) {
   if (const Node* known = nodes_.find(event.node)) {
     if (is_another_agent(known->facts, event.facts)) forget_as_peer(event.node);
+    CHECK(!known->removed_at);
     node_census_.remove(known->facts);
   } else {
     CHECK(!node_names_.contains(event.facts.name));
@@ -357,6 +373,24 @@ void ClusterState::on(const NodeRegistered& event, const Event& meta) {
   registered.facts = event.facts;
   node_census_.add(event.facts);
   note_node_size(registered);
+  changes_ = {.everything = true};
+}
+
+// The row stays for those that name it, with nothing left to be done about it. The name is free: a
+// machine that registers under it later is a new node.
+void ClusterState::on(const NodeRemoved& event, const Event& meta) {
+  Node& removed = node(event.node);
+  CHECK(!removed.removed_at);
+  node_census_.remove(removed.facts);
+  node_names_.erase(removed.facts.name);
+  removed.removed_at = meta.time;
+  removed.health = NodeHealth{};
+  removed.scheduling = Scheduling::open;
+  removed.scheduling_reason.clear();
+  removed.scheduling_by.clear();
+  removed.drain_at.reset();
+  largest_nodes_.clear();
+  for (const auto& [id, each] : nodes_.all()) note_node_size(each);
   changes_ = {.everything = true};
 }
 

@@ -13,6 +13,7 @@
 #include "common/agent_messages.h"
 #include "server/model/incident.h"
 #include "server/model/job.h"
+#include "server/model/knob_setting.h"
 #include "server/model/node.h"
 #include "server/model/user.h"
 
@@ -347,6 +348,30 @@ struct JobReopened {
   HAI_EVENT("job_reopened", kChangesPlan, F(job) F(avoid) F(reason))
 };
 
+// Jobs keep the name.
+struct UserRemoved {
+  std::string user;
+  HAI_EVENT("user_removed", kChangesPlan | kAboutPeople, F(user))
+};
+// No part of the cluster any more, until an agent registers under that name again.
+struct NodeRemoved {
+  NodeId node;
+  std::string reason;
+  HAI_EVENT("node_removed", kChangesPlan, F(node) F(reason))
+};
+
+struct KnobSet {
+  KnobSetting setting;
+  HAI_EVENT("knob_set", kChangesPlan, F(setting))
+};
+// The config's value holds again: that of the leader who decides.
+struct KnobUnset {
+  std::string name;
+  std::string value;
+  std::string reason;
+  HAI_EVENT("knob_unset", kChangesPlan, F(name) F(value) F(reason))
+};
+
 #undef F
 #undef HAI_EVENT
 
@@ -360,7 +385,7 @@ using EventBody =
                  NodePeersNamed, NodePeersConfirmed, IncidentOpened, IncidentChanged,
                  IncidentClosed, AttemptsSkipped, IncidentNoted, NodeCheckChanged, NodeCheckHandled,
                  NodeMarked, NodeRepairChanged, NodeValidated, JobReopened, TokensUsed, SecretSet,
-                 SecretRemoved, NodeIdentitySet>;
+                 SecretRemoved, NodeIdentitySet, UserRemoved, NodeRemoved, KnobSet, KnobUnset>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

@@ -53,6 +53,22 @@ struct Fitting {
     if (body.epoch > state.epoch()) return ok();
     return misfit("epoch {} follows epoch {}", body.epoch.value, state.epoch().value);
   }
+  Status needs(const UserRemoved& body, const Job*) const {
+    if (state.find_user(body.user) == nullptr) return misfit("there is no user {}", body.user);
+    if (state.unfinished_count(body.user) == 0) return ok();
+    return misfit("user {} has unfinished jobs", body.user);
+  }
+  Status needs(const NodeRemoved& body, const Job*) const {
+    const Node* node = state.find(body.node);
+    if (node == nullptr) return misfit("node {} does not exist", body.node.value);
+    if (node->removed_at) return misfit("node {} was removed already", body.node.value);
+    if (node->occupants.empty() && node->held.empty()) return ok();
+    return misfit("node {} has jobs", body.node.value);
+  }
+  Status needs(const KnobUnset& body, const Job*) const {
+    if (state.knobs().contains(body.name)) return ok();
+    return misfit("knob {} is not set", body.name);
+  }
   Status needs(const JobSubmitted& body, const Job*) const {
     if (body.spec == nullptr) return misfit("job {} has no spec", body.job.value);
     if (body.job.value == state.last_job().value + 1) return ok();
@@ -123,6 +139,10 @@ struct Fitting {
     return attempt_may_become(*job, body.outcome);
   }
   Status needs(const NodeRegistered& body, const Job*) const {
+    const Node* known = state.find(body.node);
+    if (known != nullptr && known->removed_at) {
+      return misfit("node {} was removed", body.node.value);
+    }
     const Node* named = state.find_node(body.facts.name);
     if (named == nullptr || named->id == body.node) return ok();
     return misfit("node {} is called {} already", named->id.value, body.facts.name);
@@ -145,6 +165,7 @@ struct Fitting {
 
   Status needs(const JobReopened& body, const Job* job) const {
     if (job->state != JobState::failed) return misfit("job {} has not failed", body.job.value);
+    if (state.find_user(job->user) == nullptr) return misfit("there is no user {}", job->user);
     const Job* namesake = state.find_unfinished(job->user, job->spec->name);
     if (namesake == nullptr) return ok();
     return misfit("job {} has the name of job {} now", namesake->id.value, body.job.value);

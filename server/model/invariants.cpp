@@ -102,7 +102,9 @@ std::vector<std::string> violated_invariants(const ClusterState& state) {
   Violations out;
   check_nodes(state, out);
   NodeCensus census;
-  for (const auto& [id, node] : state.nodes()) census.add(node.facts);
+  for (const auto& [id, node] : state.nodes()) {
+    if (!node.removed_at) census.add(node.facts);
+  }
   if (census != state.node_census()) out.push_back("the census of nodes is wrong");
   check_jobs(state, out);
   return out;

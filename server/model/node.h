@@ -68,6 +68,8 @@ struct Node {
   std::optional<UnixTime> drain_at;  // only if cordoned: what runs may run until then
   NodePeers peers;
   NodeHealth health;
+  // Taken out of the cluster, while it was down. What its jobs were is still to be told.
+  std::optional<UnixTime> removed_at;
 
   // Derived from the jobs; not stored.
   std::vector<Occupant> occupants;
@@ -87,7 +89,7 @@ struct Node {
   static void fields(Self& self, Visit&& visit) {
     // Names all members, so that one that is added and not listed below is an error here.
     auto& [id, facts, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,
-           drain_at, peers, health, occupants, held] = self;
+           drain_at, peers, health, removed_at, occupants, held] = self;
     (void)occupants, (void)held;  // They follow from the jobs.
     visit("id", id);
     visit("facts", facts);
@@ -99,6 +101,7 @@ struct Node {
     visit("drain_at", drain_at);
     visit("peers", peers);
     visit("health", health);
+    visit("removed_at", removed_at);
   }
 };
 

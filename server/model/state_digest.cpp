@@ -69,6 +69,7 @@ uint64_t state_digest(const ClusterState& state) {
   add(hasher, state.tokens());
   add(hasher, state.secrets());
   add(hasher, state.identities());
+  add(hasher, state.knobs());
   add(hasher, state.incidents());
   return words.hash;
 }

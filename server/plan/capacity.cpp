@@ -53,7 +53,9 @@ Slot Capacity::slot_of(const Node& node) {
 void Capacity::rebuild(const ClusterState& state) {
   *this = Capacity();
   slots_.reserve(state.nodes().size());
-  for (const auto& [id, node] : state.nodes()) slots_.push_back(slot_of(node));
+  for (const auto& [id, node] : state.nodes()) {
+    if (!node.removed_at) slots_.push_back(slot_of(node));
+  }
   std::ranges::sort(slots_, [](const Slot& a, const Slot& b) {
     if (a.node->facts.group != b.node->facts.group) {
       return a.node->facts.group < b.node->facts.group;

@@ -13,7 +13,7 @@ namespace {
 ClusterState empty_group(const ClusterState& state, const std::string& group) {
   StoredState stored;
   for (const auto& [id, node] : state.nodes()) {
-    if (node.facts.group != group) continue;
+    if (node.facts.group != group || node.removed_at) continue;
     Node open = node;
     open.liveness = Liveness::up;
     open.scheduling = Scheduling::open;

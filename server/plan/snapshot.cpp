@@ -92,6 +92,7 @@ StoredState copy_for_planning(const ClusterState& state, const Knobs& knobs, Uni
     bare.scheduling = node.scheduling;
     bare.scheduling_reason = node.scheduling_reason;
     bare.scheduling_by = node.scheduling_by;
+    bare.removed_at = node.removed_at;
   }
   for (const auto& [name, user] : state.users()) copy.users.push_back(user);
   for (const auto& [key, quota] : state.quotas()) copy.quotas.push_back(quota);

@@ -69,7 +69,8 @@ void TimeSharingPlanner::apply(const ClusterState& state, const Changes& changes
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     return ids;
   };
-  const std::vector<NodeId> nodes = unique(changes.nodes);
+  std::vector<NodeId> nodes = unique(changes.nodes);
+  std::erase_if(nodes, [&state](NodeId id) { return state.find(id)->removed_at.has_value(); });
   for (NodeId id : nodes) {
     const Node& node = *state.find(id);
     index_.capacity.refresh(node);

@@ -9,7 +9,7 @@
 namespace hai {
 namespace {
 
-// The guard judges a token that is not empty (serving.cpp), and no call with more than one.
+// The guard (serving.cpp) has judged it: an empty one proves nothing, and two are refused.
 bool shows_token(const grpc::CallbackServerContext& context) {
   const auto found = context.client_metadata().find("authorization");
   return found != context.client_metadata().end() && !found->second.empty();

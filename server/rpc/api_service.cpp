@@ -93,14 +93,11 @@ grpc::ServerUnaryReactor* refuse_busy(const CallSite& site, grpc::CallbackServer
   return refuse(site, context, method, to_grpc(resource_exhausted("{}", site.admission.refusal())));
 }
 
-// How the call has to end here and now; OK if it may go on.
-grpc::Status judge(const CallSite& site, grpc::CallbackServerContext& context,
-                   const Caller& caller) {
+// How the call has to end here and now; ok if it may go on.
+Status judge(const CallSite& site, const grpc::CallbackServerContext& context,
+             const Caller& caller) {
   const Standing standing = site.standing.get();
-  if (standing.answers_reads()) return to_grpc(admit(site, context, caller));
-  const grpc::Status status = to_grpc(why_not_leading(standing));
-  add_standing(site.standing, context, status);
-  return status;
+  return standing.answers_reads() ? admit(site, context, caller) : why_not_leading(standing);
 }
 
 template <typename Request, typename Reply>
@@ -114,9 +111,11 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
                                                                   const Reply* made) {
     note_end(site, context, method, caller, request, made, status);
   };
-  if (const grpc::Status status = judge(site, context, caller); !status.ok()) {
+  if (const Status why = judge(site, context, caller); !why.is_ok()) {
     // Who is only sent on to the leader was not refused.
-    if (const Status why = from_grpc(status); why.code() != Code::unavailable) end_of(why, nullptr);
+    if (why.code() != Code::unavailable) end_of(why, nullptr);
+    const grpc::Status status = to_grpc(why);
+    add_standing(site.standing, context, status);
     return refuse(site, context, method, status);
   }
   const int64_t weight = weight_of(kind, request);

@@ -10,6 +10,16 @@
 
 namespace hai {
 
+namespace {
+
+using LogStream = SourceStream<v1::ReadLogReply>;
+
+// Why a log does not come from its node, and up to when it is there; no time = to its end.
+constexpr const char* kLogSourceKey = "hai-log-source";
+constexpr const char* kLogUntilKey = "hai-log-until";
+
+}  // namespace
+
 grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
     grpc::CallbackServerContext* context, const v1::ReadLogRequest* request) {
   LogTailRequest tail{.job = request->job(),
@@ -18,12 +28,15 @@ grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
                       .offset = request->offset(),
                       .tail_bytes = request->tail_bytes(),
                       .follow = request->follow()};
-  auto open = [this, caller = caller_of(*context), tail = std::move(tail)] {
+  const auto remarks = std::make_shared<LogStream::Remarks>();
+  auto open = [this, caller = caller_of(*context), tail = std::move(tail), remarks] {
     const auto kind = tail.follow ? OpenStreams::Kind::log : OpenStreams::Kind::other;
     return convert_source<v1::ReadLogReply>(
         GuardedSource<LogPiece>::make(site_.streams, caller, kind,
-                                      tail_log(site_.loop, queries_, logs_, caller, tail)),
-        [](const LogPiece& piece) {
+                                      tail_log(site_.loop, queries_, logs_, caller, tail), Sight{}),
+        [remarks](const LogPiece& piece) {
+          if (!piece.source.empty()) remarks->emplace_back(kLogSourceKey, piece.source);
+          if (piece.until) remarks->emplace_back(kLogUntilKey, format_rfc3339(*piece.until));
           std::vector<v1::ReadLogReply> batch(1);
           to_proto(piece, batch[0]);
           return batch;
@@ -31,8 +44,7 @@ grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
   };
   AuditFacts facts;
   tell_request(*request, facts);
-  return SourceStream<v1::ReadLogReply>::start(site_, "ReadLog", context, std::move(open),
-                                               std::move(facts));
+  return LogStream::start(site_, "ReadLog", context, std::move(open), std::move(facts), remarks);
 }
 
 grpc::ServerWriteReactor<v1::Job>* ApiService::WatchJob(grpc::CallbackServerContext* context,

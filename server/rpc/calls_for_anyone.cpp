@@ -157,9 +157,8 @@ class Call final : public grpc::ServerGenericBidiReactor,
 };
 
 // How the call has to end here and now; ok if it may go on.
-Status judge(const CallSite& site, grpc::GenericCallbackServerContext& context,
+Status judge(const CallSite& site, Gate& gate, grpc::GenericCallbackServerContext& context,
              std::shared_ptr<void>& reading, const Caller& caller) {
-  static Gate gate({.all = 8, .per_address = 4});
   const Standing standing = site.standing.get();
   if (!standing.answers_reads()) return why_not_leading(standing);
   if (site.callers.knows(caller)) return ok();
@@ -211,7 +210,7 @@ grpc::ServerGenericBidiReactor* CallsForAnyone::CreateReactor(
   }
   Caller caller = caller_of(*context);
   std::shared_ptr<void> reading;
-  const Status status = judge(site_, *context, reading, caller);
+  const Status status = judge(site_, gate_, *context, reading, caller);
   if (!status.is_ok()) {
     const grpc::Status answer = to_grpc(status);
     const std::string name = found->first.substr(found->first.rfind('/') + 1);

@@ -17,27 +17,6 @@
 
 namespace hai {
 
-class CallsForAnyone final : public grpc::CallbackGenericService {
- public:
-  static constexpr size_t kRequestBytes = 64 << 10;
-  static constexpr Duration kReadTimeout = 5s;
-
-  CallsForAnyone(const CallSite& site, Operations& operations);
-  grpc::ServerGenericBidiReactor* CreateReactor(
-      grpc::GenericCallbackServerContext* context) override;
-
-  // What is to be done on the loop's thread; its answer is serialized.
-  using Answer = std::function<void(Result<grpc::ByteBuffer>)>;
-  using Go = std::function<void(const Caller&, Answer)>;
-  // `facts` are what the audit log is told of it.
-  using Facts = std::shared_ptr<AuditFacts>;
-  using Handler = std::function<Result<Go>(grpc::ByteBuffer&, const Facts& facts)>;
-
- private:
-  const CallSite site_;
-  std::map<std::string, Handler> handlers_;  // by "/hai.v1.Api/SignIn"
-};
-
 // So many may be inside at once, so many of one address. Any thread.
 class Gate {
  public:
@@ -57,6 +36,28 @@ class Gate {
   };
   const std::shared_ptr<Inside> inside_;
   const Limits limits_;
+};
+
+class CallsForAnyone final : public grpc::CallbackGenericService {
+ public:
+  static constexpr size_t kRequestBytes = 64 << 10;
+  static constexpr Duration kReadTimeout = 5s;
+
+  CallsForAnyone(const CallSite& site, Operations& operations);
+  grpc::ServerGenericBidiReactor* CreateReactor(
+      grpc::GenericCallbackServerContext* context) override;
+
+  // What is to be done on the loop's thread; its answer is serialized.
+  using Answer = std::function<void(Result<grpc::ByteBuffer>)>;
+  using Go = std::function<void(const Caller&, Answer)>;
+  // `facts` are what the audit log is told of it.
+  using Facts = std::shared_ptr<AuditFacts>;
+  using Handler = std::function<Result<Go>(grpc::ByteBuffer&, const Facts& facts)>;
+
+ private:
+  const CallSite site_;
+  Gate gate_{{.all = 8, .per_address = 4}};  // callers whom nobody knows, whose requests are read
+  std::map<std::string, Handler> handlers_;  // by "/hai.v1.Api/SignIn"
 };
 
 }  // namespace hai

@@ -32,15 +32,6 @@ void end_if_still(int fd, uint64_t cookie) {
   ::close(own);
 }
 
-// A machine has a whole /64 of IPv6 to itself: it counts as one.
-std::string network_of(const std::string& address) {
-  in6_addr bytes{};
-  if (::inet_pton(AF_INET6, address.c_str(), &bytes) != 1) return address;
-  for (int i = 8; i < 16; ++i) bytes.s6_addr[i] = 0;
-  char text[INET6_ADDRSTRLEN];
-  return ::inet_ntop(AF_INET6, &bytes, text, sizeof text);
-}
-
 }  // namespace
 
 Origin origin_of(const std::string& address, int port) {
@@ -49,14 +40,11 @@ Origin origin_of(const std::string& address, int port) {
   const bool is_ipv6 = plain.find(':') != std::string::npos;
   return {.name = is_ipv6 ? fmt::format("ipv6:%5B{}%5D:{}", plain, port)
                           : fmt::format("ipv4:{}:{}", plain, port),
-          .machine = network_of(plain),
+          .machine = machine_of(plain),
           .is_loopback = is_loopback(plain)};
 }
 
-std::string machine_of_peer(const std::string& peer) {
-  const std::string host = host_of_peer(peer);
-  return origin_of(host.starts_with('[') ? host.substr(1, host.size() - 2) : host, 0).machine;
-}
+std::string machine_of_peer(const std::string& peer) { return machine_of(host_of_peer(peer)); }
 
 bool ConnectionTable::is_over_its_share(const Origin& peer) const {
   if (peer.is_loopback) return false;

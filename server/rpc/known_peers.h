@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/host_port.h"
+
 namespace hai {
 
 // "10.0.0.7" of gRPC's "ipv4:10.0.0.7:41234", "[::1]" of "ipv6:%5B::1%5D:41234".
@@ -52,14 +54,17 @@ class KnownPeers {
   // known.
   std::string hosts_of_strangers() const {
     constexpr size_t kHostsMax = 3;
-    std::vector<std::string> hosts;
-    const std::lock_guard lock(mutex_);
-    for (auto it = strangers_.rbegin(); it != strangers_.rend() && hosts.size() < kHostsMax; ++it) {
-      std::string host = host_of_peer(*it);
-      if (std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(std::move(host));
-    }
+    std::vector<std::string> machines;
     std::string text;
-    for (const std::string& host : hosts) text += (text.empty() ? "" : " or ") + host;
+    const std::lock_guard lock(mutex_);
+    for (auto it = strangers_.rbegin(); it != strangers_.rend() && machines.size() < kHostsMax;
+         ++it) {
+      const std::string host = host_of_peer(*it);
+      std::string machine = machine_of(host);
+      if (std::ranges::find(machines, machine) != machines.end()) continue;
+      machines.push_back(std::move(machine));
+      text += (text.empty() ? "" : " or ") + host;
+    }
     return text;
   }
   // A call may end after its connection: what it has noted then must not stay for good.

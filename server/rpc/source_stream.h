@@ -7,6 +7,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "common/loop.h"
 #include "server/api/source.h"
@@ -22,12 +25,18 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
   // An answer may be several messages, or none, which only says that the source lives.
   using Batch = std::vector<Message>;
 
+  // Words for the reader beside the messages: key and text, in ASCII. What is there when the first
+  // message goes is sent with it. On the loop's thread.
+  using Remarks = std::vector<std::pair<std::string, std::string>>;
+
   // `open` makes the source; it is called on the loop. `method` is what its refusals are counted
   // as, `facts` what the audit log is told of it with its first answer.
   static SourceStream* start(const CallSite& site, const char* method,
                              grpc::CallbackServerContext* context,
-                             std::function<Source<Batch>()> open, AuditFacts facts = {}) {
+                             std::function<Source<Batch>()> open, AuditFacts facts = {},
+                             std::shared_ptr<const Remarks> remarks = nullptr) {
     auto stream = std::make_shared<SourceStream>(site, method, context, std::move(facts));
+    stream->remarks_ = std::move(remarks);
     stream->self_ = stream;
     const Standing standing = site.standing.get();
     const Status admitted = standing.answers_reads() ? admit(site, *context, caller_of(*context))
@@ -115,8 +124,14 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     if (end_) return finish();
     if (sent_ == batch_.size()) return pull();
     write_in_flight_ = true;
-    if (!std::exchange(has_written_, true)) add_standing(standing_, *context_, grpc::Status::OK);
+    if (!std::exchange(has_written_, true)) begin_answer();
     this->StartWrite(&batch_[sent_++]);
+  }
+
+  void begin_answer() {
+    add_standing(standing_, *context_, grpc::Status::OK);
+    if (!remarks_) return;
+    for (const auto& [key, text] : *remarks_) context_->AddInitialMetadata(key, text);
   }
 
   void finish() {
@@ -132,6 +147,7 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
   const StandingBoard& standing_;
   const char* method_;
   const AuditFacts facts_;
+  std::shared_ptr<const Remarks> remarks_;
   bool is_noted_ = false;
   grpc::CallbackServerContext* context_;  // gRPC's; valid until OnDone
   std::shared_ptr<SourceStream> self_;    // gRPC's share, given back in OnDone

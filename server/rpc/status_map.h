@@ -13,11 +13,6 @@ inline grpc::Status to_grpc(const Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), status.message()};
 }
 
-inline Status from_grpc(const grpc::Status& status) {
-  if (status.ok()) return ok();
-  return {static_cast<Code>(status.error_code()), status.error_message()};
-}
-
 inline std::string code_word(const grpc::Status& status) {
   return std::string(to_string(static_cast<Code>(status.error_code())));
 }

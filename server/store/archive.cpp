@@ -1,46 +1,39 @@
 #include "server/store/archive.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <thread>
+#include <optional>
+#include <set>
 
+#include "server/store/archive_files.h"
 #include "server/store/archive_part.h"
+#include "server/store/archive_steps.h"
 #include "server/store/archive_table.h"
+#include "server/store/audit_archive.h"
+#include "server/store/audit_parts.h"
 #include "server/store/pg_event_log.h"
 
 namespace hai {
 namespace {
 
-Status sync_dir(const std::string& dir) {
-  const int descriptor = ::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return invalid_argument("{}: {}", dir, std::strerror(errno));
-  const bool is_done = ::fsync(descriptor) == 0;
-  ::close(descriptor);
-  return is_done ? ok() : unavailable("{}: can't be brought to disk", dir);
-}
-
 class Archiver {
  public:
   Archiver(PgSession& session, const ArchiveOptions& options)
-      : session_(session), options_(options) {}
+      : session_(session), options_(options), audit_(session, options, steps_) {}
 
   Result<ArchiveResult> run() {
     if (!lock_archive(session_)) {
       return failed_precondition("another archive of this database is under way");
     }
     if (!options_.dry_run) {
-      RETURN_IF_ERROR(sync_dir(options_.dir));
+      RETURN_IF_ERROR(sync_folder(options_.dir));
+      RETURN_IF_ERROR(audit_.complete_earlier());
       RETURN_IF_ERROR(complete_earlier());
       remove_leftovers();
     }
     const EventRange range = event_range(session_);
     const int64_t last = last_old_enough(range);
     while (next_ <= last) RETURN_IF_ERROR(archive_part(range, last));
+    RETURN_IF_ERROR(audit_.run(result_));
     return result_;
   }
 
@@ -69,10 +62,10 @@ class Archiver {
         write_part(session_, {options_.cluster, options_.dir, next_, part_last});
     if (!written.is_ok()) return written.status();
     const ArchivePart& part = written.value();
-    step("written");
+    steps_.step("written");
     record_files(session_, {part.events, part.jobs});
-    step("recorded");
-    RETURN_IF_ERROR(name_files({part.events, part.jobs}));
+    steps_.step("recorded");
+    RETURN_IF_ERROR(steps_.name_files({part.events, part.jobs}));
     delete_rows(part.events, part.job_ids);
     result_.events += part_last - next_ + 1;
     result_.jobs += std::ssize(part.job_ids);
@@ -83,42 +76,18 @@ class Archiver {
     return ok();
   }
 
-  Status name_files(const std::vector<ArchivedFile>& files) {
-    for (const ArchivedFile& file : files) {
-      std::error_code error;
-      const std::string path = final_path(options_.dir, file);
-      if (std::filesystem::exists(path, error)) {
-        RETURN_IF_ERROR(check_file(path, file));
-        continue;
-      }
-      RETURN_IF_ERROR(check_file(partial_path(options_.dir, file), file));
-      std::filesystem::rename(partial_path(options_.dir, file), path, error);
-      if (error) return unavailable("{}: {}", path, error.message());
-      step("renamed");
-    }
-    return sync_dir(options_.dir);
-  }
-
   // Jobs first: as long as events of the part are there, a later run looks at it again.
   void delete_rows(const ArchivedFile& events, const std::vector<JobId>& jobs) {
     const size_t page = static_cast<size_t>(options_.rows_per_delete);
     for (size_t at = 0; at < jobs.size(); at += page) {
       const std::span<const JobId> ids(jobs);
-      gently([&] { delete_jobs(session_, ids.subspan(at, std::min(page, jobs.size() - at))); });
+      steps_.gently(
+          [&] { delete_jobs(session_, ids.subspan(at, std::min(page, jobs.size() - at))); });
     }
     for (int64_t seq = events.first_seq; seq <= events.last_seq; seq += options_.rows_per_delete) {
       const int64_t end = std::min(events.last_seq, seq + options_.rows_per_delete - 1);
-      gently([&] { delete_events(session_, seq, end); });
+      steps_.gently([&] { delete_events(session_, seq, end); });
     }
-  }
-
-  // Rests as long as the work took, so that the disk is busy with this half of the time at most.
-  template <typename Work>
-  void gently(Work work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    step("deleted");
-    std::this_thread::sleep_for(std::chrono::steady_clock::now() - start);
   }
 
   // Parts that are recorded, but whose rows are not all gone.
@@ -128,7 +97,7 @@ class Archiver {
     const std::vector<ArchivedFile> files = recorded_since(session_, range.first);
     if (files.empty()) return ok();
     result_.completed_earlier = true;
-    RETURN_IF_ERROR(name_files(files));
+    RETURN_IF_ERROR(steps_.name_files(files));
     for (const ArchivedFile& events : files) {
       if (events.has_jobs) continue;
       std::vector<JobId> ids;
@@ -143,24 +112,23 @@ class Archiver {
     return ok();
   }
 
-  // Of runs that died before they had recorded anything: their rows are all there.
-  void remove_leftovers() const {
-    const std::string prefix = "hai-" + options_.cluster + "-";
+  // Of runs that died before they had recorded anything: their rows are all there. A recorded part
+  // of the audit log is kept, whatever it is called: its rows are gone.
+  void remove_leftovers() {
+    std::set<std::string> recorded;
+    for (const AuditPart& part : audit_parts(session_)) recorded.insert(part.file.name);
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(options_.dir, error)) {
       const std::string name = entry.path().filename().string();
-      if (name.starts_with(prefix) && name.ends_with(".jsonl.gz" + std::string(kPartialSuffix))) {
-        std::filesystem::remove(entry.path(), error);
-      }
+      const std::optional<std::string> whole = name_of_partial(options_.cluster, name);
+      if (whole && !recorded.contains(*whole)) std::filesystem::remove(entry.path(), error);
     }
-  }
-
-  void step(const char* name) const {
-    if (options_.between_steps) options_.between_steps(name);
   }
 
   PgSession& session_;
   const ArchiveOptions& options_;
+  const ArchiveSteps steps_{options_};
+  const AuditArchiver audit_;
   ArchiveResult result_;
   int64_t next_ = 0;  // the first event that is not archived
 };

@@ -45,6 +45,11 @@ std::optional<ArchiveFile> parse_name(std::string_view name) {
   return file;
 }
 
+std::string file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq,
+                      const char* kind) {
+  return fmt::format("hai-{}-{:012}-{:012}{}.jsonl.gz", cluster, first_seq, last_seq, kind);
+}
+
 uint64_t hash_of(std::string_view text) { return Digest().add(text).value(); }
 
 }  // namespace
@@ -68,11 +73,25 @@ Result<std::vector<ArchiveFile>> find_archive_files(const std::string& dir) {
 }
 
 std::string events_file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq) {
-  return fmt::format("hai-{}-{:012}-{:012}.jsonl.gz", cluster, first_seq, last_seq);
+  return file_name(cluster, first_seq, last_seq, "");
 }
 
 std::string jobs_file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq) {
-  return fmt::format("hai-{}-{:012}-{:012}-jobs.jsonl.gz", cluster, first_seq, last_seq);
+  return file_name(cluster, first_seq, last_seq, "-jobs");
+}
+
+std::string audit_file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq) {
+  return file_name(cluster, first_seq, last_seq, "-audit");
+}
+
+std::optional<std::string> name_of_partial(std::string_view cluster, std::string_view name) {
+  if (!take_suffix(name, kPartialSuffix)) return std::nullopt;
+  std::string_view rest = name;
+  if (!take_suffix(rest, ".jsonl.gz")) return std::nullopt;
+  if (!take_suffix(rest, "-jobs")) take_suffix(rest, "-audit");
+  if (!take_last_number(rest) || !take_last_number(rest)) return std::nullopt;
+  if (rest != fmt::format("hai-{}", cluster)) return std::nullopt;
+  return std::string(name);
 }
 
 Result<std::string> sha256_of_file(const std::string& path) {

@@ -1,9 +1,12 @@
 #pragma once
 // What an archive's folder holds: pairs of files, CLUSTER-FIRST-LAST.jsonl.gz with events and
-// CLUSTER-FIRST-LAST-jobs.jsonl.gz with the finished jobs that left the tables with them.
+// CLUSTER-FIRST-LAST-jobs.jsonl.gz with the finished jobs that left the tables with them; and files
+// CLUSTER-FIRST-LAST-audit.jsonl.gz with entries of the audit log.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,11 +23,16 @@ struct ArchiveFile {
   bool has_jobs = false;  // jobs, not events
 };
 
-// All that are in `dir`, by first_seq; others' files are passed over.
+// All of events and jobs that are in `dir`, by first_seq; others' files are passed over.
 Result<std::vector<ArchiveFile>> find_archive_files(const std::string& dir);
 
 std::string events_file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq);
+std::string audit_file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq);
 std::string jobs_file_name(const std::string& cluster, int64_t first_seq, int64_t last_seq);
+
+// The name that a .partial file of this cluster gets; none for every other file, also for those of
+// a cluster whose name begins with this one's.
+std::optional<std::string> name_of_partial(std::string_view cluster, std::string_view name);
 
 // SHA-256 of a file, hex.
 Result<std::string> sha256_of_file(const std::string& path);

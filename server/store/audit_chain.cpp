@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "common/hex.h"
+
 namespace hai {
 namespace {
 
@@ -17,9 +19,7 @@ void append_field(std::string& text, std::string_view field) {
 std::string sha256_hex(std::string_view text) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> bytes{};
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes.data());
-  std::string hex;
-  for (const unsigned char byte : bytes) hex += fmt::format("{:02x}", byte);
-  return hex;
+  return to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace
@@ -38,18 +38,17 @@ std::string audit_hash(const std::string& before, int64_t seq, const AuditEntry&
 
 std::string AuditChain::add(const AuditRow& row) {
   std::string wrong;
-  if (row.seq != last_seq_ + 1) {
+  if (row.seq != last_.seq + 1) {
     wrong = fmt::format("entry {} of the audit log, of {}, follows {}: those between are gone",
-                        row.seq, format_rfc3339(row.entry.at), last_seq_);
-  } else if (row.hash != audit_hash(last_hash_, row.seq, row.entry)) {
+                        row.seq, format_rfc3339(row.entry.at), last_.seq);
+  } else if (row.hash != audit_hash(last_.hash, row.seq, row.entry)) {
     wrong = fmt::format(
         "entry {} of the audit log, of {}, was changed, or is not the one that "
         "followed {}",
-        row.seq, format_rfc3339(row.entry.at), last_seq_);
+        row.seq, format_rfc3339(row.entry.at), last_.seq);
   }
   ++rows_;
-  last_seq_ = row.seq;
-  last_hash_ = row.hash;
+  last_ = {row.seq, row.hash};
   return wrong;
 }
 

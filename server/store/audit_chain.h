@@ -4,6 +4,7 @@
 // was exported meanwhile says otherwise.
 
 #include <string>
+#include <utility>
 
 #include "server/control/audit_port.h"
 
@@ -12,18 +13,26 @@ namespace hai {
 // SHA-256, hex. `before` is the hash of the row before; "" = there is none.
 std::string audit_hash(const std::string& before, int64_t seq, const AuditEntry& entry);
 
+// A place in the chain: after this row. 0 and "" = before the first.
+struct AuditMark {
+  int64_t seq = 0;
+  std::string hash;
+  bool operator==(const AuditMark&) const = default;
+};
+
 // Goes through rows by seq and finds the first that does not fit those before it.
 class AuditChain {
  public:
+  explicit AuditChain(AuditMark start = {}) : last_(std::move(start)) {}
+
   // What is wrong with it, in a sentence; "" = nothing. After that the chain goes on from this row.
   std::string add(const AuditRow& row);
-  int64_t rows() const { return rows_; }
-  int64_t last_seq() const { return last_seq_; }
+  int64_t rows() const { return rows_; }  // added so far
+  const AuditMark& last() const { return last_; }
 
  private:
   int64_t rows_ = 0;
-  int64_t last_seq_ = 0;
-  std::string last_hash_;
+  AuditMark last_;
 };
 
 }  // namespace hai

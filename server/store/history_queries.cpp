@@ -3,40 +3,12 @@
 #include <algorithm>
 
 #include "server/store/pg_array.h"
+#include "server/store/pg_filter.h"
 #include "server/store/pg_load.h"
 #include "server/store/pg_rows.h"
 
 namespace hai {
 namespace {
-
-// Conditions joined by AND; `$` in a condition stands for its parameter. The name tells prepared
-// statements with different conditions apart.
-class Filter {
- public:
-  explicit Filter(std::string name) : name_(std::move(name)) {}
-
-  void add(std::string_view condition, std::string parameter) {
-    params_.push_back(std::move(parameter));
-    text_ += text_.empty() ? " WHERE " : " AND ";
-    for (char byte : condition) {
-      text_ += byte;
-      if (byte == '$') text_ += std::to_string(params_.size());
-    }
-  }
-  PgResult select(PgSession& session, std::string_view columns, std::string_view table,
-                  std::string_view order, int limit) {
-    params_.push_back(std::to_string(limit));
-    const std::string sql = fmt::format("SELECT {} FROM {}{} ORDER BY {} LIMIT ${}::integer",
-                                        columns, table, text_, order, params_.size());
-    const std::string name = fmt::format("{}{}{}", name_, text_, order);
-    return session.call({name.c_str(), sql.c_str()}, params_);
-  }
-
- private:
-  std::string name_;
-  std::string text_;
-  std::vector<std::string> params_;
-};
 
 Status check_limit(int limit) {
   if (limit >= 1 && limit <= kHistoryPageMax) return ok();
@@ -81,7 +53,7 @@ std::string text_parameter(const std::string& text) { return clean_utf8(text); }
 
 Result<std::vector<Job>> find_jobs(PgSession& session, const JobQuery& query) {
   RETURN_IF_ERROR(check_limit(query.limit));
-  Filter filter("jobs");
+  PgFilter filter("jobs");
   if (!query.states.empty()) filter.add("state = ANY($::text[])", state_array(query.states));
   if (!query.user.empty()) filter.add("user_name = $", text_parameter(query.user));
   if (!query.group.empty()) filter.add("group_name = $", text_parameter(query.group));
@@ -99,7 +71,7 @@ Result<Job> find_job(PgSession& session, const JobKey& key) {
   if (!key.job && (key.user.empty() || key.name.empty())) {
     return invalid_argument("a job is named by its id, or by user and name");
   }
-  Filter filter("job");
+  PgFilter filter("job");
   if (key.job) {
     filter.add("id = $::bigint", std::to_string(key.job.value));
   } else {
@@ -118,7 +90,7 @@ Result<Job> find_job(PgSession& session, const JobKey& key) {
 
 std::vector<Attempt> find_attempts_in(PgSession& session, JobId job) {
   const std::string id = std::to_string(job.value);
-  Filter filter("attempts");
+  PgFilter filter("attempts");
   filter.add("a.job = $::bigint", id);
   PgResult rows = filter.select(session, select_list<AttemptRow>(), "attempt a", "a.number DESC",
                                 kHistoryPageMax);
@@ -151,7 +123,7 @@ Result<std::vector<Attempt>> find_attempts(PgSession& session, JobId job) {
 Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& query) {
   RETURN_IF_ERROR(check_limit(query.limit));
   if (query.job && query.node) return invalid_argument("events of a job or of a node, not of both");
-  Filter filter("events");
+  PgFilter filter("events");
   if (query.job) filter.add("subject = $", row_subject(query.job));
   if (query.node) filter.add("subject = $", row_subject(query.node));
   if (!query.kinds.empty()) {
@@ -169,7 +141,7 @@ Result<std::vector<Event>> find_events(PgSession& session, const EventQuery& que
 Result<std::vector<Incident>> find_closed_incidents(PgSession& session,
                                                     const IncidentQuery& query) {
   RETURN_IF_ERROR(check_limit(query.limit));
-  Filter filter("incidents");
+  PgFilter filter("incidents");
   filter.add("(closed_at IS NOT NULL) = $::boolean", "true");
   if (query.before) filter.add("id < $::bigint", std::to_string(query.before.value));
   return read_rows<Incident>(

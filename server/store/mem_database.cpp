@@ -91,6 +91,7 @@ void MemDatabase::write_rows(AppendBatch& batch) {
     node.held.clear();
     nodes_.insert_or_assign(node.id, std::move(node));
   }
+  for (const std::string& name : batch.removed_users) users_.erase(name);
   for (User& user : batch.users) users_.insert_or_assign(user.name, user);
   for (const Quota& quota : batch.removed_quotas) {
     quotas_.erase({quota.owner, quota.group, quota.priority});
@@ -107,6 +108,8 @@ void MemDatabase::write_rows(AppendBatch& batch) {
   for (const NodeIdentity& identity : batch.identities) {
     identities_.insert_or_assign(identity.node, identity);
   }
+  for (const std::string& name : batch.removed_knobs) knobs_.erase(name);
+  for (const KnobSetting& knob : batch.knobs) knobs_.insert_or_assign(knob.name, knob);
   for (Incident& incident : batch.incidents) {
     incidents_.insert_or_assign(incident.id, std::move(incident));
   }
@@ -131,6 +134,7 @@ StoredState MemDatabase::stored_state() const {
   for (const auto& [hash, token] : tokens_) state.tokens.push_back(token);
   for (const auto& [key, secret] : secrets_) state.secrets.push_back(secret);
   for (const auto& [node, identity] : identities_) state.identities.push_back(identity);
+  for (const auto& [name, knob] : knobs_) state.knobs.push_back(knob);
   for (const auto& [id, incident] : incidents_) {
     state.last_incident = id;
     if (!incident.closed_at) state.incidents.push_back(incident);

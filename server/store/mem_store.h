@@ -79,7 +79,7 @@ class MemDatabase {
   void remember();
   auto contents() {
     return std::tie(epoch_, started_epoch_, holder_, last_seq_, last_job_, jobs_, nodes_, users_,
-                    quotas_, tokens_, secrets_, identities_, incidents_);
+                    quotas_, tokens_, secrets_, identities_, knobs_, incidents_);
   }
 
   Loop& clock_;
@@ -102,13 +102,15 @@ class MemDatabase {
   std::map<std::string, Token> tokens_;
   std::map<ClusterState::SecretKey, Secret> secrets_;
   std::map<std::string, NodeIdentity> identities_;
+  std::map<std::string, KnobSetting> knobs_;
   std::map<IncidentId, Incident> incidents_;
   using Contents =
       std::tuple<Epoch, Epoch, std::string, int64_t, JobId, std::map<JobId, Job>,
                  std::map<NodeId, Node>, std::map<std::string, User>,
                  std::map<std::tuple<std::string, std::string, Priority>, Quota>,
                  std::map<std::string, Token>, std::map<ClusterState::SecretKey, Secret>,
-                 std::map<std::string, NodeIdentity>, std::map<IncidentId, Incident>>;
+                 std::map<std::string, NodeIdentity>, std::map<std::string, KnobSetting>,
+                 std::map<IncidentId, Incident>>;
   std::deque<Contents> past_;  // before each of the last transactions
 };
 

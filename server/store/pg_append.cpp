@@ -95,12 +95,15 @@ void remove(PgSession& session, const std::vector<Row>& rows) {
   session.call({name.c_str(), sql.c_str()}, params);
 }
 
-void remove_tokens(PgSession& session, const std::vector<std::string>& hashes) {
-  if (hashes.empty()) return;
-  static const std::string sql = delete_sql(table_of<Token>(), 1);
+// Of a table whose key is one text.
+template <typename Row>
+void remove_keys(PgSession& session, const std::vector<std::string>& keys) {
+  if (keys.empty()) return;
+  static const std::string name = fmt::format("delete_{}", table_of<Row>().names.name);
+  static const std::string sql = delete_sql(table_of<Row>(), 1);
   PgArray array;
-  for (const std::string& hash : hashes) array.add(hash);
-  session.call({"delete_token", sql.c_str()}, {array.take()});
+  for (const std::string& key : keys) array.add(key);
+  session.call({name.c_str(), sql.c_str()}, {array.take()});
 }
 
 Status check_key(const char* what, std::string_view key) {
@@ -191,14 +194,17 @@ void PgAppender::write_others(PgSession& session, const AppendBatch& batch, cons
   upsert<AttemptRowOf<Attempt>>(session, rows.attempts);
   upsert<RankRowOf<Rank>>(session, rows.ranks);
   upsert<Node>(session, batch.nodes);
+  remove_keys<User>(session, batch.removed_users);
   upsert<User>(session, batch.users);
   remove(session, batch.removed_quotas);
   upsert<Quota>(session, batch.quotas);
-  remove_tokens(session, batch.removed_tokens);
+  remove_keys<Token>(session, batch.removed_tokens);
   upsert<Token>(session, batch.tokens);
   remove(session, batch.removed_secrets);
   upsert<Secret>(session, batch.secrets);
   upsert<NodeIdentity>(session, batch.identities);
+  remove_keys<KnobSetting>(session, batch.removed_knobs);
+  upsert<KnobSetting>(session, batch.knobs);
   upsert<Incident>(session, batch.incidents);
 }
 
@@ -223,10 +229,11 @@ Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration
   if (parts.changed) add_params(rows.changed, params, /*with_fixed=*/false);
   // The one statement is a transaction by itself.
   const bool alone = rows.attempts.empty() && batch.nodes.empty() && batch.users.empty() &&
-                     batch.removed_quotas.empty() && batch.quotas.empty() &&
-                     batch.removed_tokens.empty() && batch.tokens.empty() &&
+                     batch.removed_users.empty() && batch.removed_quotas.empty() &&
+                     batch.quotas.empty() && batch.removed_tokens.empty() && batch.tokens.empty() &&
                      batch.removed_secrets.empty() && batch.secrets.empty() &&
-                     batch.identities.empty() && batch.incidents.empty();
+                     batch.identities.empty() && batch.removed_knobs.empty() &&
+                     batch.knobs.empty() && batch.incidents.empty();
   try {
     if (!alone) session.run("BEGIN");
     if (session.call(append_statement(parts), params).integer(0, 0) == 0) {

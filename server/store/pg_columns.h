@@ -173,6 +173,7 @@ struct PgColumns<Node> {
     visit({"scheduling_reason", "text"}, node.scheduling_reason);
     visit({"scheduling_by", "text"}, node.scheduling_by);
     visit({"drain_at", "timestamptz"}, node.drain_at);
+    visit({"removed_at", "timestamptz"}, node.removed_at);
     visit.json({"facts", "json"}, node.facts, node_facts_from_json);
     visit.json({"peers", "json"}, node.peers, node_peers_from_json);
     visit.json({"health", "json"}, node.health, node_health_from_json);
@@ -237,6 +238,20 @@ struct PgColumns<Secret> {
     visit({"sealed", "text"}, secret.sealed);
     visit({"set_at", "timestamptz"}, secret.set_at);
     visit({"version", "integer"}, secret.version);
+  }
+};
+
+template <>
+struct PgColumns<KnobSetting> {
+  static constexpr PgTableNames kTable{"knob", "", 1};
+
+  template <typename Self, typename Visit>
+  static void fields(Self& knob, Visit&& visit) {
+    visit({"name", "text"}, knob.name);
+    visit({"value", "text"}, knob.value);
+    visit({"set_by", "text"}, knob.by);
+    visit({"reason", "text"}, knob.reason);
+    visit({"set_at", "timestamptz"}, knob.set_at);
   }
 };
 

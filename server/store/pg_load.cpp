@@ -196,6 +196,7 @@ StoredState load_state_in(PgSession& session) {
   state.tokens = read_all<Token>(session, "ORDER BY hash");
   state.secrets = read_all<Secret>(session, "");
   state.identities = read_all<NodeIdentity>(session, "ORDER BY node");
+  state.knobs = read_all<KnobSetting>(session, "ORDER BY name");
   state.last_incident.value =
       session.run("SELECT coalesce(max(id), 0) FROM incident").integer(0, 0);
   state.incidents = load_incidents(session, /*only_open=*/true);

@@ -148,6 +148,7 @@ HAI_ROW(Quota)
 HAI_ROW(Token)
 HAI_ROW(Secret)
 HAI_ROW(NodeIdentity)
+HAI_ROW(KnobSetting)
 HAI_ROW(Incident)
 #undef HAI_ROW
 

@@ -2,10 +2,12 @@
 
 #include <sys/socket.h>
 
+#include <fmt/core.h>
+
+#include <map>
 #include <mutex>
 #include <optional>
 #include <pqxx/pqxx>
-#include <set>
 
 #include "common/whole_number.h"
 #include "server/store/migrations.h"
@@ -49,8 +51,8 @@ int64_t PgResult::integer(int row, int column) const {
 
 struct PgSession::Impl {
   std::optional<pqxx::connection> connection;
-  std::optional<pqxx::nontransaction> work;  // sends what it is given; the callers write BEGIN
-  std::set<std::string> prepared;
+  std::optional<pqxx::nontransaction> work;     // sends what it is given; the callers write BEGIN
+  std::map<std::string, std::string> prepared;  // as the server knows it, by our name
   std::mutex socket_mutex;  // the socket must not be closed and reused while interrupt() has it
   int socket = -1;
 };
@@ -154,12 +156,12 @@ PgResult PgSession::run(const std::string& sql) {
 PgResult PgSession::call(const PgStatement& statement, const std::vector<std::string>& params) {
   try {
     open();
-    if (!impl_->prepared.contains(statement.name)) {
-      impl_->connection->prepare(statement.name, statement.sql);
-      impl_->prepared.insert(statement.name);
-    }
+    // PostgreSQL looks at 63 bytes of a name only.
+    const auto [found, is_new] =
+        impl_->prepared.try_emplace(statement.name, fmt::format("s{}", impl_->prepared.size()));
+    if (is_new) impl_->connection->prepare(found->second, statement.sql);
     pqxx::result rows =
-        impl_->work->exec_prepared(statement.name, pqxx::prepare::make_dynamic_params(params));
+        impl_->work->exec_prepared(found->second, pqxx::prepare::make_dynamic_params(params));
     return PgResult(std::make_shared<PgResult::Impl>(PgResult::Impl{std::move(rows)}));
   } catch (const std::exception& error) {
     const std::string text = one_line_of(error.what());

@@ -33,9 +33,12 @@ struct LedgerReport {
   int64_t tokens = 0;
   int64_t secrets = 0;
   int64_t identities = 0;
+  int64_t knobs = 0;
   int64_t incidents = 0;
-  int64_t audit_entries = 0;
-  std::string digest;  // of the state after the last event
+  int64_t audit_entries = 0;           // whose chain was gone through
+  int64_t archived_audit_entries = 0;  // of these, how many came from files
+  int64_t unread_audit_entries = 0;    // archived ones, where no archive was given
+  std::string digest;                  // of the state after the last event
   bool live_compared = false;
   // One sentence per difference, at most kLedgerDifferencesMax; empty = the ledger is right.
   std::vector<std::string> differences;
@@ -46,7 +49,7 @@ struct LedgerReport {
 inline constexpr size_t kLedgerDifferencesMax = 100;
 
 struct VerifyOptions {
-  std::string archive_dir;  // where archived parts are; "" = the log must be whole
+  std::string archive_dir;  // where archived parts are; "" = the event log must be whole
   std::optional<LiveDigest> live;
   // Called after each page with how many events have been replayed, of how many.
   std::function<void(int64_t done, int64_t total)> progress;

@@ -106,10 +106,11 @@ Act random_act(const WorldPlan& plan, Rng& rng) {
             .level = rng.pick(kPriorities),
             .nodes = rng.between(0, plan.nodes)};
   }
-  constexpr std::array kControls = {ActKind::stop,    ActKind::suspend,  ActKind::suspend,
-                                    ActKind::resume,  ActKind::resume,   ActKind::hold,
-                                    ActKind::release, ActKind::priority, ActKind::cordon,
-                                    ActKind::drain,   ActKind::undrain,  ActKind::undrain};
+  if (rng.chance(0.05)) return {.kind = ActKind::knob, .nodes = rng.between(0, 100)};
+  constexpr std::array kControls = {
+      ActKind::stop,    ActKind::suspend, ActKind::suspend,  ActKind::resume, ActKind::resume,
+      ActKind::hold,    ActKind::release, ActKind::priority, ActKind::cordon, ActKind::drain,
+      ActKind::undrain, ActKind::undrain, ActKind::remove};
   return {.kind = rng.pick(kControls),
           .job = static_cast<int>(rng.between(1, jobs)),
           .node = random_node(plan, rng),

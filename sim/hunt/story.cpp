@@ -84,9 +84,12 @@ std::string told(const Act& act, const World& world) {
                          act.nodes);
     case ActKind::priority:
       return fmt::format("{} gets priority {}", job, to_string(act.level));
+    case ActKind::knob:
+      return fmt::format("the administrator turns a knob ({})", act.nodes);
     case ActKind::cordon:
     case ActKind::drain:
     case ActKind::undrain:
+    case ActKind::remove:
       return fmt::format("{}: {}", to_string(act.kind), node);
     default:
       return fmt::format("{}: {}", to_string(act.kind), job);

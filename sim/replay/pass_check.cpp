@@ -56,6 +56,18 @@ std::set<std::string> items_of(std::span<const Event> events) {
 void PassCheck::follow(const Event& event) {
   scratch_.apply(event);
   if (const auto* started = std::get_if<EpochStarted>(&event.body)) take_knobs(*started);
+  if (const auto* set = std::get_if<KnobSet>(&event.body)) {
+    take_knob(set->setting.name, set->setting.value, event);
+  }
+  if (const auto* unset = std::get_if<KnobUnset>(&event.body)) {
+    take_knob(unset->name, unset->value, event);
+  }
+}
+
+void PassCheck::take_knob(const std::string& name, const std::string& value, const Event& event) {
+  if (set_knob(knobs_, name, value).is_ok() || report_.notes.size() >= kReplayFindingsMax) return;
+  report_.notes.push_back(
+      fmt::format("event {}: knob unknown here or out of range: {} {}", event.seq, name, value));
 }
 
 void PassCheck::take_knobs(const EpochStarted& started) {

@@ -41,6 +41,7 @@ class PassCheck {
     bool is_certain = false;  // without turns (or with them) the plan would be another
   };
   void take_knobs(const EpochStarted& started);
+  void take_knob(const std::string& name, const std::string& value, const Event& event);
   std::vector<Candidate> candidates(UnixTime now);
   // How many of `recorded` the candidate decides, from the first on; 0 if its events are not a
   // beginning of them. Then `first_difference` says where they part.

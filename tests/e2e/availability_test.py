@@ -16,7 +16,7 @@ import time
 import unittest
 
 from cluster import eventually, said
-from servers import TOKEN, Servers
+from servers import TOKEN, Servers, ServersTest
 
 LONG = os.environ.get("HAI_LONG_OUTAGES") == "1"
 COUNTER = "i=0; while [ $i -lt %d ]; do echo line $i; i=$((i+1)); sleep 0.05; done"
@@ -76,12 +76,10 @@ def check_once(test, submitter):
     test.assertLessEqual(set(found), submitter.tried)
 
 
-class AvailabilityTest(unittest.TestCase):
+class AvailabilityTest(ServersTest):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Servers(count=2, nodes=2)
-        cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.up()
+        super().setUpClass()
         cls.steady = cls.cluster.run(cls.cluster.spec_of_sleep("steady", gpus=1))
         cls.cluster.wait_running(cls.steady)
         # A node that knows no peers yet has nobody to ask whether only it is cut off.

@@ -91,6 +91,16 @@ TABLE = {
     "login": [("x", USAGE, "'x'"), ("--url nowhere", REFUSED, "nowhere")],
     "logout": [("x", USAGE, "'x'")],
     "node": [("", USAGE, "needs a verb"), ("tokn", USAGE, "did you mean token?")],
+    "node remove": [("", USAGE, "needs NODE"), ("node-99", NOT_FOUND, "node-99"), ("node-1", REFUSED, "is up")],
+    "knob": [("", USAGE, "list, set, unset"), ("lst", USAGE, "did you mean list?")],
+    "knob list": [("x", USAGE, "'x'")],
+    "knob set": [
+        ("min_quantum", USAGE, "needs VALUE"),
+        ("min_quantm 5m", REFUSED, "did you mean min_quantum?"),
+        ("min_quantum soon", REFUSED, "min_quantum"),
+        ("down_after 50s", REFUSED, "config"),
+    ],
+    "knob unset": [("", USAGE, "needs NAME"), ("min_quantum", REFUSED, "nobody has set it")],
     "node identities": [("x", USAGE, "'x'")],
     "node revoke": [("", USAGE, "needs NODE"), ("nobody", NOT_FOUND, "nobody")],
     "node token": [("", USAGE, "create, list, revoke")],
@@ -139,9 +149,11 @@ TABLE = {
     "secret list": [("x", USAGE, "'x'")],
     "secret delete": [("", USAGE, "needs NAME"), ("none", NOT_FOUND, "no secret named none")],
     "completion": [("tcsh", USAGE, "bash, zsh, fish"), ("", USAGE, "needs SHELL")],
+    "doctor": [("x", USAGE, "'x'")],
     "user": [("sett", USAGE, "did you mean set?")],
     "user list": [("x", USAGE, "'x'")],
     "user set": [("bad/name", REFUSED, "user name"), ("ann --role amdin", USAGE, "mean admin?")],
+    "user remove": [("", USAGE, "needs USER"), ("nobody", NOT_FOUND, "nobody")],
     "quota": [("sett", USAGE, "did you mean set?"), ("", USAGE, "list, set, remove")],
     "quota list": [("-o jsn", USAGE, "did you mean json?")],
     "quota set": [("ann -5", USAGE, "-5"), ("ann 5 -p hihg", USAGE, "mean high?"), ("nobody 1", NOT_FOUND, "nobody")],
@@ -165,7 +177,7 @@ OF_A_SERVER = """run good.yaml|exec true -- -n 1|list|status|status 1|describe 1
 describe incident/1|logs 1|top --once|why 1|whatif drain node-1|move 1 --first|priority 1 high|
 events|stop 1|suspend 1|resume 1|requeue 1|hold 1|release 1|nodes|nodes node-1|cordon node-1|drain node-1|
 undrain node-1|fence node-1 --yes|validate node-1|incidents|incidents show 1|incidents close 1|
-whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user set ann|quota list|quota set ann 1|
+whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user set ann|user remove x|node remove x|knob list|knob set plan_gap 1s|knob unset plan_gap|quota list|quota set ann 1|
 quota remove ann"""
 
 GOOD = """version: 2

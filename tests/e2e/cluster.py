@@ -87,6 +87,7 @@ class Cluster:
         self.work.chmod(0o755)
         (self.root / "home").mkdir(exist_ok=True)
         self.followers = []
+        self.people = {}  # the environments of run_as(), by user
 
     # -- hai
 
@@ -127,6 +128,16 @@ class Cluster:
 
     def json(self, *words, **options):
         return json.loads(self.ok(*words, "-o", "json", **options))
+
+    def as_user(self, user):
+        """The environment in which `hai` is another user, who is made here."""
+        own = self.json("context")[0]["name"]
+        self.ok("user", "add", user)
+        token = self.ok("token", "create", "--user", user, "--label", "test").strip()
+        url = "https://" + self.status()["grpc"]
+        self.ok("init", token, "--url", url, "--ca", self.ca_file, "--name", user)
+        self.ok("context", "use", own)
+        return {"HAI_CONTEXT": user}
 
     def start_hai(self, *words, cwd=None, env=None):
         """Runs `hai` beside the test; ended with the cluster at the latest."""
@@ -250,6 +261,12 @@ class Cluster:
     def run(self, spec, *options):
         """Submits it; JSON is YAML. Gives the id."""
         return self.json("run", "-", *options, stdin=json.dumps(spec))["id"]
+
+    def run_as(self, user, spec):
+        """Submits it as somebody else, who becomes a user of the cluster if he is none; gives the id."""
+        if user not in self.people:
+            self.people[user] = self.as_user(user)
+        return self.json("run", "-", stdin=json.dumps(spec), env=self.people[user])["id"]
 
     def exec(self, script, *options, **keywords):
         """Submits a line of shell; gives the id."""

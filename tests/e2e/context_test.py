@@ -48,6 +48,24 @@ class ContextTest(unittest.TestCase):
         for words in (("context",), ("context", "show"), ("context", "-o", "json")):
             self.assertNotIn("secret", self.ok(*words))
 
+    def test_a_token_comes_from_standard_input(self):
+        address = ("--url", "127.0.0.1:7003", "--name", "piped", "--offline")
+        for text, code in (("secret-piped\n", 0), ("secret-piped", 0), ("", 2), ("\n", 2), ("a b\n", 2),
+                           ("one\ntwo\n", 2), ("x" * 256, 2)):  # fmt: skip
+            with self.subTest(text=text[:20]):
+                before = self.config.read_bytes()
+                done = subprocess.run(
+                    [str(programs() / "hai"), "init", "-", *address], input=text, capture_output=True,
+                    text=True, timeout=30, env={**os.environ, "HAI_CONFIG": str(self.config)},
+                )  # fmt: skip
+                self.assertEqual(done.returncode, code, done)
+                if code == 0:
+                    contexts = json.loads(self.config.read_text())["contexts"]
+                    self.assertEqual(contexts[-1]["token"], "secret-piped")
+                else:
+                    self.assertIn("standard input has no token: it must be one line", done.stderr)
+                    self.assertEqual(self.config.read_bytes(), before)
+
     def test_use_chooses_for_the_commands_that_follow(self):
         self.ok("context", "use", "prod")
         self.assertTrue(self.listed()["prod"]["current"])

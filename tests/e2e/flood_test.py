@@ -6,22 +6,19 @@ import socket
 import unittest
 
 from cluster import eventually
-from servers import Servers
+from servers import ServersTest
 
 OPEN_FILES = 600
 FLOOD = 900
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"  # and then nothing
 
 
-class FloodTest(unittest.TestCase):
+class FloodTest(ServersTest):
     @classmethod
-    def setUpClass(cls):
-        cls.cluster = Servers(count=2, nodes=2)
+    def prepare(cls):
         # Both servers, so that it does not matter who leads.
         for server in cls.cluster.servers:
             server.wrapper = ["prlimit", f"--nofile={OPEN_FILES}:{OPEN_FILES}"]
-        cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.up()
 
     def flood(self, port, text=b""):
         """So many connections from one address, kept open until the test is over."""

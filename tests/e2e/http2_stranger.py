@@ -70,6 +70,15 @@ class Stranger:
             pass  # It takes no more, or has hung up.
         return self
 
+    def hear_refusal(self, seconds):
+        """What was said to it before it gave up: a busy machine is slow to take 4 MB."""
+        self.socket.settimeout(seconds)
+        try:
+            while not self.is_refused:
+                self.hear()
+        except OSError:
+            pass
+
     def hear(self):
         """One frame."""
         head = self.read(9)

@@ -1,5 +1,5 @@
-"""`cmake --install` of the command line: the program, its man pages and its completion, where a
-system looks for them."""
+"""`cmake --install`: of the command line, its man pages and its completion where a system looks for
+them; of everything, each program where the others look for it."""
 
 import os
 import pathlib
@@ -63,6 +63,30 @@ class InstallTest(unittest.TestCase):
         script = self.prefix / "share/bash-completion/completions/hai"
         done = run("bash", "--norc", "-c", 'source "$1" && complete -p hai', "bash", script)
         self.assertEqual(done.stdout, "complete -F _hai hai\n")
+
+    def test_everything_is_installed_without_a_component(self):
+        build = programs().parent
+        prefix = self.prefix / "everything"
+        done = run("cmake", "--install", build, "--prefix", prefix)
+        if "hai-slurm" in done.stderr and not (build / "bin/hai-slurm").exists():
+            self.skipTest("not everything is built")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path in (
+            "bin/hai",
+            "bin/hai-agent",
+            "bin/hai-backup",
+            "bin/hai-server",
+            "bin/hai-slurm",
+            "bin/hai-validator",
+            "libexec/hai/hai-hang-evidence",
+            "libexec/hai/hai-shim",
+            "libexec/hai/slurm/squeue",
+            "share/hai/python/hai/__init__.py",
+            "share/hai/python/hfai/client/__init__.py",
+        ):
+            self.assertTrue((prefix / path).exists(), path)
+        squeue = run(prefix / "libexec/hai/slurm/squeue", "--version")
+        self.assertEqual(squeue.returncode, 0, squeue)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import time
 import unittest
 
 from cluster import eventually, programs
+from servers import ServersTest
 from tls_test import TlsServers
 
 COMMAND = re.compile(r"^hai-agent join (\S+) --token (\S+) --ca-fingerprint (\S+)$")
@@ -91,12 +92,8 @@ tls: {{ca: "{folder}/node-ca.crt", certificate: "{folder}/node.pem", key: "{fold
         return next(each for each in self.json("node", "identities") if each["node"] == name)
 
 
-class JoinTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = JoinServers()
-        cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.up()
+class JoinTest(ServersTest):
+    make = JoinServers
 
     def refused(self, name, words, sentence, *more, code=1):
         """One line, nothing written."""
@@ -180,7 +177,7 @@ class JoinTest(unittest.TestCase):
         cluster = self.cluster
         server, secret, fingerprint = cluster.token("check-1")
         self.refused("check-1", (server, secret, "sha256:" + "0" * 64), "shows no CA with that")
-        self.refused("check-1", (server, secret, "sha256:1234"), "must be sha256: and 64", code=2)
+        self.refused("check-1", (server, secret, "sha256:1234"), "must be the 64 hexadecimal digits", code=2)
         port = server.rsplit(":", 1)[1]
         named = (f"localhost.localdomain:{port}", secret, fingerprint)
         cluster.write_config("check-1")

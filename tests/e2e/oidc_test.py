@@ -11,7 +11,7 @@ import urllib.parse
 
 from cluster import eventually, programs
 from identity import FOLDER, Browser, IdentityProvider
-from servers import Servers
+from servers import Servers, ServersTest
 
 SECRET = "secret-of-the-client-" + "c3" * 16
 OIDC = "/api/v1/oidc"
@@ -77,13 +77,12 @@ web_root: {self.web_root}
         return browser.sign_in(self.begin(browser), user, until=self.callback).url
 
 
-class OidcTest(unittest.TestCase):
+class OidcTest(ServersTest):
+    make = OidcServers
+
     @classmethod
-    def setUpClass(cls):
-        cls.cluster = OidcServers()
-        cls.addClassCleanup(cls.cluster.close)
+    def prepare(cls):
         cls.cluster.provider.start()
-        cls.cluster.up()
 
     def who(self, page):
         self.assertEqual(page.status, 200, page.text)
@@ -272,14 +271,10 @@ class OidcTest(unittest.TestCase):
             self.assertEqual(status, 401, text)
 
 
-class OidcAwayTest(unittest.TestCase):
+class OidcAwayTest(ServersTest):
     """What is begun ends with the server; and a provider that is away holds nobody up."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = OidcServers()
-        cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.up()  # without the provider
+    make = OidcServers  # without the provider
 
     def test_the_provider_comes_later_and_the_server_goes(self):
         page = Browser().fetch(f"{self.cluster.url}{OIDC}/login")
@@ -305,17 +300,18 @@ class OidcAwayTest(unittest.TestCase):
 
 
 @unittest.skipUnless(shutil.which("chromium"), "no chromium")
-class OidcChromiumTest(unittest.TestCase):
+class OidcChromiumTest(ServersTest):
     """In a real browser, to which the provider is another site: `localhost`, not 127.0.0.1."""
 
     @classmethod
-    def setUpClass(cls):
+    def make(cls):
         dashboard = programs().parent / "share" / "hai" / "web"
         cls.has_dashboard = (dashboard / "index.html").exists()
-        cls.cluster = OidcServers("localhost", dashboard if cls.has_dashboard else "none")
-        cls.addClassCleanup(cls.cluster.close)
+        return OidcServers("localhost", dashboard if cls.has_dashboard else "none")
+
+    @classmethod
+    def prepare(cls):
         cls.cluster.provider.start()
-        cls.cluster.up()
 
     def test_the_browser_comes_back_signed_in_and_scripts_see_no_secret(self):
         button = "Sign in with Example University" if self.has_dashboard else ""

@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import time
+import unittest
 
 from cluster import Cluster, eventually, programs
 
@@ -48,8 +49,9 @@ def postgres_folder():
 class Database:
     """A private PostgreSQL: a data directory, a Unix socket, no TCP. `fsync` is on."""
 
-    def __init__(self, root, settings=(), data=None):
+    def __init__(self, root, settings=(), data=None, administrator="hai", method="trust"):
         self.root = pathlib.Path(root)
+        self.administrator = administrator
         self.data = pathlib.Path(data or self.root / "pg")
         self.user = "postgres" if os.geteuid() == 0 else None
         self.settings = settings
@@ -58,7 +60,9 @@ class Database:
         if self.user:
             entry = pwd.getpwnam(self.user)
             os.chown(self.data, entry.pw_uid, entry.pw_gid)
-        self.run("initdb", "-A", "trust", "-U", "hai", "-N", "-D", self.data / "main")
+        self.run(
+            "initdb", "-A", method, "-U", administrator, "-N", "-D", self.data / "main"
+        )
 
     @property
     def conninfo(self):
@@ -97,8 +101,8 @@ class Database:
             return self.sql("SELECT 1") == "1"
         return False
 
-    def sql(self, text):
-        words = ["-h", self.data, "-U", "hai", "-d", "postgres", "-qAt", "-c", text]
+    def sql(self, text, database="postgres"):
+        words = ["-h", self.data, "-U", self.administrator, "-d", database, "-qAt", "-c", text]
         return self.run("psql", *words).strip()
 
     def pids(self):
@@ -170,6 +174,11 @@ class Server:
                     if mark in command and command.split(b"\0")[0].endswith(b"hai-server"):
                         found.append(int(entry.name))
         return found
+
+    def resident_bytes(self):
+        """What it holds in memory: Linux's VmRSS."""
+        status = pathlib.Path(f"/proc/{self.pids()[0]}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) * 1024
 
     def get(self, path, method="GET", body=None, headers=None, seconds=10):
         """(status, headers, text) of one HTTP request; status 0 if nobody answers."""
@@ -315,3 +324,22 @@ confinement: {{system_users: [root]}}
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.05)
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+class ServersTest(unittest.TestCase):
+    """Tests that share servers, `self.cluster`."""
+
+    @classmethod
+    def make(cls):
+        return Servers()
+
+    @classmethod
+    def prepare(cls):
+        """Before they start."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cls.make()
+        cls.addClassCleanup(cls.cluster.close)
+        cls.prepare()
+        cls.cluster.up()

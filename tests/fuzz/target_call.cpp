@@ -15,8 +15,6 @@
 #include "tests/fuzz/message_mutator.h"
 #include "tests/fuzz/portless_server.h"
 
-extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
-
 namespace hai::fuzz {
 namespace {
 
@@ -28,16 +26,17 @@ constexpr Duration kLongest = 8s;
 struct Call {
   std::string name;
   std::function<std::unique_ptr<Message>()> make;
-  // False: it was refused.
-  std::function<bool(PortlessServer&, const Caller&, const Message&)> run;
+  // The reply; null: it was refused.
+  std::function<std::unique_ptr<Message>(PortlessServer&, const Caller&, const Message&)> run;
 };
 
 template <typename Request, typename Reply>
-bool run_call(PortlessServer& server, Prepared<Reply> (Operations::*operation)(const Request&),
-              const Caller& caller, const Message& message) {
+std::unique_ptr<Message> run_call(PortlessServer& server,
+                                  Prepared<Reply> (Operations::*operation)(const Request&),
+                                  const Caller& caller, const Message& message) {
   Prepared<Reply> prepared =
       (server.serving().operations().*operation)(static_cast<const Request&>(message));
-  if (!prepared.is_ok()) return judge_reason(prepared.status().message(), kReasonMax), false;
+  if (!prepared.is_ok()) return judge_reason(prepared.status().message(), kReasonMax), nullptr;
   // Outlives this call if the answer is late.
   auto outcome = std::make_shared<std::optional<Result<Fill<Reply>>>>();
   std::move(prepared).value()(caller,
@@ -46,11 +45,11 @@ bool run_call(PortlessServer& server, Prepared<Reply> (Operations::*operation)(c
     broken(Request::descriptor()->name() + " is not answered");
   }
   const Result<Fill<Reply>>& fill = **outcome;
-  if (!fill.is_ok()) return judge_reason(fill.status().message(), kReasonMax), false;
-  Reply reply;
-  fill.value()(reply);
-  if (!nlohmann::json::accept(to_json_text(reply))) broken("a reply that is no JSON");
-  return true;
+  if (!fill.is_ok()) return judge_reason(fill.status().message(), kReasonMax), nullptr;
+  auto reply = std::make_unique<Reply>();
+  fill.value()(*reply);
+  if (!nlohmann::json::accept(to_json_text(*reply))) broken("a reply that is no JSON");
+  return reply;
 }
 
 template <typename Request, typename Reply>
@@ -76,10 +75,18 @@ bool is_for_anyone(const Call& call) {
          options.GetExtension(v1::route, 0).role() == "anyone";
 }
 
-// Of several things each has its own answer, and of none there is none: both ports refuse who is
-// not known before that (server/rpc/call_guard.h).
-bool is_of_several(const Call& call) {
-  return call.name == "SubmitJobs" || call.name == "ControlJob" || call.name == "ControlNode";
+// A call for several things at once is answered with a result for each: both ports refuse who is
+// not known before that (server/rpc/call_guard.h), and here each of the results must be a refusal.
+bool refuses_each(const Message& reply) {
+  const auto* results = reply.GetDescriptor()->FindFieldByName("results");
+  if (results == nullptr) return false;
+  const auto* code = results->message_type()->FindFieldByName("code");
+  const auto& reflection = *reply.GetReflection();
+  for (int i = 0; i < reflection.FieldSize(reply, results); ++i) {
+    const Message& result = reflection.GetRepeatedMessage(reply, results, i);
+    if (result.GetReflection()->GetEnumValue(result, code) == v1::CODE_OK) return false;
+  }
+  return true;
 }
 
 // As JSON it is what REST would take, if anything: then it comes back the same.
@@ -109,8 +116,8 @@ void run(std::string_view input) {
   if (!message->ParseFromArray(input.data(), static_cast<int>(input.size()))) return;
   try_json(*message);
   PortlessServer& server = PortlessServer::shared();
-  const bool is_done = call.run(server, caller_of(who), *message);
-  if (is_done && who == 2 && !is_for_anyone(call) && !is_of_several(call)) {
+  const std::unique_ptr<Message> reply = call.run(server, caller_of(who), *message);
+  if (reply && who == 2 && !is_for_anyone(call) && !refuses_each(*reply)) {
     broken(call.name + " for somebody unknown");
   }
   static int64_t runs = 0;
@@ -138,12 +145,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t size_max,
                                           unsigned seed) {
-  hai::Rng rng(seed);
-  if (rng.chance(0.1)) return LLVMFuzzerMutate(data, size, max_size);
-  const std::string own = hai::fuzz::mutated(hai::fuzz::text_of(data, size), rng);
-  if (own.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
-  std::copy(own.begin(), own.end(), data);
-  return own.size();
+  return hai::fuzz::run_mutator(data, size, size_max, seed, hai::fuzz::mutated);
 }

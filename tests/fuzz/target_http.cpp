@@ -1,11 +1,13 @@
 // All that comes over one connection of HTTP, from the first byte to the operation: the session and
-// its parser, the routes, queries and bodies. The answer is HTTP or none, and never the server's
-// own failure. "TOKEN" in an input stands for an administrator's token, "USER" for a user's.
+// its parser, the routes, queries and bodies. The answer is HTTP, and never the server's own
+// failure; there is none only where the client hung up before he had asked. "TOKEN" in an input
+// stands for an administrator's token, "USER" for a user's.
 
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/http.hpp>
 
 #include "server/http/http_session.h"
 #include "server/http/routes.h"
@@ -56,8 +58,27 @@ class Client {
   std::string answer_;
 };
 
-void judge_answer(const std::string& answer) {
-  if (answer.empty()) return;  // it may hang up on what is no HTTP
+// Whether the client has asked something, or said what is no HTTP: both are answered (RFC 9112).
+// Not who said nothing, or hung up in the middle of it.
+bool is_owed_an_answer(const std::string& text, const HttpLimits& limits) {
+  namespace http = boost::beast::http;
+  http::request_parser<http::string_body> parser;
+  parser.eager(true);
+  parser.header_limit(static_cast<uint32_t>(limits.header_bytes));
+  parser.body_limit(boost::none);
+  boost::beast::error_code error;
+  boost::asio::const_buffer rest(text.data(), text.size());
+  while (rest.size() > 0 && !parser.is_done()) {
+    rest += parser.put(rest, error);
+    if (error == http::error::need_more) return false;
+    if (error) return true;
+  }
+  return parser.is_done();
+}
+
+void judge_answer(const std::string& answer, bool is_owed) {
+  if (answer.empty() && is_owed) broken("a request is not answered");
+  if (answer.empty()) return;
   if (!answer.starts_with("HTTP/1.")) broken("the answer is no HTTP: " + answer.substr(0, 60));
   const int status = std::atoi(answer.substr(9, 3).c_str());
   if (status < 200 || status == 500 || status == 502) broken("answered " + answer.substr(0, 60));
@@ -85,10 +106,12 @@ void run(std::string text) {
       {.known = [](HttpSession*) {}, .ended = [&](HttpSession*) { is_over = true; }});
   session->start();
   auto heard_at = std::chrono::steady_clock::now();
+  const bool is_owed = is_owed_an_answer(text, limits);
   const auto is_quiet = [&] {
     const auto now = std::chrono::steady_clock::now();
     if (client.hear()) heard_at = now;
-    return is_over || now - heard_at > kQuiet;
+    const bool may_be_all = !is_owed || !client.answer().empty();
+    return is_over || (may_be_all && now - heard_at > kQuiet);
   };
   server.run_until(is_quiet, kLongest);
   client.hear();
@@ -97,7 +120,7 @@ void run(std::string text) {
   // What it has posted before its end refers to what is here.
   server.context().restart();
   server.context().poll();
-  judge_answer(client.answer());
+  judge_answer(client.answer(), is_owed);
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 #include "tests/fuzz/message_mutator.h"
 #include "tests/support/gateway_world.h"
 
-extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
-
 namespace hai::fuzz {
 namespace {
 
@@ -42,16 +40,6 @@ std::string row_of(const std::vector<std::string>& messages) {
     row += message;
   }
   return row;
-}
-
-JobSpec job(const std::string& name) {
-  JobSpec spec;
-  spec.name = name;
-  spec.workspace = "/data";
-  spec.entrypoint = "train.py";
-  spec.group = "training";
-  spec.node_count = 1;
-  return spec;
 }
 
 // Orders as an agent reads them.
@@ -85,7 +73,7 @@ void run(std::string_view input) {
   GatewayWorld world;
   world.honest.push_back(std::make_unique<HonestAgent>(world, "node-1"));
   world.run(3s);
-  if (!world.submit(job("others")).is_ok()) broken("no job");
+  if (!world.submit(test::GatewayWorld::spec_of("others")).is_ok()) broken("no job");
   world.run(5s);
   const int64_t epoch = world.state().epoch().value;
   std::shared_ptr<AgentEnd> liar = world.dial("node-2");
@@ -137,12 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return 0;
 }
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t size_max,
                                           unsigned seed) {
-  hai::Rng rng(seed);
-  if (rng.chance(0.1)) return LLVMFuzzerMutate(data, size, max_size);
-  const std::string row = hai::fuzz::mutated(hai::fuzz::text_of(data, size), rng);
-  if (row.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
-  std::copy(row.begin(), row.end(), data);
-  return row.size();
+  return hai::fuzz::run_mutator(data, size, size_max, seed, hai::fuzz::mutated);
 }

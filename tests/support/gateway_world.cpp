@@ -132,6 +132,16 @@ void GatewayWorld::hang_up(const std::shared_ptr<AgentEnd>& stream) {
   stream->close({Code::cancelled, "the agent ended the stream"});
 }
 
+JobSpec GatewayWorld::spec_of(const std::string& name) {
+  JobSpec spec;
+  spec.name = name;
+  spec.workspace = "/data";
+  spec.entrypoint = "train.py";
+  spec.group = "training";
+  spec.node_count = 1;
+  return spec;
+}
+
 v1::AgentMessage GatewayWorld::hello_of(const std::string& node) {
   v1::AgentMessage message;
   message.mutable_hello()->set_protocol_version(kProtocolVersion);

@@ -73,6 +73,8 @@ class GatewayWorld {
   void say(const std::shared_ptr<AgentEnd>& stream, const v1::AgentMessage& message);
   void hang_up(const std::shared_ptr<AgentEnd>& stream);
 
+  // A job of one node.
+  static JobSpec spec_of(const std::string& name);
   static v1::AgentMessage hello_of(const std::string& node);
   static v1::AgentMessage report_of(const std::string& node, int64_t sequence);
   static void add_facts(const std::string& node, v1::AgentReport& report);

@@ -67,8 +67,10 @@ LiveServer::LiveServer(const std::function<void(ServerConfig&, ServingSecrets&)>
   config.knobs.heartbeat = 200ms;
   ServingSecrets secrets{.agent_token = kAgentToken, .admin_token_hash = hash_token(kAdminToken)};
   if (change) change(config, secrets);
-  serving_ = std::make_unique<Serving>(loop_, store_, nullptr, nullptr, config, std::move(secrets),
-                                       &audit_);
+  serving_ = std::make_unique<Serving>(
+      loop_, store_, nullptr, nullptr, config, std::move(secrets), &audit_, [] {
+        return std::map<std::string, int64_t>{{"file", kNotExported}};
+      });
   const Status listening = serving_->listen();
   CHECK(listening.is_ok());
   serving_->start();

@@ -52,6 +52,7 @@ class LiveServer {
   static constexpr const char* kAdmin = "root";
   static constexpr const char* kAdminToken = "hai_admin_token_of_tests";
   static constexpr const char* kAgentToken = "hai_agent_token_of_tests";
+  static constexpr int64_t kNotExported = 3;  // entries of the audit log, into a file
 
   // `change` what it is told before it starts.
   explicit LiveServer(const std::function<void(ServerConfig&, ServingSecrets&)>& change = {});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "server/control/engine/append_batch.h"
+
 namespace hai::test {
 
 namespace {
@@ -62,43 +64,9 @@ void RandomCluster::emit(EventBody body) {
 }
 
 AppendBatch RandomCluster::take_batch(Epoch epoch) {
-  AppendBatch batch;
+  AppendBatch batch = rows_to_append(state_, state_.take_touched());
   batch.epoch = epoch;
   batch.events = std::exchange(events_, {});
-  const Touched touched = state_.take_touched();
-  batch.replaced_attempts = touched.replaced_attempts;
-  for (JobId job : touched.jobs) batch.jobs.push_back(*state_.find(job));
-  for (NodeId node : touched.nodes) batch.nodes.push_back(*state_.find(node));
-  for (const std::string& user : touched.users) batch.users.push_back(*state_.find_user(user));
-  for (const auto& key : touched.quotas) {
-    const auto found = state_.quotas().find(key);
-    if (found != state_.quotas().end()) {
-      batch.quotas.push_back(found->second);
-    } else {
-      batch.removed_quotas.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key)});
-    }
-  }
-  for (const std::string& hash : touched.tokens) {
-    if (const Token* token = state_.find_token(hash)) {
-      batch.tokens.push_back(*token);
-    } else {
-      batch.removed_tokens.push_back(hash);
-    }
-  }
-  for (const auto& [user, name] : touched.secrets) {
-    if (const Secret* secret = state_.find_secret(user, name)) {
-      batch.secrets.push_back(*secret);
-    } else {
-      batch.removed_secrets.push_back({.user = user, .name = name});
-    }
-  }
-  for (const std::string& node : touched.identities) {
-    batch.identities.push_back(*state_.find_identity(node));
-  }
-  for (IncidentId incident : touched.incidents) {
-    batch.incidents.push_back(state_.incidents().at(incident));
-  }
-  for (const Incident& closed : touched.closed_incidents) batch.incidents.push_back(closed);
   return batch;
 }
 
@@ -137,7 +105,21 @@ void RandomCluster::step() {
 }
 
 void RandomCluster::change_people() {
-  switch (rng_.below(10)) {
+  switch (rng_.below(13)) {
+    case 9:
+      for (const auto& [user, row] : state_.users()) {
+        if (state_.unfinished_count(user) == 0) return emit(UserRemoved{std::string(user)});
+      }
+      return;
+    case 10:
+      return emit(KnobSet{{.name = name("knob", 5),
+                           .value = text(),
+                           .by = name("user", 5),
+                           .reason = text(),
+                           .set_at = time()}});
+    case 11:
+      if (state_.knobs().empty()) return;
+      return emit(KnobUnset{state_.knobs().begin()->first, text(), text()});
     case 0:
     case 1: {
       std::vector<std::string> groups;
@@ -219,10 +201,13 @@ void RandomCluster::change_health(NodeId node) {
   switch (rng_.below(6)) {
     case 4:
       for (const auto& [ended_at, id] : state_.finished()) {
-        if (time() - ended_at > 2min) continue;  // an archive takes none that may be reopened
+        // A failure is reopened within an hour (attribution_after), and archives take none that is
+        // younger; these clusters live for minutes.
+        if (time() - ended_at > 2min) continue;
         const Job& job = *state_.find(id);
         if (job.state != JobState::failed) continue;
         if (state_.find_unfinished(job.user, job.spec->name) != nullptr) continue;
+        if (state_.find_user(job.user) == nullptr) emit(UserSet{{.name = job.user}});
         return emit(JobReopened{id, some_nodes(), text()});
       }
       break;
@@ -275,6 +260,12 @@ void RandomCluster::change_nodes() {
   const auto count = static_cast<int64_t>(state_.nodes().size());
   const bool fresh = count < options_.nodes;
   const NodeId node{fresh ? count + 1 : rng_.between(1, count)};
+  if (!fresh && state_.find(node)->removed_at) return;
+  const bool is_in_use =
+      !fresh && (!state_.find(node)->occupants.empty() || !state_.find(node)->held.empty());
+  if (!fresh && !is_in_use && state_.present_nodes() > 2 && rng_.chance(0.1)) {
+    return emit(NodeRemoved{node, text()});
+  }
   if (fresh || rng_.chance(0.2)) {
     return emit(NodeRegistered{node,
                                {.name = "node-" + std::to_string(node.value),
@@ -375,6 +366,7 @@ Placement RandomCluster::random_placement(const Job& job) {
   Placement placement;
   for (const auto& [id, node] : state_.nodes()) {
     if (static_cast<int>(placement.size()) == job.spec->node_count) break;
+    if (node.removed_at) continue;
     const GpuSet free = node.free_gpus(job.id);
     const int wanted = job.spec->gpus_per_node == 0 ? node.facts.gpus : job.spec->gpus_per_node;
     GpuSet gpus;

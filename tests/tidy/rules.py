@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "agent/health": ["common", "agent/os"],
     "agent/hang": ["common", "agent/os", "agent/health"],
     "agent/rpc": ["common", "agent/core", "proto"],
+    "agent/login": ["common", "agent/os", "agent/shim"],
     "agent/shim": ["common", "agent/core", "agent/os"],
     "agent": ["common", "proto"],  # main
     "cli": ["common", "proto"],

@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "cli/patience.h"
+#include "common/hex.h"
 #include "common/shell_words.h"
 #include "common/whole_number.h"
 
@@ -27,16 +28,10 @@ constexpr size_t kLineBytesMax = 1'024;
 constexpr size_t kGuidedMax = 512;             // strangers may come, too
 constexpr auto kProofTimeout = timeval{2, 0};  // a stranger that says nothing must not hold us up
 
-std::string hex(const unsigned char* bytes, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
-  return text;
-}
-
 std::string nonce() {
   unsigned char bytes[16];
   CHECK(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
-  return hex(bytes, sizeof bytes);
+  return to_hex({reinterpret_cast<const char*>(bytes), sizeof bytes});
 }
 
 std::string proof(const std::string& key, const std::string& text) {
@@ -45,7 +40,7 @@ std::string proof(const std::string& key, const std::string& text) {
   CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
              reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest,
              &length) != nullptr);
-  return hex(digest, length);
+  return to_hex({reinterpret_cast<const char*>(digest), length});
 }
 
 bool is_equal(const std::string& a, const std::string& b) {

@@ -58,6 +58,7 @@ bool may_reopen(const Decision& decision, const Job& job) {
          job.attempt && job.attempt->end && !job.attempt->end->infrastructure &&
          job.attempt->state == AttemptState::failed &&
          job.vain_requeues < decision.knobs().max_requeues &&
+         decision.state().find_user(job.user) != nullptr &&
          decision.state().find_unfinished(job.user, job.spec->name) == nullptr;
 }
 

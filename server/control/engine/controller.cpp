@@ -6,6 +6,10 @@
 
 namespace hai {
 
+static bool is_of_knobs(const Command& command) {
+  return std::holds_alternative<SetKnob>(command) || std::holds_alternative<UnsetKnob>(command);
+}
+
 static Duration patience_with_store(const Knobs& knobs) { return 2 * knobs.server_lease; }
 
 Controller::Controller(Loop& loop, Store& store, AgentPort& agents, EventSink* sink, Knobs knobs,
@@ -13,6 +17,7 @@ Controller::Controller(Loop& loop, Store& store, AgentPort& agents, EventSink* s
                        std::unique_ptr<Planner> planner)
     : loop_(loop),
       agents_(agents),
+      config_knobs_(knobs),
       knobs_(knobs),
       bootstrap_(std::move(bootstrap)),
       cluster_name_(std::move(cluster_name)),
@@ -33,10 +38,20 @@ void Controller::take_state(StoredState stored) {
   memory_.sessions.set_term_start(loop_.now());
   memory_.time.start(loop_.wall_now(), newest_time(state), loop_.now());
   memory_.progress.clear();
+  follow_knobs();
   passes_.begin_term();
   bootstrapped_ = false;
   last_tick_at_.reset();
   hung_ticks_ = 0;
+}
+
+// A value that this version does not take is left out: an older or newer server has set it.
+void Controller::follow_knobs() {
+  knobs_ = config_knobs_;
+  for (const auto& [name, setting] : memory_.state->knobs()) {
+    if (may_change_while_running(name)) (void)set_knob(knobs_, name, setting.value);
+  }
+  if (!check_knobs(knobs_).is_ok()) knobs_ = config_knobs_;
 }
 
 // The first turn of a term writes the epoch's start and ticks, so that the log says who decided
@@ -51,6 +66,7 @@ void Controller::term_ended(const std::string& why) {
   if (leadership_.stale_since() && memory_.state->has_undurable()) {
     memory_.state = std::make_unique<ClusterState>(std::move(*memory_.state).take_durable());
     memory_.planner->update(*memory_.state, memory_.state->take_changes());
+    follow_knobs();
   }
   tick_timer_.cancel();
   passes_.end_term();
@@ -128,7 +144,8 @@ void Controller::submit(Caller caller, Command command, Reply reply) {
   auto refuse = [shared](Status why) { (*shared)(why); };
   turns_.post({[this, caller = std::move(caller), command = std::move(command), shared,
                 refuse](Decision& decision) {
-                 Result<CommandReply> result = decide_command(decision, caller, command);
+                 Result<CommandReply> result = decide_command(decision, caller, completed(command));
+                 if (is_of_knobs(command)) follow_knobs();
                  turns_.reply([shared, result] { (*shared)(result); }, refuse);
                },
                refuse});
@@ -143,11 +160,33 @@ Result<CommandReply> Controller::decide_command(Decision& decision, const Caller
   }
   decision.set_actor(actor.value().user);
   RETURN_IF_ERROR(check_contact(command, actor.value()));
+  RETURN_IF_ERROR(check_bootstrap(command));
   const size_t before = decision.events().size();
   auto decided =
       std::visit([&](const auto& body) { return decide(decision, body, actor.value()); }, command);
   CHECK(decided.is_ok() || decision.events().size() == before);
   return decided;
+}
+
+// Each leader makes the config's administrator whom it does not find, with his first token.
+Status Controller::check_bootstrap(const Command& command) const {
+  const auto* remove = std::get_if<RemoveUser>(&command);
+  if (remove == nullptr || remove->name.empty() || remove->name != bootstrap_.admin_user)
+    return ok();
+  return failed_precondition(
+      "{} is the administrator of the servers' configs, who would be made again: take bootstrap "
+      "out "
+      "of them and restart them first, or `hai user set {} --active no`",
+      remove->name, remove->name);
+}
+
+// What only the leader knows of a command.
+Command Controller::completed(Command command) const {
+  auto* unset = std::get_if<UnsetKnob>(&command);
+  if (unset != nullptr && check_knob_name(unset->name).is_ok()) {
+    unset->value = get_knob(config_knobs_, unset->name);
+  }
+  return command;
 }
 
 // What no decide() can know: whether the agents are in contact. Who may not fence hears that first.

@@ -87,6 +87,8 @@ class Controller : private TermOwner, private TurnOwner {
   const ControllerStats& stats() const { return stats_; }
   size_t waiting_inputs() const { return turns_.waiting(); }
   const Knobs& knobs() const { return knobs_; }
+  // As this server's config has them.
+  const Knobs& config_knobs() const { return config_knobs_; }
 
  private:
   struct Reading;
@@ -108,6 +110,8 @@ class Controller : private TermOwner, private TurnOwner {
   void apply_bootstrap(Decision& decision);
   Result<CommandReply> decide_command(Decision& decision, const Caller& caller,
                                       const Command& command) const;
+  Command completed(Command command) const;
+  Status check_bootstrap(const Command& command) const;
   Status check_contact(const Command& command, const Actor& actor) const;
   void disbelieve(ConnectionId connection, const std::string& reason);
   void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
@@ -116,11 +120,13 @@ class Controller : private TermOwner, private TurnOwner {
   void note_progress(const AgentReport& report);
   void note_events(std::span<const Event> events);
   void collect_orders();
+  void follow_knobs();
   void answer(const Reading& reading) const;
 
   Loop& loop_;
   AgentPort& agents_;
-  const Knobs knobs_;
+  const Knobs config_knobs_;
+  Knobs knobs_;  // with what was set while the cluster runs
   const Bootstrap bootstrap_;
   const std::string cluster_name_;
   ControllerStats stats_;

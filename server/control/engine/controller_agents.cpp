@@ -78,7 +78,10 @@ void Controller::take_report(Decision& decision, ConnectionId connection,
   ++stats_.reports;
   session->last_sequence = report.sequence;
   decision.set_actor("agent:" + session->node_name);
-  if (!session->node || report.facts) {
+  // Of a node that was removed meanwhile: what reports is a new one.
+  const bool is_removed =
+      session->node && decision.state().find(session->node)->removed_at.has_value();
+  if (!session->node || report.facts || is_removed) {
     Status status = decide_registration(decision, memory_.sessions, *session, report);
     if (!status.is_ok()) {
       turns_.send({{}, connection, RefuseAgent{status.message()}});

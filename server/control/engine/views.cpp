@@ -136,6 +136,7 @@ NodeView view_node(const Node& node, const SoftFacts& soft) {
 ClusterView view_cluster(const ClusterState& state, const std::string& name) {
   ClusterView view{.name = name, .epoch = state.epoch().value};
   for (const auto& [id, node] : state.nodes()) {
+    if (node.removed_at) continue;
     int used = node.used_gpus().count();
     int held = without(node.held_gpus(), node.used_gpus()).count();
     view.gpus_total += node.facts.gpus;

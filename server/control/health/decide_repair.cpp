@@ -197,7 +197,7 @@ void take_out_lemons(Decision& decision) {
     LemonScore lemon = lemon_score(node.health, decision.now(), lemon_person_max(limit));
     if (lemon.score >= limit) lemons.emplace_back(id, std::move(lemon));
   }
-  const size_t may_leave = std::max<size_t>(1, state.nodes().size() / kLemonShare);
+  const size_t may_leave = std::max<size_t>(1, state.present_nodes() / kLemonShare);
   // The worst go first.
   std::ranges::stable_sort(lemons, std::greater(),
                            [](const auto& each) { return each.second.score; });

@@ -93,7 +93,7 @@ bool hold_for_mass_fault(Decision& decision, NodeId id, const CheckResult& fault
                        [&](NodeId other) { return leaf_of(*state.find(other)) == leaf_of(node); });
   const Knobs& knobs = decision.knobs();
   const auto limit = static_cast<size_t>(knobs.mass_fault_nodes);
-  const size_t share = state.nodes().size() * static_cast<size_t>(knobs.mass_loss_permille) / 1000;
+  const size_t share = state.present_nodes() * static_cast<size_t>(knobs.mass_loss_permille) / 1000;
   if (of_leaf.size() >= limit) {
     note(decision, "leaf " + leaf_of(node), fault, std::move(of_leaf));
   } else if (all.size() >= std::max(limit, share)) {

@@ -49,6 +49,7 @@ Status check_node_group(const ClusterState& state, const std::string& group) {
 }
 
 constexpr size_t kSecretsMax = 100;  // of one user
+constexpr int kTokensMax = 100;      // of one user: API tokens, those that are over included
 constexpr int kJoinsMax = 100'000;   // with one token
 
 Status check_join_token(const Actor& actor, const Token& token) {
@@ -58,6 +59,19 @@ Status check_join_token(const Actor& actor, const Token& token) {
     return invalid_argument("uses must be 1..{}, is {}", kJoinsMax, token.uses_left);
   }
   return ok();
+}
+
+// Sessions have a bound of their own (server/api/sign_in.h).
+Status check_token_count(const ClusterState& state, const Token& token) {
+  if (token.kind != TokenKind::api) return ok();
+  const auto is_another = [&](const auto& entry) {
+    return entry.second.kind == TokenKind::api && entry.second.user == token.user;
+  };
+  if (std::ranges::count_if(state.tokens(), is_another) < kTokensMax) return ok();
+  return resource_exhausted(
+      "{} has {} tokens, which is the most: end one that is not needed (hai token list, hai token "
+      "revoke)",
+      token.user, kTokensMax);
 }
 
 // Those that were begun with the token.
@@ -71,14 +85,30 @@ std::vector<std::string> sessions_of(const ClusterState& state, const Token& wit
   return hashes;
 }
 
-size_t count_secrets(const ClusterState& state, const std::string& user) {
+std::vector<std::string> tokens_of(const ClusterState& state, const std::string& user) {
+  std::vector<std::string> hashes;
+  for (const auto& [hash, token] : state.tokens()) {
+    if (token.user == user) hashes.push_back(hash);
+  }
+  return hashes;
+}
+
+std::vector<std::string> secrets_of(const ClusterState& state, const std::string& user) {
+  std::vector<std::string> names;
   const auto& secrets = state.secrets();
-  size_t count = 0;
   for (auto at = secrets.lower_bound({user, ""}); at != secrets.end() && at->first.first == user;
        ++at) {
-    ++count;
+    names.push_back(at->first.second);
   }
-  return count;
+  return names;
+}
+
+std::vector<Quota> quotas_of(const ClusterState& state, const std::string& owner) {
+  std::vector<Quota> found;
+  for (const auto& [key, quota] : state.quotas()) {
+    if (quota.owner == owner) found.push_back(quota);
+  }
+  return found;
 }
 
 }  // namespace
@@ -98,6 +128,30 @@ Result<CommandReply> decide(Decision& decision, const SetUser& command, const Ac
     decision.emit(UserSet{command.user});
   }
   return CommandReply{{}, command.user.name, "set"};
+}
+
+Result<CommandReply> decide(Decision& decision, const RemoveUser& command, const Actor& actor) {
+  RETURN_IF_ERROR(admin_only(actor, "users"));
+  const ClusterState& state = decision.state();
+  const std::string& name = command.name;
+  if (state.find_user(name) == nullptr) return not_found("user {} does not exist", name);
+  if (name == actor.user) return failed_precondition("{} can't remove himself", name);
+  if (const int64_t jobs = state.unfinished_count(name); jobs > 0) {
+    return failed_precondition(
+        "{} has {} unfinished jobs: `hai user set {} --active no` keeps them from starting, `hai "
+        "stop` ends them",
+        name, jobs, name);
+  }
+  for (const std::string& hash : tokens_of(state, name)) decision.emit(TokenRevoked{hash});
+  for (const std::string& secret : secrets_of(state, name)) {
+    decision.emit(SecretRemoved{name, secret});
+  }
+  decision.emit(UserRemoved{name});
+  if (check_owner(decision.state(), name).is_ok()) {  // a user group has the same name
+    return CommandReply{{}, name, "removed; its quotas stay, since a user group has the same name"};
+  }
+  for (const Quota& quota : quotas_of(decision.state(), name)) decision.emit(QuotaRemoved{quota});
+  return CommandReply{{}, name, "removed"};
 }
 
 Result<CommandReply> decide(Decision& decision, const SetQuota& command, const Actor& actor) {
@@ -145,7 +199,10 @@ Result<CommandReply> decide(Decision& decision, const AddToken& command, const A
                              to_string(token.scope));
   }
   if (token.kind == TokenKind::join) RETURN_IF_ERROR(check_join_token(actor, token));
-  if (decision.state().find_token(token.hash) == nullptr) decision.emit(TokenSet{token});
+  if (decision.state().find_token(token.hash) == nullptr) {
+    RETURN_IF_ERROR(check_token_count(decision.state(), token));
+    decision.emit(TokenSet{token});
+  }
   return CommandReply{{}, token.user, "token added"};
 }
 
@@ -185,7 +242,7 @@ Result<CommandReply> decide(Decision& decision, const SetSecret& command, const 
   }
   const ClusterState& state = decision.state();
   const Secret* known = state.find_secret(secret.user, secret.name);
-  if (known == nullptr && count_secrets(state, secret.user) >= kSecretsMax) {
+  if (known == nullptr && secrets_of(state, secret.user).size() >= kSecretsMax) {
     return resource_exhausted("{} has {} secrets, which is the most", secret.user, kSecretsMax);
   }
   secret.version = known == nullptr ? 1 : known->version + 1;
@@ -225,6 +282,11 @@ Result<CommandReply> decide(Decision& decision, const IssueNodeIdentity& command
   return CommandReply{{}, command.identity.node, "issued"};
 }
 
+NodeIdentity revoked(NodeIdentity identity, UnixTime now) {
+  identity.revoked_at = std::max({now, identity.issued_at, identity.revoked_at.value_or(now)});
+  return identity;
+}
+
 Result<CommandReply> decide(Decision& decision, const RevokeNodeIdentity& command,
                             const Actor& actor) {
   RETURN_IF_ERROR(admin_only(actor, "identities of nodes"));
@@ -233,8 +295,7 @@ Result<CommandReply> decide(Decision& decision, const RevokeNodeIdentity& comman
     return not_found("there is no node {}, and none has joined under that name", command.node);
   }
   NodeIdentity identity = known == nullptr ? NodeIdentity{.node = command.node} : *known;
-  identity.revoked_at = decision.now();
-  decision.emit(NodeIdentitySet{std::move(identity), command.reason});
+  decision.emit(NodeIdentitySet{revoked(std::move(identity), decision.now()), command.reason});
   return CommandReply{{}, command.node, "revoked"};
 }
 

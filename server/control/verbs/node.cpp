@@ -1,8 +1,9 @@
 // Cordon: no new placements. Drain: the running jobs move away too, with a deadline only those that
-// still run then; until then the node is cordoned. Undrain: open again.
+// still run then; until then the node is cordoned. Undrain: open again. Remove: of a node that is
+// down, until it joins again.
 
 #include "server/control/health/decide_repair.h"
-#include "server/control/verbs/decide.h"
+#include "server/control/verbs/tokens.h"
 
 namespace hai {
 namespace {
@@ -40,7 +41,35 @@ Status check_deadline(UnixTime deadline, UnixTime now) {
   return invalid_argument("deadline: {} is over; name a time to come", format_rfc3339(deadline));
 }
 
+// No certificate of the name is believed any more that was made until now, whoever made it.
+void revoke_identity(Decision& decision, const std::string& name, const std::string& reason) {
+  const NodeIdentity* known = decision.state().find_identity(name);
+  const NodeIdentity identity = known == nullptr ? NodeIdentity{.node = name} : *known;
+  decision.emit(NodeIdentitySet{revoked(identity, decision.now()), reason});
+}
+
 }  // namespace
+
+Result<CommandReply> decide(Decision& decision, const RemoveNode& command, const Actor& actor) {
+  auto found = find_for_operator(decision.state(), actor, command.node);
+  if (!found.is_ok()) return found.status();
+  const Node* node = found.value();
+  const std::string name = command.node;
+  if (node->liveness != Liveness::down) {
+    return failed_precondition(
+        "node {} is {}: drain it and stop its agent, or `hai fence` it if it is off, then remove "
+        "it when it is down",
+        name, to_string(node->liveness));
+  }
+  if (!node->occupants.empty() || !node->held.empty()) {
+    return failed_precondition("node {} still has or is held for jobs: remove it when they left",
+                               name);
+  }
+  end_repair(decision, node->id, false, fmt::format("{} has removed the node", actor.user));
+  revoke_identity(decision, name, command.reason);
+  decision.emit(NodeRemoved{node->id, command.reason});
+  return CommandReply{{}, name, "removed"};
+}
 
 Result<CommandReply> decide(Decision& decision, const CordonNode& command, const Actor& actor) {
   auto node = find_for_operator(decision.state(), actor, command.node);

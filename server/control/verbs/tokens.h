@@ -22,4 +22,9 @@ Status check_token(const Token* token, UnixTime now, UnixTime used = {});
 // `name` with the rights of the user, as far as the scope lets him have them; nullptr is nobody.
 Result<Actor> actor_of(const std::string& name, const User* user, TokenScope scope);
 
+// The identity with no certificate believed from now on. Whoever issued the latest one, or revoked
+// one before, may have had a clock ahead of this one: no certificate may begin after its
+// revocation.
+NodeIdentity revoked(NodeIdentity identity, UnixTime now);
+
 }  // namespace hai

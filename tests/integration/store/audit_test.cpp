@@ -1,12 +1,6 @@
-#include <sys/stat.h>
-
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
-#include "server/store/audit_chain.h"
-#include "server/store/audit_log.h"
-#include "tests/integration/store/store_fixture.h"
+#include "tests/integration/store/audit_fixture.h"
 
 namespace hai {
 namespace {
@@ -16,52 +10,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class AuditTest : public StoreFixture {
- protected:
-  static AuditEntry entry(const std::string& target, const std::string& user = "ann") {
-    return {.at = unix_micros(1'800'000'000'123'456),
-            .user = user,
-            .token = "0123456789ab",
-            .address = "10.0.0.7",
-            .call = "ControlJob",
-            .target = target,
-            .result = "ok",
-            .detail = "stop: naïve; \"quotes\", \\ and {braces}"};
-  }
-  Status append(PgAuditLog& log, std::vector<AuditEntry> entries) {
-    return *wait<Status>([&](auto done) { log.append(std::move(entries), done); });
-  }
-  std::vector<AuditRow> rows() {
-    PgSession session({.conninfo = conninfo_});
-    return audit_page(session, 0, 100'000);
-  }
-  std::vector<AuditRow> find(const AuditQuery& query) {
-    PgSession session({.conninfo = conninfo_});
-    return find_audit(session, query);
-  }
-  std::vector<std::string> targets_of(const std::vector<AuditRow>& rows) {
-    std::vector<std::string> targets;
-    for (const AuditRow& row : rows) targets.push_back(row.entry.target);
-    return targets;
-  }
-  // As the database's owner can.
-  void tamper(const std::string& sql) {
-    PgSession session({.conninfo = conninfo_});
-    session.run("ALTER TABLE audit DISABLE TRIGGER audit_append_only; " + sql +
-                "; ALTER TABLE audit ENABLE TRIGGER audit_append_only");
-  }
-  std::vector<std::string> differences() {
-    const Result<LedgerReport> report = verify_ledger(conninfo_);
-    EXPECT_TRUE(report.is_ok()) << report.status().message();
-    return report.is_ok() ? report.value().differences : std::vector<std::string>();
-  }
-  void fill(int count) {
-    PgAuditLog log(loop_, conninfo_);
-    for (int i = 1; i <= count; ++i) {
-      ASSERT_EQ(append(log, {entry(fmt::format("job/{}", i))}), ok());
-    }
-  }
-};
+class AuditTest : public AuditFixture {};
 
 TEST_F(AuditTest, RowsComeBackAsTheyWereAndTheChainHolds) {
   PgAuditLog log(loop_, conninfo_);
@@ -173,27 +122,6 @@ TEST_F(AuditTest, IsFoundByWhoWhatAndWhen) {
   EXPECT_THAT(targets_of(find({.since = late.at})), ElementsAre("job/3, job/4"));
   EXPECT_THAT(targets_of(find({.before_seq = 3, .limit = 1})), ElementsAre("job/2"));
   EXPECT_THAT(targets_of(find({.user = "'; DROP TABLE audit; --"})), IsEmpty());
-}
-
-TEST_F(AuditTest, IsExportedAsLines) {
-  const std::string path = testing::TempDir() + "audit-" + std::to_string(::getpid());
-  std::filesystem::remove(path);
-  PgAuditLog log(loop_, conninfo_, {.file = path});
-  ASSERT_EQ(append(log, {entry("job/1")}), ok());
-  struct stat found {};
-  ASSERT_EQ(::stat(path.c_str(), &found), 0);
-  EXPECT_EQ(found.st_mode & 0777, 0600u);
-  // Moved away, as a log's keeper does: the next line is in a new file.
-  std::filesystem::rename(path, path + ".1");
-  ASSERT_EQ(append(log, {entry("job/2")}), ok());
-  for (const auto& [name, seq] : {std::pair(path + ".1", 1), {path, 2}}) {
-    std::ifstream file(name);
-    std::string line, more;
-    std::getline(file, line);
-    EXPECT_EQ(line, audit_line(rows()[static_cast<size_t>(seq - 1)]));
-    EXPECT_FALSE(std::getline(file, more)) << more;
-    std::filesystem::remove(name);
-  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // How ranks end: the whole tree, suspends, leases; and what programs can say by their socket.
 
 #include "agent/os/cgroup.h"
+#include "agent/shim/login_door.h"
 #include "tests/unit/agent/os_rank_fixture.h"
 
 namespace hai {
@@ -54,6 +55,82 @@ TEST_F(RankEndTest, LeftoversOfAnEndedProgramAreKilled) {
   EXPECT_EQ(status.cause, ExitCause::program);
   EXPECT_EQ(status.exit_code, 3);
   EXPECT_EQ(processes(job.key), 0u);
+}
+
+// As hai-pam does with a login: no child of the shim, and deaf to all but SIGKILL.
+TEST_F(RankEndTest, WhatWasMovedIntoItsCgroupsEndsWithIt) {
+  start_host();
+  const LaunchRank job = script("touch started; while [ ! -e go ]; do sleep 0.01; done; exit 6");
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  const std::vector<std::string> groups = host_->ranks_in_use().at(0).cgroups;
+  const pid_t guest = ::fork();
+  if (guest == 0) {
+    ::signal(SIGTERM, SIG_IGN);
+    while (true) ::pause();
+  }
+  const Status moved = groups.empty() ? not_found("none") : move_into_cgroups(guest, groups);
+  if (!moved.is_ok()) ::kill(guest, SIGKILL);
+  write_script("go", "");
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.cause, ExitCause::program);
+  EXPECT_EQ(status.exit_code, 6);
+  // It is gone already, not only asked to go.
+  int wait_status = 0;
+  const pid_t gone = ::waitpid(guest, &wait_status, moved.is_ok() ? WNOHANG : 0);
+  if (gone == 0) {
+    ::kill(guest, SIGKILL);
+    ::waitpid(guest, nullptr, 0);
+  }
+  if (groups.empty()) GTEST_SKIP() << "no control groups here, or not root";
+  EXPECT_TRUE(moved.is_ok()) << moved.message();
+  EXPECT_EQ(gone, guest);
+  EXPECT_TRUE(WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL);
+  for (const std::string& group : groups) EXPECT_FALSE(std::filesystem::exists(group)) << group;
+}
+
+// Some are there at any time until the door is shut.
+void send_in_logins(const std::string& door, const std::vector<std::string>& groups) {
+  constexpr int kLoginsMax = 20;
+  int logins = 0;
+  while (std::filesystem::exists(door)) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) --logins;
+    const pid_t login = logins < kLoginsMax ? ::fork() : -1;
+    if (login == 0) {
+      while (true) ::pause();
+    }
+    if (login < 0) continue;
+    ++logins;
+    if (groups.empty() || !move_into_cgroups(login, groups).is_ok()) ::kill(login, SIGKILL);
+  }
+}
+
+// Found by a review: logins that came again and again while a rank ended filled its groups as fast
+// as they were emptied, and the rank never ended.
+TEST_F(RankEndTest, ShutsItsDoorBeforeItEndsLogins) {
+  start_host();
+  const LaunchRank job = script("touch started; while [ ! -e go ]; do sleep 0.01; done");
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  const std::vector<std::string> groups = host_->ranks_in_use().at(0).cgroups;
+  const std::string door = logins_file(rank_directory(options_.data_dir, job.key));
+  ASSERT_TRUE(std::filesystem::exists(door));
+  const pid_t sshd = ::fork();
+  if (sshd == 0) {  // Sends in one login after the other, as long as the door is open.
+    ::alarm(2 * kPatience.count());
+    send_in_logins(door, groups);
+    ::_exit(0);
+  }
+  write_script("go", "");
+  EXPECT_EQ(wait_exited(job.key).cause, ExitCause::program);
+  EXPECT_FALSE(std::filesystem::exists(door));
+  int wait_status = 0;
+  EXPECT_EQ(::waitpid(sshd, &wait_status, 0), sshd);
+  EXPECT_TRUE(WIFEXITED(wait_status));
+  for (const std::string& group : groups) {
+    for (const pid_t left : cgroup_processes({group})) ::kill(left, SIGKILL);
+  }
+  if (groups.empty()) GTEST_SKIP() << "no control groups here, or not root";
 }
 
 TEST_F(RankEndTest, StoppedProcessesCanStillHandleTheEnd) {
@@ -272,6 +349,50 @@ TEST_F(RankEndTest, MemoryLimitIsKeptAndSaid) {
   EXPECT_EQ(status.cause, ExitCause::program);
   EXPECT_EQ(status.exit_code, 137);
   EXPECT_EQ(status.message, "the kernel killed 1 of its processes: memory limit reached");
+}
+
+// As below a unit of systemd, which has a group for its slice and one for itself.
+TEST(Cgroups, AreMadeBelowAParentOfSeveralNames) {
+  const CgroupMounts mounts = find_cgroup_mounts();
+  CgroupHost host(mounts, "hai-test.slice/hai-test.service", "probe");
+  const std::vector<std::string> groups = host.create("1.1.0", {.processes = 10}).directories;
+  if (groups.empty()) GTEST_SKIP() << "no usable cgroups";
+  for (const std::string& group : groups) {
+    EXPECT_TRUE(group.ends_with("/hai-test.slice/hai-test.service/probe.1.1.0")) << group;
+    EXPECT_TRUE(std::filesystem::exists(group));
+  }
+  host.remove_others({});
+  for (const std::string& group : groups) {
+    EXPECT_FALSE(std::filesystem::exists(group));
+    const std::filesystem::path parent = std::filesystem::path(group).parent_path();
+    EXPECT_TRUE(std::filesystem::remove(parent));
+    EXPECT_TRUE(std::filesystem::remove(parent.parent_path()));
+  }
+}
+
+// hai-pam gives what a file says to this, as root.
+TEST(Cgroups, TakeProcessesOnlyBelowAMountOfTheirs) {
+  const std::string root = find_cgroup_mounts().unified;
+  std::string folder = "/tmp/hai-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::ofstream(folder + "/cgroup.procs") << "untouched";
+  for (const std::string& path :
+       {folder, root, root + "/", root + "/..", root + "/../../.." + folder,
+        std::string("/proc/self"), std::string("hai"), std::string()}) {
+    EXPECT_EQ(move_into_cgroups(::getpid(), {path}).code(), Code::failed_precondition) << path;
+  }
+  std::string text;
+  std::getline(std::ifstream(folder + "/cgroup.procs"), text);
+  EXPECT_EQ(text, "untouched");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Cgroups, ArePathsOfPlainNames) {
+  EXPECT_TRUE(is_cgroup_path("hai"));
+  EXPECT_TRUE(is_cgroup_path("hai.slice/hai-ranks@0.service"));
+  for (const char* path : {"", "/hai", "hai/", "a//b", "..", "a/../b", "a b", "a\nb"}) {
+    EXPECT_FALSE(is_cgroup_path(path)) << path;
+  }
 }
 
 TEST_F(RankEndTest, CgroupsAreMadeAndRemoved) {

@@ -125,6 +125,28 @@ TEST_F(Trail, AMillionAddressesFillNothing) {
   EXPECT_THAT(entries.back().detail, EndsWith("and 48998 more"));
 }
 
+// Whoever has an IPv6 network has 2^64 addresses in it: he is one stranger, with gRPC's brackets
+// and without, and so is an IPv4 address that is written as IPv6.
+TEST_F(Trail, AnIpv6NetworkIsOneStranger) {
+  for (int i = 0; i < 1'000; ++i) {
+    const char* form = i % 2 == 0 ? "2001:db8:1:2::{:x}" : "[2001:db8:1:2:{:x}::1]";
+    note("x", "GetJob", unauthenticated("not known"), "", fmt::format(fmt::runtime(form), i));
+  }
+  note("x", "GetJob", unauthenticated("not known"), "", "2001:db8:1:3::1");
+  for (const char* address : {"::ffff:10.0.0.7", "10.0.0.7"}) {
+    note("x", "GetJob", unauthenticated("not known"), "", address);
+  }
+  const char* both = "[2001:db8:1:2::{:x}] or 10.0.0.7";  // two machines that may have been it
+  for (int i = 0; i < 100; ++i) {
+    note("x", "GetJob", unauthenticated("not known"), "", fmt::format(fmt::runtime(both), i));
+  }
+  pass(1s);
+  std::vector<std::string> addresses;
+  for (const AuditEntry& entry : log.entries()) addresses.push_back(entry.address);
+  EXPECT_THAT(addresses, ElementsAre("2001:db8:1:2::0", "2001:db8:1:3::1", "::ffff:10.0.0.7",
+                                     "[2001:db8:1:2::0] or 10.0.0.7"));
+}
+
 TEST_F(Trail, ManyRefusalsOfOnePersonAreCounted) {
   for (int i = 0; i < 100; ++i) {
     note("fedcba9876543210", "ControlJob", permission_denied("job {} is ann's", i));

@@ -65,6 +65,16 @@ TEST(CallerBoard, FollowsTokensAndUsers) {
   EXPECT_FALSE(w.board.knows({.token_hash = "hash-b"}));
 }
 
+TEST(CallerBoard, ForgetsAUserWhoIsRemoved) {
+  World w;
+  w.tell(EpochStarted{Epoch{2}});
+  const int64_t before = w.board.accounts_version();
+  w.tell(UserRemoved{"ann"});
+  EXPECT_EQ(w.admit("hash-a"), Code::unauthenticated) << "whatever becomes of the token";
+  EXPECT_FALSE(w.board.actor_of({.token_hash = "hash-a"}));
+  EXPECT_GT(w.board.accounts_version(), before) << "others may see less now";
+}
+
 TEST(CallerBoard, ATokenEndsByTheClock) {
   World w;
   w.tell(EpochStarted{Epoch{2}});
@@ -123,12 +133,18 @@ TEST(CallerBoard, TakesNoJoinTokenForACaller) {
 }
 
 struct Streams : World {
-  OpenStreams streams{board, {.per_user = 3, .logs_per_user = 2}};
+  int looks = 0;  // at whose jobs somebody sees
+  OpenStreams streams{board, {.per_user = 3, .logs_per_user = 2}, [this](const Actor& actor) {
+                        ++looks;
+                        return Sight::of(Visibility::team, c.state(), actor);
+                      }};
   std::vector<Status> ends;
 
-  Result<OpenStreams::Place> open(OpenStreams::Kind kind = OpenStreams::Kind::other) {
-    return streams.open({.token_hash = "hash-a"}, kind,
-                        [this](const Status& why) { ends.push_back(why); });
+  Result<OpenStreams::Place> open(OpenStreams::Kind kind = OpenStreams::Kind::other,
+                                  std::optional<Sight> shows = {}) {
+    return streams.open(
+        {.token_hash = "hash-a"}, kind, [this](const Status& why) { ends.push_back(why); },
+        std::move(shows));
   }
   Streams() { tell(EpochStarted{Epoch{2}}); }
 };
@@ -145,6 +161,58 @@ TEST(OpenStreams, EndWithTheirCaller) {
   EXPECT_EQ(w.ends[0].code(), Code::unauthenticated);
   w.streams.check();
   EXPECT_EQ(w.ends.size(), 2u) << "once each";
+}
+
+TEST(OpenStreams, EndWhenTheirCallerIsNoOperatorAnyMore) {
+  Streams w;
+  w.tell(UserSet{{.name = "ann", .role = Role::admin}});
+  const auto log = w.open(OpenStreams::Kind::log, Sight{});
+  const auto asks_anew = w.open();
+  w.tell(UserSet{{.name = "ann", .role = Role::operator_}});
+  w.streams.check();
+  EXPECT_TRUE(w.ends.empty()) << "an operator sees as much as an administrator";
+  w.tell(UserSet{{.name = "ann"}});
+  w.streams.check();
+  ASSERT_EQ(w.ends.size(), 1u) << "the other one is judged at each answer";
+  EXPECT_EQ(w.ends[0].code(), Code::permission_denied);
+  EXPECT_THAT(w.ends[0].message(), HasSubstr("no operator any more"));
+}
+
+TEST(OpenStreams, EndThoughTheirCallerBecameAnOperatorAfterTheirBeginning) {
+  Streams w;
+  const auto log = w.open(OpenStreams::Kind::log, Sight{});
+  w.tell(UserSet{{.name = "ann", .role = Role::operator_}});
+  w.streams.check();
+  w.tell(UserSet{{.name = "ann"}});
+  w.streams.check();
+  EXPECT_EQ(w.ends.size(), 1u);
+}
+
+TEST(OpenStreams, OfATokenWithoutTheScopeAreNoOperators) {
+  Streams w;
+  w.tell(UserSet{{.name = "ann", .role = Role::operator_}});
+  w.tell(TokenSet{{.hash = "reads", .user = "ann", .scope = TokenScope::read}});
+  const auto log = w.streams.open(
+      {.token_hash = "reads"}, OpenStreams::Kind::log,
+      [&w](const Status& why) { w.ends.push_back(why); }, Sight{});
+  w.tell(UserSet{{.name = "ann"}});
+  w.streams.check();
+  EXPECT_TRUE(w.ends.empty()) << "it was none before";
+}
+
+TEST(OpenStreams, EndWhenTheirCallerSeesOtherPeoplesJobs) {
+  Streams w;
+  w.tell(UserSet{{.name = "ann", .groups = {"vision"}}});
+  w.tell(UserSet{{.name = "bob", .groups = {"vision"}}});
+  const auto events = w.open(OpenStreams::Kind::other, Sight{.users = {{"ann", "bob"}}});
+  w.streams.check();
+  w.streams.check();
+  EXPECT_TRUE(w.ends.empty());
+  EXPECT_EQ(w.looks, 1) << "nobody's account has changed since";
+  w.tell(UserSet{{.name = "bob", .groups = {"nlp"}}});
+  w.streams.check();
+  ASSERT_EQ(w.ends.size(), 1u);
+  EXPECT_EQ(w.ends[0].code(), Code::aborted);
 }
 
 TEST(OpenStreams, AreSoManyForOneUserWhateverHisTokens) {

@@ -9,6 +9,7 @@
 
 #include "common/tls/certificate.h"
 #include "common/tls/request.h"
+#include "server/api/identity_board.h"
 #include "server/auth/token.h"
 #include "tests/support/certificates.h"
 #include "tests/unit/control/controller_world.h"
@@ -62,7 +63,7 @@ class EnrollmentTest : public ::testing::Test {
 
   std::unique_ptr<Enrollment> make(const std::string& authority, const std::string& believed) {
     return std::make_unique<Enrollment>(
-        server->loop, server->controller, board,
+        server->loop, server->controller,
         EnrollmentOptions{
             .authority = authority, .believed = believed, .cluster = "test", .life = kLife});
   }

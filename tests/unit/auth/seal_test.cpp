@@ -1,6 +1,7 @@
 // A sealed text opens where it was sealed for, unchanged and with its key, or not at all.
 
 #include "server/auth/seal.h"
+#include "server/auth/base64url.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,6 +33,7 @@ TEST(Seal, OpensWhatItSealed) {
     const std::string sealed = seal.seal("ann/key", text);
     if (text.size() > 4) {  // less may stand in it by chance
       EXPECT_EQ(sealed.find(text), std::string::npos);
+      EXPECT_EQ(from_base64url(sealed).value().find(text), std::string::npos);
     }
     EXPECT_EQ(seal.open("ann/key", sealed).value(), text);
     EXPECT_EQ(sealer().open("ann/key", sealed).value(), text) << "after a restart";

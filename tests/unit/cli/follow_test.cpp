@@ -156,6 +156,33 @@ TEST(Follow, ABrokenLogStreamGoesOnAtTheByteWhereItStopped) {
   EXPECT_EQ(offsets, (std::vector<int64_t>{-1, 6}));
 }
 
+// An operator who became a user, say. The job goes on, and he sees that it does.
+TEST(Follow, EndsWhenTheLogMayNotBeReadAnyMore) {
+  FakeApi server;
+  server.on_get_job = [](const auto&, v1::Job* reply) {
+    *reply = job_in("running", 1, "running");
+    return grpc::Status::OK;
+  };
+  int watched = 0;
+  server.on_watch_job = [&](const auto&, grpc::ServerWriter<v1::Job>* writer) {
+    writer->Write(++watched == 1 ? job_in("running", 1, "running")
+                                 : job_in("succeeded", 1, "succeeded"));
+    return grpc::Status::OK;
+  };
+  server.on_read_log = [&](const auto&, grpc::ServerWriter<v1::ReadLogReply>* writer) {
+    writer->Write(chunk("hello\n", 0, false));
+    return grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "no operator any more");
+  };
+  Client client({server.address()}, "");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const Result<v1::Job> job = follow_job(client, {.job = "17", .follow = true});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "hello\n");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("no operator any more"), std::string::npos);
+  EXPECT_EQ(job.status().code(), Code::permission_denied);
+  EXPECT_EQ(watched, 1) << "and nobody waits for the job's end";
+}
+
 TEST(Follow, WaitingEndsWithTheJob) {
   FakeApi server;
   server.on_watch_job = [](const auto&, grpc::ServerWriter<v1::Job>* writer) {

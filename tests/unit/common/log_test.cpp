@@ -1,7 +1,12 @@
 #include "common/log.h"
 
+#include <fcntl.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -11,6 +16,13 @@
 
 namespace hai {
 namespace {
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
 
 TEST(LogLine, IsEventThenKeysAndValues) {
   EXPECT_EQ(format_log_line("agent_connected", {{"node", "node-1"}, {"epoch", 3}}),
@@ -68,13 +80,79 @@ TEST(Log, WritesToAFileAtItsLevelFromAnyThread) {
   ASSERT_TRUE(set_log_file("").is_ok());
   set_log_level(LogLevel::info);
 
-  std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  const std::vector<std::string> lines = lines_of(path);
   ASSERT_EQ(lines.size(), 202u);
   const std::string kTime = R"(^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z )";
   EXPECT_THAT(lines.front(), testing::MatchesRegex(kTime + "warning shown n=1"));
   EXPECT_THAT(lines.back(), testing::MatchesRegex(kTime + "error last text=\"no .. format\""));
+  std::remove(path.c_str());
+}
+
+TEST(Log, OpensAFileAgainThatWasMovedAway) {
+  const std::string path = testing::TempDir() + "log_test_moved.log";
+  std::remove(path.c_str());
+  ASSERT_TRUE(set_log_file(path).is_ok());
+  log_info("first");
+  ASSERT_EQ(std::rename(path.c_str(), (path + ".1").c_str()), 0);
+  log_info("second");
+  ASSERT_TRUE(reopen_log_file().is_ok());
+  log_info("third");
+  ASSERT_TRUE(set_log_file("").is_ok());
+  EXPECT_EQ(lines_of(path + ".1").size(), 2u);
+  ASSERT_EQ(lines_of(path).size(), 1u);
+  EXPECT_THAT(lines_of(path).front(), testing::EndsWith("info third"));
+  std::remove(path.c_str());
+  std::remove((path + ".1").c_str());
+}
+
+// Takes stderr as systemd does that gives it to the journal.
+class Journal {
+ public:
+  explicit Journal(const std::string& path) : stderr_(::dup(STDERR_FILENO)) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    ::dup2(file, STDERR_FILENO);
+    ::close(file);
+    struct stat found {};
+    ::fstat(STDERR_FILENO, &found);
+    ::setenv("JOURNAL_STREAM", fmt::format("{}:{}", found.st_dev, found.st_ino).c_str(), 1);
+  }
+  ~Journal() {
+    ::dup2(stderr_, STDERR_FILENO);
+    ::close(stderr_);
+    ::unsetenv("JOURNAL_STREAM");
+    EXPECT_TRUE(set_log_file("").is_ok());
+  }
+
+ private:
+  int stderr_;
+};
+
+TEST(Log, LeavesTimeAndLevelToTheJournal) {
+  const std::string path = testing::TempDir() + "log_test_journal.log";
+  {
+    const Journal journal(path);
+    ASSERT_TRUE(set_log_file("").is_ok());
+    set_log_level(LogLevel::debug);
+    log_debug("a");
+    log_info("b", {{"n", 1}});
+    log_warning("c");
+    log_error("d");
+    set_log_level(LogLevel::info);
+  }
+  EXPECT_THAT(lines_of(path), testing::ElementsAre("<7>a", "<6>b n=1", "<4>c", "<3>d"));
+  std::remove(path.c_str());
+}
+
+TEST(Log, IsWholeWhereStderrIsNotTheJournalThatTheParentHad) {
+  const std::string path = testing::TempDir() + "log_test_plain.log";
+  {
+    const Journal journal(path);
+    ::setenv("JOURNAL_STREAM", "1:2", 1);
+    ASSERT_TRUE(set_log_file("").is_ok());
+    log_info("a");
+  }
+  ASSERT_EQ(lines_of(path).size(), 1u);
+  EXPECT_THAT(lines_of(path).front(), testing::EndsWith("Z info a"));
   std::remove(path.c_str());
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/config/yaml_text.h"
+
 namespace hai {
 namespace {
 
@@ -30,6 +32,15 @@ TEST(YamlTree, KeepsKindsOrderAndLines) {
   EXPECT_EQ(root.entries[1].value.items[1].find("c")->value.text, "q");
   EXPECT_EQ(root.find("d")->value.kind, Kind::null);
   EXPECT_EQ(root.find("e"), nullptr);
+}
+
+TEST(YamlText, WhatIsQuotedReadsAsItself) {
+  for (const std::string text : {"", "/data", "a \"b\" 'c'", "back\\slash\\n", "#: {x}, [y]",
+                                 "ä/名", "two\nlines\tand a tab", "- 1"}) {
+    YamlNode root;
+    ASSERT_FALSE(parse_yaml("a: " + quoted_yaml(text) + "\n", &root).has_value()) << text;
+    EXPECT_EQ(root.entries.at(0).value.text, text);
+  }
 }
 
 // The library quotes what it stumbles over: one byte of a longer character, or a whole line. An

@@ -332,5 +332,25 @@ TEST(Takeover, FindsTheRanksThatRanOn) {
   EXPECT_THAT(b->agents.of<KillRank>(ConnectionId{7}), IsEmpty());
 }
 
+// Its stream may have outlived its silence, with the row that was taken out.
+TEST(Streams, AReportOfARemovedNodeIsOfANewOne) {
+  ControllerWorld w;
+  auto server = w.leader();
+  w.connect(*server, 1, "n1");
+  w.run(2min);
+  const NodeId old{1};
+  ASSERT_EQ(server->controller.state().find(old)->liveness, Liveness::down);
+  const auto removed = send(*server, RemoveNode{"n1", "gone"});
+  w.run(1s);
+  ASSERT_TRUE(removed->is_ok());
+  w.report(*server, 1, 2);
+  w.run(1s);
+  const ClusterState& state = server->controller.state();
+  EXPECT_EQ(state.find(old)->liveness, Liveness::down);
+  ASSERT_NE(state.find_node("n1"), nullptr);
+  EXPECT_NE(state.find_node("n1")->id, old);
+  EXPECT_EQ(state.find_node("n1")->liveness, Liveness::up);
+}
+
 }  // namespace
 }  // namespace hai::test

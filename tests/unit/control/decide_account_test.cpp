@@ -41,6 +41,41 @@ TEST(Users, AnAdminCanNotLockHimselfOut) {
   EXPECT_EQ(c.decide(SetUser{{.name = ""}}).status().code(), Code::invalid_argument);
 }
 
+TEST(Users, GoWithAllTheyHave) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob").set_quota("bob", "training", Priority::low, 3);
+  ASSERT_TRUE(c.decide(AddToken{{.hash = kHash, .user = "bob"}}, "bob").is_ok());
+  ASSERT_TRUE(c.decide(SetSecret{{.user = "bob", .name = "key", .sealed = "x"}}, "bob").is_ok());
+  EXPECT_EQ(c.decide(RemoveUser{"bob"}, "bob").status().code(), Code::permission_denied);
+  ASSERT_TRUE(c.decide(RemoveUser{"bob"}).is_ok());
+  EXPECT_EQ(c.state().find_user("bob"), nullptr);
+  EXPECT_EQ(c.state().find_token(kHash), nullptr);
+  EXPECT_EQ(c.state().find_secret("bob", "key"), nullptr);
+  EXPECT_FALSE(c.state().quotas().contains({"bob", "training", Priority::low}));
+  EXPECT_EQ(c.decide(RemoveUser{"bob"}).status().code(), Code::not_found);
+  EXPECT_EQ(c.decide(RemoveUser{"ann"}).status().code(), Code::failed_precondition);
+}
+
+TEST(Users, StayWhileTheyHaveJobs) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob");
+  const JobId id = c.run(job("j").user("bob"), {"node-1"});
+  const size_t before = c.events().size();
+  EXPECT_EQ(c.decide(RemoveUser{"bob"}).status().code(), Code::failed_precondition);
+  EXPECT_EQ(c.events().size(), before);
+  c.finish(id);
+  EXPECT_TRUE(c.decide(RemoveUser{"bob"}).is_ok());
+  EXPECT_TRUE(c.plan().starts.empty()) << "a pass goes on without him";
+}
+
+TEST(Users, LeaveAGroupOfTheirNameItsQuotas) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("vision").add_user("bob", {"vision"});
+  c.set_quota("vision", "training", Priority::low, 3);
+  ASSERT_TRUE(c.decide(RemoveUser{"vision"}).is_ok());
+  EXPECT_TRUE(c.state().quotas().contains({"vision", "training", Priority::low}));
+}
+
 TEST(Quotas, MayComeBeforeTheNodes) {
   Cluster c = cluster();
   EXPECT_TRUE(c.decide(SetQuota{{"ann", "training", Priority::low, 1}}).is_ok());
@@ -93,6 +128,44 @@ TEST(Tokens, OfAnotherUserAreNotTakenOver) {
   ASSERT_TRUE(c.decide(AddToken{{.hash = kHash, .user = "bob"}}, "bob").is_ok());
   ASSERT_TRUE(c.decide(AddToken{{.hash = kHash, .user = "ann"}}, "ann").is_ok());
   EXPECT_EQ(c.state().find_token(kHash)->user, "bob");
+}
+
+TEST(Tokens, OfOneUserAreSoMany) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob").add_user("eve");
+  const auto add = [&](const std::string& user, int number, TokenKind kind = TokenKind::api) {
+    std::string hash = std::to_string(number);
+    hash.insert(0, 64 - hash.size(), '0');
+    const Token token{.hash = hash, .user = user, .kind = kind, .scope = TokenScope::submit};
+    return c.decide(AddToken{token}, user).status();
+  };
+  for (int i = 0; i < 60; ++i) EXPECT_TRUE(add("bob", 1'000 + i, TokenKind::session).is_ok());
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(add("bob", i).is_ok()) << "sessions do not count";
+  const Status refused = add("bob", 100);
+  EXPECT_EQ(refused.code(), Code::resource_exhausted);
+  EXPECT_NE(refused.message().find("hai token revoke"), std::string::npos) << refused.message();
+  EXPECT_TRUE(add("bob", 99).is_ok()) << "which is there already";
+  EXPECT_TRUE(add("bob", 2'000, TokenKind::session).is_ok());
+  EXPECT_TRUE(add("eve", 3'000).is_ok()) << "she has her own";
+  ASSERT_TRUE(c.decide(RevokeToken{std::string(64, '0')}, "bob").is_ok());
+  EXPECT_TRUE(add("bob", 100).is_ok());
+}
+
+// Servers take over from each other, and their clocks differ.
+TEST(NodeIdentities, AreRevokedThoughTheClockThatIssuedThemWasAhead) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const auto revoked_at = [&] { return c.state().find_identity("node-1")->revoked_at; };
+  NodeIdentity issued{.node = "node-1", .serial = "01", .issued_at = c.now + 10min};
+  ASSERT_TRUE(c.decide(IssueNodeIdentity{.identity = issued}).is_ok());
+  ASSERT_TRUE(c.decide(RevokeNodeIdentity{.node = "node-1"}).is_ok());
+  EXPECT_EQ(revoked_at(), c.now + 10min);
+  issued.issued_at = c.now + 5min;
+  ASSERT_TRUE(c.decide(IssueNodeIdentity{.identity = issued}).is_ok());
+  ASSERT_TRUE(c.decide(RevokeNodeIdentity{.node = "node-1"}).is_ok());
+  EXPECT_EQ(revoked_at(), c.now + 10min) << "what was revoked stays so";
+  c.now += 1h;
+  ASSERT_TRUE(c.decide(RevokeNodeIdentity{.node = "node-1"}).is_ok());
+  EXPECT_EQ(revoked_at(), c.now);
 }
 
 }  // namespace

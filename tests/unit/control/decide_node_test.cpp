@@ -64,6 +64,72 @@ TEST(Drain, RefusesADeadlineThatIsOverOrTooFarAway) {
   EXPECT_EQ(c.node("node-1").scheduling, Scheduling::open);
 }
 
+TEST(Remove, IsForOperatorsAndOfNodesThatAreDown) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.add_user("bob");
+  c.set_liveness("node-1", Liveness::down);
+  EXPECT_EQ(c.decide(RemoveNode{"node-1", ""}, "bob").status().code(), Code::permission_denied);
+  EXPECT_EQ(c.decide(RemoveNode{"node-9", ""}).status().code(), Code::not_found);
+  EXPECT_EQ(c.decide(RemoveNode{"node-2", ""}).status().code(), Code::failed_precondition);
+  ASSERT_TRUE(c.decide(RemoveNode{"node-1", "sold"}).is_ok());
+  EXPECT_EQ(c.state().find(NodeId{1})->removed_at, c.now);
+  EXPECT_EQ(c.state().present_nodes(), 1U);
+  for (const Command& verb : {Command{RemoveNode{"node-1", ""}}, Command{UndrainNode{"node-1"}},
+                              Command{ValidateNode{"node-1"}}, Command{FenceNode{"node-1", ""}}}) {
+    EXPECT_EQ(c.decide(verb).status().code(), Code::not_found);
+  }
+}
+
+TEST(Remove, ShutsOutANodeWhoseCertificateOthersMade) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.set_liveness("node-1", Liveness::down);
+  ASSERT_TRUE(c.decide(RemoveNode{"node-1", ""}).is_ok());
+  ASSERT_NE(c.state().find_identity("node-1"), nullptr);
+  EXPECT_EQ(c.state().find_identity("node-1")->revoked_at, c.now);
+}
+
+TEST(Remove, TakesTheIdentityAlong) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const UnixTime ahead = c.now + 1h;  // of a server whose clock is fast
+  c.emit(NodeIdentitySet{{.node = "node-1", .serial = "1", .issued_at = ahead}, ""});
+  c.set_liveness("node-1", Liveness::down);
+  ASSERT_TRUE(c.decide(RemoveNode{"node-1", ""}).is_ok());
+  EXPECT_EQ(c.state().find_identity("node-1")->revoked_at, ahead);
+}
+
+TEST(Remove, LeavesAGroupWithoutNodesUnknown) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.set_liveness("node-1", Liveness::down);
+  ASSERT_TRUE(c.decide(RemoveNode{"node-1", ""}).is_ok());
+  EXPECT_TRUE(c.state().node_census().groups().empty());
+  EXPECT_EQ(c.state().gpus_of_largest_node("training"), 0);
+}
+
+// Another machine may have the name then: it has neither the faults nor the marks of the old one.
+TEST(Remove, MakesTheNameFreeForANewNode) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const NodeFacts facts = c.node("node-1").facts;
+  c.emit(NodeMarked{NodeId{1}, MarkKind::evict, "GPU 3", JobId{}});
+  c.set_liveness("node-1", Liveness::down);
+  ASSERT_TRUE(c.decide(RemoveNode{"node-1", ""}).is_ok());
+  EXPECT_TRUE(c.state().find(NodeId{1})->health.marks.empty());
+  c.emit(NodeRegistered{NodeId{2}, facts});
+  EXPECT_EQ(c.node_id("node-1"), NodeId{2});
+  EXPECT_TRUE(c.node("node-1").health.marks.empty());
+  EXPECT_EQ(c.state().present_nodes(), 1U);
+  EXPECT_TRUE(c.plan().starts.empty());
+}
+
+TEST(Remove, LeavesNoHardwareThatAGangCouldWaitFor) {
+  Cluster c = cluster(nodes(4, gpus(8)).zone("A"), nodes(4, gpus(8)).zone("B"));
+  for (const char* node : {"node-1", "node-2", "node-5", "node-6"}) {
+    c.set_liveness(node, Liveness::down);
+    ASSERT_TRUE(c.decide(RemoveNode{node, ""}).is_ok());
+  }
+  c.submit(job("wide").nodes(3));
+  EXPECT_EQ(c.plan().starts.size(), 1U) << "no zone has three: it may cross";
+}
+
 TEST(Undrain, OpensTheNodeAgain) {
   Cluster c = cluster(nodes(1, gpus(8)));
   ASSERT_TRUE(c.decide(DrainNode{"node-1", "fan"}).is_ok());

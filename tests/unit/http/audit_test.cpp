@@ -14,13 +14,13 @@ namespace {
 
 class Audit : public RoutesFixture {
  protected:
-  // Waits for an entry that `is_it`; shows all if there is none.
+  // Waits for an entry that `is_it`, after the first `before`.
   template <typename Predicate>
-  std::optional<AuditEntry> find(Predicate is_it) {
+  std::optional<AuditEntry> find(Predicate is_it, size_t before = 0) {
     std::optional<AuditEntry> found;
     server_.eventually([&](Controller&) {
       const std::vector<AuditEntry> all = server_.audited();
-      const auto it = std::ranges::find_if(all, is_it);
+      const auto it = std::find_if(all.begin() + static_cast<ptrdiff_t>(before), all.end(), is_it);
       if (it != all.end()) found = *it;
       return found.has_value() || ++looks_ > 2'000;
     });
@@ -75,12 +75,12 @@ TEST_F(Audit, EveryRouteLeavesWhatTheContractSays) {
   const std::map<std::string, std::string> tokens = {{"bob", token_of("bob", "user")},
                                                      {"root", LiveServer::kAdminToken}};
   std::set<std::string> without;
+  std::set<std::string> reads;  // a second one within a minute leaves nothing of its own
   const auto* api = v1::GetJobRequest::descriptor()->file()->FindServiceByName("Api");
   for (int i = 0; i < api->method_count(); ++i) {
     const std::string call = api->method(i)->name();
     for (const v1::Route& route : api->method(i)->options().GetRepeatedExtension(v1::route)) {
       for (const auto& [user, token] : tokens) {
-        // What made bob and his token is there already.
         const size_t before = server_.audited().size();
         const Answer answer = ask_route(pattern_of(route), token);
         if (answer.body.find("nothing is served") != std::string::npos) continue;
@@ -97,10 +97,14 @@ TEST_F(Audit, EveryRouteLeavesWhatTheContractSays) {
           without.insert(call);
           continue;
         }
-        const auto entry = find([&](const AuditEntry& each) {
-          const bool is_by = each.user == user || each.user.empty();
-          return is_by && each.call == call && each.result == result;
-        });
+        const bool is_again =
+            !is_refused && only_reads(call) && !reads.insert(user + " " + call).second;
+        const auto entry = find(
+            [&](const AuditEntry& each) {
+              const bool is_by = each.user == user || each.user.empty();
+              return is_by && each.call == call && each.result == result;
+            },
+            is_again ? 0 : before);
         ASSERT_TRUE(entry.has_value()) << what << " after " << before;
         EXPECT_EQ(entry->address, "127.0.0.1") << what;
         if (!entry->user.empty()) {

@@ -44,7 +44,8 @@ TEST_F(Metrics, CountWhatHappened) {
         "hai_jobs_finished_total{state=\"succeeded\"} 1",
         "hai_sched_decisions_total{kind=\"place\"} 1", "hai_job_wait_seconds_count{nodes=\"1\"} 1",
         "hai_incidents_open 0", "hai_agent_heartbeat_age_seconds{of=\"max\"} ",
-        "hai_calls_under_way 0", "hai_log_bytes_total 0",
+        "hai_calls_under_way 0", "hai_log_bytes_total 0", "hai_audit_lost_total 0",
+        "hai_audit_not_exported{to=\"file\"} 3",
         "hai_http_requests_total{method=\"POST\",route=\"/api/v1/jobs\",code=\"2xx\"} 1",
         "hai_http_requests_total{method=\"GET\",route=\"none\",code=\"4xx\"} 1"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;

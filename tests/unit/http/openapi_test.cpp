@@ -80,6 +80,11 @@ class Contract : public RoutesFixture {
     std::string path;
     std::string body;
   };
+  // A user, a knob or a node that there is.
+  static std::string name_for(const std::string& path) {
+    if (path.find("users") != std::string::npos) return "cleo";
+    return path.find("knobs") != std::string::npos ? "plan_gap" : "n1";
+  }
   Example example(const Operation& operation, int64_t job) {
     static const std::map<std::string, std::string> kBodies = {
         {"submit_job", ""},  // made below: names must differ
@@ -99,6 +104,9 @@ class Contract : public RoutesFixture {
         {"set_quota", R"({"nodes": 3})"},
         {"remove_quota", ""},
         {"set_user", R"({"role": "user"})"},
+        {"remove_user", ""},
+        {"set_knob", R"({"value": "1s"})"},
+        {"unset_knob", ""},
         {"create_token", R"({"label": "l"})"},
         {"create_join_token", R"({"nodes": "n[7-9]"})"},
         {"revoke_join_token", ""},
@@ -124,7 +132,7 @@ class Contract : public RoutesFixture {
     if (operation.id() == "events") made.path += "?format=list";
     const std::map<std::string, std::string> values = {
         {"{id}", operation.id() == "revoke_token" ? "0123456789ab" : std::to_string(job)},
-        {"{name}", operation.path.find("users") != std::string::npos ? "cleo" : "n1"},
+        {"{name}", name_for(operation.path)},
         {"{owner}", "ann"},
         {"{group}", "training"},
         {"{priority}", "high"}};

@@ -1,6 +1,9 @@
 // What somebody learns of another's job where the site says `visibility: own` or `team`: that nodes
 // are taken, and nothing else, on any route.
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "server/api/event_filter.h"
 #include "server/http/event_hub.h"
 #include "tests/unit/http/routes_fixture.h"
@@ -40,7 +43,7 @@ class SeenBy : public RoutesFixture {
     std::vector<std::string> paths = {"/",
                                       "/metrics",
                                       "/api/v1/jobs?finished=true",
-                                      "/api/v1/jobs?text=" + kHidden,
+                                      "/api/v1/jobs?q=" + kHidden,
                                       "/api/v1/jobs?user=ann",
                                       "/api/v1/jobs?sort=name",
                                       "/api/v1/events?format=list&node=n1",
@@ -69,7 +72,8 @@ class SeenBy : public RoutesFixture {
     int count = 0;
     for (const std::string& path : all_reads()) {
       const Answer answer = ask("GET", path, "", "", token);
-      EXPECT_NE(answer.status, 0) << path;
+      // 503: what a server without a database lacks. 403: for others than users.
+      EXPECT_THAT(answer.status, ::testing::AnyOf(200, 204, 403, 404, 503)) << path << answer.body;
       // What was asked for is said back where there is none of it.
       const bool is_echo = answer.status == 404 && path.find(kHidden) != std::string::npos;
       if (!is_echo && answer.body.find(kHidden) != std::string::npos) {

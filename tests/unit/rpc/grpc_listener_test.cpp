@@ -4,6 +4,7 @@
 #include "server/rpc/grpc_listener.h"
 
 #include <arpa/inet.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -171,6 +172,14 @@ TEST(GrpcListener, ThoseThatWereSilentCountWhenTheySpeak) {
   ASSERT_TRUE(hand.wait_for(1));
   second.say("P");
   EXPECT_TRUE(first.is_cut());
+}
+
+// Who has an IPv6 network may come from any address of it, and is told once.
+TEST(KnownPeers, TellsEachStrangersMachineOnce) {
+  KnownPeers known;
+  known.arrived("ipv4:10.0.0.7:1");
+  for (int i = 1; i < 9; ++i) known.arrived(fmt::format("ipv6:%5B2001:db8::{}%5D:{}", i, i));
+  EXPECT_EQ(known.hosts_of_strangers(), "[2001:db8::8] or 10.0.0.7");
 }
 
 class Table : public testing::Test {

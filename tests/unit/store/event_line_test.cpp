@@ -51,7 +51,7 @@ TEST(EventLine, SaysWhatIsWrong) {
 }
 
 TEST(JobLine, IsReadBack) {
-  test::RandomCluster cluster(4);
+  test::RandomCluster cluster(5);
   cluster.start_epoch(Epoch{1});
   cluster.next_batch(Epoch{1}, 2'000);
   int attempts = 0;

@@ -33,7 +33,7 @@ std::set<std::string_view> round_trip(const std::vector<Event>& events) {
 
 TEST(JsonCodec, RandomEventsRoundTripExactly) {
   std::set<std::string_view> kinds;
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
     test::RandomCluster cluster(seed);
     kinds.merge(round_trip(cluster.start_epoch(Epoch{1}).events));
     kinds.merge(round_trip(cluster.next_batch(Epoch{1}, 600).events));

@@ -4,7 +4,7 @@ import ctypes
 import os
 import socket
 
-from attempts import LIBC, attempt, call, checked
+from attempts import LIBC, attempt, call, checked, of_process
 
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x20000, 0x10000000, 0x40000000
 SIGCHLD = 17
@@ -71,7 +71,7 @@ def enter_mounts(targets):
         with open(f"/proc/{targets['agent']}/ns/mnt", "rb") as namespace:
             call(308, 268, namespace.fileno(), CLONE_NEWNS)
 
-    return in_a_child(enter)
+    return of_process(in_a_child, enter)
 
 
 @attempt("another root folder")

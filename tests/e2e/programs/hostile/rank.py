@@ -1,6 +1,7 @@
 """A rank that tries to break out, in ways that do no harm where they work. Its argument is a JSON
-file that says what is where. It prints a line per attempt: `refused NAME: WHY`, `ESCAPED NAME: WHAT`
-or `absent NAME: WHY`.
+file that says what is where. It prints a line per attempt: `refused NAME: WHY`, `ESCAPED NAME: WHAT`,
+`absent NAME: WHY` where the machine has not what is tried on, `lacking NAME: WHAT` where this agent
+cannot keep its ranks from it.
 """
 
 import json
@@ -15,13 +16,14 @@ for module in ("calls", "devices", "files", "privileges", "processes"):
 
 def tell(name, action, needs, targets):
     if needs in targets["lacks"]:
-        return f"absent {name}: this agent lacks: {needs}"
+        return f"lacking {name}: {needs}"
     try:
         return f"ESCAPED {name}: {str(action(targets))[:200]!r}"
     except attempts.Absent as why:
         return f"absent {name}: {why}"
     except FileNotFoundError as why:
-        return f"absent {name}: {why}"  # What is not there was not kept from anybody.
+        # What is not there was not kept from anybody. The test knows of what that may be.
+        return f"absent {name}: {why}"
     except (OSError, attempts.Refused) as why:
         return f"refused {name}: {getattr(why, 'strerror', None) or why}"
 

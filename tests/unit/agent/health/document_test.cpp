@@ -8,6 +8,7 @@
 #include "agent/health/catalogue.h"
 #include "agent/health/gpu_check.h"
 #include "agent/health/kernel_table.h"
+#include "agent/health/log_store_check.h"
 #include "agent/health/node_checks.h"
 #include "tests/unit/agent/health/health_testing.h"
 
@@ -34,13 +35,20 @@ void expect_table(const std::string& table) {
       << "docs/operations/health.md: HAI_WRITE=1 agent_health_test --gtest_filter=HealthDocument.*";
 }
 
+// With the one that an agent with a log store adds.
+std::vector<std::unique_ptr<Check>> all_checks(const NodeChecksOptions& options) {
+  auto checks = make_node_checks(options);
+  checks.value().push_back(std::make_unique<LogStoreCheck>([] { return ok(); }));
+  return std::move(checks).value();
+}
+
 TEST(HealthDocument, holds_the_table_of_checks) { expect_table(format_check_infos()); }
 
 TEST(HealthDocument, holds_the_table_of_limits) { expect_table(format_limit_infos()); }
 
 TEST(HealthDocument, tells_how_often_each_check_looks) {
-  const auto checks = make_node_checks({});
-  for (const auto& check : checks.value()) {
+  const auto checks = all_checks({});
+  for (const auto& check : checks) {
     const std::string row =
         fmt::format("| {} | {} | {} |\n", check->name(), format_duration(check->period()),
                     format_duration(check->deadline()));
@@ -70,11 +78,11 @@ TEST(HealthDocument, has_every_name_that_a_check_says_and_no_other) {
   options.config.proc_root = kHealthData + "/node/proc";
   options.config.kmsg = kHealthData + "/kmsg";
   options.config.nvml_library = HAI_STUB_NVML_LIBRARY;
-  const auto checks = make_node_checks(options);
+  const auto checks = all_checks(options);
   // The monitor says these: of any that hangs, and of what it keeps.
   std::set<std::pair<std::string, std::string>> said = {{"check_stuck", "any"},
                                                         {"health_record", "any"}};
-  for (const auto& check : checks.value()) {
+  for (const auto& check : checks) {
     for (const CheckResult& result : check->run(input_at(0s)))
       said.emplace(result.name, check->name());
   }

@@ -1,4 +1,4 @@
-#include "agent/hang/bounded_child.h"
+#include "common/machine/bounded_child.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

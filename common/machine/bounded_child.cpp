@@ -1,4 +1,4 @@
-#include "agent/hang/bounded_child.h"
+#include "common/machine/bounded_child.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -10,8 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-
-#include "agent/os/files.h"
+#include <cstring>
 
 namespace hai {
 
@@ -94,29 +93,44 @@ ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits
   const auto end = Clock::now() + limits.patience;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    output.text = "no pipe: " + errno_text(errno);
+    output.text = std::string("no pipe: ") + std::strerror(errno);
     return output;
   }
-  UniqueFd read_end(ends[0]), write_end(ends[1]);
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::setpgid(0, 0);
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::dup2(nothing, STDIN_FILENO);
-    ::dup2(write_end.get(), STDOUT_FILENO);
-    ::dup2(write_end.get(), STDERR_FILENO);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::dup2(ends[1], STDERR_FILENO);
     work(STDOUT_FILENO);
     ::_exit(0);
   }
-  write_end.reset();
+  ::close(ends[1]);
   if (pid < 0) {
-    output.text = "no process: " + errno_text(errno);
+    output.text = std::string("no process: ") + std::strerror(errno);
+    ::close(ends[0]);
     return output;
   }
   ::setpgid(pid, pid);  // Also done by the child: either may run first.
-  read_until(read_end.get(), end, limits.bytes_max, output);
+  read_until(ends[0], end, limits.bytes_max, output);
+  ::close(ends[0]);
   reap(pid, end, output);
   return output;
+}
+
+ChildOutput run_for_text(const std::function<std::string()>& work, const ChildLimits& limits) {
+  return run_in_child(
+      [&](int out) {
+        const std::string text = work();
+        for (size_t done = 0; done < text.size();) {
+          const ssize_t count = ::write(out, text.data() + done, text.size() - done);
+          if (count < 0 && errno == EINTR) continue;
+          if (count <= 0) return;
+          done += static_cast<size_t>(count);
+        }
+      },
+      limits);
 }
 
 ChildOutput run_command(const std::vector<std::string>& words, std::optional<UserId> as,

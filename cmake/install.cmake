@@ -1,0 +1,34 @@
+# What `cmake --install` puts where, by component: all of them, or one with --component. Those of the
+# command line are in cli_install.cmake. Units, the system user and its folders come with the Debian
+# packages only (deploy/debian), which are made of these components.
+include(GNUInstallDirs)
+
+install(TARGETS hai-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
+install(PROGRAMS deploy/hai-backup DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT server)
+install(FILES deploy/server.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}-server/examples COMPONENT server)
+install(DIRECTORY deploy/prometheus deploy/grafana
+  DESTINATION ${CMAKE_INSTALL_DOCDIR}-server/examples COMPONENT server)
+
+# What no person calls is apart; hai-agent looks there (agent/os/helper_program.h).
+install(TARGETS hai-agent hai-pam hai-validator RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT agent)
+install(TARGETS hai-shim hai-hang-evidence
+  RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hai COMPONENT agent)
+install(FILES deploy/agent.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}-agent/examples COMPONENT agent)
+install(DIRECTORY deploy/pam DESTINATION ${CMAKE_INSTALL_DOCDIR}-agent/examples COMPONENT agent)
+
+# Links under Slurm's names, in a folder of their own: nobody gets them in place of a real Slurm unasked.
+install(TARGETS hai-slurm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT slurm)
+install(CODE "
+  set(links \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/hai/slurm\")
+  file(MAKE_DIRECTORY \"\${links}\")
+  foreach(command sbatch srun squeue scancel sinfo scontrol sacct)
+    file(CREATE_LINK ../../../${CMAKE_INSTALL_BINDIR}/hai-slurm \"\${links}/\${command}\" SYMBOLIC)
+  endforeach()" COMPONENT slurm)
+
+# Left out where npm is missing: then hai-server shows a plain status page.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/hai/web
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/hai COMPONENT web OPTIONAL)
+
+# Where agents look for it (agent/os/sdk_path.h).
+install(DIRECTORY sdk/python/hai sdk/python/hfai
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/hai/python COMPONENT python PATTERN __pycache__ EXCLUDE)

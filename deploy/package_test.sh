@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Installs, upgrades, removes and purges the Debian packages in a bare Debian 12 of its own, and looks
+# that nothing is missing and nothing is left. Needs root, debootstrap and a Debian mirror, or what an
+# earlier run has kept of it; exits with 77 if it cannot run here.
+#
+# usage: BUILD=DIR deploy/package_test.sh    DIR is a build folder with all programs; what may be kept
+#                                            for the next run is in DIR/package_test
+set -euo pipefail
+: "${BUILD:?is the build folder}"
+repository=$(cd "$(dirname "$0")/.." && pwd)
+. "$repository/deploy/package_tree.sh"
+prepare_work lintian
+trap 'rm -rf "$work"' EXIT
+
+check_with_lintian() {
+  local errors
+  errors=$(lintian --allow-root --fail-on none --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog \
+    "$work/packages"/*"_${first}_"*.deb | grep '^E:' || true)
+  expect "lintian" "" "$errors"
+}
+
+# Every file with its owner, mode and content; less what apt and dpkg keep as their own memory.
+look() {
+  inside bash -euc '
+    find / -xdev \( -path /proc -o -path /run -o -path /repository -o -path /tmp -o -path /var/cache \
+      -o -path /var/lib/apt -o -path /var/log -o -path "/var/lib/dpkg/*-old" -o -path /var/lib/dpkg/status \
+      -o -path "/etc/*-" -o -path /var/lib/dpkg/lock\* \) -prune \
+      -o -printf "%p %y %m %u:%g %l\n" | LC_ALL=C sort
+    find /etc -xdev -type f -not -path "/etc/*-" -exec sha256sum {} + | LC_ALL=C sort -k 2'
+}
+
+# ---- what must hold ----
+
+check_installed() {  # check_installed VERSION
+  local package path expected line
+  for package in "${all[@]}"; do
+    expect "version of $package" "$1" "$(inside dpkg-query -W -f '${Version}' "$package")"
+  done
+  expect "user" "hai:hai:/var/lib/hai:/usr/sbin/nologin" "$(inside getent passwd hai |
+    awk -F: '{ print $1 ":" "'"$(inside id -gn hai)"'" ":" $6 ":" $7 }')"
+  while read -r path expected; do
+    expect "$path" "$expected" "$(inside stat -c '%a %U:%G' "$path")"
+  done <<PLACES
+/etc/hai 755 root:root
+/etc/default/hai-backup 644 root:root
+/var/lib/hai 755 root:root
+/var/lib/hai/archive 750 hai:hai
+/var/lib/hai/agent 711 root:root
+/var/backups/hai 700 hai:hai
+/usr/bin/hai-pam 755 root:root
+/usr/libexec/hai/hai-shim 755 root:root
+/usr/share/doc/hai-agent/examples/pam/sshd 644 root:root
+/usr/share/hai/web/index.html 644 root:root
+PLACES
+  for line in "hai-server --version" "hai-agent --version" "hai-validator --version" "hai-pam --help" "hai --version" \
+    "/usr/libexec/hai/hai-hang-evidence --help" "/usr/libexec/hai/slurm/squeue --version" "hai-backup --help"; do
+    # shellcheck disable=SC2086
+    inside $line > "$work/log" 2>&1 || { cat "$work/log"; fail "does not run: $line"; }
+    [ -s "$work/log" ] || fail "says nothing: $line"
+  done
+  inside ldd /usr/libexec/hai/hai-shim > "$work/log"
+  ! grep "not found" "$work/log" || fail "hai-shim lacks libraries"
+  inside env --chdir=/ python3 -c 'import hai, hfai.client; assert hai.__file__.startswith("/usr/lib/python3/")'
+  inside env PYTHONPATH=/usr/share/hai/python python3 -c \
+    'import hai; assert hai.__file__.startswith("/usr/share/hai/python/"), hai.__file__'
+}
+
+check_units() {
+  local unit
+  for unit in hai-server.service hai-agent.service hai-ranks.service hai.slice hai-archive.service \
+    hai-archive.timer hai-backup.service hai-backup.timer; do
+    inside systemd-analyze verify --man=no "/lib/systemd/system/$unit" > "$work/log" 2>&1 || true
+    ! grep -i "hai" "$work/log" || fail "$unit: systemd has objections"
+  done
+  # In tenths: systemd's own judgement of what a break-in could do.
+  inside systemd-analyze security --offline=true --threshold=30 /lib/systemd/system/hai-server.service \
+    > "$work/log" || { tail -n 1 "$work/log"; fail "hai-server.service is exposed"; }
+}
+
+# As a person or `hai-server setup` would, and what the programs write.
+configure() {
+  inside bash -euc '
+    echo "HAI_BACKUP_KEEP=3" >> /etc/default/hai-backup
+    echo "cluster: test" > /etc/hai/server.yaml
+    echo "name: node-1" > /etc/hai/agent.yaml
+    mkdir -p /etc/hai/ca /var/lib/hai/agent/ranks /var/log/hai
+    touch /etc/hai/ca/ca.key /var/lib/hai/archive/old.jsonl.gz /var/lib/hai/agent/instance'
+}
+configured_files() {
+  inside sha256sum /etc/default/hai-backup /etc/hai/server.yaml /etc/hai/agent.yaml /etc/hai/ca/ca.key
+}
+
+step "packages"
+make_packages
+check_with_lintian
+step "a bare Debian"
+make_tree bare
+publish "$first"
+quietly apt update
+look > "$work/before"
+
+step "install"
+quietly apt --no-install-recommends install "${all[@]}"
+check_installed "$first"
+check_units
+quietly apt --reinstall install "${all[@]}"
+check_installed "$first"
+
+step "upgrade to a higher version"
+configure
+configured_files > "$work/configured"
+publish "$second"
+quietly apt update
+quietly apt upgrade
+check_installed "$second"
+expect "configuration after the upgrade" "$(cat "$work/configured")" "$(configured_files)"
+
+step "remove"
+# Nobody but root comes in any more where PAM asks a program that is gone.
+inside cp /usr/share/doc/hai-agent/examples/pam/sshd /etc/pam.d/sshd
+quietly apt remove "${all[@]}"
+grep -q "hai-agent: warning: /etc/pam.d/sshd still runs hai-pam" "$work/log" ||
+  fail "the removal does not warn of PAM lines that are left"
+inside rm /etc/pam.d/sshd
+expect "configuration after the removal" "$(cat "$work/configured")" "$(configured_files)"
+expect "programs after the removal" "" "$(inside find /usr/bin /usr/libexec /lib/systemd -name 'hai*')"
+
+step "purge"
+quietly apt purge "${all[@]}"
+look > "$work/after"
+diff "$work/before" "$work/after" || fail "a purge leaves or takes something, see above"
+echo "packages: installed, upgraded, removed and purged in $((SECONDS - began)) s"

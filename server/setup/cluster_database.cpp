@@ -1,0 +1,141 @@
+#include "server/setup/cluster_database.h"
+
+#include "server/store/pg_session.h"
+
+namespace hai {
+namespace {
+
+constexpr int kOldestVersion = 150'000;
+
+// A name or a text for SQL; those come from people.
+std::string quoted(std::string_view text, char mark) {
+  std::string out(1, mark);
+  for (const char c : text) {
+    if (c == mark) out += mark;
+    out += c;
+  }
+  return out + mark;
+}
+
+PgOptions options_for(const std::string& conninfo) {
+  return {.conninfo = conninfo,
+          .connect_timeout = 5s,
+          .statement_timeout = 60s,  // making a database copies files
+          .check_schema = false};
+}
+
+std::string administrator_of(const LocalDatabase& database, const std::string& name) {
+  return fmt::format("host={} user=postgres dbname={}", database.socket, name);
+}
+
+bool is_there(PgSession& session, const char* table, const char* column, const std::string& name) {
+  const std::string sql =
+      fmt::format("SELECT 1 FROM {} WHERE {} = {}", table, column, quoted(name, '\''));
+  return session.run(sql).size() > 0;
+}
+
+DatabaseFacts facts_of(PgSession& session) {
+  DatabaseFacts facts{.is_there = true};
+  const PgResult server = session.run(
+      "SELECT current_setting('server_version_num'), pg_is_in_recovery(),"
+      " to_regclass('schema_migration') IS NOT NULL, to_regclass('app_user') IS NOT NULL");
+  facts.server_version = static_cast<int>(server.integer(0, 0));
+  facts.is_replica = server.text(0, 1) == "t";
+  if (server.text(0, 2) != "t") return facts;
+  const PgResult schema = session.run(
+      "SELECT coalesce(max(version), 0), coalesce(obj_description('schema_migration'::regclass,"
+      " 'pg_class'), '') FROM schema_migration");
+  facts.schema = schema.integer(0, 0);
+  facts.mark = parse_mark(std::string(schema.text(0, 1)));
+  if (server.text(0, 3) == "t") {
+    facts.has_people = session.run("SELECT 1 FROM app_user LIMIT 1").size() > 0;
+  }
+  return facts;
+}
+
+}  // namespace
+
+Result<DatabaseFacts> look_at_database(const std::string& conninfo) {
+  PgSession session(options_for(conninfo));
+  try {
+    return facts_of(session);
+  } catch (const PgError& error) {
+    return unavailable("postgres: {}", error.what());
+  }
+}
+
+Status mark_database(const std::string& conninfo, const ClusterMark& mark) {
+  PgSession session(options_for(conninfo));
+  try {
+    session.run("COMMENT ON TABLE schema_migration IS " + quoted(format_mark(mark), '\''));
+    return ok();
+  } catch (const PgError& error) {
+    return unavailable("postgres: {}", error.what());
+  }
+}
+
+std::string conninfo_of(const LocalDatabase& database) {
+  return fmt::format("host={} dbname={} user={}", database.socket, database.name, database.role);
+}
+
+Result<DatabaseFacts> look_at_local(const LocalDatabase& database) {
+  PgSession session(options_for(administrator_of(database, "postgres")));
+  try {
+    if (!is_there(session, "pg_database", "datname", database.name)) {
+      const PgResult version = session.run("SELECT current_setting('server_version_num')");
+      return DatabaseFacts{.server_version = static_cast<int>(version.integer(0, 0))};
+    }
+  } catch (const PgError& error) {
+    return unavailable(
+        "postgres: {}: is PostgreSQL installed and running (apt-get install postgresql)? One that "
+        "is elsewhere is named by --database",
+        error.what());
+  }
+  return look_at_database(administrator_of(database, database.name));
+}
+
+Status make_local(const LocalDatabase& database) {
+  PgSession session(options_for(administrator_of(database, "postgres")));
+  const std::string role = quoted(database.role, '"');
+  try {
+    if (!is_there(session, "pg_roles", "rolname", database.role)) {
+      session.run(fmt::format("CREATE ROLE {} LOGIN", role));
+    }
+    if (is_there(session, "pg_database", "datname", database.name)) return ok();
+    // Sorted by bytes: another C library, with another order of letters, breaks no index.
+    session.run(
+        fmt::format("CREATE DATABASE {} OWNER {} TEMPLATE template0 ENCODING 'UTF8' "
+                    "LC_COLLATE 'C' LC_CTYPE 'C'",
+                    quoted(database.name, '"'), role));
+    return ok();
+  } catch (const PgError& error) {
+    return unavailable("postgres: {}", error.what());
+  }
+}
+
+Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted) {
+  if (facts.server_version < kOldestVersion) {
+    return failed_precondition("the database is PostgreSQL {}.{}, needed is 15 or newer",
+                               facts.server_version / 10'000, facts.server_version % 10'000);
+  }
+  if (facts.is_replica) {
+    return failed_precondition(
+        "the database is a replica, which can only be read: name the primary, or both with "
+        "target_session_attrs=read-write");
+  }
+  if (facts.mark && facts.mark->id != id) {
+    return failed_precondition(
+        "the database belongs to another cluster, {}: name another database; to set up a further "
+        "server of that cluster, take its bundle: `hai-server setup --export-bundle FILE` there, "
+        "`hai-server setup --bundle FILE` here",
+        facts.mark->cluster);
+  }
+  if (!facts.mark && facts.has_people && !is_adopted) {
+    return failed_precondition(
+        "the database has a cluster already, and nothing here says that it is this one: name "
+        "another database, or put that cluster's server.yaml in place and run this again");
+  }
+  return ok();
+}
+
+}  // namespace hai

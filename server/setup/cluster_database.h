@@ -1,0 +1,56 @@
+#pragma once
+// The database of a cluster while the cluster is set up: whose it is, and making it. A database is
+// marked with the id of its cluster, in the comment of a table: dumps carry it, and it needs no
+// schema of its own.
+
+#include <optional>
+#include <string>
+
+#include "common/status.h"
+
+namespace hai {
+
+struct ClusterMark {
+  std::string id;       // random, made once for each cluster
+  std::string cluster;  // its name, for people
+  bool operator==(const ClusterMark&) const = default;
+};
+std::string format_mark(const ClusterMark& mark);
+std::optional<ClusterMark> parse_mark(const std::string& text);
+
+struct DatabaseFacts {
+  bool is_there = false;   // false only for one on this machine that is still to be made
+  int server_version = 0;  // as PostgreSQL counts: 150'004 is 15.4
+  bool is_replica = false;
+  int64_t schema = 0;  // 0 = empty
+  bool has_people = false;
+  std::optional<ClusterMark> mark;
+  bool operator==(const DatabaseFacts&) const = default;
+};
+std::string format_facts(const DatabaseFacts& facts);
+Result<DatabaseFacts> parse_facts(const std::string& text);
+
+// Whether the cluster with this id may have the database. `is_adopted`: a config that is in use
+// here names it, so one that is not marked yet is this cluster's.
+Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted);
+// Refuses passwords: the config is for everybody to read, and a password belongs in a passfile.
+Status check_conninfo(const std::string& conninfo);
+// Whether other machines cannot reach it: a socket, a loopback address, or no host at all.
+bool is_local_conninfo(const std::string& conninfo);
+
+// These connect. `unavailable` with PostgreSQL's words.
+Result<DatabaseFacts> look_at_database(const std::string& conninfo);
+Status mark_database(const std::string& conninfo, const ClusterMark& mark);
+
+// Of a PostgreSQL on this machine, as its administrator.
+struct LocalDatabase {
+  std::string socket;  // folder
+  std::string role;
+  std::string name;
+};
+std::string conninfo_of(const LocalDatabase& database);
+Result<DatabaseFacts> look_at_local(const LocalDatabase& database);
+// Makes role and database unless they are there.
+Status make_local(const LocalDatabase& database);
+
+}  // namespace hai

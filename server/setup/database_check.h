@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/doctor/finding.h"
+#include "common/time.h"
+
+namespace hai {
+
+// What a doctor asks of a database.
+struct DatabaseHealth {
+  int server_version = 0;  // as PostgreSQL counts: 150'004 is 15.4
+  int64_t schema = 0;
+  bool is_replica = false;
+  bool is_read_only = false;
+  int64_t replicas = 0;     // that stream from it
+  Duration clock_ahead{0};  // this machine's clock, less the database's
+};
+// `where` is its conninfo. Pure.
+std::vector<Finding> judge_database_health(const std::string& where, const DatabaseHealth& health);
+
+// Connects; waits some seconds at most.
+std::vector<Finding> look_at_database_health(const std::string& conninfo);
+
+}  // namespace hai

@@ -1,0 +1,30 @@
+#pragma once
+// The files of a server that is set up: which there are, making those that are not, and whose they
+// are. Nothing is ever written over.
+
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "server/setup/setup_plan.h"
+
+namespace hai {
+
+bool is_file(const std::string& path);
+// not_found or unavailable with the path and why.
+Result<std::string> read_whole_file(const std::string& path);
+// Of the cluster that the server in this folder belongs to; not_found if it was never set up.
+Result<std::string> read_cluster_id(const std::string& folder);
+std::string make_cluster_id();
+
+// Refuses before anything is made what would destroy something: a CA or a key that the cluster has
+// (`is_marked`: its database says so) and that is not here any more.
+Status check_files(const SetupPlan& plan, bool is_marked);
+
+// Makes what is missing; a line in `said` for each file that was made.
+Status make_files(const SetupPlan& plan, std::vector<std::string>& said);
+Status write_config(const SetupPlan& plan, std::vector<std::string>& said);
+// Keys belong to the server's user; others are for everybody to read.
+Status hand_over_files(const SetupPlan& plan);
+
+}  // namespace hai

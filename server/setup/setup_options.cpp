@@ -1,0 +1,170 @@
+#include "server/setup/setup_options.h"
+
+#include <netdb.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+
+#include "common/account_name.h"
+#include "common/host_port.h"
+#include "common/text_check.h"
+#include "common/whole_number.h"
+#include "server/setup/cluster_database.h"
+
+namespace hai {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// With its domain if the machine knows that; else the same.
+std::string full_host_name() {
+  const std::string name = host_name();
+  addrinfo hints{};
+  hints.ai_flags = AI_CANONNAME;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return name;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> kept(found, &::freeaddrinfo);
+  const std::string full = found->ai_canonname == nullptr ? name : found->ai_canonname;
+  return is_loopback(full) ? name : full;
+}
+
+std::vector<std::string> default_names() {
+  std::vector<std::string> names{full_host_name()};
+  if (names.front() != host_name()) names.push_back(host_name());
+  return names;
+}
+
+// Whoever is asked takes the default with an empty line.
+std::string ask(const std::string& question, const std::string& preset) {
+  fmt::print("{} [{}]: ", question, preset);
+  std::fflush(stdout);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer.empty() ? preset : answer;
+}
+
+void ask_for_all(SetupOptions& options) {
+  if (options.cluster.empty()) options.cluster = ask("Name of the cluster", "hai");
+  if (options.names.empty()) {
+    const std::string names = CLI::detail::join(default_names(), ",");
+    options.names = CLI::detail::split(
+        ask("Names and addresses by which others reach this machine, with commas", names), ',');
+  }
+  if (options.database.empty()) {
+    const std::string answer =
+        ask("Database: local (made on this machine), or libpq's words for another one", "local");
+    if (answer != "local") options.database = answer;
+  }
+  if (options.admin.empty()) options.admin = ask("Name of the first administrator", "admin");
+}
+
+Status check_host(const std::string& name) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+  const bool is_name = !name.empty() && name.size() <= 253 && name.front() != '-' &&
+                       name.find_first_not_of(kAllowed) == std::string::npos;
+  if (is_name || is_address(name)) return ok();
+  return invalid_argument("--names: must be DNS names or addresses without ports, '{}' is none",
+                          printable(name));
+}
+
+Status check_port(const char* option, const std::string& text) {
+  const int port = whole_number<int>(text).value_or(0);
+  if (port >= 1 && port <= 65'535) return ok();
+  return invalid_argument("{}: must be a port, 1..65535, is '{}'", option, printable(text));
+}
+
+// A bundle brings the config with it; what is this machine's own may be said besides.
+Status check_bundle(const SetupOptions& options) {
+  if (options.bundle.empty()) return ok();
+  for (const auto& [name, value] :
+       {std::pair("--cluster", &options.cluster), std::pair("--admin", &options.admin),
+        std::pair("--authority", &options.authority),
+        std::pair("--certificate", &options.certificate)}) {
+    if (!value->empty()) {
+      return invalid_argument("{}: comes from the bundle: leave one of the two out", name);
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
+void add_setup_options(CLI::App& app, SetupOptions& options) {
+  app.add_option("--cluster", options.cluster, "its name, shown to people (default: hai)");
+  app.add_option("--names", options.names,
+                 "DNS names and addresses by which others reach this server; the first is what "
+                 "they are told (default: this host's name)")
+      ->delimiter(',');
+  app.add_option("--database", options.database,
+                 "libpq's words for a database that is there, e.g. 'host=db1,db2 dbname=hai "
+                 "user=hai passfile=/etc/hai/pgpass target_session_attrs=read-write' (default: "
+                 "role and database are made in this machine's PostgreSQL)");
+  app.add_option("--postgres-socket", options.postgres_socket,
+                 "folder of the socket of this machine's PostgreSQL")
+      ->capture_default_str();
+  app.add_option("--user", options.user,
+                 "Unix user of the server (default: hai; if not root, you)");
+  app.add_option("--admin", options.admin, "name of the first administrator (default: admin)");
+  app.add_option("--grpc-port", options.grpc_port, "for agents and hai (default: 7700)");
+  app.add_option("--http-port", options.http_port, "for the dashboard and REST (default: 7780)");
+  app.add_option("--authority", options.authority,
+                 "folder with ca.crt and ca.key of a CA that you have (default: a new one)");
+  auto* certificate = app.add_option("--certificate", options.certificate,
+                                     "of this server, in PEM (default: issued by the CA)");
+  auto* key = app.add_option("--key", options.key, "of that certificate");
+  certificate->needs(key);
+  key->needs(certificate);
+  auto* bundle = app.add_option("--bundle", options.bundle,
+                                "of the cluster's first server: makes this a further one; - reads "
+                                "it from standard input");
+  app.add_option("--export-bundle", options.export_bundle,
+                 "writes what a further server needs, secrets too, and does nothing else; - "
+                 "writes it to standard output")
+      ->excludes(bundle);
+  app.add_flag("--yes", options.takes_defaults, "ask nothing: what is not said gets its default");
+  app.add_flag("!--no-start", options.starts, "neither enable nor start hai-server.service");
+}
+
+Status complete_options(SetupOptions& options) {
+  const bool is_new = options.bundle.empty();
+  if (!options.takes_defaults && is_new) {
+    if (::isatty(STDIN_FILENO) != 1) {
+      return failed_precondition(
+          "setup: standard input is no terminal: say --yes to take the default for what no flag "
+          "says");
+    }
+    ask_for_all(options);
+  }
+  if (options.names.empty()) options.names = default_names();
+  if (options.user.empty() && ::geteuid() == 0) options.user = kSystemUser;
+  if (!is_new) return ok();
+  if (options.cluster.empty()) options.cluster = "hai";
+  if (options.admin.empty()) options.admin = "admin";
+  if (options.grpc_port.empty()) options.grpc_port = "7700";
+  if (options.http_port.empty()) options.http_port = "7780";
+  return ok();
+}
+
+Status check_options(const SetupOptions& options) {
+  RETURN_IF_ERROR(check_bundle(options));
+  if (!options.cluster.empty()) RETURN_IF_ERROR(check_account_name("--cluster", options.cluster));
+  if (!options.admin.empty()) RETURN_IF_ERROR(check_account_name("--admin", options.admin));
+  for (const std::string& name : options.names) RETURN_IF_ERROR(check_host(name));
+  if (!options.grpc_port.empty()) RETURN_IF_ERROR(check_port("--grpc-port", options.grpc_port));
+  if (!options.http_port.empty()) RETURN_IF_ERROR(check_port("--http-port", options.http_port));
+  if (!options.grpc_port.empty() && options.grpc_port == options.http_port) {
+    return invalid_argument("--http-port: is that of --grpc-port: take another one");
+  }
+  return options.database.empty() ? ok() : check_conninfo(options.database);
+}
+
+}  // namespace hai

@@ -1,0 +1,212 @@
+#include "server/setup/setup_plan.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "common/config/yaml_text.h"
+#include "common/host_port.h"
+#include "server/setup/bundle.h"
+#include "server/setup/setup_files.h"
+
+namespace hai {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string with_port(const std::string& name, const std::string& port) {
+  const bool is_v6 = name.find(':') != std::string::npos;
+  return is_v6 ? fmt::format("[{}]:{}", name, port) : name + ":" + port;
+}
+
+std::string advertise_text(const std::string& name, const std::string& grpc_port,
+                           const std::string& http_port) {
+  return fmt::format("advertise:\n  grpc: {}\n  http: {}\n",
+                     quoted_yaml(with_port(name, grpc_port)),
+                     quoted_yaml(with_port(name, http_port)));
+}
+
+std::string listen_text(const std::string& grpc_port, const std::string& http_port) {
+  return fmt::format("listen:\n  grpc: \"0.0.0.0:{}\"\n  http: \"0.0.0.0:{}\"\n", grpc_port,
+                     http_port);
+}
+
+Result<UnixUser> user_for(const SetupOptions& options) {
+  if (options.user.empty()) return own_unix_user();
+  Result<UnixUser> user = find_unix_user(options.user);
+  if (!user.is_ok()) {
+    return failed_precondition(
+        "{}: install the package hai-server, make it by `adduser --system --group {}`, or say "
+        "--user",
+        user.status().message(), options.user);
+  }
+  if (user.value().uid != ::geteuid() && ::geteuid() != 0) {
+    return permission_denied("--user {}: only root sets a server up for another user",
+                             options.user);
+  }
+  return user;
+}
+
+// Flags that say something else than a config that is there are a mistake: it stays as it is.
+Status check_agrees(const SetupOptions& options, const ServerConfig& config) {
+  const std::tuple<const char*, const std::string&, const std::string&> pairs[] = {
+      {"--cluster", options.cluster, config.cluster},
+      {"--database", options.database, config.conninfo},
+      {"--admin", options.admin, config.admin_user},
+      {"--authority", options.authority, config.authority},
+      {"--certificate", options.certificate, config.tls.certificate},
+      {"--key", options.key, config.tls.key}};
+  for (const auto& [option, told, known] : pairs) {
+    if (told.empty() || told == known) continue;
+    return invalid_argument(
+        "{}: {} is there already and says '{}': leave the flag out, or change it there", option,
+        options.config, known);
+  }
+  return ok();
+}
+
+Result<SetupPlan> plan_with_config(const SetupOptions& options, SetupPlan plan) {
+  Result<ServerConfig> config = read_server_config(plan.path);
+  RETURN_IF_ERROR(config.status());
+  plan.config = std::move(config).value();
+  RETURN_IF_ERROR(check_agrees(options, plan.config));
+  const Result<std::string> id = read_cluster_id(plan.folder);
+  plan.mark = {.id = id.is_ok() ? id.value() : make_cluster_id(), .cluster = plan.config.cluster};
+  plan.names = {split_host_port(plan.config.advertise.grpc).host};
+  return plan;
+}
+
+Result<std::string> read_bundle_text(const std::string& file) {
+  if (file != "-") return read_whole_file(file);
+  std::stringstream text;
+  text << std::cin.rdbuf();
+  return text.str();
+}
+
+Result<SetupPlan> plan_with_bundle(SetupOptions options, SetupPlan plan) {
+  const Result<std::string> text = read_bundle_text(options.bundle);
+  RETURN_IF_ERROR(text.status());
+  const Result<Bundle> bundle = parse_bundle(text.value());
+  RETURN_IF_ERROR(bundle.status());
+  const Result<std::string> id = read_cluster_id(plan.folder);
+  if (id.is_ok() && id.value() != bundle.value().mark.id) {
+    return failed_precondition(
+        "{} has the files of another cluster: say another --config, or move that folder away",
+        plan.folder);
+  }
+  if (is_file(plan.path)) {
+    if (!id.is_ok()) {
+      return failed_precondition("{} is there already, of no known cluster: move it away first",
+                                 plan.path);
+    }
+    return plan_with_config(options, std::move(plan));
+  }
+  plan.text = further_config_text(bundle.value().config, options, plan.folder);
+  Result<ServerConfig> config = parse_server_config(plan.text, "the config in the bundle");
+  RETURN_IF_ERROR(config.status());
+  plan.config = std::move(config).value();
+  plan.mark = bundle.value().mark;
+  for (const auto& [path, content] : bundle.value().files) {
+    plan.files[plan.folder + "/" + path] = content;
+  }
+  plan.names = options.names;
+  return plan;
+}
+
+Result<SetupPlan> plan_of_new(SetupOptions options, SetupPlan plan) {
+  plan.is_founding = true;
+  std::string conninfo = options.database;
+  if (conninfo.empty()) {
+    if (::geteuid() != 0) {
+      return failed_precondition(
+          "a database on this machine is made by root: be root, or name one that is there: "
+          "--database");
+    }
+    plan.local =
+        LocalDatabase{.socket = options.postgres_socket, .role = plan.user.name, .name = "hai"};
+    conninfo = conninfo_of(*plan.local);
+  }
+  plan.text = new_config_text(options, plan.folder, conninfo);
+  Result<ServerConfig> config = parse_server_config(plan.text, "the config to be written");
+  RETURN_IF_ERROR(config.status());
+  plan.config = std::move(config).value();
+  const Result<std::string> id = read_cluster_id(plan.folder);
+  plan.mark = {.id = id.is_ok() ? id.value() : make_cluster_id(), .cluster = options.cluster};
+  plan.names = options.names;
+  return plan;
+}
+
+}  // namespace
+
+std::string new_config_text(const SetupOptions& options, const std::string& folder,
+                            const std::string& conninfo) {
+  const std::string authority = options.authority.empty() ? folder + "/ca" : options.authority;
+  const bool is_issued = options.certificate.empty();
+  const std::string certificate = is_issued ? folder + "/server.crt" : options.certificate;
+  return fmt::format(
+      "# Written by hai-server setup, and yours from here on. All keys: docs/operations,\n"
+      "# deploy/server.yaml. `hai-server --check-config` says what is wrong.\n"
+      "cluster: {}\n"
+      "{}{}"
+      "tls:\n  certificate: {}\n  key: {}\n  client_ca: {}\n  authority: {}\n"
+      "store:\n  conninfo: {}\n"
+      "bootstrap:\n  admin_user: {}\n  admin_token_file: {}\n"
+      "secrets:\n  key_file: {}\n"
+      "# Everybody may use all nodes, until `hai quota set` says otherwise.\n"
+      "default_quota_nodes: unlimited\n",
+      quoted_yaml(options.cluster), listen_text(options.grpc_port, options.http_port),
+      advertise_text(options.names.front(), options.grpc_port, options.http_port),
+      quoted_yaml(certificate), quoted_yaml(is_issued ? folder + "/server.key" : options.key),
+      quoted_yaml(authority + "/ca.crt"), quoted_yaml(authority), quoted_yaml(conninfo),
+      quoted_yaml(options.admin), quoted_yaml(folder + "/admin.token"),
+      quoted_yaml(folder + "/secrets.key"));
+}
+
+std::string further_config_text(const std::string& bundled, const SetupOptions& options,
+                                const std::string& folder) {
+  std::string text = bundled;
+  for (size_t at = text.find(kBundleFolder); at != std::string::npos;
+       at = text.find(kBundleFolder, at + folder.size())) {
+    text.replace(at, kBundleFolder.size(), folder);
+  }
+  // The first administrator is there already.
+  text = with_section(text, "bootstrap", "");
+  if (!options.database.empty()) {
+    text = with_section(text, "store",
+                        fmt::format("store:\n  conninfo: {}\n", quoted_yaml(options.database)));
+  }
+  const Result<ServerConfig> config = parse_server_config(text, "the config in the bundle");
+  if (!config.is_ok()) return text;  // whoever parses it next says what is wrong
+  const auto port = [](const std::string& told, const std::string& address) {
+    return told.empty() ? split_host_port(address).port : told;
+  };
+  const std::string grpc = port(options.grpc_port, config.value().grpc_address);
+  const std::string http = port(options.http_port, config.value().http_address);
+  if (!options.grpc_port.empty() || !options.http_port.empty()) {
+    text = with_section(text, "listen", listen_text(grpc, http));
+  }
+  return with_section(text, "advertise", advertise_text(options.names.front(), grpc, http));
+}
+
+Result<SetupPlan> make_setup_plan(SetupOptions options) {
+  SetupPlan plan{.path = fs::absolute(options.config).string()};
+  plan.folder = fs::path(plan.path).parent_path().string();
+  const bool has_config = is_file(plan.path) && options.bundle.empty();
+  RETURN_IF_ERROR(check_options(options));
+  if (!has_config) {
+    RETURN_IF_ERROR(complete_options(options));
+    RETURN_IF_ERROR(check_options(options));  // the answers, too
+  } else if (options.user.empty() && ::geteuid() == 0) {
+    options.user = kSystemUser;
+  }
+  Result<UnixUser> user = user_for(options);
+  RETURN_IF_ERROR(user.status());
+  plan.user = std::move(user).value();
+  if (has_config) return plan_with_config(options, std::move(plan));
+  if (!options.bundle.empty()) return plan_with_bundle(std::move(options), std::move(plan));
+  return plan_of_new(std::move(options), std::move(plan));
+}
+
+}  // namespace hai

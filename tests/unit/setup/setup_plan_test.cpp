@@ -1,0 +1,95 @@
+#include "server/setup/setup_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/host_port.h"
+#include "server/setup/next_steps.h"
+
+namespace hai {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+SetupOptions told() {
+  SetupOptions options;
+  options.cluster = "fire";
+  options.names = {"hai.example", "10.0.0.1"};
+  options.admin = "boss";
+  options.grpc_port = "7700";
+  options.http_port = "7780";
+  return options;
+}
+
+ServerConfig config_of(const std::string& text) {
+  const Result<ServerConfig> config = parse_server_config(text, "c");
+  EXPECT_TRUE(config.is_ok()) << config.status().message() << "\n" << text;
+  return config.is_ok() ? config.value() : ServerConfig();
+}
+
+TEST(SetupPlan, WritesAConfigThatSaysWhatWasTold) {
+  const ServerConfig config =
+      config_of(new_config_text(told(), "/etc/hai", "host=/run dbname=hai"));
+  EXPECT_EQ(config.cluster, "fire");
+  EXPECT_EQ(config.advertise.grpc, "hai.example:7700");
+  EXPECT_EQ(config.http_address, "0.0.0.0:7780");
+  EXPECT_EQ(config.conninfo, "host=/run dbname=hai");
+  EXPECT_EQ(config.tls.certificate, "/etc/hai/server.crt");
+  EXPECT_EQ(config.tls.ca, "/etc/hai/ca/ca.crt");
+  EXPECT_EQ(config.authority, "/etc/hai/ca");
+  EXPECT_EQ(config.secrets_key_file, "/etc/hai/secrets.key");
+  EXPECT_EQ(config.admin_user, "boss");
+}
+
+TEST(SetupPlan, NamesTheSitesOwnFiles) {
+  SetupOptions options = told();
+  options.authority = "/srv/ca \"x\"";
+  options.certificate = "/srv/s.crt";
+  options.key = "/srv/s.key";
+  options.names = {"fd00::1"};
+  const ServerConfig config = config_of(new_config_text(options, "/etc/hai", "dbname=hai"));
+  EXPECT_EQ(config.authority, "/srv/ca \"x\"");
+  EXPECT_EQ(config.tls.key, "/srv/s.key");
+  EXPECT_EQ(split_host_port(config.advertise.grpc).host, "fd00::1");
+}
+
+TEST(SetupPlan, AFurtherServerDiffersInWhatIsItsOwn) {
+  const std::string first =
+      new_config_text(told(), "@folder@", "host=db dbname=hai") + "knobs: {down_after: 60s}\n";
+  SetupOptions options;
+  options.names = {"second.example"};
+  const std::string text = further_config_text(first, options, "/srv/hai");
+  const ServerConfig config = config_of(text);
+  EXPECT_EQ(config.advertise.grpc, "second.example:7700");
+  EXPECT_EQ(config.conninfo, "host=db dbname=hai");
+  EXPECT_EQ(config.authority, "/srv/hai/ca");
+  EXPECT_EQ(config.admin_token_file, "");
+  EXPECT_THAT(text, Not(HasSubstr("@folder@")));
+  EXPECT_THAT(text, HasSubstr("knobs: {down_after: 60s}"));
+  options.grpc_port = "17700";
+  options.database = "host=db2";
+  const ServerConfig other = config_of(further_config_text(first, options, "/srv/hai"));
+  EXPECT_EQ(other.grpc_address, "0.0.0.0:17700");
+  EXPECT_EQ(other.http_address, "0.0.0.0:7780");
+  EXPECT_EQ(other.advertise.grpc, "second.example:17700");
+  EXPECT_EQ(other.conninfo, "host=db2");
+}
+
+TEST(NextSteps, ShowTheTokenOnlyWhenItIsNew) {
+  SetupPlan plan;
+  plan.folder = "/etc/hai";
+  plan.path = "/etc/hai/server.yaml";
+  plan.is_founding = true;
+  plan.config = config_of(new_config_text(told(), "/etc/hai", "dbname=hai"));
+  EXPECT_THAT(next_steps(plan, true, "hai_secret\n"), HasSubstr("  hai_secret\n"));
+  EXPECT_THAT(next_steps(plan, true, ""), Not(HasSubstr("shown this once")));
+  EXPECT_THAT(next_steps(plan, false, ""), HasSubstr("hai-server --config /etc/hai/server.yaml"));
+  EXPECT_THAT(next_steps(plan, true, ""),
+              HasSubstr("hai init - --url https://hai.example:7700 --ca /etc/hai/ca/ca.crt < "));
+  plan.is_founding = false;
+  EXPECT_THAT(next_steps(plan, true, ""), Not(HasSubstr("hai init")));
+}
+
+}  // namespace
+}  // namespace hai
