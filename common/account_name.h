@@ -1,6 +1,6 @@
 #pragma once
-// Names of people and of the groups that they are in, judged before a server is asked. It judges
-// them the same way (server/control/verbs/account.cpp).
+// Names of people and of the groups that they are in, as a shell, a file and a table can hold them:
+// what LDAP and Unix give people. Clients judge them before they ask a server, which judges again.
 
 #include <string_view>
 

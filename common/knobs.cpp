@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include <fmt/ranges.h>
+
 #include "common/check.h"
 #include "common/nearest.h"
 #include "common/whole_number.h"
@@ -77,12 +79,30 @@ constexpr size_t kTableBytes = kDurations.size() * sizeof(Duration) +
 static_assert((kTableBytes + alignof(Knobs) - 1) / alignof(Knobs) * alignof(Knobs) == sizeof(Knobs),
               "each knob needs its row in a table");
 
+std::string share_text(int permille) {
+  return permille % 10 == 0
+             ? std::to_string(permille / 10) + "%"
+             : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + "%";
+}
+
+std::string range_text(const DurationKnob& knob) {
+  return format_duration(knob.low) + ".." + format_duration(knob.high);
+}
+
+std::string range_text(const CountKnob& knob) {
+  return std::to_string(knob.low) + ".." + std::to_string(knob.high);
+}
+
+std::string share_range_text(const CountKnob& knob) {
+  return share_text(knob.low) + ".." + share_text(knob.high);
+}
+
 Status set_duration(Knobs& knobs, const DurationKnob& knob, const std::string& value) {
   const Result<Duration> parsed = parse_duration(value);
   if (!parsed.is_ok()) return invalid_argument("{}: {}", knob.name, parsed.status().message());
   if (parsed.value() < knob.low || parsed.value() > knob.high) {
-    return invalid_argument("{}: must be {}..{}, is {}", knob.name, format_duration(knob.low),
-                            format_duration(knob.high), format_duration(parsed.value()));
+    return invalid_argument("{}: must be {}, is {}", knob.name, range_text(knob),
+                            format_duration(parsed.value()));
   }
   knobs.*knob.field = parsed.value();
   return ok();
@@ -91,17 +111,11 @@ Status set_duration(Knobs& knobs, const DurationKnob& knob, const std::string& v
 Status set_count(Knobs& knobs, const CountKnob& knob, const std::string& value) {
   const std::optional<int> count = whole_number<int>(value);
   if (!count || *count < knob.low || *count > knob.high) {
-    return invalid_argument("{}: must be {}..{}, is '{}'", knob.name, knob.low, knob.high,
+    return invalid_argument("{}: must be {}, is '{}'", knob.name, range_text(knob),
                             value.substr(0, 64));
   }
   knobs.*knob.field = *count;
   return ok();
-}
-
-std::string share_text(int permille) {
-  return permille % 10 == 0
-             ? std::to_string(permille / 10) + "%"
-             : std::to_string(permille / 10) + "." + std::to_string(permille % 10) + "%";
 }
 
 // "2%" or "0.5%".
@@ -118,8 +132,8 @@ Status set_share(Knobs& knobs, const CountKnob& knob, const std::string& value) 
   is_good = is_good && parsed.ptr + 1 == end && *parsed.ptr == '%';
   const int permille = 10 * whole + tenth;
   if (!is_good || permille < knob.low || permille > knob.high) {
-    return invalid_argument("{}: must be {}..{}, is '{}'", knob.name, share_text(knob.low),
-                            share_text(knob.high), value.substr(0, 64));
+    return invalid_argument("{}: must be {}, is '{}'", knob.name, share_range_text(knob),
+                            value.substr(0, 64));
   }
   knobs.*knob.field = permille;
   return ok();
@@ -142,15 +156,19 @@ const std::vector<KnobRange>& knob_ranges() {
   static const std::vector<KnobRange> ranges = [] {
     std::vector<KnobRange> result;
     for (const DurationKnob& knob : kDurations) {
-      result.push_back({std::string(knob.name), knob.low.count(), knob.high.count(), true});
+      result.push_back(
+          {std::string(knob.name), knob.low.count(), knob.high.count(), true, range_text(knob)});
     }
     for (const CountKnob& knob : kCounts) {
-      result.push_back({std::string(knob.name), knob.low, knob.high, false});
+      result.push_back({std::string(knob.name), knob.low, knob.high, false, range_text(knob)});
     }
     for (const CountKnob& knob : kShares) {
-      result.push_back({std::string(knob.name), knob.low, knob.high, false, true});
+      result.push_back(
+          {std::string(knob.name), knob.low, knob.high, false, share_range_text(knob), true});
     }
-    result.push_back({.name = "policy", .words = {std::begin(kPolicies), std::end(kPolicies)}});
+    result.push_back({.name = "policy",
+                      .legal = fmt::format("{}", fmt::join(kPolicies, ", ")),
+                      .words = {std::begin(kPolicies), std::end(kPolicies)}});
     return result;
   }();
   return ranges;
@@ -217,8 +235,8 @@ Status check_knobs(const Knobs& knobs) {
   for (const DurationKnob& knob : kDurations) {
     const Duration value = knobs.*knob.field;
     if (value < knob.low || value > knob.high) {
-      return invalid_argument("{}: must be {}..{}, is {}", knob.name, format_duration(knob.low),
-                              format_duration(knob.high), format_duration(value));
+      return invalid_argument("{}: must be {}, is {}", knob.name, range_text(knob),
+                              format_duration(value));
     }
   }
   for (const CountKnob& knob : kCounts) {

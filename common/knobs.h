@@ -74,6 +74,7 @@ struct KnobRange {
   int64_t low = 0;  // microseconds for durations
   int64_t high = 0;
   bool is_duration = false;
+  std::string legal;               // what people read: "1s..1h", "0.1%..100%", "fifo, feedback"
   bool is_percent = false;         // low and high in tenths of a percent
   std::vector<std::string> words;  // if not empty, the values there are; low and high mean nothing
 };

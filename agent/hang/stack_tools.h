@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "common/machine/bounded_child.h"
 #include "agent/hang/proc_stacks.h"
+#include "common/machine/bounded_child.h"
 
 namespace hai {
 

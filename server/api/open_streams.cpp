@@ -48,9 +48,7 @@ struct OpenStreams::State {
 };
 
 OpenStreams::OpenStreams(const CallerBoard& callers, Limits limits, SightOf sight_of)
-    : callers_(callers),
-      sight_of_(std::move(sight_of)),
-      state_(std::make_shared<State>(limits)) {}
+    : callers_(callers), sight_of_(std::move(sight_of)), state_(std::make_shared<State>(limits)) {}
 OpenStreams::~OpenStreams() = default;
 
 Result<OpenStreams::Place> OpenStreams::open(const Caller& caller, Kind kind, End end,

@@ -1,7 +1,5 @@
 // Knobs: what holds, what the config says, and changing it.
 
-#include <fmt/ranges.h>
-
 #include "common/knobs.h"
 #include "server/api/answers.h"
 #include "server/api/operations.h"
@@ -13,26 +11,12 @@ namespace hai {
 
 namespace {
 
-std::string legal_text(const KnobRange& range) {
-  if (!range.words.empty()) return fmt::format("{}", fmt::join(range.words, ", "));
-  if (range.is_duration) {
-    return fmt::format("{}..{}", format_duration(std::chrono::microseconds(range.low)),
-                       format_duration(std::chrono::microseconds(range.high)));
-  }
-  if (!range.is_percent) return fmt::format("{}..{}", range.low, range.high);
-  const auto percent = [](int64_t tenths) {
-    return tenths % 10 == 0 ? fmt::format("{}%", tenths / 10)
-                            : fmt::format("{}.{}%", tenths / 10, tenths % 10);
-  };
-  return fmt::format("{}..{}", percent(range.low), percent(range.high));
-}
-
 void fill(const Controller& controller, const ClusterState& state, const KnobRange& range,
           v1::Knob& out) {
   out.set_name(range.name);
   out.set_value(get_knob(controller.knobs(), range.name));
   out.set_config_value(get_knob(controller.config_knobs(), range.name));
-  out.set_legal(legal_text(range));
+  out.set_legal(range.legal);
   out.set_may_change(may_change_while_running(range.name));
   const auto found = state.knobs().find(range.name);
   if (found == state.knobs().end()) return;

@@ -149,8 +149,8 @@ void read_log(const HttpParts& parts, const HttpRequest& request, const std::str
   parts.loop.post([&parts, caller = caller_of(request), tail = tail.value(), respond] {
     const auto kind = tail.follow ? OpenStreams::Kind::log : OpenStreams::Kind::other;
     auto source = std::make_shared<Source<LogPiece>>(GuardedSource<LogPiece>::make(
-        parts.streams, caller, kind,
-        tail_log(parts.loop, parts.queries, parts.logs, caller, tail), Sight{}));
+        parts.streams, caller, kind, tail_log(parts.loop, parts.queries, parts.logs, caller, tail),
+        Sight{}));
     (*source)([&parts, source, respond](Result<std::optional<LogPiece>> first) {
       if (!first.is_ok()) return respond(problem(first.status()));
       HttpResponse response = text_response(first.value() ? first.value()->data : "");

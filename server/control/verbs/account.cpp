@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "common/account_name.h"
 #include "server/control/verbs/tokens.h"
 
 namespace hai {
@@ -13,19 +14,6 @@ namespace {
 Status admin_only(const Actor& actor, std::string_view what) {
   if (actor.role == Role::admin) return ok();
   return permission_denied("{} is no admin: only admins change {}", actor.user, what);
-}
-
-// Names that a shell, a file and a table can hold: what LDAP and Unix give people.
-Status check_name(std::string_view what, std::string_view name) {
-  constexpr size_t kNameMax = 128;
-  constexpr std::string_view kAllowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@+";
-  if (!name.empty() && name.size() <= kNameMax && name.front() != '-' &&
-      name.find_first_not_of(kAllowed) == std::string_view::npos) {
-    return ok();
-  }
-  return invalid_argument("{}: must be 1..{} of the characters A-Z a-z 0-9 . _ - @ +, is '{}'",
-                          what, kNameMax, name.substr(0, kNameMax));
 }
 
 // A person, or a group that somebody is in; "public" is everybody's.
@@ -115,9 +103,9 @@ std::vector<Quota> quotas_of(const ClusterState& state, const std::string& owner
 
 Result<CommandReply> decide(Decision& decision, const SetUser& command, const Actor& actor) {
   RETURN_IF_ERROR(admin_only(actor, "users"));
-  RETURN_IF_ERROR(check_name("user name", command.user.name));
+  RETURN_IF_ERROR(check_account_name("user name", command.user.name));
   for (const std::string& group : command.user.groups) {
-    RETURN_IF_ERROR(check_name("user group", group));
+    RETURN_IF_ERROR(check_account_name("user group", group));
   }
   if (command.user.name == actor.user &&
       (!command.user.active || command.user.role != Role::admin)) {
@@ -157,8 +145,8 @@ Result<CommandReply> decide(Decision& decision, const RemoveUser& command, const
 Result<CommandReply> decide(Decision& decision, const SetQuota& command, const Actor& actor) {
   RETURN_IF_ERROR(admin_only(actor, "quotas"));
   const Quota& quota = command.quota;
-  RETURN_IF_ERROR(check_name("quota owner", quota.owner));
-  if (quota.group != "*") RETURN_IF_ERROR(check_name("quota group", quota.group));
+  RETURN_IF_ERROR(check_account_name("quota owner", quota.owner));
+  if (quota.group != "*") RETURN_IF_ERROR(check_account_name("quota group", quota.group));
   if (quota.priority == Priority::automatic)
     return invalid_argument("quota: auto is no level of its own");
   if (quota.nodes < 0 || quota.nodes > Quota::kUnlimited) {
@@ -236,7 +224,7 @@ Result<CommandReply> decide(Decision& decision, const NoteTokenUses& command, co
 
 Result<CommandReply> decide(Decision& decision, const SetSecret& command, const Actor& actor) {
   Secret secret = command.secret;
-  RETURN_IF_ERROR(check_name("secret name", secret.name));
+  RETURN_IF_ERROR(check_account_name("secret name", secret.name));
   if (secret.user != actor.user) {
     return permission_denied("{} sets no secrets of {}", actor.user, secret.user);
   }

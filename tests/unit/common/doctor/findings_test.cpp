@@ -50,7 +50,8 @@ TEST(RunChecks, OneThatHangsOrCrashesHarmsNoOther) {
       {"hangs",
        []() -> std::vector<Finding> {
          while (true) ::pause();
-       }, 200ms},
+       },
+       200ms},
       {"crashes", []() -> std::vector<Finding> { std::abort(); }},
       {"works", [] {
          return std::vector{all_well("here"), warning("there", "go")};
