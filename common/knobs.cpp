@@ -1,10 +1,10 @@
 #include "common/knobs.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
-
-#include <fmt/ranges.h>
 
 #include "common/check.h"
 #include "common/nearest.h"
