@@ -89,8 +89,8 @@ Status check_knob_name(const std::string& name);
 std::string get_knob(const Knobs& knobs, const std::string& name);
 // All of them by name.
 std::map<std::string, std::string> knobs_as_text(const Knobs& knobs);
-// Leases and fences say how long what is running runs without a word from the server: all servers
-// and agents must agree on them, so only the config sets them, and a restart takes them over.
+// False for leases and fences, on which all servers and agents must agree, and for what is set up
+// once at the start: only the config sets those, and a restart takes them over.
 bool may_change_while_running(const std::string& knob);
 // Relations between knobs, e.g. down_after > agent_lease.
 Status check_knobs(const Knobs& knobs);

@@ -6,8 +6,8 @@
 #include "common/hostlist.h"
 #include "common/spec/check_job_spec.h"
 #include "server/api/launch_secrets.h"
+#include "server/api/nodes_by_name.h"
 #include "server/api/text_limits.h"
-#include "server/api/unknown_nodes.h"
 #include "server/control/verbs/decide.h"
 
 namespace hai {

@@ -6,8 +6,8 @@
 #include "common/spec/check_job_spec.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
+#include "server/api/nodes_by_name.h"
 #include "server/api/text_limits.h"
-#include "server/api/unknown_nodes.h"
 #include "server/control/verbs/decide.h"
 #include "server/plan/snapshot.h"
 

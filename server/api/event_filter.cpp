@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/hostlist.h"
-#include "server/api/unknown_nodes.h"
+#include "server/api/nodes_by_name.h"
 
 namespace hai {
 
@@ -21,18 +21,9 @@ bool concerns(const EventBody& body, const std::set<NodeId>& nodes) {
 Result<std::set<NodeId>> find_nodes(const ClusterState& state, const std::string& list) {
   const Result<std::vector<std::string>> names = parse_hostlist(list);
   RETURN_IF_ERROR(names.status());
-  std::set<NodeId> nodes;
-  std::vector<std::string> unknown;
-  for (const std::string& name : names.value()) {
-    const Node* node = state.find_node(name);
-    if (node == nullptr) {
-      unknown.push_back(name);
-    } else {
-      nodes.insert(node->id);
-    }
-  }
-  if (!unknown.empty()) return unknown_nodes(std::move(unknown));
-  return nodes;
+  const Result<std::vector<NodeId>> nodes = nodes_ever_called(state, names.value());
+  RETURN_IF_ERROR(nodes.status());
+  return std::set<NodeId>(nodes.value().begin(), nodes.value().end());
 }
 
 // Marks and incidents tell of jobs in words that say not whose they are.

@@ -172,13 +172,13 @@ Prepared<v1::User> Operations::SetUser(const v1::SetUserRequest& request) {
   };
 }
 
-// The secret is in this answer and nowhere else: only its hash is kept.
 Prepared<v1::RemoveUserReply> Operations::RemoveUser(const v1::RemoveUserRequest& request) {
   return [this, name = request.name()](const Caller& caller, Answer<v1::RemoveUserReply> answer) {
     parts_.accounts.remove(caller, name, answer_done(answer));
   };
 }
 
+// The secret is in this answer and nowhere else: only its hash is kept.
 Prepared<v1::CreateTokenReply> Operations::CreateToken(const v1::CreateTokenRequest& request) {
   Result<NewToken> wanted = new_token(request, parts_.sign_in.rules());
   if (!wanted.is_ok()) return wanted.status();

@@ -6,6 +6,7 @@
 
 #include "common/version.h"
 #include "server/api/event_feed.h"
+#include "server/api/nodes_by_name.h"
 #include "server/api/queries.h"
 #include "server/api/words.h"
 
@@ -107,15 +108,16 @@ void Queries::list_node_jobs(const Caller& caller, const std::string& name, int 
   controller_.read(
       caller,
       [this, name, limit, done](const Controller::ReadContext& context, const Actor& actor) {
-        const Node* node = context.state.find_node(name);
-        if (node == nullptr) return done(not_found("node {} does not exist", name));
+        // The newest of that name, which may have been removed.
+        const Result<std::vector<NodeId>> nodes = nodes_ever_called(context.state, {name});
+        if (!nodes.is_ok()) return done(nodes.status());
         if (history_ == nullptr) return done(std::vector<NodeStay>{});
         if (context.stale_since) {
           return done(unavailable("who was on a node is in the database, which cannot be reached"));
         }
         // With others' left out, a page may come out short.
         history_->stays(
-            node->id, limit,
+            nodes.value().back(), limit,
             [sight = sight_of(context.state, actor), done](Result<std::vector<NodeStay>> stays) {
               if (!stays.is_ok()) return done(stays.status());
               std::vector<NodeStay> seen = std::move(stays).value();

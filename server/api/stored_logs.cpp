@@ -33,7 +33,7 @@ void StoredLogs::start(Live live) {
 
 void StoredLogs::open_store() {
   sweeps_.post([shared = shared_, bound = scope_.bind([this](const Status& status) {
-                 note(status);
+                 note_sweep(status);
                })]() -> SideThread::Answer {
     const Status status = shared->open().status();
     return [bound, status] { bound(status); };
@@ -44,12 +44,14 @@ void StoredLogs::read(const StoredLogRequest& request, Done<StoredLogPart> done)
   const int64_t id = ++last_id_;
   Pending& pending = pending_[id];
   pending.done = std::move(done);
+  pending.is_over = std::make_shared<std::atomic<bool>>(false);
   ++stats_.reads;
   const bool is_taken =
-      reads_.post([shared = shared_, request,
+      reads_.post([shared = shared_, request, is_over = pending.is_over,
                    bound = scope_.bind([this, id](const Result<StoredLogPart>& result) {
                      finish(id, result);
                    })]() -> SideThread::Answer {
+        if (*is_over) return [] {};
         const Result<LogStore> store = shared->open();
         const Result<StoredLogPart> result =
             store.is_ok() ? shared->reader.read(store.value(), request) : store.status();
@@ -63,9 +65,7 @@ void StoredLogs::read(const StoredLogRequest& request, Done<StoredLogPart> done)
     return;
   }
   pending.timer = loop_.call_after(kReadTimeout, [this, id] {
-    const Status silent = deadline_exceeded("log store {}: does not answer", options_.path);
-    note(silent);
-    finish(id, silent);
+    finish(id, deadline_exceeded("log store {}: does not answer", options_.path));
   });
 }
 
@@ -75,8 +75,13 @@ void StoredLogs::finish(int64_t id, Result<StoredLogPart> result) {
   const Pending pending = std::move(found->second);
   pending_.erase(found);
   loop_.cancel(pending.timer);
-  const bool is_of_storage = !result.is_ok() && result.status().code() != Code::not_found;
-  if (is_of_storage) ++stats_.reads_failed;
+  *pending.is_over = true;
+  const Code code = result.is_ok() ? Code::ok : result.status().code();
+  if (code != Code::resource_exhausted) {  // else the storage was not asked
+    const bool is_usable = code == Code::ok || code == Code::not_found;
+    if (!is_usable) ++stats_.reads_failed;
+    note_read(is_usable ? ok() : result.status());
+  }
   pending.done(std::move(result));
 }
 
@@ -100,7 +105,7 @@ void StoredLogs::sweep() {
 }
 
 void StoredLogs::swept(const Result<SweepResult>& result) {
-  note(result.status());
+  note_sweep(result.status());
   if (!result.is_ok()) return;
   const SweepResult& swept = result.value();
   stats_.kept.logs = swept.logs;
@@ -114,16 +119,23 @@ void StoredLogs::swept(const Result<SweepResult>& result) {
                                    {"bytes_left", swept.bytes}});
 }
 
+void StoredLogs::note_read(const Status& status) { note(noted_of_reads_, status); }
+
+// One that works has used all that a read uses; a read that works says nothing of sweeps.
+void StoredLogs::note_sweep(const Status& status) {
+  if (status.is_ok()) note(noted_of_reads_, status);
+  note(noted_of_sweeps_, status);
+}
+
 // Said once when it changes, not with each look.
-void StoredLogs::note(const Status& status) {
-  stats_.is_failing = !status.is_ok();
-  if (status == noted_) return;
-  noted_ = status;
-  if (status.is_ok()) {
+void StoredLogs::note(Status& noted, const Status& status) {
+  const bool was_failing = stats_.is_failing;
+  const bool is_news = !(status == noted);
+  noted = status;
+  stats_.is_failing = !noted_of_reads_.is_ok() || !noted_of_sweeps_.is_ok();
+  if (was_failing && !stats_.is_failing)
     log_info("log_store_usable_again", {{"store", options_.path}});
-  } else {
-    log_warning("log_store_fails", {{"reason", status}});
-  }
+  if (is_news && !status.is_ok()) log_warning("log_store_fails", {{"reason", status}});
 }
 
 }  // namespace hai

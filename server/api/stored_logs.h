@@ -3,6 +3,7 @@
 // away or has forgotten them, and keeps it within its limits while this server leads. On the loop's
 // thread; the storage is waited for on threads of its own.
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,7 +30,7 @@ struct StoredLogsOptions {
 
 struct StoredLogsStats {
   int64_t reads = 0;
-  int64_t reads_failed = 0;  // because of the storage
+  int64_t reads_failed = 0;  // because of the storage, not because too many were asked
   SweepResult kept;          // of the last sweep; what was deleted, since this server started
   bool is_failing = false;
 };
@@ -58,20 +59,25 @@ class StoredLogs {
   struct Shared;
   struct Pending {
     Done<StoredLogPart> done;
+    // Shared with the thread: a read that nobody waits for any more is not begun.
+    std::shared_ptr<std::atomic<bool>> is_over;
     TimerId timer = 0;
   };
   void open_store();
   void sweep();
   void swept(const Result<SweepResult>& result);
   void finish(int64_t id, Result<StoredLogPart> result);
-  void note(const Status& status);
+  void note_read(const Status& status);
+  void note_sweep(const Status& status);
+  void note(Status& noted, const Status& status);
 
   Loop& loop_;
   const StoredLogsOptions options_;
   const std::shared_ptr<Shared> shared_;
   Live live_;
   StoredLogsStats stats_;
-  Status noted_;
+  Status noted_of_reads_;
+  Status noted_of_sweeps_;
   std::map<int64_t, Pending> pending_;
   int64_t last_id_ = 0;
   LoopScope scope_;

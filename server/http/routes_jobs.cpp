@@ -135,7 +135,8 @@ Result<LogTailRequest> log_request(const HttpRequest& http, const std::string& j
                         .announce = request.follow()};
 }
 
-// A log that is not read from its node says so.
+// A log that is not read from its node says so, unless it is followed: then the answer begins
+// before anything is known of it.
 void add_source(const LogPiece& piece, HttpResponse& response) {
   if (!piece.source.empty()) response.headers.emplace_back("HAI-Log-Source", piece.source);
   if (piece.until) response.headers.emplace_back("HAI-Log-Until", format_rfc3339(*piece.until));

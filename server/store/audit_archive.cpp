@@ -52,7 +52,6 @@ bool exists(const std::string& path) {
 Status AuditArchiver::complete_earlier() const {
   const std::vector<AuditPart> parts = audit_parts(session_);
   for (const AuditPart& part : parts) {
-    if (exists(final_path(options_.dir, part.file))) continue;
     if (exists(partial_path(options_.dir, part.file)))
       RETURN_IF_ERROR(steps_.name_files({part.file}));
   }
@@ -90,6 +89,11 @@ Result<AuditPart> AuditArchiver::write(int64_t first, int64_t last) const {
   part.file.first_seq = first;
   part.file.last_seq = last;
   part.file.name = audit_file_name(options_.cluster, first, last);
+  // Of a log that went back with its database and grew again, other than it was.
+  if (const std::string there = final_path(options_.dir, part.file); exists(there)) {
+    return failed_precondition(
+        "{} is there already, of a log that this database does not know: move it away", there);
+  }
   const std::string path = partial_path(options_.dir, part.file);
   const AuditMark start = audit_anchor(session_);
   AuditChain chain(start);

@@ -139,11 +139,23 @@ void lose_missing_ranks(Decision& decision, NodeId node, const Session& session)
   }
 }
 
+// While the node goes by peers that are not known here, nobody can say what they would tell it, and
+// its silence could prove nothing (fencing.h). So it is with a node that has joined again after it
+// was taken out: it still goes by the list of its old row until it takes a new one.
+bool goes_by_unknown_peers(const NodePeers& peers, const Session& session) {
+  if (session.peers_version > peers.version) return true;
+  const bool has_confirmed_none = peers.named && peers.confirmed.empty();
+  return has_confirmed_none && session.peers_version > 0 && session.peers_version < peers.version;
+}
+
 // Why the node may get no ranks though its agent is in contact; "" if it may.
 std::string find_trouble(const Decision& decision, const Session& session) {
   int strays = count_strays(decision.state(), session.node, session);
   if (strays > 0) {
     return fmt::format("{} rank{} of ended attempts still there", strays, strays == 1 ? "" : "s");
+  }
+  if (goes_by_unknown_peers(decision.state().find(session.node)->peers, session)) {
+    return "it goes by a list of peers that is not known here, until it takes a new one";
   }
   if (decision.now() >= session.no_launches_until) return "";
   return "a rank could not start: " + session.launch_trouble;

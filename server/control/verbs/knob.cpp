@@ -13,9 +13,7 @@ Status check_changeable(const Actor& actor, const std::string& name) {
   RETURN_IF_ERROR(check_knob_name(name));
   if (may_change_while_running(name)) return ok();
   return failed_precondition(
-      "{} is part of how servers and agents work together: set it in the config of all servers and "
-      "restart them",
-      name);
+      "{} is read at the start only: set it in the config of all servers and restart them", name);
 }
 
 }  // namespace

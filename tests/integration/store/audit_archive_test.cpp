@@ -246,6 +246,18 @@ TEST_F(AuditArchiveTest, APartialThatIsNotWhatWasRecordedStays) {
   EXPECT_TRUE(std::filesystem::exists(partial));
 }
 
+// The database went back to before a run, and its log grew again, other than it was.
+TEST_F(AuditArchiveTest, AFileOfALogThatIsForgottenIsNotPassedOver) {
+  fill(12);
+  std::ofstream(file(1, 10)) << "of another log";
+  const Status refused = archive_ledger(conninfo_, options()).status();
+  EXPECT_EQ(refused.code(), Code::failed_precondition);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("move it away"));
+  EXPECT_THAT(wrong(), IsEmpty()) << "nothing has left the table";
+  std::filesystem::remove(file(1, 10));
+  EXPECT_EQ(archive(options()).audit_files, 2);
+}
+
 TEST_F(AuditArchiveTest, AChangedFileIsFound) {
   fill(25);
   archive(options());

@@ -60,6 +60,35 @@ TEST_F(StoredLogsTest, SaysWhyTheStoreCannotBeUsedAndWhenItCanAgain) {
   EXPECT_EQ(content(root_ + "/.hai-log-store"), "fire\n");
 }
 
+TEST_F(StoredLogsTest, AReadTellsWhetherTheStoreCanBeUsed) {
+  StoredLogsOptions rarely_swept = options();
+  rarely_swept.sweep_every = 24h;
+  StoredLogs logs(loop_, rarely_swept);
+  std::filesystem::rename(root_, root_ + ".away");
+  EXPECT_FALSE(ask(logs, "ann").is_ok());
+  EXPECT_TRUE(logs.stats().is_failing);
+  std::filesystem::rename(root_ + ".away", root_);
+  EXPECT_EQ(ask(logs, "ann").status().code(), Code::not_found);
+  EXPECT_FALSE(logs.stats().is_failing);
+}
+
+TEST_F(StoredLogsTest, TooManyReadsAtOnceAreNoFailureOfTheStore) {
+  StoredLogs logs(loop_, options());
+  size_t answers = 0;
+  size_t refused = 0;
+  constexpr size_t kAsked = 4 * StoredLogs::kReadsWaitingMax;
+  for (size_t i = 0; i < kAsked; ++i) {
+    logs.read({.key = key_, .user = "ann"}, [&](const Result<StoredLogPart>& part) {
+      ++answers;
+      refused += part.status().code() == Code::resource_exhausted;
+    });
+  }
+  run_until([&] { return answers == kAsked; });
+  EXPECT_GT(refused, 0u);
+  EXPECT_EQ(logs.stats().reads_failed, 0);
+  EXPECT_FALSE(logs.stats().is_failing);
+}
+
 TEST_F(StoredLogsTest, TheLeaderAloneDeletesAndNeverWhatRuns) {
   ASSERT_TRUE(writer(key_).append(store(), 0, "a line\n").is_ok());
   const auto chunk = std::filesystem::path(path_of(key_)) / chunk_name(0);

@@ -352,5 +352,37 @@ TEST(Streams, AReportOfARemovedNodeIsOfANewOne) {
   EXPECT_EQ(state.find_node("n1")->liveness, Liveness::up);
 }
 
+// What the peers of the old list would tell it nobody here knows: its silence would prove nothing,
+// and a job given to it might run twice.
+TEST(Streams, ANodeThatJoinsAgainGetsNothingUntilItsPeersAreKnown) {
+  ControllerWorld w;
+  auto server = w.leader();
+  w.connect(*server, 1, "n1");
+  w.run(2min);
+  const auto removed = send(*server, RemoveNode{"n1", "gone"});
+  w.run(1s);
+  ASSERT_TRUE(removed->is_ok());
+
+  int64_t sequence = 0;
+  const auto report = [&](int64_t peers_version) {
+    AgentReport said{.node = "n1", .sequence = ++sequence, .peers_version = peers_version};
+    said.facts = NodeFacts{.name = "n1", .group = "training", .zone = "A", .leaf = "l", .gpus = 8};
+    server->controller.agent_report(ConnectionId{2}, said);
+    w.run(50ms);
+  };
+  const auto node = [&]() -> const Node& { return *server->controller.state().find_node("n1"); };
+  server->controller.agent_connected(ConnectionId{2}, "n1");
+  report(7);
+  EXPECT_EQ(node().liveness, Liveness::suspect);
+  EXPECT_THAT(node().liveness_reason, HasSubstr("list of peers"));
+  w.run(3s);
+  ASSERT_TRUE(node().peers.named);
+  EXPECT_EQ(node().peers.version, 8);
+  report(7);
+  EXPECT_EQ(node().liveness, Liveness::suspect) << "its new list has not come";
+  report(8);
+  EXPECT_EQ(node().liveness, Liveness::up);
+}
+
 }  // namespace
 }  // namespace hai::test
