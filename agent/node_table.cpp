@@ -10,7 +10,7 @@ namespace hai {
 namespace {
 
 // As `name:` of agent.yaml.
-bool is_node_name(std::string_view name) {
+bool is_agent_name(std::string_view name) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   return !name.empty() && name.size() <= 255 &&
@@ -29,7 +29,7 @@ Result<NodePlace> place_in_table(std::string_view text, const std::string& sourc
   const CsvRow* own = nullptr;
   for (const CsvRow& row : rows) {
     const std::string& name = row.fields[0];
-    if (!is_node_name(name)) {
+    if (!is_agent_name(name)) {
       return invalid_argument("{}:{}: name: must be 1 to 255 letters, digits and . _ -, is '{}'",
                               source, row.line, printable(name));
     }

@@ -7,8 +7,8 @@
 namespace hai::cli {
 namespace {
 
-constexpr Duration kPatience = 10s;  // a standby takes over within 3 s
-constexpr Duration kPause = 200ms;   // after all were asked
+constexpr Duration kElectionPatience = 10s;  // a standby takes over within 3 s
+constexpr Duration kPause = 200ms;           // after all were asked
 constexpr Duration kTellAfter = 1s;
 constexpr int kHintsMax = 2;  // two servers may for a moment name each other
 
@@ -38,7 +38,7 @@ bool ServerList::Search::go_on(const FailedTry& failed, MonoTime now) {
   const bool is_hint = !failed.leader.empty() && failed.leader != list_.current_;
   may_wait_ = may_wait_ || list_.servers_.size() > 1 || is_hint || failed.will_pass ||
               failed.fate_is_unknown;
-  if (!may_wait_ || now - began_ > kPatience) return false;
+  if (!may_wait_ || now - began_ > kElectionPatience) return false;
   if (is_hint && hints_ < kHintsMax) {
     ++hints_;
     pause_ = Duration{0};

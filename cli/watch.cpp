@@ -17,7 +17,7 @@ namespace hai::cli {
 namespace {
 
 constexpr auto kShortestPause = std::chrono::milliseconds(250);
-constexpr auto kLongestPause = std::chrono::seconds(5);  // run times grow without any event
+constexpr auto kLongestWithoutEvent = std::chrono::seconds(5);  // run times grow without any event
 
 // Set by the thread that reads events, taken by the one that renders.
 class Dirty {
@@ -30,7 +30,7 @@ class Dirty {
   }
   Status wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kLongestPause, [this] { return dirty_; });
+    changed_.wait_for(lock, kLongestWithoutEvent, [this] { return dirty_; });
     dirty_ = false;
     return status_;
   }

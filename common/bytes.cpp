@@ -7,30 +7,30 @@
 namespace hai {
 namespace {
 
-struct Unit {
+struct ByteUnit {
   std::string_view name;
   int64_t size;
 };
 constexpr int64_t kKi = 1024;
-constexpr std::array<Unit, 5> kBinaryUnits = {{{"Pi", kKi* kKi* kKi* kKi* kKi},
-                                               {"Ti", kKi* kKi* kKi* kKi},
-                                               {"Gi", kKi* kKi* kKi},
-                                               {"Mi", kKi* kKi},
-                                               {"Ki", kKi}}};
-constexpr std::array<Unit, 6> kDecimalUnits = {{{"P", 1'000'000'000'000'000},
-                                                {"T", 1'000'000'000'000},
-                                                {"G", 1'000'000'000},
-                                                {"M", 1'000'000},
-                                                {"K", 1'000},
-                                                {"", 1}}};
+constexpr std::array<ByteUnit, 5> kBinaryUnits = {{{"Pi", kKi* kKi* kKi* kKi* kKi},
+                                                   {"Ti", kKi* kKi* kKi* kKi},
+                                                   {"Gi", kKi* kKi* kKi},
+                                                   {"Mi", kKi* kKi},
+                                                   {"Ki", kKi}}};
+constexpr std::array<ByteUnit, 6> kDecimalUnits = {{{"P", 1'000'000'000'000'000},
+                                                    {"T", 1'000'000'000'000},
+                                                    {"G", 1'000'000'000},
+                                                    {"M", 1'000'000},
+                                                    {"K", 1'000},
+                                                    {"", 1}}};
 constexpr int64_t kBytesMax = 1024 * kBinaryUnits[0].size;
 
-int64_t find_unit(std::string_view name) {
+int64_t bytes_of_unit(std::string_view name) {
   if (!name.empty() && name.back() == 'B') name.remove_suffix(1);
-  for (const Unit& unit : kBinaryUnits) {
+  for (const ByteUnit& unit : kBinaryUnits) {
     if (unit.name == name) return unit.size;
   }
-  for (const Unit& unit : kDecimalUnits) {
+  for (const ByteUnit& unit : kDecimalUnits) {
     if (unit.name == name) return unit.size;
   }
   return 0;
@@ -42,7 +42,7 @@ Result<int64_t> parse_bytes(std::string_view text) {
   const size_t number_end = text.find_first_not_of("0123456789.");
   const std::string_view number = text.substr(0, number_end);
   const int64_t unit =
-      find_unit(number_end == std::string_view::npos ? "" : text.substr(number_end));
+      bytes_of_unit(number_end == std::string_view::npos ? "" : text.substr(number_end));
   const size_t point = number.find('.');
   int64_t whole = 0;
   const char* const whole_end = number.data() + std::min(point, number.size());
@@ -67,7 +67,7 @@ Result<int64_t> parse_bytes(std::string_view text) {
 }
 
 std::string format_bytes(int64_t bytes) {
-  for (const Unit& unit : kBinaryUnits) {
+  for (const ByteUnit& unit : kBinaryUnits) {
     if (bytes != 0 && bytes % unit.size == 0) {
       return fmt::format("{}{}", bytes / unit.size, unit.name);
     }

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <iterator>
 
+#include "common/ascii.h"
+
 namespace hai {
 namespace {
 
 constexpr size_t kDigitsMax = 18;  // such numbers fit int64_t
 constexpr size_t kTextMax = 4u << 20;
 constexpr size_t kNameMax = 255;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_name_char(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||

@@ -3,7 +3,7 @@
 namespace hai {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n\r";
+constexpr std::string_view kWordBlanks = " \t\n\r";
 constexpr std::string_view kPlain =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
 
@@ -18,7 +18,7 @@ class Splitter {
       return invalid_argument("parameters contain a NUL byte");
     }
     while (true) {
-      position_ = text_.find_first_not_of(kBlanks, position_);
+      position_ = text_.find_first_not_of(kWordBlanks, position_);
       if (position_ == std::string_view::npos) return words;
       if (words.size() == kWordsMax) {
         return invalid_argument("parameters have more than {} words", kWordsMax);
@@ -35,7 +35,7 @@ class Splitter {
 
   // is_word stays false for a lone line continuation; "" is a word.
   Status read_word(std::string& word, bool& is_word) {
-    while (!at_end() && kBlanks.find(text_[position_]) == std::string_view::npos) {
+    while (!at_end() && kWordBlanks.find(text_[position_]) == std::string_view::npos) {
       const char c = text_[position_++];
       if (c == '\'') {
         RETURN_IF_ERROR(read_single_quoted(word));

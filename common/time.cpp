@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "common/ascii.h"
+
 namespace hai {
 namespace {
 
@@ -14,8 +16,6 @@ struct Unit {
 constexpr std::array<Unit, 6> kUnits = {
     {{"d", 24h}, {"h", 1h}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}, {"us", 1us}}};
 constexpr Duration kDurationMax = 24h * 3653;  // 10 years
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 const Unit* find_unit(std::string_view name) {
   for (const Unit& unit : kUnits) {

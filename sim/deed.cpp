@@ -38,7 +38,7 @@ CheckResult failing(const Check& check, int64_t gpu) {
   return result;
 }
 
-constexpr std::array<std::string_view, kDeedKinds> kNames = {
+constexpr std::array<std::string_view, kDeedKinds> kDeedNames = {
     "server_crash", "server_start", "server_pause",      "servers_away",
     "agent_crash",  "agent_start",  "agent_pause",       "impostor",
     "node_crash",   "shim_crash",   "record_unwritable", "record_writable",
@@ -52,7 +52,7 @@ std::string seconds(Duration time) {
 
 }  // namespace
 
-std::string_view to_string(DeedKind kind) { return kNames[static_cast<size_t>(kind)]; }
+std::string_view to_string(DeedKind kind) { return kDeedNames[static_cast<size_t>(kind)]; }
 int count_of_checks() { return static_cast<int>(kChecks.size()); }
 bool check_has_gpu(int check) { return kChecks[check].has_gpu; }
 bool check_is_latched(int check) { return check_kind_of(kChecks[check].name).is_latched; }

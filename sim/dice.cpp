@@ -7,7 +7,7 @@
 namespace hai {
 namespace {
 
-constexpr std::array<std::string_view, kSources> kNames = {
+constexpr std::array<std::string_view, kSources> kSourceNames = {
     "lost",    "doubled", "delay",       "dial",        "clock",       "launch_fails", "launch",
     "program", "hook",    "store_takes", "store_there", "store_fault", "store_lands"};
 
@@ -20,7 +20,7 @@ uint64_t seed_of(uint64_t noise, Source source, std::string_view who) {
 
 }  // namespace
 
-std::string_view to_string(Source source) { return kNames[static_cast<size_t>(source)]; }
+std::string_view to_string(Source source) { return kSourceNames[static_cast<size_t>(source)]; }
 
 void Dice::play(const std::vector<Drawn>& tape, uint64_t noise) {
   is_taped_ = true;

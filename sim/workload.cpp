@@ -12,7 +12,7 @@ namespace hai {
 namespace {
 
 constexpr std::array kUsers = {"ann", "bob", "eve"};  // ann is the admin
-constexpr std::array<std::string_view, kActKinds> kNames = {
+constexpr std::array<std::string_view, kActKinds> kActNames = {
     "ask",     "submit",   "users",  "quota", "stop",    "suspend", "resume", "hold",
     "release", "priority", "cordon", "drain", "undrain", "remove",  "knob"};
 
@@ -48,7 +48,7 @@ constexpr std::array kTurns = {
 
 }  // namespace
 
-std::string_view to_string(ActKind kind) { return kNames[static_cast<size_t>(kind)]; }
+std::string_view to_string(ActKind kind) { return kActNames[static_cast<size_t>(kind)]; }
 
 void Workload::act() {
   ask_again();

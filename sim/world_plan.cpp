@@ -16,24 +16,24 @@ constexpr std::string_view kFirstLine = "hai-sim world 1";
 
 // ---- writing
 
-std::string seconds(Duration time) {
+std::string exact_seconds(Duration time) {
   const int64_t count = std::abs(time.count());
   return fmt::format("{}{}.{:06}", time.count() < 0 ? "-" : "", count / 1'000'000,
                      count % 1'000'000);
 }
 
 std::string text_of(const When& when) {
-  if (when.point < 0) return "@" + seconds(when.at);
-  return fmt::format("@{}+{}:{}#{}+{}", seconds(when.at), point_name(when.point),
+  if (when.point < 0) return "@" + exact_seconds(when.at);
+  return fmt::format("@{}+{}:{}#{}+{}", exact_seconds(when.at), point_name(when.point),
                      when.node < 0 ? "*" : std::to_string(when.node), when.nth,
-                     seconds(when.after));
+                     exact_seconds(when.after));
 }
 
 std::string text_of(const JobSpec& spec) {
   std::string text =
       fmt::format(" level={} nodes={} gpus={} leaves={} cross={} grace={}",
                   static_cast<int>(spec.priority), spec.node_count, spec.gpus_per_node,
-                  spec.max_leaves, to_string(spec.cross_zone), seconds(spec.suspend.grace));
+                  spec.max_leaves, to_string(spec.cross_zone), exact_seconds(spec.suspend.grace));
   if (!spec.suspend.signal.empty()) text += " signal=" + spec.suspend.signal;
   if (spec.restart.on_failure) text += fmt::format(" restarts={}", spec.restart.max);
   for (const std::string& name : spec.depends_on) text += " after=" + name;
@@ -283,13 +283,14 @@ std::string to_text(const WorldPlan& plan) {
   std::string text = fmt::format(
       "{}\nnodes {}\nleaves {}\nchaos {}\nnoise {}\ndrift_ppm_max {}\nlaunch_failures_ppm {}\n"
       "store_can_be_slow {}\nstore_can_go_back {}\n",
-      kFirstLine, plan.nodes, plan.leaves, seconds(plan.chaos), plan.noise, plan.drift_ppm_max,
-      plan.launch_failures_ppm, static_cast<int>(plan.store_can_be_slow),
+      kFirstLine, plan.nodes, plan.leaves, exact_seconds(plan.chaos), plan.noise,
+      plan.drift_ppm_max, plan.launch_failures_ppm, static_cast<int>(plan.store_can_be_slow),
       static_cast<int>(plan.store_can_go_back));
   text += fmt::format(
       "network delay_min={} delay_max={} loss={} duplication={} reordering={} keepalive={}\n",
-      seconds(plan.network.delay_min), seconds(plan.network.delay_max), plan.network.loss,
-      plan.network.duplication, plan.network.reordering, seconds(plan.network.keepalive));
+      exact_seconds(plan.network.delay_min), exact_seconds(plan.network.delay_max),
+      plan.network.loss, plan.network.duplication, plan.network.reordering,
+      exact_seconds(plan.network.keepalive));
   for (const auto& [name, value] : knobs_as_text(plan.knobs)) {
     if (value != get_knob(Knobs{}, name)) text += fmt::format("knob {} {}\n", name, value);
   }
@@ -298,12 +299,13 @@ std::string to_text(const WorldPlan& plan) {
   for (const PlannedDeed& planned : plan.deeds) {
     text += fmt::format("deed {} {} target={} time={} a={} b={} strike={}\n", text_of(planned.when),
                         to_string(planned.deed.kind), planned.deed.target,
-                        seconds(planned.deed.time), planned.deed.a, planned.deed.b, planned.strike);
+                        exact_seconds(planned.deed.time), planned.deed.a, planned.deed.b,
+                        planned.strike);
   }
   for (const PlannedHold& hold : plan.holds)
     text += fmt::format("hold {} arrivals={}\n", text_of(hold.when), hold.arrivals);
   for (const Drawn& drawn : plan.tape) {
-    text += fmt::format("draw @{} {} {} {} {}\n", seconds(drawn.at), to_string(drawn.source),
+    text += fmt::format("draw @{} {} {} {} {}\n", exact_seconds(drawn.at), to_string(drawn.source),
                         drawn.who.empty() ? "-" : drawn.who, drawn.nth, drawn.value);
   }
   return text;

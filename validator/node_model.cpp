@@ -23,7 +23,7 @@ std::string value_of(const std::string& text, std::string_view name) {
   return {};
 }
 
-std::string gpus(const std::string& proc_root) {
+std::string gpu_models(const std::string& proc_root) {
   std::map<std::string, int> counts;
   const std::string folder = proc_root + "/driver/nvidia/gpus";
   for (const std::string& gpu : list_folder(folder)) {
@@ -45,7 +45,7 @@ std::string node_model(const std::string& sys_root, const std::string& proc_root
   // What the kernel leaves of the memory differs by boot; in steps of 4 GiB it does not.
   constexpr int64_t kStep = int64_t{4} << 30;
   const int64_t gibibytes = (facts.memory_bytes + kStep / 2) / kStep * 4;
-  return fmt::format("{} x{}, {} GiB{}", cpu, facts.cpus, gibibytes, gpus(proc_root));
+  return fmt::format("{} x{}, {} GiB{}", cpu, facts.cpus, gibibytes, gpu_models(proc_root));
 }
 
 }  // namespace hai::validator

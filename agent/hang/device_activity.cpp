@@ -11,7 +11,6 @@ namespace hai {
 namespace {
 
 constexpr int kBetweenMs = 1000;
-constexpr int64_t kBytesPerWord = 4;
 
 std::string describe_gpus(const std::string& nvml_library) {
   const auto nvml = NvmlLibrary::open(nvml_library);

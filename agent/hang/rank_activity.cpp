@@ -14,7 +14,6 @@ namespace hai {
 namespace {
 
 constexpr int kUserTimeField = 14;  // see proc(5); then system time, and both of the children
-constexpr int64_t kBytesPerWord = 4;
 
 // "usage_usec 123\nuser_usec …" of v2, or nanoseconds in a file of their own of v1.
 std::optional<Duration> group_cpu_time(const std::string& directory) {

@@ -5,14 +5,13 @@
 
 #include "agent/health/file_values.h"
 #include "agent/health/results.h"
+#include "common/ascii.h"
 
 namespace hai {
 
 namespace {
 
 constexpr size_t kDisksMax = 128;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // A partition or something that is no disk. "nvme0n1p2" and "sda1" are partitions, "nvme0n1" and
 // "md0" are not.

@@ -9,7 +9,7 @@ namespace hai {
 namespace {
 
 using Json = nlohmann::json;
-constexpr size_t kFileBytesMax = 8 << 20;
+constexpr size_t kFaultFileBytesMax = 8 << 20;
 
 Json to_json(const StandingFault& fault) {
   const FaultEvent& event = fault.event;
@@ -39,7 +39,7 @@ HealthTier tier_from(const Json& json, const char* field) {
   return parse_tier(json.value(field, std::string())).value_or(HealthTier::validate);
 }
 
-StandingFault fault_from(const Json& json) {
+StandingFault standing_fault_from(const Json& json) {
   StandingFault fault;
   FaultEvent& event = fault.event;
   event.about = {.name = json.at("name"),
@@ -87,7 +87,7 @@ KeptFaults kept_from(const Json& json) {
   };
   read_each("faults", [&](const Json& item) {
     if (kept.faults.size() >= FaultLedger::kFaultsMax) return;
-    StandingFault fault = fault_from(item);
+    StandingFault fault = standing_fault_from(item);
     const FaultLedger::Key key(fault.event.about.name, fault.event.about.subject);
     kept.faults.emplace(key, std::move(fault));
   });
@@ -101,7 +101,7 @@ KeptFaults kept_from(const Json& json) {
 }  // namespace
 
 Result<KeptFaults> read_fault_file(const std::string& path) {
-  const Result<std::string> text = read_file(path, kFileBytesMax);
+  const Result<std::string> text = read_file(path, kFaultFileBytesMax);
   if (!text.is_ok()) return text.status();
   try {
     return kept_from(Json::parse(text.value()));

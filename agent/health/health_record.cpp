@@ -13,9 +13,9 @@ namespace hai {
 namespace {
 
 using Json = nlohmann::json;
-constexpr size_t kFileBytesMax = 8 << 20;
+constexpr size_t kRecordBytesMax = 8 << 20;
 constexpr size_t kFaultsMax = 512;  // of a check
-constexpr Duration kPatienceAtEnd = 1s;
+constexpr Duration kPatienceForLastRecord = 1s;
 
 Json to_json(const CheckResult& fault) {
   return {{"name", fault.name},
@@ -28,7 +28,7 @@ Json to_json(const CheckResult& fault) {
           {"is_latched", fault.kind().is_latched}};
 }
 
-CheckResult fault_from(const Json& json) {
+CheckResult failed_check_from(const Json& json) {
   const std::string name = json.at("name");
   CheckKind kind = check_kind_of(name);
   kind.is_latched = json.value("is_latched", kind.is_latched);
@@ -48,7 +48,7 @@ CheckRecord check_from(const Json& json, bool is_this_boot) {
   check.memory.lasting = json.value("lasting", CheckFacts());
   if (is_this_boot) check.memory.of_boot = json.value("of_boot", CheckFacts());
   for (const Json& fault : json.value("faults", Json::array())) {
-    if (check.faults.size() < kFaultsMax) check.faults.push_back(fault_from(fault));
+    if (check.faults.size() < kFaultsMax) check.faults.push_back(failed_check_from(fault));
   }
   return check;
 }
@@ -56,7 +56,7 @@ CheckRecord check_from(const Json& json, bool is_this_boot) {
 }  // namespace
 
 Result<HealthRecord> read_health_record(const std::string& path, const std::string& boot_id) {
-  const Result<std::string> text = read_file(path, kFileBytesMax);
+  const Result<std::string> text = read_file(path, kRecordBytesMax);
   if (!text.is_ok()) return text.status();
   HealthRecord record{.boot_id = boot_id, .checks = {}, .damage = {}};
   try {
@@ -105,7 +105,7 @@ HealthRecordWriter::HealthRecordWriter(std::string path, StartWork start_work)
 
 HealthRecordWriter::~HealthRecordWriter() {
   std::unique_lock lock(desk_->mutex);
-  desk_->done.wait_for(lock, kPatienceAtEnd, [this] { return !desk_->is_at_work; });
+  desk_->done.wait_for(lock, kPatienceForLastRecord, [this] { return !desk_->is_at_work; });
 }
 
 void HealthRecordWriter::write(HealthRecord record) {

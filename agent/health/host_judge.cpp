@@ -12,7 +12,7 @@ namespace hai {
 namespace {
 
 constexpr int64_t kCpusMax = 1 << 16;
-constexpr size_t kStepsMax = 1'000;
+constexpr size_t kHostStepsMax = 1'000;
 
 CheckSubject node(const char* name) { return {.name = name, .subject = {}, .gpus = {}}; }
 
@@ -91,7 +91,7 @@ void EdacHistory::add(MonoTime now, const EdacSample& sample) {
   const int64_t added = is_known_ ? counted_since(last_.corrected, sample.corrected) : 0;
   if (added > 0) corrected_.emplace_back(now, added);
   while (!corrected_.empty() &&
-         (now - corrected_.front().first > 1h || corrected_.size() > kStepsMax))
+         (now - corrected_.front().first > 1h || corrected_.size() > kHostStepsMax))
     corrected_.pop_front();
   last_ = sample;
   is_known_ = true;

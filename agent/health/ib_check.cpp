@@ -8,7 +8,7 @@
 namespace hai {
 
 namespace {
-constexpr size_t kPortsMax = 128;  // with those that are gone
+constexpr size_t kPortsWatchedMax = 128;  // with those that are gone
 }  // namespace
 
 IbCheck::IbCheck(IbCheckOptions options)
@@ -32,7 +32,7 @@ void IbCheck::restore(const CheckMemory& memory) {
     const std::string device = name.substr(0, name.find('/'));
     const bool is_excluded = std::find(options_.excluded.begin(), options_.excluded.end(),
                                        device) != options_.excluded.end();
-    if (is_excluded || ports_.size() >= kPortsMax) continue;
+    if (is_excluded || ports_.size() >= kPortsWatchedMax) continue;
     Port& port = ports_[name];
     port.history.restore(name, memory);
     port.flaps = port.history.flaps();
@@ -45,7 +45,7 @@ void IbCheck::sample(MonoTime now) {
   std::map<std::string, IbPort> seen;
   for (IbPort& port : read_ib_ports(options_.sys_root, options_.excluded)) {
     std::string name = port.name;
-    if (ports_.size() < kPortsMax) ports_.try_emplace(name);
+    if (ports_.size() < kPortsWatchedMax) ports_.try_emplace(name);
     seen.emplace(std::move(name), std::move(port));
   }
   for (const auto& [name, rate] : options_.expected_gigabits) ports_.try_emplace(name);

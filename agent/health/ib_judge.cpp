@@ -8,7 +8,7 @@ namespace hai {
 
 namespace {
 
-constexpr size_t kStepsMax = 256;
+constexpr size_t kIbStepsMax = 256;
 
 CheckSubject about(const char* name, const std::string& port) {
   return {.name = name, .subject = port, .gpus = {}};
@@ -47,7 +47,7 @@ void IbPortHistory::add(MonoTime now, const std::optional<IbPort>& port, Duratio
   if (port) last_seen_ = port;
   last_ = port;
   sampled_at_ = now;
-  while (!steps_.empty() && (now - steps_.front().at > window || steps_.size() > kStepsMax))
+  while (!steps_.empty() && (now - steps_.front().at > window || steps_.size() > kIbStepsMax))
     steps_.pop_front();
 }
 

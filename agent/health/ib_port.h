@@ -8,6 +8,8 @@
 
 namespace hai {
 
+inline constexpr int64_t kBytesPerWord = 4;  // the counters of data count words
+
 struct IbPort {
   std::string name;        // "mlx5_0/1"
   std::string state;       // "ACTIVE"
@@ -18,7 +20,7 @@ struct IbPort {
   std::optional<int64_t> link_error_recovery;
   std::optional<int64_t> symbol_errors;
   std::optional<int64_t> receive_errors;
-  std::optional<int64_t> received_words;  // of 4 bytes
+  std::optional<int64_t> received_words;
   bool operator==(const IbPort&) const = default;
 
   bool is_up() const { return state == "ACTIVE" && (phys_state.empty() || phys_state == "LinkUp"); }

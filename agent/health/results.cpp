@@ -1,5 +1,7 @@
 #include "agent/health/results.h"
 
+#include "common/ascii.h"
+
 namespace hai {
 
 namespace {
@@ -20,8 +22,6 @@ CheckResult make_bad(const CheckSubject& about, CheckVerdict verdict, HealthTier
                      const Finding& finding) {
   return make(about, verdict, tier, with_remedy(finding.summary, finding.remedy), finding.evidence);
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

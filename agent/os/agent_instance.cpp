@@ -10,7 +10,7 @@
 namespace hai {
 namespace {
 
-constexpr size_t kFileBytesMax = 4 << 10;
+constexpr size_t kInstanceBytesMax = 4 << 10;
 constexpr size_t kDigits = 32;
 
 std::string make_instance() {
@@ -28,7 +28,7 @@ bool is_instance(const std::string& text) {
 
 Result<std::string> find_or_make_instance(const std::string& data_dir, const std::string& machine) {
   const std::string path = data_dir + "/instance";
-  const Result<std::string> text = read_file(path, kFileBytesMax);
+  const Result<std::string> text = read_file(path, kInstanceBytesMax);
   if (!text.is_ok() && text.status().code() != Code::not_found) return text.status();
   std::string instance;
   std::string made_on;

@@ -10,10 +10,10 @@ namespace hai {
 namespace {
 
 using Json = nlohmann::json;
-constexpr size_t kFileBytesMax = 1 << 20;
+constexpr size_t kRecordBytesMax = 1 << 20;
 
 Json read(const std::string& path) {
-  Result<std::string> text = read_file(path, kFileBytesMax);
+  Result<std::string> text = read_file(path, kRecordBytesMax);
   return text.is_ok() ? Json::parse(text.value(), nullptr, false) : Json();
 }
 

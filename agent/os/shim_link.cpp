@@ -19,8 +19,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr Duration kRetryMin = 2ms;
-constexpr Duration kRetryMax = 1s;
+constexpr Duration kConnectRetryMin = 2ms;
+constexpr Duration kConnectRetryMax = 1s;
 constexpr Duration kSilenceMax = 60s;
 constexpr size_t kOutgoingBytesMax =
     64 << 10;  // of requests the shim has not read; a live one reads at once
@@ -49,7 +49,7 @@ struct ShimLink::Impl : std::enable_shared_from_this<ShimLink::Impl> {
   RankDirectory directory;
   std::string socket_path;
   ShimListener listener;
-  Duration retry_after = kRetryMin;
+  Duration retry_after = kConnectRetryMin;
   bool is_open = true;  // false: closed by our owner, or the shim is gone
   bool is_connected = false;
   std::array<char, kReadBytes> chunk;
@@ -98,7 +98,7 @@ void ShimLink::Impl::disconnected() {
 
 void ShimLink::Impl::connect_later() {
   timer.expires_after(retry_after);
-  retry_after = std::min(retry_after * 2, kRetryMax);
+  retry_after = std::min(retry_after * 2, kConnectRetryMax);
   timer.async_wait([self = shared_from_this()](boost::system::error_code error) {
     if (!error) self->connect();
   });
@@ -109,7 +109,7 @@ void ShimLink::Impl::read() {
                          [self = shared_from_this()](boost::system::error_code error, size_t got) {
                            if (!self->is_open) return;
                            if (error) return self->disconnected();
-                           self->retry_after = kRetryMin;
+                           self->retry_after = kConnectRetryMin;
                            self->timer.cancel();
                            self->input.append(self->chunk.data(), got);
                            if (self->input.size() > kStatusLineBytesMax * 2)

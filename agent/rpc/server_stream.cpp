@@ -35,7 +35,7 @@ PeerKeys keys_in(const v1::NamePeers& message) {
   return keys;
 }
 
-Status from_grpc(const grpc::Status& status) {
+Status end_of_stream(const grpc::Status& status) {
   if (status.ok()) return unavailable("the server ended the stream");
   return {static_cast<Code>(status.error_code()), status.error_message()};
 }
@@ -123,7 +123,7 @@ class GrpcServerStream final : public ServerStream,
 
   void OnDone(const grpc::Status& status) override {
     Status reason = failure_.load() ? invalid_argument("the server sent what cannot be understood")
-                                    : from_grpc(status);
+                                    : end_of_stream(status);
     // The last share must go on the loop's thread: with it goes the channel, and gRPC then joins
     // the very threads that call us here. After the post, `this` may be gone.
     std::shared_ptr<std::promise<void>> done = done_;

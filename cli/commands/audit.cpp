@@ -14,10 +14,10 @@
 namespace hai::cli {
 namespace {
 
-constexpr int kPageSize = 1000;
+constexpr int kAuditPageSize = 1000;
 constexpr int64_t kFirstSeq = 1;  // of all entries
 
-struct Options {
+struct AuditOptions {
   std::string user;
   std::string call;
   std::string result;
@@ -38,7 +38,7 @@ Result<Found> entries_of(Client& client, v1::ListAuditRequest request, int count
   Found found;
   std::vector<v1::AuditEntry>& entries = found.entries;
   while (std::ssize(entries) < count) {
-    request.set_page_size(std::min(kPageSize, count - static_cast<int>(entries.size())));
+    request.set_page_size(std::min(kAuditPageSize, count - static_cast<int>(entries.size())));
     const Result<v1::ListAuditReply> page = client.list_audit(request);
     if (page.status().code() == Code::not_found && request.has_before_seq()) {
       found.archived = page.status().message();
@@ -80,7 +80,7 @@ std::string table_of(const std::vector<v1::AuditEntry>& entries, bool is_wide,
   return table.render(terminal);
 }
 
-int audit(Session& session, const Options& options) {
+int audit(Session& session, const AuditOptions& options) {
   v1::ListAuditRequest request;
   request.set_user(options.user);
   request.set_call(options.call);
@@ -114,7 +114,7 @@ int audit(Session& session, const Options& options) {
 void add_audit(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("audit", "Show who did, or tried, what, oldest first")->group("Cluster");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AuditOptions>();
   verb->add_option("--user", options->user, "only what this user did or tried")->type_name("USER");
   verb->add_option("--call", options->call, "only this call, e.g. ControlJob")->type_name("CALL");
   verb->add_option("--result", options->result,

@@ -15,7 +15,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct ContextOptions {
   std::string name;
   std::string new_name;
   OutputFormat output = OutputFormat::table;
@@ -56,7 +56,7 @@ void tell_override(const Session& session, const ContextConfig& config) {
                   session.context));
 }
 
-int list(Session& session, const Options& options) {
+int list(Session& session, const ContextOptions& options) {
   const Result<ContextConfig> config = load_contexts(context_config_path());
   if (!config.is_ok()) return session.fail(config.status());
   if (is_json(options.output)) {
@@ -85,7 +85,7 @@ int list(Session& session, const Options& options) {
   return kOk;
 }
 
-int show(Session& session, const Options& options) {
+int show(Session& session, const ContextOptions& options) {
   const Result<ContextConfig> config = load_contexts(context_config_path());
   if (!config.is_ok()) return session.fail(config.status());
   const std::string& name = options.name.empty() ? session.context : options.name;
@@ -118,7 +118,7 @@ int edit(Session& session, const std::function<Status(ContextConfig&)>& change,
   return kOk;
 }
 
-int use(Session& session, const Options& options) {
+int use(Session& session, const ContextOptions& options) {
   const int code = edit(
       session,
       [&](ContextConfig& config) {
@@ -133,7 +133,7 @@ int use(Session& session, const Options& options) {
   return code;
 }
 
-int rename(Session& session, const Options& options) {
+int rename(Session& session, const ContextOptions& options) {
   const Status name_status = check_context_name(options.new_name);
   if (!name_status.is_ok()) return session.usage_error(name_status.message());
   return edit(
@@ -158,7 +158,7 @@ int rename(Session& session, const Options& options) {
       fmt::format("context {} is now called {}", options.name, options.new_name));
 }
 
-int remove(Session& session, const Options& options) {
+int remove(Session& session, const ContextOptions& options) {
   bool was_current = false;
   const int code = edit(
       session,
@@ -187,7 +187,7 @@ int remove(Session& session, const Options& options) {
 void add_context(CLI::App& app, Session& session) {
   CLI::App* context =
       app.add_subcommand("context", "Show, choose and forget clusters")->group("You");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ContextOptions>();
   session.help[context] = {
       .details =
           "A context is a cluster with your token for it. --context, then $HAI_CONTEXT, "

@@ -19,7 +19,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct ControlOptions {
   std::vector<std::string> names;
   std::string reason;
   bool yes = false;
@@ -97,7 +97,7 @@ int report(Session& session, const ControlVerb& verb, const Results& results, Ou
   return exit_code;
 }
 
-int control_jobs(Session& session, const ControlVerb& verb, const Options& options) {
+int control_jobs(Session& session, const ControlVerb& verb, const ControlOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::ControlJobRequest request;
@@ -110,7 +110,7 @@ int control_jobs(Session& session, const ControlVerb& verb, const Options& optio
 }
 
 // Asks on a terminal; a script must have said --yes.
-bool is_confirmed(const ControlVerb& verb, const Options& options) {
+bool is_confirmed(const ControlVerb& verb, const ControlOptions& options) {
   if (verb.danger.empty() || options.yes) return true;
   if (isatty(STDIN_FILENO) == 0) return false;
   std::fprintf(stderr, "%s\nGo on? [y/N] ", verb.danger.c_str());
@@ -119,7 +119,7 @@ bool is_confirmed(const ControlVerb& verb, const Options& options) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-int control_nodes(Session& session, const ControlVerb& verb, const Options& options) {
+int control_nodes(Session& session, const ControlVerb& verb, const ControlOptions& options) {
   if (!is_confirmed(verb, options)) {
     return session.usage_error(
         fmt::format("{}: not done: {} Say --yes if so", verb.verb, verb.danger));
@@ -146,7 +146,7 @@ int control_nodes(Session& session, const ControlVerb& verb, const Options& opti
 }
 
 CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& operand,
-                   const std::string& operand_text, Options& options) {
+                   const std::string& operand_text, ControlOptions& options) {
   CLI::App* subcommand = app.add_subcommand(verb.verb, verb.description);
   subcommand->add_option(operand, options.names, operand_text)->required();
   subcommand->add_option("--reason", options.reason, "shown to everybody who asks why");
@@ -162,7 +162,7 @@ CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& op
 }  // namespace
 
 void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ControlOptions>();
   CLI::App* subcommand = add_verb(app, verb, "JOB", "ids or names", *options);
   session.help[subcommand] = verb.help;
   subcommand->group("Jobs")->callback(
@@ -170,7 +170,7 @@ void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb) {
 }
 
 void add_node_control(CLI::App& app, Session& session, const ControlVerb& verb) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ControlOptions>();
   CLI::App* subcommand = add_verb(app, verb, "NODE", "names or lists: node-[1-4,7]", *options);
   session.help[subcommand] = verb.help;
   subcommand->group("Cluster")->callback(

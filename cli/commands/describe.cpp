@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kEventsShown = 15;
 
-struct Options {
+struct DescribeOptions {
   std::vector<std::string> words;
   OutputFormat output = OutputFormat::table;
 };
@@ -77,7 +77,7 @@ Result<Page> describe_one(Client& client, const Thing& thing, const Terminal& te
   return describe_incident(client, id.value(), terminal);
 }
 
-int describe(Session& session, const Options& options) {
+int describe(Session& session, const DescribeOptions& options) {
   const Result<std::vector<Thing>> things = things_of(options.words);
   if (!things.is_ok()) return session.usage_error(things.status().message());
   const Result<Client*> client = session.client();
@@ -137,7 +137,7 @@ std::string events_text(const std::vector<v1::Event>& events, const Terminal& te
 void add_describe(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("describe", "Show everything about jobs, nodes or incidents")
                        ->group("Jobs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DescribeOptions>();
   verb->add_option("THING", options->words, "a job or node by its name; incident/4")->required();
   add_output_option(*verb, options->output);
   session.help[verb] = {

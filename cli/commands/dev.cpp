@@ -9,7 +9,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct DevOptions {
   DevUpOptions up;
   std::vector<std::string> targets;
   std::vector<std::string> words;
@@ -25,7 +25,7 @@ CLI::App* add_verb(CLI::App& dev, const char* name, const char* text, DevPlace& 
   return verb;
 }
 
-void add_up(CLI::App& dev, Session& session, const std::shared_ptr<Options>& options) {
+void add_up(CLI::App& dev, Session& session, const std::shared_ptr<DevOptions>& options) {
   DevUpOptions& up = options->up;
   CLI::App* verb = add_verb(dev, "up", "Start one, or what is missing of one", up.place);
   verb->add_option("--nodes", up.nodes, "number of nodes, 4 by default")
@@ -85,7 +85,7 @@ void add_dev(CLI::App& app, Session& session) {
                    {"hai dev start node:node-2", "and back again"},
                    {"hai dev fleet help", "how nodes of a fleet are made to fail"},
                    {"hai dev down --purge", "stop it and forget its data"}}};
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DevOptions>();
   add_up(*dev, session, options);
   CLI::App* down = add_verb(*dev, "down", "Stop it; the data stays", options->up.place);
   down->add_flag("--purge", options->purge, "remove the data too");

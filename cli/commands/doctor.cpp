@@ -27,7 +27,7 @@ namespace {
 constexpr Duration kAnswer = 5s;  // of a server
 constexpr Duration kPart = 180s;  // of another doctor, whose checks have their own limits
 
-struct Options {
+struct DoctorOptions {
   std::string server_config = "/etc/hai/server.yaml";
   std::string agent_config = "/etc/hai/agent.yaml";
   OutputFormat output = OutputFormat::table;
@@ -140,7 +140,7 @@ std::vector<Finding> look_at_people(Session& session) {
       "make the accounts, or join the site's directory")};
 }
 
-std::vector<Finding> examine(Session& session, const Options& options) {
+std::vector<Finding> examine(Session& session, const DoctorOptions& options) {
   std::vector<Finding> all = ask_part("server", "hai-server", options.server_config);
   const std::vector<Finding> node = ask_part("agent", "hai-agent", options.agent_config);
   all.insert(all.end(), node.begin(), node.end());
@@ -157,7 +157,7 @@ std::vector<Finding> examine(Session& session, const Options& options) {
   return all;
 }
 
-int doctor(Session& session, const Options& options) {
+int doctor(Session& session, const DoctorOptions& options) {
   const std::vector<Finding> findings = examine(session, options);
   if (is_json(options.output)) {
     const Json array = Json::parse(format_findings(findings));
@@ -173,7 +173,7 @@ int doctor(Session& session, const Options& options) {
 void add_doctor(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("doctor", "Look what of this machine's setup is wrong")
                        ->group("Administration");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DoctorOptions>();
   verb->add_option("--server-config", options->server_config, "of a server on this machine")
       ->capture_default_str();
   verb->add_option("--agent-config", options->agent_config, "of the agent on this machine")

@@ -15,7 +15,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct EventsOptions {
   std::string job;
   std::vector<std::string> nodes;  // or host lists
   std::vector<std::string> kinds;
@@ -25,10 +25,10 @@ struct Options {
   OutputFormat output = OutputFormat::table;
 };
 
-constexpr int kPageSize = 1000;
+constexpr int kEventPageSize = 1000;
 
 template <typename Request>
-Request request_of(const Options& options) {
+Request request_of(const EventsOptions& options) {
   Request request;
   request.set_job(options.job);
   request.set_node(join(options.nodes, ","));
@@ -37,14 +37,14 @@ Request request_of(const Options& options) {
 }
 
 // The last `count`, oldest first; or with --after, the first `count` after it.
-Result<std::vector<v1::Event>> history(Client& client, const Options& options) {
+Result<std::vector<v1::Event>> history(Client& client, const EventsOptions& options) {
   auto request = request_of<v1::ListEventsRequest>(options);
   if (options.after) request.set_after_seq(*options.after);
   std::vector<v1::Event> events;
   const auto wanted = static_cast<size_t>(options.count);
   while (events.size() < wanted) {
     request.set_page_size(
-        std::min<int>(kPageSize, options.count - static_cast<int>(events.size())));
+        std::min<int>(kEventPageSize, options.count - static_cast<int>(events.size())));
     const Result<v1::ListEventsReply> page = client.list_events(request);
     RETURN_IF_ERROR(page.status());
     events.insert(events.end(), page.value().events().begin(), page.value().events().end());
@@ -79,7 +79,7 @@ std::string line_of(const v1::Event& event, const Terminal& terminal) {
   return (terminal.width > 0 ? cut(line, static_cast<size_t>(terminal.width)) : line) + "\n";
 }
 
-int follow(Session& session, Client& client, const Options& options, int64_t after) {
+int follow(Session& session, Client& client, const EventsOptions& options, int64_t after) {
   auto request = request_of<v1::WatchEventsRequest>(options);
   request.set_after_seq(after);
   Patience patience;
@@ -97,7 +97,7 @@ int follow(Session& session, Client& client, const Options& options, int64_t aft
   }
 }
 
-int events(Session& session, const Options& options) {
+int events(Session& session, const EventsOptions& options) {
   if (const auto names = parse_node_names(options.nodes); !names.is_ok()) {
     return session.usage_error("--node: " + names.status().message());
   }
@@ -125,7 +125,7 @@ int events(Session& session, const Options& options) {
 
 void add_events(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("events", "Show what happened, oldest first")->group("Jobs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EventsOptions>();
   verb->add_option("JOB", options->job, "only about this job");
   verb->add_option("--node", options->nodes, "only about these nodes: names or lists")
       ->allow_extra_args(false);

@@ -70,7 +70,7 @@ int close(Session& session, int64_t id, const std::string& reason) {
   return kOk;
 }
 
-struct Options {
+struct IncidentsOptions {
   OutputFormat output = OutputFormat::table;
   int64_t id = 0;
   std::string reason;
@@ -81,7 +81,7 @@ struct Options {
 void add_incidents(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("incidents", "List what is wrong with the cluster now")->group("Cluster");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<IncidentsOptions>();
   add_output_option(*verb, options->output);
   CLI::App* one = verb->add_subcommand("show", "What was seen, decided and done about one");
   one->add_option("INCIDENT", options->id, "its number")->required();

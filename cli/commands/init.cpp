@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kTokenBytesMax = 255;
 
-struct Options {
+struct InitOptions {
   std::string token;
   ClusterAddress address;
   bool munge = false;
@@ -27,7 +27,7 @@ struct Options {
 };
 
 // "-": from standard input.
-Result<std::string> token_of(const Options& options) {
+Result<std::string> token_of(const InitOptions& options) {
   if (options.token != "-") return options.token;
   std::string token = read_secret_input("token (it is not shown): ", kTokenBytesMax);
   const bool is_word = !token.empty() && token.size() <= kTokenBytesMax &&
@@ -38,7 +38,7 @@ Result<std::string> token_of(const Options& options) {
       kTokenBytesMax);
 }
 
-int init(Session& session, const Options& options) {
+int init(Session& session, const InitOptions& options) {
   if (options.token.empty() != options.munge) {
     return session.usage_error("either a TOKEN or --munge says who you are");
   }
@@ -80,7 +80,7 @@ int init(Session& session, const Options& options) {
 
 void add_init(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("init", "Join a cluster with a token")->group("You");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InitOptions>();
   verb->add_option(
       "TOKEN", options->token,
       "as your administrator gave it to you; - reads it from standard input, where other users "

@@ -13,7 +13,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct KnobOptions {
   std::string name;
   std::string value;
   std::string reason;
@@ -36,7 +36,7 @@ int show(Session& session, const std::vector<v1::Knob>& knobs, OutputFormat outp
   return kOk;
 }
 
-int list(Session& session, const Options& options) {
+int list(Session& session, const KnobOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   const Result<v1::ListKnobsReply> reply = client.value()->list_knobs({});
@@ -45,7 +45,7 @@ int list(Session& session, const Options& options) {
               options.output);
 }
 
-int set(Session& session, const Options& options) {
+int set(Session& session, const KnobOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::SetKnobRequest request;
@@ -57,7 +57,7 @@ int set(Session& session, const Options& options) {
   return show(session, {reply.value()}, options.output);
 }
 
-int unset(Session& session, const Options& options) {
+int unset(Session& session, const KnobOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::UnsetKnobRequest request;
@@ -73,7 +73,7 @@ int unset(Session& session, const Options& options) {
 void add_knob(CLI::App& app, Session& session) {
   CLI::App* knob =
       app.add_subcommand("knob", "Show and turn the scheduler's numbers")->group("Administration");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<KnobOptions>();
   knob->require_subcommand(1);
   session.help[knob] = {
       .details =

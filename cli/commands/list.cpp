@@ -15,12 +15,12 @@
 namespace hai::cli {
 namespace {
 
-constexpr int kPageSize = 1000;
+constexpr int kJobPageSize = 1000;
 constexpr size_t kJobsMax = 20'000;  // without -p, nobody reads more
 constexpr int kRecentlyFinishedMax = 100;
 constexpr Duration kRecently = 24h;
 
-struct Options {
+struct ListOptions {
   std::vector<std::string> states;
   std::string user;
   std::string group;
@@ -33,14 +33,14 @@ struct Options {
   OutputFormat output = OutputFormat::table;
 };
 
-v1::ListJobsRequest request_of(const Options& options) {
+v1::ListJobsRequest request_of(const ListOptions& options) {
   v1::ListJobsRequest request;
   request.mutable_states()->Assign(options.states.begin(), options.states.end());
   request.set_user(options.user);
   request.set_group(options.group);
   request.mutable_tags()->Assign(options.tags.begin(), options.tags.end());
   request.set_all_users(options.all_users && options.user.empty());
-  request.set_page_size(kPageSize);
+  request.set_page_size(kJobPageSize);
   return request;
 }
 
@@ -60,7 +60,7 @@ Status append_all(Client& client, v1::ListJobsRequest request, std::vector<v1::J
 }
 
 // HAI's pages: everything, newest first, page 1 being the newest.
-Status append_page(Client& client, const Options& options, std::vector<v1::Job>& jobs) {
+Status append_page(Client& client, const ListOptions& options, std::vector<v1::Job>& jobs) {
   v1::ListJobsRequest request = request_of(options);
   request.set_include_finished(true);
   request.set_page_size(options.page_size);
@@ -77,7 +77,7 @@ Status append_page(Client& client, const Options& options, std::vector<v1::Job>&
 }
 
 // The unfinished ones and those that ended within a day.
-Status append_default(Client& client, const Options& options, std::vector<v1::Job>& jobs) {
+Status append_default(Client& client, const ListOptions& options, std::vector<v1::Job>& jobs) {
   v1::ListJobsRequest request = request_of(options);
   RETURN_IF_ERROR(append_all(client, request, jobs));
   request.set_page_size(kRecentlyFinishedMax);
@@ -97,7 +97,7 @@ Status append_default(Client& client, const Options& options, std::vector<v1::Jo
   return ok();
 }
 
-Result<std::string> render(const Session& session, Client& client, const Options& options) {
+Result<std::string> render(const Session& session, Client& client, const ListOptions& options) {
   std::vector<v1::Job> jobs;
   Status status;
   if (options.page > 0) {
@@ -123,7 +123,7 @@ Result<std::string> render(const Session& session, Client& client, const Options
                    session.terminal);
 }
 
-int list(Session& session, const Options& options) {
+int list(Session& session, const ListOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   const auto show = [&] { return render(session, *client.value(), options); };
@@ -139,7 +139,7 @@ int list(Session& session, const Options& options) {
 void add_list(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("list", "List your unfinished and recently finished jobs")->group("Jobs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ListOptions>();
   verb->add_option("--state,-s", options->states, "only these states, e.g. running,queued")
       ->delimiter(',')
       ->check(CLI::IsMember({"queued", "running", "suspended", "succeeded", "failed", "stopped"}));
@@ -152,7 +152,7 @@ void add_list(CLI::App& app, Session& session) {
       ->type_name("PAGE")
       ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--page-size", options->page_size, "jobs on a page, 12 by default (also -ps)")
-      ->check(CLI::Range(1, kPageSize));
+      ->check(CLI::Range(1, kJobPageSize));
   verb->add_flag("-w,--watch", options->watch, "show changes as they happen");
   add_output_option(*verb, options->output);
   session.help[verb] = {

@@ -12,7 +12,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct MoveOptions {
   std::string job;
   std::string before;
   bool is_first = false;
@@ -20,7 +20,7 @@ struct Options {
   OutputFormat output = OutputFormat::table;
 };
 
-int move(Session& session, const Options& options) {
+int move(Session& session, const MoveOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::MoveJobRequest request;
@@ -42,7 +42,7 @@ int move(Session& session, const Options& options) {
 void add_move(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("move", "Reorder your own waiting jobs of one node group")->group("Jobs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<MoveOptions>();
   verb->add_option("JOB", options->job, "id or name")->required();
   CLI::Option_group* where = verb->add_option_group("where");
   where->add_option("--before", options->before, "another of your waiting jobs of the same group")

@@ -20,7 +20,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct NodeOptions {
   std::string nodes;
   std::string ttl;
   int uses = 1;
@@ -58,7 +58,7 @@ Result<std::string> join_command(const Session& session) {
                      trust_words(context.value(), tls.value()));
 }
 
-int create(Session& session, const Options& options) {
+int create(Session& session, const NodeOptions& options) {
   v1::CreateJoinTokenRequest request;
   request.set_nodes(options.nodes);
   request.set_ttl(options.ttl);
@@ -85,7 +85,7 @@ int create(Session& session, const Options& options) {
   return kOk;
 }
 
-int list_tokens(Session& session, const Options& options) {
+int list_tokens(Session& session, const NodeOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   const Result<v1::ListJoinTokensReply> reply = client.value()->list_join_tokens({});
@@ -107,7 +107,7 @@ int list_tokens(Session& session, const Options& options) {
   return kOk;
 }
 
-int revoke_token(Session& session, const Options& options) {
+int revoke_token(Session& session, const NodeOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::RevokeJoinTokenRequest request;
@@ -116,7 +116,7 @@ int revoke_token(Session& session, const Options& options) {
   return reply.is_ok() ? kOk : session.fail(reply.status());
 }
 
-int revoke(Session& session, const Options& options) {
+int revoke(Session& session, const NodeOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::RevokeNodeIdentityRequest request;
@@ -129,7 +129,7 @@ int revoke(Session& session, const Options& options) {
   return kOk;
 }
 
-int list_identities(Session& session, const Options& options) {
+int list_identities(Session& session, const NodeOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   const Result<v1::ListNodeIdentitiesReply> reply = client.value()->list_node_identities({});
@@ -150,7 +150,8 @@ int list_identities(Session& session, const Options& options) {
   return kOk;
 }
 
-void add_token_verbs(CLI::App& node, Session& session, const std::shared_ptr<Options>& options) {
+void add_token_verbs(CLI::App& node, Session& session,
+                     const std::shared_ptr<NodeOptions>& options) {
   CLI::App* token = node.add_subcommand("token", "Create, show and revoke tokens for joining");
   token->require_subcommand(1);
   CLI::App* create_verb =
@@ -182,7 +183,7 @@ void add_node(CLI::App& app, Session& session) {
                                       "Let machines join as nodes, remove nodes, and "
                                       "take their certificates back")
                        ->group("Administration");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<NodeOptions>();
   node->require_subcommand(1);
   session.help[node] = {
       .examples = {{"hai node token create 'node-[1-1250]' --ttl 1h --uses 1250",

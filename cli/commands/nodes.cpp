@@ -16,7 +16,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct NodesOptions {
   std::vector<std::string> names;  // or host lists
   std::string group;
   std::string zone;
@@ -28,7 +28,7 @@ struct Options {
   OutputFormat output = OutputFormat::table;
 };
 
-Result<std::string> render_one(const Session& session, Client& client, const Options& options,
+Result<std::string> render_one(const Session& session, Client& client, const NodesOptions& options,
                                const std::string& name) {
   v1::GetNodeRequest request;
   request.set_name(name);
@@ -38,7 +38,7 @@ Result<std::string> render_one(const Session& session, Client& client, const Opt
   return node_card(node.value(), options.output == OutputFormat::wide, session.terminal);
 }
 
-bool passes(const Options& options, const v1::Node& node) {
+bool passes(const NodesOptions& options, const v1::Node& node) {
   const auto fits = [](const std::string& wanted, const std::string& is) {
     return wanted.empty() || wanted == is;
   };
@@ -48,7 +48,7 @@ bool passes(const Options& options, const v1::Node& node) {
 }
 
 // With `names`, only these; an unknown one among them is an error for all.
-Result<std::string> render_all(const Session& session, Client& client, const Options& options,
+Result<std::string> render_all(const Session& session, Client& client, const NodesOptions& options,
                                const std::vector<std::string>& names) {
   v1::ListNodesRequest request;
   if (names.empty()) {  // else the filters come after the names: a node that is left out does exist
@@ -75,7 +75,7 @@ Result<std::string> render_all(const Session& session, Client& client, const Opt
                       : node_table(nodes, options.output == OutputFormat::wide, session.terminal);
 }
 
-int nodes(Session& session, const Options& options) {
+int nodes(Session& session, const NodesOptions& options) {
   const Result<std::vector<std::string>> names = parse_node_names(options.names);
   if (!names.is_ok()) return session.usage_error(names.status().message());
   const bool is_one = names.value().size() == 1 && !options.tree;
@@ -100,7 +100,7 @@ int nodes(Session& session, const Options& options) {
 
 void add_nodes(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("nodes", "List nodes, or show some")->group("Cluster");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<NodesOptions>();
   verb->add_option("NODE", options->names,
                    "names or lists: node-[1-4,7]; one alone is shown with its health, with -o wide "
                    "all its checks");

@@ -13,13 +13,13 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct PriorityOptions {
   std::string job;
   std::string priority;
   OutputFormat output = OutputFormat::table;
 };
 
-int set_priority(Session& session, const Options& options) {
+int set_priority(Session& session, const PriorityOptions& options) {
   const Result<Priority> priority = parse_priority(options.priority);
   if (!priority.is_ok()) return session.usage_error(priority.status().message());
   const Result<Client*> client = session.client();
@@ -43,7 +43,7 @@ int set_priority(Session& session, const Options& options) {
 void add_priority(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("priority", "Change the priority of an unfinished job")->group("Jobs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PriorityOptions>();
   verb->add_option("JOB", options->job, "id or name")->required();
   verb->add_option("PRIORITY", options->priority, "a word such as high, or HAI's number")
       ->required();

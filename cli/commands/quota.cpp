@@ -12,7 +12,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct QuotaOptions {
   std::string owner;
   std::string group = "*";
   std::string priority = "*";
@@ -27,7 +27,7 @@ int show(Session& session, const std::vector<v1::Quota>& quotas, OutputFormat ou
   return kOk;
 }
 
-int list(Session& session, const Options& options) {
+int list(Session& session, const QuotaOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::ListQuotasRequest request;
@@ -38,7 +38,7 @@ int list(Session& session, const Options& options) {
               options.output);
 }
 
-int set(Session& session, const Options& options) {
+int set(Session& session, const QuotaOptions& options) {
   const Result<int> nodes = parse_quota_nodes(options.nodes);
   if (!nodes.is_ok()) return session.usage_error(nodes.status().message());
   const Status status = check_quota_priority(options.priority);
@@ -55,7 +55,7 @@ int set(Session& session, const Options& options) {
   return show(session, {reply.value()}, options.output);
 }
 
-int remove(Session& session, const Options& options) {
+int remove(Session& session, const QuotaOptions& options) {
   const Status status = check_quota_priority(options.priority);
   if (!status.is_ok()) return session.usage_error(status.message());
   const Result<Client*> client = session.client();
@@ -68,7 +68,7 @@ int remove(Session& session, const Options& options) {
   return reply.is_ok() ? kOk : session.fail(reply.status());
 }
 
-CLI::App* add_row_verb(CLI::App& quota, const char* name, const char* text, Options& options) {
+CLI::App* add_row_verb(CLI::App& quota, const char* name, const char* text, QuotaOptions& options) {
   CLI::App* verb = quota.add_subcommand(name, text);
   verb->add_option("OWNER", options.owner, "a user, a user group, or public")->required();
   verb->add_option("-g,--group", options.group, "node group; * = every one");
@@ -81,7 +81,7 @@ CLI::App* add_row_verb(CLI::App& quota, const char* name, const char* text, Opti
 void add_quota(CLI::App& app, Session& session) {
   CLI::App* quota = app.add_subcommand("quota", "Show and set how many nodes one may use")
                         ->group("Administration");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<QuotaOptions>();
   quota->require_subcommand(1);
   session.help[quota] = {
       .examples = {{"hai quota set ann 16 -g training -p high", "16 nodes at this priority"},

@@ -13,13 +13,13 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string file;
   bool files_are_elsewhere = false;
   SubmissionOptions submission;
 };
 
-int run(Session& session, const Options& options) {
+int run(Session& session, const RunOptions& options) {
   const Result<JobFile> file = read_job_file(options.file);
   if (!file.is_ok()) return session.usage_error(file.status().message());
   JobSpec spec;
@@ -44,7 +44,7 @@ int run(Session& session, const Options& options) {
 
 void add_run(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("run", "Submit a job file (YAML)")->group("Submit");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunOptions>();
   verb->add_option("FILE", options->file, "the job file; - reads standard input")->required();
   verb->add_flag("--files-elsewhere", options->files_are_elsewhere,
                  "do not look here whether workspace and entrypoint are there");

@@ -18,20 +18,20 @@ namespace {
 
 constexpr size_t kValueBytesMax = 65'536;  // what the server takes
 
-struct Options {
+struct SecretOptions {
   std::string name;
   std::string file;
   std::string user;
   OutputFormat output = OutputFormat::table;
 };
 
-Result<std::string> read_value(const Options& options) {
+Result<std::string> read_value(const SecretOptions& options) {
   if (!options.file.empty()) return read_file(options.file);
   return read_secret_input(fmt::format("value of {} (it is not shown): ", options.name),
                            kValueBytesMax);
 }
 
-int set(Session& session, const Options& options) {
+int set(Session& session, const SecretOptions& options) {
   Result<std::string> value = read_value(options);
   if (!value.is_ok()) return session.fail(value.status());
   if (value.value().empty()) return session.fail(invalid_argument("there is no value"));
@@ -53,7 +53,7 @@ int set(Session& session, const Options& options) {
   return kOk;
 }
 
-int list(Session& session, const Options& options) {
+int list(Session& session, const SecretOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::ListSecretsRequest request;
@@ -72,7 +72,7 @@ int list(Session& session, const Options& options) {
   return kOk;
 }
 
-int remove(Session& session, const Options& options) {
+int remove(Session& session, const SecretOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::DeleteSecretRequest request;
@@ -87,7 +87,7 @@ int remove(Session& session, const Options& options) {
 void add_secret(CLI::App& app, Session& session) {
   CLI::App* secret =
       app.add_subcommand("secret", "Keep passwords and keys for your jobs")->group("You");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SecretOptions>();
   secret->require_subcommand(1);
   session.help[secret] = {
       .details =

@@ -17,9 +17,9 @@
 namespace hai::cli {
 namespace {
 
-constexpr int kAttemptsShown = 10;
+constexpr int kLastAttempts = 10;
 
-struct Options {
+struct StatusOptions {
   std::vector<std::string> jobs;
   bool watch = false;
   OutputFormat output = OutputFormat::table;
@@ -36,7 +36,7 @@ Result<v1::Job> get_job(Client& client, const std::string& name) {
 std::string card(const Session& session, Client& client, const v1::Job& job, bool wide) {
   v1::ListAttemptsRequest request;
   request.set_job(std::to_string(job.id()));
-  request.set_page_size(kAttemptsShown);
+  request.set_page_size(kLastAttempts);
   const Result<v1::ListAttemptsReply> reply = client.list_attempts(request);
   std::vector<v1::Attempt> attempts;
   if (reply.is_ok()) {
@@ -47,7 +47,7 @@ std::string card(const Session& session, Client& client, const v1::Job& job, boo
   return text;
 }
 
-int show_cluster(Session& session, Client& client, const Options& options) {
+int show_cluster(Session& session, Client& client, const StatusOptions& options) {
   const auto show = [&]() -> Result<std::string> {
     const Result<v1::Cluster> cluster = client.get_cluster({});
     RETURN_IF_ERROR(cluster.status());
@@ -61,7 +61,7 @@ int show_cluster(Session& session, Client& client, const Options& options) {
   return kOk;
 }
 
-int watch_one(Session& session, Client& client, const Options& options) {
+int watch_one(Session& session, Client& client, const StatusOptions& options) {
   v1::WatchJobRequest request;
   request.set_job(options.jobs.front());
   const auto events = client.clone();  // the stream stays open while attempts are asked for
@@ -86,7 +86,7 @@ int watch_one(Session& session, Client& client, const Options& options) {
   }
 }
 
-int show_jobs(Session& session, Client& client, const Options& options) {
+int show_jobs(Session& session, Client& client, const StatusOptions& options) {
   int exit_code = kOk;
   std::vector<Json> items;
   bool first = true;
@@ -111,7 +111,7 @@ int show_jobs(Session& session, Client& client, const Options& options) {
   return exit_code;
 }
 
-int status(Session& session, const Options& options) {
+int status(Session& session, const StatusOptions& options) {
   if (options.watch && options.jobs.size() > 1) {
     return session.usage_error("hai status -w shows one job at a time");
   }
@@ -127,7 +127,7 @@ int status(Session& session, const Options& options) {
 void add_status(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("status", "Show jobs in full; without a job, the cluster")->group("Jobs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StatusOptions>();
   verb->add_option("JOB", options->jobs, "ids or names");
   verb->add_flag("-w,--watch", options->watch, "show changes as they happen");
   add_output_option(*verb, options->output);

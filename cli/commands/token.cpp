@@ -13,7 +13,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct TokenOptions {
   std::string user;
   std::string label;
   std::string ttl;
@@ -22,7 +22,7 @@ struct Options {
   OutputFormat output = OutputFormat::table;
 };
 
-int create(Session& session, const Options& options) {
+int create(Session& session, const TokenOptions& options) {
   v1::CreateTokenRequest request;
   request.set_user(options.user);
   request.set_label(options.label);
@@ -45,7 +45,7 @@ int create(Session& session, const Options& options) {
   return kOk;
 }
 
-int list(Session& session, const Options& options) {
+int list(Session& session, const TokenOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::ListTokensRequest request;
@@ -65,7 +65,7 @@ int list(Session& session, const Options& options) {
   return kOk;
 }
 
-int revoke(Session& session, const Options& options) {
+int revoke(Session& session, const TokenOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::RevokeTokenRequest request;
@@ -78,7 +78,7 @@ int revoke(Session& session, const Options& options) {
 
 void add_token(CLI::App& app, Session& session) {
   CLI::App* token = app.add_subcommand("token", "Create, show and revoke tokens")->group("You");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TokenOptions>();
   token->require_subcommand(1);
   session.help[token] = {
       .examples = {{"hai token create --label laptop", "prints the secret, this once"},

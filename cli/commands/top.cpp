@@ -14,7 +14,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct TopOptions {
   bool once = false;
   bool nodes = false;
   bool mine = false;
@@ -22,7 +22,7 @@ struct Options {
   std::string filter;
 };
 
-int run(Session& session, const Options& options) {
+int run(Session& session, const TopOptions& options) {
   const char* type = std::getenv("TERM");
   const bool is_dumb = type == nullptr || std::string_view(type) == "dumb";
   if (!options.once && (!session.terminal.is_tty || isatty(STDIN_FILENO) == 0 || is_dumb)) {
@@ -58,7 +58,7 @@ void add_top(CLI::App& app, Session& session) {
       .examples = {{"hai top", "everything"},
                    {"hai top -m", "your own jobs"},
                    {"hai top --once", "one frame as text, for scripts"}}};
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TopOptions>();
   verb->add_flag("--once", options->once, "print one frame and end; needs no terminal");
   verb->add_flag("-n,--nodes", options->nodes, "begin with the nodes");
   verb->add_flag("-m,--mine", options->mine, "begin with your jobs alone");

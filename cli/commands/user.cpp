@@ -20,7 +20,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct UserOptions {
   std::string name;
   std::string role;
   std::string active;
@@ -41,7 +41,7 @@ int show(Session& session, const std::vector<v1::User>& users, OutputFormat outp
   return kOk;
 }
 
-int list(Session& session, const Options& options) {
+int list(Session& session, const UserOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   const Result<v1::ListUsersReply> reply = client.value()->list_users({});
@@ -50,7 +50,7 @@ int list(Session& session, const Options& options) {
               options.output);
 }
 
-int set(Session& session, const Options& options) {
+int set(Session& session, const UserOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::SetUserRequest request;
@@ -68,7 +68,7 @@ int set(Session& session, const Options& options) {
   return show(session, {reply.value()}, options.output);
 }
 
-int remove(Session& session, const Options& options) {
+int remove(Session& session, const UserOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::RemoveUserRequest request;
@@ -101,7 +101,7 @@ std::string done_to(const v1::User* before, const v1::User& after) {
   return before->SerializeAsString() == after.SerializeAsString() ? "unchanged" : "changed";
 }
 
-int set_all(Session& session, const Options& options) {
+int set_all(Session& session, const UserOptions& options) {
   if (!options.name.empty() || !options.role.empty() || !options.active.empty() || options.groups) {
     return session.usage_error("--csv: names the users and all about them: leave the rest out");
   }
@@ -137,7 +137,7 @@ int set_all(Session& session, const Options& options) {
   return is_json(options.output) ? show(session, after, options.output) : kOk;
 }
 
-int set_one_or_all(Session& session, const Options& options) {
+int set_one_or_all(Session& session, const UserOptions& options) {
   if (!options.csv.empty()) return set_all(session, options);
   if (options.name.empty()) return session.usage_error("USER: name one, or several by --csv FILE");
   return set(session, options);
@@ -148,7 +148,7 @@ int set_one_or_all(Session& session, const Options& options) {
 void add_user(CLI::App& app, Session& session) {
   CLI::App* user =
       app.add_subcommand("user", "Show, add and change users")->group("Administration");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<UserOptions>();
   user->require_subcommand(1);
   session.help[user] = {
       .examples = {

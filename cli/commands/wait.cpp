@@ -11,12 +11,12 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct WaitOptions {
   std::vector<std::string> jobs;
   std::string timeout;
 };
 
-int wait(Session& session, const Options& options) {
+int wait(Session& session, const WaitOptions& options) {
   std::optional<Duration> timeout;
   if (!options.timeout.empty()) {
     const Result<Duration> parsed = parse_duration(options.timeout);
@@ -53,7 +53,7 @@ void add_wait(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("wait", "Wait until jobs have ended; ends with their exit code")
           ->group("Jobs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WaitOptions>();
   verb->add_option("JOB", options->jobs, "ids or names; the first exit code that is not 0 counts")
       ->required();
   verb->add_option("--timeout", options->timeout, "wait no longer, e.g. 90s; exit code 124")

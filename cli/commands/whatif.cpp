@@ -22,7 +22,7 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct WhatifOptions {
   std::string file;
   SubmissionOptions submission;
   std::vector<std::string> drained;
@@ -74,7 +74,7 @@ int ask(Session& session, const v1::WhatIfRequest& request, OutputFormat output,
   return kOk;
 }
 
-int submit_job(Session& session, const Options& options) {
+int submit_job(Session& session, const WhatifOptions& options) {
   const Result<JobFile> file = read_job_file(options.file);
   if (!file.is_ok()) return session.usage_error(file.status().message());
   JobSpec spec;
@@ -89,7 +89,7 @@ int submit_job(Session& session, const Options& options) {
   return ask(session, request, options.output, &file.value());
 }
 
-int drain(Session& session, const Options& options) {
+int drain(Session& session, const WhatifOptions& options) {
   if (const auto names = parse_node_names(options.drained); !names.is_ok()) {
     return session.usage_error(names.status().message());
   }
@@ -98,7 +98,7 @@ int drain(Session& session, const Options& options) {
   return ask(session, request, options.output);
 }
 
-int quota(Session& session, const Options& options) {
+int quota(Session& session, const WhatifOptions& options) {
   const Result<int> nodes = parse_quota_nodes(options.nodes);
   if (!nodes.is_ok()) return session.usage_error(nodes.status().message());
   const Status status = check_quota_priority(options.priority);
@@ -111,7 +111,7 @@ int quota(Session& session, const Options& options) {
   return ask(session, request, options.output);
 }
 
-int priority(Session& session, const Options& options) {
+int priority(Session& session, const WhatifOptions& options) {
   const Result<Priority> wanted = parse_priority(options.priority);
   if (!wanted.is_ok()) return session.usage_error(wanted.status().message());
   v1::WhatIfRequest request;
@@ -121,8 +121,9 @@ int priority(Session& session, const Options& options) {
 }
 
 template <typename Run>
-CLI::App* add_change(CLI::App& whatif, Session& session, const std::shared_ptr<Options>& options,
-                     const char* name, const char* text, Run run) {
+CLI::App* add_change(CLI::App& whatif, Session& session,
+                     const std::shared_ptr<WhatifOptions>& options, const char* name,
+                     const char* text, Run run) {
   CLI::App* verb = whatif.add_subcommand(name, text);
   add_output_option(*verb, options->output);
   verb->callback([&session, options, run] { session.exit_code = run(session, *options); });
@@ -143,7 +144,7 @@ void add_whatif(CLI::App& app, Session& session) {
           {"hai whatif drain node-[1-4]", "whose jobs would have to go"},
           {"hai whatif quota ann training high 8", ""},
           {"hai whatif priority train very_high", ""}}};
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WhatifOptions>();
   CLI::App* verb =
       add_change(*whatif, session, options, "submit", "What if I submit this job", submit_job);
   verb->add_option("FILE", options->file, "the job file; - reads standard input")->required();

@@ -12,13 +12,13 @@
 namespace hai::cli {
 namespace {
 
-struct Options {
+struct WhyOptions {
   std::string job;
   bool without_estimate = false;
   OutputFormat output = OutputFormat::table;
 };
 
-int why(Session& session, const Options& options) {
+int why(Session& session, const WhyOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   v1::WhyJobRequest request;
@@ -37,7 +37,7 @@ void add_why(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("why", "Say why a job waits, what holds it up, and when it will start")
           ->group("Jobs");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WhyOptions>();
   verb->add_option("JOB", options->job, "id or name")->required();
   verb->add_flag("--no-estimate", options->without_estimate, "do not ask when it will start");
   add_output_option(*verb, options->output);

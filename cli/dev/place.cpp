@@ -13,7 +13,7 @@
 namespace hai::cli {
 namespace {
 
-bool is_name(const std::string& text) {
+bool is_cluster_name(const std::string& text) {
   return !text.empty() && text.size() <= 40 && text.front() != '-' &&
          text.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") ==
@@ -39,7 +39,7 @@ Result<DevPlace> resolve_place(const Session& session, const DevPlace& place) {
     if (current != nullptr && !current->dev_data.empty()) found.name = current->name;
   }
   if (found.name.empty()) found.name = "dev";
-  if (!is_name(found.name)) {
+  if (!is_cluster_name(found.name)) {
     return invalid_argument("--name: '{}' is no name of a cluster: letters, digits, - _",
                             found.name);
   }

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr size_t kSocketPathMax = 107;
 constexpr const char* kSocketName = "/.s.PGSQL.5432";
 constexpr Duration kStopGrace = 10s;
-constexpr Duration kPollPause = 20ms;
+constexpr Duration kPostgresPollPause = 20ms;
 constexpr int kVersionOldest = 15;
 
 // The folder of initdb and postgres: $HAI_POSTGRES_BIN, Debian's of the newest version, or none.
@@ -143,7 +143,7 @@ Status Postgres::wait_until_ready(const std::string& bin, const ProcessId& proce
                          is_alive(process) ? "does not answer" : "has ended",
                          tail_of(files_.log_of("postgres"), 10));
     }
-    std::this_thread::sleep_for(kPollPause);
+    std::this_thread::sleep_for(kPostgresPollPause);
   }
   return ok();
 }

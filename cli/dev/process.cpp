@@ -26,7 +26,7 @@ namespace hai::cli {
 namespace {
 
 constexpr int64_t kLogBytesMax = 64 << 20;
-constexpr Duration kPollPause = 10ms;
+constexpr Duration kProcessPollPause = 10ms;
 
 struct Stat {
   ProcessId process;
@@ -204,7 +204,7 @@ bool wait_until_gone(const std::vector<ProcessId>& processes, Duration limit) {
   for (;;) {
     if (std::none_of(processes.begin(), processes.end(), is_alive)) return true;
     if (mono_now() >= end) return false;
-    std::this_thread::sleep_for(kPollPause);
+    std::this_thread::sleep_for(kProcessPollPause);
   }
 }
 

@@ -24,7 +24,7 @@ namespace hai::cli {
 namespace {
 
 constexpr Duration kNodesLimit = 60s;
-constexpr Duration kPollPause = 50ms;
+constexpr Duration kUpPollPause = 50ms;
 
 std::string user_name() {
   const passwd* entry = getpwuid(geteuid());
@@ -132,7 +132,7 @@ Status wait_for_nodes(const DevClusterProcesses& processes, Client& client) {
                          format_duration(kNodesLimit), first, tail_of(log, 12));
     }
     // Asking after 12,500 nodes takes the server's time: at most a tenth of it.
-    std::this_thread::sleep_for(std::max(kPollPause, 9 * (mono_now() - asked_at)));
+    std::this_thread::sleep_for(std::max(kUpPollPause, 9 * (mono_now() - asked_at)));
   }
 }
 

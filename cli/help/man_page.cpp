@@ -27,12 +27,6 @@ std::string escape(std::string_view text) {
   return out.starts_with('.') ? "\\&" + out : out;
 }
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-  return text;
-}
-
 std::string trim_left(const std::string& text) {
   const size_t start = text.find_first_not_of(' ');
   return start == std::string::npos ? "" : text.substr(start);

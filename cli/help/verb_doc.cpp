@@ -8,12 +8,6 @@
 namespace hai::cli {
 namespace {
 
-std::string upper(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-  return word;
-}
-
 // A verb that does not name its values gets the last word of the option: --for-user USER.
 std::string default_label(const CLI::Option& option) {
   if (option.get_lnames().empty()) return "VALUE";
@@ -103,6 +97,12 @@ std::vector<Example> examples_above(const CLI::App& verb, const std::string& pat
 }
 
 }  // namespace
+
+std::string upper(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return word;
+}
 
 std::vector<const CLI::App*> verbs_of(const CLI::App& parent) {
   std::vector<const CLI::App*> verbs;

@@ -39,6 +39,8 @@ struct VerbDoc {
   std::vector<VerbGroup> groups;  // of the verbs below it, in the order of the parser
 };
 
+std::string upper(std::string text);
+
 VerbDoc doc_of(const CLI::App& verb, const HelpBook& book);
 
 // The verbs that people see, without option groups and hidden ones.

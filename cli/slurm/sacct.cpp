@@ -19,9 +19,9 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr Command kMe = Command::sacct;
+constexpr Command kSacct = Command::sacct;
 
-std::string format_of(const ParsedWords& words) {
+std::string sacct_format(const ParsedWords& words) {
   if (words.has("format")) return words.value_of("format");
   if (words.has("brief")) return "JobID,State,ExitCode";
   return "JobID,JobName,Partition,Account,State,ExitCode";
@@ -91,12 +91,12 @@ struct Question {
   Period period;
 };
 
-Result<Question> understand(const ParsedWords& words) {
+Result<Question> understand_sacct(const ParsedWords& words) {
   Question question;
   if (!words.operands.empty()) {
     return invalid_argument("'{}': name jobs with -j", words.operands[0].substr(0, 64));
   }
-  Result<std::vector<AccountField>> fields = parse_account_fields(format_of(words));
+  Result<std::vector<AccountField>> fields = parse_account_fields(sacct_format(words));
   RETURN_IF_ERROR(fields.status());
   question.fields = std::move(fields.value());
   if (const GivenOption* given = words.find("state")) {
@@ -131,7 +131,7 @@ Result<std::vector<v1::Job>> find(Client& client, const ParsedWords& words,
   } else {
     Result<FoundJobs> found = find_jobs(client, filter.value(), false);
     RETURN_IF_ERROR(found.status());
-    if (!found.value().left_out.empty()) tell(kMe, found.value().left_out);
+    if (!found.value().left_out.empty()) tell(kSacct, found.value().left_out);
     jobs = std::move(found.value().jobs);
   }
   RETURN_IF_ERROR(jobs.status());
@@ -145,20 +145,20 @@ Result<std::vector<v1::Job>> find(Client& client, const ParsedWords& words,
 }  // namespace
 
 int run_sacct(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kMe, words);
-  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
+  const Result<ParsedWords> parsed = parse_words(kSacct, words);
+  if (!parsed.is_ok()) return usage_error(kSacct, parsed.status().message());
   const ParsedWords& options = parsed.value();
-  if (is_only_asking(kMe, options)) return kOk;
+  if (is_only_asking(kSacct, options)) return kOk;
   if (options.has("helpformat")) {
     print(known_account_fields());
     return kOk;
   }
-  const Result<Question> question = understand(options);
-  if (!question.is_ok()) return usage_error(kMe, question.status().message());
+  const Result<Question> question = understand_sacct(options);
+  if (!question.is_ok()) return usage_error(kSacct, question.status().message());
   const Result<Client*> client = session.client();
-  if (!client.is_ok()) return fail(kMe, client.status());
+  if (!client.is_ok()) return fail(kSacct, client.status());
   Result<std::vector<v1::Job>> jobs = find(*client.value(), options, question.value());
-  if (!jobs.is_ok()) return fail(kMe, jobs.status());
+  if (!jobs.is_ok()) return fail(kSacct, jobs.status());
   const std::vector<AccountField>& fields = question.value().fields;
   if (std::any_of(fields.begin(), fields.end(),
                   [](const AccountField& field) { return field.title == "NodeList"; })) {

@@ -42,7 +42,7 @@ const KnownField* find_field(std::string_view title) {
 }
 
 // "1:0" for exit code 1, "0:9" for signal 9.
-std::string exit_text(const v1::Job& job) {
+std::string recorded_exit_text(const v1::Job& job) {
   const int code = job.has_exit_code() ? job.exit_code() : 0;
   return code > 128 && code < 193 ? fmt::format("0:{}", code - 128) : fmt::format("{}:0", code);
 }
@@ -102,7 +102,7 @@ std::string account_value(const v1::Job& job, std::string_view title, UnixTime n
   if (known->letter == 'a') return "";
   if (known->letter != 0) return job_value(job, known->letter, now);
   if (known->title == "ElapsedRaw") return std::to_string(elapsed_seconds(job, now));
-  if (known->title == "ExitCode") return exit_text(job);
+  if (known->title == "ExitCode") return recorded_exit_text(job);
   if (known->title == "Restarts") return std::to_string(std::max(0, job.attempt() - 1));
   if (known->title == "Comment") return job.end_reason();
   if (known->title == "Start") {

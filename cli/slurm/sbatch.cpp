@@ -17,7 +17,7 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr Command kMe = Command::sbatch;
+constexpr Command kSbatch = Command::sbatch;
 
 struct Script {
   std::string text;
@@ -63,7 +63,7 @@ struct Asked {
 };
 
 // Everything that can be judged without the server.
-Result<Asked> understand(const ParsedWords& words) {
+Result<Asked> understand_sbatch(const ParsedWords& words) {
   Asked asked;
   Result<Script> script = read_script(words);
   RETURN_IF_ERROR(script.status());
@@ -91,7 +91,7 @@ Result<Asked> understand(const ParsedWords& words) {
 
 int wait_for_end(Client& client, int64_t id) {
   const Result<v1::Job> job = wait_for_job(client, std::to_string(id), std::nullopt);
-  if (!job.is_ok()) return fail(kMe, job.status());
+  if (!job.is_ok()) return fail(kSbatch, job.status());
   return exit_code_of_job(job.value().state(), job.value().has_exit_code()
                                                    ? std::optional<int>(job.value().exit_code())
                                                    : std::nullopt);
@@ -100,25 +100,25 @@ int wait_for_end(Client& client, int64_t id) {
 }  // namespace
 
 int run_sbatch(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kMe, words);
-  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
-  if (is_only_asking(kMe, parsed.value())) return kOk;
-  const Result<Asked> asked = understand(parsed.value());
-  if (!asked.is_ok()) return usage_error(kMe, asked.status().message());
-  for (const std::string& line : asked.value().job.warnings) tell(kMe, line);
+  const Result<ParsedWords> parsed = parse_words(kSbatch, words);
+  if (!parsed.is_ok()) return usage_error(kSbatch, parsed.status().message());
+  if (is_only_asking(kSbatch, parsed.value())) return kOk;
+  const Result<Asked> asked = understand_sbatch(parsed.value());
+  if (!asked.is_ok()) return usage_error(kSbatch, asked.status().message());
+  for (const std::string& line : asked.value().job.warnings) tell(kSbatch, line);
   const Result<Client*> client = session.client();
-  if (!client.is_ok()) return fail(kMe, client.status());
+  if (!client.is_ok()) return fail(kSbatch, client.status());
   const ParsedWords& options = asked.value().options;
   if (options.has("test-only")) {
     const Result<std::string> start = ask_start(*client.value(), asked.value().job);
-    if (!start.is_ok()) return fail(kMe, start.status());
-    tell(kMe, start.value());
+    if (!start.is_ok()) return fail(kSbatch, start.status());
+    tell(kSbatch, start.value());
     return kOk;
   }
   const Result<int64_t> id =
       submit_job(*client.value(), asked.value().job, asked.value().script.text);
   if (!id.is_ok()) {
-    const int code = fail(kMe, id.status());
+    const int code = fail(kSbatch, id.status());
     return code == kNotFound ? kRefused : code;
   }
   print(options.has("parsable") ? fmt::format("{}\n", id.value())

@@ -16,7 +16,7 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr Command kMe = Command::scancel;
+constexpr Command kScancel = Command::scancel;
 
 bool has_filter(const ParsedWords& words) {
   for (const char* name :
@@ -55,25 +55,25 @@ Result<std::vector<std::string>> states_of(const ParsedWords& words) {
 }  // namespace
 
 int run_scancel(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kMe, words);
-  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
+  const Result<ParsedWords> parsed = parse_words(kScancel, words);
+  if (!parsed.is_ok()) return usage_error(kScancel, parsed.status().message());
   const ParsedWords& options = parsed.value();
-  if (is_only_asking(kMe, options)) return kOk;
+  if (is_only_asking(kScancel, options)) return kOk;
   Result<std::vector<std::string>> ids = ids_of(options);
-  if (!ids.is_ok()) return usage_error(kMe, ids.status().message());
+  if (!ids.is_ok()) return usage_error(kScancel, ids.status().message());
   const Result<std::vector<std::string>> states = states_of(options);
-  if (!states.is_ok()) return usage_error(kMe, states.status().message());
+  if (!states.is_ok()) return usage_error(kScancel, states.status().message());
   if (ids.value().empty() && !has_filter(options)) {
-    return usage_error(kMe, "No job identification provided");
+    return usage_error(kScancel, "No job identification provided");
   }
   const Result<Client*> client = session.client();
-  if (!client.is_ok()) return fail(kMe, client.status());
+  if (!client.is_ok()) return fail(kScancel, client.status());
   if (has_filter(options)) {
     Result<JobFilter> filter = read_filter(*client.value(), options);
-    if (!filter.is_ok()) return fail(kMe, filter.status());
+    if (!filter.is_ok()) return fail(kScancel, filter.status());
     const Result<FoundJobs> found = find_jobs(*client.value(), filter.value(), false);
-    if (!found.is_ok()) return fail(kMe, found.status());
-    if (!found.value().left_out.empty()) tell(kMe, found.value().left_out + "; run it again");
+    if (!found.is_ok()) return fail(kScancel, found.status());
+    if (!found.value().left_out.empty()) tell(kScancel, found.value().left_out + "; run it again");
     std::vector<std::string> chosen;
     for (const v1::Job& job : found.value().jobs) {
       const std::string id = std::to_string(job.id());
@@ -88,9 +88,10 @@ int run_scancel(Session& session, const Words& words) {
     ids.value() = std::move(chosen);
   }
   if (options.has("verbose")) {
-    for (const std::string& id : ids.value()) tell(kMe, "Terminating job " + id);
+    for (const std::string& id : ids.value()) tell(kScancel, "Terminating job " + id);
   }
-  return control_jobs(kMe, *client.value(), ids.value(), v1::JOB_ACTION_STOP, "Kill job error");
+  return control_jobs(kScancel, *client.value(), ids.value(), v1::JOB_ACTION_STOP,
+                      "Kill job error");
 }
 
 }  // namespace hai::cli::slurm

@@ -22,18 +22,19 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr Command kMe = Command::scontrol;
+constexpr Command kScontrol = Command::scontrol;
 
 // Needs no server: every script for several nodes calls it.
 int show_hostnames(const Words& names) {
   const char* own = std::getenv("SLURM_JOB_NODELIST");
   if (names.empty() && own == nullptr) {
-    return usage_error(kMe, "show hostnames: give a host list; SLURM_JOB_NODELIST is not set");
+    return usage_error(kScontrol,
+                       "show hostnames: give a host list; SLURM_JOB_NODELIST is not set");
   }
   std::string text;
   for (const std::string& list : names.empty() ? Words{own} : names) {
     const auto hosts = parse_hostlist(list);
-    if (!hosts.is_ok()) return usage_error(kMe, hosts.status().message());
+    if (!hosts.is_ok()) return usage_error(kScontrol, hosts.status().message());
     for (const std::string& host : hosts.value()) text += host + "\n";
   }
   print(text);
@@ -41,9 +42,9 @@ int show_hostnames(const Words& names) {
 }
 
 int show_hostlist(const Words& names) {
-  if (names.empty()) return usage_error(kMe, "show hostlist: give names with commas");
+  if (names.empty()) return usage_error(kScontrol, "show hostlist: give names with commas");
   const auto hosts = parse_hostlist(names[0]);
-  if (!hosts.is_ok()) return usage_error(kMe, hosts.status().message());
+  if (!hosts.is_ok()) return usage_error(kScontrol, hosts.status().message());
   print(hostlist_in_order(hosts.value()) + "\n");
   return kOk;
 }
@@ -52,20 +53,20 @@ int show_jobs(Client& client, const Words& ids, bool one_line) {
   std::vector<v1::Job> jobs;
   if (ids.empty()) {
     Result<FoundJobs> all = find_jobs(client, {}, true);
-    if (!all.is_ok()) return fail(kMe, all.status());
-    if (!all.value().left_out.empty()) tell(kMe, all.value().left_out);
+    if (!all.is_ok()) return fail(kScontrol, all.status());
+    if (!all.value().left_out.empty()) tell(kScontrol, all.value().left_out);
     jobs = std::move(all.value().jobs);
   }
   for (const std::string& text : ids) {
     const Result<int64_t> id = parse_job_id(text);
-    if (!id.is_ok()) return usage_error(kMe, id.status().message());
+    if (!id.is_ok()) return usage_error(kScontrol, id.status().message());
     v1::GetJobRequest request;
     request.set_job(std::to_string(id.value()));
     const Result<v1::Job> job = client.get_job(request);
     if (job.status().code() == Code::not_found) {
-      return fail(kMe, not_found("Invalid job id specified: {}", id.value()));
+      return fail(kScontrol, not_found("Invalid job id specified: {}", id.value()));
     }
-    if (!job.is_ok()) return fail(kMe, job.status());
+    if (!job.is_ok()) return fail(kScontrol, job.status());
     jobs.push_back(job.value());
   }
   std::string text;
@@ -76,11 +77,11 @@ int show_jobs(Client& client, const Words& ids, bool one_line) {
 
 int show_nodes(Client& client, const Words& lists, bool one_line) {
   Result<std::vector<v1::Node>> nodes = all_nodes(client);
-  if (!nodes.is_ok()) return fail(kMe, nodes.status());
+  if (!nodes.is_ok()) return fail(kScontrol, nodes.status());
   std::vector<std::string> names;
   for (const std::string& list : lists) {
     const auto hosts = parse_hostlist(list);
-    if (!hosts.is_ok()) return usage_error(kMe, hosts.status().message());
+    if (!hosts.is_ok()) return usage_error(kScontrol, hosts.status().message());
     names.insert(names.end(), hosts.value().begin(), hosts.value().end());
   }
   std::string text;
@@ -89,7 +90,7 @@ int show_nodes(Client& client, const Words& lists, bool one_line) {
   for (const std::string& name : names) {
     const auto node = std::find_if(nodes.value().begin(), nodes.value().end(),
                                    [&](const v1::Node& n) { return n.name() == name; });
-    if (node == nodes.value().end()) return fail(kMe, not_found("Node {} not found", name));
+    if (node == nodes.value().end()) return fail(kScontrol, not_found("Node {} not found", name));
     add(*node);
   }
   print(text);
@@ -97,19 +98,19 @@ int show_nodes(Client& client, const Words& lists, bool one_line) {
 }
 
 int show(Session& session, Words what, bool one_line) {
-  if (what.empty()) return usage_error(kMe, "show what? job, node, hostnames or hostlist");
+  if (what.empty()) return usage_error(kScontrol, "show what? job, node, hostnames or hostlist");
   std::string thing = what[0];
   what.erase(what.begin());
   if (thing.ends_with('s')) thing.pop_back();
   if (thing == "hostname") return show_hostnames(what);
   if (thing == "hostlist") return show_hostlist(what);
   if (thing != "job" && thing != "node") {
-    return usage_error(kMe, fmt::format("show {}: only job, node, hostnames and hostlist; "
-                                        "hai quota and sinfo tell of the rest",
-                                        thing.substr(0, 64)));
+    return usage_error(kScontrol, fmt::format("show {}: only job, node, hostnames and hostlist; "
+                                              "hai quota and sinfo tell of the rest",
+                                              thing.substr(0, 64)));
   }
   const Result<Client*> client = session.client();
-  if (!client.is_ok()) return fail(kMe, client.status());
+  if (!client.is_ok()) return fail(kScontrol, client.status());
   return thing == "job" ? show_jobs(*client.value(), what, one_line)
                         : show_nodes(*client.value(), what, one_line);
 }
@@ -139,21 +140,21 @@ Result<std::vector<std::string>> ids_of(std::string_view verb, const Words& word
 
 int act(Session& session, const Verb& verb, const Words& words) {
   const Result<std::vector<std::string>> ids = ids_of(verb.name, words);
-  if (!ids.is_ok()) return usage_error(kMe, ids.status().message());
+  if (!ids.is_ok()) return usage_error(kScontrol, ids.status().message());
   const Result<Client*> client = session.client();
-  if (!client.is_ok()) return fail(kMe, client.status());
-  return control_jobs(kMe, *client.value(), ids.value(), verb.action, std::string(verb.name));
+  if (!client.is_ok()) return fail(kScontrol, client.status());
+  return control_jobs(kScontrol, *client.value(), ids.value(), verb.action, std::string(verb.name));
 }
 
 }  // namespace
 
 int run_scontrol(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kMe, words);
-  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
-  if (is_only_asking(kMe, parsed.value())) return kOk;
+  const Result<ParsedWords> parsed = parse_words(kScontrol, words);
+  if (!parsed.is_ok()) return usage_error(kScontrol, parsed.status().message());
+  if (is_only_asking(kScontrol, parsed.value())) return kOk;
   Words rest = parsed.value().operands;
   if (rest.empty())
-    return usage_error(kMe, "no command: show, hold, release, requeue, suspend or resume");
+    return usage_error(kScontrol, "no command: show, hold, release, requeue, suspend or resume");
   const std::string name = rest[0];
   rest.erase(rest.begin());
   if (name == "show") return show(session, rest, parsed.value().has("oneliner"));
@@ -163,7 +164,8 @@ int run_scontrol(Session& session, const Words& words) {
   const char* instead = name == "update"
                             ? "use hai priority, hai move, hai cordon, hai drain"
                             : "only show, hold, release, requeue, suspend and resume are";
-  return usage_error(kMe, fmt::format("{} is not supported: {}", name.substr(0, 64), instead));
+  return usage_error(kScontrol,
+                     fmt::format("{} is not supported: {}", name.substr(0, 64), instead));
 }
 
 }  // namespace hai::cli::slurm

@@ -20,9 +20,9 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr Command kMe = Command::sinfo;
+constexpr Command kSinfo = Command::sinfo;
 
-std::string format_of(const ParsedWords& words) {
+std::string sinfo_format(const ParsedWords& words) {
   const bool is_long = words.has("long");
   if (words.has("format")) return words.value_of("format");
   if (words.has("list-reasons")) {
@@ -84,24 +84,25 @@ void narrow(const ParsedWords& words, const std::vector<std::string>& names,
 }  // namespace
 
 int run_sinfo(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kMe, words);
-  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
+  const Result<ParsedWords> parsed = parse_words(kSinfo, words);
+  if (!parsed.is_ok()) return usage_error(kSinfo, parsed.status().message());
   const ParsedWords& options = parsed.value();
-  if (is_only_asking(kMe, options)) return kOk;
+  if (is_only_asking(kSinfo, options)) return kOk;
   if (!options.operands.empty()) {
-    return usage_error(kMe,
+    return usage_error(kSinfo,
                        fmt::format("'{}': name nodes with -n", options.operands[0].substr(0, 64)));
   }
-  const Result<std::vector<FormatField>> fields = parse_format(format_of(options), node_letters());
-  if (!fields.is_ok()) return usage_error(kMe, fields.status().message());
+  const Result<std::vector<FormatField>> fields =
+      parse_format(sinfo_format(options), node_letters());
+  if (!fields.is_ok()) return usage_error(kSinfo, fields.status().message());
   const Status states = check_states(split_list(options.value_of("states")));
-  if (!states.is_ok()) return usage_error(kMe, states.message());
+  if (!states.is_ok()) return usage_error(kSinfo, states.message());
   const auto names = parse_hostlist(options.value_of("nodes"));
-  if (!names.is_ok()) return usage_error(kMe, names.status().message());
+  if (!names.is_ok()) return usage_error(kSinfo, names.status().message());
   const Result<Client*> client = session.client();
-  if (!client.is_ok()) return fail(kMe, client.status());
+  if (!client.is_ok()) return fail(kSinfo, client.status());
   Result<std::vector<v1::Node>> nodes = all_nodes(*client.value());
-  if (!nodes.is_ok()) return fail(kMe, nodes.status());
+  if (!nodes.is_ok()) return fail(kSinfo, nodes.status());
   narrow(options, names.value(), nodes.value());
   const bool header = !options.has("noheader");
   std::string text;

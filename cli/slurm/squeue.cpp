@@ -17,9 +17,9 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr Command kMe = Command::squeue;
+constexpr Command kSqueue = Command::squeue;
 
-std::string format_of(const ParsedWords& words) {
+std::string squeue_format(const ParsedWords& words) {
   if (words.has("format")) return words.value_of("format");
   if (words.has("start")) return "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %R";
   if (words.has("long")) return "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
@@ -74,11 +74,11 @@ Result<std::string> render(Client& client, const ParsedWords& words,
   } else {
     Result<FoundJobs> found = find_jobs(client, filter, needs_spec(fields));
     RETURN_IF_ERROR(found.status());
-    if (!found.value().left_out.empty()) tell(kMe, found.value().left_out);
+    if (!found.value().left_out.empty()) tell(kSqueue, found.value().left_out);
     jobs = std::move(found.value().jobs);
     if (jobs.value().empty()) {
       for (const std::string& line : unknown_names(client, filter.users, filter.groups)) {
-        tell(kMe, line);
+        tell(kSqueue, line);
       }
     }
   }
@@ -98,35 +98,36 @@ Result<std::string> render(Client& client, const ParsedWords& words,
 }  // namespace
 
 int run_squeue(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kMe, words);
-  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
+  const Result<ParsedWords> parsed = parse_words(kSqueue, words);
+  if (!parsed.is_ok()) return usage_error(kSqueue, parsed.status().message());
   const ParsedWords& options = parsed.value();
-  if (is_only_asking(kMe, options)) return kOk;
+  if (is_only_asking(kSqueue, options)) return kOk;
   if (!options.operands.empty()) {
-    return usage_error(kMe,
+    return usage_error(kSqueue,
                        fmt::format("'{}': name jobs with -j", options.operands[0].substr(0, 64)));
   }
-  const Result<std::vector<FormatField>> fields = parse_format(format_of(options), job_letters());
-  if (!fields.is_ok()) return usage_error(kMe, fields.status().message());
+  const Result<std::vector<FormatField>> fields =
+      parse_format(squeue_format(options), job_letters());
+  if (!fields.is_ok()) return usage_error(kSqueue, fields.status().message());
   std::vector<std::string> states;
   if (const GivenOption* given = options.find("states")) {
     const auto codes = parse_states(given->value);
     if (!codes.is_ok())
-      return usage_error(kMe, option_error(*given, codes.status().message()).message());
+      return usage_error(kSqueue, option_error(*given, codes.status().message()).message());
     states = codes.value();
   }
   for (const std::string& id : split_list(options.value_of("jobs"))) {
     const Result<int64_t> number = parse_job_id(id);
-    if (!number.is_ok()) return usage_error(kMe, number.status().message());
+    if (!number.is_ok()) return usage_error(kSqueue, number.status().message());
   }
   const Result<Client*> client = session.client();
-  if (!client.is_ok()) return fail(kMe, client.status());
+  if (!client.is_ok()) return fail(kSqueue, client.status());
   Result<JobFilter> filter = read_filter(*client.value(), options);
-  if (!filter.is_ok()) return fail(kMe, filter.status());
+  if (!filter.is_ok()) return fail(kSqueue, filter.status());
   filter.value().states = states;
   filter.value().any_state = options.has("states") && states.empty();
   const Result<std::string> text = render(*client.value(), options, fields.value(), filter.value());
-  if (!text.is_ok()) return fail(kMe, text.status());
+  if (!text.is_ok()) return fail(kSqueue, text.status());
   print(text.value());
   return kOk;
 }

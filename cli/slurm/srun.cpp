@@ -24,7 +24,7 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr Command kMe = Command::srun;
+constexpr Command kSrun = Command::srun;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -34,9 +34,9 @@ std::string variable(const char* name) {
 // Inside a job of sbatch or srun: the job's first rank does it.
 int run_inside(const ParsedWords& words, const std::string& socket) {
   Result<StepRequest> request = step_of_options(words);
-  if (!request.is_ok()) return usage_error(kMe, request.status().message());
+  if (!request.is_ok()) return usage_error(kSrun, request.status().message());
   const Result<Surroundings> here = surroundings();
-  if (!here.is_ok()) return fail(kMe, here.status());
+  if (!here.is_ok()) return fail(kSrun, here.status());
   StepRequest& step = request.value();
   step.command = words.operands;
   if (step.directory.empty()) step.directory = here.value().directory;
@@ -44,7 +44,7 @@ int run_inside(const ParsedWords& words, const std::string& socket) {
   if (const GivenOption* given = words.find("export"); given != nullptr && given->value != "ALL") {
     const Result<EnvironmentMap> chosen = exported(given->value, environment);
     if (!chosen.is_ok())
-      return usage_error(kMe, option_error(*given, chosen.status().message()).message());
+      return usage_error(kSrun, option_error(*given, chosen.status().message()).message());
     // What a program needs to be started at all, and what it knows of its job.
     std::erase_if(environment, [](const auto& entry) {
       return !entry.first.starts_with("SLURM") && entry.first != "PATH" && entry.first != "HOME" &&
@@ -95,15 +95,15 @@ class InterruptWatch {
       const bool is_second = last && mono_now() - *last < 1s;
       if (signal != SIGINT || first_stops || is_second) break;
       last = mono_now();
-      tell(kMe, "interrupt (one more within 1 sec to abort)");
+      tell(kSrun, "interrupt (one more within 1 sec to abort)");
     }
-    tell(kMe, fmt::format("stopping job {}", job_));
+    tell(kSrun, fmt::format("stopping job {}", job_));
     v1::ControlJobRequest request;
     request.add_jobs(std::to_string(job_));
     request.set_action(v1::JOB_ACTION_STOP);
     request.set_reason("srun was interrupted");
     const Result<v1::ControlJobReply> reply = client_->control_job(request);
-    if (!reply.is_ok()) complain(kMe, reply.status().message());
+    if (!reply.is_ok()) complain(kSrun, reply.status().message());
     _exit(kInterrupted);
   }
 
@@ -115,24 +115,24 @@ class InterruptWatch {
 int run_outside(Session& session, const ParsedWords& words) {
   if (const GivenOption* given = words.find("nodelist")) {
     return usage_error(
-        kMe, option_error(*given, "hai chooses the nodes: give their number with -N").message());
+        kSrun, option_error(*given, "hai chooses the nodes: give their number with -N").message());
   }
   const Result<Surroundings> here = surroundings();
-  if (!here.is_ok()) return fail(kMe, here.status());
+  if (!here.is_ok()) return fail(kSrun, here.status());
   const std::string program = std::filesystem::path(words.operands[0]).filename().string();
   Result<MappedJob> mapped = map_job(words, program, here.value());
-  if (!mapped.is_ok()) return usage_error(kMe, mapped.status().message());
-  for (const std::string& line : mapped.value().warnings) tell(kMe, line);
+  if (!mapped.is_ok()) return usage_error(kSrun, mapped.status().message());
+  for (const std::string& line : mapped.value().warnings) tell(kSrun, line);
   MappedJob& job = mapped.value();
   job.plan.command = words.operands;
   const std::string output = std::exchange(job.plan.output, "");
   const bool append = job.plan.append;
   InterruptWatch::block();  // before gRPC starts its threads
   const Result<Client*> client = session.client();
-  if (!client.is_ok()) return fail(kMe, client.status());
+  if (!client.is_ok()) return fail(kSrun, client.status());
   const Result<int64_t> id = submit_job(*client.value(), job, "");
   if (!id.is_ok()) {
-    const int code = fail(kMe, id.status());
+    const int code = fail(kSrun, id.status());
     return code == kNotFound ? kRefused : code;
   }
   const InterruptWatch interrupts(client.value()->clone(), id.value(),
@@ -143,7 +143,7 @@ int run_outside(Session& session, const ParsedWords& words) {
         expand_pattern(output, {.job = std::to_string(id.value()), .name = job.plan.name});
     file = Fd(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666));
-    if (file.get() < 0) complain(kMe, fmt::format("{} cannot be written", path));
+    if (file.get() < 0) complain(kSrun, fmt::format("{} cannot be written", path));
   }
   LogText text([&](std::string_view bytes) {
     write_all(file.get() < 0 ? STDOUT_FILENO : file.get(), bytes);
@@ -151,10 +151,10 @@ int run_outside(Session& session, const ParsedWords& words) {
   LogOptions log = {.job = std::to_string(id.value()), .attempt = 1, .follow = true};
   log.sink = [&](std::string_view bytes) { text.add(bytes); };
   const Result<v1::Job> ended = follow_job(*client.value(), log);
-  if (!ended.is_ok()) return fail(kMe, ended.status());
+  if (!ended.is_ok()) return fail(kSrun, ended.status());
   const v1::Job& last = ended.value();
   if (last.state() != "succeeded") {
-    complain(kMe, fmt::format("job {} {}: {}", id.value(), last.state(), last.end_reason()));
+    complain(kSrun, fmt::format("job {} {}: {}", id.value(), last.state(), last.end_reason()));
   }
   return exit_code_of_job(
       last.state(), last.has_exit_code() ? std::optional<int>(last.exit_code()) : std::nullopt);
@@ -163,21 +163,21 @@ int run_outside(Session& session, const ParsedWords& words) {
 }  // namespace
 
 int run_srun(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kMe, words);
-  if (!parsed.is_ok()) return usage_error(kMe, parsed.status().message());
-  if (is_only_asking(kMe, parsed.value())) return kOk;
+  const Result<ParsedWords> parsed = parse_words(kSrun, words);
+  if (!parsed.is_ok()) return usage_error(kSrun, parsed.status().message());
+  if (is_only_asking(kSrun, parsed.value())) return kOk;
   if (parsed.value().operands.empty()) {
-    return usage_error(kMe, "no command given to execute");
+    return usage_error(kSrun, "no command given to execute");
   }
   if (const GivenOption* mpi = parsed.value().find("mpi"); mpi != nullptr && mpi->value != "none") {
-    return usage_error(kMe, option_error(*mpi, mpi->option->text).message());
+    return usage_error(kSrun, option_error(*mpi, mpi->option->text).message());
   }
   if (const std::string socket = variable(kStepSocketVariable); !socket.empty()) {
     return run_inside(parsed.value(), socket);
   }
   if (!variable("SLURM_JOB_ID").empty() || !variable("HAI_JOB_ID").empty()) {
-    return fail(kMe, failed_precondition("here srun starts nothing: it works in a script from "
-                                         "sbatch, not in its tasks nor in other jobs"));
+    return fail(kSrun, failed_precondition("here srun starts nothing: it works in a script from "
+                                           "sbatch, not in its tasks nor in other jobs"));
   }
   return run_outside(session, parsed.value());
 }

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <set>
 
+#include "common/ascii.h"
 #include "common/bytes.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
@@ -26,7 +27,6 @@ constexpr size_t kDependenciesMax = 100;
 constexpr UnixTime kBeginAtLow{Duration(0)};
 constexpr UnixTime kBeginAtHigh{Duration(253'402'300'799s)};  // 9999-12-31T23:59:59Z
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::string shown(std::string_view text) {

@@ -13,15 +13,10 @@
 #include <memory>
 #include <string>
 
+#include "common/free_with.h"
+
 namespace hai::openssl {
 
-template <auto free_it>
-struct Free {
-  template <typename Object>
-  void operator()(Object* object) const {
-    free_it(object);
-  }
-};
 using Bio = std::unique_ptr<BIO, Free<BIO_free_all>>;
 using Certificate = std::unique_ptr<X509, Free<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;

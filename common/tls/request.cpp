@@ -9,7 +9,7 @@
 namespace hai {
 namespace {
 
-using Request = std::unique_ptr<X509_REQ, openssl::Free<X509_REQ_free>>;
+using Request = std::unique_ptr<X509_REQ, Free<X509_REQ_free>>;
 
 constexpr int kRsaBitsMin = 2'048;
 constexpr int kRsaBitsMax = 8'192;  // longer ones cost much to check, and are not safer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/ascii.h"
 #include "common/whole_number.h"
 #include "server/api/text_limits.h"
 
@@ -12,7 +13,6 @@ namespace {
 constexpr std::string_view kJob = "job ";
 constexpr std::string_view kOf = " of ";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // A job's title at the beginning of a text.
 struct Title {
   size_t number_end = 0;  // after "job 17"; 0 = there is none

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "common/free_with.h"
 #include "common/host_port.h"
 
 namespace hai {
@@ -13,13 +14,6 @@ namespace {
 constexpr size_t kBodyMax = 1024 * 1024;
 constexpr long kTimeoutMs = 5'000;
 
-template <auto free_it>
-struct Free {
-  template <typename Object>
-  void operator()(Object* object) const {
-    free_it(object);
-  }
-};
 using Handle = std::unique_ptr<CURL, Free<curl_easy_cleanup>>;
 using Headers = std::unique_ptr<curl_slist, Free<curl_slist_free_all>>;
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/auth/base64url.h"
+#include "server/auth/json_text.h"
 #include "server/auth/token.h"
 
 namespace hai {
@@ -34,11 +35,6 @@ Json object_in(std::string_view base64) {
   const std::optional<std::string> text = from_base64url(base64);
   Json json = text ? Json::parse(*text, nullptr, false) : Json();
   return json.is_object() ? json : Json();
-}
-
-std::string text_at(const Json& object, const std::string& name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 // Seconds since 1970, as tokens have times.

@@ -11,7 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/free_with.h"
 #include "server/auth/base64url.h"
+#include "server/auth/json_text.h"
 
 namespace hai {
 
@@ -30,13 +32,6 @@ std::string_view known_name(std::string_view algorithm) {
   return algorithm == "Ed25519" ? kEdwards : algorithm;
 }
 
-template <auto free_it>
-struct Free {
-  template <typename Object>
-  void operator()(Object* object) const {
-    free_it(object);
-  }
-};
 using Number = std::unique_ptr<BIGNUM, Free<BN_free>>;
 using Builder = std::unique_ptr<OSSL_PARAM_BLD, Free<OSSL_PARAM_BLD_free>>;
 using Params = std::unique_ptr<OSSL_PARAM, Free<OSSL_PARAM_free>>;
@@ -46,11 +41,6 @@ using EcSignature = std::unique_ptr<ECDSA_SIG, Free<ECDSA_SIG_free>>;
 
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
-}
-
-std::string text_at(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 Number number_of(const std::string& bytes) {

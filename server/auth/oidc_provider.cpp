@@ -7,6 +7,7 @@
 
 #include "common/text_check.h"
 #include "server/auth/base64url.h"
+#include "server/auth/json_text.h"
 
 namespace hai {
 
@@ -15,11 +16,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kWordMax = 200;  // of a stranger's text in an error of ours
-
-std::string text_at(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 int number_at(const Json& object, const char* name, int otherwise, int most) {
   const auto found = object.find(name);

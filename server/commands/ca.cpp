@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CaOptions {
   std::string folder;
   std::string out;  // "" = the folder
   std::vector<std::string> names;
@@ -38,7 +38,7 @@ Result<std::string> read(const fs::path& path) {
   return text.str();
 }
 
-Status init(const Options& options) {
+Status init(const CaOptions& options) {
   const AuthorityFolder folder(options.folder);
   RETURN_IF_ERROR(folder.make());
   const Result<KeyAndCertificate> made = make_authority();
@@ -49,7 +49,7 @@ Status init(const Options& options) {
   return ok();
 }
 
-Status issue(const Options& options) {
+Status issue(const CaOptions& options) {
   const Result<KeyAndCertificate> authority = AuthorityFolder(options.folder).read();
   RETURN_IF_ERROR(authority.status());
   const bool is_node = !options.node.empty();
@@ -65,7 +65,7 @@ Status issue(const Options& options) {
   return ok();
 }
 
-Status rotate(const Options& options) {
+Status rotate(const CaOptions& options) {
   const AuthorityFolder folder(options.folder);
   const Result<KeyAndCertificate> made = make_authority();
   RETURN_IF_ERROR(made.status());
@@ -77,7 +77,7 @@ Status rotate(const Options& options) {
   return ok();
 }
 
-Status retire(const Options& options) {
+Status retire(const CaOptions& options) {
   if (!options.nodes_have_renewed) {
     return failed_precondition(
         "nodes whose certificate is of the old CA would be shut out: say --nodes-have-renewed when "
@@ -108,7 +108,7 @@ void show_file(const fs::path& path, const std::string& text) {
   }
 }
 
-Status show(const Options& options) {
+Status show(const CaOptions& options) {
   std::error_code error;
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(options.folder, error)) {
@@ -125,7 +125,7 @@ Status show(const Options& options) {
   return ok();
 }
 
-Status run_verb(const std::string& verb, const Options& options) {
+Status run_verb(const std::string& verb, const CaOptions& options) {
   if (verb == "init") return init(options);
   if (verb == "rotate") return rotate(options);
   if (verb == "retire") return retire(options);
@@ -136,7 +136,7 @@ Status run_verb(const std::string& verb, const Options& options) {
   return issue(options);
 }
 
-void add_issue_options(CLI::App& app, Options& options) {
+void add_issue_options(CLI::App& app, CaOptions& options) {
   auto* server = app.add_option("--server", options.names,
                                 "DNS names and addresses by which a server is reached")
                      ->delimiter(',');
@@ -151,7 +151,7 @@ void add_issue_options(CLI::App& app, Options& options) {
 }  // namespace
 
 ServerCommand add_ca_command(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CaOptions>();
   CLI::App* ca = app.add_subcommand(
       "ca", "the certificate authority of a cluster, kept in a folder; needs no config");
   ca->require_subcommand(1);

@@ -18,13 +18,13 @@
 namespace hai {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   std::string format = "table";
   std::string user;  // "" = the system's, if root asks and there is one
 };
 
 // What the server sees is what its user sees.
-UnixUser server_user(const Options& options) {
+UnixUser server_user(const DoctorOptions& options) {
   const std::string name = options.user.empty() ? kSystemUser : options.user;
   Result<UnixUser> user = find_unix_user(name);
   if (::geteuid() == 0 && user.is_ok()) return std::move(user).value();
@@ -113,7 +113,7 @@ std::vector<DoctorCheck> checks_of(const ServerConfig& config, const std::string
   return checks;
 }
 
-int doctor(const std::string& path, const Options& options) {
+int doctor(const std::string& path, const DoctorOptions& options) {
   std::vector<Finding> findings;
   const Result<ServerConfig> config = read_server_config(path);
   if (config.is_ok()) {
@@ -134,7 +134,7 @@ int doctor(const std::string& path, const Options& options) {
 ServerCommand add_doctor_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "doctor", "look what of this server's setup is wrong, and say what to do; 1 if anything is");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DoctorOptions>();
   command->add_option("-o,--output", options->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

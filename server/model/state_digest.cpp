@@ -11,7 +11,7 @@ namespace hai {
 namespace {
 
 // Eight bytes at a time: the state may have a million jobs, and a server answers with it.
-struct Words {
+struct DigestWords {
   uint64_t hash = 0x9e3779b97f4a7c15ULL;
 
   void bytes(std::string_view text) {
@@ -32,7 +32,7 @@ struct Words {
     hash ^= hash >> 32;
   }
 };
-using Hasher = FieldHasher<Words>;
+using Hasher = FieldHasher<DigestWords>;
 
 template <typename Row>
 void add(Hasher& hasher, const Row& row) {
@@ -53,7 +53,7 @@ void add(Hasher& hasher, const std::map<Key, Value>& values) {
 }  // namespace
 
 uint64_t state_digest(const ClusterState& state) {
-  Words words;
+  DigestWords words;
   Hasher hasher{words};
   hasher.add_all(state.epoch(), state.last_seq(), state.last_job(), state.last_incident());
   int64_t unfinished = 0;

@@ -15,10 +15,6 @@ namespace {
 
 std::string job_holder(JobId id) { return fmt::format("job/{}", id.value); }
 
-std::string title(const Job& job) {
-  return fmt::format("job {} ({}) of {}", job.id.value, job.spec->name, job.user);
-}
-
 void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
                     std::vector<BlockingFact>& facts) {
   const User* user = state.find_user(job.user);

@@ -23,9 +23,9 @@ struct Way {
   std::vector<int> obstacles;
 };
 
-class Search {
+class BlockingSearch {
  public:
-  explicit Search(Hypothesis& hypothesis) : h_(hypothesis) {}
+  explicit BlockingSearch(Hypothesis& hypothesis) : h_(hypothesis) {}
 
   Blockade run() {
     for (int i = 0; h_.crossing_too_many() > 0 && i < count(); ++i) {
@@ -174,7 +174,7 @@ class Search {
 
 Blockade find_blockade(Hypothesis& hypothesis) {
   if (hypothesis.has_room() || hypothesis.can_make_room()) return {};
-  return Search(hypothesis).run();
+  return BlockingSearch(hypothesis).run();
 }
 
 void drop_needless_of_auto(const ClusterState& state, const Knobs& knobs, UnixTime now,

@@ -24,10 +24,6 @@ std::string nodes_of(const ClusterState& state, const Attempt& attempt) {
   return nodes_text(state, places);
 }
 
-std::string title(const Job& job) {
-  return fmt::format("job {} ({}) of {}", job.id.value, job.spec->name, job.user);
-}
-
 // To the second.
 std::string moment(UnixTime time) {
   return format_rfc3339(std::chrono::floor<std::chrono::seconds>(time)).substr(0, 19) + "Z";
@@ -68,6 +64,10 @@ std::string protection(const Knobs& knobs, const Hypothesis& hypothesis, const R
 }
 
 }  // namespace
+
+std::string title(const Job& job) {
+  return fmt::format("job {} ({}) of {}", job.id.value, job.spec->name, job.user);
+}
 
 std::string node_text(const Node& node) {
   if (node.liveness != Liveness::up) {

@@ -6,6 +6,8 @@
 
 namespace hai {
 
+// "job 17 (pretrain) of ann"
+std::string title(const Job& job);
 // "node-3 is draining: new cables (by ann)"
 std::string node_text(const Node& node);
 // Why a running job may not be interrupted for the one of the hypothesis, and until when.

@@ -8,7 +8,7 @@
 namespace hai {
 namespace {
 
-int64_t seconds_of(Duration duration) {
+int64_t whole_seconds_of(Duration duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
 }
 
@@ -16,13 +16,13 @@ int64_t seconds_of(Duration duration) {
 
 int feedback_class(const Knobs& knobs, int64_t gpu_seconds) {
   if (knobs.policy == Policy::fifo) return 0;
-  const int64_t base = std::max<int64_t>(1, seconds_of(knobs.feedback_base));
+  const int64_t base = std::max<int64_t>(1, whole_seconds_of(knobs.feedback_base));
   const uint64_t ratio = static_cast<uint64_t>(std::max<int64_t>(0, gpu_seconds) / base);
   return std::min(kClassMax, static_cast<int>(std::bit_width(ratio)));
 }
 
 int64_t class_end(const Knobs& knobs, int feedback_class) {
-  const int64_t base = std::max<int64_t>(1, seconds_of(knobs.feedback_base));
+  const int64_t base = std::max<int64_t>(1, whole_seconds_of(knobs.feedback_base));
   return base << std::clamp(feedback_class, 0, kClassMax);
 }
 
@@ -51,7 +51,7 @@ int gpus_of(const Attempt& attempt) {
 int64_t gpu_seconds_had(const Job& job, UnixTime now) {
   if (!job.has_live_attempt() || !job.attempt->running_at) return job.gpu_seconds;
   const Duration runs = std::max(Duration{0}, Duration(now - *job.attempt->running_at));
-  return job.gpu_seconds + gpus_of(*job.attempt) * seconds_of(runs);
+  return job.gpu_seconds + gpus_of(*job.attempt) * whole_seconds_of(runs);
 }
 
 Duration ran_for(const Job& job, UnixTime now) {

@@ -31,9 +31,9 @@ struct Option {
 
 enum class Measure { per_node, per_freed_node };
 
-class Search {
+class VictimSearch {
  public:
-  Search(const PreemptContext& context, const Demand& demand, const Requester& requester)
+  VictimSearch(const PreemptContext& context, const Demand& demand, const Requester& requester)
       : context_(context),
         capacity_(context.capacity),
         demand_(demand),
@@ -398,7 +398,7 @@ std::optional<Preemption> preempt(const PreemptContext& context, const Demand& d
   if (fails_for_all != nullptr) *fails_for_all = true;
   const int needed = context.running.needed_reach(context.capacity, demand);
   if (needed > VictimIndex::reach(requester)) return std::nullopt;
-  Search search(context, demand, requester);
+  VictimSearch search(context, demand, requester);
   auto found = search.run();
   if (fails_for_all != nullptr) *fails_for_all = search.fails_for_all();
   return found;

@@ -8,7 +8,7 @@ namespace hai {
 namespace {
 
 constexpr double kBinsPerDoubling = 4;
-constexpr Duration kShortest = 10min;  // what a job that has just begun is taken to have run
+constexpr Duration kShortestRunTime = 10min;  // what a job that has just begun is taken to have run
 
 double seconds_of(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
 Duration duration_of(double seconds) { return Duration(static_cast<int64_t>(seconds * 1e6)); }
@@ -72,7 +72,7 @@ Duration RunTimes::residual(const std::string& user, const std::string& group, i
     if (it != histograms_.end() && it->second.longer_than(ran) >= kEnough) return from(it->second);
   }
   if (all_.longer_than(ran) >= kEnough) return from(all_);
-  const double age = seconds_of(std::max(ran, kShortest));
+  const double age = seconds_of(std::max(ran, kShortestRunTime));
   return duration_of(age * rank / std::max(1.0 - rank, 0.01));
 }
 

@@ -5,15 +5,12 @@
 #include <set>
 
 #include "common/hostlist.h"
+#include "server/plan/blocking_text.h"
 
 namespace hai {
 namespace {
 
 constexpr int kRoundsMax = 200;
-
-std::string title(const Job& job) {
-  return fmt::format("job {} ({}) of {}", job.id.value, job.spec->name, job.user);
-}
 
 std::string why_leaves(const ClusterState& state, const Job& job) {
   const Attempt& attempt = *job.attempt;

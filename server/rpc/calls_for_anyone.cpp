@@ -50,9 +50,9 @@ Handler handler_of(Operations& operations,
   };
 }
 
-class Refused final : public grpc::ServerGenericBidiReactor {
+class RefusedCall final : public grpc::ServerGenericBidiReactor {
  public:
-  explicit Refused(const grpc::Status& why) { Finish(why); }
+  explicit RefusedCall(const grpc::Status& why) { Finish(why); }
   void OnDone() override { delete this; }
 };
 
@@ -206,7 +206,7 @@ grpc::ServerGenericBidiReactor* CallsForAnyone::CreateReactor(
     grpc::GenericCallbackServerContext* context) {
   const auto found = handlers_.find(context->method());
   if (found == handlers_.end()) {
-    return new Refused({grpc::StatusCode::UNIMPLEMENTED, "there is no such call"});
+    return new RefusedCall({grpc::StatusCode::UNIMPLEMENTED, "there is no such call"});
   }
   Caller caller = caller_of(*context);
   std::shared_ptr<void> reading;
@@ -220,7 +220,7 @@ grpc::ServerGenericBidiReactor* CallsForAnyone::CreateReactor(
       note(site_, context->peer(), name, caller, {}, status);
     }
     add_standing(site_.standing, *context, answer);
-    return new Refused(answer);
+    return new RefusedCall(answer);
   }
   auto call = std::make_shared<Call>(site_, *context, found->second, std::move(caller));
   call->begin(std::move(reading));

@@ -5,10 +5,8 @@
 namespace hai {
 namespace {
 
-constexpr int kOldestVersion = 150'000;
-
 // A name or a text for SQL; those come from people.
-std::string quoted(std::string_view text, char mark) {
+std::string sql_quoted(std::string_view text, char mark) {
   std::string out(1, mark);
   for (const char c : text) {
     if (c == mark) out += mark;
@@ -30,7 +28,7 @@ std::string administrator_of(const LocalDatabase& database, const std::string& n
 
 bool is_there(PgSession& session, const char* table, const char* column, const std::string& name) {
   const std::string sql =
-      fmt::format("SELECT 1 FROM {} WHERE {} = {}", table, column, quoted(name, '\''));
+      fmt::format("SELECT 1 FROM {} WHERE {} = {}", table, column, sql_quoted(name, '\''));
   return session.run(sql).size() > 0;
 }
 
@@ -67,7 +65,7 @@ Result<DatabaseFacts> look_at_database(const std::string& conninfo) {
 Status mark_database(const std::string& conninfo, const ClusterMark& mark) {
   PgSession session(options_for(conninfo));
   try {
-    session.run("COMMENT ON TABLE schema_migration IS " + quoted(format_mark(mark), '\''));
+    session.run("COMMENT ON TABLE schema_migration IS " + sql_quoted(format_mark(mark), '\''));
     return ok();
   } catch (const PgError& error) {
     return unavailable("postgres: {}", error.what());
@@ -96,7 +94,7 @@ Result<DatabaseFacts> look_at_local(const LocalDatabase& database) {
 
 Status make_local(const LocalDatabase& database) {
   PgSession session(options_for(administrator_of(database, "postgres")));
-  const std::string role = quoted(database.role, '"');
+  const std::string role = sql_quoted(database.role, '"');
   try {
     if (!is_there(session, "pg_roles", "rolname", database.role)) {
       session.run(fmt::format("CREATE ROLE {} LOGIN", role));
@@ -106,7 +104,7 @@ Status make_local(const LocalDatabase& database) {
     session.run(
         fmt::format("CREATE DATABASE {} OWNER {} TEMPLATE template0 ENCODING 'UTF8' "
                     "LC_COLLATE 'C' LC_CTYPE 'C'",
-                    quoted(database.name, '"'), role));
+                    sql_quoted(database.name, '"'), role));
     return ok();
   } catch (const PgError& error) {
     return unavailable("postgres: {}", error.what());

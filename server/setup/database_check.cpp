@@ -2,13 +2,12 @@
 
 #include "common/doctor/judge.h"
 #include "common/doctor/look.h"
+#include "server/setup/cluster_database.h"
 #include "server/store/migrations.h"
 #include "server/store/pg_session.h"
 
 namespace hai {
 namespace {
-
-constexpr int kOldestVersion = 150'000;
 
 DatabaseHealth ask(PgSession& session) {
   const UnixTime before = clock_now();

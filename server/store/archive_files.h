@@ -16,6 +16,8 @@
 
 namespace hai {
 
+inline Status data_loss(std::string text) { return Status(Code::data_loss, std::move(text)); }
+
 struct ArchiveFile {
   std::string path;
   int64_t first_seq = 0;

@@ -22,8 +22,6 @@ const PgStatement& jobs_statement() {
   return statement;
 }
 
-Status data_loss(std::string text) { return Status(Code::data_loss, std::move(text)); }
-
 // Also gathers which jobs ended.
 Status write_events(PgSession& session, const PartRequest& request, ArchivePart& part) {
   const ArchivedFile& file = part.events;

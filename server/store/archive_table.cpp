@@ -7,9 +7,9 @@ namespace hai {
 namespace {
 
 // Beside the one of migrate.cpp.
-constexpr const char* kLock = "SELECT pg_try_advisory_lock(68656973, 2027)::integer";
+constexpr const char* kArchiveLock = "SELECT pg_try_advisory_lock(68656973, 2027)::integer";
 
-constexpr PgStatement kRecord{
+constexpr PgStatement kRecordArchive{
     "archive_record",
     "INSERT INTO archive (id, first_seq, last_seq, jobs, file, sha256, archived_at)"
     " SELECT coalesce((SELECT max(id) FROM archive), 0) + f.number, f.first_seq, f.last_seq, "
@@ -30,7 +30,7 @@ constexpr PgStatement kDeleteEvents{
 
 }  // namespace
 
-bool lock_archive(PgSession& session) { return session.run(kLock).integer(0, 0) == 1; }
+bool lock_archive(PgSession& session) { return session.run(kArchiveLock).integer(0, 0) == 1; }
 
 int64_t last_event_before(PgSession& session, UnixTime time, int64_t last_seq) {
   std::string text;
@@ -60,7 +60,7 @@ void record_files(PgSession& session, const std::vector<ArchivedFile>& files) {
     sums.add(file.sha256);
   }
   session.run("SET synchronous_commit = on");
-  session.call(kRecord,
+  session.call(kRecordArchive,
                {numbers.take(), first.take(), last.take(), jobs.take(), names.take(), sums.take()});
   session.run("SET synchronous_commit = off");
 }

@@ -13,9 +13,7 @@
 namespace hai {
 namespace {
 
-constexpr int kPage = 5'000;
-
-Status data_loss(std::string text) { return Status(Code::data_loss, std::move(text)); }
+constexpr int kArchivePage = 5'000;
 
 struct Span {
   int64_t first = 0;
@@ -113,7 +111,7 @@ Status AuditArchiver::copy(AuditPart& part, AuditChain& chain, const std::string
   if (!writer.is_ok()) return writer.status();
   const int64_t last = part.file.last_seq;
   for (int64_t seq = part.file.first_seq; seq <= last;) {
-    const int limit = static_cast<int>(std::min<int64_t>(kPage, last - seq + 1));
+    const int limit = static_cast<int>(std::min<int64_t>(kArchivePage, last - seq + 1));
     const std::vector<AuditRow> page = audit_page(session_, seq - 1, limit);
     if (page.empty()) break;
     for (const AuditRow& row : page) {

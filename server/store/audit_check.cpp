@@ -13,7 +13,7 @@
 namespace hai {
 namespace {
 
-constexpr int kPage = 10'000;
+constexpr int kCheckPage = 10'000;
 
 // Keeps the first of several sentences.
 void keep_first(std::string& kept, std::string sentence) {
@@ -132,7 +132,7 @@ void check_audit(PgSession& session, const std::string& archive_dir, LedgerRepor
   std::string wrong;
   int64_t after = 0;
   for (;;) {
-    const std::vector<AuditRow> page = audit_page(session, after, kPage);
+    const std::vector<AuditRow> page = audit_page(session, after, kCheckPage);
     for (const AuditRow& row : page) {
       entries.see(row.entry);
       if (row.seq > anchor.seq) {
@@ -143,7 +143,7 @@ void check_audit(PgSession& session, const std::string& archive_dir, LedgerRepor
                                       row.seq));
       }
     }
-    if (page.size() < kPage) break;
+    if (page.size() < kCheckPage) break;
     after = page.back().seq;
   }
   if (chain.rows() == 0 && anchor.seq > 0) {

@@ -11,12 +11,12 @@ namespace hai {
 namespace {
 
 // One append and one look at the export are under way at a time.
-constexpr size_t kQueueMax = 4;
-constexpr Duration kLimit = 5s;
+constexpr size_t kAuditQueueMax = 4;
+constexpr Duration kAuditLimit = 5s;
 constexpr Duration kLookPeriod = 1s;
 
 // "hai" and "aud": numbers that nobody else locks in this database (migrate.cpp has another).
-constexpr const char* kLock = "SELECT pg_advisory_xact_lock(68656973, 6175646)";
+constexpr const char* kAuditLock = "SELECT pg_advisory_xact_lock(68656973, 6175646)";
 
 constexpr PgStatement kLast{
     "audit_last",
@@ -104,7 +104,7 @@ std::vector<AuditRow> append_audit(PgSession& session, const std::vector<AuditEn
 }
 
 std::vector<AuditRow> add_audit(PgSession& session, const std::vector<AuditEntry>& entries) {
-  session.run(kLock);
+  session.run(kAuditLock);
   auto [seq, hash] = last_audit_mark(session);
   std::vector<AuditRow> rows;
   PgArray seqs, ats, hashes;
@@ -163,7 +163,7 @@ struct PgAuditLog::Impl {
   Impl(Loop& used_loop, std::string conninfo, const AuditExportOptions& options)
       : loop(used_loop),
         exported(options),
-        worker(loop, {.conninfo = std::move(conninfo)}, kQueueMax) {
+        worker(loop, {.conninfo = std::move(conninfo)}, kAuditQueueMax) {
     if (exported.has_places()) look_after(Duration(0));
   }
   ~Impl() { loop.cancel(timer); }
@@ -184,7 +184,7 @@ struct PgAuditLog::Impl {
           return ok();
         },
         [this, has_more](const Status&) { look_after(*has_more ? Duration(0) : kLookPeriod); },
-        kLimit);
+        kAuditLimit);
   }
 };
 
@@ -198,7 +198,7 @@ void PgAuditLog::append(std::vector<AuditEntry> entries, std::function<void(Stat
         impl->exported.written(append_audit(session, entries));
         return ok();
       },
-      std::move(done), kLimit);
+      std::move(done), kAuditLimit);
 }
 
 std::map<std::string, int64_t> PgAuditLog::not_exported() const {

@@ -6,7 +6,7 @@
 namespace hai {
 namespace {
 
-constexpr PgStatement kRecord{
+constexpr PgStatement kRecordAuditPart{
     "audit_part_record",
     "INSERT INTO audit_archive (first_seq, last_seq, last_at, last_hash, file, sha256, archived_at)"
     " VALUES ($1::bigint, $2::bigint, $3::timestamptz, $4, $5, $6, now())"
@@ -62,8 +62,8 @@ void record_audit_part(PgSession& session, const AuditPart& part) {
   append_time(last_at, part.last_at);
   session.run("BEGIN; SET LOCAL synchronous_commit = on");
   const PgResult recorded = session.call(
-      kRecord, {std::to_string(part.file.first_seq), std::to_string(part.file.last_seq), last_at,
-                part.last_hash, part.file.name, part.file.sha256});
+      kRecordAuditPart, {std::to_string(part.file.first_seq), std::to_string(part.file.last_seq),
+                         last_at, part.last_hash, part.file.name, part.file.sha256});
   session.call(kDelete, {std::to_string(part.file.last_seq)});
   // Last, because the servers' appends wait from here on.
   add_audit(session, {entry_of_part(part, unix_micros(recorded.integer(0, 0)))});

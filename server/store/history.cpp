@@ -9,8 +9,8 @@ namespace hai {
 namespace {
 
 // Each waits for those before it; whoever comes when so many wait is better told at once.
-constexpr size_t kQueueMax = 256;
-constexpr Duration kLimit = 20s;
+constexpr size_t kReadQueueMax = 256;
+constexpr Duration kReadLimit = 20s;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ struct PgHistory::Impl {
   PgWorker worker;
 
   Impl(Loop& loop, std::string conninfo)
-      : worker(loop, {.conninfo = std::move(conninfo), .plan_cache_mode = "auto"}, kQueueMax) {}
+      : worker(loop, {.conninfo = std::move(conninfo), .plan_cache_mode = "auto"}, kReadQueueMax) {}
 
   template <typename T>
   void ask(std::function<Result<T>(PgSession&)> question, std::function<void(Result<T>)> done) {
@@ -48,7 +48,7 @@ struct PgHistory::Impl {
         [found, done = std::move(done)](Status status) {
           done(status.is_ok() ? Result<T>(std::move(**found)) : Result<T>(std::move(status)));
         },
-        kLimit);
+        kReadLimit);
   }
 };
 

@@ -7,7 +7,7 @@ namespace hai {
 namespace {
 
 // "hai" and the year the table was made: any number that nobody else locks in this database.
-constexpr const char* kLock = "SELECT pg_advisory_xact_lock(68656973, 2026)";
+constexpr const char* kMigrationLock = "SELECT pg_advisory_xact_lock(68656973, 2026)";
 
 int64_t version_of(PgSession& session) {
   PgResult result = session.run("SELECT coalesce(max(version), 0) FROM schema_migration");
@@ -16,7 +16,7 @@ int64_t version_of(PgSession& session) {
 
 void create_table(PgSession& session) {
   session.run("BEGIN");
-  session.run(kLock);
+  session.run(kMigrationLock);
   session.run(
       "CREATE TABLE IF NOT EXISTS schema_migration (version bigint PRIMARY KEY, name text NOT NULL,"
       " applied_at timestamptz NOT NULL DEFAULT now())");
@@ -26,7 +26,7 @@ void create_table(PgSession& session) {
 // Another server may have applied it while this one waited for the lock.
 void apply(PgSession& session, const Migration& migration) {
   session.run("BEGIN");
-  session.run(kLock);
+  session.run(kMigrationLock);
   if (version_of(session) < migration.version) {
     session.run(migration.sql);
     session.run(fmt::format("INSERT INTO schema_migration (version, name) VALUES ({}, '{}')",

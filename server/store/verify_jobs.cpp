@@ -6,14 +6,14 @@
 namespace hai {
 namespace {
 
-const PgStatement& jobs_statement() {
+const PgStatement& verified_jobs_statement() {
   static const std::string sql =
       fmt::format("SELECT {}, {} FROM job WHERE id = ANY($1::bigint[]) ORDER BY id",
                   select_list<JobRow>(), copies_list<JobRow>());
   static const PgStatement statement{"verify_jobs", sql.c_str()};
   return statement;
 }
-const PgStatement& attempts_statement() {
+const PgStatement& verified_attempts_statement() {
   static const std::string sql = fmt::format(
       "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
       " JOIN attempt a ON a.job = k.job AND a.number = k.number",
@@ -22,7 +22,7 @@ const PgStatement& attempts_statement() {
   return statement;
 }
 
-const PgStatement& ranks_statement() {
+const PgStatement& verified_ranks_statement() {
   static const std::string sql = fmt::format(
       "SELECT {} FROM unnest($1::bigint[], $2::integer[]) AS k(job, number)"
       " JOIN rank r ON r.job = k.job AND r.attempt = k.number ORDER BY r.job, r.attempt, r.rank",
@@ -45,11 +45,11 @@ std::map<AttemptKey, Attempt> load_attempts_of(PgSession& session,
   PgArray numbers;
   for (const auto& [job, number] : keys) jobs.add(job), numbers.add(number);
   const std::vector<std::string> params{jobs.take(), numbers.take()};
-  PgResult rows = session.call(attempts_statement(), params);
+  PgResult rows = session.call(verified_attempts_statement(), params);
   for (AttemptRow& row : read_rows<AttemptRow>(rows)) {
     attempts.emplace(AttemptKey{row.job, row.attempt.number}, std::move(row.attempt));
   }
-  for (RankRow& rank : read_rows<RankRow>(session.call(ranks_statement(), params))) {
+  for (RankRow& rank : read_rows<RankRow>(session.call(verified_ranks_statement(), params))) {
     const auto found = attempts.find({rank.job, rank.attempt});
     if (found != attempts.end()) add_rank(std::move(rank), found->second);
   }
@@ -82,7 +82,7 @@ void JobCheck::count(const Attempt& attempt) {
 void JobCheck::check_jobs() {
   PgArray ids;
   for (const auto& [id, job] : jobs_) ids.add(id);
-  PgResult rows = session_.call(jobs_statement(), {ids.take()});
+  PgResult rows = session_.call(verified_jobs_statement(), {ids.take()});
   std::map<JobId, Job> found;
   std::vector<AttemptKey> keys;
   for (int row = 0; row < rows.size(); ++row) {

@@ -13,7 +13,7 @@
 namespace hai {
 namespace {
 
-constexpr size_t kFinishedKept = 100;  // a log may have millions
+constexpr size_t kFinishedPassesKept = 100;  // a log may have millions
 
 // What a plan is about, to tell two plans apart and to find the one that a log has.
 std::set<std::string> items_of(const Plan& plan) {
@@ -168,8 +168,8 @@ Status PassCheck::apply_as_recorded(std::span<const Event> events) {
 
 void PassCheck::end_turn() {
   scratch_.take_touched();
-  scratch_.evict_finished(kFinishedKept);
-  state_.evict_finished(kFinishedKept);
+  scratch_.evict_finished(kFinishedPassesKept);
+  state_.evict_finished(kFinishedPassesKept);
 }
 
 void PassCheck::note_turns(UnixTime now, int64_t seq) {

@@ -6,18 +6,14 @@
 #include <cmath>
 
 #include "sim/trace/csv_reader.h"
+#include "sim/trace/seconds.h"
 
 namespace hai {
 namespace {
 
 enum Column { kNode, kStart, kEnd, kLevel, kClass, kDescription };
-constexpr double kSecondsMax = 10.0 * 365 * 86'400;
 constexpr Duration kDay = 24h;
 constexpr Duration kShortest = 1s;
-
-Duration of_seconds(double seconds) {
-  return Duration(static_cast<int64_t>(std::llround(seconds * 1e6)));
-}
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/check.h"
+#include "sim/trace/seconds.h"
 
 namespace hai {
 namespace {
@@ -11,7 +12,6 @@ constexpr double kMicrosOfHour = 3.6e9;
 constexpr Duration kSlowdownFloor = 10s;
 constexpr Duration kShortJob = 1h;
 
-double seconds(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 }  // namespace

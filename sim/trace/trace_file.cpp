@@ -7,17 +7,13 @@
 #include <set>
 
 #include "sim/trace/csv_reader.h"
+#include "sim/trace/seconds.h"
 
 namespace hai {
 namespace {
 
 enum Column { kJobId, kSubmit, kGpus, kDuration, kUser, kVc };
-constexpr double kSecondsMax = 10.0 * 365 * 86'400;
 constexpr double kGpusMax = 1'000'000;
-
-Duration of_seconds(double seconds) {
-  return Duration(static_cast<int64_t>(std::llround(seconds * 1e6)));
-}
 
 // Users of the trace under names that the server takes.
 class Users {

@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/trace/seconds.h"
+
 namespace hai {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double seconds(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
 
 Json quantiles(const Distribution& distribution) {
   return {{"mean", distribution.mean},

@@ -3,16 +3,14 @@
 #include <algorithm>
 
 #include "server/control/health/decide_health.h"
+#include "sim/trace/seconds.h"
 #include "sim/year/year_workload.h"
 
 namespace hai {
 namespace {
 
-constexpr int kLongJob = 0;
 // A fault and an end that is further away than this have nothing to do with each other.
 constexpr Duration kEndsWithin = 30min;
-
-double seconds(Duration duration) { return static_cast<double>(duration.count()) / 1e6; }
 
 NodeUseKind use_of(const Node& node, const ClusterState& state) {
   bool is_validated = false;

@@ -9,7 +9,6 @@ namespace {
 
 constexpr double kShortestHours = 1;
 constexpr double kLongestHours = 72;
-constexpr int kLongJob = 0;
 
 struct Size {
   int nodes = 1;

@@ -15,6 +15,7 @@ struct YearJobs {
   double days = 0;
 };
 inline constexpr int kYearUsers = 8;
+inline constexpr int kLongJob = 0;  // the job that runs all the time
 
 // How they save and restart.
 JobModel year_job_model(uint64_t seed, int job);

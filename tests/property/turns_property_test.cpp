@@ -13,13 +13,13 @@
 namespace hai::test {
 namespace {
 
-constexpr uint64_t kSeeds = 2'000;
+constexpr uint64_t kTurnSeeds = 2'000;
 
 // Calls see(cluster, item, victim job) with everybody who has to leave for one of his own level.
 template <typename See>
 int for_each_own_level_victim(See&& see) {
   int found = 0;
-  for (uint64_t seed = 1; seed <= kSeeds && !::testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= kTurnSeeds && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const Cluster c = random_cluster(seed, {.turns = true});
     std::set<JobId> asked;  // Whoever leaves for one costs the next one nothing.
@@ -82,7 +82,7 @@ TEST(OwnLevel, NobodyIsInterruptedForNothing) {
 TEST(OwnLevel, AHigherBudgetNeverHurts) {
   int found = 0;
   int cheaper_before = 0;
-  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= kTurnSeeds && !HasFailure(); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Cluster c = random_cluster(seed, {.turns = true});
     TimeSharingPlanner planner(VictimChoice::least_lost_work);

@@ -16,7 +16,7 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr size_t kBacklogBytesMax = 4u << 20;
+constexpr size_t kHostBacklogBytesMax = 4u << 20;
 
 int number_of(const std::string& text) { return std::atoi(text.c_str()); }
 
@@ -73,7 +73,7 @@ std::vector<pollfd> BatchHost::wanted_polls() const {
   bool is_full = false;
   for (const Client& client : clients_) {
     const size_t backlog = client.channel.backlog();
-    is_full = is_full || backlog > kBacklogBytesMax;
+    is_full = is_full || backlog > kHostBacklogBytesMax;
     const short events = static_cast<short>(POLLIN | (backlog > 0 ? POLLOUT : 0));
     polls.push_back({client.channel.fd(), events, 0});
   }

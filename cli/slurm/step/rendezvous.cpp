@@ -24,7 +24,7 @@
 namespace hai::cli::slurm {
 namespace {
 
-constexpr size_t kLineBytesMax = 1'024;
+constexpr size_t kGreetingBytesMax = 1'024;
 constexpr size_t kGuidedMax = 512;             // strangers may come, too
 constexpr auto kProofTimeout = timeval{2, 0};  // a stranger that says nothing must not hold us up
 
@@ -56,7 +56,7 @@ bool write_line(int fd, const std::string& line) {
 std::optional<std::string> read_line(int fd) {
   std::string line;
   char c = 0;
-  while (line.size() < kLineBytesMax && ::recv(fd, &c, 1, 0) == 1) {
+  while (line.size() < kGreetingBytesMax && ::recv(fd, &c, 1, 0) == 1) {
     if (c == '\n') return line;
     line += c;
   }

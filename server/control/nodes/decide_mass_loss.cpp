@@ -11,7 +11,7 @@ namespace hai {
 namespace {
 
 // In a small cluster one node is already more than any share of it.
-constexpr int kNodesMin = 3;
+constexpr int kLostNodesMin = 3;
 
 bool is_silent(const Knobs& knobs, const Sessions& sessions, const Node& node, MonoTime now) {
   return node.liveness == Liveness::suspect &&
@@ -40,7 +40,7 @@ std::optional<Loss> find_loss(const Decision& decision, const std::vector<NodeId
     if (count >= 2 && count == size_of_leaf[leaf]) leaves.push_back(leaf);
   }
   const int count = static_cast<int>(silent.size());
-  const int limit = std::max(kNodesMin, not_down * decision.knobs().mass_loss_permille / 1000);
+  const int limit = std::max(kLostNodesMin, not_down * decision.knobs().mass_loss_permille / 1000);
   if (count < limit && leaves.empty()) return std::nullopt;
   const std::string nodes = fmt::format("{} of {} nodes fell silent at once", count, not_down);
   if (leaves.size() == 1 && count == silent_of_leaf[leaves[0]]) {

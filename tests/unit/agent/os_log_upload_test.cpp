@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr int64_t kPlenty = 1 << 30;
-const UnixTime kNow = unix_micros(1'795'161'600'000'000);
+const UnixTime kUploadTime = unix_micros(1'795'161'600'000'000);
 
 class UploadTest : public StoreTest {
  protected:
@@ -30,9 +30,9 @@ class UploadTest : public StoreTest {
     std::filesystem::create_directories(log_directory(data_dir(), key));
     return LogSpool::open(log_directory(data_dir(), key), limits).value();
   }
-  void say(LogSpool& spool, const std::string& text) { spool.append(source_, text, kNow); }
+  void say(LogSpool& spool, const std::string& text) { spool.append(source_, text, kUploadTime); }
   UploadResult pass(LogUpload& upload, bool is_live, Duration at, int64_t bytes = kPlenty) {
-    return upload.pass({{key_, "ann", is_live}}, bytes, MonoTime{} + at, kNow);
+    return upload.pass({{key_, "ann", is_live}}, bytes, MonoTime{} + at, kUploadTime);
   }
   std::string stored(const RankKey& key) {
     std::string text;
@@ -92,7 +92,7 @@ TEST_F(UploadTest, GoesOnWithTheNextFileAndOverWhatWasRotatedAway) {
   const RankKey late{.job = JobId{9}, .attempt = 1, .rank = 0};
   LogSpool other = spool(late, {.total_bytes_max = 4000, .file_bytes_max = 1000});
   for (int i = 0; i < 40; ++i) say(other, std::string(200, 'y') + "\n");
-  upload.pass({{late, "ann", false}}, kPlenty, MonoTime{} + 2000s, kNow);
+  upload.pass({{late, "ann", false}}, kPlenty, MonoTime{} + 2000s, kUploadTime);
   EXPECT_GT(read(late, 0).value().part.offset, 0);
   EXPECT_EQ(stored(late), written(late));
 }
@@ -128,7 +128,8 @@ TEST_F(UploadTest, SendsNoMoreThanItMayAndServesAllInTurn) {
   }
   LogUpload upload(options());
   for (int second = 0; second < 13; ++second) {
-    const UploadResult result = upload.pass(ranks, 3000, MonoTime{} + 100s + second * 1s, kNow);
+    const UploadResult result =
+        upload.pass(ranks, 3000, MonoTime{} + 100s + second * 1s, kUploadTime);
     EXPECT_LE(result.bytes, 3000);
     EXPECT_EQ(result.is_all, second >= 12) << second;
   }
@@ -149,8 +150,8 @@ TEST_F(UploadTest, AStoreThatIsAwayIsSaidAndCaughtUpWith) {
   EXPECT_EQ(stored(key_), written(key_));
   // Looked at even if nobody needs it.
   std::filesystem::remove_all(root_);
-  EXPECT_FALSE(upload.pass({}, kPlenty, MonoTime{} + 110s, kNow).has_looked);
-  EXPECT_FALSE(upload.pass({}, kPlenty, MonoTime{} + 161s, kNow).status.is_ok());
+  EXPECT_FALSE(upload.pass({}, kPlenty, MonoTime{} + 110s, kUploadTime).has_looked);
+  EXPECT_FALSE(upload.pass({}, kPlenty, MonoTime{} + 161s, kUploadTime).status.is_ok());
 }
 
 TEST_F(UploadTest, ALinkInPlaceOfALogIsNotRead) {

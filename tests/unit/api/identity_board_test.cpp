@@ -7,7 +7,7 @@
 namespace hai::test {
 namespace {
 
-struct World {
+struct IdentityWorld {
   Cluster c = cluster(nodes(1, gpus(8)));
   IdentityBoard board;
 
@@ -27,7 +27,7 @@ NodeIdentitySet revoked(const std::string& node, int64_t at) {
 }
 
 TEST(IdentityBoard, BelievesWhatBeginsAfterTheRevocationOnly) {
-  World w;
+  IdentityWorld w;
   EXPECT_TRUE(w.believes("node-1", 0)) << "nothing is known of it";
   EXPECT_TRUE(w.tell(revoked("node-1", 5'500'000)));
   EXPECT_FALSE(w.believes("node-1", 5'000'000));
@@ -37,7 +37,7 @@ TEST(IdentityBoard, BelievesWhatBeginsAfterTheRevocationOnly) {
 }
 
 TEST(IdentityBoard, KnowsOfRevocationsBeforeItsLeaderCame) {
-  World w;
+  IdentityWorld w;
   w.c.emit(revoked("node-1", 5'000'000));
   EXPECT_TRUE(w.believes("node-1", 0));
   EXPECT_TRUE(w.tell(EpochStarted{Epoch{2}}));
@@ -45,7 +45,7 @@ TEST(IdentityBoard, KnowsOfRevocationsBeforeItsLeaderCame) {
 }
 
 TEST(IdentityBoard, DoesNothingForOtherEvents) {
-  World w;
+  IdentityWorld w;
   EXPECT_FALSE(w.tell(NodeIdentitySet{.identity = {.node = "node-1", .serial = "1"}}));
   EXPECT_FALSE(w.tell(UserSet{{.name = "ann"}}));
 }

@@ -11,7 +11,7 @@ namespace hai::test {
 namespace {
 
 using ::testing::HasSubstr;
-using Got = Result<SignInDesk::Session>;
+using GotSession = Result<SignInDesk::Session>;
 
 const Caller kServer{.is_server = true};
 
@@ -24,9 +24,9 @@ class SignInTest : public ::testing::Test {
     w.run(1s);
     ASSERT_TRUE(reply && reply->is_ok()) << reply->status().message();
   }
-  Got open(Person person) {
-    std::optional<Got> got;
-    desk.open(std::move(person), [&](Got result) { got = std::move(result); });
+  GotSession open(Person person) {
+    std::optional<GotSession> got;
+    desk.open(std::move(person), [&](GotSession result) { got = std::move(result); });
     w.run(1s);
     CHECK(got.has_value());
     return *got;
@@ -67,7 +67,7 @@ TEST_F(SignInTest, WhoIsNotActiveStaysOut) {
     user.groups = {"vision"};
     return user;
   };
-  const Got got = open({.user = "bob", .account = joins, .may_be_new = true});
+  const GotSession got = open({.user = "bob", .account = joins, .may_be_new = true});
   EXPECT_EQ(got.status().code(), Code::permission_denied);
   EXPECT_TRUE(user("bob").groups.empty()) << "and nothing of him has changed";
   EXPECT_TRUE(sessions_of("bob").empty());
@@ -86,7 +86,7 @@ TEST_F(SignInTest, ATokenThatOnlyReadsEndsNoOtherSessions) {
   for (int i = 1; i < kMost; ++i) ASSERT_TRUE(open({.user = "olga"}).is_ok());
   EXPECT_EQ(sessions_of("olga"), (std::map<TokenScope, int>{{TokenScope::admin, kMost}}))
       << "those that may do less make room";
-  const Got refused = open({.user = "olga", .scope = TokenScope::read});
+  const GotSession refused = open({.user = "olga", .scope = TokenScope::read});
   EXPECT_EQ(refused.status().code(), Code::resource_exhausted);
   EXPECT_THAT(refused.status().message(), HasSubstr("hai token revoke"));
   EXPECT_TRUE(open({.user = "olga", .scope = TokenScope::operate}).is_ok())
@@ -104,7 +104,7 @@ TEST_F(SignInTest, UndoesNothingThatHappensMeanwhile) {
     user.groups = {"vision"};
     return user;
   };
-  std::optional<Got> signed_in;
+  std::optional<GotSession> signed_in;
   std::optional<Result<User>> demoted;
   accounts.run(
       kServer, "bob",
@@ -114,7 +114,7 @@ TEST_F(SignInTest, UndoesNothingThatHappensMeanwhile) {
         return Result<std::optional<User>>(std::optional(less));
       },
       [&](Result<User> got) { demoted = std::move(got); });
-  desk.open({.user = "bob", .account = joins}, [&](Got got) { signed_in = std::move(got); });
+  desk.open({.user = "bob", .account = joins}, [&](GotSession got) { signed_in = std::move(got); });
   w.run(1s);
   ASSERT_TRUE(demoted && demoted->is_ok() && signed_in && signed_in->is_ok());
   EXPECT_EQ(signed_in->value().role, Role::user);

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int64_t kNow = 1'795'176'000'000'000;
+constexpr int64_t kTopTime = 1'795'176'000'000'000;
 constexpr int64_t kMinute = 60'000'000;
 
 v1::Job job(int64_t id, const std::string& name, const std::string& state,
@@ -29,9 +29,9 @@ v1::Job job(int64_t id, const std::string& name, const std::string& state,
   job.set_priority("normal");
   job.set_state(state);
   job.set_node_count(2);
-  job.set_submitted_at_us(kNow - 10 * kMinute);
+  job.set_submitted_at_us(kTopTime - 10 * kMinute);
   if (state == "running") {
-    job.set_started_at_us(kNow - 5 * kMinute);
+    job.set_started_at_us(kTopTime - 5 * kMinute);
     job.set_attempt_state("running");
   }
   return job;
@@ -90,7 +90,7 @@ struct Screen {
   Size size;
 
   std::vector<std::string> lines() {
-    return text_of(make_frame(data, view, detail, {.now = unix_micros(kNow), .size = size}));
+    return text_of(make_frame(data, view, detail, {.now = unix_micros(kTopTime), .size = size}));
   }
   std::string text() {
     std::string text;
@@ -303,14 +303,14 @@ TEST(TopView, KeysThatQuit) {
 TEST(TopData, EndedJobsAreSeenForAWhile) {
   Data data;
   v1::Job ended = job(1, "llm", "succeeded");
-  ended.set_ended_at_us(kNow);
+  ended.set_ended_at_us(kTopTime);
   data.apply({.jobs = {ended, job(2, "gone", "queued")}});
   data.apply({.has_all_jobs = true});
   EXPECT_TRUE(data.jobs.contains(1));
   EXPECT_FALSE(data.jobs.contains(2));
-  data.forget_ended(unix_micros(kNow + 30'000'000));
+  data.forget_ended(unix_micros(kTopTime + 30'000'000));
   EXPECT_TRUE(data.jobs.contains(1));
-  data.forget_ended(unix_micros(kNow + 120'000'000));
+  data.forget_ended(unix_micros(kTopTime + 120'000'000));
   EXPECT_TRUE(data.jobs.empty());
 }
 

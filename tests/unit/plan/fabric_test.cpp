@@ -6,7 +6,7 @@ namespace hai::test {
 namespace {
 
 // pod-1: leaves of 2 and 2 nodes (1–2, 3–4); pod-2: leaves of 3 and 3 (5–7, 8–10).
-Cluster two_pods() {
+Cluster two_training_pods() {
   return cluster(nodes(2, gpus(8)).leaf("pod-1/leaf-1"), nodes(2, gpus(8)).leaf("pod-1/leaf-2"),
                  nodes(3, gpus(8)).leaf("pod-2/leaf-1"), nodes(3, gpus(8)).leaf("pod-2/leaf-2"));
 }
@@ -18,33 +18,33 @@ std::string place_of(Cluster c, const JobBuilder& builder) {
 }
 
 TEST(Fabric, TheTightestLeafFirst) {
-  EXPECT_EQ(place_of(two_pods(), job("j").nodes(2)), "node-1,node-2");
+  EXPECT_EQ(place_of(two_training_pods(), job("j").nodes(2)), "node-1,node-2");
 }
 
 TEST(Fabric, TheSmallestPodThatHoldsItBeforeTwo) {
-  EXPECT_EQ(place_of(two_pods(), job("j").nodes(4)), "node-1,node-2,node-3,node-4");
-  EXPECT_EQ(place_of(two_pods(), job("j").nodes(5)), "node-5,node-6,node-7,node-8,node-9");
+  EXPECT_EQ(place_of(two_training_pods(), job("j").nodes(4)), "node-1,node-2,node-3,node-4");
+  EXPECT_EQ(place_of(two_training_pods(), job("j").nodes(5)), "node-5,node-6,node-7,node-8,node-9");
 }
 
 TEST(Fabric, APodWithFewerFreeNodesIsTighter) {
-  Cluster c = two_pods();
+  Cluster c = two_training_pods();
   c.run(job("a").nodes(2), {"node-5", "node-6"});
   c.run(job("b").nodes(1), {"node-8"});
   EXPECT_EQ(place_of(c, job("j").nodes(3)), "node-7,node-9,node-10");
 }
 
 TEST(Fabric, WholePodsFirstThenTheBestFittingRest) {
-  EXPECT_EQ(place_of(two_pods(), job("j").nodes(7)),
+  EXPECT_EQ(place_of(two_training_pods(), job("j").nodes(7)),
             "node-1,node-5,node-6,node-7,node-8,node-9,node-10");
-  EXPECT_EQ(place_of(two_pods(), job("j").nodes(8)),
+  EXPECT_EQ(place_of(two_training_pods(), job("j").nodes(8)),
             "node-1,node-2,node-5,node-6,node-7,node-8,node-9,node-10");
 }
 
 // docs/contract.md, Scheduling: one leaf if it fits. The pod with fewest free nodes is chosen
 // before its leaves are looked at: pod-1 gives two leaves although a leaf of pod-2 holds all three.
 TEST(Fabric, OneLeafOfALargerPodBeforeTwoOfATighterOne) {
-  EXPECT_EQ(place_of(two_pods(), job("j").nodes(3)), "node-5,node-6,node-7");
-  EXPECT_EQ(place_of(two_pods(), job("j").nodes(3).max_leaves(1)), "node-5,node-6,node-7");
+  EXPECT_EQ(place_of(two_training_pods(), job("j").nodes(3)), "node-5,node-6,node-7");
+  EXPECT_EQ(place_of(two_training_pods(), job("j").nodes(3).max_leaves(1)), "node-5,node-6,node-7");
 }
 
 TEST(Fabric, RanksStandPodByPodWithNumbersByValue) {
@@ -72,7 +72,7 @@ TEST(Fabric, UnevenDepthsAreNoProblem) {
 // nodes that take the share, so a whole node of it is broken although node-9 has a hole of just
 // that size.
 TEST(Fabric, ASharePacksWhereverTheSmallestHoleIs) {
-  Cluster c = two_pods();
+  Cluster c = two_training_pods();
   c.run(job("share").gpus(4), {"node-9"}, GpuSet::first(4));
   EXPECT_EQ(place_of(c, job("j").gpus(4)), "node-9[4,5,6,7]");
 }

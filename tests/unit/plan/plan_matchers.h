@@ -54,4 +54,7 @@ inline std::string pending_text(const Plan& plan, JobId id) {
   return it == plan.pending.end() ? "" : it->second.text;
 }
 
+inline JobBuilder low(const std::string& name) { return job(name).priority(Priority::low); }
+inline JobBuilder high(const std::string& name) { return job(name).priority(Priority::high); }
+
 }  // namespace hai::test

@@ -12,9 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-JobBuilder low(const std::string& name) { return job(name).priority(Priority::low); }
-JobBuilder high(const std::string& name) { return job(name).priority(Priority::high); }
-
 TEST(Preempt, OnlyLowerLevels) {
   Cluster c = cluster(nodes(3, gpus(8)));
   c.run(job("higher").priority(Priority::very_high), {"node-1"});

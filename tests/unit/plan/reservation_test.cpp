@@ -9,9 +9,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-JobBuilder low(const std::string& name) { return job(name).priority(Priority::low); }
-JobBuilder high(const std::string& name) { return job(name).priority(Priority::high); }
-
 // Two low jobs run on two nodes, `big` has both nodes reserved.
 struct Held {
   Cluster c = cluster(nodes(3, gpus(8)));
