@@ -15,7 +15,7 @@ namespace hai {
 namespace {
 
 constexpr size_t kProcessesMax = 16;  // whose stacks are taken; all are listed
-constexpr size_t kSummaryBytesMax = 500;
+constexpr size_t kReportSummaryBytesMax = 500;
 constexpr size_t kListBytesMax = 8 << 10;
 constexpr size_t kDeviceBytesMax = 4 << 10;
 
@@ -44,7 +44,7 @@ class ReportMaker {
       report_.text +=
           fmt::format("stacks of {} more processes left out\n", processes_.size() - count);
     cut(report_.text, options_.bytes_max);
-    cut(report_.summary, kSummaryBytesMax);
+    cut(report_.summary, kReportSummaryBytesMax);
     return std::move(report_);
   }
 
@@ -120,7 +120,7 @@ class ReportMaker {
                                      kernel_stacks(process.pid));
     cut(kernel, bytes_max - std::min(bytes_max, text.size()));
     report_.text += text + kernel;
-    if (report_.summary.size() > kSummaryBytesMax) return;
+    if (report_.summary.size() > kReportSummaryBytesMax) return;
     report_.summary +=
         fmt::format("{}{}({}) {}{}{}", report_.summary.empty() ? "" : "; ", process.name,
                     process.pid, process.state, where.empty() ? "" : " in ", where);

@@ -11,7 +11,7 @@
 namespace hai {
 namespace {
 
-struct ArchiveOptions {
+struct ArchiveCommandOptions {
   std::string older_than;
   std::string audit_older_than;
   ArchiveOptions archive;
@@ -25,7 +25,7 @@ UnixTime wall_now() {
   return UnixTime(std::chrono::duration_cast<Duration>(now));
 }
 
-void print_result(const ArchiveResult& result, const ArchiveOptions& options) {
+void print_result(const ArchiveResult& result, const ArchiveCommandOptions& options) {
   const ArchiveOptions& archive = options.archive;
   const char* where = archive.dry_run ? "would go to" : "are in";
   if (result.completed_earlier) {
@@ -56,7 +56,7 @@ Result<UnixTime> end_of(const std::string& age, const char* option) {
   return wall_now() - duration.value();
 }
 
-int run(ArchiveOptions options, const ServerConfig& config) {
+int run(ArchiveCommandOptions options, const ServerConfig& config) {
   ArchiveOptions& archive = options.archive;
   if (options.older_than.empty()) options.older_than = config.archive_older_than;
   if (options.audit_older_than.empty()) options.audit_older_than = config.archive_audit_older_than;
@@ -85,7 +85,7 @@ int run(ArchiveOptions options, const ServerConfig& config) {
 }  // namespace
 
 ServerCommand add_archive_command(CLI::App& app) {
-  auto options = std::make_shared<ArchiveOptions>();
+  auto options = std::make_shared<ArchiveCommandOptions>();
   CLI::App* command = app.add_subcommand(
       "archive",
       "move the oldest events with the jobs that ended in them, and the oldest entries of the audit"

@@ -13,7 +13,7 @@
 namespace hai {
 namespace {
 
-struct VerifyOptions {
+struct VerifyCommandOptions {
   std::string archive_dir;
   std::string live;
   std::string token_file;
@@ -22,7 +22,7 @@ struct VerifyOptions {
 };
 
 // Asked before the log is read, so that the log has every event that the digest covers.
-Result<LiveDigest> ask_leader(const VerifyOptions& options, const ServerConfig& config) {
+Result<LiveDigest> ask_leader(const VerifyCommandOptions& options, const ServerConfig& config) {
   const std::string& path =
       options.token_file.empty() ? config.admin_token_file : options.token_file;
   if (path.empty()) return invalid_argument("--live needs --token-file: the token of an admin");
@@ -76,7 +76,7 @@ void print_report(const LedgerReport& report, const std::optional<LiveDigest>& l
   if (more > 0) fmt::print("WRONG     and {} more\n", more);
 }
 
-int run(const VerifyOptions& options, const ServerConfig& config) {
+int run(const VerifyCommandOptions& options, const ServerConfig& config) {
   VerifyOptions verify{.archive_dir = options.archive_dir};
   if (!options.live.empty()) {
     Result<LiveDigest> live = ask_leader(options, config);
@@ -96,7 +96,7 @@ int run(const VerifyOptions& options, const ServerConfig& config) {
 }  // namespace
 
 ServerCommand add_verify_command(CLI::App& app) {
-  auto options = std::make_shared<VerifyOptions>();
+  auto options = std::make_shared<VerifyCommandOptions>();
   CLI::App* command = app.add_subcommand(
       "verify",
       "rebuild everything from the event log and compare it with all rows: exit code 0 if they"
