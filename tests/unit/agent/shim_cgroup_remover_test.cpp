@@ -73,36 +73,5 @@ TEST_F(CgroupRemoverTest, WhatDoesNotGoIsKilledAndNamedWhenPatienceHasRunOut) {
   EXPECT_TRUE(is_killed());
 }
 
-// Each of them is gone before a list that names it is read to its end.
-TEST(CgroupRemover, ProcessesThatForkAndExitAtOnceAreMet) {
-  const std::string root = std::filesystem::exists("/sys/fs/cgroup/cgroup.controllers")
-                               ? "/sys/fs/cgroup"
-                               : "/sys/fs/cgroup/pids";
-  const std::string group = root + "/hai-test-" + std::to_string(::getpid());
-  std::error_code error;
-  if (!std::filesystem::create_directory(group, error)) {
-    GTEST_SKIP() << "no control group can be made here: " << error.message();
-  }
-  const pid_t first = ::fork();
-  if (first == 0) {
-    std::ofstream(group + "/cgroup.procs") << ::getpid() << std::endl;
-    ::signal(SIGCHLD, SIG_IGN);
-    for (;;) {
-      if (::fork() > 0) ::_exit(0);
-    }
-  }
-  ::waitpid(first, nullptr, 0);  // the chain goes on without it
-  boost::asio::io_context context(1);
-  CgroupRemover remover(context, {group}, 20s);
-  std::optional<std::vector<pid_t>> left;
-  remover.start([&](std::vector<pid_t> pids) {
-    left = std::move(pids);
-    context.stop();
-  });
-  if (!left) context.run_for(std::chrono::seconds(30));
-  EXPECT_THAT(left, testing::Optional(IsEmpty()));
-  EXPECT_FALSE(std::filesystem::exists(group));
-}
-
 }  // namespace
 }  // namespace hai
