@@ -22,6 +22,8 @@ export class StandIn {
   staleSince: string | null = null;
   // Instead of the world's answer, when it gives one.
   override: (asked: Asked, body: string) => Response | null = () => null;
+  // Answers whose connection is dead while all others live: nothing comes over it any more.
+  isDead: (path: string) => boolean = () => false;
   isAsset: (path: string) => boolean = () => true;
   url = '';
   private readonly sockets = new Set<Socket>();
@@ -101,7 +103,7 @@ export class StandIn {
       for await (const piece of answer.body) {
         await this.thawed;
         if (response.destroyed) break;
-        response.write(piece);
+        if (!this.isDead(asked.path)) response.write(piece);
       }
     }
     response.end();

@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createStore } from '../lib/store';
 import { isVisible, untilVisible } from '../lib/visible';
 import { applyEvents } from './applyEvents';
-import { ApiError, get, open } from './client';
+import { ApiError, get, openStream } from './client';
 import { doubt, heard } from './pulse';
 import { SseParser } from './sse';
 import { pauseOrHeard, Watch } from './watch';
@@ -25,11 +25,13 @@ export const recentEvents = createStore<Recent>({ events: [], isCut: false });
 const flushMs = 200;
 const retryMsMax = 10_000;
 const beginMs = 10_000; // for the first byte of the stream
+const silentMs = 35_000; // the server sends a sign of life each 15 s
 // Events that arrive while nothing is drawn (a hidden tab) must not pile up without bound.
 const pendingMax = 5_000;
 
 export function startLive(client: QueryClient): () => void {
   const abort = new AbortController();
+  connection.set('connecting');
   void follow(client, abort.signal);
   return () => abort.abort();
 }
@@ -54,17 +56,18 @@ async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
         // What no event says may have changed while nobody told.
         if (wasLost) void client.invalidateQueries();
         wasLost = false;
-      }, (event) => {
-        after = event.seq;
+      }, (seq, event) => {
+        after = seq;
+        if (!event) return;
         retryMs = 500;
         batch.add(event);
       });
     } catch (error) {
-      if (signal.aborted) return;
       if (error instanceof ApiError && error.status === 401) return;
     } finally {
       watch.end();
     }
+    if (signal.aborted) return;
     if (watch.isHidden) {
       connection.set('paused');
       continue;
@@ -77,27 +80,44 @@ async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function readStream(
+// `onSeen`: up to where the stream has been read, and what it told, if anything.
+export async function readStream(
   after: number,
   signal: AbortSignal,
   onBegin: () => void,
-  onEvent: (event: ClusterEvent) => void,
+  onSeen: (seq: number, event?: ClusterEvent) => void,
 ): Promise<void> {
-  const begin = new AbortController();
-  const timer = setTimeout(() => begin.abort(), beginMs);
-  const response = await open(`/api/v1/events?after=${after}`, {
-    signal: AbortSignal.any([signal, begin.signal]),
-    headers: { Accept: 'text/event-stream' },
-  }).finally(() => clearTimeout(timer));
+  const silence = new AbortController();
+  const response = await openStream(
+    `/api/v1/events?after=${after}`,
+    { signal: AbortSignal.any([signal, silence.signal]), headers: { Accept: 'text/event-stream' } },
+    beginMs,
+  );
+  if (response.headers.get('Content-Type')?.startsWith('text/event-stream') !== true) throw new Error('the answer is no stream of events');
   connection.set('live');
   onBegin();
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new SseParser();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    heard();
-    for (const message of parser.push(value)) onEvent(JSON.parse(message.data) as ClusterEvent);
+  // The stream's connection alone may be dead while the server answers over others.
+  const wait = (): ReturnType<typeof setTimeout> => setTimeout(() => silence.abort(), silentMs);
+  let timer = wait();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = wait();
+      heard();
+      for (const message of parser.push(value)) {
+        // The server's last word: up to where it has told everything.
+        if (message.event === 'end') return onSeen((JSON.parse(message.data) as { resume_after: number }).resume_after);
+        const event = JSON.parse(message.data) as ClusterEvent;
+        onSeen(event.seq, event);
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    void reader.cancel().catch(() => undefined);
   }
 }
 

@@ -1,0 +1,69 @@
+import { QueryClient } from '@tanstack/react-query';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { setTransport } from '../src/api/client';
+import { connection, readStream, startLive } from '../src/api/live';
+import { event } from './builders';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('document', Object.assign(new EventTarget(), { visibilityState: 'visible' }));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const frame = (data: { seq?: number }, kind: string): string => `id: ${data.seq ?? ''}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
+
+let push: (text: string) => void;
+function streams(type = 'text/event-stream'): void {
+  setTransport((_, init) => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        push = (text) => controller.enqueue(new TextEncoder().encode(text));
+        init.signal!.addEventListener('abort', () => controller.error(init.signal!.reason));
+      },
+    });
+    return Promise.resolve(new Response(body, { headers: { 'Content-Type': type } }));
+  });
+}
+
+it('goes on after the place that the server names when it ends the stream', async () => {
+  streams();
+  const seen: [number, string | undefined][] = [];
+  const done = readStream(4, new AbortController().signal, () => undefined, (seq, told) => seen.push([seq, told?.kind]));
+  await vi.advanceTimersByTimeAsync(0);
+  const told = event('job_held', 'job/1', 0);
+  push(frame({ ...told, seq: 5 } as { seq: number }, 'job_held'));
+  push(frame({ resume_after: 9, detail: 'read too slowly' } as object, 'end'));
+  await done;
+  expect(seen).toEqual([[5, 'job_held'], [9, undefined]]);
+});
+
+it('gives up a stream over which no sign of life comes', async () => {
+  streams();
+  let hasEnded = false;
+  const done = readStream(4, new AbortController().signal, () => undefined, () => undefined).catch(() => (hasEnded = true));
+  await vi.advanceTimersByTimeAsync(30_000);
+  push(': alive\n\n');
+  await vi.advanceTimersByTimeAsync(34_000);
+  expect(hasEnded).toBe(false);
+  await vi.advanceTimersByTimeAsync(2_000);
+  await done;
+  expect(hasEnded).toBe(true);
+});
+
+it('is live by a stream of events only', async () => {
+  connection.set('lost');
+  streams('application/json');
+  await expect(readStream(4, new AbortController().signal, () => undefined, () => undefined)).rejects.toThrow('no stream of events');
+  expect(connection.get()).toBe('lost');
+});
+
+it('is not live again before it is, for whoever signs in next', () => {
+  connection.set('live');
+  setTransport(() => new Promise(() => undefined));
+  const stop = startLive(new QueryClient());
+  expect(connection.get()).toBe('connecting');
+  stop();
+});
