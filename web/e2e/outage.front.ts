@@ -89,11 +89,14 @@ const isStream = (path: string): boolean => path.startsWith('/api/v1/events?afte
 const streamsOpen = (): number => [...site.server.openStreams].filter((each) => isStream(each)).length;
 
 it('opens the stream of events anew when its connection alone is dead', async () => {
-  const page = await site.open('/');
+  const page = await site.open('/favicon.svg');
+  await page.clock.install();
+  await page.goto(site.server.url);
   await live(page);
   const before = site.server.count('GET', '/events?after');
   site.server.isDead = isStream;
-  await expect.poll(() => site.server.count('GET', '/events?after'), { timeout: 45_000 }).toBeGreaterThan(before);
+  await page.clock.fastForward(36_000);
+  await expect.poll(() => site.server.count('GET', '/events?after')).toBeGreaterThan(before);
   expect(await banner(page).count()).toBe(0); // the server itself answers all the time
   site.server.isDead = () => false;
   await live(page);

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { setTransport } from '../src/api/client';
-import { connection, readStream, startLive } from '../src/api/live';
+import { connection, readStream, recentEvents, startLive } from '../src/api/live';
 import { event } from './builders';
 
 beforeEach(() => {
@@ -30,7 +30,7 @@ function streams(type = 'text/event-stream'): void {
 
 it('goes on after the place that the server names when it ends the stream', async () => {
   streams();
-  const seen: [number, string | undefined][] = [];
+  const seen: [number | null, string | undefined][] = [];
   const done = readStream(4, new AbortController().signal, () => undefined, (seq, told) => seen.push([seq, told?.kind]));
   await vi.advanceTimersByTimeAsync(0);
   const told = event('job_held', 'job/1', 0);
@@ -63,7 +63,36 @@ it('is live by a stream of events only', async () => {
 it('is not live again before it is, for whoever signs in next', () => {
   connection.set('live');
   setTransport(() => new Promise(() => undefined));
-  const stop = startLive(new QueryClient());
+  const stop = startLive(new QueryClient(), null);
   expect(connection.get()).toBe('connecting');
   stop();
+});
+
+it('takes from another page each event once, and begins anew where it missed some', async () => {
+  vi.useRealTimers();
+  vi.stubGlobal('navigator', { locks: { request: (_: string, { signal }: { signal: AbortSignal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)) } });
+  setTransport(() => Promise.resolve(Response.json({ last_seq: 10 })));
+  const reader = new BroadcastChannel('test');
+  const isAsked = new Promise((resolve) => (reader.onmessage = resolve));
+  const client = new QueryClient();
+  const anew = vi.spyOn(client, 'invalidateQueries');
+  const stop = startLive(client, 'test');
+  const tell = (from: number, ...seqs: number[]): void =>
+    reader.postMessage({ state: 'live', from, to: seqs.at(-1) ?? from, events: seqs.map((seq) => ({ ...event('quota_set', 'user/ann', seq), seq })) });
+  const seqs = (): number[] => recentEvents.get().events.map(({ seq }) => seq);
+  await isAsked; // it follows now, and wants to know where the reader stands
+  tell(9);
+  tell(9, 10, 11, 12);
+  tell(10, 11, 12);
+  await vi.waitFor(() => expect(seqs()).toEqual([12, 11]));
+  expect(connection.get()).toBe('live');
+  expect(anew).not.toHaveBeenCalledWith();
+  tell(20, 21);
+  await vi.waitFor(() => expect(anew).toHaveBeenCalledWith());
+  tell(21, 22);
+  await vi.waitFor(() => expect(seqs()).toEqual([22]));
+  expect(recentEvents.get().isCut).toBe(true);
+  stop();
+  reader.close();
+  client.clear();
 });

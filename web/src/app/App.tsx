@@ -33,9 +33,9 @@ export function App({ isDemo }: { isDemo: boolean }) {
     // Another user may see other jobs: nothing of the last one's stays.
     if (lastUser.current !== user) void client.resetQueries();
     lastUser.current = user;
-    const stops = [startPulse(client), startLive(client)];
+    const stops = [startPulse(client), startLive(client, isDemo ? null : `hai.events.1.${user}`)];
     return () => stops.forEach((stop) => stop());
-  }, [client, user, needsLogin]);
+  }, [client, user, needsLogin, isDemo]);
 
   if (needsLogin) return <Login />;
   return (

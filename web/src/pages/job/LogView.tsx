@@ -32,6 +32,8 @@ function said(log: Log): string {
       return 'live';
     case 'paused':
       return 'paused while hidden';
+    case 'elsewhere':
+      return 'not followed: other pages follow theirs. Click here to go on';
     case 'asking':
       return 'asking for more';
     case 'lost':

@@ -1,4 +1,5 @@
 import { ApiError, openStream } from '../../api/client';
+import { LogPlace, untilWanted } from '../../api/logPlaces';
 import { heard } from '../../api/pulse';
 import { pauseOrHeard, Watch } from '../../api/watch';
 import { LogBuffer } from '../../lib/logBuffer';
@@ -14,7 +15,7 @@ export interface Log {
   lines: string[];
   dropped: number;
   isWhole: boolean; // from its first line on
-  state: 'loading' | 'following' | 'paused' | 'asking' | 'lost' | 'ended';
+  state: 'loading' | 'following' | 'paused' | 'elsewhere' | 'asking' | 'lost' | 'ended';
   source: string | null; // why it is not from its node, and where from
   until: string | null; // it may go on after that time, which nobody can read now
   error: Error | null;
@@ -40,6 +41,7 @@ export class LogReader {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private log: Log = { ...noLog };
   private gaps = 0; // in a row
+  private readonly place = new LogPlace();
 
   constructor(
     private readonly which: Which,
@@ -49,6 +51,7 @@ export class LogReader {
 
   stop(): void {
     this.abort.abort();
+    this.place.close();
     if (this.timer) clearTimeout(this.timer);
   }
 
@@ -57,10 +60,12 @@ export class LogReader {
     while (!signal.aborted) {
       await untilVisible(signal);
       const watch = new Watch(signal);
+      const taken = new AbortController();
       const follows = !this.isOver();
       let next: Log['state'] = 'lost';
+      if (follows) this.place.take(() => taken.abort());
       try {
-        if ((await this.readOnce(follows, watch.signal)) === 'gap') {
+        if ((await this.readOnce(follows, AbortSignal.any([watch.signal, taken.signal]))) === 'gap') {
           this.gaps += 1;
           continue;
         }
@@ -71,9 +76,15 @@ export class LogReader {
         if (!signal.aborted && error instanceof ApiError && isFinal(error, follows)) return this.become({ state: 'ended', error });
       } finally {
         watch.end();
+        this.place.leave();
       }
       if (signal.aborted) return;
       this.gaps = 0;
+      if (taken.signal.aborted) {
+        this.become({ state: 'elsewhere' });
+        await untilWanted(signal);
+        continue;
+      }
       this.become({ state: watch.isHidden ? 'paused' : next });
       if (!watch.isHidden && !(follows && this.isOver())) await pauseOrHeard(retryMs, signal);
     }
