@@ -20,6 +20,7 @@ const NodesPage = part(() => import('../pages/NodesPage'));
 const NodePage = part(() => import('../pages/NodePage'));
 const IncidentsPage = part(() => import('../pages/IncidentsPage'));
 const QuotasPage = part(() => import('../pages/QuotasPage'));
+const NowPage = part(() => import('../pages/NowPage'));
 const SubmitPage = part(() => import('../pages/SubmitPage'));
 
 export function App({ isDemo }: { isDemo: boolean }) {
@@ -38,6 +39,16 @@ export function App({ isDemo }: { isDemo: boolean }) {
   }, [client, user, needsLogin, isDemo]);
 
   if (needsLogin) return <Login />;
+  // Without the frame: one screen, readable from across the room.
+  if (path === '/now' || path === '/wall') {
+    return (
+      <CodeBoundary key={path}>
+        <Suspense fallback={<Loading lines={6} />}>
+          <NowPage isDemo={isDemo} />
+        </Suspense>
+      </CodeBoundary>
+    );
+  }
   return (
     <Shell isDemo={isDemo}>
       <CodeBoundary key={path}>
