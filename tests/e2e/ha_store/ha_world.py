@@ -2,8 +2,8 @@
 
 import subprocess
 
-from store import MACHINES, HaStore
-from world import World
+from ha_machines import MACHINES, HaStore
+from world import World, wait
 
 
 class HaWorld(World):
@@ -42,3 +42,15 @@ class HaWorld(World):
             timeout=180,
         )
         return done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+
+    def wait_workers(self, jobs, seconds):
+        """Until all running jobs have come to their end."""
+        def ended():
+            self.supervise()
+            states = {job["id"]: job["state"] for job in self.admin.jobs()}
+            return all(
+                states.get(submit.answers[0]) in ("succeeded", "failed", "stopped")
+                for submit in jobs.acknowledged
+            )
+
+        wait(f"all workers end within {seconds} s", ended, seconds, pause=1)

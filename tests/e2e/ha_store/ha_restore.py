@@ -1,0 +1,2 @@
+def restore(*_):
+    pass
