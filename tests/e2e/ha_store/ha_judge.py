@@ -18,8 +18,9 @@ class Judge:
     def __init__(self, world, streams):
         self.world, self.streams = world, streams
         self.complaints = []
+        self.may_repeat = False  # a store that went back may cost attempts
 
-    def judge(self, is_end=False, may_repeat=()):
+    def judge(self, is_end=False):
         """The complaints of now, [] if all holds, and (acknowledged, attempts). `is_end`: all
         workers have ended."""
         found = []
@@ -27,7 +28,7 @@ class Judge:
         found += self.check_submits(acknowledged, self.world.admin.jobs())
         runs = self.read_ledgers(found)
         attempts = self.attempts()
-        found += self.check_attempts(attempts, may_repeat)
+        found += self.check_attempts(attempts)
         found += self.check_ledgers(runs, self.jobs())
         if is_end:
             found += self.check_all_done(runs, self.jobs())
@@ -81,11 +82,9 @@ class Judge:
                 found += wrong
         return runs
 
-    def check_attempts(self, attempts, may_repeat):
+    def check_attempts(self, attempts):
         """The store's troubles cost no job an attempt."""
-        for attempt in attempts:
-            if attempt.job in may_repeat:
-                continue
+        for attempt in attempts if not self.may_repeat else []:
             if attempt.state == "lost" or attempt.number > 1:
                 yield f"an attempt too many, or lost: {attempt}"
 

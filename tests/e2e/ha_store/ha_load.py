@@ -65,6 +65,10 @@ class Stream(threading.Thread):
         self.stopping.set()
         self.join(timeout=60)
 
+    def forget_after(self, count):
+        """What came later is no promise any more: the store was restored to a moment before it."""
+        del self.acknowledged[count:]
+
     def longest_gap(self, begin, end):
         """(seconds, when it ended) between two acknowledgements, from `begin` to `end`."""
         times = [submit.at for submit in list(self.acknowledged) if submit.at >= begin]
@@ -76,10 +80,10 @@ class Stream(threading.Thread):
         return sum(submit.at >= begin for submit in list(self.acknowledged))
 
 
-def probes(world):
+def probes(world, prefix="probe"):
     """Jobs that are not to begin: only whether they were taken counts."""
     for number in itertools.count():
-        name = f"probe-{number:06d}"
+        name = f"{prefix}-{number:06d}"
         yield name, spec(world, name, "/bin/true", "", 1, 1, {"begin_at": LATER}), 0
 
 

@@ -118,8 +118,9 @@ def play(options, root, programs):
                 rows.append(suffer(world, fault, probe, judge))
         if not options.no_restore:
             restore(world, judge, probe, jobs, say)
-        probe.stop()
-        jobs.stop()
+        for stream in (probe, jobs):
+            if stream.is_alive():
+                stream.stop()
         world.wait_workers(jobs, 120)
         complaints, counts = judge.judge(is_end=True)
         say(f"at the end, {counts[0]} acknowledged, {counts[1]} attempts: {complaints or 'all holds'}")
