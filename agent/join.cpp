@@ -86,7 +86,10 @@ std::string config_text(const JoinArguments& arguments, const std::string& name,
 // With a config that is there: its name and its files.
 Result<Plan> plan_with(const AgentConfig& config, const JoinArguments& arguments,
                        const std::string& path) {
-  if (!arguments.group.empty() || !arguments.zone.empty() || !arguments.leaf.empty()) {
+  const bool has_place =
+      !arguments.group.empty() || !arguments.zone.empty() || !arguments.leaf.empty();
+  // With --once the same line is run at each start of the machine.
+  if (has_place && !arguments.once) {
     return invalid_argument(
         "{} is there already: leave --group, --zone and --leaf out, or change them there", path);
   }

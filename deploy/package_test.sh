@@ -45,6 +45,7 @@ check_installed() {  # check_installed VERSION
 /etc/default/hai-backup 644 root:root
 /var/lib/hai 755 root:root
 /var/lib/hai/archive 750 hai:hai
+/var/lib/hai/server 700 hai:hai
 /var/lib/hai/agent 711 root:root
 /var/backups/hai 700 hai:hai
 /usr/bin/hai-pam 755 root:root
@@ -84,7 +85,7 @@ configure() {
     echo "cluster: test" > /etc/hai/server.yaml
     echo "name: node-1" > /etc/hai/agent.yaml
     mkdir -p /etc/hai/ca /var/lib/hai/agent/ranks /var/log/hai
-    touch /etc/hai/ca/ca.key /var/lib/hai/archive/old.jsonl.gz /var/lib/hai/agent/instance'
+    touch /etc/hai/ca/ca.key /var/lib/hai/archive/old.jsonl.gz /var/lib/hai/agent/instance /var/lib/hai/server/audit.position'
 }
 configured_files() {
   inside sha256sum /etc/default/hai-backup /etc/hai/server.yaml /etc/hai/agent.yaml /etc/hai/ca/ca.key

@@ -42,9 +42,9 @@ CheckResult to_result(const StandingFault& fault) {
   const HealthTier tier = tier_of(fault);
   std::string evidence;
   for (const std::string& line : fault.lines) evidence += line + "\n";
-  const Finding finding{.summary = sentence(fault, tier),
-                        .remedy = fault.event.rule.remedy,
-                        .evidence = std::move(evidence)};
+  const CheckFinding finding{.summary = sentence(fault, tier),
+                             .remedy = fault.event.rule.remedy,
+                             .evidence = std::move(evidence)};
   CheckResult result = tier == HealthTier::log ? make_warn(fault.event.about, finding)
                                                : make_fail(fault.event.about, tier, finding);
   result.at = fault.event.at;

@@ -29,7 +29,7 @@ CheckResult judge_recovery_action(const GpuSample& gpu) {
   const int64_t action = *gpu.recovery_action;
   if (action == 0) return make_ok(about, "none needed");
   const bool is_known = action > 0 && action <= 7;
-  const Finding finding{
+  const CheckFinding finding{
       .summary = fmt::format("the driver asks for: {}",
                              is_known ? kActions[action] : "one that is not known here"),
       .remedy = is_known ? kActions[action]
@@ -176,9 +176,9 @@ std::optional<CheckResult> judge_active_nvlinks(const GpuHistory& history,
     if (is_expected) summary += fmt::format(", expected {}", expected.nvlinks);
     if (!lost.empty())
       summary += fmt::format("; were active and are not: {}", fmt::join(lost, ","));
-    const Finding finding{.summary = summary,
-                          .remedy = expected.has_nvswitch
-                                        ? "reset the GPUs and NVSwitches; service if it stays"
+    const CheckFinding finding{
+        .summary = summary,
+        .remedy = expected.has_nvswitch ? "reset the GPUs and NVSwitches; service if it stays"
                                         : "reset the GPU; service if it stays: reseat the bridge"};
     // They come up with the fabric manager, later than the driver and perhaps than the agent.
     const Duration since_boot = now.time_since_epoch();
@@ -198,7 +198,7 @@ CheckResult judge_nvlinks(const GpuHistory& history, const GpuExpectation& expec
   if (missing && missing->verdict == CheckVerdict::fail) return *missing;
   const int64_t bad = history.bad_nvlink_samples();
   if (bad > 0) {
-    const Finding finding{
+    const CheckFinding finding{
         .summary = fmt::format(
             "NVLink errors in {} samples of {} min, limit 2: replays, recoveries or {} CRC "
             "errors a second",
@@ -223,7 +223,7 @@ CheckResult judge_strays(const GpuHistory& history, const HealthLimits& limits, 
   }
   if (history.strays().empty()) return make_ok(about, "none");
   const Duration since = history.strays_for(now);
-  const Finding finding{
+  const CheckFinding finding{
       .summary =
           fmt::format("{} processes of no rank since {} s on a GPU that no rank uses, limit {} s",
                       history.strays().size(), since / 1s, limits.gpu_stray_seconds),

@@ -251,7 +251,7 @@ void HealthMonitor::say_stuck(Slot& slot) {
   merge();
 }
 
-void HealthMonitor::say_unknown(Slot& slot, const Finding& finding) {
+void HealthMonitor::say_unknown(Slot& slot, const CheckFinding& finding) {
   for (CheckResult& result : slot.results) {
     if (result.verdict == CheckVerdict::fail) continue;
     result = make_unknown({result.name, result.subject, result.gpus}, finding);

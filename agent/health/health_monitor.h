@@ -67,7 +67,7 @@ class HealthMonitor {
   void give_up_waiting(Slot& slot);
   void wait_on(Slot& slot);
   void say_stuck(Slot& slot);
-  void say_unknown(Slot& slot, const Finding& finding);
+  void say_unknown(Slot& slot, const CheckFinding& finding);
   void schedule(Slot& slot, Duration delay);
   void merge();
   std::vector<CheckResult> faults_of(const Slot& slot) const;

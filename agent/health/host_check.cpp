@@ -9,7 +9,7 @@ namespace hai {
 
 namespace {
 
-Finding kernel_is_silent() {
+CheckFinding kernel_is_silent() {
   return {.summary = "the kernel does not tell",
           .remedy = "look whether /sys and /proc are mounted"};
 }

@@ -131,8 +131,8 @@ std::vector<CheckResult> judge_versions(const Versions& found, const Versions& m
     } else if (have->second == want) {
       results.push_back(make_ok(about, want));
     } else {
-      const Finding finding{.summary = fmt::format("{}, expected {}", have->second, want),
-                            .remedy = fmt::format("install {} {}", name, want)};
+      const CheckFinding finding{.summary = fmt::format("{}, expected {}", have->second, want),
+                                 .remedy = fmt::format("install {} {}", name, want)};
       // Another agent is a nuisance; another driver makes a rank unlike its peers.
       results.push_back(name == "agent" ? make_warn(about, finding)
                                         : make_fail(about, HealthTier::validate, finding));

@@ -124,7 +124,7 @@ CheckResult judge_ib_link(const std::string& port, const IbPortHistory& history,
                                                              history.last()->phys_state);
     const std::string summary = fmt::format("port is not up ({}) since {} s, limit {} s", seen,
                                             to_seconds(*down), limits.ib_down_seconds);
-    const Finding finding{
+    const CheckFinding finding{
         .summary = summary,
         .remedy = kRemedy,
         .evidence = history.is_gone() ? std::string() : evidence_of(*history.last())};
@@ -150,7 +150,7 @@ CheckResult judge_ib_flaps(const std::string& port, const IbPortHistory& history
   const int64_t recoveries = history.recoveries();
   const std::string summary = fmt::format("lost its link {} times in {} min, limit {}", flaps,
                                           limits.ib_flap_minutes, limits.ib_flaps);
-  const Finding finding{.summary = summary, .remedy = "service: cable, port"};
+  const CheckFinding finding{.summary = summary, .remedy = "service: cable, port"};
   if (flaps >= limits.ib_flaps) return make_fail(subject, HealthTier::drain, finding);
   if (flaps > 0) return make_warn(subject, finding);
   if (recoveries > limits.ib_recoveries) {

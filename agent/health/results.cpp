@@ -19,7 +19,7 @@ CheckResult make(const CheckSubject& about, CheckVerdict verdict, HealthTier tie
 }
 
 CheckResult make_bad(const CheckSubject& about, CheckVerdict verdict, HealthTier tier,
-                     const Finding& finding) {
+                     const CheckFinding& finding) {
   return make(about, verdict, tier, with_remedy(finding.summary, finding.remedy), finding.evidence);
 }
 
@@ -29,15 +29,15 @@ CheckResult make_ok(const CheckSubject& about, std::string summary) {
   return make(about, CheckVerdict::ok, HealthTier::log, std::move(summary), {});
 }
 
-CheckResult make_unknown(const CheckSubject& about, const Finding& finding) {
+CheckResult make_unknown(const CheckSubject& about, const CheckFinding& finding) {
   return make_bad(about, CheckVerdict::unknown, HealthTier::log, finding);
 }
 
-CheckResult make_warn(const CheckSubject& about, const Finding& finding) {
+CheckResult make_warn(const CheckSubject& about, const CheckFinding& finding) {
   return make_bad(about, CheckVerdict::warn, HealthTier::log, finding);
 }
 
-CheckResult make_fail(const CheckSubject& about, HealthTier tier, const Finding& finding) {
+CheckResult make_fail(const CheckSubject& about, HealthTier tier, const CheckFinding& finding) {
   return make_bad(about, CheckVerdict::fail, tier, finding);
 }
 

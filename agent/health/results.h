@@ -17,16 +17,16 @@ struct CheckSubject {
 };
 
 // What is not well, and what a person should do about it.
-struct Finding {
+struct CheckFinding {
   std::string summary;
   std::string remedy;         // "none" = nothing is to be done
   std::string evidence = {};  // lines as they were read
 };
 
 CheckResult make_ok(const CheckSubject& about, std::string summary);
-CheckResult make_unknown(const CheckSubject& about, const Finding& finding);
-CheckResult make_warn(const CheckSubject& about, const Finding& finding);
-CheckResult make_fail(const CheckSubject& about, HealthTier tier, const Finding& finding);
+CheckResult make_unknown(const CheckSubject& about, const CheckFinding& finding);
+CheckResult make_warn(const CheckSubject& about, const CheckFinding& finding);
+CheckResult make_fail(const CheckSubject& about, HealthTier tier, const CheckFinding& finding);
 
 // "3 GPUs, expected 4; remedy: reboot": the text of every result that is not ok.
 std::string with_remedy(std::string_view summary, std::string_view remedy);

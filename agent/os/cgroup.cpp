@@ -226,10 +226,16 @@ void CgroupHost::remove_others(const std::vector<std::string>& keep) {
 }
 
 void kill_cgroups(const std::vector<std::string>& directories) {
+  std::vector<std::string> one_by_one;
   for (const std::string& directory : directories) {
-    if (write_control(directory + "/cgroup.kill", "1")) continue;
-    for (const pid_t pid : cgroup_processes({directory})) ::kill(pid, SIGKILL);
+    if (!write_control(directory + "/cgroup.kill", "1")) one_by_one.push_back(directory);
   }
+  // Before Linux 5.14: processes that fork and exit at once would never be met.
+  for (const std::string& directory : one_by_one) {
+    if (!write_control(directory + "/pids.max", "0"))
+      write_control(directory + "/cgroup.freeze", "1");
+  }
+  for (const pid_t pid : cgroup_processes(one_by_one)) ::kill(pid, SIGKILL);
 }
 
 std::vector<pid_t> cgroup_processes(const std::vector<std::string>& directories) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "agent/os/files.h"
 #include "agent/os/log_spool.h"
@@ -16,11 +17,15 @@ namespace {
 
 constexpr int64_t kPieceBytes = 1 << 20;
 constexpr Duration kProbePeriod = 1min;
+// Each costs some fifteen operations of the storage, even if it has written nothing: a pass that
+// takes long looks like storage that hangs.
+constexpr int kRanksPerPass = 100;
 
 // At most `max` bytes of a log file from `from` on; "" at its end. Ranks of an agent that is not
 // root could put links into their log's folder.
 Result<std::string> read_piece(const std::string& path, int64_t from, int64_t max) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd.is_open() && (errno == ENOENT || errno == ELOOP)) return not_found("no log {}", path);
   if (!fd.is_open()) return internal("cannot read log {}: {}", path, errno_text(errno));
   std::string text(static_cast<size_t>(max), '\0');
   ssize_t got = 0;
@@ -60,11 +65,16 @@ UploadResult LogUpload::pass(const std::vector<RankToUpload>& ranks, int64_t byt
       std::ranges::find_if(due, [&](const RankToUpload* rank) { return rank->key >= first_; });
   std::rotate(due.begin(), first, due.end());
   int64_t bytes_left = bytes_max;
+  int looked_at = 0;
   for (const RankToUpload* rank : due) {
-    if (bytes_left <= 0) {
+    if (bytes_left <= 0 || ++looked_at > kRanksPerPass) {
       result.is_all = false;
       first_ = rank->key;
       break;
+    }
+    if (!rank->is_live && !is_on_disk(*rank)) {  // nothing of it can be brought any more
+      result.done.push_back(rank->key);
+      continue;
     }
     Progress& progress = progress_[rank->key];
     Result<bool> is_all = upload(store.value(), *rank, progress, bytes_left);
@@ -90,8 +100,14 @@ UploadResult LogUpload::pass(const std::vector<RankToUpload>& ranks, int64_t byt
   return result;
 }
 
+bool LogUpload::is_on_disk(const RankToUpload& rank) const {
+  std::error_code error;
+  return std::filesystem::exists(log_directory(options_.data_dir, rank.key), error) || error;
+}
+
 Result<bool> LogUpload::upload(const LogStore& store, const RankToUpload& rank, Progress& progress,
                                int64_t& bytes_left) {
+  if (progress.writer && progress.writer->user() != rank.user) progress.writer.reset();
   if (!progress.writer) {
     Result<StoredLogWriter> writer = StoredLogWriter::resume(
         store, rank.key, {.user = rank.user, .node = options_.node, .ended_at = {}});
@@ -106,19 +122,21 @@ Result<bool> LogUpload::upload_files(const LogStore& store, const RankKey& key,
   const std::string directory = log_directory(options_.data_dir, key);
   for (const int64_t start : list_log_files(directory)) {
     if (start < writer.chunk_start()) continue;
-    const bool is_new = start != writer.chunk_start();
-    int64_t at = is_new ? 0 : writer.end_offset() - start;
+    int64_t at = start == writer.chunk_start() ? writer.end_offset() - start : 0;
     const std::string path = directory + "/" + log_file_name(start);
     for (;;) {
       if (bytes_left <= 0) return false;
       const Result<std::string> text = read_piece(path, at, std::min(bytes_left, kPieceBytes));
-      // Rotated away since it was listed, or not to be read: on with the next one.
-      if (!text.is_ok() || text.value().empty()) break;
+      if (text.status().code() == Code::not_found) break;  // rotated away since it was listed
+      // This log's own trouble: the others go on, and it is not called whole.
+      if (!text.is_ok()) return aborted("{}", text.status().message());
+      if (text.value().empty()) break;
+      const bool begins_chunk = start != writer.chunk_start();
       RETURN_IF_ERROR(writer.append(store, start, text.value()));
+      if (begins_chunk) RETURN_IF_ERROR(writer.drop_oldest(store, options_.rank_bytes));
       at += static_cast<int64_t>(text.value().size());
       bytes_left -= static_cast<int64_t>(text.value().size());
     }
-    if (is_new && at > 0) RETURN_IF_ERROR(writer.drop_oldest(store, options_.rank_bytes));
   }
   return true;
 }

@@ -49,6 +49,7 @@ class LogUpload {
     std::optional<StoredLogWriter> writer;  // none = where the store stands is not known
     MonoTime next_at{};
   };
+  bool is_on_disk(const RankToUpload& rank) const;
   // Whether all is there that the rank has written by now.
   Result<bool> upload(const LogStore& store, const RankToUpload& rank, Progress& progress,
                       int64_t& bytes_left);

@@ -231,6 +231,11 @@ Status OsRankHost::make_directories(Rank& rank, LocalPaths& paths) {
     rank.socket_dir = std::move(made).value();
   }
   paths.log_dir = log_directory(options_.data_dir, rank.status.key);
+  // A launch goes on with no log: this one is of a database before this one, perhaps another
+  // user's.
+  std::error_code error;
+  std::filesystem::remove_all(paths.log_dir, error);
+  if (error) return unavailable("{}: {}", paths.log_dir, error.message());
   RETURN_IF_ERROR(make_directory(paths.log_dir, 0750));
   paths.socket = job_socket(rank.socket_dir);
   paths.temp_dir = rank.socket_dir + "/tmp";  // Short as well: programs make sockets in it.

@@ -303,12 +303,15 @@ void Shim::time_passed() {
   arm_timer();
 }
 
+bool Shim::is_watched() const {
+  return status_.phase == RankPhase::running && launch_.watchdog > Duration(0) &&
+         !hang_suspected_ && !is_finishing_;
+}
+
 void Shim::arm_timer() {
   MonoTime deadline = life_.next_deadline();
   if (publish_due_) deadline = std::min(deadline, *publish_due_);
-  const bool watching =
-      status_.phase == RankPhase::running && launch_.watchdog > Duration(0) && !hang_suspected_;
-  if (watching) deadline = std::min(deadline, last_activity_ + launch_.watchdog);
+  if (is_watched()) deadline = std::min(deadline, last_activity_ + launch_.watchdog);
   timer_.set(deadline);
 }
 
@@ -325,8 +328,7 @@ void Shim::saw_activity() {
 // The shim only says so: whether a silent rank is a hang, and of which node, needs the view of the
 // whole gang.
 void Shim::check_watchdog(MonoTime now) {
-  if (status_.phase != RankPhase::running || launch_.watchdog <= Duration(0) || hang_suspected_)
-    return;
+  if (!is_watched()) return;
   if (now < last_activity_ + launch_.watchdog) return;
   hang_suspected_ = true;
   status_.word_at = system_now() - (now - last_activity_);

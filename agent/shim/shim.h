@@ -69,6 +69,7 @@ class Shim final : private JobPort, private ControlPort {
   void carry_out(LifeOrders orders);
   void signal_programs();
   void time_passed();
+  bool is_watched() const;  // whether its silence would be told
   void arm_timer();
   void saw_activity();
   void check_watchdog(MonoTime now);

@@ -1,21 +1,19 @@
 #include <pwd.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/user_table.h"
 #include "cli/exit_code.h"
-#include "cli/file.h"
 #include "cli/format.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "common/whole_file.h"
 
 namespace hai::cli {
 namespace {
@@ -77,13 +75,6 @@ int remove(Session& session, const UserOptions& options) {
   return reply.is_ok() ? kOk : session.fail(reply.status());
 }
 
-Result<std::string> read_table(const std::string& file) {
-  if (file != "-") return read_file(file);
-  std::stringstream text;
-  text << std::cin.rdbuf();
-  return text.str();
-}
-
 v1::SetUserRequest request_of(const UserRow& row) {
   v1::SetUserRequest request;
   request.set_name(row.name);
@@ -105,7 +96,7 @@ int set_all(Session& session, const UserOptions& options) {
   if (!options.name.empty() || !options.role.empty() || !options.active.empty() || options.groups) {
     return session.usage_error("--csv: names the users and all about them: leave the rest out");
   }
-  const Result<std::string> text = read_table(options.csv);
+  const Result<std::string> text = read_file_or_input(options.csv);
   if (!text.is_ok()) return session.fail(text.status());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());

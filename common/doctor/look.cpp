@@ -9,13 +9,12 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "common/doctor/judge.h"
 #include "common/machine/bounded_child.h"
 #include "common/tcp_dial.h"
 #include "common/tls/tls_client.h"
+#include "common/whole_file.h"
 
 namespace hai {
 namespace {
@@ -96,12 +95,9 @@ std::vector<Finding> look_at_certificate(const std::string& file,
                                          const std::vector<std::string>& names,
                                          const std::string& remedy) {
   if (file.empty()) return {};
-  std::ifstream stream(file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  if (!stream)
-    return {failure(fmt::format("cannot read {}: {}", file, std::strerror(errno)), remedy)};
-  const std::vector<CertificateFacts> all = read_certificates(text.str());
+  const Result<std::string> text = read_whole_file(file);
+  if (!text.is_ok()) return {failure(text.status().message(), remedy)};
+  const std::vector<CertificateFacts> all = read_certificates(text.value());
   if (all.empty()) return {failure(file + ": no certificate in PEM", remedy)};
   std::vector<Finding> findings;
   for (const CertificateFacts& facts : all) {

@@ -70,8 +70,12 @@ Status StoredLogWriter::append(const LogStore& store, int64_t chunk_start, std::
   if (!folder.is_ok()) return folder.status();
   const bool is_new = chunk_start != chunk_start_;
   const std::string member = gzip(text, kLevel);
-  RETURN_IF_ERROR(
-      folder.value().append(chunk_name(chunk_start), is_new ? 0 : chunk_bytes_, member));
+  if (member.empty()) return unavailable("no memory to compress a log");
+  const Status appended =
+      folder.value().append(chunk_name(chunk_start), is_new ? 0 : chunk_bytes_, member);
+  // The folder was deleted in between, to make room.
+  if (appended.code() == Code::not_found) return aborted("{}", appended.message());
+  RETURN_IF_ERROR(appended);
   if (is_new) {
     chunk_start_ = chunk_start;
     chunk_text_bytes_ = chunk_bytes_ = 0;

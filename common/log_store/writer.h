@@ -18,6 +18,7 @@ class StoredLogWriter {
   static Result<StoredLogWriter> resume(const LogStore& store, const RankKey& key,
                                         const RankRecord& record);
 
+  const std::string& user() const { return record_.user; }
   // -1 = there is no chunk yet.
   int64_t chunk_start() const { return chunk_start_; }
   int64_t end_offset() const { return chunk_start_ + chunk_text_bytes_; }

@@ -8,11 +8,10 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "common/tls/certificate.h"
 #include "common/tls/replace_file.h"
+#include "common/whole_file.h"
 
 namespace hai {
 namespace {
@@ -24,7 +23,10 @@ Status write_new(const std::string& path, const std::string& text, mode_t mode) 
                           path);
   }
   if (file < 0) return unavailable("cannot write {}: {}", path, std::strerror(errno));
-  const bool done = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+  // Whatever the umask of who calls: a certificate that its program cannot read is good for
+  // nothing.
+  const bool done = ::fchmod(file, mode) == 0 &&
+                    ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                     ::fsync(file) == 0;
   const int error = errno;
   ::close(file);
@@ -40,27 +42,19 @@ Status write_both(const TlsFiles& files, const KeyAndCertificate& pair) {
   return status;
 }
 
-Result<std::string> read_text(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return not_found("cannot read {}: {}", path, std::strerror(errno));
-  return text.str();
-}
-
 }  // namespace
 
 Status AuthorityFolder::make() const {
   std::error_code error;
   if (std::filesystem::is_directory(path_, error)) return ok();
-  if (::mkdir(path_.c_str(), 0755) == 0) return ok();
+  if (::mkdir(path_.c_str(), 0755) == 0 && ::chmod(path_.c_str(), 0755) == 0) return ok();
   return unavailable("cannot make the folder {}: {}", path_, std::strerror(errno));
 }
 
 Result<KeyAndCertificate> AuthorityFolder::read() const {
-  Result<std::string> certificate = read_text(this->certificate());
+  Result<std::string> certificate = read_whole_file(this->certificate());
   if (!certificate.is_ok()) return certificate.status();
-  Result<std::string> key = read_text(this->key());
+  Result<std::string> key = read_whole_file(this->key());
   if (!key.is_ok()) return key.status();
   return KeyAndCertificate{.key = std::move(key).value(),
                            .certificate = std::move(certificate).value()};
@@ -109,7 +103,7 @@ Status AuthorityFolder::check_nobody_needs_old(const std::string& own) const {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
     if (entry.path().extension() != ".crt") continue;
-    const Result<std::string> text = read_text(entry.path());
+    const Result<std::string> text = read_whole_file(entry.path());
     if (!text.is_ok()) continue;
     const Result<CertificateFacts> facts = read_certificate(text.value());
     if (!facts.is_ok() || facts.value().is_authority || facts.value().ends < now) continue;

@@ -4,16 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "common/time.h"
 #include "common/tls/authority_folder.h"
 #include "common/tls/certificate.h"
+#include "common/whole_file.h"
 #include "server/commands/command.h"
 
 namespace hai {
@@ -29,14 +26,6 @@ struct CaOptions {
   int days = kCertificateDays;
   bool nodes_have_renewed = false;
 };
-
-Result<std::string> read(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return not_found("cannot read {}: {}", path.string(), std::strerror(errno));
-  return text.str();
-}
 
 Status init(const CaOptions& options) {
   const AuthorityFolder folder(options.folder);
@@ -117,7 +106,7 @@ Status show(const CaOptions& options) {
   if (error) return not_found("cannot read {}: {}", options.folder, error.message());
   std::sort(paths.begin(), paths.end());
   for (const fs::path& path : paths) {
-    const Result<std::string> text = read(path);
+    const Result<std::string> text = read_whole_file(path);
     RETURN_IF_ERROR(text.status());
     show_file(path, text.value());
   }

@@ -10,6 +10,7 @@
 #include "common/host_port.h"
 #include "common/tls/certificate.h"
 #include "common/version.h"
+#include "common/whole_file.h"
 #include "server/commands/command.h"
 #include "server/setup/database_check.h"
 #include "server/setup/setup.h"
@@ -53,11 +54,26 @@ std::vector<Finding> look_at_files(const ServerConfig& config, const std::string
   return findings;
 }
 
+// The name that others are told, and those of the certificate that is there.
+std::string names_to_renew(const ServerConfig& config) {
+  std::string names = split_host_port(config.advertise.grpc).host;
+  const Result<std::string> text = read_whole_file(config.tls.certificate);
+  const Result<CertificateFacts> known = read_certificate(text.is_ok() ? text.value() : "");
+  if (!known.is_ok()) return names;
+  const std::string first = names;
+  for (const std::string& name : known.value().names) {
+    if (name != first) names += "," + name;
+  }
+  return names;
+}
+
 std::vector<Finding> look_at_certificates(const ServerConfig& config) {
   const std::string again =
       config.authority.empty()
           ? "put a new one in its place"
-          : "move it and its key away, and `hai-server setup --yes` issues another one";
+          : fmt::format(
+                "move it and its key away, and `hai-server setup --names {}` issues another one",
+                names_to_renew(config));
   std::vector<Finding> findings = look_at_certificate(
       config.tls.certificate, {split_host_port(config.advertise.grpc).host}, again);
   for (Finding& finding :

@@ -6,6 +6,7 @@
 
 #include "common/config/yaml_text.h"
 #include "common/tls/authority_folder.h"
+#include "common/whole_file.h"
 #include "server/auth/base64url.h"
 #include "server/server_config.h"
 #include "server/setup/setup_files.h"
@@ -44,8 +45,7 @@ std::vector<std::string> files_named(const ServerConfig& config) {
       if (is_file(config.authority + name)) files.push_back(config.authority + name);
     }
   }
-  Result<std::map<std::string, std::string>> words = parse_conninfo(config.conninfo);
-  if (words.is_ok()) files.push_back(words.value()["passfile"]);
+  files.push_back(passfile_of(config.conninfo));
   std::ranges::sort(files);
   files.erase(std::ranges::unique(files).begin(), files.end());
   std::erase(files, "");
@@ -89,7 +89,7 @@ Result<Bundle> parse_bundle(const std::string& json) {
 }
 
 Result<ExportedBundle> export_bundle(const std::string& path, const std::string& database) {
-  const Result<ServerConfig> config = read_server_config(path);
+  Result<ServerConfig> config = read_server_config(path);
   RETURN_IF_ERROR(config.status());
   const std::string folder = fs::absolute(path).parent_path().string();
   const Result<std::string> id = read_cluster_id(folder);
@@ -98,21 +98,26 @@ Result<ExportedBundle> export_bundle(const std::string& path, const std::string&
     return failed_precondition(
         "the database, '{}', is reached from this machine only: name how other machines reach it: "
         "--database 'host=… dbname=… user=… passfile={}/pgpass'",
-        config.value().conninfo, folder);
+        shown_conninfo(config.value().conninfo), folder);
   }
   Result<std::string> text = read_whole_file(path);
   RETURN_IF_ERROR(text.status());
-  if (!database.empty()) {
+  if (database.empty()) {
+    RETURN_IF_ERROR(check_conninfo(config.value().conninfo, path + ": store.conninfo"));
+  } else {
     RETURN_IF_ERROR(check_conninfo(database));
+    config.value().conninfo = database;
     text = with_section(text.value(), "store",
                         fmt::format("store:\n  conninfo: {}\n", quoted_yaml(database)));
   }
   ExportedBundle out;
   out.bundle.mark = {.id = id.value(), .cluster = config.value().cluster};
   out.bundle.config = replaced(text.value(), folder + "/", std::string(kBundleFolder) + "/");
+  const std::string passfile = passfile_of(config.value().conninfo);
   for (const std::string& file : files_named(config.value())) {
     const std::string inside = fs::path(file).lexically_relative(folder).string();
-    if (!stays_inside(inside)) {
+    // The passfile of other machines need not be on this one.
+    if (!stays_inside(inside) || (file == passfile && !is_file(file))) {
       out.left_out.push_back(file);
       continue;
     }

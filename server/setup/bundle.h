@@ -27,7 +27,7 @@ Result<Bundle> parse_bundle(const std::string& json);
 
 struct ExportedBundle {
   Bundle bundle;
-  std::vector<std::string> left_out;  // files that the config names outside of its folder
+  std::vector<std::string> left_out;  // files that the config names and this folder does not have
 };
 // Of the config at `path`. `database`: how other machines reach the database, "" = as this one
 // does; `failed_precondition` if only this one does.

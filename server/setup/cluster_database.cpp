@@ -111,29 +111,4 @@ Status make_local(const LocalDatabase& database) {
   }
 }
 
-Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted) {
-  if (facts.server_version < kOldestVersion) {
-    return failed_precondition("the database is PostgreSQL {}.{}, needed is 15 or newer",
-                               facts.server_version / 10'000, facts.server_version % 10'000);
-  }
-  if (facts.is_replica) {
-    return failed_precondition(
-        "the database is a replica, which can only be read: name the primary, or both with "
-        "target_session_attrs=read-write");
-  }
-  if (facts.mark && facts.mark->id != id) {
-    return failed_precondition(
-        "the database belongs to another cluster, {}: name another database; to set up a further "
-        "server of that cluster, take its bundle: `hai-server setup --export-bundle FILE` there, "
-        "`hai-server setup --bundle FILE` here",
-        facts.mark->cluster);
-  }
-  if (!facts.mark && facts.has_people && !is_adopted) {
-    return failed_precondition(
-        "the database has a cluster already, and nothing here says that it is this one: name "
-        "another database, or put that cluster's server.yaml in place and run this again");
-  }
-  return ok();
-}
-
 }  // namespace hai

@@ -32,11 +32,21 @@ struct DatabaseFacts {
 std::string format_facts(const DatabaseFacts& facts);
 Result<DatabaseFacts> parse_facts(const std::string& text);
 
+// Why a PostgreSQL will not do for any cluster, and what to do.
+struct DatabaseFault {
+  std::string found;
+  std::string remedy;
+};
+std::string postgres_version_text(int server_version);
+std::optional<DatabaseFault> fault_of_version(int server_version);
+std::optional<DatabaseFault> fault_of_replica(bool is_replica);
+
 // Whether the cluster with this id may have the database. `is_adopted`: a config that is in use
 // here names it, so one that is not marked yet is this cluster's.
 Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted);
 // Refuses passwords: the config is for everybody to read, and a password belongs in a passfile.
-Status check_conninfo(const std::string& conninfo);
+// `what` names where it stands.
+Status check_conninfo(const std::string& conninfo, const std::string& what = "--database");
 // Whether other machines cannot reach it: a socket, a loopback address, or no host at all.
 bool is_local_conninfo(const std::string& conninfo);
 

@@ -3,6 +3,7 @@
 #include "common/doctor/judge.h"
 #include "common/doctor/look.h"
 #include "server/setup/cluster_database.h"
+#include "server/store/conninfo.h"
 #include "server/store/migrations.h"
 #include "server/store/pg_session.h"
 
@@ -34,14 +35,13 @@ Finding judge_schema(int64_t schema) {
   const int64_t wanted = latest_schema_version();
   const std::string found = fmt::format("schema {}, this program has {}", schema, wanted);
   if (schema == wanted) return all_well(fmt::format("schema {}", schema));
-  return schema < wanted ? failure(found, "hai-server migrate")
+  return schema < wanted ? failure(found, "runuser -u hai -- hai-server migrate")
                          : failure(found, "install the newer version of hai-server here, too");
 }
 
 Finding judge_writable(const std::string& where, const DatabaseHealth& health) {
-  if (health.is_replica) {
-    return failure(where + " is a replica: it can only be read",
-                   "name the primary, or all of them with target_session_attrs=read-write");
+  if (const auto fault = fault_of_replica(health.is_replica)) {
+    return failure(where + " is " + fault->found, fault->remedy);
   }
   if (health.is_read_only) {
     return failure(where + " takes no changes (default_transaction_read_only)",
@@ -54,11 +54,10 @@ Finding judge_writable(const std::string& where, const DatabaseHealth& health) {
 
 std::vector<Finding> judge_database_health(const std::string& where, const DatabaseHealth& health) {
   std::vector<Finding> findings;
-  const std::string version = fmt::format("PostgreSQL {}.{}", health.server_version / 10'000,
-                                          health.server_version % 10'000);
-  findings.push_back(health.server_version >= kOldestVersion
-                         ? all_well(fmt::format("{} at {}", version, where))
-                         : failure(version, "move it to PostgreSQL 15 or newer"));
+  const auto fault = fault_of_version(health.server_version);
+  findings.push_back(fault ? failure(fault->found, fault->remedy)
+                           : all_well(fmt::format(
+                                 "{} at {}", postgres_version_text(health.server_version), where)));
   findings.push_back(judge_schema(health.schema));
   findings.push_back(judge_writable(where, health));
   if (!health.is_replica && health.replicas == 0) {
@@ -74,7 +73,7 @@ std::vector<Finding> judge_database_health(const std::string& where, const Datab
 std::vector<Finding> look_at_database_health(const std::string& conninfo) {
   PgSession session({.conninfo = conninfo, .connect_timeout = 3s, .check_schema = false});
   try {
-    return judge_database_health(conninfo, ask(session));
+    return judge_database_health(shown_conninfo(conninfo), ask(session));
   } catch (const PgError& error) {
     return {failure(fmt::format("postgres: {}", error.what()),
                     "is it running, and does pg_hba.conf let this user and machine in?")};

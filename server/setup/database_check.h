@@ -17,7 +17,7 @@ struct DatabaseHealth {
   int64_t replicas = 0;     // that stream from it
   Duration clock_ahead{0};  // this machine's clock, less the database's
 };
-// `where` is its conninfo. Pure.
+// `where` is its conninfo, as it may be shown. Pure.
 std::vector<Finding> judge_database_health(const std::string& where, const DatabaseHealth& health);
 
 // Connects; waits some seconds at most.

@@ -11,6 +11,7 @@ namespace hai {
 namespace {
 
 constexpr std::string_view kMark = "hai cluster ";
+constexpr int kOldestVersion = 15;
 
 }  // namespace
 
@@ -45,14 +46,52 @@ Result<DatabaseFacts> parse_facts(const std::string& text) {
   return facts;
 }
 
-Status check_conninfo(const std::string& conninfo) {
+std::string postgres_version_text(int server_version) {
+  return fmt::format("PostgreSQL {}.{}", server_version / 10'000, server_version % 10'000);
+}
+
+std::optional<DatabaseFault> fault_of_version(int server_version) {
+  if (server_version / 10'000 >= kOldestVersion) return std::nullopt;
+  return DatabaseFault{.found = postgres_version_text(server_version),
+                       .remedy = fmt::format("move it to PostgreSQL {} or newer", kOldestVersion)};
+}
+
+std::optional<DatabaseFault> fault_of_replica(bool is_replica) {
+  if (!is_replica) return std::nullopt;
+  return DatabaseFault{
+      .found = "a replica, which can only be read",
+      .remedy = "name the primary, or all of them with target_session_attrs=read-write"};
+}
+
+Status judge_database(const DatabaseFacts& facts, const std::string& id, bool is_adopted) {
+  for (const auto& fault :
+       {fault_of_version(facts.server_version), fault_of_replica(facts.is_replica)}) {
+    if (fault) return failed_precondition("the database is {}: {}", fault->found, fault->remedy);
+  }
+  if (facts.mark && facts.mark->id != id) {
+    return failed_precondition(
+        "the database belongs to another cluster, {}: name another database; to set up a further "
+        "server of that cluster, take its bundle: `hai-server setup --export-bundle FILE` there, "
+        "`hai-server setup --bundle FILE` here",
+        facts.mark->cluster);
+  }
+  if (!facts.mark && facts.has_people && !is_adopted) {
+    return failed_precondition(
+        "the database has a cluster already, and nothing here says that it is this one: name "
+        "another database, or put that cluster's server.yaml in place and run this again");
+  }
+  return ok();
+}
+
+Status check_conninfo(const std::string& conninfo, const std::string& what) {
   const Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
-  if (!words.is_ok()) return invalid_argument("--database: {}", words.status().message());
+  if (!words.is_ok()) return invalid_argument("{}: {}", what, words.status().message());
   if (!words.value().contains("password")) return ok();
   return invalid_argument(
-      "--database: has a password, which everybody could read in the config: write it into a file "
-      "of mode 0600 (HOST:5432:DATABASE:USER:PASSWORD) that the server's user owns, and say "
-      "passfile=/etc/hai/pgpass instead");
+      "{}: has a password, which everybody could read in the config: write it into a file of mode "
+      "0600 (HOST:5432:DATABASE:USER:PASSWORD) that the server's user owns, and say "
+      "passfile=/etc/hai/pgpass instead",
+      what);
 }
 
 bool is_local_conninfo(const std::string& conninfo) {

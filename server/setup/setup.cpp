@@ -7,6 +7,7 @@
 
 #include "common/machine/systemd_unit.h"
 #include "common/tls/replace_file.h"
+#include "common/whole_file.h"
 #include "server/commands/command.h"
 #include "server/setup/bundle.h"
 #include "server/setup/next_steps.h"
@@ -108,11 +109,14 @@ Status write_bundle(const SetupOptions& options) {
 }
 
 Status set_up(const SetupPlan& plan, const SetupOptions& options) {
+  Passfile passfile(plan);
+  RETURN_IF_ERROR(passfile.bring());
   const Result<DatabaseFacts> facts = look(plan);
   RETURN_IF_ERROR(facts.status());
   const bool is_adopted = plan.text.empty();
   RETURN_IF_ERROR(judge_database(facts.value(), plan.mark.id, is_adopted));
   RETURN_IF_ERROR(check_files(plan, facts.value().mark.has_value()));
+  passfile.keep();
   const bool has_new_token = plan.is_founding && !is_file(plan.config.admin_token_file);
   std::vector<std::string> said;
   Status status = make_files(plan, said);

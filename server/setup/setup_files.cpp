@@ -1,16 +1,18 @@
 #include "server/setup/setup_files.h"
 
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "common/tls/authority_folder.h"
+#include "common/tls/certificate.h"
 #include "common/tls/replace_file.h"
+#include "common/whole_file.h"
 #include "server/auth/token.h"
 #include "server/store/conninfo.h"
 
@@ -24,7 +26,9 @@ constexpr size_t kIdDigits = 32;
 
 Status make_folder(const std::string& path) {
   std::error_code error;
-  fs::create_directories(path, error);
+  const bool is_new = fs::create_directories(path, error);
+  // Whatever the umask: the server's user has to pass.
+  if (is_new) fs::permissions(path, fs::perms(0755), error);
   if (!error) return ok();
   return unavailable("cannot make the folder {}: {}", path, error.message());
 }
@@ -41,6 +45,22 @@ Status write_missing(const std::string& path, const std::string& text, mode_t mo
 // Certificates are for everybody; whatever else a bundle has is secret.
 mode_t mode_of(const std::string& path) { return path.ends_with(".crt") ? 0644 : 0600; }
 
+// Of a setup that was cut off, or of a person: nothing is ever written over.
+Status set_aside(const std::string& path) {
+  if (!is_file(path)) return ok();
+  const std::string aside = path + ".unused";
+  if (is_file(aside)) {
+    return already_exists("{} and {} are there and used by nothing here: move them away", path,
+                          aside);
+  }
+  if (std::rename(path.c_str(), aside.c_str()) == 0) return ok();
+  return unavailable("cannot move {} away: {}", path, std::strerror(errno));
+}
+
+bool is_inside(const SetupPlan& plan, const std::string& path) {
+  return path.starts_with(plan.folder + "/");
+}
+
 bool is_own_authority(const SetupPlan& plan) {
   return plan.config.authority == plan.folder + "/ca";
 }
@@ -49,13 +69,7 @@ Status make_authority_files(const SetupPlan& plan, std::vector<std::string>& sai
   const AuthorityFolder folder(plan.config.authority);
   if (!plan.is_founding || !is_own_authority(plan) || is_file(folder.certificate())) return ok();
   RETURN_IF_ERROR(folder.make());
-  if (is_file(folder.key())) {
-    // Of a setup that was cut off between the two files. Nothing was issued with it.
-    const std::string aside = folder.key() + ".unused";
-    if (std::rename(folder.key().c_str(), aside.c_str()) != 0) {
-      return unavailable("cannot move {} away: {}", folder.key(), std::strerror(errno));
-    }
-  }
+  RETURN_IF_ERROR(set_aside(folder.key()));  // cut off between the two: nothing was issued with it
   const Result<KeyAndCertificate> made = make_authority();
   RETURN_IF_ERROR(made.status());
   RETURN_IF_ERROR(folder.write_authority(made.value()));
@@ -71,15 +85,47 @@ bool is_issued_here(const SetupPlan& plan) {
 Status make_server_certificate(const SetupPlan& plan, std::vector<std::string>& said) {
   const TlsFiles& files = plan.config.tls;
   if (!is_issued_here(plan) || is_file(files.certificate)) return ok();
-  // A key without its certificate is of a setup that was cut off; nobody has seen either.
-  ::unlink(files.key.c_str());
+  RETURN_IF_ERROR(set_aside(files.key));
   const Result<KeyAndCertificate> authority = AuthorityFolder(plan.config.authority).read();
   RETURN_IF_ERROR(authority.status());
   const Result<KeyAndCertificate> made = issue_for_server(authority.value(), plan.names);
   RETURN_IF_ERROR(made.status());
   RETURN_IF_ERROR(AuthorityFolder(plan.folder).write_pair("server", made.value()));
-  said.push_back(files.certificate + " written");
+  said.push_back(fmt::format("{} written: for {}", files.certificate, fmt::join(plan.names, ", ")));
   return ok();
+}
+
+// A certificate that is there must be for the names that were told.
+Status check_names(const SetupPlan& plan) {
+  const std::string& file = plan.config.tls.certificate;
+  if (!plan.checks_names || !is_issued_here(plan) || !is_file(file)) return ok();
+  const Result<std::string> text = read_whole_file(file);
+  RETURN_IF_ERROR(text.status());
+  const Result<CertificateFacts> facts = read_certificate(text.value());
+  if (!facts.is_ok()) return invalid_argument("{}: {}", file, facts.status().message());
+  const auto sorted = [](std::vector<std::string> names) {
+    std::ranges::sort(names);
+    return names;
+  };
+  if (sorted(facts.value().names) == sorted(plan.names)) return ok();
+  return failed_precondition(
+      "--names: {} is there already and is for {}, not for {}: say those names, or move it and {} "
+      "away to have another one issued",
+      file, fmt::join(facts.value().names, ","), fmt::join(plan.names, ","), plan.config.tls.key);
+}
+
+// Made under a narrow umask: the server's user must be able to read the file or enter the folder.
+Status let_read(const std::string& path, const UnixUser& user) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return ok();
+  const bool is_folder = S_ISDIR(facts.st_mode);
+  const mode_t needed = is_folder ? 05 : 04;
+  const mode_t granted = facts.st_uid == user.uid   ? facts.st_mode >> 6
+                         : facts.st_gid == user.gid ? facts.st_mode >> 3
+                                                    : facts.st_mode;
+  if ((granted & needed) == needed) return ok();
+  if (::chmod(path.c_str(), is_folder ? 0755 : 0644) == 0) return ok();
+  return unavailable("cannot make {} readable for {}: {}", path, user.name, std::strerror(errno));
 }
 
 Status hand_over(const std::string& path, const UnixUser& user) {
@@ -93,14 +139,6 @@ Status hand_over(const std::string& path, const UnixUser& user) {
 bool is_file(const std::string& path) {
   std::error_code error;
   return fs::exists(path, error);
-}
-
-Result<std::string> read_whole_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return not_found("cannot read {}: {}", path, std::strerror(errno));
-  return text.str();
 }
 
 Result<std::string> read_cluster_id(const std::string& folder) {
@@ -125,6 +163,7 @@ Status check_files(const SetupPlan& plan, bool is_marked) {
     if (there.value() == content) continue;
     return already_exists("{} is there already and is another one: move it away first", path);
   }
+  RETURN_IF_ERROR(check_names(plan));
   if (!plan.is_founding) return ok();
   if (!is_own_authority(plan)) {
     const Result<KeyAndCertificate> site = AuthorityFolder(plan.config.authority).read();
@@ -176,13 +215,42 @@ Status hand_over_files(const SetupPlan& plan) {
                                   config.authority + "/ca-old.key"};
   secret.insert(secret.end(), config.secrets_old_key_files.begin(),
                 config.secrets_old_key_files.end());
-  Result<std::map<std::string, std::string>> words = parse_conninfo(config.conninfo);
-  if (words.is_ok()) secret.push_back(words.value()["passfile"]);
+  secret.push_back(passfile_of(config.conninfo));
   for (const std::string& path : secret) {
     // The site's own files elsewhere are the site's to give.
-    if (path.starts_with(plan.folder + "/")) RETURN_IF_ERROR(hand_over(path, plan.user));
+    if (is_inside(plan, path)) RETURN_IF_ERROR(hand_over(path, plan.user));
+  }
+  RETURN_IF_ERROR(let_read(plan.folder, plan.user));
+  for (const std::string& path :
+       {config.authority, config.authority + "/ca.crt", config.authority + "/ca-old.crt",
+        config.tls.ca, config.tls.certificate, plan.folder + kIdFile, plan.path}) {
+    if (is_inside(plan, path)) RETURN_IF_ERROR(let_read(path, plan.user));
   }
   return ok();
+}
+
+Passfile::Passfile(const SetupPlan& plan) : plan_(plan) {
+  const std::string path = passfile_of(plan.config.conninfo);
+  if (is_inside(plan, path)) path_ = path;
+}
+
+Passfile::~Passfile() {
+  if (is_kept_) return;
+  std::error_code error;
+  if (has_made_file_) fs::remove(path_, error);
+  if (has_made_folder_) fs::remove(plan_.folder, error);
+}
+
+Status Passfile::bring() {
+  if (path_.empty()) return ok();
+  const auto bundled = plan_.files.find(path_);
+  if (bundled != plan_.files.end() && !is_file(path_)) {
+    has_made_folder_ = !is_file(plan_.folder);
+    RETURN_IF_ERROR(make_folder(fs::path(path_).parent_path().string()));
+    has_made_file_ = true;
+    RETURN_IF_ERROR(replace_file(path_, bundled->second, mode_of(path_)));
+  }
+  return hand_over(path_, plan_.user);
 }
 
 }  // namespace hai

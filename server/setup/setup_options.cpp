@@ -109,8 +109,8 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
                  "user=hai passfile=/etc/hai/pgpass target_session_attrs=read-write' (default: "
                  "role and database are made in this machine's PostgreSQL)");
   app.add_option("--postgres-socket", options.postgres_socket,
-                 "folder of the socket of this machine's PostgreSQL")
-      ->capture_default_str();
+                 "folder of the socket of this machine's PostgreSQL (default: "
+                 "/var/run/postgresql)");
   app.add_option("--user", options.user,
                  "Unix user of the server (default: hai; if not root, you)");
   app.add_option("--admin", options.admin, "name of the first administrator (default: admin)");
@@ -147,6 +147,7 @@ Status complete_options(SetupOptions& options) {
   if (options.names.empty()) options.names = default_names();
   if (options.user.empty() && ::geteuid() == 0) options.user = kSystemUser;
   if (!is_new) return ok();
+  if (options.postgres_socket.empty()) options.postgres_socket = "/var/run/postgresql";
   if (options.cluster.empty()) options.cluster = "hai";
   if (options.admin.empty()) options.admin = "admin";
   if (options.grpc_port.empty()) options.grpc_port = "7700";

@@ -21,8 +21,8 @@ struct SetupOptions {
   std::string cluster;
   std::vector<std::string> names;  // DNS names and addresses of this server, the first for others
   std::string database;            // conninfo; "" = one on this machine
-  std::string postgres_socket = "/var/run/postgresql";
-  std::string user;  // Unix user of the server
+  std::string postgres_socket;     // folder of the PostgreSQL on this machine
+  std::string user;                // Unix user of the server
   std::string admin;
   std::string grpc_port;
   std::string http_port;

@@ -2,14 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <iostream>
-#include <sstream>
+#include <tuple>
 
 #include "common/config/yaml_text.h"
 #include "common/host_port.h"
+#include "common/whole_file.h"
 #include "server/setup/bundle.h"
 #include "server/setup/setup_files.h"
+#include "server/store/conninfo.h"
 
 namespace hai {
 namespace {
@@ -49,22 +51,36 @@ Result<UnixUser> user_for(const SetupOptions& options) {
   return user;
 }
 
+std::string socket_of(const std::string& conninfo) {
+  Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
+  return words.is_ok() ? words.value()["host"] : "";
+}
+
 // Flags that say something else than a config that is there are a mistake: it stays as it is.
 Status check_agrees(const SetupOptions& options, const ServerConfig& config) {
-  const std::tuple<const char*, const std::string&, const std::string&> pairs[] = {
+  const std::tuple<const char*, std::string, std::string> pairs[] = {
       {"--cluster", options.cluster, config.cluster},
       {"--database", options.database, config.conninfo},
+      {"--postgres-socket", options.postgres_socket, socket_of(config.conninfo)},
+      {"--grpc-port", options.grpc_port, split_host_port(config.grpc_address).port},
+      {"--http-port", options.http_port, split_host_port(config.http_address).port},
       {"--admin", options.admin, config.admin_user},
       {"--authority", options.authority, config.authority},
       {"--certificate", options.certificate, config.tls.certificate},
       {"--key", options.key, config.tls.key}};
   for (const auto& [option, told, known] : pairs) {
     if (told.empty() || told == known) continue;
+    const bool is_conninfo = std::string_view(option) == "--database";
     return invalid_argument(
         "{}: {} is there already and says '{}': leave the flag out, or change it there", option,
-        options.config, known);
+        options.config, is_conninfo ? shown_conninfo(known) : known);
   }
-  return ok();
+  const std::string advertised = split_host_port(config.advertise.grpc).host;
+  if (options.names.empty() || std::ranges::count(options.names, advertised) > 0) return ok();
+  return invalid_argument(
+      "--names: {} is there already and says '{}', the name that others are told: name that, too, "
+      "or change it there",
+      options.config, advertised);
 }
 
 Result<SetupPlan> plan_with_config(const SetupOptions& options, SetupPlan plan) {
@@ -74,19 +90,16 @@ Result<SetupPlan> plan_with_config(const SetupOptions& options, SetupPlan plan) 
   RETURN_IF_ERROR(check_agrees(options, plan.config));
   const Result<std::string> id = read_cluster_id(plan.folder);
   plan.mark = {.id = id.is_ok() ? id.value() : make_cluster_id(), .cluster = plan.config.cluster};
-  plan.names = {split_host_port(plan.config.advertise.grpc).host};
+  plan.checks_names = !options.names.empty();
+  plan.names = options.names;
+  if (plan.names.empty()) plan.names = {split_host_port(plan.config.advertise.grpc).host};
   return plan;
 }
 
-Result<std::string> read_bundle_text(const std::string& file) {
-  if (file != "-") return read_whole_file(file);
-  std::stringstream text;
-  text << std::cin.rdbuf();
-  return text.str();
-}
-
-Result<SetupPlan> plan_with_bundle(SetupOptions options, SetupPlan plan) {
-  const Result<std::string> text = read_bundle_text(options.bundle);
+// `told`: the options before they were completed.
+Result<SetupPlan> plan_with_bundle(const SetupOptions& told, const SetupOptions& options,
+                                   SetupPlan plan) {
+  const Result<std::string> text = read_file_or_input(options.bundle);
   RETURN_IF_ERROR(text.status());
   const Result<Bundle> bundle = parse_bundle(text.value());
   RETURN_IF_ERROR(bundle.status());
@@ -101,16 +114,18 @@ Result<SetupPlan> plan_with_bundle(SetupOptions options, SetupPlan plan) {
       return failed_precondition("{} is there already, of no known cluster: move it away first",
                                  plan.path);
     }
-    return plan_with_config(options, std::move(plan));
+    return plan_with_config(told, std::move(plan));
   }
   plan.text = further_config_text(bundle.value().config, options, plan.folder);
   Result<ServerConfig> config = parse_server_config(plan.text, "the config in the bundle");
   RETURN_IF_ERROR(config.status());
   plan.config = std::move(config).value();
+  RETURN_IF_ERROR(check_conninfo(plan.config.conninfo, "store.conninfo of the bundle"));
   plan.mark = bundle.value().mark;
   for (const auto& [path, content] : bundle.value().files) {
     plan.files[plan.folder + "/" + path] = content;
   }
+  plan.checks_names = true;
   plan.names = options.names;
   return plan;
 }
@@ -134,6 +149,7 @@ Result<SetupPlan> plan_of_new(SetupOptions options, SetupPlan plan) {
   plan.config = std::move(config).value();
   const Result<std::string> id = read_cluster_id(plan.folder);
   plan.mark = {.id = id.is_ok() ? id.value() : make_cluster_id(), .cluster = options.cluster};
+  plan.checks_names = true;
   plan.names = options.names;
   return plan;
 }
@@ -194,6 +210,7 @@ Result<SetupPlan> make_setup_plan(SetupOptions options) {
   SetupPlan plan{.path = fs::absolute(options.config).string()};
   plan.folder = fs::path(plan.path).parent_path().string();
   const bool has_config = is_file(plan.path) && options.bundle.empty();
+  const SetupOptions told = options;
   RETURN_IF_ERROR(check_options(options));
   if (!has_config) {
     RETURN_IF_ERROR(complete_options(options));
@@ -205,7 +222,7 @@ Result<SetupPlan> make_setup_plan(SetupOptions options) {
   RETURN_IF_ERROR(user.status());
   plan.user = std::move(user).value();
   if (has_config) return plan_with_config(options, std::move(plan));
-  if (!options.bundle.empty()) return plan_with_bundle(std::move(options), std::move(plan));
+  if (!options.bundle.empty()) return plan_with_bundle(told, options, std::move(plan));
   return plan_of_new(std::move(options), std::move(plan));
 }
 

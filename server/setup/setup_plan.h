@@ -24,6 +24,7 @@ struct SetupPlan {
   ClusterMark mark;                          // of the cluster
   std::map<std::string, std::string> files;  // of the bundle, by path
   std::vector<std::string> names;            // of this server
+  bool checks_names = false;                 // a certificate that is there must be for them
   std::optional<LocalDatabase> local;        // to be made on this machine
   UnixUser user;                             // whom the server runs as
 };

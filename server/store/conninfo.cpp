@@ -21,4 +21,22 @@ Result<std::map<std::string, std::string>> parse_conninfo(const std::string& con
   return words;
 }
 
+std::string passfile_of(const std::string& conninfo) {
+  Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
+  return words.is_ok() ? words.value()["passfile"] : "";
+}
+
+std::string shown_conninfo(const std::string& conninfo) {
+  const Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
+  if (!words.is_ok()) return "a connection string that libpq does not understand";
+  std::string shown;
+  bool has_password = false;
+  for (const auto& [name, value] : words.value()) {
+    const bool is_password = name.ends_with("password");
+    has_password |= is_password;
+    shown += fmt::format("{}{}={}", shown.empty() ? "" : " ", name, is_password ? "***" : value);
+  }
+  return has_password ? shown : conninfo;
+}
+
 }  // namespace hai

@@ -12,4 +12,11 @@ namespace hai {
 // value, with commas.
 Result<std::map<std::string, std::string>> parse_conninfo(const std::string& conninfo);
 
+// The file that it names for passwords; "" = none.
+std::string passfile_of(const std::string& conninfo);
+
+// For people and logs: as it is, or with passwords hidden. One that libpq does not understand may
+// have a password anywhere, so of it nothing is shown.
+std::string shown_conninfo(const std::string& conninfo);
+
 }  // namespace hai

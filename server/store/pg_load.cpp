@@ -147,7 +147,7 @@ std::vector<Incident> load_incidents(PgSession& session, bool only_open) {
 
 std::vector<Job> load_jobs(PgSession& session, const std::vector<JobState>& states) {
   const PgResult snapshot = session.run("SELECT pg_export_snapshot()");
-  PgCopy copy(session.options(), std::string(snapshot.text(0, 0)), select_jobs(states));
+  PgCopy copy(session.options_here(), std::string(snapshot.text(0, 0)), select_jobs(states));
   JobPages pages;
   for (std::string rows = copy.read(kPageBytes); !rows.empty(); rows = copy.read(kPageBytes)) {
     pages.add(std::move(rows));

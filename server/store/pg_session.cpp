@@ -4,12 +4,14 @@
 
 #include <fmt/core.h>
 
+#include <cctype>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <pqxx/pqxx>
 
 #include "common/whole_number.h"
+#include "server/store/conninfo.h"
 #include "server/store/migrations.h"
 
 namespace hai {
@@ -106,6 +108,28 @@ std::string conninfo_with_timeouts(const PgOptions& options) {
   return base + join(base.find('?') == std::string::npos ? "?" : "&", "&");
 }
 
+std::string conninfo_at(const std::string& conninfo, const std::string& host,
+                        const std::string& port) {
+  const Result<std::map<std::string, std::string>> words = parse_conninfo(conninfo);
+  if (!words.is_ok() || words.value().contains("hostaddr")) return conninfo;
+  if (conninfo.find("://") != std::string::npos) {
+    std::string encoded;
+    for (const char byte : host) {
+      const bool is_plain = std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '.';
+      encoded += is_plain ? std::string(1, byte)
+                          : fmt::format("%{:02X}", static_cast<unsigned char>(byte));
+    }
+    return fmt::format("{}{}host={}&port={}", conninfo,
+                       conninfo.find('?') == std::string::npos ? "?" : "&", encoded, port);
+  }
+  std::string quoted;
+  for (const char byte : host) {
+    if (byte == '\'' || byte == '\\') quoted += '\\';
+    quoted += byte;
+  }
+  return fmt::format("{} host='{}' port={}", conninfo, quoted, port);  // the last word counts
+}
+
 PgSession::PgSession(PgOptions options)
     : options_(std::move(options)), impl_(std::make_unique<Impl>()) {}
 
@@ -140,6 +164,15 @@ void PgSession::close() {
 void PgSession::interrupt() {
   std::lock_guard lock(impl_->socket_mutex);
   if (impl_->socket >= 0) ::shutdown(impl_->socket, SHUT_RDWR);
+}
+
+PgOptions PgSession::options_here() const {
+  PgOptions here = options_;
+  if (!impl_->connection) return here;
+  const char* host = impl_->connection->hostname();
+  const char* port = impl_->connection->port();
+  if (host != nullptr && port != nullptr) here.conninfo = conninfo_at(here.conninfo, host, port);
+  return here;
 }
 
 PgResult PgSession::run(const std::string& sql) {

@@ -53,6 +53,10 @@ struct PgStatement {
 
 // Keepalives find a dead peer; how long to wait for one that does not answer.
 std::string conninfo_with_timeouts(const PgOptions& options);
+// The same of one server of those that `conninfo` names, which is left as it is if it has addresses
+// of its own (hostaddr).
+std::string conninfo_at(const std::string& conninfo, const std::string& host,
+                        const std::string& port);
 // What PostgreSQL said, on one line.
 std::string one_line_of(std::string_view text);
 
@@ -68,6 +72,10 @@ class PgSession {
   PgResult call(const PgStatement& statement, const std::vector<std::string>& params = {});
   void close();
   const PgOptions& options() const { return options_; }
+  // To the very server that this session is connected to. Asking all hosts of a conninfo again
+  // would wait connect_timeout for each one before it that hangs: longer than the lease of a
+  // leader.
+  PgOptions options_here() const;
 
   // From any thread: makes a call that hangs fail soon.
   void interrupt();

@@ -60,7 +60,7 @@ class Site(Cluster):
     def config(self, name="one"):
         return self.folder(name) / "server.yaml"
 
-    def program(self, name, *words, stdin=None, user=None, env=None):
+    def program(self, name, *words, stdin=None, user=None, env=None, umask=-1):
         done = subprocess.run(
             [str(programs() / name), *map(str, words)],
             input=stdin if stdin is not None else "",
@@ -68,6 +68,7 @@ class Site(Cluster):
             text=True,
             timeout=120,
             user=user,
+            umask=umask,
             cwd="/",
             env=self.environment(**(env or {})),
         )
@@ -76,11 +77,12 @@ class Site(Cluster):
     def ports(self):
         return ["--grpc-port", free_port(), "--http-port", free_port()]
 
-    def setup(self, *words, name="one", stdin=None, user=None):
+    def setup(self, *words, name="one", stdin=None, user=None, umask=-1):
         """`hai-server setup` with its config in the folder of that name."""
         return self.program(
-            "hai-server", "--config", self.config(name), "setup", *words, stdin=stdin, user=user
-        )
+            "hai-server", "--config", self.config(name), "setup", *words, stdin=stdin, user=user,
+            umask=umask,
+        )  # fmt: skip
 
     def local(self):
         """The flags by which the database is made in the private PostgreSQL."""

@@ -59,11 +59,16 @@ class DoctorTest(unittest.TestCase):
         folder = str(site.folder())
         findings = self.server_with("localhost:", "elsewhere.invalid:")
         self.found(findings, "certificate", "fail", "is for localhost, 127.0.0.1, not for elsewhere")
+        remedies = [each["remedy"] for each in findings if each["check"] == "certificate"]
+        self.assertIn("--names elsewhere.invalid,localhost,127.0.0.1`", remedies[0])
         self.found(findings, "port", "fail", "elsewhere.invalid:")
         findings = self.server_with(f"{folder}/secrets.key", "/nowhere/secrets.key")
         self.found(findings, "files", "fail", "secrets: cannot read")
         findings = self.server_with(f"host={site.database.data}", "host=/nowhere")
         self.found(findings, "database", "fail", "postgres: ")
+        findings = self.server_with("dbname=hai", "dbname=hai password=geheim")
+        self.found(findings, "database", "ok", "password=***")
+        self.assertNotIn("geheim", str(findings))
         findings = self.server_with("client_ca: ", "client_ca: /nowhere #")
         self.found(findings, "certificate", "fail", "cannot read /nowhere")
         sql = site.database.sql

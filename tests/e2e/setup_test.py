@@ -110,10 +110,76 @@ class SetupTest(unittest.TestCase):
         self.assertIn("database: schema", done.stdout)
         # Flags that agree with the config are no mistake, others are.
         self.assertEqual(site.setup("--cluster", "fire", "--no-start", "--user", USER).returncode, 0)
-        for words in (["--cluster", "ice"], ["--database", "host=db"], ["--admin", "ann"]):
+        for words in (
+            ["--cluster", "ice"], ["--database", "host=db"], ["--admin", "ann"], ["--grpc-port", "7"],
+            ["--http-port", "7"], ["--postgres-socket", "/nowhere"], ["--names", "elsewhere"],
+        ):  # fmt: skip
             done = site.setup(*words, "--no-start", "--user", USER)
             self.refused(done, "is there already and says", 2)
         self.assertEqual(site.tree(), before)
+
+    def names_of_certificate(self, name="one"):
+        words = ["x509", "-in", self.site.folder(name) / "server.crt", "-noout", "-ext", "subjectAltName"]
+        done = subprocess.run(["openssl", *words], check=True, capture_output=True, text=True)
+        return re.findall(r"(?:DNS|IP Address):([^,\s]+)", done.stdout)
+
+    def test_a_certificate_is_for_the_names_that_are_told(self):
+        site = self.site
+        site.set_up()
+        self.assertEqual(self.names_of_certificate(), ["localhost", "127.0.0.1"])
+        rest = ["--no-start", "--user", USER]
+        other = ["--names", "localhost,hai.example"]
+        before = site.tree()
+        kept = "is there already and is for localhost,127.0.0.1, not for localhost,hai.example"
+        self.refused(site.setup(*other, *rest), kept)
+        (site.folder() / "server.yaml").unlink()
+        words = ["localhost,hai.example" if "," in str(word) else word for word in site.local()]
+        self.refused(site.setup(*words, "--cluster", "fire", *site.ports()), kept)
+        (site.folder() / "server.yaml").write_bytes(before["server.yaml"][2])
+        self.assertEqual(site.tree(), before)
+        # Renewed: the old one away, and all its names again.
+        for name in ("server.crt", "server.key"):
+            (site.folder() / name).unlink()
+        done = site.setup("--names", "127.0.0.1,localhost,hai.example", *rest)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.names_of_certificate(), ["127.0.0.1", "localhost", "hai.example"])
+
+    def test_a_key_without_its_certificate_is_put_aside(self):
+        site = self.site
+        site.folder().mkdir()
+        site.folder().chmod(0o755)
+        (site.folder() / "server.key").write_text("of a person")
+        site.set_up()
+        self.assertEqual((site.folder() / "server.key.unused").read_text(), "of a person")
+        (site.folder() / "server.crt").unlink()
+        done = site.setup("--no-start", "--user", USER)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("server.key.unused are there and used by nothing here: move them", done.stderr)
+        self.assertTrue((site.folder() / "server.key").exists())
+
+    def test_a_narrow_umask_keeps_nobody_out(self):
+        site = self.site
+        modes = {".": 0o755, "ca": 0o755, "ca/ca.crt": 0o644, "server.crt": 0o644,
+                 "cluster.id": 0o644, "server.yaml": 0o644, "ca/ca.key": 0o600, "server.key": 0o600}  # fmt: skip
+
+        def found():
+            return {name: (site.folder() / name).stat().st_mode & 0o777 for name in modes}
+
+        done = site.setup(*site.local(), "--cluster", "fire", *site.ports(), umask=0o077)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(found(), modes)
+        # What an earlier version has left is mended; a group of hai's own will do.
+        for name in (".", "ca"):
+            (site.folder() / name).chmod(0o700)
+        for name in ("ca/ca.crt", "server.crt", "cluster.id", "server.yaml"):
+            (site.folder() / name).chmod(0o600)
+        done = site.setup("--no-start", "--user", USER, umask=0o077)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(found(), modes)
+        os.chown(site.folder(), 0, pwd.getpwnam(USER).pw_gid)
+        site.folder().chmod(0o750)
+        self.assertEqual(site.setup("--no-start", "--user", USER).returncode, 0)
+        self.assertEqual(found(), {**modes, ".": 0o750})
 
     def test_one_that_was_cut_off_is_finished(self):
         site = self.site
@@ -125,6 +191,9 @@ class SetupTest(unittest.TestCase):
             done = site.setup(*site.local(), "--cluster", "fire", *site.ports())
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             after = site.tree()
+            if "server.crt" in gone:
+                self.assertEqual(after.pop("server.key.unused")[2], before["server.key"][2])
+                (site.folder() / "server.key.unused").unlink()
             for name in ("ca/ca.crt", "ca/ca.key", "secrets.key", "cluster.id"):
                 self.assertEqual(after[name], before[name], name)
             self.assertEqual(sorted(after), sorted(before))
@@ -261,6 +330,70 @@ class SetupTest(unittest.TestCase):
         (site.folder("two") / "cluster.id").write_text("0" * 32 + "\n")
         done = site.setup("--bundle", bundle, *rest, name="two")
         self.refused(done, "has the files of another cluster")
+
+    def test_a_further_server_gets_the_passfile_before_it_asks_the_database(self):
+        site = self.site
+        site.set_up()
+        sql = site.database.sql
+        sql("CREATE ROLE remote SUPERUSER LOGIN PASSWORD 'geheim'")
+        self.addCleanup(sql, "DROP ROLE IF EXISTS remote")
+        rules = site.database.data / "main/pg_hba.conf"
+        old = rules.read_text()
+        rules.write_text("local all remote scram-sha-256\n" + old)
+        self.addCleanup(sql, "SELECT pg_reload_conf()")
+        self.addCleanup(rules.write_text, old)
+        sql("SELECT pg_reload_conf()")
+        passfile = site.folder() / "pgpass"
+        remote = f"host={site.database.data} dbname=hai user=remote passfile={passfile}"
+        export = ["--export-bundle", site.root / "bundle", "--database", remote]
+        done = site.setup(*export)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"not in the bundle, copy it yourself: {passfile}", done.stderr)
+        passfile.write_text("*:*:*:remote:geheim\n")
+        passfile.chmod(0o600)
+        done = site.setup(*export)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rest = ["--no-start", "--user", USER, "--names", "localhost", *site.ports()]
+        # Where the database refuses, nothing is left, and not the secret.
+        sql("ALTER ROLE remote PASSWORD 'other'")
+        done = site.setup("--bundle", site.root / "bundle", *rest, name="two")
+        self.refused(done, "password authentication failed")
+        self.assertFalse(site.folder("two").exists())
+        sql("ALTER ROLE remote PASSWORD 'geheim'")
+        done = site.setup("--bundle", site.root / "bundle", *rest, name="two")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(
+            site.tree("two")["pgpass"],
+            (0o600, pwd.getpwnam(USER).pw_uid, b"*:*:*:remote:geheim\n"),
+        )
+        self.assertIn(f"passfile={site.folder('two')}/pgpass", site.config("two").read_text())
+        # A first server gives away one that root has put there.
+        self.assertEqual(site.tree()["pgpass"][1], 0)
+        site.config().write_text(
+            site.config().read_text().replace(site.setting("conninfo"), remote)
+        )
+        done = site.setup("--no-start", "--user", USER)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(site.tree()["pgpass"][1], pwd.getpwnam(USER).pw_uid)
+
+    def test_a_password_in_the_config_goes_nowhere(self):
+        site = self.site
+        site.set_up()
+        conninfo = site.setting("conninfo")
+        site.config().write_text(
+            site.config().read_text().replace(conninfo, conninfo + " password=geheim")
+        )
+        done = site.setup("--export-bundle", "-")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertNotIn("geheim", done.stderr)
+        site.config().write_text(
+            site.config().read_text().replace(f"host={site.database.data}", "host=db.example")
+        )
+        done = site.setup("--export-bundle", "-")
+        self.refused(done, "store.conninfo: has a password, which everybody could read", 2)
+        done = site.setup("--database", "host=x", "--no-start", "--user", USER)
+        self.assertNotIn("geheim", done.stdout + done.stderr)
+        self.refused(done, "password=***", 2)
 
     def test_a_person_is_asked(self):
         site = self.site

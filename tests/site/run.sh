@@ -60,7 +60,7 @@ boot() {
 set_up_database() {
   wait_until 60 "PostgreSQL runs" on_site runuser -u postgres -- psql -c 'SELECT 1'
   quietly on_site runuser -u postgres -- createuser hai
-  quietly on_site runuser -u postgres -- createdb -O hai hai
+  quietly on_site runuser -u postgres -- createdb -O hai -T template0 -E UTF8 --locale=C hai
 }
 write_configs() {
   on_site bash -euc '
@@ -78,7 +78,13 @@ store: {conninfo: host=/run/postgresql dbname=hai user=hai}
 bootstrap: {admin_user: ann, admin_token_file: /etc/hai/admin.token}
 agent_token_file: /etc/hai/agent.token
 default_quota_nodes: unlimited
+audit: {file: /var/log/hai/audit.jsonl, position: /var/lib/hai/server/audit.position}
+logs: {store: /srv/hai-logs}
 YAML
+    install -d -o hai -m 0700 /srv/hai-logs
+    mkdir -p /run/systemd/system/hai-server.service.d
+    printf "[Service]\nReadWritePaths=/srv/hai-logs\n" > /run/systemd/system/hai-server.service.d/store.conf
+    systemctl daemon-reload
     cat > agent.yaml <<YAML
 name: node-1
 data_dir: /var/lib/hai/agent
@@ -154,6 +160,8 @@ on_site journalctl -u hai-server -o cat -p info | grep -q '^server_started ' || 
 
 step "a job runs"
 submit_job
+wait_until 30 "the audit log's position is kept" on_site test -s /var/lib/hai/server/audit.position
+wait_until 30 "the log store has its mark" on_site test -s /srv/hai-logs/.hai-log-store
 expect "its control group" "1" "$(on_site grep -c ':/hai.slice/hai-ranks.service/' "/proc/$pid/cgroup" || true)"
 
 step "the agent is restarted"
@@ -171,6 +179,7 @@ expect_same_job "a hung agent"
 step "a backup"
 on_site systemctl start hai-backup.service
 on_site runuser -u hai -- hai-backup list | grep -q '/var/backups/hai/hai-.*dump' || fail "no backup"
+quietly on_site systemctl enable --now hai-backup.timer
 
 step "an upgrade"
 server_before=$(property hai-server MainPID)
@@ -181,9 +190,33 @@ expect "version" "$second" "$(on_site dpkg-query -W -f '${Version}' hai-agent)"
 [ "$(property hai-server MainPID)" != "$server_before" ] || fail "the server was not restarted"
 expect_same_job "an upgrade"
 
+step "remove"
+uid=$(on_site id -u hai)
+processes_of_hai() {
+  on_site find /proc -maxdepth 1 -name '[0-9]*' -uid "$uid" -print
+  on_site bash -c 'for program in /proc/[0-9]*/exe; do readlink "$program"; done | grep "/hai" || true'
+}
+[ -n "$(processes_of_hai)" ] || fail "no process of hai is seen while it runs"
+apt_on_site remove hai-agent hai-server
+! on_site test -e "/proc/$pid" || fail "the job lives without hai"
+expect "processes after the removal" "" "$(processes_of_hai)"
+expect "the timer after the removal" inactive "$(property hai-backup.timer ActiveState)"
+on_site test -e /etc/hai/server.yaml || fail "the removal takes the config"
+
+step "purge of the server beside an agent"
+apt_on_site install hai-agent
+on_site bash -euc 'cd /etc/hai
+  touch cluster.id pgpass secrets-2026.key made-by-hand
+  chown hai: pgpass secrets-2026.key made-by-hand
+  chown hai: .'
+apt_on_site purge hai-server
+expect "what is left in /etc/hai" "agent.token agent.yaml made-by-hand" "$(on_site ls /etc/hai | paste -sd ' ')"
+expect "owners in /etc/hai" "root" "$(on_site find /etc/hai -printf '%u\n' | sort -u)"
+! on_site getent passwd hai || fail "the user hai is left"
+! on_site getent group hai || fail "the group hai is left"
+
 step "purge"
 apt_on_site purge "${all[@]}"
-! on_site test -e "/proc/$pid" || fail "the job lives without hai"
 expect "what is left" "/var/backups/hai" "$(on_site find /etc /usr /lib /var -xdev -path /var/cache -prune -o -name 'hai*' \
   -not -path '/var/lib/apt/*' -not -path '/var/backups/hai/*' -not -path '/var/lib/postgresql/*' -print)"
 echo "site: installed, upgraded and purged under a running job in $((SECONDS - began)) s"

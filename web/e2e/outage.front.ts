@@ -1,12 +1,16 @@
 import type { Page } from 'playwright-core';
 import { afterEach, expect, it } from 'vitest';
-import { visit } from './visit';
+import { become, visit } from './visit';
 
 const site = visit();
 
 const live = (page: Page) => page.getByText('live', { exact: true }).waitFor();
 // A test that failed leaves no frozen server to the next.
-afterEach(() => site.server.thaw());
+afterEach(() => {
+  site.server.thaw();
+  site.server.override = () => null;
+  site.server.isDead = () => false;
+});
 
 const banner = (page: Page) => page.locator('.banner');
 
@@ -78,5 +82,72 @@ it('keeps the banner of a dead database through refusals', async () => {
   site.server.override = () => null;
   site.server.staleSince = null;
   await banner(page).waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
+const isStream = (path: string): boolean => path.startsWith('/api/v1/events?after');
+const streamsOpen = (): number => [...site.server.openStreams].filter((each) => isStream(each)).length;
+
+it('opens the stream of events anew when its connection alone is dead', async () => {
+  const page = await site.open('/favicon.svg');
+  await page.clock.install();
+  await page.goto(site.server.url);
+  await live(page);
+  const before = site.server.count('GET', '/events?after');
+  site.server.isDead = isStream;
+  await page.clock.fastForward(36_000);
+  await expect.poll(() => site.server.count('GET', '/events?after')).toBeGreaterThan(before);
+  expect(await banner(page).count()).toBe(0); // the server itself answers all the time
+  site.server.isDead = () => false;
+  await live(page);
+  expect(streamsOpen()).toBe(1);
+  await page.context().close();
+});
+
+it('does not call fine, when a hidden tab is shown, what was fine hours ago', async () => {
+  let isAnswered = true;
+  site.server.override = ({ path }) => {
+    if (path !== '/api/v1/incidents') return null;
+    return isAnswered ? noIncident() : new Response(new ReadableStream(), { headers: { 'Content-Type': 'application/json' } });
+  };
+  const page = await site.open('/incidents');
+  await page.getByText('Nothing is wrong now').waitFor();
+  await become(page, 'hidden');
+  await page.getByText('paused', { exact: true }).waitFor({ timeout: 10_000 });
+  isAnswered = false;
+  await page.evaluate(() => {
+    const now = Date.now;
+    Date.now = () => now() + 3 * 3_600_000;
+  });
+  await become(page, 'visible');
+  await live(page);
+  await page.getByText('Nobody knows now').waitFor();
+  expect(await page.getByText('Nothing is wrong now').count()).toBe(0);
+  await page.context().close();
+});
+
+it('does not call a node well of which no check could tell, or nobody knows', async () => {
+  const node = (await (await fetch(`${site.server.url}/api/v1/nodes/fire-0008`)).json()) as { checks: object[] };
+  const check = (state: string) => ({ name: 'gpu_ecc', subject: 'gpu 0', state, text: 'x', at: new Date().toISOString(), tier: '', done: '', evidence: '' });
+  let checks = [check('unknown')];
+  site.server.override = ({ path }) => (path === '/api/v1/nodes/fire-0008' ? Response.json({ ...node, checks }) : null);
+  const page = await site.open('/nodes/fire-0008');
+  await page.getByText('No check could tell: 0 ok, 1 unknown.').waitFor();
+  checks = [check('ok')];
+  await page.getByText('Nothing is wrong: 1 ok.').waitFor();
+  site.server.freeze();
+  await page.getByText('Nobody knows now. When the server last said so: 1 ok.').waitFor();
+  await page.context().close();
+});
+
+it('shows facts that were old already as so old, when the server falls silent, too', async () => {
+  const page = await site.open('/');
+  await live(page);
+  site.server.staleSince = new Date(Date.now() - 3_600_000).toISOString();
+  await banner(page).getByText(/can decide nothing now/).waitFor();
+  site.server.freeze();
+  await banner(page).getByText(/No answer from the server/).waitFor();
+  await banner(page).getByText(/^1h( \d+m)? old$/).waitFor();
+  site.server.staleSince = null;
   await page.context().close();
 });

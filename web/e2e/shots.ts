@@ -6,6 +6,7 @@ const [url = 'http://127.0.0.1:4173', folder = '../docs/img', ...only] = process
 
 const pages: [name: string, path: string, ready: string][] = [
   ['overview', '/', '.chart canvas'],
+  ['now', '/now', '.now li'],
   ['map', '/map', 'canvas'],
   ['map-utilisation', '/map?color=utilisation', 'canvas'],
   ['jobs', '/jobs', '.grid-row'],
@@ -25,7 +26,7 @@ const pages: [name: string, path: string, ready: string][] = [
 const looks: [suffix: string, look: Look, pages: string[] | null][] = [
   ['light', { width: 1366, height: 768, scheme: 'light' }, null],
   ['dark', { width: 1366, height: 768, scheme: 'dark' }, null],
-  ['wall-dark', { width: 2560, height: 1440, scheme: 'dark' }, ['overview', 'map']],
+  ['wall-dark', { width: 2560, height: 1440, scheme: 'dark' }, ['overview', 'now', 'map']],
 ];
 
 const browser = await launch();

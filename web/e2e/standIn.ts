@@ -7,7 +7,7 @@ import { createDemo } from '../src/demo/transport';
 
 // The built dashboard, and the demo's world behind real connections: a server that a test can freeze,
 // kill, slow down and upgrade, without a cluster.
-const dist = join(import.meta.dirname, '../dist');
+const dist = process.env.HAI_WEB_ROOT ?? join(import.meta.dirname, '../dist');
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.woff2': 'font/woff2' };
 
 export interface Asked {
@@ -22,6 +22,8 @@ export class StandIn {
   staleSince: string | null = null;
   // Instead of the world's answer, when it gives one.
   override: (asked: Asked, body: string) => Response | null = () => null;
+  // Answers whose connection is dead while all others live: nothing comes over it any more.
+  isDead: (path: string) => boolean = () => false;
   isAsset: (path: string) => boolean = () => true;
   url = '';
   private readonly sockets = new Set<Socket>();
@@ -31,7 +33,7 @@ export class StandIn {
   private readonly world: Transport;
 
   constructor(jobs = 3_000) {
-    if (!existsSync(join(dist, 'index.html'))) throw new Error('there is no dist/: npm run build makes it');
+    if (!existsSync(join(dist, 'index.html'))) throw new Error(`there is no dashboard in ${dist}: npm run build makes dist/`);
     this.world = createDemo({ jobs });
   }
 
@@ -101,7 +103,7 @@ export class StandIn {
       for await (const piece of answer.body) {
         await this.thawed;
         if (response.destroyed) break;
-        response.write(piece);
+        if (!this.isDead(asked.path)) response.write(piece);
       }
     }
     response.end();

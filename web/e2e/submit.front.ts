@@ -1,7 +1,10 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { visit } from './visit';
 
 const site = visit();
+afterEach(() => {
+  site.server.override = () => null;
+});
 
 it('takes commas and numbers as they are typed', async () => {
   const page = await site.open('/submit');
@@ -34,5 +37,47 @@ it('keeps a draft and its comments while its page is left and loaded anew', asyn
   expect(await file.inputValue()).toContain('# for the paper');
   await page.getByRole('button', { name: 'Start over' }).click();
   expect(await file.inputValue()).not.toContain('paper');
+  await page.context().close();
+});
+
+const problem = (status: number, title: string, detail: string): Response =>
+  new Response(JSON.stringify({ title, detail, status }), { status, headers: { 'Content-Type': 'application/problem+json' } });
+
+it('does not call a job file wrong that nobody judged, and lets it be sent', async () => {
+  site.server.override = ({ path }) => (path.endsWith('/whatif') ? problem(503, 'unavailable', 'no leader') : null);
+  const page = await site.open('/submit');
+  await page.getByLabel('Name', { exact: true }).fill('unjudged');
+  await page.getByLabel('Entrypoint', { exact: true }).fill('a.py');
+  await page.getByText('not judged', { exact: true }).waitFor();
+  await page.getByText('Nobody could judge this job file now').waitFor();
+  expect(await page.getByText('not valid', { exact: true }).count()).toBe(0);
+  site.server.override = () => null;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('valid', { exact: true }).waitFor();
+  await page.context().close();
+});
+
+it('forgets a verdict with its text, sends once, and forgets why it failed', async () => {
+  const page = await site.open('/submit');
+  const send = page.getByRole('button', { name: /^Submit/ });
+  await page.getByLabel('Name', { exact: true }).fill('first');
+  await page.getByLabel('Entrypoint', { exact: true }).fill('a.py');
+  await page.getByText('valid', { exact: true }).waitFor();
+  let hold: () => void = () => undefined;
+  site.server.override = ({ path, method }) => {
+    if (path.endsWith('/whatif')) return new Response(new ReadableStream({ start: (body) => (hold = () => body.close()) }), { headers: { 'Content-Type': 'application/json' } });
+    return path === '/api/v1/jobs' && method === 'POST' ? problem(429, 'resource_exhausted', 'too many at once') : null;
+  };
+  await page.getByLabel('Name', { exact: true }).fill('second');
+  await page.getByText('asking', { exact: true }).waitFor();
+  expect(await page.getByText('valid', { exact: true }).count()).toBe(0);
+  expect(await send.isDisabled()).toBe(true);
+  await page.getByLabel('Name', { exact: true }).fill('first'); // judged before
+  await expect.poll(() => send.isDisabled()).toBe(false);
+  await send.click();
+  await page.getByText('too many at once').waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('third');
+  await page.getByText('too many at once').waitFor({ state: 'detached' });
+  hold();
   await page.context().close();
 });

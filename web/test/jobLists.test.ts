@@ -1,5 +1,7 @@
-import { QueryClient } from '@tanstack/react-query';
-import { expect, it } from 'vitest';
+import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
+import { expect, it, vi } from 'vitest';
+import { applyEvents } from '../src/api/applyEvents';
+import { setTransport } from '../src/api/client';
 import { mergeJobs, patchJobLists } from '../src/api/jobLists';
 import type { JobPages } from '../src/api/queries';
 import type { Job } from '../src/api/types';
@@ -42,4 +44,70 @@ it('touches no list that nothing changed in', () => {
   const before = client.getQueryData(['jobs', 'user=ben']);
   mergeJobs(client, new Map([[3, job({ id: 3 })]]));
   expect(client.getQueryData(['jobs', 'user=ben'])).toBe(before);
+});
+
+const wait = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+it('lets a slow list of several pages be asked for to its end, while events go on', async () => {
+  vi.useFakeTimers();
+  let page = 0;
+  const ask = vi.fn(({ pageParam }: { pageParam: string }): Promise<{ jobs: Job[]; next_cursor: string | null }> => {
+    page = Number(pageParam);
+    const jobs = Array.from({ length: 1_001 }, (_, i) => job({ id: 10_000 - 2_000 * page - i }));
+    return new Promise((resolve) => setTimeout(() => resolve({ jobs, next_cursor: page < 2 ? String(page + 1) : null }), 900));
+  });
+  const client = cache({ '': [0, 1, 2].map((n) => ({ jobs: [job({ id: 10_000 - 2_000 * n })], next_cursor: n < 2 ? String(n + 1) : null })) });
+  const observer = new InfiniteQueryObserver(client, {
+    queryKey: ['jobs', ''], queryFn: ask, initialPageParam: '0', getNextPageParam: (last) => last.next_cursor, staleTime: Infinity,
+  });
+  const stop = observer.subscribe(() => undefined);
+  const grown = Array.from({ length: 2_001 }, (_, i) => job({ id: 20_000 + i }));
+  mergeJobs(client, new Map(grown.map((each) => [each.id, each])));
+  for (let i = 0; i < 20; i += 1) {
+    await wait(200);
+    mergeJobs(client, new Map([[30_000 + i, job({ id: 30_000 + i })]]));
+  }
+  expect(ask.mock.calls.slice(0, 3).map(([{ pageParam }]) => pageParam)).toEqual(['0', '1', '2']);
+  stop();
+  await wait(20_000);
+  client.clear();
+  vi.useRealTimers();
+});
+
+it('asks anew only after the answer that is on its way, and not in its place', async () => {
+  vi.useFakeTimers();
+  setTransport(() => Promise.resolve(Response.json({})));
+  const client = new QueryClient();
+  let asked = 0;
+  let answered = 0;
+  const ask = ({ signal }: { signal: AbortSignal }): Promise<object> => {
+    asked += 1;
+    return new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
+      setTimeout(() => resolve({ at: (answered += 1) }), 2_500);
+    });
+  };
+  const observer = new InfiniteQueryObserver(client, { queryKey: ['cluster'], queryFn: ask, initialPageParam: '', getNextPageParam: () => null });
+  const stop = observer.subscribe(() => undefined);
+  for (let i = 0; i < 30; i += 1) {
+    applyEvents(client, [event('job_held', 'job/5', 1)]);
+    await wait(200);
+  }
+  expect(answered).toBeGreaterThanOrEqual(2);
+  expect(asked - answered).toBeLessThanOrEqual(1);
+  stop();
+  await wait(20_000);
+  client.clear();
+  vi.useRealTimers();
+});
+
+it('asks for the nodes aside with the sums of the cluster', async () => {
+  vi.useFakeTimers();
+  const client = new QueryClient();
+  client.setQueryData(['nodes-aside', '&liveness=down'], []);
+  applyEvents(client, [event('attempt_ended', 'job/5', 1, { outcome: 'suspended' })]);
+  await wait(20_000);
+  expect(client.getQueryState(['nodes-aside', '&liveness=down'])?.isInvalidated).toBe(true);
+  client.clear();
+  vi.useRealTimers();
 });

@@ -1,6 +1,6 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { isLoginNeeded, setTransport } from '../src/api/client';
-import { session, signOut } from '../src/api/session';
+import { beginSession, session, signOut } from '../src/api/session';
 
 const ann = { user: 'ann', role: 'user', expires_at: '2026-01-01T00:00:00Z', csrf: 'what goes with it' };
 const asked: RequestInit[] = [];
@@ -52,4 +52,14 @@ it('has not left before the server has answered', async () => {
   end(new Response(null, { status: 204 }));
   await done;
   expect(session.get()).toBeNull();
+});
+
+it.each([[401, true], [429, false], [502, false], [503, false]])('begins with a server that says %i: signed out is %s', async (status, isOut) => {
+  vi.stubGlobal('location', { hash: '', pathname: '/', search: '' });
+  vi.stubGlobal('localStorage', { getItem: () => null, removeItem: () => undefined });
+  session.set(null);
+  answer(status, JSON.stringify({ title: 'x', detail: 'x' }));
+  await beginSession();
+  expect(isLoginNeeded.get()).toBe(isOut);
+  vi.unstubAllGlobals();
 });

@@ -142,7 +142,9 @@ void lose_missing_ranks(Decision& decision, NodeId node, const Session& session)
 // While the node goes by peers that are not known here, nobody can say what they would tell it, and
 // its silence could prove nothing (fencing.h). So it is with a node that has joined again after it
 // was taken out: it still goes by the list of its old row until it takes a new one.
-bool goes_by_unknown_peers(const NodePeers& peers, const Session& session) {
+bool goes_by_unknown_peers(const Node& node, const Session& session) {
+  const NodePeers& peers = node.peers;
+  if (node.facts.peer_port == 0) return false;  // it asks nobody, and no list will be named
   if (session.peers_version > peers.version) return true;
   const bool has_confirmed_none = peers.named && peers.confirmed.empty();
   return has_confirmed_none && session.peers_version > 0 && session.peers_version < peers.version;
@@ -154,7 +156,7 @@ std::string find_trouble(const Decision& decision, const Session& session) {
   if (strays > 0) {
     return fmt::format("{} rank{} of ended attempts still there", strays, strays == 1 ? "" : "s");
   }
-  if (goes_by_unknown_peers(decision.state().find(session.node)->peers, session)) {
+  if (goes_by_unknown_peers(*decision.state().find(session.node), session)) {
     return "it goes by a list of peers that is not known here, until it takes a new one";
   }
   if (decision.now() >= session.no_launches_until) return "";

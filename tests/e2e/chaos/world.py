@@ -67,6 +67,8 @@ confinement: {{system_users: [root]}}
 
 
 class World:
+    store_hosts = ("postgres",)
+
     def __init__(self, root, programs, nodes):
         self.root, self.programs = pathlib.Path(root), pathlib.Path(programs)
         self.nodes = [f"node-{number}" for number in range(1, nodes + 1)]
@@ -86,7 +88,7 @@ class World:
         for folder in ("log", "nodes", "ledgers", "strangers"):
             (self.root / folder).mkdir()
         self.root.chmod(0o711)
-        self.network.build(["client", "postgres", *SERVERS, *self.nodes, STRANGER])
+        self.network.build(["client", *self.store_hosts, *SERVERS, *self.nodes, STRANGER])
         for name in ("admin", "agent"):
             (self.root / f"{name}.token").write_text(secrets.token_hex(16) + "\n")
             (self.root / f"{name}.token").chmod(0o600)
@@ -94,8 +96,7 @@ class World:
         disk = self.root / "nodes" / self.small_disk
         disk.mkdir()
         run("mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", disk)
-        self.postgres = Postgres(self.root, "postgres", self.network.address("postgres"))
-        self.postgres.create()
+        self.postgres = self.make_store()
         for name in SERVERS:
             self.servers[name] = self.make_server(name)
             self.servers[name].start()
@@ -107,6 +108,11 @@ class World:
         self.admin = self.client((self.root / "admin.token").read_text().strip())
         self.make_hai()
         self.wait_up(60)
+
+    def make_store(self):
+        postgres = Postgres(self.root, "postgres", self.network.address("postgres"))
+        postgres.create()
+        return postgres
 
     def issue_certificates(self):
         """For each server at its address, and for each node."""

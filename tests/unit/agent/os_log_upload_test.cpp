@@ -154,6 +154,43 @@ TEST_F(UploadTest, AStoreThatIsAwayIsSaidAndCaughtUpWith) {
   EXPECT_FALSE(upload.pass({}, kPlenty, MonoTime{} + 161s, kUploadTime).status.is_ok());
 }
 
+TEST_F(UploadTest, ARankThatWritesFasterThanItIsBroughtKeepsWithinItsShare) {
+  store();
+  LogUploadOptions small = options();
+  small.rank_bytes = 1;
+  LogSpool log = spool(key_, {.total_bytes_max = 1 << 20, .file_bytes_max = 1000});
+  LogUpload upload(small);
+  for (int i = 0; i < 60; ++i) say(log, std::string(90, 'x') + std::to_string(i) + "\n");
+  for (int second = 0; second < 20; ++second) {
+    EXPECT_FALSE(pass(upload, true, 100s + second * 1s, 150).is_all);
+  }
+  EXPECT_GT(read(key_, 0).value().part.offset, 0) << "the oldest chunks have gone";
+}
+
+TEST_F(UploadTest, AnEndedRankWhoseLogIsGoneIsGivenUpAndNotCalledWhole) {
+  store();
+  LogSpool log = spool(key_);
+  say(log, "one\n");
+  LogUpload upload(options());
+  pass(upload, true, 100s);
+  std::filesystem::remove_all(log_directory(data_dir(), key_));
+  EXPECT_THAT(pass(upload, false, 200s).done, ElementsAre(key_));
+  EXPECT_FALSE(read(key_, 0).value().is_whole);
+}
+
+TEST_F(UploadTest, ALogOfAnotherUserUnderTheSameKeyIsNotGoneOnWith) {
+  store();
+  LogSpool log = spool(key_);
+  say(log, "ann's\n");
+  LogUpload upload(options());
+  pass(upload, true, 100s);
+  std::filesystem::remove_all(log_directory(data_dir(), key_));
+  LogSpool next = spool(key_);
+  say(next, "bob's\n");
+  upload.pass({{key_, "bob", true}}, kPlenty, MonoTime{} + 200s, kNow);
+  EXPECT_EQ(content(path_of(key_) + "/rank.json").find("ann"), std::string::npos);
+}
+
 TEST_F(UploadTest, ALinkInPlaceOfALogIsNotRead) {
   store();
   put(folder_ + "/shadow", "root's secret\n");

@@ -3,6 +3,7 @@
 #include <pwd.h>
 
 #include "agent/os/log_source.h"
+#include "agent/os/log_spool.h"
 #include "tests/unit/agent/os_rank_fixture.h"
 
 namespace hai {
@@ -269,6 +270,20 @@ TEST_F(RankHostTest, ForgetKeepsTheLog) {
   EXPECT_TRUE(run_until([&] { return !std::filesystem::exists(rank_dir(job.key)); }));
   EXPECT_THAT(log_lines(job.key), ElementsAre("hello"));
   EXPECT_TRUE(host_->adopt().empty());
+}
+
+// Of a database before this one, perhaps of another user.
+TEST_F(RankHostTest, ALogThatIsThereIsNotGoneOnWith) {
+  start_host();
+  const LaunchRank job = script("echo mine");
+  const std::string logs = log_directory(options_.data_dir, job.key);
+  std::filesystem::create_directories(logs);
+  LogSpool::Source source;
+  LogSpool::open(logs, {}).value().append(source, "another user's\n", UnixTime{});
+  ASSERT_FALSE(std::filesystem::is_empty(logs));
+  launch(job);
+  wait_exited(job.key);
+  EXPECT_THAT(log_lines(job.key), ElementsAre("mine"));
 }
 
 TEST_F(RankHostTest, DeepDataDirectoryGetsShortSockets) {

@@ -367,6 +367,7 @@ TEST(Streams, ANodeThatJoinsAgainGetsNothingUntilItsPeersAreKnown) {
   const auto report = [&](int64_t peers_version) {
     AgentReport said{.node = "n1", .sequence = ++sequence, .peers_version = peers_version};
     said.facts = NodeFacts{.name = "n1", .group = "training", .zone = "A", .leaf = "l", .gpus = 8};
+    said.facts->peer_port = 1;
     server->controller.agent_report(ConnectionId{2}, said);
     w.run(50ms);
   };

@@ -3,12 +3,14 @@
 
 #include "server/setup/cluster_database.h"
 #include "server/setup/database_check.h"
+#include "server/store/conninfo.h"
 #include "server/store/migrations.h"
 
 namespace hai {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ClusterMark, ComesBackAsItWas) {
   const ClusterMark mark{.id = "00ff", .cluster = "fire drill's"};
@@ -48,7 +50,7 @@ TEST(JudgeDatabase, WhoseItIs) {
 
 TEST(JudgeDatabase, WhetherItWillDo) {
   EXPECT_THAT(judge_database({.server_version = 140'011}, "x", false).message(),
-              HasSubstr("is PostgreSQL 14.11, needed is 15"));
+              HasSubstr("is PostgreSQL 14.11: move it to PostgreSQL 15"));
   EXPECT_THAT(judge_database({.server_version = 150'000, .is_replica = true}, "x", false).message(),
               HasSubstr("is a replica"));
 }
@@ -64,6 +66,23 @@ TEST(Conninfo, MayHaveNoPassword) {
     EXPECT_THAT(check_conninfo(text).message(), HasSubstr("passfile=/etc/hai/pgpass")) << text;
   }
   EXPECT_THAT(check_conninfo("hosst=a").message(), HasSubstr("invalid connection option"));
+}
+
+TEST(Conninfo, IsShownWithoutPasswords) {
+  for (const char* text : {"host=a dbname=hai", "postgresql://hai@db/hai?passfile=/x", ""}) {
+    EXPECT_EQ(shown_conninfo(text), text);
+  }
+  EXPECT_EQ(shown_conninfo("user=u password='x y' host=a"), "host=a password=*** user=u");
+  EXPECT_EQ(shown_conninfo("postgresql://u:secret@db/hai"),
+            "dbname=hai host=db password=*** user=u");
+  EXPECT_THAT(shown_conninfo("host=a sslpassword=secret"), Not(HasSubstr("secret")));
+  EXPECT_THAT(shown_conninfo("password=a secret"), Not(HasSubstr("secret")));
+}
+
+TEST(Conninfo, NamesItsPassfile) {
+  EXPECT_EQ(passfile_of("host=a passfile=/etc/hai/pgpass"), "/etc/hai/pgpass");
+  EXPECT_EQ(passfile_of("postgresql://db/hai?passfile=/x"), "/x");
+  EXPECT_EQ(passfile_of("host=a"), "");
 }
 
 TEST(Conninfo, WhetherOthersReachIt) {

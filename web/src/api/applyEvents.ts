@@ -35,8 +35,9 @@ export function applyEvents(client: QueryClient, events: readonly ClusterEvent[]
     client.setQueryData<Node>(['node', name], (node) => node && list.reduce(patchNode, node));
   }
   // Which jobs a node has is said by the events of the jobs.
-  if (patches.touches.has('cluster')) for (const kind of ['nodes', 'node']) mark(client, [kind]);
-  if (patches.nodes.size > 0) for (const kind of ['node-events', 'nodes-aside']) mark(client, [kind]);
+  // The nodes aside are read together with the cluster's sums (lib/capacity.ts), so of the same time.
+  if (patches.touches.has('cluster')) for (const kind of ['nodes', 'node', 'nodes-aside']) mark(client, [kind]);
+  if (patches.nodes.size > 0) mark(client, ['node-events']);
   for (const key of patches.touches) mark(client, [key]);
   arm(client);
 }
@@ -54,6 +55,9 @@ async function refetch(client: QueryClient): Promise<void> {
   const now = performance.now();
   for (const [name, queryKey] of dirtyKeys) {
     if (nodeKeys.includes(name) && now - (lastFetched.get(name) ?? 0) < nodesRefetchMs) continue;
+    // What was asked before the event may not know of it, and a slow answer must not be begun anew for
+    // ever: it stays marked until that answer is here.
+    if (client.isFetching({ queryKey, exact: queryKey.length > 1 }) > 0) continue;
     lastFetched.set(name, now);
     dirtyKeys.delete(name);
     // Quotas are kept per owner, so a prefix.

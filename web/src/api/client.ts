@@ -15,6 +15,11 @@ export const isLoginNeeded = createStore(false);
 const questionMs = 30_000;
 const changeMs = 10_000;
 
+// Only hai answers so: a portal, a proxy or an ingress in its place has pages and formats of its own.
+const typeOf = (response: Response): string => response.headers.get('Content-Type')?.split(';')[0]?.trim() ?? '';
+const isOurs = (response: Response): boolean =>
+  response.ok ? ['application/json', 'text/event-stream'].includes(typeOf(response)) : typeOf(response) === 'application/problem+json' && response.status < 500;
+
 // Told of each sign of life of the server (pulse.ts).
 let onHeard: () => void = () => undefined;
 export function setOnHeard(next: () => void): void {
@@ -54,6 +59,7 @@ export async function open(path: string, init: RequestInit = {}): Promise<Respon
   const headers = new Headers(init.headers);
   if ((init.method ?? 'GET') !== 'GET') headers.set('X-Hai-Csrf', await csrf());
   const response = await ask(path, { ...init, headers });
+  if (response.ok && typeOf(response) === 'text/html') throw new ApiError(0, '', 'something else answers in its place');
   if (response.ok) {
     // Only good answers say it: a refusal tells nothing about the age of what is shown.
     const since = response.headers.get('Hai-Stale-Since');
@@ -68,7 +74,7 @@ export async function open(path: string, init: RequestInit = {}): Promise<Respon
 export async function ask(path: string, init: RequestInit): Promise<Response> {
   try {
     const response = await transport(path, init);
-    if (response.status < 500) onHeard();
+    if (isOurs(response)) onHeard();
     return response;
   } catch (cause) {
     throw unanswered(cause, init.signal);
@@ -78,6 +84,17 @@ export async function ask(path: string, init: RequestInit): Promise<Response> {
 function unanswered(cause: unknown, signal: AbortSignal | null | undefined): unknown {
   const isTimeout = signal?.aborted === true && (signal.reason as Error | undefined)?.name === 'TimeoutError';
   return signal?.aborted && !isTimeout ? cause : new ApiError(0, 'unreachable', 'the server does not answer');
+}
+
+// A stream whose answer must begin within that time; then it is open-ended.
+export async function openStream(path: string, init: RequestInit & { signal: AbortSignal }, beginMs: number): Promise<Response> {
+  const begin = new AbortController();
+  const timer = setTimeout(() => begin.abort(new DOMException('late', 'TimeoutError')), beginMs);
+  try {
+    return await open(path, { ...init, signal: AbortSignal.any([init.signal, begin.signal]) });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function within(ms: number, signal?: AbortSignal): AbortSignal {

@@ -36,7 +36,10 @@ export function mergeJobs(client: QueryClient, jobs: ReadonlyMap<number, Job>): 
     const filter = filterOfList(String(key[1]));
     const merged = client.setQueryData<JobPages>(key, (data) => data && mergeInto(data, jobs, filter));
     // In pages as they were, which have a bound; a page that stays open for a day must not grow all day.
-    if (merged?.pages.some((page) => page.jobs.length > pageJobsMax)) void client.invalidateQueries({ queryKey: key, exact: true });
+    // An answer that is on its way is waited for: events come faster than several pages do.
+    if (merged?.pages.some((page) => page.jobs.length > pageJobsMax)) {
+      void client.invalidateQueries({ queryKey: key, exact: true }, { cancelRefetch: false });
+    }
   }
 }
 

@@ -2,13 +2,14 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createStore } from '../lib/store';
 import { isVisible, untilVisible } from '../lib/visible';
 import { applyEvents } from './applyEvents';
-import { ApiError, get, open } from './client';
+import { ApiError, get, openStream } from './client';
 import { doubt, heard } from './pulse';
+import { Share, type Told } from './share';
 import { SseParser } from './sse';
 import { pauseOrHeard, Watch } from './watch';
 import type { Cluster, ClusterEvent } from './types';
 
-// One stream of events for the whole page. It resumes after the last event seen, so nothing is missed
+// One stream of events for the whole page, which it may share with others (share.ts). It resumes after the last event seen, so nothing is missed
 // while a laptop sleeps; the server cuts off a reader that is too slow, which is the same case.
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'paused';
@@ -23,81 +24,164 @@ const recentMax = 3_000;
 export const recentEvents = createStore<Recent>({ events: [], isCut: false });
 
 const flushMs = 200;
+const retryMsMin = 500;
 const retryMsMax = 10_000;
 const beginMs = 10_000; // for the first byte of the stream
+const silentMs = 35_000; // the server sends a sign of life each 15 s
 // Events that arrive while nothing is drawn (a hidden tab) must not pile up without bound.
 const pendingMax = 5_000;
 
-export function startLive(client: QueryClient): () => void {
+// `shareName`: pages of one browser with the same one read one stream.
+export function startLive(client: QueryClient, shareName: string | null): () => void {
   const abort = new AbortController();
-  void follow(client, abort.signal);
+  connection.set('connecting');
+  void new Follower(client, shareName, abort.signal).run();
   return () => abort.abort();
 }
 
-async function follow(client: QueryClient, signal: AbortSignal): Promise<void> {
-  const batch = new Batch(client);
-  let after: number | null = null;
-  let retryMs = 500;
-  let wasLost = false;
-  while (!signal.aborted) {
-    if (!isVisible()) {
-      await untilVisible(signal);
-      // A day may have passed: begin anew instead of catching up event by event.
-      after = null;
-      recentEvents.set({ events: [], isCut: true });
-      void client.invalidateQueries();
-    }
-    const watch = new Watch(signal);
-    try {
-      after ??= (await get<Cluster>('/cluster', watch.signal)).last_seq;
-      await readStream(after, watch.signal, () => {
-        // What no event says may have changed while nobody told.
-        if (wasLost) void client.invalidateQueries();
-        wasLost = false;
-      }, (event) => {
-        after = event.seq;
-        retryMs = 500;
-        batch.add(event);
-      });
-    } catch (error) {
+class Follower {
+  private share = new Share(null);
+  private after: number | null = null;
+  private retryMs = retryMsMin;
+  private wasLost = false;
+  private isReading = false; // the stream, so that others are told
+  private toldTo = 0;
+  private readonly batch: Batch;
+
+  constructor(
+    private readonly client: QueryClient,
+    private readonly shareName: string | null,
+    private readonly signal: AbortSignal,
+  ) {
+    this.batch = new Batch(client, (events) => this.tell('live', events));
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this;
+    while (!signal.aborted) {
+      if (!isVisible()) {
+        await untilVisible(signal);
+        // A day may have passed: begin anew instead of catching up event by event.
+        this.beginAnew(null);
+      }
+      const watch = new Watch(signal);
+      this.share = new Share(this.shareName);
+      try {
+        this.after ??= (await get<Cluster>('/cluster', watch.signal)).last_seq;
+        await this.share.turn(watch.signal, (told) => this.onTold(told), () => this.tell('live'), (until) => this.read(until));
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) return;
+      } finally {
+        watch.end();
+        this.share.close();
+      }
       if (signal.aborted) return;
-      if (error instanceof ApiError && error.status === 401) return;
+      if (watch.isHidden) {
+        connection.set('paused');
+        continue;
+      }
+      this.onLost();
+      await pauseOrHeard(this.retryMs, signal);
+      this.retryMs = Math.min(this.retryMs * 2, retryMsMax);
+    }
+  }
+
+  private async read(signal: AbortSignal): Promise<void> {
+    this.toldTo = this.after!;
+    try {
+      await readStream(this.after!, signal, () => {
+        this.isReading = true;
+        this.onLive();
+        this.tell('live');
+      }, (seq, event) => {
+        if (seq !== null) this.after = seq;
+        if (!event) return this.tell('live');
+        this.retryMs = retryMsMin;
+        this.batch.add(event);
+      });
     } finally {
-      watch.end();
+      // Where only this page goes, the next one reads on at once.
+      if (!signal.aborted) this.tell('lost');
+      this.isReading = false;
     }
-    if (watch.isHidden) {
-      connection.set('paused');
-      continue;
-    }
+  }
+
+  private tell(state: Told['state'], events: readonly ClusterEvent[] = []): void {
+    if (!this.isReading) return;
+    const from = this.toldTo;
+    this.toldTo = Math.max(from, events.at(-1)?.seq ?? from);
+    this.share.tell({ state, from, to: this.toldTo, events });
+  }
+
+  private onTold({ state, from, to, events }: Told): void {
+    if (state === 'lost') return this.onLost();
+    heard();
+    this.onLive();
+    const after = this.after!;
+    if (from > after) return this.beginAnew(to);
+    for (const event of events) if (event.seq > after) this.batch.add(event);
+    this.after = Math.max(after, to);
+  }
+
+  private beginAnew(after: number | null): void {
+    this.after = after;
+    recentEvents.set({ events: [], isCut: true });
+    void this.client.invalidateQueries();
+  }
+
+  private onLive(): void {
+    connection.set('live');
+    // What no event says may have changed while nobody told.
+    if (this.wasLost) void this.client.invalidateQueries();
+    this.wasLost = false;
+  }
+
+  private onLost(): void {
     connection.set('lost');
-    wasLost = true;
+    this.wasLost = true;
     doubt();
-    await pauseOrHeard(retryMs, signal);
-    retryMs = Math.min(retryMs * 2, retryMsMax);
   }
 }
 
-async function readStream(
+// `onSeen`: up to where the stream has been read, and what it told; neither: it is alive.
+export async function readStream(
   after: number,
   signal: AbortSignal,
   onBegin: () => void,
-  onEvent: (event: ClusterEvent) => void,
+  onSeen: (seq: number | null, event?: ClusterEvent) => void,
 ): Promise<void> {
-  const begin = new AbortController();
-  const timer = setTimeout(() => begin.abort(), beginMs);
-  const response = await open(`/api/v1/events?after=${after}`, {
-    signal: AbortSignal.any([signal, begin.signal]),
-    headers: { Accept: 'text/event-stream' },
-  }).finally(() => clearTimeout(timer));
-  connection.set('live');
+  const silence = new AbortController();
+  const response = await openStream(
+    `/api/v1/events?after=${after}`,
+    { signal: AbortSignal.any([signal, silence.signal]), headers: { Accept: 'text/event-stream' } },
+    beginMs,
+  );
+  if (response.headers.get('Content-Type')?.startsWith('text/event-stream') !== true) throw new Error('the answer is no stream of events');
   onBegin();
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new SseParser();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    heard();
-    for (const message of parser.push(value)) onEvent(JSON.parse(message.data) as ClusterEvent);
+  // The stream's connection alone may be dead while the server answers over others.
+  const wait = (): ReturnType<typeof setTimeout> => setTimeout(() => silence.abort(), silentMs);
+  let timer = wait();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = wait();
+      heard();
+      const messages = parser.push(value);
+      if (messages.length === 0) onSeen(null);
+      for (const message of messages) {
+        // The server's last word: up to where it has told everything.
+        if (message.event === 'end') return onSeen((JSON.parse(message.data) as { resume_after: number }).resume_after);
+        const event = JSON.parse(message.data) as ClusterEvent;
+        onSeen(event.seq, event);
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    void reader.cancel().catch(() => undefined);
   }
 }
 
@@ -105,7 +189,10 @@ class Batch {
   private events: ClusterEvent[] = [];
   private timer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(private readonly client: QueryClient) {}
+  constructor(
+    private readonly client: QueryClient,
+    private readonly onFlush: (events: readonly ClusterEvent[]) => void,
+  ) {}
 
   add(event: ClusterEvent): void {
     this.events.push(event);
@@ -118,6 +205,7 @@ class Batch {
     this.timer = null;
     const events = this.events;
     this.events = [];
+    this.onFlush(events);
     const before = recentEvents.get();
     const all = [...events].reverse().concat(before.events);
     recentEvents.set({ events: all.slice(0, recentMax), isCut: before.isCut || all.length > recentMax });

@@ -26,7 +26,10 @@ export function doubt(): void {
   isDoubted = true;
 }
 
-const isNoAnswer = (error: unknown): error is ApiError => error instanceof ApiError && (error.status === 0 || error.status >= 500);
+// Refusals of hai itself are answers. All else, be it a good answer of something else, is none.
+const answers = [401, 403, 429];
+const isNoAnswer = (error: unknown): error is Error => !(error instanceof ApiError && answers.includes(error.status));
+const whyOf = (error: Error): string => (error instanceof ApiError && error.code !== 'unreachable' ? error.message : '');
 
 function fallSilent(why: string): void {
   if (silence.get()?.why !== why) silence.set({ since: lastHeard, why });
@@ -46,7 +49,7 @@ export function startPulse(client: QueryClient): () => void {
       client.setQueryData(['cluster'], await get<Cluster>('/cluster', abort.signal, answerMs));
     } catch (error) {
       // What arrived meanwhile by another way counts.
-      if (!abort.signal.aborted && isNoAnswer(error) && lastHeard < askedAt) fallSilent(error.status === 0 ? '' : error.message);
+      if (!abort.signal.aborted && isNoAnswer(error) && lastHeard < askedAt) fallSilent(whyOf(error));
     }
     isAsking = false;
   };

@@ -1,4 +1,4 @@
-import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import { get, open } from './client';
 import type {
@@ -61,6 +61,17 @@ export function useNodesAside({ liveness, scheduling }: Cluster['nodes']): { nod
   return { nodes: answer.data, error: answer.error };
 }
 
+// Some nodes, as far as they are known.
+export const useSomeNodes = (names: readonly string[]): Node[] =>
+  useQueries({
+    queries: names.map((name) => ({
+      queryKey: ['node', name],
+      queryFn: ({ signal }: { signal: AbortSignal }) => get<Node>(`/nodes/${encodeURIComponent(name)}`, signal),
+      refetchInterval: 30_000,
+    })),
+    combine: (answers) => answers.flatMap(({ data }) => data ?? []),
+  });
+
 export const useNode = (name: string) =>
   useQuery({
     queryKey: ['node', name],
@@ -87,6 +98,26 @@ export const useJobEvents = (id: string) =>
     queryKey: ['job-events', id],
     queryFn: async ({ signal }) =>
       (await get<EventPage>(`/jobs/${encodeURIComponent(id)}/events?limit=${eventPageMax}`, signal)).events,
+  });
+
+// Whose the running jobs are, while somebody wants to know.
+export const useRunningOwners = (isOn: boolean) =>
+  useQuery({
+    queryKey: ['running-owners'],
+    queryFn: async ({ signal }) => {
+      const owners = new Map<number, string>();
+      let cursor: string | null = null;
+      do {
+        const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const page: JobPage = await get<JobPage>(`/jobs?limit=${jobPageMax}&state=running&fields=id,user${at}`, signal);
+        for (const { id, user } of page.jobs) owners.set(id, user);
+        cursor = page.next_cursor;
+      } while (cursor !== null);
+      return owners;
+    },
+    enabled: isOn,
+    refetchInterval: 15_000,
+    placeholderData: keepPreviousData,
   });
 
 // The job file it was submitted with, as YAML.

@@ -104,8 +104,9 @@ async function resumeOrSignIn(token: string): Promise<void> {
   }
 }
 
-// Before the first page is shown. Whoever is not signed in then is asked to; a server that does not
-// answer is asked again with the first change.
+// Before the first page is shown. Whoever is not signed in then is asked to. A server that does not
+// answer, or can't say it now (its database is away, a proxy stands in its place), signs nobody out: it
+// is asked again with the first change.
 export async function beginSession(): Promise<void> {
   setCsrf(async () => {
     if (session.get() === null) await resume();
@@ -117,7 +118,7 @@ export async function beginSession(): Promise<void> {
     await resumeOrSignIn(shown || old);
     localStorage.removeItem(oldTokenKey);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status === 0) return;
+    if (!(error instanceof ApiError) || error.status !== 401) return;
     localStorage.removeItem(oldTokenKey);
     leave();
   }

@@ -7,7 +7,7 @@ export type {
   Attempt, AttemptState, BlockingFact, Checkpoint, Cluster, ClusterSeries as Series, ControlResult as ActionResult, CreateTokenReply as NewToken,
   Event as ClusterEvent, Health, Incident, Job, JobCheckpoint, JobDifference as Difference, JobState, JobSums, JobVerb, ListEventsReply as EventPage,
   ListJobsReply as JobPage, ListNodesReply as NodePage, Liveness, Node, NodeCheck, NodeStay, NodeVerb, PendingReason, Priority, ProgressPoint, Quota,
-  RankInfo as Rank, Role, Scheduling, SpecError, Token, User, WhatIfReply as WhatIf, WhoAmIReply as WhoAmI, WhyJobReply as Why,
+  RankInfo as Rank, RepairStep, Role, Scheduling, SpecError, Token, User, WhatIfReply as WhatIf, WhoAmIReply as WhoAmI, WhyJobReply as Why,
 } from './schema';
 
 import type { Cluster } from './schema';

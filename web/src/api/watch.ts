@@ -43,6 +43,7 @@ export function pauseOrHeard(ms: number, signal: AbortSignal): Promise<void> {
     const end = (): void => {
       clearTimeout(timer);
       unsubscribe();
+      signal.removeEventListener('abort', end);
       resolve();
     };
     const timer = setTimeout(end, ms);

@@ -20,6 +20,7 @@ const NodesPage = part(() => import('../pages/NodesPage'));
 const NodePage = part(() => import('../pages/NodePage'));
 const IncidentsPage = part(() => import('../pages/IncidentsPage'));
 const QuotasPage = part(() => import('../pages/QuotasPage'));
+const NowPage = part(() => import('../pages/NowPage'));
 const SubmitPage = part(() => import('../pages/SubmitPage'));
 
 export function App({ isDemo }: { isDemo: boolean }) {
@@ -33,11 +34,21 @@ export function App({ isDemo }: { isDemo: boolean }) {
     // Another user may see other jobs: nothing of the last one's stays.
     if (lastUser.current !== user) void client.resetQueries();
     lastUser.current = user;
-    const stops = [startPulse(client), startLive(client)];
+    const stops = [startPulse(client), startLive(client, isDemo ? null : `hai.events.1.${user}`)];
     return () => stops.forEach((stop) => stop());
-  }, [client, user, needsLogin]);
+  }, [client, user, needsLogin, isDemo]);
 
   if (needsLogin) return <Login />;
+  // Without the frame: one screen, readable from across the room.
+  if (path === '/now' || path === '/wall') {
+    return (
+      <CodeBoundary key={path}>
+        <Suspense fallback={<Loading lines={6} />}>
+          <NowPage isDemo={isDemo} />
+        </Suspense>
+      </CodeBoundary>
+    );
+  }
   return (
     <Shell isDemo={isDemo}>
       <CodeBoundary key={path}>

@@ -1,5 +1,5 @@
 import { formatDuration, formatTime } from '../lib/format';
-import { silence, staleSince } from '../lib/freshness';
+import { silence, staleSince, useFactsFrom } from '../lib/freshness';
 import { useStore } from '../lib/store';
 import { useClock } from '../lib/useNow';
 
@@ -7,10 +7,13 @@ import { useClock } from '../lib/useNow';
 export function Banner() {
   const silent = useStore(silence);
   const stale = useStore(staleSince);
+  const from = useFactsFrom();
+  if (from === null) return null;
   if (silent) {
+    // Facts that were old before the silence began are as old as they were.
     return (
-      <Old since={silent.since} className="banner silent">
-        No answer from the server{silent.why && `: ${silent.why}`}. What you see is from {clockOf(silent.since)} and may be wrong now. Running jobs do not need the server.
+      <Old since={from} className="banner silent">
+        No answer from the server{silent.why && `: ${silent.why}`}. What you see is from {clockOf(from)} and may be wrong now. Running jobs do not need the server.
       </Old>
     );
   }

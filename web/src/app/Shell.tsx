@@ -16,6 +16,7 @@ import { setTheme, useChosenTheme, useTheme } from './theme';
 
 const links = [
   ['/', 'Overview'],
+  ['/now', 'Now'],
   ['/map', 'Map'],
   ['/jobs', 'Jobs'],
   ['/nodes', 'Nodes'],

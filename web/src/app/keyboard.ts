@@ -3,6 +3,7 @@ import { useEffect } from 'react';
 // g + letter goes to a page; / and ? work anywhere outside text fields.
 export const goKeys: Record<string, [path: string, title: string]> = {
   o: ['/', 'Overview'],
+  w: ['/now', 'Now: what is wrong, for a wall or a phone'],
   m: ['/map', 'Map'],
   j: ['/jobs', 'Jobs'],
   n: ['/nodes', 'Nodes'],

@@ -1,16 +1,21 @@
 import type { ReactNode } from 'react';
+import { connection } from '../api/live';
 import { formatTime } from '../lib/format';
-import { useFactsFrom } from '../lib/freshness';
+import { type Asked, doubtSince, useFactsFrom } from '../lib/freshness';
+import { useStore } from '../lib/store';
+import { useClock } from '../lib/useNow';
 import { Empty } from './states';
 
-interface Asked {
-  error: Error | null;
-  dataUpdatedAt: number; // milliseconds; of the last good answer
+export function useDoubt(answer: Asked): number | null {
+  useClock();
+  useFactsFrom();
+  const isPaused = useStore(connection) === 'paused';
+  return doubtSince(answer, Date.now(), isPaused);
 }
 
 // Where nothing is wrong. It says so only while the server says so: unknown is never fine.
 export function AllWell({ title, answer, children }: { title: string; answer: Asked; children?: ReactNode }) {
-  const since = useFactsFrom() ?? (answer.error ? answer.dataUpdatedAt : null);
+  const since = useDoubt(answer);
   if (since === null) return <Empty title={title}>{children}</Empty>;
   return (
     <Empty title="Nobody knows now">

@@ -6,10 +6,12 @@ import { World } from './world';
 
 // The REST API answered in the browser, for design work and screenshots. Loaded only in demo mode.
 const stepMs = 1_000;
+const aliveMs = 15_000;
 
 const json = (body: unknown, status = 200): Response =>
   new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } });
-const refuse = (status: number, title: string, detail: string): Response => json({ title, detail, status }, status);
+const refuse = (status: number, title: string, detail: string): Response =>
+  new Response(JSON.stringify({ title, detail, status }), { status, headers: { 'Content-Type': 'application/problem+json' } });
 
 export function createDemo({ jobs }: { jobs: number }): Transport {
   const world = new World(jobs);
@@ -36,7 +38,9 @@ function answer(world: World, url: URL, init: RequestInit): Response {
   if (noun === 'events') {
     const node = query.get('node');
     if (query.get('format') === 'list') return json(listEvents(world, query, node ? `node/${node}` : ''));
-    return stream(init, (push) => {
+    return stream('text/event-stream', init, (push) => {
+      const timer = setInterval(() => push(': alive\n\n'), aliveMs);
+      init.signal?.addEventListener('abort', () => clearInterval(timer));
       const listener = (event: ClusterEvent): void => push(`id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);
       world.listeners.add(listener);
       init.signal?.addEventListener('abort', () => world.listeners.delete(listener));
@@ -147,7 +151,7 @@ function logOf(job: Job, rank: number, init: RequestInit): Response {
     const loss = (2.9 * Math.exp(-step / 9000) + 0.01 * Math.sin(step)).toFixed(4);
     return `${new Date().toISOString().replace('Z', '482Z')} step ${step} loss ${loss} lr 2.4e-04 tokens/s ${31_200 + ((step * 77) % 900)} [rank ${rank}]\n`;
   };
-  return stream(init, (push) => {
+  return stream('text/plain', init, (push) => {
     push(Array.from({ length: 900 }, line).join(''));
     if (job.state !== 'running') return false;
     const timer = setInterval(() => push(line()), 700);
@@ -157,7 +161,7 @@ function logOf(job: Job, rank: number, init: RequestInit): Response {
 }
 
 // `feed` says with false that nothing more comes.
-function stream(init: RequestInit, feed: (push: (text: string) => void) => boolean | void): Response {
+function stream(type: string, init: RequestInit, feed: (push: (text: string) => void) => boolean | void): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -167,5 +171,5 @@ function stream(init: RequestInit, feed: (push: (text: string) => void) => boole
       if (goesOn === false) controller.close();
     },
   });
-  return new Response(body, { status: 200, headers: { 'Content-Type': 'text/plain' } });
+  return new Response(body, { status: 200, headers: { 'Content-Type': type } });
 }

@@ -17,6 +17,22 @@ export function factsFrom(): number | null {
   return times.length > 0 ? Math.min(...times) : null;
 }
 
+// An answer that is asked for anew at most so long after the last one.
+const freshMs = 60_000;
+
+export interface Asked {
+  error: Error | null;
+  dataUpdatedAt: number; // milliseconds; of the last good answer
+}
+
+// Null: the answer says what is now. Else it is of that time, and nobody knows what is now: the server
+// is away, asking failed, or nobody asked because the page was hidden.
+export function doubtSince(answer: Asked, now: number, isPaused: boolean): number | null {
+  const isOld = answer.error !== null || isPaused || now - answer.dataUpdatedAt > freshMs;
+  const times = [factsFrom(), isOld ? answer.dataUpdatedAt : null].filter((each) => each !== null);
+  return times.length > 0 ? Math.min(...times) : null;
+}
+
 // Null: what is shown is true now. Else nobody knows what has changed since.
 export function useFactsFrom(): number | null {
   useStore(silence);

@@ -31,6 +31,11 @@ export class LogBuffer {
     return true;
   }
 
+  // The log ends here: a last line without its line end is new, however much was known before it.
+  end(): void {
+    this.seam = null;
+  }
+
   // Gives the missing lines up, and says so where they would be.
   skipGap(): void {
     this.seam = null;

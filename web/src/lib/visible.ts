@@ -6,10 +6,11 @@ export function untilVisible(signal: AbortSignal): Promise<void> {
     const check = (): void => {
       if (!isVisible() && !signal.aborted) return;
       document.removeEventListener('visibilitychange', check);
+      signal.removeEventListener('abort', check);
       resolve();
     };
     document.addEventListener('visibilitychange', check);
-    signal.addEventListener('abort', check, { once: true });
+    signal.addEventListener('abort', check);
     check();
   });
 }

@@ -6,6 +6,7 @@ import { NodeActions } from '../components/NodeActions';
 import { Panel } from '../components/Panel';
 import { Await } from '../components/states';
 import { formatAgo, formatBytes, formatDuration, formatTime, formatWord } from '../lib/format';
+import type { Asked } from '../lib/freshness';
 import { healthOf, silentSince } from '../lib/silence';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
@@ -21,7 +22,7 @@ export default function NodePage({ name }: { name: string }) {
     <>
       {!node.data && <h1 className="sr">Node {name}</h1>}
       <Await answer={node} lines={8}>
-        {(data) => <Loaded node={data} />}
+        {(data) => <Loaded node={data} answer={node} />}
       </Await>
     </>
   );
@@ -47,7 +48,7 @@ function Deadline({ at }: { at: string }) {
   );
 }
 
-function Loaded({ node }: { node: Node }) {
+function Loaded({ node, answer }: { node: Node; answer: Asked }) {
   return (
     <>
       <div className="page-head">
@@ -70,7 +71,7 @@ function Loaded({ node }: { node: Node }) {
       <div className="job-page">
         <div className="stack">
           <JobsNow node={node} />
-          <Checks node={node} />
+          <Checks node={node} answer={answer} />
           <JobsBefore node={node} />
           <NodeHistory node={node} />
         </div>

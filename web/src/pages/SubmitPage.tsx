@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { submitJob } from '../api/actions';
 import { session } from '../api/session';
 import { useJob, useJobSpec, useNodes } from '../api/queries';
-import type { Job } from '../api/types';
+import type { Job, WhatIf } from '../api/types';
 import { Differences } from '../components/Differences';
 import { Panel } from '../components/Panel';
 import { Empty, Failure, Loading } from '../components/states';
@@ -15,7 +15,7 @@ import { useStore } from '../lib/store';
 import { useTitle } from '../lib/useTitle';
 import { Answer } from './job/WhyCard';
 import { SpecForm } from './submit/SpecForm';
-import { useValidation } from './submit/useValidation';
+import { useValidation, type Validation } from './submit/useValidation';
 
 type Tree = Record<string, unknown>;
 
@@ -43,6 +43,19 @@ function readTree(yaml: string): Tree | null {
   }
 }
 
+const words: Record<Validation['state'], string> = { idle: '', asking: 'asking', valid: 'valid', invalid: 'not valid', unknown: 'not judged' };
+
+function Outcome({ answer, isOld = false }: { answer: WhatIf; isOld?: boolean }) {
+  return (
+    <div className="stack" aria-busy={isOld}>
+      {isOld && <p className="note">As the job file was before the last change; asking anew.</p>}
+      <p>{answer.change}</p>
+      {answer.job && <Answer why={answer.job} />}
+      <Differences answer={answer} />
+    </div>
+  );
+}
+
 function Editor({ start, from }: { start: string; from?: Job }) {
   const me = useStore(session)?.user ?? '';
   const { text: yaml, write: setYaml, forget, isChanged } = useDraft(`${me}.${from?.id ?? 'new'}`, start);
@@ -54,14 +67,20 @@ function Editor({ start, from }: { start: string; from?: Job }) {
   const groups = [...new Set(nodes.map((node) => node.group))].sort();
   const validation = useValidation(yaml, form === null || (form.name !== '' && form.entrypoint !== ''));
   const requestId = useRef(crypto.randomUUID());
+  const [error, setError] = useState<Error | null>(null);
+  const [isSending, setSending] = useState(false);
   useEffect(() => {
     requestId.current = crypto.randomUUID();
+    setError(null);
   }, [yaml]);
-  const [error, setError] = useState<Error | null>(null);
+  // What nobody could judge may be sent: the server judges it then.
+  const maySend = validation.state === 'valid' || validation.state === 'unknown';
   const change = (part: Partial<JobForm>): void => {
     if (tree && form) setYaml(editSpec(yaml, part));
   };
   const submit = async (): Promise<void> => {
+    setError(null);
+    setSending(true);
     try {
       const job = await submitJob(yaml, requestId.current);
       forget();
@@ -69,6 +88,8 @@ function Editor({ start, from }: { start: string; from?: Job }) {
       go(`/jobs/${job.id}`);
     } catch (failure) {
       setError(failure as Error);
+    } finally {
+      setSending(false);
     }
   };
   return (
@@ -81,8 +102,8 @@ function Editor({ start, from }: { start: string; from?: Job }) {
             Start over
           </button>
         )}
-        <button className="button primary" disabled={validation.state === 'invalid' || validation.state === 'idle'} onClick={() => void submit()}>
-          Submit
+        <button className="button primary" disabled={isSending || !maySend} onClick={() => void submit()}>
+          {isSending ? 'Submitting…' : 'Submit'}
         </button>
       </div>
       {from && (
@@ -96,18 +117,18 @@ function Editor({ start, from }: { start: string; from?: Job }) {
           <Panel title="What would happen" aside="asked of the planner, nothing is changed">
             {error && <Failure error={error} />}
             {validation.state === 'idle' && <Empty title="Give it a name and an entrypoint" />}
-            {validation.state === 'asking' && <Loading />}
-            {validation.state === 'invalid' && <Failure error={validation.error} />}
-            {validation.state === 'valid' && (
+            {validation.state === 'asking' && (validation.before ? <Outcome answer={validation.before} isOld /> : <Loading />)}
+            {validation.state === 'unknown' && (
               <div className="stack">
-                <p>{validation.answer.change}</p>
-                {validation.answer.job && <Answer why={validation.answer.job} />}
-                <Differences answer={validation.answer} />
+                <p className="note">Nobody could judge this job file now. It may be submitted; the server judges it then.</p>
+                <Failure error={validation.error} onRetry={validation.ask} />
               </div>
             )}
+            {validation.state === 'invalid' && <Failure error={validation.error} />}
+            {validation.state === 'valid' && <Outcome answer={validation.answer} />}
           </Panel>
         </div>
-        <Panel title="Job file" aside={validation.state === 'valid' ? 'valid' : validation.state === 'invalid' ? 'not valid' : ''}>
+        <Panel title="Job file" aside={words[validation.state]}>
           <textarea
             className="area mono"
             aria-label="job file (YAML)"

@@ -3,9 +3,10 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import type { Attempt } from '../../api/types';
 import { Panel } from '../../components/Panel';
 import { Empty, Failure } from '../../components/states';
-import { formatCount, formatPlural } from '../../lib/format';
+import { formatCount, formatPlural, formatTime } from '../../lib/format';
 import { findLines, splitStamp } from '../../lib/logBuffer';
-import { type Log, useLog } from './useLog';
+import type { Log } from './logReader';
+import { useLog } from './useLog';
 
 interface Props {
   job: string;
@@ -31,15 +32,21 @@ function said(log: Log): string {
       return 'live';
     case 'paused':
       return 'paused while hidden';
+    case 'elsewhere':
+      return 'not followed: other pages follow theirs. Click here to go on';
+    case 'asking':
+      return 'asking for more';
     case 'lost':
       return 'connection lost, trying again';
     case 'ended':
+      if (log.error) return log.lines.length > 0 ? `not all is known; ${count}` : 'not known';
+      if (log.until !== null) return `${count} up to ${formatTime(log.until, Date.now())}; what came then is not known`;
       return log.isWhole ? `complete, ${count}` : `ended; its last ${count}`;
   }
 }
 
-function nothing(state: Log['state']): string {
-  if (state === 'ended') return 'This rank has written nothing';
+function nothing({ state, until }: Log): string {
+  if (state === 'ended' && until === null) return 'This rank has written nothing';
   return state === 'following' ? 'This rank has written nothing yet' : 'The log is not known now';
 }
 
@@ -97,7 +104,7 @@ export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
         />
         {text !== '' && (
           <>
-            <span className="dim">{hits.length === 0 ? (log.isWhole ? 'none' : 'none in these lines') : `${Math.min(hit + 1, hits.length)} of ${formatCount(hits.length)}`}</span>
+            <span className="dim">{hits.length === 0 ? (log.isWhole && log.until === null && !log.error ? 'none' : 'none in these lines') : `${Math.min(hit + 1, hits.length)} of ${formatCount(hits.length)}`}</span>
             <button className="button small" disabled={hits.length === 0} onClick={() => goTo(hit - 1)} aria-label="previous match">↑</button>
             <button className="button small" disabled={hits.length === 0} onClick={() => goTo(hit + 1)} aria-label="next match">↓</button>
           </>
@@ -108,6 +115,11 @@ export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
         </button>
       </div>
       {log.error && <Failure error={log.error} />}
+      {log.source && (
+        <p className="note" style={{ margin: '0 var(--s3) var(--s2)' }}>
+          <bdi>{log.source}</bdi>
+        </p>
+      )}
       <div
         className="log"
         ref={box}
@@ -116,7 +128,7 @@ export function LogView({ job, attempts, attempt, rank, onPick }: Props) {
         aria-label={`log of rank ${rank}`}
         onWheel={(event) => event.deltaY < 0 && setFollowing(false)}
       >
-        {log.lines.length === 0 && !log.error && <Empty title={nothing(log.state)} />}
+        {log.lines.length === 0 && !log.error && <Empty title={nothing(log)} />}
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map((item) => (
             <Line key={item.key} top={item.start} line={log.lines[item.index] ?? ''} text={text} isHit={hits[hit] === item.index && text !== ''} />

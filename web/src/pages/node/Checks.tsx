@@ -1,10 +1,12 @@
 import { useState } from 'react';
 import type { Node, NodeCheck } from '../../api/types';
+import { useDoubt } from '../../components/AllWell';
 import { Badge } from '../../components/Badge';
 import { Panel } from '../../components/Panel';
 import { Empty } from '../../components/states';
 import { Table } from '../../components/Table';
 import { formatAgo, formatPlural, formatWord } from '../../lib/format';
+import type { Asked } from '../../lib/freshness';
 import { healthOf } from '../../lib/silence';
 import { useNow } from '../../lib/useNow';
 
@@ -17,15 +19,21 @@ function said(checks: readonly NodeCheck[]): string {
   return `${count('ok')} ok${count('unknown') > 0 ? `, ${count('unknown')} unknown` : ''}`;
 }
 
+function verdict(node: Node, isDoubtful: boolean): string {
+  if (node.liveness !== 'up') return 'The node is silent, so nobody knows now. Its last report';
+  if (isDoubtful) return 'Nobody knows now. When the server last said so';
+  return node.checks.some((check) => check.state === 'ok') ? 'Nothing is wrong' : 'No check could tell';
+}
+
 // What is wrong comes first; the two dozen checks that are well are there when asked for.
-export function Checks({ node }: { node: Node }) {
+export function Checks({ node, answer }: { node: Node; answer: Asked }) {
+  const isDoubtful = useDoubt(answer) !== null;
   const [wantsAll, setWantsAll] = useState(false);
   const ailing = node.checks.filter((check) => !isWell(check)).length;
   const shown = node.checks
     .filter((check) => wantsAll || !isWell(check))
     .sort((a, b) => worstFirst.indexOf(a.state) - worstFirst.indexOf(b.state));
   const rest = node.checks.length - ailing;
-  const isSilent = node.liveness !== 'up';
   return (
     <Panel title="Health checks" aside={<Badge word={healthOf(node)} />}>
       {shown.length > 0 ? (
@@ -34,7 +42,7 @@ export function Checks({ node }: { node: Node }) {
         <Empty title="No check has been reported yet" />
       ) : (
         <p>
-          {isSilent ? 'The node is silent, so nobody knows now. Its last report' : 'Nothing is wrong'}: {said(node.checks)}.
+          {verdict(node, isDoubtful)}: {said(node.checks)}.
         </p>
       )}
       {rest > 0 && (

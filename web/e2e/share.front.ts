@@ -1,0 +1,93 @@
+import type { Page } from 'playwright-core';
+import { afterEach, expect, it } from 'vitest';
+import type { Job } from '../src/api/types';
+import { become, openIn, visit } from './visit';
+
+const site = visit();
+const open = (part: string): number => [...site.server.openStreams].filter((each) => each.includes(part)).length;
+const live = (page: Page) => page.getByText('live', { exact: true }).first().waitFor();
+afterEach(() => site.server.thaw());
+
+async function running(count: number): Promise<number[]> {
+  const answer = await fetch(`${site.server.url}/api/v1/jobs?state=running&user=ann&limit=${count}`);
+  return ((await answer.json()) as { jobs: Job[] }).jobs.map((job) => job.id);
+}
+
+it('leaves connections free with seven pages of jobs and their logs in view', async () => {
+  const ids = await running(7);
+  const first = await site.open(`/jobs/${ids[0]}`);
+  const pages = [first];
+  for (const id of ids.slice(1)) pages.push(await openIn(first.context(), `${site.server.url}/jobs/${id}`));
+  const last = pages[6]!;
+  await last.getByRole('log').getByText('loss').first().waitFor();
+  for (const page of pages) await live(page);
+  expect(open('/events?after')).toBe(1);
+  expect(open('/logs?')).toBe(3);
+  await last.getByRole('button', { name: 'Suspend', exact: true }).click();
+  const suspend = last.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true });
+  await suspend.waitFor();
+  const begin = performance.now();
+  await suspend.click();
+  await last.getByText(/^Suspend: job/).waitFor({ timeout: 2_000 });
+  console.log(`with seven pages an action was answered after ${Math.round(performance.now() - begin)} ms`);
+  // A page whose place was taken goes on when somebody turns to it.
+  await first.getByText('not followed: other pages follow theirs').click();
+  await first.getByText('not followed').waitFor({ state: 'detached' });
+  await expect.poll(() => open('/logs?')).toBe(3);
+  await first.context().close();
+});
+
+// The newest line of the overview's list, which events bring.
+const newest = (page: Page): Promise<string> => page.locator('.span8, .span4').filter({ hasText: 'Lately' }).innerText();
+
+it('tells events to all pages, and goes on in another one when the reader of the stream goes', async () => {
+  const first = await site.open('/');
+  await live(first);
+  const second = await openIn(first.context(), site.server.url);
+  const third = await openIn(first.context(), site.server.url);
+  for (const page of [second, third]) await live(page);
+  await expect.poll(() => open('/events?after')).toBe(1);
+  for (const reader of [first, second]) {
+    await reader.close();
+    await expect.poll(() => open('/events?after')).toBe(1);
+    await live(third);
+    const before = await newest(third);
+    await expect.poll(() => newest(third), { timeout: 20_000 }).not.toBe(before);
+  }
+  await third.context().close();
+});
+
+it('costs the server nothing while no page is seen, and reads on from one that comes back', async () => {
+  const first = await site.open('/');
+  const second = await openIn(first.context(), `${site.server.url}/jobs`);
+  for (const page of [first, second]) {
+    await live(page);
+    await become(page, 'hidden');
+  }
+  for (const page of [first, second]) await page.getByText('paused', { exact: true }).waitFor({ timeout: 10_000 });
+  const asked = site.server.asked.length;
+  await second.waitForTimeout(12_000);
+  expect(site.server.asked.length - asked).toBe(0);
+  expect(site.server.openStreams.size).toBe(0);
+  await become(second, 'visible');
+  await live(second);
+  expect(open('/events?after')).toBe(1);
+  await first.context().close();
+});
+
+it('takes the stream over from a page that is frozen', async () => {
+  const frozen = await site.open('/favicon.svg');
+  const lock = `hai.events.1.${site.server.user.user}`;
+  await frozen.evaluate((name) => void navigator.locks.request(name, () => new Promise(() => undefined)), lock);
+  const page = await frozen.context().newPage();
+  await page.clock.install();
+  await page.goto(site.server.url);
+  await page.getByText('joining', { exact: true }).waitFor();
+  await page.getByText('GPUs work').waitFor();
+  await page.clock.fastForward(14_000);
+  expect(open('/events?after')).toBe(0);
+  await page.clock.fastForward(32_000);
+  await live(page);
+  expect(open('/events?after')).toBe(1);
+  await frozen.context().close();
+});

@@ -1,0 +1,201 @@
+import type { ClusterEvent, Incident, Node, RepairStep } from '../api/types';
+import { formatHosts, formatPlural, formatTime, formatWord } from './format';
+import { silentSince } from './silence';
+
+// What is wrong now, as somebody has to hear it who was woken: each with whom it hurts, what hai does
+// about it by itself, when that ends, and what is left to a person. Pure.
+
+export interface Trouble {
+  key: string;
+  what: string;
+  href: string;
+  since: number | null; // milliseconds since 1970; null = not known
+  jobs: number[];
+  gpus: number; // that those jobs hold, or that no job can use
+  isWholeLoss: boolean; // those are all; else more may be hurt
+  blocks: string; // whom it keeps waiting, if anybody
+  itself: string; // what hai does about it
+  ends: string; // and when that ends
+  person: string; // '' = nothing
+}
+
+export interface Facts {
+  incidents: readonly Incident[];
+  aside: readonly Node[]; // not up or not open
+  others?: readonly Node[]; // open, and named by an incident; as far as they are known
+  livenessEvents: readonly ClusterEvent[];
+  staleSince: number | null; // the server answers, and can decide nothing
+  waiting: number; // jobs
+  now: number;
+}
+
+interface Help {
+  itself: string;
+  ends: string;
+  person: string;
+}
+
+// What is done about each kind of incident, as docs/operations/runbooks.md has it.
+const helps: Record<string, Help> = {
+  mass_loss: {
+    itself: 'Suspects the network and moves no job: what may still run is not started a second time',
+    ends: 'when each node is back, has surely ended its ranks, or is fenced',
+    person: 'Look at the network. A node that you know to be off: hai fence NODE',
+  },
+  mass_fault: {
+    itself: 'Suspects what these nodes share: they take no new jobs, and those they have go on',
+    ends: 'when the fault is over on all of them',
+    person: 'Look at what they share: a switch, a file system, a driver',
+  },
+  hang: {
+    itself: 'Ends the job\'s ranks and starts it again elsewhere',
+    ends: 'when all its ranks are gone',
+    person: '',
+  },
+  bisection: {
+    itself: 'Tests these nodes in groups to find the bad one; they take no jobs meanwhile',
+    ends: 'when it is found, or none is',
+    person: '',
+  },
+  store_went_back: {
+    itself: 'Starts nothing until each node has reported what it runs',
+    ends: 'when every node has reported or is fenced',
+    person: 'See that all nodes report. One that can\'t: hai fence NODE',
+  },
+  name_taken: {
+    itself: 'Keeps the agent that was there and refuses the other',
+    ends: 'when nobody else asks for the name',
+    person: 'Give one of the two agents another name, or stop it',
+  },
+  agent_not_believed: {
+    itself: 'Refuses the agent; its node is silent',
+    ends: 'when it says nothing of the kind any more',
+    person: 'Stop the agent and look at its machine; it needs a new data directory',
+  },
+};
+
+const steps: Record<RepairStep, Help> = {
+  emptying: { itself: 'Lets its jobs save and leave; then it is tested', ends: 'when it is empty and passes', person: '' },
+  validating: { itself: 'Tests the node', ends: 'when it passes; else it is repaired', person: '' },
+  repairing: { itself: 'Has it repaired by the site\'s hook; then it is tested', ends: 'when it passes', person: '' },
+  bisecting: helps.bisection!,
+  service: { itself: 'Keeps jobs away', ends: 'never by itself, unless the fault goes', person: 'Repair it, then: hai undrain NODE' },
+};
+
+const unknownHelp: Help = { itself: 'Not known to this page', ends: 'when the incident is closed', person: 'Read the incident' };
+const noteMax = 140;
+
+const isQuiet = (node: Node): boolean => node.liveness !== 'up';
+
+function hurt(nodes: readonly Node[], isWholeLoss = true): Pick<Trouble, 'jobs' | 'gpus' | 'isWholeLoss'> {
+  const jobs = [...new Set(nodes.flatMap((node) => node.jobs))].sort((a, b) => a - b);
+  return { jobs, gpus: nodes.reduce((sum, node) => sum + node.gpus, 0), isWholeLoss };
+}
+
+// Of which nodes nothing is known yet that incidents name.
+export function missingNodes(incidents: readonly Incident[], aside: readonly Node[]): string[] {
+  const known = new Set(aside.map((node) => node.name));
+  const named = incidents.filter((incident) => !harmless.includes(incident.kind)).flatMap((incident) => incident.nodes);
+  return [...new Set(named)].filter((name) => !known.has(name)).sort();
+}
+
+export function troublesOf(facts: Facts): Trouble[] {
+  const { incidents, aside, staleSince } = facts;
+  const named = new Set(incidents.flatMap((incident) => incident.nodes));
+  const rest = aside.filter((node) => !named.has(node.name));
+  const quiet = rest.filter(isQuiet);
+  const repaired = rest.filter((node) => !isQuiet(node) && node.repair !== null);
+  const all = [
+    ...(staleSince === null ? [] : [frozen(staleSince, facts.waiting)]),
+    ...incidents.map((incident) => ofIncident(incident, facts)),
+    ...(quiet.length === 0 ? [] : [silent(quiet, facts)]),
+    ...[...new Set(repaired.map((node) => node.repair!.step))].map((step) => inRepair(step, repaired.filter((node) => node.repair!.step === step))),
+  ];
+  const rank = (each: Trouble): number => (each.person === '' ? 0 : 1e13) + (each.blocks === '' ? 0 : 1e12) + 1e6 * each.jobs.length + each.gpus;
+  return all.sort((a, b) => rank(b) - rank(a) || (a.since ?? 0) - (b.since ?? 0));
+}
+
+function frozen(since: number, waiting: number): Trouble {
+  return {
+    key: 'stale', what: 'The server can decide nothing: its database does not answer', href: '/', since, jobs: [], gpus: 0, isWholeLoss: true,
+    blocks: waiting > 0 ? `${formatPlural(waiting, 'job')} cannot start` : 'nothing new can start',
+    itself: 'Asks the database again and again; running jobs go on', ends: 'when it answers', person: 'Bring PostgreSQL back',
+  };
+}
+
+// Their nodes are named for another reason than that their jobs are hurt.
+const harmless = ['hang', 'name_taken'];
+
+function ofIncident(incident: Incident, { aside, others = [], now, waiting }: Facts): Trouble {
+  const nodes = [...aside, ...others].filter((node) => incident.nodes.includes(node.name));
+  const job = /^job\/(\d+)$/.exec(incident.subject)?.[1];
+  const single = nodes.length === 1 ? nodes[0]! : null;
+  const help = single?.repair && incident.kind === 'node_fault' ? steps[single.repair.step] : incident.kind === 'node_fault' ? faultHelp(single) : (helps[incident.kind] ?? unknownHelp);
+  const loss = harmless.includes(incident.kind) ? { jobs: job === undefined ? [] : [Number(job)], gpus: 0, isWholeLoss: true } : hurt(nodes, nodes.length === incident.nodes.length);
+  const drain = single?.drain_at ? `, and at ${formatTime(single.drain_at, now)} its jobs leave` : '';
+  return {
+    key: `incident ${incident.id}`,
+    what: shorten(`${formatWord(incident.kind)}: ${incident.summary}`),
+    href: '/incidents',
+    since: Date.parse(incident.opened_at),
+    ...loss,
+    blocks: incident.kind === 'store_went_back' && waiting > 0 ? `${formatPlural(waiting, 'job')} cannot start` : '',
+    ...help,
+    ends: help.ends + drain,
+    person: help.person.replace('NODE', single?.name ?? 'NODE'),
+  };
+}
+
+// Not in repair: people have taken it out, or it came back.
+const faultHelp = (node: Node | null): Help => ({
+  itself: node === null || node.scheduling === 'open' ? 'Watches it' : `Leaves it ${node.scheduling}, as ${node.reason_by ?? 'somebody'} wants it`,
+  ends: 'when the incident is closed',
+  person: node === null || node.scheduling === 'open' ? '' : 'Decide about the node: hai undrain NODE opens it',
+});
+
+function silent(nodes: readonly Node[], { livenessEvents }: Facts): Trouble {
+  const suspects = nodes.filter((node) => node.liveness === 'suspect');
+  const times = nodes.map((node) => silentSince(node, livenessEvents.filter((event) => event.subject === `node/${node.name}`)));
+  const known = times.filter((each) => each !== null);
+  return {
+    key: 'silent',
+    what: shorten(`${hostsOf(nodes)} ${nodes.length === 1 ? 'is' : 'are'} silent`),
+    href: '/nodes?liveness=not_up',
+    // The oldest is not the oldest if one is not known.
+    since: known.length === nodes.length ? Math.min(...known) : null,
+    ...hurt(nodes),
+    blocks: '',
+    itself: suspects.length > 0 ? 'Waits for a sign of life; when its ranks have surely ended, its jobs run elsewhere' : 'Runs their jobs elsewhere, from the last checkpoints',
+    ends: suspects.length > 0 ? 'when it reports, or is down' : 'when it reports',
+    person: suspects.length < nodes.length ? 'Repair what is down; it joins again by itself' : '',
+  };
+}
+
+function inRepair(step: RepairStep, nodes: readonly Node[]): Trouble {
+  const help = steps[step];
+  const reasons = [...new Set(nodes.map((node) => node.repair!.reason))];
+  return {
+    key: `repair ${step}`,
+    what: shorten(`${hostsOf(nodes)}: ${reasons[0]}${reasons.length > 1 ? ', and more' : ''}`),
+    href: '/nodes?scheduling=closed',
+    since: Math.min(...nodes.map((node) => Date.parse(node.repair!.since))),
+    ...hurt(nodes),
+    blocks: '',
+    ...help,
+    person: help.person.replace('NODE', nodes.length === 1 ? nodes[0]!.name : 'NODE'),
+  };
+}
+
+// All of them, or how many where that is too long to read.
+function hostsOf(nodes: readonly Node[]): string {
+  const hosts = formatHosts(nodes.map((node) => node.name));
+  return hosts.length > 50 ? formatPlural(nodes.length, 'node') : hosts;
+}
+
+const shorten = (text: string): string => (text.length > noteMax ? `${text.slice(0, noteMax - 1).trimEnd()}…` : text);
+
+// Whom a job hurts is who owns it; `owners` may not know all.
+export function usersOf(jobs: readonly number[], owners: ReadonlyMap<number, string> | undefined): string[] | null {
+  if (!owners || jobs.some((id) => !owners.has(id))) return null;
+  return [...new Set(jobs.map((id) => owners.get(id)!))].sort();
+}

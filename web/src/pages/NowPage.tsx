@@ -1,0 +1,150 @@
+import { useMemo } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useEventLog } from '../api/eventLog';
+import { useCluster, useIncidents, useNodesAside, useRunningOwners, useSomeNodes } from '../api/queries';
+import type { Cluster } from '../api/types';
+import { goKeys, useShortcuts } from '../app/keyboard';
+import { useDoubt } from '../components/AllWell';
+import { formatCount, formatDuration, formatPlural, formatTime } from '../lib/format';
+import { silence, staleSince } from '../lib/freshness';
+import { useStore } from '../lib/store';
+import { missingNodes, type Trouble, troublesOf, usersOf } from '../lib/troubles';
+import { useNow } from '../lib/useNow';
+import { useTitle } from '../lib/useTitle';
+
+// For whoever was woken at three, on a phone or a wall: what is wrong, since when, whom it hurts, what hai
+// does about it by itself and when that ends, and what is left to a person. Nothing else.
+const shownMax = 4;
+const usersMax = 4;
+const askedMax = 24; // nodes, one by one
+const livenessChanges = ['node_liveness_changed'];
+const noNodes: Cluster['nodes'] = { liveness: {}, scheduling: {} };
+const nothing = (): void => undefined;
+
+interface State {
+  tone: 'well' | 'bad' | 'unknown';
+  title: string;
+  note: string;
+  troubles: Trouble[];
+}
+
+function useWhatIsWrong(): State {
+  const cluster = useCluster();
+  const incidents = useIncidents();
+  const aside = useNodesAside(cluster.data?.nodes ?? noNodes);
+  const liveness = useEventLog(livenessChanges, 1);
+  const doubts = [useDoubt(cluster), useDoubt(incidents)].filter((each) => each !== null);
+  const isSilent = useStore(silence);
+  const stale = useStore(staleSince);
+  const now = useNow();
+  const list = incidents.data;
+  const jobs = cluster.data?.jobs;
+  const missing = useMemo(() => (list && aside.nodes ? missingNodes(list, aside.nodes).slice(0, askedMax) : []), [list, aside.nodes]);
+  const others = useSomeNodes(missing);
+  const troubles = useMemo(() => {
+    if (!list || !aside.nodes || !jobs) return null;
+    const waiting = (jobs.queued ?? 0) + (jobs.suspended ?? 0);
+    return troublesOf({ incidents: list, aside: aside.nodes, others, livenessEvents: liveness.events ?? [], staleSince: stale, waiting, now });
+  }, [list, aside.nodes, others, jobs, liveness.events, stale, now]);
+  if (isSilent) return unknown(isSilent.since, `The server does not answer${isSilent.why && `: ${isSilent.why}`}.`, troubles);
+  // A server that can decide nothing answers, and what it does not know stays as it was.
+  const isDoubtful = doubts.length > 0 && stale === null;
+  const since = isDoubtful ? Math.min(...doubts) : 0;
+  const failed = cluster.error ?? incidents.error ?? aside.error;
+  if (failed && (isDoubtful || !troubles)) return unknown(since || null, `${failed.message}.`, troubles);
+  if (!troubles) return { tone: 'unknown', title: 'Asking…', note: '', troubles: [] };
+  if (isDoubtful) return unknown(since, 'The newest answers are old; asking anew.', troubles);
+  if (troubles.length === 0) return { tone: 'well', title: 'Nothing is wrong', note: '', troubles };
+  const needing = troubles.filter((each) => each.person !== '').length;
+  return {
+    tone: 'bad',
+    title: troubles.length === 1 ? '1 thing is wrong' : `${formatCount(troubles.length)} things are wrong`,
+    note: needing === 0 ? 'None needs a person.' : `${needing === troubles.length ? (needing === 1 ? 'It' : 'All') : formatCount(needing)} ${needing === 1 ? 'needs' : 'need'} a person.`,
+    troubles,
+  };
+}
+
+function unknown(since: number | null, why: string, before: readonly Trouble[] | null): State {
+  const at = since === null ? null : formatTime(new Date(since).toISOString(), Date.now());
+  const then = before && at !== null ? ` At ${at} ${before.length === 0 ? 'nothing was wrong' : before.length === 1 ? 'one thing was wrong' : `${before.length} things were wrong`}.` : '';
+  const trouble: Trouble = {
+    key: 'silence', what: why, href: '/', since, jobs: [], gpus: 0, isWholeLoss: true, blocks: 'nobody knows',
+    itself: 'Running jobs go on without the server; a standby, if there is one, leads within seconds', ends: 'when a server answers; this page asks again each second',
+    person: 'See whether hai-server runs, and the network to it works',
+  };
+  return { tone: 'unknown', title: 'Unknown', note: `What is wrong is not known.${then}`, troubles: [trouble] };
+}
+
+export default function NowPage({ isDemo }: { isDemo: boolean }) {
+  const [, go] = useLocation();
+  useShortcuts(go, nothing, nothing);
+  const state = useWhatIsWrong();
+  const cluster = useCluster().data;
+  const now = useNow();
+  useTitle(state.title);
+  const owners = useRunningOwners(state.troubles.some((each) => each.jobs.length > 0)).data;
+  const rest = state.troubles.slice(shownMax);
+  return (
+    <main className="now" data-tone={state.tone} data-few={state.troubles.length < 3 || undefined}>
+      <header>
+        <div role="status">
+          <h1>{state.title}</h1>
+          {state.note !== '' && <p>{state.note}</p>}
+        </div>
+        <p className="now-where">
+          <Link href={goKeys.o![0]}>{cluster?.name ?? 'hai'}</Link>
+          {isDemo && ' (demo)'} <time>{formatTime(new Date(now).toISOString(), Date.now())}</time>
+        </p>
+      </header>
+      {state.troubles.length > 0 && (
+        <ul>
+          {state.troubles.slice(0, shownMax).map((trouble) => (
+            <Card key={trouble.key} trouble={trouble} owners={owners} now={state.tone === 'unknown' ? Date.now() : now} />
+          ))}
+        </ul>
+      )}
+      {rest.length > 0 && (
+        <p className="now-rest">
+          and {formatCount(rest.length)} more, {restNeed(rest)}: <Link href="/incidents">all incidents</Link>, <Link href="/nodes?liveness=not_up">silent nodes</Link>
+        </p>
+      )}
+    </main>
+  );
+}
+
+function restNeed(rest: readonly Trouble[]): string {
+  const count = rest.filter((each) => each.person !== '').length;
+  return count === 0 ? 'none of which needs a person' : `${formatCount(count)} of which ${count === 1 ? 'needs' : 'need'} a person`;
+}
+
+function whom({ jobs, gpus, isWholeLoss, blocks }: Trouble, owners: ReadonlyMap<number, string> | undefined): string {
+  const users = usersOf(jobs, owners);
+  const names = users === null ? 'users not known yet' : users.length > usersMax ? formatPlural(users.length, 'user') : users.join(', ');
+  const parts = [jobs.length > 0 ? `${formatPlural(jobs.length, 'job')} of ${names}` : '', gpus > 0 ? formatPlural(gpus, 'GPU') : '', blocks];
+  const said = parts.filter((each) => each !== '').join('; ');
+  if (!isWholeLoss) return said === '' ? 'not known' : `${said}; and maybe more`;
+  return said === '' ? 'no running job' : jobs.length === 0 && gpus > 0 && blocks === '' ? `no running job; ${formatPlural(gpus, 'GPU')} missing` : said;
+}
+
+function Card({ trouble, owners, now }: { trouble: Trouble; owners: ReadonlyMap<number, string> | undefined; now: number }) {
+  const { what, href, since, itself, ends, person } = trouble;
+  return (
+    <li data-needs={person !== '' || undefined}>
+      <h2>
+        <Link href={href}>{what}</Link>
+      </h2>
+      <dl>
+        <dt>since</dt>
+        <dd>{since === null ? 'not known' : `${formatTime(new Date(since).toISOString(), now)}, ${formatDuration((now - since) / 1000)}`}</dd>
+        <dt>hurts</dt>
+        <dd>{whom(trouble, owners)}</dd>
+        <dt>hai</dt>
+        <dd>
+          {itself}. That ends {ends}.
+        </dd>
+        <dt>you</dt>
+        <dd className="now-you">{person === '' ? 'Nothing to do.' : `${person}.`}</dd>
+      </dl>
+    </li>
+  );
+}

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import type { Incident, Node } from '../src/api/types';
+import { type Facts, missingNodes, troublesOf, usersOf } from '../src/lib/troubles';
+import { at, event, node, t0 } from './builders';
+
+const incident = (part: Partial<Incident>): Incident => ({
+  id: 1, kind: 'mass_loss', subject: 'cluster', summary: 'x', opened_at: at(0), closed_at: null, close_reason: null, nodes: [], notes: [], ...part,
+});
+const facts = (part: Partial<Facts>): Facts => ({ incidents: [], aside: [], livenessEvents: [], staleSince: null, waiting: 0, now: t0 + 60_000, ...part });
+const repair = (step: NonNullable<Node['repair']>['step'], reason: string): Partial<Node> => ({
+  scheduling: 'drained', reason_by: 'health', repair: { step, reason, since: at(5), round: 0, job: null, incident: null },
+});
+
+it('finds nothing wrong with what people have closed', () => {
+  expect(troublesOf(facts({ aside: [node({ scheduling: 'drained', reason: 'new fan', reason_by: 'ann' })] }))).toEqual([]);
+});
+
+it('tells of an incident with the jobs and GPUs of its nodes, and of each node once', () => {
+  const aside = [node({ name: 'n1', liveness: 'suspect', jobs: [7, 8] }), node({ name: 'n2', liveness: 'suspect', jobs: [8] })];
+  const found = troublesOf(facts({ incidents: [incident({ nodes: ['n1', 'n2'] })], aside }));
+  expect(found).toMatchObject([{ what: 'mass loss: x', since: t0, jobs: [7, 8], gpus: 16, person: expect.stringContaining('hai fence') as string }]);
+});
+
+it('knows since when single nodes are silent, or says that it does not', () => {
+  const told = event('node_liveness_changed', 'node/n1', 20, { liveness: 'suspect', reason: 'silent for 10s' });
+  const n1 = node({ name: 'n1', liveness: 'suspect', reason: 'silent for 10s', jobs: [3] });
+  expect(troublesOf(facts({ aside: [n1], livenessEvents: [told] }))).toMatchObject([{ what: 'n1 is silent', since: t0 + 10_000, jobs: [3], person: '' }]);
+  const n2 = node({ name: 'n2', liveness: 'down', reason: 'silent for 1m' });
+  expect(troublesOf(facts({ aside: [n1, n2], livenessEvents: [told] }))).toMatchObject([{ what: 'n[1-2] are silent', since: null, person: expect.stringContaining('Repair') as string }]);
+});
+
+it('asks for a person only where a repair has come to its end, and for that first', () => {
+  const aside = [node({ name: 'n1', jobs: [1, 2], ...repair('emptying', 'Xid 48') }), node({ name: 'n2', ...repair('service', 'a lemon') })];
+  expect(troublesOf(facts({ aside })).map(({ what, person }) => [what, person])).toEqual([['n2: a lemon', 'Repair it, then: hai undrain n2'], ['n1: Xid 48', '']]);
+});
+
+it('says what is done about a fault by the step that its node is at', () => {
+  const about = (n1: Node) => troublesOf(facts({ incidents: [incident({ kind: 'node_fault', nodes: ['n1'] })], aside: [n1] }))[0]!;
+  expect(about(node({ ...repair('validating', 'x') }))).toMatchObject({ itself: 'Tests the node', person: '' });
+  expect(about(node({ ...repair('service', 'x') })).person).toBe('Repair it, then: hai undrain n1');
+});
+
+it('says of a database that is away whom it keeps waiting', () => {
+  expect(troublesOf(facts({ staleSince: t0, waiting: 3 }))).toMatchObject([{ since: t0, blocks: '3 jobs cannot start', person: 'Bring PostgreSQL back' }]);
+});
+
+it('names no user as long as it does not know them all', () => {
+  expect(usersOf([1, 2, 3], new Map([[1, 'ben'], [2, 'ann'], [3, 'ben']]))).toEqual(['ann', 'ben']);
+  expect(usersOf([1, 2], new Map([[1, 'ben']]))).toBeNull();
+  expect(usersOf([1], undefined)).toBeNull();
+});
+
+it('does not say that nobody is hurt as long as it does not know the nodes', () => {
+  const incidents = [incident({ kind: 'mass_fault', nodes: ['n1', 'n2'] }), incident({ id: 2, kind: 'hang', subject: 'job/5', nodes: ['n9'] })];
+  const aside = [node({ name: 'n1', liveness: 'suspect', jobs: [7] })];
+  expect(missingNodes(incidents, aside)).toEqual(['n2']);
+  expect(troublesOf(facts({ incidents, aside }))[0]).toMatchObject({ jobs: [7], isWholeLoss: false });
+  expect(troublesOf(facts({ incidents, aside, others: [node({ name: 'n2', jobs: [8] })] }))[0]).toMatchObject({ jobs: [7, 8], isWholeLoss: true });
+});
