@@ -20,7 +20,7 @@ struct KnobOptions {
   OutputFormat output = OutputFormat::table;
 };
 
-int show(Session& session, const std::vector<v1::Knob>& knobs, OutputFormat output) {
+int show_knobs(Session& session, const std::vector<v1::Knob>& knobs, OutputFormat output) {
   std::vector<Json> items;
   Table table({{"NAME"}, {"VALUE"}, {"CONFIG"}, {"LEGAL"}, {"SET BY"}, {"WHY", false, true}});
   for (const v1::Knob& knob : knobs) {
@@ -41,8 +41,8 @@ int list(Session& session, const KnobOptions& options) {
   if (!client.is_ok()) return session.fail(client.status());
   const Result<v1::ListKnobsReply> reply = client.value()->list_knobs({});
   if (!reply.is_ok()) return session.fail(reply.status());
-  return show(session, {reply.value().knobs().begin(), reply.value().knobs().end()},
-              options.output);
+  return show_knobs(session, {reply.value().knobs().begin(), reply.value().knobs().end()},
+                    options.output);
 }
 
 int set(Session& session, const KnobOptions& options) {
@@ -54,7 +54,7 @@ int set(Session& session, const KnobOptions& options) {
   request.set_reason(options.reason);
   const Result<v1::Knob> reply = client.value()->set_knob(request);
   if (!reply.is_ok()) return session.fail(reply.status());
-  return show(session, {reply.value()}, options.output);
+  return show_knobs(session, {reply.value()}, options.output);
 }
 
 int unset(Session& session, const KnobOptions& options) {
@@ -65,7 +65,7 @@ int unset(Session& session, const KnobOptions& options) {
   request.set_reason(options.reason);
   const Result<v1::Knob> reply = client.value()->unset_knob(request);
   if (!reply.is_ok()) return session.fail(reply.status());
-  return show(session, {reply.value()}, options.output);
+  return show_knobs(session, {reply.value()}, options.output);
 }
 
 }  // namespace

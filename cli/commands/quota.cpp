@@ -20,7 +20,7 @@ struct QuotaOptions {
   OutputFormat output = OutputFormat::table;
 };
 
-int show(Session& session, const std::vector<v1::Quota>& quotas, OutputFormat output) {
+int show_quotas(Session& session, const std::vector<v1::Quota>& quotas, OutputFormat output) {
   std::vector<Json> items;
   for (const v1::Quota& quota : quotas) items.push_back(to_json(quota));
   print(is_json(output) ? format_json_list(items, output) : quota_table(quotas, session.terminal));
@@ -34,8 +34,8 @@ int list(Session& session, const QuotaOptions& options) {
   request.set_owner(options.owner);
   const Result<v1::ListQuotasReply> reply = client.value()->list_quotas(request);
   if (!reply.is_ok()) return session.fail(reply.status());
-  return show(session, {reply.value().quotas().begin(), reply.value().quotas().end()},
-              options.output);
+  return show_quotas(session, {reply.value().quotas().begin(), reply.value().quotas().end()},
+                     options.output);
 }
 
 int set(Session& session, const QuotaOptions& options) {
@@ -52,7 +52,7 @@ int set(Session& session, const QuotaOptions& options) {
   request.set_nodes(nodes.value());
   const Result<v1::Quota> reply = client.value()->set_quota(request);
   if (!reply.is_ok()) return session.fail(reply.status());
-  return show(session, {reply.value()}, options.output);
+  return show_quotas(session, {reply.value()}, options.output);
 }
 
 int remove(Session& session, const QuotaOptions& options) {

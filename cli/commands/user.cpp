@@ -27,7 +27,7 @@ struct UserOptions {
   OutputFormat output = OutputFormat::table;
 };
 
-int show(Session& session, const std::vector<v1::User>& users, OutputFormat output) {
+int show_users(Session& session, const std::vector<v1::User>& users, OutputFormat output) {
   std::vector<Json> items;
   Table table({{"NAME"}, {"ROLE"}, {"ACTIVE"}, {"GROUPS", false, true}});
   for (const v1::User& user : users) {
@@ -44,8 +44,8 @@ int list(Session& session, const UserOptions& options) {
   if (!client.is_ok()) return session.fail(client.status());
   const Result<v1::ListUsersReply> reply = client.value()->list_users({});
   if (!reply.is_ok()) return session.fail(reply.status());
-  return show(session, {reply.value().users().begin(), reply.value().users().end()},
-              options.output);
+  return show_users(session, {reply.value().users().begin(), reply.value().users().end()},
+                    options.output);
 }
 
 int set(Session& session, const UserOptions& options) {
@@ -63,7 +63,7 @@ int set(Session& session, const UserOptions& options) {
   }
   const Result<v1::User> reply = client.value()->set_user(request);
   if (!reply.is_ok()) return session.fail(reply.status());
-  return show(session, {reply.value()}, options.output);
+  return show_users(session, {reply.value()}, options.output);
 }
 
 int remove(Session& session, const UserOptions& options) {
@@ -125,7 +125,7 @@ int set_all(Session& session, const UserOptions& options) {
   }
   say(fmt::format("{} users: {} added, {} changed, {} unchanged", after.size(), counts["added"],
                   counts["changed"], counts["unchanged"]));
-  return is_json(options.output) ? show(session, after, options.output) : kOk;
+  return is_json(options.output) ? show_users(session, after, options.output) : kOk;
 }
 
 int set_one_or_all(Session& session, const UserOptions& options) {

@@ -18,8 +18,6 @@ struct ClusterMark {
 std::string format_mark(const ClusterMark& mark);
 std::optional<ClusterMark> parse_mark(const std::string& text);
 
-inline constexpr int kOldestVersion = 150'000;  // of PostgreSQL, as it counts: 15.0
-
 struct DatabaseFacts {
   bool is_there = false;   // false only for one on this machine that is still to be made
   int server_version = 0;  // as PostgreSQL counts: 150'004 is 15.4
