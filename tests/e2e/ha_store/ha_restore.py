@@ -71,7 +71,9 @@ def build_again(store, moment):
         *("--target-action=promote", "restore"),
     )
     control = [POSTGRES_BIN / "pg_ctl", "-D", first.data, "-w"]
-    first.command(*control, "-l", first.root / "log" / "restore.log", "start")
+    log = first.root / "log" / "restore.log"
+    # The config that comes back is of the machine that was backed up, with its address.
+    first.command(*control, "-l", log, "-o", "-c listen_addresses=", "start")
     wait("it is promoted", lambda: first.sql("SELECT pg_is_in_recovery()") == "f", 60)
     first.command(*control, "stop")
     first.start()
