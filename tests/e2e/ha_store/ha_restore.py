@@ -19,7 +19,8 @@ def restore(world, judge, probe, jobs, say):
     jobs.stop()
     acknowledged = list(probe.acknowledged)
     running = list(jobs.acknowledged)
-    wait("one more is acknowledged", lambda: len(probe.acknowledged) > len(acknowledged) + 1, 30)
+    # pgBackRest counts in seconds: the moment must be later than the backup by one at least.
+    wait("more are acknowledged", lambda: len(probe.acknowledged) > len(acknowledged) + 25, 30)
     moment = primary.sql("SELECT clock_timestamp()")
     time.sleep(FORGOTTEN_SECONDS)
     probe.stop()
