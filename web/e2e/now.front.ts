@@ -53,7 +53,7 @@ it('is reached from the navigation, and leads back', async () => {
   const page = await site.open('/');
   await page.getByRole('navigation', { name: 'pages' }).getByRole('link', { name: 'Now' }).click();
   await page.getByRole('heading', { level: 1 }).getByText('wrong').waitFor();
-  await page.getByRole('link', { name: 'fire-flyer' }).click();
+  await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByText('GPUs work').waitFor();
   await page.context().close();
 });

@@ -111,3 +111,15 @@ it('asks for the nodes aside with the sums of the cluster', async () => {
   client.clear();
   vi.useRealTimers();
 });
+
+it('does not take a list for new that lacks jobs, because others in it have changed', () => {
+  const client = cache({ 'state=running': [{ jobs: [job({ id: 5, state: 'running' })], next_cursor: null }] });
+  const key = ['jobs', 'state=running'];
+  client.setQueryData(key, client.getQueryData(key), { updatedAt: 1_000 });
+  void client.invalidateQueries({ queryKey: key, refetchType: 'none' });
+  mergeJobs(client, new Map([[5, job({ id: 5, state: 'running', requeue_count: 1 })]]));
+  expect(client.getQueryData<JobPages>(key)!.pages[0]!.jobs[0]!.requeue_count).toBe(1);
+  expect(client.getQueryState(key)).toMatchObject({ isInvalidated: true, dataUpdatedAt: 1_000 });
+  mergeJobs(client, new Map([[6, job({ id: 6, state: 'failed' })]]));
+  expect(client.getQueryState(key)).toMatchObject({ isInvalidated: true, dataUpdatedAt: 1_000 });
+});

@@ -19,7 +19,8 @@ def restore(world, judge, probe, jobs, say):
     jobs.stop()
     acknowledged = list(probe.acknowledged)
     running = list(jobs.acknowledged)
-    wait("one more is acknowledged", lambda: len(probe.acknowledged) > len(acknowledged) + 1, 30)
+    # pgBackRest counts in seconds: the moment must be later than the backup by one at least.
+    wait("more are acknowledged", lambda: len(probe.acknowledged) > len(acknowledged) + 25, 30)
     moment = primary.sql("SELECT clock_timestamp()")
     time.sleep(FORGOTTEN_SECONDS)
     probe.stop()
@@ -71,7 +72,9 @@ def build_again(store, moment):
         *("--target-action=promote", "restore"),
     )
     control = [POSTGRES_BIN / "pg_ctl", "-D", first.data, "-w"]
-    first.command(*control, "-l", first.root / "log" / "restore.log", "start")
+    log = first.root / "log" / "restore.log"
+    # The config that comes back is of the machine that was backed up, with its address.
+    first.command(*control, "-l", log, "-o", "-c listen_addresses=", "start")
     wait("it is promoted", lambda: first.sql("SELECT pg_is_in_recovery()") == "f", 60)
     first.command(*control, "stop")
     first.start()

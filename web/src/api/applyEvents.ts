@@ -1,4 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
+import { isVisible } from '../lib/visible';
 import { get } from './client';
 import { collectPatches, patchJob, patchNode } from './eventPatch';
 import { mergeJobs, patchJobLists } from './jobLists';
@@ -52,6 +53,10 @@ function arm(client: QueryClient): void {
 }
 
 async function refetch(client: QueryClient): Promise<void> {
+  if (!isVisible()) {
+    timer = null;
+    return arm(client); // until somebody looks
+  }
   const now = performance.now();
   for (const [name, queryKey] of dirtyKeys) {
     if (nodeKeys.includes(name) && now - (lastFetched.get(name) ?? 0) < nodesRefetchMs) continue;

@@ -32,9 +32,19 @@ export function patchJobLists(client: QueryClient, events: ReadonlyMap<number, C
 
 export function mergeJobs(client: QueryClient, jobs: ReadonlyMap<number, Job>): void {
   if (jobs.size === 0) return;
-  for (const [key] of client.getQueriesData<JobPages>({ queryKey: ['jobs'] })) {
+  for (const { queryKey: key, state } of client.getQueryCache().findAll({ queryKey: ['jobs'] })) {
     const filter = filterOfList(String(key[1]));
-    const merged = client.setQueryData<JobPages>(key, (data) => data && mergeInto(data, jobs, filter));
+    const { isInvalidated, dataUpdatedAt } = state;
+    const merged = client.setQueryData<JobPages>(
+      key,
+      (data) => {
+        const next = data && mergeInto(data, jobs, filter);
+        return next === data ? undefined : next;
+      },
+      { updatedAt: dataUpdatedAt },
+    );
+    // What is put in makes a list no newer: one that lacks jobs is asked for when somebody looks at it.
+    if (merged && isInvalidated) void client.invalidateQueries({ queryKey: key, exact: true, refetchType: 'none' });
     // In pages as they were, which have a bound; a page that stays open for a day must not grow all day.
     // An answer that is on its way is waited for: events come faster than several pages do.
     if (merged?.pages.some((page) => page.jobs.length > pageJobsMax)) {

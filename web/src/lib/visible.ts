@@ -1,5 +1,5 @@
 // Whether anybody can see this page: a browser tab in the background is hidden.
-export const isVisible = (): boolean => document.visibilityState !== 'hidden';
+export const isVisible = (): boolean => globalThis.document?.visibilityState !== 'hidden';
 
 export function untilVisible(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -92,8 +92,8 @@ export default function NowPage({ isDemo }: { isDemo: boolean }) {
           {state.note !== '' && <p>{state.note}</p>}
         </div>
         <p className="now-where">
-          <Link href={goKeys.o![0]}>{cluster?.name ?? 'hai'}</Link>
-          {isDemo && ' (demo)'} <time>{formatTime(new Date(now).toISOString(), Date.now())}</time>
+          {cluster?.name ?? 'hai'}
+          {isDemo && ' (demo)'} <Link href={goKeys.o![0]}>{goKeys.o![1]}</Link> <time>{formatTime(new Date(now).toISOString(), Date.now())}</time>
         </p>
       </header>
       {state.troubles.length > 0 && (
