@@ -27,7 +27,7 @@ endif()
 # docs/performance.md, "Building". Names in anonymous namespaces must therefore differ within one target. Without it one
 # changed file is one small compilation, which suits presets that people edit under.
 option(HAI_UNITY "compile the files of a target in batches: quicker from nothing, slower after a small change" OFF)
-set(HAI_UNITY_BATCH 10 CACHE STRING "files in a batch; a batch needs about 1 GB of memory at most")
+set(HAI_UNITY_BATCH 10 CACHE STRING "files in a batch")
 if(HAI_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # In a batch g++ takes a class that holds a type of an anonymous namespace for one that other files may see.
   add_compile_options(-Wno-subobject-linkage)
