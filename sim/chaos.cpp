@@ -165,12 +165,16 @@ class Run {
       Controller* leader = world_.leader();
       // Nothing is planned until what a store has lost is settled.
       const bool plans = leader != nullptr && leader->knows_history();
-      if (plans && leader == explained_by_ && leader->stats().passes > passes_then_) {
+      // A server that leads anew looks at everything anew.
+      const Epoch term = leader == nullptr ? Epoch{} : leader->state().epoch();
+      if (plans && leader == explained_by_ && term == explained_in_ &&
+          leader->stats().passes > passes_then_) {
         world_.checkers().check_explained(leader->state(), leader->soft_facts());
       } else {
         world_.checkers().explain_anew();
       }
       explained_by_ = leader;
+      explained_in_ = term;
       passes_then_ = leader == nullptr ? 0 : leader->stats().passes;
       explain_again();
     });
@@ -302,6 +306,7 @@ class Run {
   Triggers triggers_;
   LossWatch losses_;
   const Controller* explained_by_ = nullptr;
+  Epoch explained_in_;
   int64_t passes_then_ = 0;
 };
 
