@@ -75,7 +75,7 @@ void drop_caller(std::string_view& text) {
 }
 
 // The kernel writes bytes that do not print as \x1b.
-std::string printable(std::string_view text) {
+std::string kernel_text(std::string_view text) {
   std::string out;
   out.reserve(std::min(text.size(), kKernelTextBytesMax));
   for (const char c : text) {
@@ -106,7 +106,7 @@ std::optional<KernelRecord> parse_kernel_record(std::string_view record) {
     drop_caller(record);
     parsed->text = std::string(record);
   }
-  parsed->text = printable(parsed->text);
+  parsed->text = kernel_text(parsed->text);
   if (parsed->text.empty()) return std::nullopt;
   return parsed;
 }
