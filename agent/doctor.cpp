@@ -191,9 +191,10 @@ int examine_node(const std::string& path, bool as_json) {
   if (config.is_ok()) {
     findings = run_checks("agent", checks_of(config.value(), path));
   } else {
-    findings = {failure(config.status().message(), config.status().code() == Code::not_found
-                                                       ? "`hai-agent join` makes one"
-                                                       : "put it right, or ask somebody who may")};
+    findings = {failure(config.status().message(),
+                        config.status().code() == Code::not_found
+                            ? "`hai-agent join` makes one"
+                            : "correct what it names; deploy/agent.yaml explains all keys")};
     findings.front().part = "agent";
     findings.front().check = "config";
   }

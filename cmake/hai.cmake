@@ -24,7 +24,8 @@ endif()
 
 # Most of a compiler's time here goes to the same heavy headers (protobuf, gRPC, Asio) and to the same templates, once for
 # each file. With HAI_UNITY a target's files are compiled in batches, so that a batch pays for them once; figures in
-# docs/performance.md, "Building". Names in anonymous namespaces must therefore differ within one target. Without it one
+# docs/performance.md, "Building". Names in anonymous namespaces must therefore differ within one target, and from names of
+# headers: such a name hides the header's from the files behind it in the batch, and nothing warns. Without it one
 # changed file is one small compilation, which suits presets that people edit under.
 option(HAI_UNITY "compile the files of a target in batches: quicker from nothing, slower after a small change" OFF)
 set(HAI_UNITY_BATCH 10 CACHE STRING "files in a batch")
