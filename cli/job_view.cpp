@@ -7,11 +7,13 @@
 #include "cli/format.h"
 #include "cli/table.h"
 #include "common/hostlist.h"
+#include "common/job_spec.h"
 
 namespace hai::cli {
 namespace {
 
 std::string gpus_text(const v1::Job& job) {
+  if (job.gpus_per_node() == kNoGpus) return "none";
   return job.gpus_per_node() == 0 ? "node" : std::to_string(job.gpus_per_node());
 }
 
@@ -22,6 +24,12 @@ std::string state_text(const v1::Job& job) {
 // "" before its first start.
 std::string run_time(const v1::Job& job, UnixTime now) {
   return job.has_started_at_us() ? short_duration(time_run(job, now)) : "";
+}
+
+// "whole", "no GPUs" or "4 GPUs each".
+std::string size_text(const v1::Job& job) {
+  if (job.gpus_per_node() == kNoGpus) return "no GPUs";
+  return job.gpus_per_node() == 0 ? "whole" : count_of(job.gpus_per_node(), "GPU") + " each";
 }
 
 // " with 8 CPUs and 64G of memory each"; "" where the job takes what comes with its GPUs.
@@ -190,11 +198,8 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
   card.add("user", job.user());
   card.add("priority", job.priority());
   const std::string zone = job.zone().empty() ? "" : ", zone " + job.zone();
-  card.add("asks for",
-           fmt::format(
-               "{} of {}{}, {}{}", count_of(job.node_count(), "node"), job.group(), zone,
-               job.gpus_per_node() == 0 ? "whole" : count_of(job.gpus_per_node(), "GPU") + " each",
-               cpus_and_memory(job.spec())));
+  card.add("asks for", fmt::format("{} of {}{}, {}{}", count_of(job.node_count(), "node"),
+                                   job.group(), zone, size_text(job), cpus_and_memory(job.spec())));
   card.add("submitted", local_time(job.submitted_at_us()));
   card.add("started", time_text(job.has_started_at_us(), job.started_at_us()));
   if (job.has_ended_at_us()) card.add("ended", local_time(job.ended_at_us()));

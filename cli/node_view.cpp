@@ -53,8 +53,9 @@ std::string render_nodes(const std::vector<v1::Node>& nodes, NodeColumns shown,
                                  {"JOBS", false, true},
                                  {"HEALTH"}};
   if (shown.wide) {
-    const std::vector<Column> more = {
-        {"ADDRESS"}, {"CPUS", true}, {"MEMORY", true}, {"GPU MODEL"}, {"AGENT"}};
+    const std::vector<Column> more = {{"ADDRESS"},      {"CPUS", true}, {"FREE", true},
+                                      {"MEMORY", true}, {"FREE", true}, {"GPU MODEL"},
+                                      {"AGENT"}};
     columns.insert(columns.end(), more.begin(), more.end());
   }
   if (shown.reason) columns.push_back({"REASON", false, true, 12});
@@ -73,7 +74,9 @@ std::string render_nodes(const std::vector<v1::Node>& nodes, NodeColumns shown,
     if (shown.wide) {
       row.emplace_back(node.address());
       row.emplace_back(std::to_string(node.cpus()));
+      row.emplace_back(std::to_string(node.cpus_free()));
       row.emplace_back(short_bytes(node.memory_bytes()));
+      row.emplace_back(short_bytes(node.memory_free_bytes()));
       row.emplace_back(node.gpu_model());
       row.emplace_back(node.agent_version());
     }
@@ -201,6 +204,16 @@ std::string cluster_card(const v1::Cluster& cluster, const Terminal& terminal) {
   add("gpus", fmt::format("{} in all: {} used, {} free, {} reserved, {} draining, {} broken",
                           cluster.gpus_total(), cluster.gpus_used(), cluster.gpus_free(),
                           cluster.gpus_reserved(), cluster.gpus_draining(), cluster.gpus_broken()));
+  if (cluster.cpus_total() > 0) {
+    add("cpus", fmt::format("{} in all: {} used, {} free", cluster.cpus_total(),
+                            cluster.cpus_used(), cluster.cpus_free()));
+  }
+  if (cluster.memory_total_bytes() > 0) {
+    add("memory",
+        fmt::format("{} in all: {} used, {} free", short_bytes(cluster.memory_total_bytes()),
+                    short_bytes(cluster.memory_used_bytes()),
+                    short_bytes(cluster.memory_free_bytes())));
+  }
   add("nodes",
       counts_text(cluster.nodes_by_liveness()) + "; " + counts_text(cluster.nodes_by_scheduling()));
   add("jobs", counts_text(cluster.jobs_by_state()));

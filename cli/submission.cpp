@@ -9,11 +9,14 @@
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
+#include "cli/failed_rank.h"
 #include "cli/follow.h"
 #include "cli/job_file.h"
 #include "cli/session.h"
+#include "common/bytes.h"
 #include "common/signal_name.h"
 #include "common/spec/job_spec_yaml.h"
+#include "common/whole_number.h"
 #include "proto/convert/spec_convert.h"
 
 namespace hai::cli {
@@ -81,6 +84,7 @@ int follow(Session& session, Client& client, int64_t job_id) {
   if (!job.is_ok()) return session.fail(job.status());
   const std::optional<int> code =
       job.value().has_exit_code() ? std::optional<int>(job.value().exit_code()) : std::nullopt;
+  tell_failed_rank(client, job.value(), 0);
   std::string line = fmt::format("job {} {}", job_id, job.value().state());
   if (!job.value().end_reason().empty()) line += ": " + job.value().end_reason();
   say(line);
@@ -95,8 +99,13 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option("-p,--priority", options.priority, "auto, low ... extreme_high, or its number");
   verb.add_option("-i,--image", options.image, "container image");
   verb.add_option("--name", options.name, "unique among your unfinished jobs");
-  verb.add_option("--gpus", options.gpus, "GPUs per node; default: the whole node")
-      ->check(CLI::Range(0, 64));
+  verb.add_option("--gpus", options.gpus, "GPUs per node, or none; default: the whole node")
+      ->type_name("N")
+      ->check(CLI::Range(0, 64) | CLI::IsMember({"none"}));
+  verb.add_option("--cpus", options.cpus, "CPUs per node; default: in proportion to the GPUs")
+      ->check(CLI::Range(0, 65'536));
+  verb.add_option("--memory", options.memory, "memory per node, e.g. 64Gi; default likewise")
+      ->type_name("SIZE");
   verb.add_option("-e,--env,--environments", options.environments, "K=V, or K to pass yours on")
       ->type_name("K=V")
       ->allow_extra_args(false);
@@ -104,10 +113,15 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
       ->type_name("VARIABLE=NAME")
       ->allow_extra_args(false);
   verb.add_option("--tag", options.tags, "a tag; may be repeated")->allow_extra_args(false);
-  verb.add_option("--depends-on", options.depends_on, "start after this job has succeeded")
+  verb.add_option("--after,--depends-on", options.depends_on,
+                  "start when this job has succeeded, or with afterany:, afternotok: or after: in "
+                  "front when it has ended, failed or started; or singleton")
       ->type_name("JOB")
+      ->delimiter(',')
       ->allow_extra_args(false);
-  verb.add_option("--suspend-signal", options.suspend_signal, "ask to save with it, e.g. SIGUSR1");
+  verb.add_option("--suspend-signal", options.suspend_signal,
+                  "ask to save with it, e.g. SIGUSR1; default: SIGTERM for "
+                  "programs without the SDK; none: with no signal");
   verb.add_option("--grace", options.grace, "longest time to save when suspended, e.g. 60s")
       ->type_name("DURATION");
   verb.add_option("--timeout", options.timeout, "longest time of one attempt, e.g. 12h")
@@ -120,7 +134,10 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
       ->check(CLI::IsMember({"per_node", "per_gpu"}));
   verb.add_option("--env-style", options.env_style, "whose environment variables it is given")
       ->check(CLI::IsMember({"hai", "torch", "slurm"}));
-  verb.add_flag("--restart-on-failure", options.restart_on_failure, "run again when it fails");
+  verb.add_flag("--restart-on-failure", options.restart_on_failure,
+                "run again when it fails, each time a little later");
+  verb.add_option("--restart-max", options.restart_max, "the same, so often at most; default: 3")
+      ->check(CLI::Range(0, 1'000));
   verb.add_flag("-f,--follow", options.follow, "show its log and end with its exit code");
   verb.add_flag("--dry-run", options.dry_run, "print the job file this would submit");
   add_output_option(verb, options.output);
@@ -129,7 +146,17 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
 Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
   if (!options.name.empty()) spec.name = options.name;
   if (options.nodes) spec.node_count = *options.nodes;
-  if (options.gpus) spec.gpus_per_node = *options.gpus;
+  if (options.gpus == "none") {
+    spec.gpus_per_node = kNoGpus;
+  } else if (!options.gpus.empty()) {
+    spec.gpus_per_node = whole_number<int>(options.gpus).value_or(0);
+  }
+  if (options.cpus) spec.cpus_per_node = *options.cpus;
+  if (!options.memory.empty()) {
+    const Result<int64_t> bytes = parse_bytes(options.memory);
+    if (!bytes.is_ok()) return invalid_argument("--memory: {}", bytes.status().message());
+    spec.memory_per_node_bytes = bytes.value();
+  }
   if (!options.group.empty()) set_group(options.group, spec);
   if (!options.image.empty()) spec.image = options.image;
   if (!options.priority.empty()) {
@@ -142,7 +169,9 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
   spec.tags.insert(spec.tags.end(), options.tags.begin(), options.tags.end());
   spec.depends_on.insert(spec.depends_on.end(), options.depends_on.begin(),
                          options.depends_on.end());
-  if (!options.suspend_signal.empty()) {
+  if (options.suspend_signal == SuspendOptions::kNoSignal) {
+    spec.suspend.signal = options.suspend_signal;
+  } else if (!options.suspend_signal.empty()) {
     const Result<int> signal = parse_signal(options.suspend_signal);
     if (!signal.is_ok()) return invalid_argument("--suspend-signal: {}", signal.status().message());
     spec.suspend.signal = signal_name(signal.value());
@@ -157,7 +186,8 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
   }
   set_word(options.launch, {LaunchMode::per_node, LaunchMode::per_gpu}, spec.launch);
   set_word(options.env_style, {EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm}, spec.env_style);
-  if (options.restart_on_failure) spec.restart.on_failure = true;
+  if (options.restart_on_failure || options.restart_max) spec.restart.on_failure = true;
+  if (options.restart_max) spec.restart.max = *options.restart_max;
   return ok();
 }
 
@@ -184,24 +214,30 @@ int submit(Session& session, const SubmissionOptions& options, JobSpec spec, con
   if (!client.is_ok()) return session.fail(client.status());
   v1::SubmitJobRequest request;
   *request.mutable_spec() = to_proto(spec);
-  // Makes a repeated request safe when the first answer was lost.
-  request.set_request_id(random_word(20));
+  request.set_request_id(new_request_id());
   const Result<v1::SubmitJobReply> reply = client.value()->submit_job(request);
   if (!reply.is_ok()) {
     const int code = session.fail(file == nullptr ? reply.status() : file->locate(reply.status()));
     return code == kNotFound ? kRefused : code;  // What is not found is something the job names.
   }
-  const int64_t id = reply.value().job_id();
-  const std::string line = fmt::format("job {} submitted: {}", id, reply.value().name());
-  if (is_json(options.output)) {
-    print(format_json({{"id", id}, {"name", reply.value().name()}}, options.output));
-  } else if (options.follow) {
+  return tell_submitted(session, *client.value(), reply.value(), options.output, options.follow);
+}
+
+std::string new_request_id() { return random_word(20); }
+
+int tell_submitted(Session& session, Client& client, const v1::SubmitJobReply& reply,
+                   OutputFormat output, bool is_followed) {
+  const int64_t id = reply.job_id();
+  const std::string line = fmt::format("job {} submitted: {}", id, reply.name());
+  if (is_json(output)) {
+    print(format_json({{"id", id}, {"name", reply.name()}}, output));
+  } else if (is_followed) {
     say(line);
   } else {
     print(line + "\n");
     say(fmt::format("next: hai status {0}, hai logs -f {0}, hai why {0}, hai stop {0}", id));
   }
-  return options.follow ? follow(session, *client.value(), id) : kOk;
+  return is_followed ? follow(session, client, id) : kOk;
 }
 
 }  // namespace hai::cli

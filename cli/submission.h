@@ -14,14 +14,21 @@ namespace CLI {
 class App;
 }
 
+namespace hai::v1 {
+class SubmitJobReply;
+}
+
 namespace hai::cli {
 
+class Client;
 struct JobFile;
 class Session;
 
 struct SubmissionOptions {
   std::optional<int> nodes;
-  std::optional<int> gpus;
+  std::string gpus;  // a number, or none
+  std::optional<int> cpus;
+  std::string memory;
   std::string name;
   std::string group;
   std::string image;
@@ -38,6 +45,7 @@ struct SubmissionOptions {
   std::string launch;
   std::string env_style;
   bool restart_on_failure = false;
+  std::optional<int> restart_max;
   bool follow = false;
   bool dry_run = false;
   OutputFormat output = OutputFormat::table;
@@ -47,6 +55,13 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options);
 
 // What was given on the command line wins over what is in `spec`.
 Status apply_options(const SubmissionOptions& options, JobSpec& spec);
+
+// Makes a repeated request safe when the first answer was lost.
+std::string new_request_id();
+
+// What came of it, and its log and end if asked. Returns the exit code.
+int tell_submitted(Session& session, Client& client, const v1::SubmitJobReply& reply,
+                   OutputFormat output, bool is_followed);
 
 // "train" + a suffix that makes it unique among a user's jobs: "train-3f9k2a".
 std::string unique_name(const std::string& stem);

@@ -74,6 +74,7 @@ enum class ExitCause {
   fenced,      // its lease ended: the node was cut off from the server
   launch_failed,  // it never started; `message` says why
   lost,           // its shim vanished: node reboot, or the shim was killed
+  left,           // it was told to save by a signal, and ended after that
 };
 std::string_view to_string(RankPhase phase);
 std::string_view to_string(ExitCause cause);
@@ -97,6 +98,7 @@ struct RankStatus {
   RankKey key;
   RankPhase phase = RankPhase::starting;
   bool suspend_notified = false;  // the program can see the suspend request
+  bool uses_sdk = false;          // it has said or asked something at its socket
   ExitCause cause = ExitCause::none;
   int exit_code = 0;
   std::string message;
@@ -172,6 +174,7 @@ struct RankPlace {
   std::string address;
   std::string zone;
   std::string leaf;
+  int gpus = 0;  // of the rank; 0 = as many as each other rank has
   bool operator==(const RankPlace&) const = default;
 };
 
@@ -243,6 +246,9 @@ struct LaunchRank {
 struct SuspendRank {
   RankKey key;
   Duration grace{0};
+  // Nobody of its attempt looks at the request: processes that catch SIGTERM get it, and all if
+  // none does (docs/design/0009).
+  bool tell_by_signal = false;
   bool operator==(const SuspendRank&) const = default;
 };
 // Take a suspend back: the program goes on.

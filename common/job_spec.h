@@ -44,9 +44,14 @@ std::string_view to_string(EnvStyle style);
 std::string_view to_string(CrossZone cross_zone);
 
 struct SuspendOptions {
+  static constexpr std::string_view kNoSignal = "none";
+
   Duration grace = 60s;  // max time to save, 0s .. 1h
-  std::string signal;    // "" or a name such as "SIGUSR1"
-  int exit_code = 85;    // 1..255
+  // A name such as "SIGUSR1", kNoSignal, or "": SIGTERM, if no rank uses the SDK.
+  std::string signal;
+  int exit_code = 85;  // 1..255
+
+  bool has_signal() const { return !signal.empty() && signal != kNoSignal; }
   bool operator==(const SuspendOptions&) const = default;
 };
 
@@ -57,6 +62,8 @@ struct RestartOptions {
 };
 
 inline constexpr int64_t kUnlimited = -1;  // of a size
+// Of gpus_per_node: a job without GPUs. In a job file `none`, as 0 is the whole node.
+inline constexpr int kNoGpus = -1;
 
 // What a job file says to the process that becomes the program, and to nobody on the way there: a
 // launch order and its launch.json carry it as it is, and the shim heeds it
@@ -84,9 +91,9 @@ struct JobSpec {
   std::string group = "training";
   std::string zone;  // from "group#ZONE"; "" = any
   int node_count = 1;
-  int gpus_per_node = 0;  // 0 = the whole node, exclusively; else a share
-  int cpus_per_node = 0;  // 0 = in proportion to the GPUs
-  int64_t memory_per_node_bytes = 0;
+  int gpus_per_node = 0;              // 0 = the whole node, exclusively; kNoGpus; else a share
+  int cpus_per_node = 0;              // 0 = in proportion to the GPUs; without GPUs 1
+  int64_t memory_per_node_bytes = 0;  // 0 = in proportion to the GPUs; without, to the CPUs
   std::string image;
 
   LaunchMode launch = LaunchMode::per_node;
@@ -104,6 +111,7 @@ struct JobSpec {
   ProgramOptions program;
   bool is_validation = false;  // the platform's own: runs the node's validator where it is put
 
+  bool asks_gpus() const { return gpus_per_node != kNoGpus; }
   bool operator==(const JobSpec&) const = default;
 };
 

@@ -98,6 +98,7 @@ class Run {
     options.check_every = busier(options.nodes, kNodesPerLook);
     options.drift_ppm_max = rng_.chance(0.5) ? 1'000 : 0;
     options.store_goes_back = options_.store_goes_back;
+    options.asks_for_host = options_.asks_for_host;
     options.knobs = random_knobs(rng_);
     // What a small cluster bears, a large one's agents alone would drown in.
     if (options.nodes >= kLarge) {

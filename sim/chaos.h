@@ -19,6 +19,7 @@ struct ChaosOptions {
   int nodes = 0;                 // 0 = drawn from the seed, 3..9
   Duration chaos = 15min;        // virtual time with faults
   Duration liveness = 3h;        // virtual time for everything to end after healing
+  bool asks_for_host = false;    // jobs ask for CPUs and memory, and some for no GPUs
   bool store_goes_back = false;  // a fault that loses what was acknowledged (docs/design/0006)
   bool verbose = false;
   std::function<void(const std::vector<Event>&)> on_log;  // gets the whole event log at the end

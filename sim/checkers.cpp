@@ -172,7 +172,7 @@ class Purposes {
     if (auto* suspending = std::get_if<AttemptSuspending>(&event.body);
         suspending != nullptr && suspending->beneficiary) {
       open_[suspending->job] = suspending->beneficiary;
-      return judge(*before.find(suspending->job), *before.find(suspending->beneficiary),
+      return judge(before, *before.find(suspending->job), *before.find(suspending->beneficiary),
                    event.time);
     }
     if (auto* continued = std::get_if<AttemptContinued>(&event.body)) open_.erase(continued->job);
@@ -190,6 +190,7 @@ class Purposes {
   // another user's job whose quantum is over.
   bool is_legal(const Job& victim, const Job& beneficiary, UnixTime now) const {
     const Attempt& attempt = *victim.attempt;
+    if (!victim.spec->asks_gpus()) return beneficiary.spec->asks_gpus();
     if (beneficiary.reservation->is_move) return attempt.ranks.size() == 1;
     const Priority level = order_level(knobs_, victim, attempt.priority, now);
     if (level != beneficiary.reservation->priority) {
@@ -200,7 +201,12 @@ class Purposes {
            attempt.running_at && now - *attempt.running_at >= quantum_of(knobs_, victim);
   }
 
-  std::optional<std::string> judge(const Job& victim, const Job& beneficiary, UnixTime now) const {
+  static bool asks_for_host(const JobSpec& spec) {
+    return !spec.asks_gpus() || spec.cpus_per_node > 0 || spec.memory_per_node_bytes > 0;
+  }
+
+  std::optional<std::string> judge(const ClusterState& before, const Job& victim,
+                                   const Job& beneficiary, UnixTime now) const {
     if (!beneficiary.reservation)
       return fmt::format("job {} holds nothing that job {} could leave to it", beneficiary.id.value,
                          victim.id.value);
@@ -209,8 +215,13 @@ class Purposes {
                          beneficiary.id.value);
     for (const Rank& rank : victim.attempt->ranks) {
       for (const RankPlacement& place : beneficiary.reservation->placement) {
-        if (place.node == rank.place.node && !(place.gpus & rank.place.gpus).is_empty())
-          return std::nullopt;
+        if (place.node != rank.place.node) continue;
+        if (!(place.gpus & rank.place.gpus).is_empty()) return std::nullopt;
+        // CPUs and memory of his may be what is short; the property tests tell whether they are.
+        if (asks_for_host(*beneficiary.spec)) return std::nullopt;
+        for (const Occupant& occupant : before.find(place.node)->occupants) {
+          if (asks_for_host(*before.find(occupant.job)->spec)) return std::nullopt;
+        }
       }
     }
     return fmt::format("job {} is not in the way of job {}", victim.id.value, beneficiary.id.value);

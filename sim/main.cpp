@@ -157,6 +157,8 @@ int main(int argc, char** argv) {
   command->add_flag(
       "--store-goes-back", chaos.options.store_goes_back,
       "also fail over to replicas that lack transactions: jobs may be lost, none runs twice");
+  command->add_flag("--host", chaos.options.asks_for_host,
+                    "jobs also ask for CPUs and memory, and some for no GPUs");
   command->add_flag("--fail-fast", chaos.fail_fast, "end with the first seed that fails");
   command->add_flag("-v,--verbose", chaos.options.verbose, "a line for every seed");
   std::function<int()> run_trace = hai::add_trace_command(app);

@@ -8,6 +8,12 @@
 #include "sim/sim_node.h"
 
 namespace hai {
+namespace {
+
+constexpr std::array<std::string_view, 5> kConditions = {"", "afterany:", "",
+                                                         "afternotok:", "after:"};
+
+}  // namespace
 
 Knobs random_knobs(Rng& rng, double edge) {
   auto between = [&](int64_t low, int64_t high) {
@@ -70,8 +76,18 @@ JobSpec random_job(Rng& rng, int number, int max_nodes) {
   spec.suspend.grace = Duration(rng.between(0, 30) * 1'000'000);
   spec.restart = {.on_failure = rng.chance(0.3), .max = 2};
   if (number > 1 && rng.chance(0.05))
-    spec.depends_on = {fmt::format("job-{}", rng.between(1, number - 1))};
+    spec.depends_on = {fmt::format("{}job-{}",
+                                   kConditions[static_cast<size_t>(number) % kConditions.size()],
+                                   rng.between(1, number - 1))};
   return spec;
+}
+
+void ask_for_host(Rng& rng, JobSpec& spec) {
+  if (rng.chance(0.25)) spec.gpus_per_node = kNoGpus;
+  if (rng.chance(0.4)) {
+    spec.cpus_per_node = static_cast<int>(rng.between(1, rng.chance(0.5) ? 8 : kSimCpus));
+  }
+  if (rng.chance(0.3)) spec.memory_per_node_bytes = rng.between(1, kSimMemoryBytes);
 }
 
 }  // namespace hai

@@ -96,8 +96,16 @@ void Workload::perform(const Act& act) {
       return send(HoldJob{job, "wait"});
     case ActKind::release:
       return send(ReleaseJob{job});
-    case ActKind::priority:
+    case ActKind::priority: {  // or what else may change of a job, and the same job again
+      const Job* known = leader->state().find(JobId{std::stoll(job)});
+      if (act.job % 4 == 1) {
+        return send(EditJob{.job = job, .timeout = 10min, .node_count = 1, .priority = act.level});
+      }
+      if (act.job % 4 == 2 && known != nullptr) {
+        return send(RerunJob{.old = std::make_shared<const Job>(*known)});
+      }
       return send(SetJobPriority{job, act.level});
+    }
     case ActKind::cordon:
       return send(CordonNode{node, "look at it"});
     case ActKind::drain:
@@ -115,11 +123,12 @@ void Workload::perform(const Act& act) {
 }
 
 void Workload::submit() {
-  auto spec = std::make_shared<const JobSpec>(random_job(rng_, next_, max_nodes_));
+  JobSpec spec = random_job(rng_, next_, max_nodes_);
+  if (world_.asks_for_host()) ask_for_host(rng_, spec);
   perform({.kind = ActKind::submit,
            .job = next_++,
            .user = rng_.pick(kUsers),
-           .spec = std::move(spec)});
+           .spec = std::make_shared<const JobSpec>(std::move(spec))});
 }
 
 void Workload::send(Request request) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim/checked_planner.h"
+#include "sim/random_world.h"
 
 namespace hai {
 
@@ -17,8 +18,8 @@ std::vector<NodeFacts> alike_nodes(const WorldOptions& options) {
                      .leaf = fmt::format("leaf-{}", i * options.leaves / options.nodes + 1),
                      .address = fmt::format("10.0.0.{}", i + 1),
                      .gpus = options.gpus,
-                     .cpus = 64,
-                     .memory_bytes = int64_t{1} << 39,
+                     .cpus = kSimCpus,
+                     .memory_bytes = kSimMemoryBytes,
                      .peer_port = 7703});
   }
   return nodes;

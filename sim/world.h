@@ -26,6 +26,7 @@ struct WorldOptions {
   int gpus = 8;
   int leaves = 2;
   bool store_goes_back = false;  // keeps what that takes
+  bool asks_for_host = false;    // jobs ask for CPUs and memory, and some for no GPUs
   int servers = 2;
   int check_every =
       1;  // so many appends and passes: what looks at the whole state costs by its size
@@ -46,6 +47,7 @@ class World final : public EventSink {
   Rng& rng() { return rng_; }
   Dice& dice() { return dice_; }
   bool store_goes_back() const { return options_.store_goes_back; }
+  bool asks_for_host() const { return options_.asks_for_host; }
   const Knobs& knobs() const { return options_.knobs; }
   SimNetwork& network() { return network_; }
   const SimNetwork& network() const { return network_; }

@@ -34,6 +34,10 @@ std::string text_of(const JobSpec& spec) {
       fmt::format(" level={} nodes={} gpus={} leaves={} cross={} grace={}",
                   static_cast<int>(spec.priority), spec.node_count, spec.gpus_per_node,
                   spec.max_leaves, to_string(spec.cross_zone), exact_seconds(spec.suspend.grace));
+  if (spec.cpus_per_node > 0) text += fmt::format(" cpus={}", spec.cpus_per_node);
+  if (spec.memory_per_node_bytes > 0) {
+    text += fmt::format(" memory={}", spec.memory_per_node_bytes);
+  }
   if (!spec.suspend.signal.empty()) text += " signal=" + spec.suspend.signal;
   if (spec.restart.on_failure) text += fmt::format(" restarts={}", spec.restart.max);
   for (const std::string& name : spec.depends_on) text += " after=" + name;
@@ -173,6 +177,8 @@ std::shared_ptr<const JobSpec> read_spec(Line& line, int job) {
   spec.priority = static_cast<Priority>(line.number("level"));
   spec.node_count = static_cast<int>(line.number("nodes", 1));
   spec.gpus_per_node = static_cast<int>(line.number("gpus"));
+  spec.cpus_per_node = static_cast<int>(line.number("cpus"));
+  spec.memory_per_node_bytes = line.number("memory");
   spec.max_leaves = static_cast<int>(line.number("leaves"));
   if (line.find("cross") == to_string(CrossZone::never)) spec.cross_zone = CrossZone::never;
   spec.suspend.grace = line.time("grace");

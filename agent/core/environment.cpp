@@ -1,6 +1,7 @@
 #include "agent/core/environment.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "common/hostlist.h"
@@ -19,15 +20,50 @@ int node_count(const LaunchRank& order) {
   return std::max<int>(1, static_cast<int>(order.ranks.size()));
 }
 
-// Ranks of an attempt are alike: each has as many processes as this one.
+// Where a process stands among those of the attempt. Ranks may differ: a whole node has 8 GPUs here
+// and 4 there, and with one process per GPU as many processes.
 struct Numbers {
   int node_rank;
   int nodes;
   int local_rank;
   int local_size;
-  int process_rank() const { return node_rank * local_size + local_rank; }
-  int processes() const { return nodes * local_size; }
+  int process_rank;
+  int processes;
 };
+
+// How many processes each rank has.
+std::vector<int> sizes_of_ranks(const LaunchRank& order) {
+  const int own = process_count(order);
+  std::vector<int> sizes(static_cast<size_t>(node_count(order)), own);
+  if (order.launch != LaunchMode::per_gpu) return sizes;
+  for (size_t rank = 0; rank < order.ranks.size(); ++rank) {
+    if (order.ranks[rank].gpus > 0) sizes[rank] = order.ranks[rank].gpus;
+  }
+  return sizes;
+}
+
+Numbers numbers_of(const LaunchRank& order, int process) {
+  const std::vector<int> sizes = sizes_of_ranks(order);
+  const auto here = sizes.begin() + std::clamp<ptrdiff_t>(order.key.rank, 0, std::ssize(sizes));
+  return {.node_rank = order.key.rank,
+          .nodes = node_count(order),
+          .local_rank = process,
+          .local_size = process_count(order),
+          .process_rank = std::accumulate(sizes.begin(), here, 0) + process,
+          .processes = std::accumulate(sizes.begin(), sizes.end(), 0)};
+}
+
+// As Slurm writes SLURM_TASKS_PER_NODE: "8(x2),4".
+std::string tasks_per_node(const std::vector<int>& sizes) {
+  std::string text;
+  for (auto first = sizes.begin(); first != sizes.end();) {
+    const auto next = std::find_if(first, sizes.end(), [&](int size) { return size != *first; });
+    text += (text.empty() ? "" : ",") + std::to_string(*first);
+    if (next - first > 1) text += "(x" + std::to_string(next - first) + ")";
+    first = next;
+  }
+  return text;
+}
 
 void add_identity(const LaunchRank& order, const Numbers& numbers, Environment& out) {
   const RankPlace& here = place_of(order, order.key.rank);
@@ -93,8 +129,8 @@ void add_ranks(const LaunchRank& order, const Numbers& numbers, Environment& out
   out["NNODES"] = std::to_string(numbers.nodes);
   out["GROUP_RANK"] = std::to_string(numbers.node_rank);
   if (per_gpu) {  // Else torchrun numbers the processes, and would trip over ours.
-    out["RANK"] = std::to_string(numbers.process_rank());
-    out["WORLD_SIZE"] = std::to_string(numbers.processes());
+    out["RANK"] = std::to_string(numbers.process_rank);
+    out["WORLD_SIZE"] = std::to_string(numbers.processes);
   } else {
     out.erase("RANK");
     out.erase("WORLD_SIZE");
@@ -106,8 +142,7 @@ void add_slurm(const LaunchRank& order, const Numbers& numbers, Environment& out
   std::vector<std::string> names;
   for (const RankPlace& place : order.ranks) names.push_back(place.node);
   const std::string nodes = std::to_string(numbers.nodes);
-  const std::string tasks = std::to_string(numbers.processes());
-  const std::string per_node = std::to_string(numbers.local_size);
+  const std::string tasks = std::to_string(numbers.processes);
   out["SLURM_JOB_ID"] = out["SLURM_JOBID"] = std::to_string(order.key.job.value);
   out["SLURM_JOB_NAME"] = order.job_name;
   out["SLURM_JOB_USER"] = order.user;
@@ -116,11 +151,13 @@ void add_slurm(const LaunchRank& order, const Numbers& numbers, Environment& out
   out["SLURM_NNODES"] = out["SLURM_JOB_NUM_NODES"] = nodes;
   out["SLURM_NODELIST"] = out["SLURM_JOB_NODELIST"] = format_hostlist(names);
   out["SLURMD_NODENAME"] = here.node;
-  out["SLURM_PROCID"] = std::to_string(numbers.process_rank());
+  out["SLURM_PROCID"] = std::to_string(numbers.process_rank);
   out["SLURM_LOCALID"] = std::to_string(numbers.local_rank);
   out["SLURM_NTASKS"] = out["SLURM_NPROCS"] = tasks;
-  out["SLURM_NTASKS_PER_NODE"] = per_node;
-  out["SLURM_TASKS_PER_NODE"] = numbers.nodes == 1 ? per_node : per_node + "(x" + nodes + ")";
+  if (numbers.processes == numbers.nodes * numbers.local_size) {
+    out["SLURM_NTASKS_PER_NODE"] = std::to_string(numbers.local_size);
+  }
+  out["SLURM_TASKS_PER_NODE"] = tasks_per_node(sizes_of_ranks(order));
   out["SLURM_GPUS_ON_NODE"] = std::to_string(order.gpus.count());
   if (order.cpus > 0) out["SLURM_CPUS_ON_NODE"] = std::to_string(order.cpus);
   out["SLURM_LAUNCH_NODE_IPADDR"] = place_of(order, 0).address;
@@ -134,10 +171,7 @@ int process_count(const LaunchRank& order) {
 }
 
 Environment build_environment(const LaunchRank& order, const LocalPaths& paths, int process) {
-  const Numbers numbers = {.node_rank = order.key.rank,
-                           .nodes = node_count(order),
-                           .local_rank = process,
-                           .local_size = process_count(order)};
+  const Numbers numbers = numbers_of(order, process);
   Environment out = paths.base;
   add_identity(order, numbers, out);
   add_marsv2(order, paths, out);

@@ -36,6 +36,7 @@ struct ReasonWord {
 constexpr auto kReasons =
     std::to_array<ReasonWord>({{"held", "JobHeldUser"},
                                {"begin_time", "BeginTime"},
+                               {"backoff", "BeginTime"},
                                {"dependency", "Dependency"},
                                {"dependency_failed", "DependencyNeverSatisfied"},
                                {"user_inactive", "InvalidAccount"},
@@ -59,13 +60,21 @@ int priority_number(const v1::Job& job) {
   return priority.is_ok() ? static_cast<int>(priority.value()) : 0;
 }
 
-std::string exit_text(const v1::Job& job) {
-  const int code = job.has_exit_code() ? job.exit_code() : 0;
-  return code > 128 ? fmt::format("0:{}", code - 128) : fmt::format("{}:0", code);
+std::string gpus_text(const v1::Job& job) {
+  if (job.gpus_per_node() == kNoGpus) return "N/A";
+  return job.gpus_per_node() == 0 ? "gpu" : fmt::format("gpu:{}", job.gpus_per_node());
 }
 
-std::string gpus_text(const v1::Job& job) {
-  return job.gpus_per_node() == 0 ? "gpu" : fmt::format("gpu:{}", job.gpus_per_node());
+// In all. What the server gives in proportion to the GPUs is not in the job.
+std::string cpus_text(const v1::Job& job) {
+  const int64_t per_node = job.spec().cpus_per_node();
+  return per_node == 0 ? "N/A" : std::to_string(per_node * job.node_count());
+}
+
+// On each node.
+std::string memory_text(const v1::Job& job) {
+  const int64_t bytes = job.spec().memory_per_node_bytes();
+  return bytes == 0 ? "0" : fmt::format("{}M", bytes >> 20);
 }
 
 std::string limit_text(const v1::Job& job) {
@@ -81,6 +90,16 @@ std::string time_left(const v1::Job& job, UnixTime now) {
   const Duration used =
       job.has_running_at_us() ? now - unix_micros(job.running_at_us()) : Duration(0);
   return format_elapsed(Duration(micros) - used);  // of one attempt, as the server counts
+}
+
+// "afterok:7,afterany:prep"
+std::string dependency_text(const v1::JobSpec& spec) {
+  std::string text;
+  for (const std::string& word : spec.depends_on()) {
+    const bool is_bare = word.find(':') == std::string::npos && word != "singleton";
+    text += (text.empty() ? "" : ",") + (is_bare ? "afterok:" + word : word);
+  }
+  return text.empty() ? "(null)" : text;
 }
 
 }  // namespace
@@ -100,6 +119,13 @@ StateWord state_of(const v1::Job& job) {
     return word(job.end_reason().find("longer than its timeout") != std::string::npos ? "TO" : "F");
   }
   return word("PD");
+}
+
+size_t state_order(const v1::Job& job) {
+  const std::string_view code = state_of(job).code;
+  const auto found = std::find_if(kStates.begin(), kStates.end(),
+                                  [&](const StateWord& state) { return state.code == code; });
+  return static_cast<size_t>(found - kStates.begin());
 }
 
 Result<std::vector<std::string>> parse_states(std::string_view text) {
@@ -144,9 +170,11 @@ const std::vector<KnownLetter>& job_letters() {
                                                     {'A', "JOBID"},
                                                     {'b', "TRES_PER_NODE"},
                                                     {'B', "EXEC_HOST"},
+                                                    {'C', "CPUS"},
                                                     {'D', "NODES"},
                                                     {'e', "END_TIME"},
                                                     {'E', "DEPENDENCY"},
+                                                    {'f', "FEATURES"},
                                                     {'F', "ARRAY_JOB_ID"},
                                                     {'h', "OVER_SUBSCRIBE"},
                                                     {'i', "JOBID"},
@@ -154,7 +182,9 @@ const std::vector<KnownLetter>& job_letters() {
                                                     {'k', "COMMENT"},
                                                     {'l', "TIME_LIMIT"},
                                                     {'L', "TIME_LEFT"},
+                                                    {'m', "MIN_MEMORY"},
                                                     {'M', "TIME"},
+                                                    {'n', "REQ_NODES"},
                                                     {'N', "NODELIST"},
                                                     {'o', "COMMAND"},
                                                     {'p', "PRIORITY"},
@@ -169,6 +199,7 @@ const std::vector<KnownLetter>& job_letters() {
                                                     {'u', "USER"},
                                                     {'v', "RESERVATION"},
                                                     {'V', "SUBMIT_TIME"},
+                                                    {'y', "NICE"},
                                                     {'Z', "WORK_DIR"}};
   return kLetters;
 }
@@ -183,15 +214,15 @@ std::string job_value(const v1::Job& job, char letter, UnixTime now) {
       return gpus_text(job);
     case 'B':
       return job.nodes_size() > 0 ? job.nodes(0) : "n/a";
+    case 'C':
+      return cpus_text(job);
     case 'D':
       return std::to_string(job.node_count());
     case 'e':
       return time_or(job.ended_at_us(), job.has_ended_at_us(), "N/A");
     case 'E':
       if (!job.has_spec()) return "N/A";
-      return job.spec().depends_on_size() > 0
-                 ? fmt::format("afterok:{}", fmt::join(job.spec().depends_on(), ":"))
-                 : "(null)";
+      return dependency_text(job.spec());
     case 'h':
       return job.gpus_per_node() == 0 ? "NO" : "YES";
     case 'j':
@@ -200,6 +231,8 @@ std::string job_value(const v1::Job& job, char letter, UnixTime now) {
       return limit_text(job);
     case 'L':
       return time_left(job, now);
+    case 'm':
+      return memory_text(job);
     case 'M':
       return format_elapsed(time_run(job, now));
     case 'N':
@@ -227,34 +260,13 @@ std::string job_value(const v1::Job& job, char letter, UnixTime now) {
       return job.user();
     case 'V':
       return format_clock_time(job.submitted_at_us());
+    case 'y':
+      return "0";
     case 'Z':
       return job.workspace();
     default:  // accounts, comments, reservations: hai has none
       return "(null)";
   }
-}
-
-std::string describe_job(const v1::Job& job, UnixTime now, bool one_line) {
-  const auto value = [&](char letter) { return job_value(job, letter, now); };
-  const std::string gap = one_line ? " " : "\n   ";
-  std::string text = fmt::format("JobId={} JobName={}", job.id(), job.name());
-  text += gap + fmt::format("UserId={} Priority={} QOS={}", job.user(), value('Q'), job.priority());
-  text +=
-      gap + fmt::format("JobState={} Reason={} Dependency={}", value('T'), value('r'), value('E'));
-  text += gap + fmt::format("Requeue=1 Restarts={} ExitCode={}", std::max(0, job.attempt() - 1),
-                            exit_text(job));
-  text += gap + fmt::format("RunTime={} TimeLimit={}", value('M'), value('l'));
-  text += gap + fmt::format("SubmitTime={}", value('V'));
-  text += gap + fmt::format("StartTime={} EndTime={}", value('S'), value('e'));
-  const std::string nodes = node_list(job);
-  text += gap + fmt::format("Partition={} NodeList={} BatchHost={}", job.group(),
-                            nodes.empty() ? "(null)" : nodes, value('B'));
-  text += gap + fmt::format("NumNodes={} TresPerNode={}", job.node_count(), value('b'));
-  text += gap + fmt::format("Command={}", job.entrypoint());
-  text += gap + fmt::format("WorkDir={}", job.workspace());
-  if (job.has_pending_reason()) text += gap + "Comment=" + job.pending_reason().text();
-  if (!job.end_reason().empty()) text += gap + "Comment=" + job.end_reason();
-  return text + "\n" + (one_line ? "" : "\n");
 }
 
 }  // namespace hai::cli::slurm

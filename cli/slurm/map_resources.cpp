@@ -71,6 +71,9 @@ Status set_gpus(const ParsedWords& words, MappedJob& job) {
     if (count < 1 || count > kGpusMax) {
       return option_error(given, fmt::format("{} GPUs per node, must be 1..{}", count, kGpusMax));
     }
+    if (gpus == kNoGpus) {
+      return option_error(given, fmt::format("{} GPUs per node, another option says none", count));
+    }
     if (gpus != 0 && gpus != count) {
       return option_error(given,
                           fmt::format("{} GPUs per node, another option says {}", count, gpus));
@@ -84,6 +87,12 @@ Status set_gpus(const ParsedWords& words, MappedJob& job) {
     const Result<int> count = parse_gpus(*given, job.warnings);
     RETURN_IF_ERROR(count.status());
     int64_t per_node = count.value();
+    if (per_node == 0) {
+      if (gpus > 0)
+        return option_error(*given, fmt::format("no GPUs, another option says {}", gpus));
+      gpus = kNoGpus;
+      continue;
+    }
     if (given->option->name == "gpus") {
       if (per_node % job.spec.node_count != 0) {
         return option_error(*given, fmt::format("{} GPUs do not divide by {} nodes", count.value(),
@@ -107,8 +116,11 @@ Status set_cpus(const ParsedWords& words, MappedJob& job) {
   // A whole node has all its CPUs anyway.
   if (job.spec.gpus_per_node == 0) return ok();
   int64_t cpus = 0;
-  if (per_task) cpus = int64_t{*per_task} * most_tasks_on_a_node(job);
-  if (per_gpu) cpus = std::max<int64_t>(cpus, int64_t{*per_gpu} * job.spec.gpus_per_node);
+  if (per_task || !job.spec.asks_gpus()) {
+    cpus = int64_t{per_task.value_or(1)} * most_tasks_on_a_node(job);
+  }
+  if (per_gpu && job.spec.asks_gpus())
+    cpus = std::max<int64_t>(cpus, int64_t{*per_gpu} * job.spec.gpus_per_node);
   if (cpus > 65'536) return invalid_argument("{} CPUs per node, at most 65536", cpus);
   job.spec.cpus_per_node = static_cast<int>(cpus);
   return ok();
@@ -125,7 +137,7 @@ Status set_memory(const ParsedWords& words, MappedJob& job) {
       times = int64_t{std::max(1, job.plan.cpus_per_task)} * most_tasks_on_a_node(job);
     } else if (given->option->name == "mem-per-gpu") {
       times = job.spec.gpus_per_node;
-      if (times == 0) return option_error(*given, "say how many GPUs, or use --mem");
+      if (times <= 0) return option_error(*given, "say how many GPUs, or use --mem");
     }
     constexpr int64_t kMost = int64_t{1} << 50;
     if (bytes.value() > kMost / times) return option_error(*given, "more than 1024T per node");
@@ -163,9 +175,10 @@ Result<int> parse_gpus(const GivenOption& given, std::vector<std::string>& warni
   std::string_view text = given.value;
   const Status bad = option_error(
       given, fmt::format("'{}': write {}", text.substr(0, 64),
-                         given.option->name == "gres" ? "gpu:N" : "the number of GPUs"));
+                         given.option->name == "gres" ? "gpu:N or none" : "the number of GPUs"));
   if (given.option->name == "gres") {
     if (text == "gpu") return 1;
+    if (text == "none") return 0;
     if (!text.starts_with("gpu:")) return bad;
     text.remove_prefix(4);
   }
@@ -177,7 +190,7 @@ Result<int> parse_gpus(const GivenOption& given, std::vector<std::string>& warni
     text.remove_prefix(colon + 1);
   }
   const GivenOption number = {given.option, std::string(text), given.where};
-  const Result<int> count = parse_count(number, 1, 1'000'000);
+  const Result<int> count = parse_count(number, 0, 1'000'000);
   return count.is_ok() ? count : Result<int>(bad);
 }
 

@@ -108,7 +108,9 @@ Line job_line(const v1::Job& job, const std::vector<Column>& columns, UnixTime n
     if (column.title == "STATE") row.add(state_text(job), style_of_state(job));
     if (column.title == "NODES") row.add(std::to_string(job.node_count()));
     if (column.title == "GPUS") {
-      row.add(job.gpus_per_node() == 0 ? "all" : std::to_string(job.gpus_per_node()));
+      row.add(job.gpus_per_node() == 0         ? "all"
+              : job.gpus_per_node() == kNoGpus ? "none"
+                                               : std::to_string(job.gpus_per_node()));
     }
     if (column.title == "ATTEMPT") row.add(std::to_string(job.attempt()));
     if (column.title == "SUSPENDS") row.add(std::to_string(job.suspend_count()));

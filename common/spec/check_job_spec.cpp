@@ -6,6 +6,7 @@
 
 #include "common/ascii.h"
 #include "common/bytes.h"
+#include "common/dependency.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/job_keys.h"
@@ -26,8 +27,6 @@ constexpr size_t kDependenciesMax = 100;
 // What has a text of four digits for the year.
 constexpr UnixTime kBeginAtLow{Duration(0)};
 constexpr UnixTime kBeginAtHigh{Duration(253'402'300'799s)};  // 9999-12-31T23:59:59Z
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::string shown(std::string_view text) {
   return text.size() <= 64 ? fmt::format("'{}'", text) : fmt::format("'{}...'", text.substr(0, 64));
@@ -61,6 +60,7 @@ class Validator {
     check_environments();
     check_resources();
     for_each_key(spec_, RangeCheck{*this});
+    check_without_gpus();
     check_options();
     check_tags();
     check_dependencies();
@@ -94,7 +94,8 @@ class Validator {
 
     void operator()(const char* path, int value, int low, int high) const {
       if (value >= low && value <= high) return;
-      validator.fail(path, "must be {}..{}, is {}", low, high, value);
+      validator.fail(path, "must be {}..{}{}, is {}", std::max(low, 0), high,
+                     low == kNoGpus ? " or none" : "", value);
     }
     void operator()(const char* path, int64_t bytes, int64_t low, int64_t high) const {
       if (bytes >= low && bytes <= high) return;
@@ -209,12 +210,24 @@ class Validator {
     }
   }
 
+  // A gang may wait for it to save: docs/design/0010.
+  void check_without_gpus() {
+    if (spec_.asks_gpus()) return;
+    if (spec_.launch == LaunchMode::per_gpu) {
+      fail("options.launch", "per_gpu is for jobs with GPUs, this one has none; use per_node");
+    }
+    if (spec_.suspend.grace > kGraceWithoutGpusMax) {
+      fail("options.suspend.grace", "must be at most {} for a job without GPUs, is {}",
+           format_duration(kGraceWithoutGpusMax), format_duration(spec_.suspend.grace));
+    }
+  }
+
   void check_options() {
     if (spec_.begin_at && (*spec_.begin_at < kBeginAtLow || *spec_.begin_at > kBeginAtHigh)) {
       fail("options.begin_at", "must be in the years 1970 to 9999");
     }
     const std::string& name = spec_.suspend.signal;
-    if (name.empty()) return;
+    if (!spec_.suspend.has_signal()) return;
     const Result<int> signal = parse_signal(name);
     if (!signal.is_ok()) {
       fail("options.suspend.signal", "{}", signal.status().message());
@@ -251,14 +264,19 @@ class Validator {
     }
     std::set<std::string> seen;
     for (size_t i = 0; i < spec_.depends_on.size(); ++i) {
-      const std::string& job = spec_.depends_on[i];
+      const std::string& text = spec_.depends_on[i];
       const std::string path = fmt::format("options.depends_on[{}]", i);
-      if (!has_name_characters(job) || (is_all_digits(job) && (job.size() > 18 || job[0] == '0'))) {
-        fail(path, "must be the name or id of a job, is {}", shown(job));
-      } else if (job == spec_.name) {
-        fail(path, "the job cannot depend on itself");
-      } else if (!seen.insert(job).second) {
-        fail(path, "the job {} is here twice", shown(job));
+      const Result<DependencyWord> word = parse_dependency(text);
+      if (!word.is_ok()) {
+        fail(path, "{}", word.status().message());
+      } else if (word.value().job.size() > kNameMax) {
+        fail(path, "a name has at most {} characters", kNameMax);
+      } else if (word.value().job == spec_.name) {
+        fail(
+            path,
+            "the job cannot depend on itself; to wait for earlier ones of its name, say singleton");
+      } else if (!seen.insert(format_dependency(word.value())).second) {
+        fail(path, "the job {} is here twice", shown(text));
       }
     }
   }

@@ -79,7 +79,9 @@ class KeyWriter {
     const auto depth = std::count(path.begin(), path.end(), '.') + 1;
     for (const auto& [name, value] : values) line(depth, scalar(name), scalar(value));
   }
-  void operator()(std::string_view path, int value, int, int) { put(path, std::to_string(value)); }
+  void operator()(std::string_view path, int value, int low, int) {
+    put(path, low == kNoGpus && value == kNoGpus ? "none" : std::to_string(value));
+  }
   void operator()(std::string_view path, int64_t bytes, int64_t, int64_t) {
     put(path, bytes == kUnlimited ? "unlimited" : format_bytes(bytes));
   }

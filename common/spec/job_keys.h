@@ -12,10 +12,12 @@ namespace hai {
 
 inline constexpr int64_t kMemoryPerNodeBytesMax = int64_t{1} << 50;
 inline constexpr int64_t kCoreBytesMax = int64_t{1} << 50;
+// Of options.suspend.grace, for jobs that leave for every job with GPUs.
+inline constexpr Duration kGraceWithoutGpusMax = 60s;
 
 // visit(path, member), with the lowest and the highest value of a number or the words of a choice
-// behind them. A size whose lowest value is kUnlimited may be `unlimited`. Spec is JobSpec or const
-// JobSpec.
+// behind them. A size whose lowest value is kUnlimited may be `unlimited`, a number whose lowest is
+// kNoGpus may be `none`. Spec is JobSpec or const JobSpec.
 template <typename Spec, typename Visitor>
 void for_each_key(Spec& spec, Visitor&& visit) {
   visit("name", spec.name);
@@ -27,7 +29,7 @@ void for_each_key(Spec& spec, Visitor&& visit) {
   visit("spec.secrets", spec.secrets);
   visit("resource.group", spec.group, spec.zone);
   visit("resource.node_count", spec.node_count, 1, 100'000);
-  visit("resource.gpus_per_node", spec.gpus_per_node, 0, 64);
+  visit("resource.gpus_per_node", spec.gpus_per_node, kNoGpus, 64);
   visit("resource.cpus_per_node", spec.cpus_per_node, 0, 65'536);
   visit("resource.memory_per_node", spec.memory_per_node_bytes, int64_t{0}, kMemoryPerNodeBytesMax);
   visit("resource.image", spec.image);

@@ -1,6 +1,8 @@
 // Reading is by field, with types and ranges; check_job_spec then judges the whole. A field with
 // a wrong type keeps its default, and is reported once.
 
+#include <algorithm>
+
 #include "common/config/yaml_reader.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
@@ -48,7 +50,12 @@ struct KeyReader {
     yaml.string_map(path, &out);
   }
   void operator()(const std::string& path, int& out, int low, int high) const {
-    yaml.integer(path, &out, {.low = low, .high = high});
+    const YamlNode* node = low == kNoGpus ? yaml.find(path) : nullptr;
+    if (node != nullptr && node->kind == YamlNode::Kind::scalar && node->text == "none") {
+      out = kNoGpus;
+      return;
+    }
+    yaml.integer(path, &out, {.low = std::max(low, 0), .high = high});
   }
   void operator()(const std::string& path, int64_t& out, int64_t low, int64_t high) const {
     const YamlNode* node = low == kUnlimited ? yaml.find(path) : nullptr;
@@ -107,6 +114,43 @@ void read_head(YamlReader& reader) {
   }
 }
 
+// HAI's names of what has another one here. Its own go before them.
+void read_hai_names(YamlReader& reader, JobSpec& spec) {
+  constexpr int kWatchdogSecondsMax = 30 * 24 * 3600;
+  int seconds = 0;
+  if (reader.integer("options.watchdog_time", &seconds, {.low = 0, .high = kWatchdogSecondsMax}) &&
+      !reader.has("options.watchdog")) {
+    spec.watchdog = seconds * Duration(1s);
+  }
+  int cpus = 0;
+  if (reader.integer("options.override_node_resource.cpu", &cpus, {.low = 0, .high = 100'000}) &&
+      !reader.has("resource.cpus_per_node")) {
+    spec.cpus_per_node = cpus;
+  }
+  int64_t memory = 0;
+  if (reader.bytes("options.override_node_resource.memory", &memory, {.low = 0}) &&
+      !reader.has("resource.memory_per_node")) {
+    spec.memory_per_node_bytes = memory;
+  }
+}
+
+// HAI writes out what is off: `services: []`, `py_venv: ""`, `profile: {}`.
+bool asks_for_nothing(const YamlNode* value) {
+  if (value == nullptr) return true;
+  switch (value->kind) {
+    case YamlNode::Kind::null:
+      return true;
+    case YamlNode::Kind::scalar:
+      return value->text.empty() || value->text == "false" || value->text == "False" ||
+             value->text == "0" || value->text == "none" || value->text == "None";
+    case YamlNode::Kind::list:
+      return value->items.empty();
+    case YamlNode::Kind::map:
+      return value->entries.empty();
+  }
+  return false;
+}
+
 }  // namespace
 
 bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>* errors) {
@@ -123,8 +167,11 @@ bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>*
   if (const Result<int> signal = parse_signal(out->suspend.signal); signal.is_ok()) {
     out->suspend.signal = signal_name(signal.value());
   }
+  read_hai_names(reader, *out);
   for (const HaiKey& key : unsupported_hai_keys()) {
-    reader.refuse(std::string(key.path), fmt::format("not supported here: {}", key.instead));
+    const std::string path(key.path);
+    if (reader.has(path) && asks_for_nothing(reader.find(path))) continue;
+    reader.refuse(path, fmt::format("not supported here: {}", key.instead));
   }
   for (const SpecError& error : check_job_spec(*out)) {
     if (!reader.has_error(error.path)) reader.fail(error.path, error.message);

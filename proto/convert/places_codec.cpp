@@ -16,7 +16,8 @@ Status from_proto(const v1::RankPlace& message, RankPlace& out) {
   RETURN_IF_ERROR(check_name("address of a rank", message.address(), true));
   RETURN_IF_ERROR(check_name("zone of a rank", message.zone(), true));
   RETURN_IF_ERROR(check_name("leaf of a rank", message.leaf(), true));
-  out = {message.node(), message.address(), message.zone(), message.leaf()};
+  RETURN_IF_ERROR(check_range("gpus of a rank", message.gpus(), 0, GpuSet::kMax));
+  out = {message.node(), message.address(), message.zone(), message.leaf(), message.gpus()};
   return ok();
 }
 
@@ -26,8 +27,8 @@ Status from_proto(const v1::RankPlace& message, RankPlace& out) {
 constexpr size_t kDeflateFrom = 2'048;
 // The first byte of every zlib stream with a window of 32 kB, and of no RankPlaces.
 constexpr char kZlibHead = 0x78;
-// Of one place: four names (check_name) and what protobuf adds.
-constexpr size_t kPlaceBytesMax = 4 * (255 + 8);
+// Of one place: four names (check_name), a number, and what protobuf adds.
+constexpr size_t kPlaceBytesMax = 4 * (255 + 8) + 8;
 constexpr size_t kPlacesBytesMax = AgentLimits::kRanksOfAttempt * kPlaceBytesMax;
 
 std::string deflated(const std::string& bytes) {
@@ -73,6 +74,7 @@ const std::string& PlacesCodec::encode(const RankPlaces& places) {
     out.set_address(place.address);
     out.set_zone(place.zone);
     out.set_leaf(place.leaf);
+    out.set_gpus(place.gpus);
   }
   last_ = places;
   last_bytes_ = message.SerializeAsString();

@@ -84,7 +84,7 @@ bool JobCensus::count_waiting(int& budget) {
     if (is_new) known->second = state.gpus_of_largest_node(job.spec->group);
     const int64_t nodes = job.spec->node_count;
     const int gpus_per_node = job.spec->gpus_per_node;
-    const int64_t gpus = nodes * (gpus_per_node == 0 ? known->second : gpus_per_node);
+    const int64_t gpus = nodes * (gpus_per_node == 0 ? known->second : std::max(0, gpus_per_node));
     const PendingReason reason = waiting_reason(state, job, controller_.soft_facts());
     add(counting_.waiting_by_reason, std::string(to_string(reason.code)), nodes, gpus);
     add(counting_.waiting_by_user, job.user, nodes, gpus);

@@ -175,6 +175,8 @@ void to_proto(const NodeView& view, v1::Node& out) {
   out.set_address(facts.address);
   out.set_cpus(facts.cpus);
   out.set_memory_bytes(facts.memory_bytes);
+  out.set_cpus_free(view.host_free.cpus);
+  out.set_memory_free_bytes(view.host_free.memory_bytes);
   out.set_gpu_model(clean_utf8(facts.gpu_model));
   out.set_agent_version(clean_utf8(facts.agent_version));
   gpus_to_proto(view, out);
@@ -223,6 +225,12 @@ void to_proto(const ClusterSummary& summary, const CensusView& census, v1::Clust
   out.set_gpus_reserved(summary.gpus_reserved);
   out.set_gpus_draining(summary.gpus_draining);
   out.set_gpus_broken(summary.gpus_broken);
+  out.set_cpus_total(view.cpus.total);
+  out.set_cpus_used(view.cpus.used);
+  out.set_cpus_free(view.cpus.free);
+  out.set_memory_total_bytes(view.memory_bytes.total);
+  out.set_memory_used_bytes(view.memory_bytes.used);
+  out.set_memory_free_bytes(view.memory_bytes.free);
   counts_to_proto(view.nodes_by_liveness, *out.mutable_nodes_by_liveness());
   counts_to_proto(view.nodes_by_scheduling, *out.mutable_nodes_by_scheduling());
   counts_to_proto(view.jobs_by_state, *out.mutable_jobs_by_state());
@@ -342,6 +350,10 @@ void to_proto(const LogPiece& piece, v1::ReadLogReply& out) {
   out.set_attempt(piece.attempt);
   out.set_rank(piece.rank);
   out.set_end(piece.end);
+  if (!piece.extent) return;
+  out.mutable_extent()->set_begin(piece.extent->begin);
+  out.mutable_extent()->set_size(piece.extent->size);
+  out.mutable_extent()->set_over(piece.extent->is_over);
 }
 
 void to_proto(const ActionResult& result, v1::ControlResult& out) {

@@ -65,8 +65,22 @@ size_t ClusterState::present_nodes() const {
 const Job* ClusterState::find(JobId id) const { return jobs_.find(id); }
 
 const Job* ClusterState::find_unfinished(const std::string& user, const std::string& name) const {
-  auto it = unfinished_names_.find({user, name});
-  return it == unfinished_names_.end() ? nullptr : find(it->second);
+  auto it = unfinished_names_.lower_bound({user, name, JobId{}});
+  if (it == unfinished_names_.end()) return nullptr;
+  const auto& [of_user, of_name, id] = *it;
+  return of_user == user && of_name == name ? find(id) : nullptr;
+}
+
+std::vector<JobId> ClusterState::all_unfinished(const std::string& user,
+                                                const std::string& name) const {
+  std::vector<JobId> jobs;
+  for (auto it = unfinished_names_.lower_bound({user, name, JobId{}});
+       it != unfinished_names_.end(); ++it) {
+    const auto& [of_user, of_name, id] = *it;
+    if (of_user != user || of_name != name) break;
+    jobs.push_back(id);
+  }
+  return jobs;
 }
 
 std::optional<JobId> ClusterState::find_request(const std::string& user,
@@ -138,10 +152,17 @@ int64_t ClusterState::used_node_units(const std::string& user, const std::string
 }
 
 int64_t ClusterState::node_units(int node_count, int gpus_per_node, int gpus_of_node) {
+  if (gpus_per_node == kNoGpus) return 0;
   if (gpus_per_node == 0 || gpus_of_node == 0 || gpus_per_node >= gpus_of_node) {
     return kNodeUnit * node_count;
   }
   return kNodeUnit * node_count * gpus_per_node / gpus_of_node;
+}
+
+int64_t ClusterState::rank_units(const Attempt& attempt, const Rank& rank, int gpus_of_node) {
+  if (attempt.exclusive) return kNodeUnit;
+  if (rank.place.gpus.is_empty()) return 0;
+  return node_units(1, rank.place.gpus.count(), gpus_of_node);
 }
 
 bool ClusterState::equals(const ClusterState& other) const {
@@ -262,14 +283,16 @@ void ClusterState::index(const Job& job) {
   if (job.is_terminal()) {
     finished_.insert({job.ended_at.value_or(UnixTime{}), job.id});
   } else {
-    unfinished_names_.emplace(std::pair{job.user, job.spec->name}, job.id);
+    unfinished_names_.insert({job.user, job.spec->name, job.id});
     ++unfinished_counts_[job.user];
     if (job.has_live_attempt()) {
       live_.insert(job.id);
     } else {
       waiting_.insert({-static_cast<int>(job.priority), job.id});
     }
-    for (JobId dependency : job.unmet_dependencies) dependents_[dependency].push_back(job.id);
+    for (const Dependency& dependency : job.unmet_dependencies) {
+      dependents_[dependency.job].push_back(job.id);
+    }
   }
   if (job.reservation) reserved_.insert(job.id);
   if (!job.request_id.empty()) requests_.emplace(std::pair{job.user, job.request_id}, job.id);
@@ -278,13 +301,13 @@ void ClusterState::index(const Job& job) {
 void ClusterState::unindex(const Job& job) {
   finished_.erase({job.ended_at.value_or(UnixTime{}), job.id});
   if (!job.is_terminal()) {
-    unfinished_names_.erase({job.user, job.spec->name});
+    unfinished_names_.erase({job.user, job.spec->name, job.id});
     auto count = unfinished_counts_.find(job.user);
     if (--count->second == 0) unfinished_counts_.erase(count);
     live_.erase(job.id);
     waiting_.erase({-static_cast<int>(job.priority), job.id});
-    for (JobId dependency : job.unmet_dependencies) {
-      auto it = dependents_.find(dependency);
+    for (const Dependency& dependency : job.unmet_dependencies) {
+      auto it = dependents_.find(dependency.job);
       if (it == dependents_.end()) continue;
       std::erase(it->second, job.id);
       if (it->second.empty()) dependents_.erase(it);
@@ -297,7 +320,7 @@ void ClusterState::occupy(const Job& job) {
   for (size_t rank = 0; rank < job.attempt->ranks.size(); ++rank) {
     const RankPlacement& place = job.attempt->ranks[rank].place;
     std::vector<Occupant>& occupants = derived_node(place.node).occupants;
-    occupants.push_back({job.id, static_cast<int>(rank), place.gpus});
+    occupants.push_back({job.id, static_cast<int>(rank), place.gpus, host_ask(*job.spec)});
     std::ranges::sort(occupants, {}, &Occupant::job);
   }
   add_usage(job, +1);
@@ -314,7 +337,7 @@ void ClusterState::vacate(const Job& job) {
 void ClusterState::hold(const Job& job) {
   for (const RankPlacement& place : job.reservation->placement) {
     std::vector<Held>& held = derived_node(place.node).held;
-    held.push_back({job.id, place.gpus});
+    held.push_back({job.id, place.gpus, host_ask(*job.spec)});
     std::ranges::sort(held, {}, &Held::job);
   }
 }
@@ -329,8 +352,7 @@ void ClusterState::unhold(const Job& job) {
 void ClusterState::add_usage(const Job& job, int sign) {
   int64_t units = 0;
   for (const Rank& rank : job.attempt->ranks) {
-    units += node_units(1, job.attempt->exclusive ? 0 : rank.place.gpus.count(),
-                        derived_node(rank.place.node).facts.gpus);
+    units += rank_units(*job.attempt, rank, derived_node(rank.place.node).facts.gpus);
   }
   QuotaKey key{job.user, job.spec->group, job.attempt->priority};
   int64_t& used = usage_[key];

@@ -108,7 +108,10 @@ class ClusterState {
   JobId last_job() const { return last_job_; }
 
   const Job* find(JobId job) const;
+  // The oldest of that name: only singletons share one.
   const Job* find_unfinished(const std::string& user, const std::string& name) const;
+  // Oldest first.
+  std::vector<JobId> all_unfinished(const std::string& user, const std::string& name) const;
   // The job may be one that is not in memory any more.
   std::optional<JobId> find_request(const std::string& user, const std::string& request_id) const;
   const Node* find(NodeId node) const;
@@ -147,8 +150,10 @@ class ClusterState {
   int64_t used_node_units(const std::string& user, const std::string& group,
                           Priority priority) const;
   static constexpr int64_t kNodeUnit = 1000;
-  // Units one job takes of its quota: whole nodes count 1000 each, shares in proportion.
+  // Units one job takes of its quota: whole nodes count 1000 each, shares in proportion. A quota is
+  // one of GPUs: jobs without take nothing of it.
   static int64_t node_units(int node_count, int gpus_per_node, int gpus_of_node);
+  static int64_t rank_units(const Attempt& attempt, const Rank& rank, int gpus_of_node);
   const NodeCensus& node_census() const { return node_census_; }
   // GPUs of the group's largest node; 0 if it has none.
   int gpus_of_largest_node(const std::string& group) const;
@@ -212,6 +217,7 @@ class ClusterState {
   HAI_APPLY(NodeRemoved);
   HAI_APPLY(KnobSet);
   HAI_APPLY(KnobUnset);
+  HAI_APPLY(JobEdited);
 #undef HAI_APPLY
 
   // To change what is stored of it; whom it does not change asks for the const ones.
@@ -231,6 +237,10 @@ class ClusterState {
   void hold(const Job& job);
   void unhold(const Job& job);
   void add_usage(const Job& job, int sign);
+  // Of a job that has started or ended: what waits for it.
+  void settle_dependents(const Job& other, UnixTime now);
+  void note_failed_dependency(Job& dependent) const;
+  void wait_for_rerun(JobId old, JobId rerun);
 
   Epoch epoch_;
   UnixTime epoch_began_at_{};
@@ -248,7 +258,7 @@ class ClusterState {
   Rows<IncidentId, Incident> incidents_;
 
   std::map<std::string, NodeId> node_names_;
-  std::map<std::pair<std::string, std::string>, JobId> unfinished_names_;
+  std::set<std::tuple<std::string, std::string, JobId>> unfinished_names_;  // user, name
   std::map<std::pair<std::string, std::string>, JobId> requests_;
   std::map<JobId, std::vector<JobId>> dependents_;
   std::map<std::string, int64_t> unfinished_counts_;

@@ -35,6 +35,9 @@ void check_nodes(const ClusterState& state, Violations& out) {
     if (!without(used | held, node.all_gpus()).is_empty()) {
       out.push_back(fmt::format("node {}: gpus used that it does not have", node.facts.name));
     }
+    if (!node.used_host().is_within(host_total(node.facts))) {
+      out.push_back(fmt::format("node {}: more CPUs or memory given than it has", node.facts.name));
+    }
   }
 }
 
@@ -82,9 +85,8 @@ void check_jobs(const ClusterState& state, Violations& out) {
     check_attempt(state, job, out);
     for (const Rank& rank : job.attempt->ranks) {
       const Node* node = state.find(rank.place.node);
-      int gpus = job.attempt->exclusive ? 0 : rank.place.gpus.count();
       usage[{job.user, job.spec->group, job.attempt->priority}] +=
-          ClusterState::node_units(1, gpus, node == nullptr ? 0 : node->facts.gpus);
+          ClusterState::rank_units(*job.attempt, rank, node == nullptr ? 0 : node->facts.gpus);
     }
   }
   for (const auto& [key, units] : usage) {

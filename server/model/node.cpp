@@ -24,6 +24,18 @@ GpuSet Node::free_gpus(JobId job) const {
   return without(all_gpus(), used_gpus() | held_gpus_for_others(job));
 }
 
+HostParts Node::used_host() const {
+  HostParts used;
+  for (const Occupant& occupant : occupants) {
+    used += host_use(facts, occupant.gpus.count(), occupant.ask);
+  }
+  return used;
+}
+
+bool Node::has_host_now(GpuSet gpus, HostAsk ask) const {
+  return (used_host() + host_use(facts, gpus.count(), ask)).is_within(host_total(facts));
+}
+
 bool NodePeers::asks(NodeId peer) const {
   const auto contains = [peer](const std::vector<NodeId>& list) {
     return std::ranges::find(list, peer) != list.end();

@@ -11,6 +11,7 @@
 #include "common/gpu_set.h"
 #include "common/id.h"
 #include "common/time.h"
+#include "server/model/host_share.h"
 #include "server/model/node_health.h"
 #include "server/model/states.h"
 
@@ -21,13 +22,15 @@ struct Occupant {
   JobId job;
   int rank = 0;
   GpuSet gpus;
+  HostAsk ask;
   bool operator==(const Occupant&) const = default;
 };
 
-// GPUs held for a job that waits for their users to leave.
+// GPUs, CPUs and memory held for a job that waits for their users to leave.
 struct Held {
   JobId job;
   GpuSet gpus;
+  HostAsk ask;
   bool operator==(const Held&) const = default;
 };
 
@@ -81,6 +84,10 @@ struct Node {
   GpuSet held_gpus_for_others(JobId job) const;
   // Neither used nor held for a job other than `job`.
   GpuSet free_gpus(JobId job = {}) const;
+  // CPUs and memory that those who are here take.
+  HostParts used_host() const;
+  // Whether a rank with these GPUs would find its CPUs and memory now.
+  bool has_host_now(GpuSet gpus, HostAsk ask) const;
   bool takes_jobs() const { return liveness == Liveness::up && scheduling == Scheduling::open; }
   bool operator==(const Node&) const = default;
 

@@ -59,4 +59,25 @@ NodeCensus::Largest NodeCensus::largest_of(const std::string& group,
   return largest;
 }
 
+int NodeCensus::nodes_with(const std::string& group, const std::string& zone, int cpus,
+                           int64_t memory_bytes, int enough) const {
+  const auto count_from = [enough](const auto& counts, auto amount) {
+    int count = 0;
+    for (auto at = counts.rbegin(); at != counts.rend() && at->first >= amount; ++at) {
+      count += at->second;
+      if (count >= enough) break;
+    }
+    return count;
+  };
+  int with_cpus = 0;
+  int with_memory = 0;
+  for (auto entry = amounts_.lower_bound({group, zone}); entry != amounts_.end(); ++entry) {
+    const auto& [place, amounts] = *entry;
+    if (place.first != group || (!zone.empty() && place.second != zone)) break;
+    with_cpus += count_from(amounts.cpus, cpus);
+    with_memory += count_from(amounts.memory_bytes, memory_bytes);
+  }
+  return std::min(with_cpus, with_memory);
+}
+
 }  // namespace hai

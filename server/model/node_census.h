@@ -30,6 +30,10 @@ class NodeCensus {
   // Of a group's nodes in a zone, or in all zones if it is empty. A node that does not know its
   // own has the most there can be. 0 without such nodes.
   Largest largest_of(const std::string& group, const std::string& zone) const;
+  // How many of them have so many CPUs, or so much memory, whichever are fewer; counts no further
+  // than `enough`.
+  int nodes_with(const std::string& group, const std::string& zone, int cpus, int64_t memory_bytes,
+                 int enough) const;
   bool operator==(const NodeCensus&) const = default;
 
  private:

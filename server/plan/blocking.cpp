@@ -8,6 +8,7 @@
 #include "server/plan/blocking_search.h"
 #include "server/plan/blocking_text.h"
 #include "server/plan/eligible.h"
+#include "server/plan/leaving.h"
 #include "server/plan/order.h"
 
 namespace hai {
@@ -30,22 +31,27 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
     facts.push_back({BlockingKind::begin_time,
                      fmt::format("begins at {}", format_rfc3339(*job.spec->begin_at))});
   }
-  if (job.failed_dependency) {
-    facts.push_back(
-        {BlockingKind::dependency,
-         fmt::format("job {}, which must succeed first, did not", job.failed_dependency.value),
-         {job_holder(job.failed_dependency)},
-         job.failed_dependency});
+  if (const auto restart = job.restarts_at(); restart && *restart > now) {
+    facts.push_back({BlockingKind::begin_time, backoff_text(job, *restart)});
   }
-  for (JobId id : job.unmet_dependencies) {
-    if (id == job.failed_dependency) continue;
-    const Job* other = state.find(id);
+  if (job.failed_dependency) {
     facts.push_back({BlockingKind::dependency,
-                     other == nullptr ? fmt::format("job {} has to succeed first", id.value)
-                                      : fmt::format("{}, which is {}, has to succeed first",
-                                                    title(*other), to_string(other->state)),
-                     {job_holder(id)},
-                     id});
+                     failed_dependency_text(state, job),
+                     {job_holder(job.failed_dependency)},
+                     job.failed_dependency});
+  }
+  for (const Dependency& each : job.unmet_dependencies) {
+    if (each.job == job.failed_dependency) continue;
+    const Job* other = state.find(each.job);
+    const std::string who =
+        other == nullptr ? fmt::format("job {}", each.job.value)
+                         : fmt::format("{}, which is {},", title(*other), to_string(other->state));
+    const std::string_view what =
+        each.condition == DependencyCondition::singleton ? "to end" : awaited(each.condition);
+    facts.push_back({BlockingKind::dependency,
+                     fmt::format("{} has {} first ({})", who, what, to_string(each.condition)),
+                     {job_holder(each.job)},
+                     each.job});
   }
 }
 
@@ -74,15 +80,10 @@ void add_quota(const ClusterState& state, const Job& job, const Hypothesis& hypo
 
 // A job that holds nodes waits for whoever still stands on them.
 bool add_leaving(const ClusterState& state, const Job& job, std::vector<BlockingFact>& facts) {
-  std::set<JobId> there;
   for (const RankPlacement& place : job.reservation->placement) {
-    const Node& node = *state.find(place.node);
-    if (!node.takes_jobs()) return false;
-    for (const Occupant& occupant : node.occupants) {
-      if (!(occupant.gpus & place.gpus).is_empty()) there.insert(occupant.job);
-    }
+    if (!state.find(place.node)->takes_jobs()) return false;
   }
-  for (JobId id : there) {
+  for (JobId id : waits_for(state, job)) {
     const Job& other = *state.find(id);
     facts.push_back({BlockingKind::job, leaving_text(state, other), {job_holder(id)}, id});
   }

@@ -74,16 +74,29 @@ class BlockingSearch {
 
   // The block of the node with least in its way.
   std::optional<Way> way(int index, Measure measure) const {
-    const int gpus_of_node = h_.capacity().slots()[index].node->facts.gpus;
+    const NodeFacts& facts = h_.capacity().slots()[index].node->facts;
+    const int gpus_of_node = facts.gpus;
     const int gpus = h_.demand().gpus == 0 ? gpus_of_node : h_.demand().gpus;
     std::optional<Way> best;
+    if (!has_host(facts, h_.demand().gpus, h_.demand().ask)) return best;
+    if (gpus == kNoGpus) return way_of(index, {}, measure);
     if (gpus == 0) return best;
     for (int start = 0; start + gpus <= gpus_of_node; start += gpus) {
-      Way mine{.obstacles = h_.in_the_way(index, {GpuSet::first(gpus).bits << start})};
-      for (int obstacle : mine.obstacles) mine.cost += cost(obstacle, measure);
+      Way mine = way_of(index, {GpuSet::first(gpus).bits << start}, measure);
       if (!best || mine.cost < best->cost) best = std::move(mine);
     }
     return best;
+  }
+
+  Way way_of(int index, GpuSet block, Measure measure) const {
+    Way mine{.obstacles = h_.in_the_way(index, block)};
+    for (int obstacle : h_.in_the_way_of_host(index, block)) {
+      if (std::ranges::find(mine.obstacles, obstacle) == mine.obstacles.end()) {
+        mine.obstacles.push_back(obstacle);
+      }
+    }
+    for (int obstacle : mine.obstacles) mine.cost += cost(obstacle, measure);
+    return mine;
   }
 
   int64_t cost(int obstacle, Measure measure) const {

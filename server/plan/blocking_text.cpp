@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/hostlist.h"
+#include "server/plan/explain.h"
 #include "server/plan/order.h"
 
 namespace hai {
@@ -35,6 +36,7 @@ std::string protection(const Knobs& knobs, const Hypothesis& hypothesis, const R
   const Job& job = *running.job;
   const Attempt& attempt = *job.attempt;
   const std::string_view mine = to_string(requester.level);
+  if (!hypothesis.demand().asks_gpus()) return "and a job without GPUs interrupts nobody";
   if (running.level > requester.level) {
     return fmt::format("at priority {}, above {}", to_string(running.level), mine);
   }
@@ -111,6 +113,8 @@ BlockingFact hardware_fact(const Knobs& knobs, const Hypothesis& hypothesis) {
   const std::string where = demand.zone.empty() ? demand.group : demand.group + "#" + demand.zone;
   std::string text = fmt::format("{} has no {} nodes", where, demand.nodes);
   if (demand.gpus > 0) text += fmt::format(" with {} GPUs", demand.gpus);
+  const std::string host = host_text(demand.ask);
+  if (!host.empty()) text += (demand.gpus > 0 ? " and " : " with ") + host;
   if (demand.max_leaves > 0) {
     text += fmt::format(" within {} lea{}; after {} of waiting any will do", demand.max_leaves,
                         demand.max_leaves == 1 ? "f" : "ves", format_duration(knobs.tight_wait));

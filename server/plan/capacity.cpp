@@ -21,6 +21,21 @@ std::string_view level_of(std::string_view leaf, size_t depth) {
 
 size_t depth_of(std::string_view leaf) { return 1 + std::ranges::count(leaf, '/'); }
 
+// The load of the slot with one rank more, or less.
+HostLoad with_rank(const Slot& slot, GpuSet gpus, HostAsk ask, int sign) {
+  HostLoad host = slot.host;
+  const HostParts excess = host_excess(slot.node->facts, gpus.count(), ask);
+  if (excess.is_zero()) return host;
+  if (sign > 0) {
+    host.excess += excess;
+    host.over += positive(excess);
+  } else {
+    host.excess -= excess;
+    host.over -= positive(excess);
+  }
+  return host;
+}
+
 // Numbers at the end of a name order by value: shorter names first.
 std::weak_ordering by_size_then_text(std::string_view a, std::string_view b) {
   return std::tuple(a.size(), a) <=> std::tuple(b.size(), b);
@@ -37,6 +52,28 @@ std::weak_ordering leaf_order(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+HostParts host_left(const Slot& slot) {
+  const NodeFacts& facts = slot.node->facts;
+  if (!slot.usable) return {};
+  const HostParts whole =
+      facts.gpus > 0 ? host_of_gpus(facts, slot.free.count()) : host_total(facts);
+  const bool lends = slot.held.is_empty() && slot.host.held_over.is_zero();
+  return whole - (lends ? slot.host.excess : slot.host.over + slot.host.held_over);
+}
+
+HostParts host_gain(const Slot& slot, const Occupant& occupant) {
+  const NodeFacts& facts = slot.node->facts;
+  const GpuSet freed = without(occupant.gpus, slot.held | slot.free);
+  const HostParts excess = host_excess(facts, occupant.gpus.count(), occupant.ask);
+  const bool lends = slot.held.is_empty() && slot.host.held_over.is_zero();
+  return host_of_gpus(facts, freed.count()) + (lends ? excess : positive(excess));
+}
+
+HostParts host_need(const NodeFacts& facts, const RankSize& size) {
+  if (size.gpus == kNoGpus) return host_use(facts, 0, size.ask);
+  return host_use(facts, size.gpus == 0 ? facts.gpus : size.gpus, size.ask);
+}
+
 bool network_order(const Node& a, const Node& b) {
   if (a.facts.zone != b.facts.zone) return a.facts.zone < b.facts.zone;
   if (auto order = leaf_order(a.facts.leaf, b.facts.leaf); order != 0) return order < 0;
@@ -47,6 +84,15 @@ Slot Capacity::slot_of(const Node& node) {
   Slot slot{
       .node = &node, .all = node.all_gpus(), .held = node.held_gpus(), .usable = node.takes_jobs()};
   if (slot.usable) slot.free = node.free_gpus();
+  for (const Occupant& occupant : node.occupants) {
+    const HostParts excess = host_excess(node.facts, occupant.gpus.count(), occupant.ask);
+    slot.host.excess += excess;
+    slot.host.over += positive(excess);
+  }
+  for (const Held& held : node.held) {
+    slot.host.held_over += positive(host_excess(node.facts, held.gpus.count(), held.ask));
+  }
+  slot.is_even = slot.host.is_even();
   return slot;
 }
 
@@ -144,10 +190,12 @@ void Capacity::refresh(const Node& node) {
   const int index = index_of(node.id);
   const Slot fresh = slot_of(node);
   count_used(slots_[index], -1);
+  // Without GPUs nothing else may tell that the node takes jobs again.
+  if (slots_[index].usable != fresh.usable) forget_fits(slots_[index].leaf);
   slots_[index].usable = fresh.usable;
   slots_[index].all = fresh.all;
   count_used(slots_[index], 1);
-  set(index, fresh.free, fresh.held);
+  set(index, fresh.free, fresh.held, fresh.host);
   journal_.clear();
 }
 
@@ -156,23 +204,27 @@ const NodeGroup* Capacity::group(const std::string& name) const {
   return it == group_index_.end() ? nullptr : &groups_[it->second];
 }
 
-int Capacity::size_index(int gpus) const {
-  const auto it = std::ranges::find(sizes_, gpus);
-  if (it != sizes_.end()) return static_cast<int>(it - sizes_.begin());
-  sizes_.push_back(gpus);
+size_t Capacity::size_index(const RankSize& size) const {
+  const auto it = std::ranges::find(sizes_, size);
+  if (it != sizes_.end()) return static_cast<size_t>(it - sizes_.begin());
+  if (sizes_.size() == kSizesMax) {
+    sizes_.clear();
+    fits_.clear();
+  }
+  sizes_.push_back(size);
   fits_.emplace_back(domains_.size());
-  return static_cast<int>(sizes_.size()) - 1;
+  return sizes_.size() - 1;
 }
 
-const LeafFit& Capacity::leaf_fit(int leaf, int gpus) const {
-  LeafFit& fit = fits_[size_index(gpus)][leaf];
+const LeafFit& Capacity::leaf_fit(int leaf, const RankSize& size) const {
+  LeafFit& fit = fits_[size_index(size)][leaf];
   if (fit.count >= 0) return fit;
   fit = {.count = 0};
   for (int index = domains_[leaf].first_slot; index < domains_[leaf].end_slot; ++index) {
     const Slot& slot = slots_[index];
-    if (slot.free.is_empty()) continue;
-    const Fit found = best_fit(*slot.node, slot.free, gpus);
-    if (found.gpus.is_empty()) continue;
+    if (slot.free.is_empty() && size.gpus != kNoGpus) continue;
+    const Fit found = best_fit(slot, size);
+    if (!found.fits) continue;
     const std::pair best(fit.best_hole, fit.best_free);
     const std::pair mine(found.hole, slot.free.count());
     if (fit.count == 0 || mine < best) std::tie(fit.best_hole, fit.best_free) = mine;
@@ -181,26 +233,28 @@ const LeafFit& Capacity::leaf_fit(int leaf, int gpus) const {
   return fit;
 }
 
-int Capacity::fit_count(int domain, int gpus) const {
-  if (domains_[domain].is_leaf()) return leaf_fit(domain, gpus).count;
+int Capacity::fit_count(int domain, const RankSize& size) const {
+  if (domains_[domain].is_leaf()) return leaf_fit(domain, size).count;
   int count = 0;
   for (int child = domains_[domain].first_child; child < domains_[domain].end_child; ++child) {
-    count += fit_count(child, gpus);
+    count += fit_count(child, size);
   }
   return count;
 }
 
-int Capacity::hardware_in_largest_zone(const NodeGroup& group, int gpus,
+int Capacity::hardware_in_largest_zone(const NodeGroup& group, const RankSize& size,
                                        const std::string& zone) const {
-  const auto key = std::tuple(&group, gpus, zone);
+  const auto key = std::tuple(&group, size, zone);
   if (auto it = hardware_.find(key); it != hardware_.end()) return it->second;
+  if (hardware_.size() == kSizesMax * kSizesMax) hardware_.clear();
   int most = 0;
   for (int index = group.first_zone; index < group.end_zone; ++index) {
     if (!zone.empty() && domains_[index].name != zone) continue;
     int count = 0;
     for (int slot = domains_[index].first_slot; slot < domains_[index].end_slot; ++slot) {
-      const int has = slots_[slot].node->facts.gpus;
-      count += has > 0 && has >= gpus;
+      const NodeFacts& facts = slots_[slot].node->facts;
+      const bool has_gpus = size.gpus == kNoGpus || (facts.gpus > 0 && facts.gpus >= size.gpus);
+      count += has_gpus && has_host(facts, size.gpus, size.ask);
     }
     most = std::max(most, count);
   }
@@ -208,63 +262,86 @@ int Capacity::hardware_in_largest_zone(const NodeGroup& group, int gpus,
   return most;
 }
 
-void Capacity::set(int slot, GpuSet free, GpuSet held) {
+void Capacity::set(int slot, GpuSet free, GpuSet held, const HostLoad& host) {
   Slot& changed = slots_[slot];
-  if (changed.free == free && changed.held == held) return;
-  journal_.push_back({slot, changed.free, changed.held});
+  if (changed.free == free && changed.held == held && changed.host == host) return;
+  journal_.push_back({slot, changed.free, changed.held, changed.host});
   count_used(changed, -1);
   changed.free = free;
   changed.held = held;
+  changed.host = host;
+  changed.is_even = host.is_even();
   count_used(changed, 1);
-  for (std::vector<LeafFit>& fits : fits_) fits[changed.leaf].count = -1;
+  forget_fits(changed.leaf);
+}
+
+void Capacity::forget_fits(int leaf) {
+  for (std::vector<LeafFit>& fits : fits_) fits[leaf].count = -1;
 }
 
 void Capacity::undo_to(Mark mark, std::vector<int>* touched) {
   while (journal_.size() > mark) {
-    const Change change = journal_.back();
-    count_used(slots_[change.slot], -1);
-    slots_[change.slot].free = change.free;
-    slots_[change.slot].held = change.held;
-    count_used(slots_[change.slot], 1);
-    for (std::vector<LeafFit>& fits : fits_) fits[slots_[change.slot].leaf].count = -1;
+    const Change& change = journal_.back();
+    Slot& changed = slots_[change.slot];
+    count_used(changed, -1);
+    changed.free = change.free;
+    changed.held = change.held;
+    changed.host = change.host;
+    changed.is_even = change.host.is_even();
+    count_used(changed, 1);
+    forget_fits(changed.leaf);
     if (touched != nullptr) touched->push_back(change.slot);
     journal_.pop_back();
   }
 }
 
-void Capacity::take(const Placement& placement) {
+void Capacity::take(const Placement& placement, HostAsk ask) {
   for (const RankPlacement& place : placement) {
     const int index = index_of(place.node);
-    set(index, without(slots_[index].free, place.gpus), slots_[index].held);
+    const Slot& slot = slots_[index];
+    set(index, without(slot.free, place.gpus), slot.held, with_rank(slot, place.gpus, ask, +1));
   }
 }
 
-void Capacity::hold(const Placement& placement) {
+void Capacity::hold(const Placement& placement, HostAsk ask) {
   for (const RankPlacement& place : placement) {
     const int index = index_of(place.node);
-    set(index, without(slots_[index].free, place.gpus), slots_[index].held | place.gpus);
+    const Slot& slot = slots_[index];
+    HostLoad host = slot.host;
+    host.held_over += positive(host_excess(slot.node->facts, place.gpus.count(), ask));
+    set(index, without(slot.free, place.gpus), slot.held | place.gpus, host);
   }
 }
 
-void Capacity::unhold(const Placement& placement) {
+void Capacity::unhold(const Placement& placement, HostAsk ask) {
   for (const RankPlacement& place : placement) {
     const int index = index_of(place.node);
     const Slot& slot = slots_[index];
     GpuSet free = slot.free;
     if (slot.usable) free = free | without(place.gpus, slot.node->used_gpus());
-    set(index, free, without(slot.held, place.gpus));
+    HostLoad host = slot.host;
+    host.held_over -= positive(host_excess(slot.node->facts, place.gpus.count(), ask));
+    set(index, free, without(slot.held, place.gpus), host);
   }
 }
 
-void Capacity::give(NodeId node, GpuSet gpus) {
+void Capacity::give(NodeId node, GpuSet gpus, HostAsk ask) {
   const int index = index_of(node);
   const Slot& slot = slots_[index];
-  if (slot.usable) set(index, slot.free | without(gpus, slot.held), slot.held);
+  if (!slot.usable) return;
+  set(index, slot.free | without(gpus, slot.held), slot.held, with_rank(slot, gpus, ask, -1));
 }
 
-void Capacity::ungive(NodeId node, GpuSet gpus) {
+void Capacity::ungive(NodeId node, GpuSet gpus, HostAsk ask) {
   const int index = index_of(node);
-  set(index, without(slots_[index].free, gpus), slots_[index].held);
+  const Slot& slot = slots_[index];
+  if (!slot.usable) return;
+  set(index, without(slot.free, gpus), slot.held, with_rank(slot, gpus, ask, +1));
+}
+
+void Capacity::cover(int index, GpuSet used, HostParts excess) {
+  const Slot& slot = slots_[index];
+  set(index, without(slot.all, used), {}, {.excess = excess, .over = positive(excess)});
 }
 
 }  // namespace hai

@@ -1,9 +1,10 @@
 #pragma once
-// The GPUs a planner may give away, as a tree: group ⊃ zone ⊃ … ⊃ leaf ⊃ node. Levels are data: a
-// leaf named "pod-1/leaf-3" stands in pod-1 of its zone. Slots (nodes) stand in network order, so
-// each part of the tree is a range of them and ranks numbered by slot keep rings local. Changes can
-// be undone, so that a pass tries on the live index instead of on a copy. A GPU is never free and
-// held at once.
+// The GPUs, CPUs and memory a planner may give away, as a tree: group ⊃ zone ⊃ … ⊃ leaf ⊃ node.
+// Levels are data: a leaf named "pod-1/leaf-3" stands in pod-1 of its zone. Slots (nodes) stand in
+// network order, so each part of the tree is a range of them and ranks numbered by slot keep rings
+// local. Changes can be undone, so that a pass tries on the live index instead of on a copy. A GPU
+// is never free and held at once; CPUs and memory come with the free GPUs, less what others take
+// beyond theirs.
 
 #include <map>
 #include <string>
@@ -13,16 +14,46 @@
 
 namespace hai {
 
+// What one rank asks of a node.
+struct RankSize {
+  RankSize(int gpus_asked = 0, HostAsk host = {})  // NOLINT: a number of GPUs is such a size.
+      : gpus(gpus_asked), ask(host) {}
+  int gpus = 0;  // 0 = the whole node; kNoGpus
+  HostAsk ask;
+  auto operator<=>(const RankSize&) const = default;
+  // Takes what comes with its GPUs.
+  bool is_plain() const { return gpus != kNoGpus && ask == HostAsk{}; }
+};
+
+// What is taken on a node beyond what comes with the GPUs that are in use.
+struct HostLoad {
+  HostParts excess;     // of those who are here; below 0 where they leave some of theirs
+  HostParts over;       // of those of them who take more
+  HostParts held_over;  // of those that something is held for and who will take more
+  bool operator==(const HostLoad&) const = default;
+  bool is_even() const { return *this == HostLoad{}; }
+};
+
 struct Slot {
   const Node* node = nullptr;
   GpuSet all;
   GpuSet free;          // neither used nor held, and the node takes jobs
   GpuSet held;          // promised to a job that waits for their users to leave
   bool usable = false;  // the node takes jobs now
+  bool is_even = true;  // everybody has exactly what comes with his GPUs
   int leaf = 0;         // index of its domain
   int zone = 0;
   int group = 0;
+  HostLoad host;
 };
+
+// CPUs and memory that a rank may take on the slot. While something is held there nobody is lent
+// what others leave of theirs: they may go before the holder comes.
+HostParts host_left(const Slot& slot);
+// What of them the slot gains when this rank leaves it: never less than nothing.
+HostParts host_gain(const Slot& slot, const Occupant& occupant);
+// What a rank of this size takes, if it gets so many GPUs of the node.
+HostParts host_need(const NodeFacts& facts, const RankSize& size);
 
 // A part of the network: a zone, what is in it, down to leaf switches.
 struct Domain {
@@ -56,6 +87,9 @@ class Capacity {
   Capacity() = default;
   explicit Capacity(const ClusterState& state) { rebuild(state); }
 
+  // A node as it stands in an index of its own, without its place in the network.
+  static Slot slot_of(const Node& node);
+
   void rebuild(const ClusterState& state);
   // The node's occupants, holds or state have changed.
   void refresh(const Node& node);
@@ -67,13 +101,15 @@ class Capacity {
   const NodeGroup* group(const std::string& name) const;
   int index_of(NodeId node) const { return index_[static_cast<size_t>(node.value)]; }
 
-  // Ranks of `gpus` GPUs (0 = whole nodes): how many nodes of the domain take one.
-  int fit_count(int domain, int gpus) const;
-  const LeafFit& leaf_fit(int leaf, int gpus) const;
+  // How many nodes of the domain take a rank of this size.
+  int fit_count(int domain, const RankSize& size) const;
+  // Valid until the next call for another size.
+  const LeafFit& leaf_fit(int leaf, const RankSize& size) const;
   // GPUs in use, at least, on the `nodes` usable nodes of the group that have fewest.
   int64_t least_used(const NodeGroup& group, int nodes) const;
   // Nodes of the largest zone (of `zone` if named) with the hardware for a rank, free or not.
-  int hardware_in_largest_zone(const NodeGroup& group, int gpus, const std::string& zone) const;
+  int hardware_in_largest_zone(const NodeGroup& group, const RankSize& size,
+                               const std::string& zone) const;
 
   // Everything below can be undone, newest first.
   using Mark = size_t;
@@ -82,26 +118,29 @@ class Capacity {
   // given.
   void undo_to(Mark mark, std::vector<int>* touched = nullptr);
 
-  // For a job that starts now.
-  void take(const Placement& placement);
+  // For a job that starts now; `ask` is each rank's.
+  void take(const Placement& placement, HostAsk ask = {});
   // For a job that starts when the GPUs' users have left; unhold() gives them up again.
-  void hold(const Placement& placement);
-  void unhold(const Placement& placement);
-  // Their user has left: what nobody else holds is free. ungive() takes exactly that back.
-  void give(NodeId node, GpuSet gpus);
-  void ungive(NodeId node, GpuSet gpus);
+  void hold(const Placement& placement, HostAsk ask = {});
+  void unhold(const Placement& placement, HostAsk ask = {});
+  // A rank has left: what nobody else holds is free. ungive() takes exactly that back.
+  void give(NodeId node, GpuSet gpus, HostAsk ask = {});
+  void ungive(NodeId node, GpuSet gpus, HostAsk ask = {});
+  // Of an index of nobody's nodes: these GPUs are in use, and so much beyond what comes with them.
+  void cover(int slot, GpuSet used, HostParts excess);
 
  private:
   struct Change {
     int slot = 0;
     GpuSet free;
     GpuSet held;
+    HostLoad host;
   };
-  void set(int slot, GpuSet free, GpuSet held);
+  void set(int slot, GpuSet free, GpuSet held, const HostLoad& host);
+  void forget_fits(int leaf);
   void count_used(const Slot& slot, int nodes);
   void build_domain(int domain, size_t depth);
-  int size_index(int gpus) const;
-  static Slot slot_of(const Node& node);
+  size_t size_index(const RankSize& size) const;
 
   std::vector<Slot> slots_;
   std::vector<Domain> domains_;
@@ -109,10 +148,12 @@ class Capacity {
   std::map<std::string, int, std::less<>> group_index_;
   std::vector<int> index_;  // by node id: ids are dense
   std::vector<Change> journal_;
-  // Counted when asked for; by size, then domain (only leaves are kept).
-  mutable std::vector<int> sizes_;
+  // Counted when asked for; by size, then domain (only leaves are kept). So many sizes: who asks
+  // for a thousand amounts of memory pays with time, not with memory of the server.
+  static constexpr size_t kSizesMax = 64;
+  mutable std::vector<RankSize> sizes_;
   mutable std::vector<std::vector<LeafFit>> fits_;
-  mutable std::map<std::tuple<const NodeGroup*, int, std::string>, int> hardware_;
+  mutable std::map<std::tuple<const NodeGroup*, RankSize, std::string>, int> hardware_;
 };
 
 // Orders "node-2" before "node-10" and "pod-2/leaf-1" before "pod-10/leaf-1".

@@ -15,13 +15,15 @@ bool is_free_for(const ClusterState& state, const Job& job, const Placement& pla
   return std::ranges::all_of(placement, [&](const RankPlacement& place) {
     const Node* node = state.find(place.node);
     return node != nullptr && node->takes_jobs() &&
-           without(place.gpus, node->free_gpus(job.id)).is_empty();
+           without(place.gpus, node->free_gpus(job.id)).is_empty() &&
+           node->has_host_now(place.gpus, host_ask(*job.spec));
   });
 }
 
 // In a group of mixed nodes the same demand may be a whole node here and a share there.
 bool is_exclusive(const ClusterState& state, const Job& job, const Placement& placement) {
   if (job.spec->gpus_per_node == 0) return true;
+  if (!job.spec->asks_gpus()) return false;
   return std::ranges::all_of(placement, [&](const RankPlacement& place) {
     return place.gpus == state.find(place.node)->all_gpus();
   });

@@ -30,7 +30,7 @@ class Defragmentation {
     Demand demand = demand_of(*gang_.bucket->shape, *gang_.job);
     demand.may_cross_zones = false;
     for (int zone : zones_of(capacity_, demand)) {
-      const int missing = demand.nodes - capacity_.fit_count(zone, demand.gpus);
+      const int missing = demand.nodes - capacity_.fit_count(zone, demand.size());
       if (missing <= 0 || missing > kNodesMax) continue;
       demand.zone = capacity_.domains()[zone].name;
       if (auto found = in_zone(zone, missing, demand)) return found;
@@ -88,6 +88,7 @@ class Defragmentation {
   // A share that reports what it saves, of no higher level than the gang. How long ago it saved is
   // a matter of cost: only those pay that have saved lately.
   bool may_move(const Running& running) const {
+    if (running.gpus == 0) return true;  // It leaves, wherever it goes.
     const Job& job = *running.job;
     if (job.attempt->ranks.size() != 1 || job.attempt->state != AttemptState::running) return false;
     if (running.is_leaving || running.is_asked || running.level > gang_.level) return false;
@@ -111,12 +112,15 @@ class Defragmentation {
     for (const Target& target : targets) slots.push_back(target.slot);
     for (int from : slots) {
       for (const Occupant& occupant : capacity_.slots()[from].node->occupants) {
+        if (occupant.gpus.is_empty()) continue;
         if (!move(*pass_.state.find(occupant.job), occupant.gpus.count(), slots)) return false;
       }
     }
     for (int from : slots) {
       const Node& node = *capacity_.slots()[from].node;
-      for (const Occupant& occupant : node.occupants) capacity_.give(node.id, occupant.gpus);
+      for (const Occupant& occupant : node.occupants) {
+        capacity_.give(node.id, occupant.gpus, occupant.ask);
+      }
     }
     return true;
   }
@@ -131,13 +135,13 @@ class Defragmentation {
       if (slot.free.is_empty() || slot.free == slot.all) continue;
       if (std::ranges::find(targets, index) != targets.end()) continue;
       if (!job.spec->zone.empty() && slot.node->facts.zone != job.spec->zone) continue;
-      const Fit fit = best_fit(*slot.node, slot.free, gpus);
-      if (fit.gpus.is_empty() || fit.hole >= best.first) continue;
+      const Fit fit = best_fit(slot, {gpus, host_ask(*job.spec)});
+      if (!fit.fits || fit.hole >= best.first) continue;
       best = {fit.hole, index};
       places = fit.gpus;
     }
     if (places.is_empty()) return false;
-    capacity_.take({{capacity_.slots()[best.second].node->id, places}});
+    capacity_.take({{capacity_.slots()[best.second].node->id, places}}, host_ask(*job.spec));
     return true;
   }
 

@@ -2,7 +2,48 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace hai {
+
+std::string_view awaited(DependencyCondition condition) {
+  switch (condition) {
+    case DependencyCondition::afterok:
+      return "to succeed";
+    case DependencyCondition::afterany:
+      return "to end";
+    case DependencyCondition::afternotok:
+      return "to fail";
+    case DependencyCondition::after:
+      return "to start";
+    case DependencyCondition::singleton:
+      return "of the same name to end";
+  }
+  return "to succeed";
+}
+
+// Only these two conditions can fail, and each in one way.
+std::string failed_dependency_text(const ClusterState& state, const Job& job) {
+  const JobId id = job.failed_dependency;
+  const auto wants_failure = [&](const Dependency& each) {
+    return each.job == id && each.condition == DependencyCondition::afternotok;
+  };
+  if (std::ranges::any_of(job.unmet_dependencies, wants_failure)) {
+    return fmt::format("job {}, which had to fail first (afternotok), has succeeded", id.value);
+  }
+  const Job* other = state.find(id);
+  return fmt::format("job {}, which must succeed first (afterok), {}", id.value,
+                     other == nullptr ? "did not" : fmt::format("has {}", to_string(other->state)));
+}
+
+std::string backoff_text(const Job& job, UnixTime restart) {
+  const bool is_launch = job.attempt->end->infrastructure;
+  return fmt::format("it {} {} time{}; it is started again at {}",
+                     is_launch ? "could not start" : "failed",
+                     is_launch ? job.launch_failures : job.failure_restarts,
+                     is_launch || job.failure_restarts > 1 ? "s" : "", format_rfc3339(restart));
+}
+
 std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& job, UnixTime now) {
   const User* user = state.find_user(job.user);
   if (user == nullptr || !user->active) {
@@ -15,16 +56,21 @@ std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& 
   if (job.failed_dependency) {
     return PendingReason{
         PendingCode::dependency_failed,
-        fmt::format("job {}, which must succeed first, did not; stop this job or rerun that one",
-                    job.failed_dependency.value)};
+        fmt::format("{}; stop this job or rerun that one (hai rerun {})",
+                    failed_dependency_text(state, job), job.failed_dependency.value)};
   }
   if (!job.unmet_dependencies.empty()) {
+    const Dependency& first = job.unmet_dependencies[0];
     return PendingReason{
         PendingCode::dependency,
-        fmt::format("waits for job {} to succeed{}", job.unmet_dependencies[0].value,
+        fmt::format("waits for job {} {} ({}){}", first.job.value, awaited(first.condition),
+                    to_string(first.condition),
                     job.unmet_dependencies.size() > 1
                         ? fmt::format(" and {} more", job.unmet_dependencies.size() - 1)
                         : "")};
+  }
+  if (const auto restart = job.restarts_at(); restart && *restart > now) {
+    return PendingReason{PendingCode::backoff, backoff_text(job, *restart)};
   }
   if (job.spec->begin_at && *job.spec->begin_at > now) {
     return PendingReason{PendingCode::begin_time,
@@ -34,7 +80,7 @@ std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& 
 }
 
 int64_t quota_units(const ClusterState& state, const JobSpec& spec) {
-  int gpus_of_node = spec.gpus_per_node == 0 ? 0 : state.gpus_of_largest_node(spec.group);
+  int gpus_of_node = spec.gpus_per_node <= 0 ? 0 : state.gpus_of_largest_node(spec.group);
   return ClusterState::node_units(spec.node_count, spec.gpus_per_node, gpus_of_node);
 }
 

@@ -8,6 +8,9 @@
 
 namespace hai {
 
+// "4 CPUs and 64.0 GiB of memory"; "" for nothing.
+std::string host_text(const HostAsk& ask);
+
 // It holds `nodes` nodes and waits until `jobs` jobs have left them.
 PendingReason preempting_reason(size_t nodes, size_t jobs);
 

@@ -106,9 +106,12 @@ std::string Hypothesis::quota_text(const ClusterState& state,
 // preempt.cpp, which asks for those that it needs.
 std::set<JobId> Hypothesis::find_interruptible(const ClusterState& state) const {
   std::set<JobId> found;
+  if (!demand_.asks_gpus()) return found;
   for (JobId id : state.live()) {
     const Running& running = *index_.running.find(id);
-    if (running.is_leaving || running.level < requester_.level) found.insert(id);
+    if (running.is_leaving || running.gpus == 0 || running.level < requester_.level) {
+      found.insert(id);
+    }
   }
   const NodeGroup* group = capacity_.group(demand_.group);
   const int64_t gpus =
@@ -152,7 +155,8 @@ void Hypothesis::add_obstacles(const ClusterState& state) {
     }
     add_unless_harmless({.job = id,
                          .crosses_zones = index_.running.crossing().contains(id),
-                         .covers = std::move(covers)});
+                         .covers = std::move(covers),
+                         .ask = host_ask(*running.job->spec)});
   }
   for (const Job* holder : reservations_) {
     const Reservation& reservation = *holder->reservation;
@@ -160,12 +164,13 @@ void Hypothesis::add_obstacles(const ClusterState& state) {
         crosses_zones(state, reservation.placement.front().node, reservation.placement.back().node);
     crossing_ += crosses;
     // One of lower level is taken back.
-    const bool stands =
-        reservation.priority >= requester_.level && holder->spec->group == demand_.group;
+    const bool stands = (reservation.priority >= requester_.level || !demand_.asks_gpus()) &&
+                        holder->spec->group == demand_.group;
     add_unless_harmless({.kind = Obstacle::Kind::reservation,
                          .job = holder->id,
                          .crosses_zones = crosses,
-                         .covers = stands ? reservation.placement : Placement()});
+                         .covers = stands ? reservation.placement : Placement(),
+                         .ask = host_ask(*holder->spec)});
   }
 }
 
@@ -199,19 +204,38 @@ void Hypothesis::put_back(int obstacle) {
   }
 }
 
-void Hypothesis::refresh(int index) {
-  GpuSet covered;
+Hypothesis::Cover Hypothesis::cover_of(int index, GpuSet block) const {
+  const NodeFacts& facts = capacity_.slots()[index].node->facts;
+  Cover cover;
+  HostParts over;
+  bool is_held = false;
   for (const auto& [obstacle, gpus] : on_slot_[index]) {
-    if (!is_away_[obstacle]) covered = covered | gpus;
+    if (is_away_[obstacle]) continue;
+    cover.all.push_back(obstacle);
+    if (!(gpus & block).is_empty()) continue;
+    cover.gpus = cover.gpus | gpus;
+    HostParts excess = host_excess(facts, gpus.count(), obstacles_[obstacle].ask);
+    // A closed node gives nothing.
+    if (obstacles_[obstacle].kind == Obstacle::Kind::node) {
+      excess = host_total(facts) + host_total(facts);
+    }
+    is_held = is_held || obstacles_[obstacle].kind == Obstacle::Kind::reservation;
+    cover.excess += excess;
+    over += positive(excess);
   }
-  const Slot& slot = capacity_.slots()[index];
-  const NodeId node = slot.node->id;
-  capacity_.give(node, without(slot.all, covered));
-  capacity_.ungive(node, covered);
+  if (is_held) cover.excess = over;
+  return cover;
+}
+
+void Hypothesis::refresh(int index) {
+  const Cover cover = cover_of(index, {});
+  capacity_.cover(index, cover.gpus, cover.excess);
 }
 
 int Hypothesis::crossing_too_many() const {
-  return must_cross_ ? std::max(0, crossing_ - knobs_.max_cross_zone_jobs + 1) : 0;
+  return must_cross_ && demand_.asks_gpus()
+             ? std::max(0, crossing_ - knobs_.max_cross_zone_jobs + 1)
+             : 0;
 }
 
 Demand Hypothesis::demand_now() const {
@@ -232,6 +256,18 @@ std::vector<int> Hypothesis::in_the_way(int slot, GpuSet gpus) const {
     if (!is_away_[obstacle] && !(covered & gpus).is_empty()) found.push_back(obstacle);
   }
   return found;
+}
+
+std::vector<int> Hypothesis::in_the_way_of_host(int index, GpuSet gpus) const {
+  const Slot& slot = capacity_.slots()[index];
+  const NodeFacts& facts = slot.node->facts;
+  if (slot.is_even && demand_.size().is_plain()) return {};
+  Cover cover = cover_of(index, gpus);
+  const HostParts whole = facts.gpus > 0
+                              ? host_of_gpus(facts, without(slot.all, cover.gpus).count())
+                              : host_total(facts);
+  if (host_need(facts, demand_.size()).is_within(whole - cover.excess)) return {};
+  return std::move(cover.all);
 }
 
 }  // namespace hai

@@ -16,7 +16,8 @@ struct Obstacle {
   JobId job;    // that runs, or that the nodes are held for
   NodeId node;  // of Kind::node
   bool crosses_zones = false;
-  Placement covers;  // GPUs that nobody gets while it is there
+  Placement covers;  // GPUs that nobody gets while it is there …
+  HostAsk ask;       // … and what each rank takes of CPUs and memory
 };
 
 class Hypothesis {
@@ -49,6 +50,9 @@ class Hypothesis {
   const Capacity& capacity() const { return capacity_; }
   // Obstacles on the slot that are not away and touch these GPUs.
   std::vector<int> in_the_way(int slot, GpuSet gpus) const;
+  // Those that are not away and take CPUs or memory that a rank on the slot lacks: all of them, if
+  // it lacks any when the ones with these GPUs are gone.
+  std::vector<int> in_the_way_of_host(int slot, GpuSet gpus) const;
 
  private:
   void find_reservations(const ClusterState& state, UnixTime now, const Job& job);
@@ -59,6 +63,13 @@ class Hypothesis {
   void add_obstacles(const ClusterState& state);
   void add_unless_harmless(Obstacle obstacle);
   void add(Obstacle obstacle);
+  // What those obstacles on the slot take that touch none of the GPUs `block`.
+  struct Cover {
+    GpuSet gpus;
+    HostParts excess;
+    std::vector<int> all;  // on the slot, those that touch them, too
+  };
+  Cover cover_of(int slot, GpuSet block) const;
   void refresh(int slot);
   Demand demand_now() const;
 

@@ -48,6 +48,7 @@ class Pass {
     empty_draining_nodes();
     consider_waiting();
     defragment_for_gangs();
+    consider_those_without_gpus();
     release_pointless_suspensions(pass_);
     if (with_reasons) give_reasons();
     put_back();
@@ -98,12 +99,17 @@ class Pass {
 
   Demand demand_of(const Bucket& bucket, const Job& job) const {
     Demand demand = hai::demand_of(*bucket.shape, job);
-    demand.may_cross_zones =
-        demand.may_cross_zones && pass_.crossing < pass_.knobs.max_cross_zone_jobs;
+    demand.may_cross_zones = may_cross_now(demand);
     if (demand.nodes >= kLargeGang) {
       demand.avoid.insert(demand.avoid.end(), doubtful_.begin(), doubtful_.end());
     }
     return demand;
+  }
+
+  // Jobs without GPUs neither are counted nor wait for each other.
+  bool may_cross_now(const Demand& demand) const {
+    return demand.may_cross_zones &&
+           (!demand.asks_gpus() || pass_.crossing < pass_.knobs.max_cross_zone_jobs);
   }
 
   // Nodes with a bad record: a large gang takes them last, as each of its nodes can end it.
@@ -123,16 +129,34 @@ class Pass {
     std::vector<Cursor> heap;
     for (const std::unique_ptr<Bucket>& bucket : index_.waiting.buckets()) {
       if (bucket->jobs.empty()) continue;
-      const auto level = bucket->room->level_for(bucket->asked, bucket->shape->units);
-      if (!level) continue;
-      Cursor cursor{bucket.get(), bucket->jobs.begin(),
-                    key_of(*bucket, *level, *bucket->jobs.begin())};
-      if (may_find_room(*bucket, *level)) {
-        heap.push_back(cursor);
+      if (bucket->shape->demand.asks_gpus()) {
+        add_cursor(*bucket, heap);
       } else {
-        note_blocked(*bucket, cursor.key);
+        without_gpus_.push_back(bucket.get());
       }
     }
+    consider_all(std::move(heap));
+  }
+
+  // After all others: they take what these have left, and jump nobody.
+  void consider_those_without_gpus() {
+    std::vector<Cursor> heap;
+    for (Bucket* bucket : without_gpus_) add_cursor(*bucket, heap);
+    consider_all(std::move(heap));
+  }
+
+  void add_cursor(Bucket& bucket, std::vector<Cursor>& heap) {
+    const auto level = bucket.room->level_for(bucket.asked, bucket.shape->units);
+    if (!level) return;
+    Cursor cursor{&bucket, bucket.jobs.begin(), key_of(bucket, *level, *bucket.jobs.begin())};
+    if (may_find_room(bucket, *level)) {
+      heap.push_back(cursor);
+    } else {
+      note_blocked(bucket, cursor.key);
+    }
+  }
+
+  void consider_all(std::vector<Cursor> heap) {
     std::make_heap(heap.begin(), heap.end());
     while (!heap.empty()) {
       std::pop_heap(heap.begin(), heap.end());
@@ -176,6 +200,7 @@ class Pass {
         .level = level, .feedback_class = bucket.feedback_class, .takes_turns = pass_.takes_turns};
     const int needed = needed_reach(*bucket.shape);
     if (needed < 0) return true;
+    if (!bucket.shape->demand.asks_gpus()) return false;
     // Reservations of lower level may be taken back.
     if (lowest_kept_ && *lowest_kept_ < level) return true;
     return !pass_.is_settling && needed <= VictimIndex::reach(requester);
@@ -185,8 +210,7 @@ class Pass {
     ShapeMemo& memo = memos_[shape.index];
     if (memo.needed_reach == -2) {
       Demand demand = shape.demand;
-      demand.may_cross_zones =
-          demand.may_cross_zones && pass_.crossing < pass_.knobs.max_cross_zone_jobs;
+      demand.may_cross_zones = may_cross_now(demand);
       memo.needed_reach = index_.running.needed_reach(index_.capacity, demand);
     }
     return memo.needed_reach;
@@ -201,6 +225,7 @@ class Pass {
     }
     // Capacity only shrinks in a pass: the next bucket of this shape need not try.
     memos_[bucket.shape->index].needed_reach = -2;
+    if (!demand.asks_gpus()) return false;
     if (!may_find_room(bucket, level)) return false;
     Requester requester =
         requester_of(index_, pass_.now, job, level, bucket.feedback_class, bucket.person);
@@ -285,16 +310,17 @@ class Pass {
 
   void start(const Bucket& bucket, const Job& job, Priority level, const OrderKey& key,
              const Placement& placement) {
-    index_.capacity.take(placement);
+    index_.capacity.take(placement, bucket.shape->demand.ask);
     use(bucket, level, placement);
     auto blocked = blocked_.find(job.spec->group);
-    const bool is_jumper = blocked != blocked_.end() && blocked->second < key;
+    const bool is_jumper =
+        job.spec->asks_gpus() && blocked != blocked_.end() && blocked->second < key;
     pass_.plan.starts.push_back({job.id, placement, level, is_jumper});
   }
 
   void reserve(const Bucket& bucket, const Job& job, Priority level, const Preemption& room,
                bool is_move = false) {
-    index_.capacity.hold(room.placement);
+    index_.capacity.hold(room.placement, bucket.shape->demand.ask);
     use(bucket, level, room.placement);
     for (JobId victim : room.victims) {
       if (pass_.asked.insert(victim).second) index_.running.set_asked(victim, true);
@@ -310,11 +336,12 @@ class Pass {
     for (const RankPlacement& place : placement) gpus += place.gpus.count();
     const auto quantum = std::chrono::duration_cast<std::chrono::seconds>(pass_.knobs.min_quantum);
     index_.ledger.charge(bucket.person, gpus * quantum.count());
-    pass_.crossing += pass_.crosses(placement);
+    if (bucket.shape->demand.asks_gpus()) pass_.crossing += pass_.crosses(placement);
   }
 
   // The best key that waits for room, per node group: whoever starts behind it has jumped.
   void note_blocked(const Bucket& bucket, const OrderKey& key) {
+    if (!bucket.shape->demand.asks_gpus()) return;  // Nobody jumps those without GPUs.
     // Only passes that take turns defragment, so only they look the job up, which costs time.
     if (pass_.takes_turns && bucket.shape->demand.gpus == 0) {
       const Job& job = *pass_.state.find(key.job);
@@ -366,6 +393,7 @@ class Pass {
   std::vector<NodeId> doubtful_;
   std::map<std::string, OrderKey> blocked_;
   std::vector<std::pair<OrderKey, Scattered>> scattered_;
+  std::vector<Bucket*> without_gpus_;
   std::optional<Priority> lowest_kept_;  // of the reservations that stand
   int searches_ = 0;
   bool is_waiting_for_save_ = false;
@@ -395,7 +423,7 @@ PendingReason reason_now(const ClusterState& state, const PlanIndex& index, cons
   }
   Demand demand = demand_of(*bucket->shape, job);
   const bool is_crossing_taken =
-      demand.may_cross_zones &&
+      demand.may_cross_zones && demand.asks_gpus() &&
       static_cast<int>(index.running.crossing().size()) >= knobs.max_cross_zone_jobs;
   PendingReason reason = resources_reason(index.capacity, demand);
   if (is_crossing_taken) {

@@ -32,12 +32,15 @@ struct Choice {
 class Placer {
  public:
   Placer(const Capacity& capacity, const Demand& demand, bool avoid)
-      : capacity_(capacity), demand_(demand), group_(*capacity.group(demand.group)) {
+      : capacity_(capacity),
+        demand_(demand),
+        size_(demand.size()),
+        group_(*capacity.group(demand.group)) {
     if (!avoid) return;
     for (NodeId node : demand.avoid) {
       if (capacity.group(demand.group) == nullptr) break;
       const Slot* slot = find(node);
-      if (slot != nullptr && !best_fit(*slot->node, slot->free, demand.gpus).gpus.is_empty()) {
+      if (slot != nullptr && best_fit(*slot, size_).fits) {
         avoided_.push_back(static_cast<int>(slot - capacity.slots().data()));
       }
     }
@@ -48,7 +51,7 @@ class Placer {
 
   int count(int domain) const {
     const Domain& part = capacity_.domains()[domain];
-    int count = capacity_.fit_count(domain, demand_.gpus);
+    int count = capacity_.fit_count(domain, size_);
     for (int slot : avoided_) count -= slot >= part.first_slot && slot < part.end_slot;
     return count;
   }
@@ -109,7 +112,7 @@ class Placer {
     const bool is_whole = demand_.gpus == 0 || demand_.gpus == group_.gpus;
     if (!capacity_.domains()[domain].is_leaf() || (is_whole && group_.is_uniform)) return sum;
     if (nodes == 1 && avoided_.empty()) {
-      const LeafFit& fit = capacity_.leaf_fit(domain, demand_.gpus);
+      const LeafFit& fit = capacity_.leaf_fit(domain, size_);
       return {fit.best_hole, fit.best_free, sum.nodes};
     }
     const std::vector<Candidate> candidates = candidates_of(domain);
@@ -126,9 +129,10 @@ class Placer {
     std::vector<Candidate> candidates;
     for (int index = part.first_slot; index < part.end_slot; ++index) {
       const Slot& slot = capacity_.slots()[index];
-      if (slot.free.is_empty() || std::ranges::find(avoided_, index) != avoided_.end()) continue;
-      const Fit found = best_fit(*slot.node, slot.free, demand_.gpus);
-      if (!found.gpus.is_empty()) candidates.push_back({index, found, slot.free.count()});
+      if (slot.free.is_empty() && demand_.asks_gpus()) continue;
+      if (std::ranges::find(avoided_, index) != avoided_.end()) continue;
+      const Fit found = best_fit(slot, size_);
+      if (found.fits) candidates.push_back({index, found, slot.free.count()});
     }
     std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
       return std::pair(candidate.fit.hole, candidate.free_before);
@@ -150,6 +154,7 @@ class Placer {
 
   const Capacity& capacity_;
   const Demand& demand_;
+  const RankSize size_;
   const NodeGroup& group_;
   std::vector<int> avoided_;  // slots
 };
@@ -214,7 +219,7 @@ std::optional<Placement> place(const Capacity& capacity, const Demand& demand, b
 Fit best_fit(const Node& node, GpuSet free, int gpus) {
   if (gpus == 0 || gpus == node.facts.gpus) {
     const bool is_whole = free == node.all_gpus() && !free.is_empty();
-    return is_whole ? Fit{free, node.facts.gpus} : Fit{};
+    return is_whole ? Fit{free, node.facts.gpus, true} : Fit{};
   }
   Fit best{.hole = GpuSet::kMax + 1};
   for (int start = 0; start + gpus <= node.facts.gpus; start += gpus) {
@@ -228,9 +233,23 @@ Fit best_fit(const Node& node, GpuSet free, int gpus) {
       if (!without(around, free).is_empty()) break;
       hole = size;
     }
-    if (hole < best.hole) best = {block, hole};
+    if (hole < best.hole) best = {block, hole, true};
   }
-  return best.gpus.is_empty() ? Fit{} : best;
+  return best.fits ? best : Fit{};
+}
+
+Fit best_fit(const Slot& slot, const RankSize& size) {
+  const NodeFacts& facts = slot.node->facts;
+  Fit found;
+  if (size.gpus == kNoGpus) {
+    found = {.hole = slot.free.count(), .fits = slot.usable};
+  } else {
+    found = best_fit(*slot.node, slot.free, size.gpus);
+  }
+  if (!found.fits || (slot.is_even && size.is_plain())) return found;
+  const bool has_room =
+      has_host(facts, size.gpus, size.ask) && host_need(facts, size).is_within(host_left(slot));
+  return has_room ? found : Fit{};
 }
 
 std::vector<int> zones_of(const Capacity& capacity, const Demand& demand) {
@@ -247,7 +266,7 @@ bool has_enough_nodes(const Capacity& capacity, const Demand& demand) {
   int first = 0;  // the two largest
   int second = 0;
   for (int zone : zones_of(capacity, demand)) {
-    const int count = capacity.fit_count(zone, demand.gpus);
+    const int count = capacity.fit_count(zone, demand.size());
     if (count > first) {
       second = std::exchange(first, count);
     } else {

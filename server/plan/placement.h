@@ -15,18 +15,26 @@ struct Demand {
   std::string group;
   std::string zone;  // "" = any
   int nodes = 1;
-  int gpus = 0;  // per node; 0 = the whole node
+  int gpus = 0;  // per node; 0 = the whole node, kNoGpus
   bool may_cross_zones = false;
   int max_leaves = 0;         // 0 = no limit
   std::vector<NodeId> avoid;  // used only if there is no other way
+  HostAsk ask;                // per node
+
+  RankSize size() const { return {gpus, ask}; }
+  bool asks_gpus() const { return gpus != kNoGpus; }
 };
 
 // The GPUs a demand would get on a node with these free: the whole node, or the aligned block that
-// breaks the smallest larger hole. Empty if it does not fit.
+// breaks the smallest larger hole.
 struct Fit {
   GpuSet gpus;
-  int hole = 0;  // size of the free block they are broken out of
+  int hole = 0;  // size of the free block they are broken out of; without GPUs, how many are free
+  bool fits = false;
 };
+// With CPUs and memory. A rank without GPUs goes where it leaves most GPUs alone.
+Fit best_fit(const Slot& slot, const RankSize& size);
+// GPUs alone; `gpus` is not kNoGpus.
 Fit best_fit(const Node& node, GpuSet free, int gpus);
 inline GpuSet fit(const Node& node, GpuSet free, int gpus) {
   return best_fit(node, free, gpus).gpus;

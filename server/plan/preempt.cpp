@@ -22,7 +22,7 @@ struct Victim {
   bool is_chosen = false;
 };
 
-// One way to free a block of a node: these leave.
+// One way to free a block of a node with its CPUs and memory: these leave.
 struct Option {
   int64_t cost = 0;
   int slot = 0;
@@ -100,7 +100,7 @@ class VictimSearch {
       return capacity_.least_used(*capacity_.group(demand_.group), demand_.nodes);
     int free_nodes = 0;
     for (int zone : zones_of(capacity_, demand_)) {
-      const int count = capacity_.fit_count(zone, demand_.gpus);
+      const int count = capacity_.fit_count(zone, demand_.size());
       free_nodes = demand_.may_cross_zones ? free_nodes + count : std::max(free_nodes, count);
     }
     return std::max(0, demand_.nodes - free_nodes);
@@ -124,11 +124,11 @@ class VictimSearch {
         const Slot& slot = capacity_.slots()[it->first];
         const int gpus = demand_.gpus == 0 ? slot.node->facts.gpus : demand_.gpus;
         if (it->second + slot.free.count() >= gpus &&
-            context_.running.is_reachable(capacity_, it->first, demand_.gpus, reach_)) {
+            context_.running.is_reachable(capacity_, it->first, demand_.size(), reach_)) {
           slots.push_back(it->first);
         }
       }
-      context_.running.add_free_slots(capacity_, zone, demand_.gpus, slots);
+      context_.running.add_free_slots(capacity_, zone, demand_.size(), slots);
       std::ranges::sort(slots);
       slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
       sets_.push_back(std::move(slots));
@@ -167,7 +167,7 @@ class VictimSearch {
   }
 
   int64_t cost_of(const Running& running, int64_t lost) const {
-    if (running.is_asked || running.is_leaving) return 0;
+    if (running.is_asked || running.is_leaving || running.gpus == 0) return 0;
     switch (context_.choice) {
       case VictimChoice::least_lost_work:
         return lost;
@@ -268,9 +268,39 @@ class VictimSearch {
         candidate.cost += it->second.cost / freed_by(it->second, measure);
       }
       if (!without(block, reachable).is_empty()) continue;
+      if (!add_for_host(slot, measure, candidate)) continue;
       if (!best || candidate.cost < best->cost) best = std::move(candidate);
     }
     return best;
+  }
+
+  // Victims that free no GPU of the block, but CPUs or memory that it lacks: the cheapest first, of
+  // whom those without GPUs cost nothing. False if there are not enough.
+  bool add_for_host(const Slot& slot, Measure measure, Option& candidate) const {
+    if (slot.is_even && demand_.size().is_plain()) return true;
+    const NodeFacts& facts = slot.node->facts;
+    if (!has_host(facts, demand_.gpus, demand_.ask)) return false;
+    const HostParts needed = host_need(facts, demand_.size());
+    HostParts left = host_left(slot);
+    std::vector<std::pair<int64_t, const Occupant*>> others;
+    for (const Occupant& occupant : slot.node->occupants) {
+      auto it = victims_.find(occupant.job);
+      if (it == victims_.end()) continue;
+      const auto& leaving = candidate.victims;
+      if (it->second.is_chosen || std::ranges::find(leaving, occupant.job) != leaving.end()) {
+        left += host_gain(slot, occupant);
+      } else {
+        others.emplace_back(it->second.cost / freed_by(it->second, measure), &occupant);
+      }
+    }
+    std::ranges::stable_sort(others, {}, &std::pair<int64_t, const Occupant*>::first);
+    for (const auto& [cost, occupant] : others) {
+      if (needed.is_within(left)) return true;
+      left += host_gain(slot, *occupant);
+      candidate.victims.push_back(occupant->job);
+      candidate.cost += cost;
+    }
+    return needed.is_within(left);
   }
 
   // Over how many of the nodes asked for the victim's lost work is spread.
@@ -363,14 +393,15 @@ class VictimSearch {
     return placement;
   }
 
+  HostAsk ask_of(JobId victim) const { return host_ask(*victims_.at(victim).running->job->spec); }
   void give(JobId victim) {
     for (const Rank& rank : victims_.at(victim).running->job->attempt->ranks) {
-      capacity_.give(rank.place.node, rank.place.gpus);
+      capacity_.give(rank.place.node, rank.place.gpus, ask_of(victim));
     }
   }
   void ungive(JobId victim) {
     for (const Rank& rank : victims_.at(victim).running->job->attempt->ranks) {
-      capacity_.ungive(rank.place.node, rank.place.gpus);
+      capacity_.ungive(rank.place.node, rank.place.gpus, ask_of(victim));
     }
   }
 
@@ -396,6 +427,7 @@ const std::vector<OpenVictim>& OpenLists::of(Priority level) {
 std::optional<Preemption> preempt(const PreemptContext& context, const Demand& demand,
                                   const Requester& requester, bool* fails_for_all) {
   if (fails_for_all != nullptr) *fails_for_all = true;
+  if (!demand.asks_gpus()) return std::nullopt;  // It interrupts nobody.
   const int needed = context.running.needed_reach(context.capacity, demand);
   if (needed > VictimIndex::reach(requester)) return std::nullopt;
   VictimSearch search(context, demand, requester);

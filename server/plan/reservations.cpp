@@ -7,6 +7,7 @@
 #include "common/check.h"
 #include "server/plan/eligible.h"
 #include "server/plan/explain.h"
+#include "server/plan/leaving.h"
 #include "server/plan/order.h"
 #include "server/plan/pass_state.h"
 
@@ -39,21 +40,13 @@ std::string why_unusable(const PassState& pass, const Placement& placement) {
   return "";
 }
 
-// Jobs still standing on these GPUs.
-std::set<JobId> users_of(const PassState& pass, const Placement& placement) {
-  std::set<JobId> jobs;
-  for (const RankPlacement& place : placement) {
-    for (const Occupant& occupant : pass.state.find(place.node)->occupants) {
-      if (!(occupant.gpus & place.gpus).is_empty()) jobs.insert(occupant.job);
-    }
-  }
-  return jobs;
-}
-
 std::string why_not(PassState& pass, const Job& job, int64_t units) {
   if (auto reason = not_eligible(pass.state, job, pass.now)) return reason->text;
   const Reservation& reservation = *job.reservation;
   if (std::string why = why_unusable(pass, reservation.placement); !why.empty()) return why;
+  if (const Node* node = node_too_small(pass.state, job)) {
+    return fmt::format("node {} has not the CPUs or the memory for it any more", node->facts.name);
+  }
   const int person = pass.index.ledger.find(job.user);
   const Room& room = pass.index.ledger.room(pass.state, person, job.spec->group);
   if (!room.has_room(reservation.priority, units)) return "its quota is used by another job now";
@@ -64,7 +57,7 @@ std::string why_not(PassState& pass, const Job& job, int64_t units) {
 // nothing.
 void drop(PassState& pass, const Job& job, const std::string& why) {
   pass.plan.drops.push_back({job.id, why});
-  pass.index.capacity.unhold(job.reservation->placement);
+  pass.index.capacity.unhold(job.reservation->placement, host_ask(*job.spec));
   pass.refresh(job.reservation->placement);
   pass.index.waiting.add(pass.state, pass.index.capacity, pass.index.ledger, pass.knobs, pass.now,
                          job);
@@ -80,9 +73,9 @@ void settle(PassState& pass, const Job& job) {
   Ledger& ledger = pass.index.ledger;
   const int person = ledger.find(job.user);
   ledger.use(ledger.room(pass.state, person, job.spec->group), reservation.priority, units);
-  const std::set<JobId> waits_for = users_of(pass, reservation.placement);
-  if (!waits_for.empty()) {
-    pass.plan.pending[job.id] = preempting_reason(reservation.placement.size(), waits_for.size());
+  const std::set<JobId> leaving = waits_for(pass.state, job);
+  if (!leaving.empty()) {
+    pass.plan.pending[job.id] = preempting_reason(reservation.placement.size(), leaving.size());
   } else if (is_heard_of(pass, reservation.placement)) {
     pass.plan.starts.push_back({job.id, reservation.placement, reservation.priority});
   } else {
@@ -102,7 +95,7 @@ void take_back(PassState& pass, const Job& holder) {
              reservation.priority, -quota_units(pass.state, *holder.spec));
   const std::string why = "a job of higher priority needs the nodes";
   pass.plan.drops.push_back({holder.id, why});
-  pass.index.capacity.unhold(reservation.placement);
+  pass.index.capacity.unhold(reservation.placement, host_ask(*holder.spec));
   pass.refresh(reservation.placement);
   pass.plan.pending[holder.id] = {PendingCode::resources,
                                   "nodes were held for it until just now: " + why};
@@ -149,11 +142,11 @@ bool take_back_lower_reservations(PassState& pass, const Demand& demand,
   };
   // The protection of the held slots counts only where they are held.
   auto unhold = [&](const Job& holder) {
-    capacity.unhold(holder.reservation->placement);
+    capacity.unhold(holder.reservation->placement, host_ask(*holder.spec));
     pass.refresh(holder.reservation->placement);
   };
   auto hold = [&](const Job& holder) {
-    capacity.hold(holder.reservation->placement);
+    capacity.hold(holder.reservation->placement, host_ask(*holder.spec));
     pass.refresh(holder.reservation->placement);
   };
   for (const Job* holder : lower) unhold(*holder);
@@ -179,7 +172,7 @@ bool take_back_lower_reservations(PassState& pass, const Demand& demand,
 void release_pointless_suspensions(PassState& pass) {
   std::set<JobId> needed = pass.asked;
   for (JobId id : pass.kept) {
-    needed.merge(users_of(pass, pass.state.find(id)->reservation->placement));
+    needed.merge(waits_for(pass.state, *pass.state.find(id)));
   }
   for (JobId id : pass.index.running.suspending()) {
     const Job& job = *pass.state.find(id);

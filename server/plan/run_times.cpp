@@ -78,6 +78,7 @@ Duration RunTimes::residual(const std::string& user, const std::string& group, i
 
 int gpus_asked(const ClusterState& state, const Job& job) {
   const int per_node = job.spec->gpus_per_node;
+  if (!job.spec->asks_gpus()) return 0;
   return job.spec->node_count *
          (per_node == 0 ? state.gpus_of_largest_node(job.spec->group) : per_node);
 }

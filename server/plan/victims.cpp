@@ -93,9 +93,12 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   }
   if (running.next_change != kFarAway) changes_.insert({running.next_change, id});
 
-  running.is_open = !running.is_leaving && attempt.state != AttemptState::suspending &&
+  running.is_open = !running.is_leaving && running.gpus > 0 &&
+                    attempt.state != AttemptState::suspending &&
                     is_open_to_own_level(knobs, running);
-  if (running.is_leaving) {
+  if (running.gpus == 0) {
+    running.protection = kFree;
+  } else if (running.is_leaving) {
     running.protection = 0;
   } else if (running.is_open) {
     running.protection = base_of(running.level) + strength_of(running.feedback_class);
@@ -103,7 +106,8 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
     running.protection = base_of(running.level) + kOwnLevelMayNot;
   }
   if (attempt.state == AttemptState::suspending && !attempt.end) suspending_.insert(id);
-  if (crosses_zones(state, attempt.ranks.front().place.node, attempt.ranks.back().place.node)) {
+  if (running.gpus > 0 &&
+      crosses_zones(state, attempt.ranks.front().place.node, attempt.ranks.back().place.node)) {
     crossing_.insert(id);
   }
 
@@ -159,6 +163,7 @@ void VictimIndex::file(const Running& running, bool add) {
   };
   const JobId id = running.id;
   if (running.is_leaving) return put(leaving_, id);
+  if (running.gpus == 0) return put(without_gpus_, id);
   put(by_level_[running.level], id);
   if (!running.is_open) return;
   OpenOfLevel& open = open_[running.level];
@@ -178,12 +183,14 @@ void VictimIndex::refresh_slots_of(const Capacity& capacity, const Attempt& atte
   }
 }
 
-// The least protection to overcome for one aligned block of the node.
-int VictimIndex::need(const Capacity& capacity, int index, int gpus) const {
+// The least protection to overcome for one aligned block of the node. A rank without GPUs
+// interrupts nobody.
+int VictimIndex::need(const Capacity& capacity, int index, const RankSize& rank) const {
   const Slot& slot = capacity.slots()[index];
   if (!slot.usable) return kNever;
+  if (rank.gpus == kNoGpus) return best_fit(slot, rank).fits ? kFree : kNever;
   const int count = slot.node->facts.gpus;
-  if (gpus > count || count == 0) return kNever;
+  if (rank.gpus > count || count == 0) return kNever;
   int of_gpu[GpuSet::kMax];
   for (int gpu = 0; gpu < count; ++gpu) of_gpu[gpu] = slot.free.contains(gpu) ? kFree : kNever;
   for (const Occupant& occupant : slot.node->occupants) {
@@ -194,24 +201,47 @@ int VictimIndex::need(const Capacity& capacity, int index, int gpus) const {
       of_gpu[std::countr_zero(bits)] = running->protection;
     }
   }
-  const int size = gpus == 0 ? count : gpus;
+  const int size = rank.gpus == 0 ? count : rank.gpus;
   int least = kNever;
   for (int start = 0; start + size <= count; start += size) {
     int most = kFree;
     for (int gpu = start; gpu < start + size; ++gpu) most = std::max(most, of_gpu[gpu]);
     least = std::min(least, most);
   }
-  return least;
+  if (least == kNever || (slot.is_even && rank.is_plain())) return least;
+  return std::max(least, need_of_host(slot, rank));
 }
 
-VictimIndex::Size& VictimIndex::size(const Capacity& capacity, int gpus) const {
-  for (Size& known : sizes_) {
-    if (known.gpus == gpus) return known;
+// … for its CPUs and memory.
+int VictimIndex::need_of_host(const Slot& slot, const RankSize& rank) const {
+  const NodeFacts& facts = slot.node->facts;
+  if (!has_host(facts, rank.gpus, rank.ask)) return kNever;
+  const HostParts needed = host_need(facts, rank);
+  HostParts left = host_left(slot);
+  std::vector<std::pair<int, HostParts>> gains;
+  for (const Occupant& occupant : slot.node->occupants) {
+    const Running* running = find(occupant.job);
+    if (running != nullptr) gains.emplace_back(running->protection, host_gain(slot, occupant));
   }
-  Size& fresh = sizes_.emplace_back(Size{.gpus = gpus});
+  std::ranges::sort(gains, {}, &std::pair<int, HostParts>::first);
+  int reached = kFree;
+  for (const auto& [protection, gain] : gains) {
+    if (needed.is_within(left)) return reached;
+    left += gain;
+    reached = protection;
+  }
+  return needed.is_within(left) ? reached : kNever;
+}
+
+VictimIndex::Size& VictimIndex::size(const Capacity& capacity, const RankSize& rank) const {
+  for (Size& known : sizes_) {
+    if (known.rank == rank) return known;
+  }
+  if (sizes_.size() == kSizesMax) sizes_.clear();
+  Size& fresh = sizes_.emplace_back(Size{.rank = rank});
   fresh.histogram.resize(capacity.domains().size());
   for (int slot = 0; slot < static_cast<int>(capacity.slots().size()); ++slot) {
-    fresh.need.push_back(static_cast<int16_t>(need(capacity, slot, gpus)));
+    fresh.need.push_back(static_cast<int16_t>(need(capacity, slot, rank)));
     ++fresh.histogram[capacity.slots()[slot].zone][fresh.need[slot]];
   }
   return fresh;
@@ -219,7 +249,7 @@ VictimIndex::Size& VictimIndex::size(const Capacity& capacity, int gpus) const {
 
 void VictimIndex::refresh_slot(const Capacity& capacity, int slot) {
   for (Size& known : sizes_) {
-    const int fresh = need(capacity, slot, known.gpus);
+    const int fresh = need(capacity, slot, known.rank);
     int16_t& old = known.need[slot];
     if (fresh == old) continue;
     std::map<int, int>& zone = known.histogram[capacity.slots()[slot].zone];
@@ -234,13 +264,14 @@ int VictimIndex::reach(const Requester& requester) {
   return requester.takes_turns ? base + strength_of(requester.feedback_class) : base - 1;
 }
 
-bool VictimIndex::is_reachable(const Capacity& capacity, int slot, int gpus, int reach) const {
-  return size(capacity, gpus).need[slot] <= reach;
+bool VictimIndex::is_reachable(const Capacity& capacity, int slot, const RankSize& rank,
+                               int reach) const {
+  return size(capacity, rank).need[slot] <= reach;
 }
 
-void VictimIndex::add_free_slots(const Capacity& capacity, int zone, int gpus,
+void VictimIndex::add_free_slots(const Capacity& capacity, int zone, const RankSize& rank,
                                  std::vector<int>& slots) const {
-  const Size& known = size(capacity, gpus);
+  const Size& known = size(capacity, rank);
   if (!known.histogram[zone].contains(kFree)) return;
   const Domain& part = capacity.domains()[zone];
   for (int slot = part.first_slot; slot < part.end_slot; ++slot) {
@@ -255,7 +286,7 @@ int VictimIndex::needed_reach(const Capacity& capacity, const Demand& demand) co
     std::map<int, int>::const_iterator end;
     int count = 0;
   };
-  const Size& known = size(capacity, demand.gpus);
+  const Size& known = size(capacity, demand.size());
   std::vector<Cursor> zones;
   for (int zone : zones_of(capacity, demand)) {
     zones.push_back({known.histogram[zone].begin(), known.histogram[zone].end()});
@@ -279,13 +310,13 @@ int VictimIndex::needed_reach(const Capacity& capacity, const Demand& demand) co
   }
 }
 
-// Of lower level, or leaving in any case. One that leaves for another job of its own level or above
-// is none: it goes on if that job needs it no more. Of its own level, if its key is worse: jumpers,
-// and other users' jobs whose quantum is over. Users count as different only if one had twice as
-// much: else two of them would swap places for ever.
+// Of lower level, without GPUs, or leaving in any case. One that leaves for another job of its own
+// level or above is none: it goes on if that job needs it no more. Of its own level, if its key is
+// worse: jumpers, and other users' jobs whose quantum is over. Users count as different only if one
+// had twice as much: else two of them would swap places for ever.
 bool VictimIndex::may_interrupt(const Knobs& knobs, const Requester& requester,
                                 const Ledger& ledger, const Running& victim) const {
-  if (victim.is_leaving || victim.level < requester.level) return true;
+  if (victim.is_leaving || victim.gpus == 0 || victim.level < requester.level) return true;
   if (victim.level > requester.level || !requester.takes_turns) return false;
   const Job& job = *victim.job;
   const Attempt& attempt = *job.attempt;

@@ -74,11 +74,12 @@ class VictimIndex {
   void refresh_slot(const Capacity& capacity, int slot);
 
   const Running* find(JobId job) const;
-  // Calls see(running) with everybody whom `level` may have to interrupt, before may_interrupt():
-  // those of lower level and those who leave anyway …
+  // Calls see(running) with everybody whom a job with GPUs of `level` may have to interrupt, before
+  // may_interrupt(): those without GPUs, those of lower level and those who leave anyway …
   template <typename See>
   void for_each_below(Priority level, See&& see) const {
     for (const auto& [id, running] : leaving_) see(*running);
+    for (const auto& [id, running] : without_gpus_) see(*running);
     for (const auto& [lower, ids] : by_level_) {
       if (lower >= level) break;
       for (const auto& [id, running] : ids) see(*running);
@@ -97,11 +98,13 @@ class VictimIndex {
   static int reach(const Requester& requester);
   // Whether a requester with this reach could free a block for one rank on the slot. Considers
   // protection only, not cost.
-  bool is_reachable(const Capacity& capacity, int slot, int gpus, int reach) const;
-  // Slots of the zone where a rank fits as it is.
-  void add_free_slots(const Capacity& capacity, int zone, int gpus, std::vector<int>& slots) const;
+  bool is_reachable(const Capacity& capacity, int slot, const RankSize& size, int reach) const;
+  // Slots of the zone where a rank fits as it is, or when jobs without GPUs leave.
+  void add_free_slots(const Capacity& capacity, int zone, const RankSize& size,
+                      std::vector<int>& slots) const;
   // The least reach with which the demand could find its nodes, in one zone or in the two that have
-  // most; kUnreachable if none is enough, −1 if free ones are. Counted, not walked.
+  // most; kUnreachable if none is enough, −1 if free ones are, or would be without jobs without
+  // GPUs. Counted, not walked.
   int needed_reach(const Capacity& capacity, const Demand& demand) const;
   static constexpr int kUnreachable = 10'000;
 
@@ -110,7 +113,7 @@ class VictimIndex {
     size_t operator()(JobId id) const { return static_cast<size_t>(id.value * 0x9e3779b97f4a7c15); }
   };
   struct Size {
-    int gpus = 0;
+    RankSize rank;
     std::vector<int16_t> need;                  // by slot: protection to overcome
     std::vector<std::map<int, int>> histogram;  // by domain (zones only): need → nodes
   };
@@ -122,8 +125,10 @@ class VictimIndex {
   };
   static UnixTime loses_since(const Job& job);
   void file(const Running& running, bool add);
-  Size& size(const Capacity& capacity, int gpus) const;
-  int need(const Capacity& capacity, int slot, int gpus) const;
+  static constexpr size_t kSizesMax = 64;
+  Size& size(const Capacity& capacity, const RankSize& rank) const;
+  int need(const Capacity& capacity, int slot, const RankSize& rank) const;
+  int need_of_host(const Slot& slot, const RankSize& rank) const;
   void drop(Ledger& ledger, JobId job);
   void refresh_slots_of(const Capacity& capacity, const Attempt& attempt);
 
@@ -132,6 +137,7 @@ class VictimIndex {
   std::map<Priority, std::map<JobId, const Running*>> by_level_;  // without those that leave anyway
   std::map<Priority, OpenOfLevel> open_;
   std::map<JobId, const Running*> leaving_;
+  std::map<JobId, const Running*> without_gpus_;  // likewise
   std::set<JobId> suspending_;
   std::set<JobId> crossing_;
   mutable std::vector<Size> sizes_;

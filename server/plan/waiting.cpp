@@ -33,19 +33,20 @@ Demand demand_of(const Capacity& capacity, const Job& job, const Knobs& knobs, U
                 .zone = spec.zone,
                 .nodes = spec.node_count,
                 .gpus = spec.gpus_per_node,
-                .avoid = job.avoid};
+                .avoid = job.avoid,
+                .ask = host_ask(spec)};
   if (now - waiting_since(job) < knobs.tight_wait) demand.max_leaves = spec.max_leaves;
   // A gang that a zone could hold waits for it.
   const NodeGroup* group = capacity.group(spec.group);
   demand.may_cross_zones =
       spec.cross_zone == CrossZone::allow && spec.zone.empty() && group != nullptr &&
-      capacity.hardware_in_largest_zone(*group, demand.gpus, demand.zone) < demand.nodes;
+      capacity.hardware_in_largest_zone(*group, demand.size(), demand.zone) < demand.nodes;
   return demand;
 }
 
 const Shape& WaitingIndex::shape_of(const ClusterState& state, Demand demand, const JobSpec& spec) {
   demand.avoid.clear();
-  std::unique_ptr<Shape>& shape = shapes_[{demand.group, demand.zone, demand.nodes, demand.gpus,
+  std::unique_ptr<Shape>& shape = shapes_[{demand.group, demand.zone, demand.nodes, demand.size(),
                                            demand.may_cross_zones, demand.max_leaves}];
   if (!shape) {
     const int index = static_cast<int>(shapes_.size()) - 1;
@@ -70,6 +71,7 @@ void WaitingIndex::add(const ClusterState& state, const Capacity& capacity, Ledg
     if (time > now) entry.next_change = std::min(entry.next_change, time);
   };
   if (job.spec->begin_at) change_at(*job.spec->begin_at);
+  if (const auto restart = job.restarts_at()) change_at(*restart);
   const int person = ledger.find(job.user);
   if (person >= 0 && !not_eligible(state, job, now)) {
     if (job.spec->max_leaves > 0) change_at(waiting_since(job) + knobs.tight_wait);

@@ -62,7 +62,7 @@ class WaitingIndex {
     int64_t custom_rank = 0;
     UnixTime next_change{};
   };
-  using ShapeKey = std::tuple<std::string, std::string, int, int, bool, int>;
+  using ShapeKey = std::tuple<std::string, std::string, int, RankSize, bool, int>;
   // Buckets that have been empty for long are many after a while: users, shapes and classes change.
   void forget_empty();
   const Shape& shape_of(const ClusterState& state, Demand demand, const JobSpec& spec);

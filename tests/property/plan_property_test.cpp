@@ -18,8 +18,10 @@ namespace {
 using ::testing::IsEmpty;
 
 constexpr uint64_t kSeeds = 1'500;
-// Half of the worlds with turns inside a level, half without.
-RandomWorldOptions options_of(uint64_t seed) { return {.turns = seed % 2 == 0}; }
+// Half of the worlds with turns inside a level, half without; a third with CPUs and memory asked.
+RandomWorldOptions options_of(uint64_t seed) {
+  return {.turns = seed % 2 == 0, .host = seed % 3 == 0};
+}
 
 // GPUs promised by the plan, on top of what the state already gives and holds.
 void expect_no_overcommit(const Cluster& c, const Plan& plan) {
@@ -81,6 +83,16 @@ void expect_quotas_kept(const Cluster& c, const Plan& plan) {
   for (const ReserveItem& item : plan.reserves) use(item.job, item.priority);
 }
 
+// Whether CPUs or memory may be what a job lacks on a node (HasNoUselessVictim tells if they are).
+bool may_lack_host(const Cluster& c, JobId job, NodeId node) {
+  const auto is_plain = [&](JobId id) {
+    return c.job(id).spec->asks_gpus() && host_ask(*c.job(id).spec) == HostAsk{};
+  };
+  return !is_plain(job) ||
+         std::ranges::any_of(c.state().find(node)->occupants,
+                             [&](const Occupant& occupant) { return !is_plain(occupant.job); });
+}
+
 void expect_victims_are_legal_and_stand_in_the_way(const Cluster& c, const Plan& plan) {
   TimeSharingPlanner planner(VictimChoice::least_lost_work);
   const PlanIndex& index = planner.index_at(c.state(), c.knobs, c.now);
@@ -97,7 +109,8 @@ void expect_victims_are_legal_and_stand_in_the_way(const Cluster& c, const Plan&
           << "victim " << victim.value;
       bool in_the_way = std::ranges::any_of(c.attempt(victim).ranks, [&](const Rank& rank) {
         return std::ranges::any_of(item.placement, [&](const RankPlacement& place) {
-          return place.node == rank.place.node && !(place.gpus & rank.place.gpus).is_empty();
+          return place.node == rank.place.node && (!(place.gpus & rank.place.gpus).is_empty() ||
+                                                   may_lack_host(c, item.job, place.node));
         });
       });
       EXPECT_TRUE(in_the_way) << "victim " << victim.value << " leaves for nothing";
@@ -107,15 +120,15 @@ void expect_victims_are_legal_and_stand_in_the_way(const Cluster& c, const Plan&
 
 void expect_at_most_one_crossing(const Cluster& c, const Plan& plan) {
   int crossing = 0;
-  auto count = [&](NodeId first, NodeId last) {
-    crossing += crosses_zones(c.state(), first, last);
+  auto count = [&](JobId job, NodeId first, NodeId last) {
+    crossing += c.job(job).spec->asks_gpus() && crosses_zones(c.state(), first, last);
   };
   for (JobId id : c.state().live())
-    count(c.attempt(id).ranks.front().place.node, c.attempt(id).ranks.back().place.node);
+    count(id, c.attempt(id).ranks.front().place.node, c.attempt(id).ranks.back().place.node);
   for (const StartItem& item : plan.starts)
-    count(item.placement.front().node, item.placement.back().node);
+    count(item.job, item.placement.front().node, item.placement.back().node);
   for (const ReserveItem& item : plan.reserves)
-    count(item.placement.front().node, item.placement.back().node);
+    count(item.job, item.placement.front().node, item.placement.back().node);
   EXPECT_LE(crossing, 1);
 }
 
@@ -195,7 +208,7 @@ TEST(AnyPreemption, HasNoUselessVictim) {
       for (JobId victim : item.victims) {
         if (victim == spared) continue;
         for (const Rank& rank : c.attempt(victim).ranks)
-          capacity.give(rank.place.node, rank.place.gpus);
+          capacity.give(rank.place.node, rank.place.gpus, host_ask(*c.job(victim).spec));
       }
       Demand demand = demand_of(capacity, c.job(item.job), c.knobs, c.now);
       EXPECT_FALSE(place(capacity, demand).has_value()) << "victim " << spared.value;

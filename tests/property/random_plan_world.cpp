@@ -33,6 +33,7 @@ class Life {
                                       static_cast<int>(c_.state().nodes().size()), options_.shares);
       builder.user(rng_.chance(0.5) ? "ann" : "bob");
       if (options_.turns) builder.priority(rng_.pick(kTurnLevels));
+      if (options_.host) ask_for_host(builder);
       c_.submit(builder);
       c_.advance(Duration(rng_.between(0, 1'800'000'000)));
       while (rng_.chance(0.6)) {
@@ -50,11 +51,20 @@ class Life {
     int zones = options_.zones ? static_cast<int>(rng_.between(1, 3)) : 1;
     for (int i = 0; i < count; ++i) {
       int zone = i * zones / count;
-      parts.push_back(test::nodes(1, gpus(8))
+      const bool has_gpus = !options_.host || i == 0 || rng_.chance(0.8);
+      parts.push_back(test::nodes(1, gpus(has_gpus ? 8 : 0))
+                          .memory_gib(options_.host ? 500 : 0)
                           .zone(std::string(1, static_cast<char>('A' + zone)))
                           .leaf(fmt::format("{}-{}", zone, options_.zones ? rng_.below(2) : 0)));
     }
     return parts;
+  }
+
+  void ask_for_host(JobBuilder& builder) {
+    if (rng_.chance(0.35)) builder.gpus(kNoGpus);
+    if (rng_.chance(0.4))
+      builder.cpus(static_cast<int>(rng_.between(1, rng_.chance(0.5) ? 8 : 64)));
+    if (rng_.chance(0.3)) builder.memory_gib(rng_.between(1, 500));
   }
 
   void draw_knobs() {

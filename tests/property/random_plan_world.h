@@ -18,6 +18,8 @@ struct RandomWorldOptions {
   // Jobs of one level take turns: policy, quanta and the other knobs of it are drawn, and attempts
   // are charged to their users.
   bool turns = false;
+  // Jobs ask for CPUs and memory, some for no GPUs, and some nodes have none.
+  bool host = false;
   std::function<void(Cluster&)> after_step = nullptr;
 };
 

@@ -89,11 +89,12 @@ Cluster& Cluster::set_scheduling(const std::string& name, Scheduling scheduling)
 }
 
 JobId Cluster::submit(const JobBuilder& builder) {
-  std::vector<JobId> dependencies;
-  for (const std::string& name : builder.spec().depends_on) {
-    const Job* job = state_.find_unfinished(builder.user(), name);
+  std::vector<Dependency> dependencies;
+  for (const std::string& text : builder.spec().depends_on) {
+    const DependencyWord word = parse_dependency(text).value();
+    const Job* job = state_.find_unfinished(builder.user(), word.job);
     CHECK(job != nullptr);
-    dependencies.push_back(job->id);
+    dependencies.push_back({job->id, word.condition});
   }
   if (state_.find_user(builder.user()) == nullptr) add_user(builder.user());
   JobId id{state_.last_job().value + 1};
@@ -113,14 +114,19 @@ Placement Cluster::on(const std::vector<std::string>& names, GpuSet gpus) const 
 void Cluster::place(JobId id, Placement placement) {
   const Job& placed = job(id);
   Priority level = placed.priority == Priority::automatic ? Priority::low : placed.priority;
-  bool exclusive = placement.front().gpus == state_.find(placement.front().node)->all_gpus();
+  bool exclusive = placed.spec->asks_gpus() &&
+                   placement.front().gpus == state_.find(placement.front().node)->all_gpus();
   emit(AttemptPlaced{id, placed.next_attempt(), std::move(placement), level, 10'000, exclusive});
 }
 
 JobId Cluster::place(const JobBuilder& builder, const std::vector<std::string>& names,
                      GpuSet gpus) {
   JobId id = submit(builder);
-  place(id, on(names, gpus));
+  Placement placement = on(names, gpus);
+  if (!builder.spec().asks_gpus()) {
+    for (RankPlacement& place : placement) place.gpus = {};
+  }
+  place(id, std::move(placement));
   return id;
 }
 

@@ -26,6 +26,8 @@ class NodesBuilder {
   NodesBuilder& group(std::string name) { return facts_.group = std::move(name), *this; }
   NodesBuilder& zone(std::string name) { return facts_.zone = std::move(name), *this; }
   NodesBuilder& leaf(std::string name) { return facts_.leaf = std::move(name), *this; }
+  NodesBuilder& cpus(int count) { return facts_.cpus = count, *this; }
+  NodesBuilder& memory_gib(int64_t size) { return facts_.memory_bytes = size << 30, *this; }
 
   int count() const { return count_; }
   // Of the node with this number, from 1.
@@ -40,10 +42,13 @@ inline NodesBuilder nodes(int count, Gpus gpus) { return {count, gpus}; }
 class JobBuilder {
  public:
   explicit JobBuilder(std::string name);
+  JobBuilder& named(std::string name) { return spec_.name = std::move(name), *this; }
   JobBuilder& user(std::string name) { return user_ = std::move(name), *this; }
   JobBuilder& request(std::string id) { return request_id_ = std::move(id), *this; }
   JobBuilder& nodes(int count) { return spec_.node_count = count, *this; }
   JobBuilder& gpus(int per_node) { return spec_.gpus_per_node = per_node, *this; }
+  JobBuilder& cpus(int per_node) { return spec_.cpus_per_node = per_node, *this; }
+  JobBuilder& memory_gib(int64_t size) { return spec_.memory_per_node_bytes = size << 30, *this; }
   JobBuilder& priority(Priority level) { return spec_.priority = level, *this; }
   JobBuilder& group(std::string name) { return spec_.group = std::move(name), *this; }
   JobBuilder& zone(std::string name) { return spec_.zone = std::move(name), *this; }

@@ -316,7 +316,7 @@ JobSpec RandomCluster::random_spec() {
   spec.node_count = static_cast<int>(rng_.between(1, options_.nodes));
   spec.gpus_per_node = one_of({0, 0, 1, 2, 4});
   spec.cpus_per_node = static_cast<int>(rng_.below(64));
-  spec.memory_per_node_bytes = rng_.between(0, int64_t{1} << 42);
+  spec.memory_per_node_bytes = rng_.between(0, int64_t{1} << 39);
   spec.image = text();
   spec.launch = one_of({LaunchMode::per_node, LaunchMode::per_gpu});
   spec.env_style = one_of({EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm});
@@ -331,16 +331,21 @@ JobSpec RandomCluster::random_spec() {
 }
 
 void RandomCluster::submit() {
-  std::vector<JobId> dependencies;
+  std::vector<Dependency> dependencies;
+  std::optional<JobId> rerun_of;
   const int64_t last = state_.last_job().value;
   if (last > 0 && rng_.chance(0.2)) {
     const JobId dependency{rng_.between(1, last)};
     const Job* job = state_.find(dependency);
-    if (job != nullptr && !job->is_terminal()) dependencies.push_back(dependency);
+    const auto condition = one_of({DependencyCondition::afterok, DependencyCondition::afterany,
+                                   DependencyCondition::afternotok, DependencyCondition::after});
+    if (job != nullptr && !job->is_terminal()) dependencies.push_back({dependency, condition});
+    if (job != nullptr && job->is_terminal()) rerun_of = dependency;
   }
   const std::string request = rng_.chance(0.5) ? "request-" + std::to_string(names_) : "";
   emit(JobSubmitted{JobId{last + 1}, name("user", 5), request,
-                    std::make_shared<const JobSpec>(random_spec()), std::move(dependencies)});
+                    std::make_shared<const JobSpec>(random_spec()), std::move(dependencies),
+                    rerun_of});
 }
 
 void RandomCluster::change_job(const Job& job) {
@@ -357,6 +362,12 @@ void RandomCluster::change_job(const Job& job) {
       return emit(JobPriorityChanged{job.id, rng_.pick(kPriorities)});
     case 3:
       return emit(JobStopRequested{job.id, text()});
+    case 6: {
+      JobEdited edited{.job = job.id, .timeout = Duration(rng_.between(0, 1'000'000'000))};
+      if (rng_.chance(0.5)) edited.tags = {text(), name("tag", 5)};
+      if (job.is_waiting()) edited.begin_at = rng_.chance(0.5) ? time() : UnixTime{};
+      return emit(std::move(edited));
+    }
     default:
       return job.has_live_attempt() ? change_live(job) : change_waiting(job);
   }
@@ -373,7 +384,8 @@ Placement RandomCluster::random_placement(const Job& job) {
     for (int i = 0; i < GpuSet::kMax && gpus.count() < wanted; ++i) {
       if (free.contains(i)) gpus.bits |= uint64_t{1} << i;
     }
-    if (gpus.count() == wanted) placement.push_back({id, gpus});
+    if (gpus.count() != wanted || !node.has_host_now(gpus, host_ask(*job.spec))) continue;
+    placement.push_back({id, gpus});
   }
   if (static_cast<int>(placement.size()) < job.spec->node_count) placement.clear();
   return placement;

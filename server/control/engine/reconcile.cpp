@@ -19,8 +19,16 @@ OrderKind kind_of(const OrderBody& body) {
   return OrderKind::forget;
 }
 
+// One rank of a gang may look at the request for all of them, so its word counts for all.
+bool is_told_by_signal(const Job& job, const TurnOfNode& turn) {
+  return job.spec->suspend.signal.empty() && !job.spec->is_validation &&
+         turn.sdk_users != nullptr && !turn.sdk_users->contains(job.id);
+}
+
 std::optional<OrderBody> wanted_for(const ClusterState& state, const Job& job, int index,
-                                    const RankStatus* status, UnixTime now, PlacesOfTurn& places) {
+                                    const RankStatus* status, const TurnOfNode& turn,
+                                    PlacesOfTurn& places) {
+  const UnixTime now = turn.now;
   const Attempt& attempt = *job.attempt;
   const Rank& rank = attempt.ranks[index];
   RankKey key{job.id, attempt.number, index};
@@ -37,7 +45,8 @@ std::optional<OrderBody> wanted_for(const ClusterState& state, const Job& job, i
     if (now > *attempt.suspend_deadline + kDeadlineSlack) return KillRank{key};
     // One not seen yet may run all the same: it has its grace, too, and may be told to go on.
     if (status != nullptr && status->suspend_notified) return std::nullopt;
-    return SuspendRank{key, std::max(Duration{0}, *attempt.suspend_deadline - now)};
+    return SuspendRank{key, std::max(Duration{0}, *attempt.suspend_deadline - now),
+                       is_told_by_signal(job, turn)};
   }
   if (status == nullptr) return launch_order(state, job, index, places);
   if (status->suspend_notified) return ContinueRank{key};
@@ -51,9 +60,14 @@ RankPlaces PlacesOfTurn::of(const ClusterState& state, const Job& job) {
   if (!is_new) return found->second;
   std::vector<RankPlace> places;
   places.reserve(job.attempt->ranks.size());
-  for (const Rank& rank : job.attempt->ranks) {
+  const std::vector<Rank>& ranks = job.attempt->ranks;
+  const bool are_alike = std::ranges::all_of(ranks, [&](const Rank& rank) {
+    return rank.place.gpus.count() == ranks.front().place.gpus.count();
+  });
+  for (const Rank& rank : ranks) {
     const NodeFacts& facts = state.find(rank.place.node)->facts;
-    places.push_back({facts.name, facts.address, facts.zone, facts.leaf});
+    places.push_back({facts.name, facts.address, facts.zone, facts.leaf,
+                      are_alike ? 0 : rank.place.gpus.count()});
   }
   return found->second = std::move(places);
 }
@@ -78,13 +92,15 @@ LaunchRank launch_order(const ClusterState& state, const Job& job, int index,
   order.gpus = rank.place.gpus;
   order.exclusive = attempt.exclusive;
   order.cpus = spec.cpus_per_node;
-  if (order.cpus == 0 && !attempt.exclusive && node.facts.gpus > 0) {
-    order.cpus = std::max(1, node.facts.cpus * rank.place.gpus.count() / node.facts.gpus);
-  }
   order.memory_bytes = spec.memory_per_node_bytes;
+  const int gpus = rank.place.gpus.count();
+  const HostAmounts amounts = host_amounts(node.facts, host_use(node.facts, gpus, host_ask(spec)));
+  // The agent knows a share's proportion of the memory; without GPUs there is none to go by.
+  if (order.cpus == 0 && !attempt.exclusive) order.cpus = std::max(1, amounts.cpus);
+  if (order.memory_bytes == 0 && !spec.asks_gpus()) order.memory_bytes = amounts.memory_bytes;
   order.ranks = places.of(state, job);
   order.master_port = attempt.master_port;
-  order.suspend_signal = spec.suspend.signal;
+  if (spec.suspend.has_signal()) order.suspend_signal = spec.suspend.signal;
   order.suspend_exit_code = spec.suspend.exit_code;
   order.watchdog = spec.watchdog;
   if (job.checkpoint) order.checkpoint = job.checkpoint->path;
@@ -120,7 +136,7 @@ std::vector<OrderBody> reconcile(const ClusterState& state, const Knobs& knobs, 
     seen.insert(key);
     auto it = session.ranks.find(key);
     const RankStatus* status = it == session.ranks.end() ? nullptr : &it->second;
-    if (auto body = wanted_for(state, job, occupant.rank, status, turn.now, places))
+    if (auto body = wanted_for(state, job, occupant.rank, status, turn, places))
       add(key, std::move(*body));
   }
   for (const auto& [key, status] : session.ranks) {

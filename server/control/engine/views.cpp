@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "server/model/lemon_score.h"
+#include "server/plan/capacity.h"
 
 namespace hai {
 namespace {
@@ -116,10 +117,19 @@ std::vector<NodeCheck> all_checks(const Node& node, const SoftFacts& soft) {
 
 }  // namespace
 
+namespace {
+
+HostAmounts host_free(const Node& node) {
+  return host_amounts(node.facts, positive(host_left(Capacity::slot_of(node))));
+}
+
+}  // namespace
+
 NodeView view_node(const Node& node, const SoftFacts& soft) {
   NodeView view{.node = node};
   for (const Occupant& occupant : node.occupants) view.jobs.push_back(occupant.job.value);
   if (node.takes_jobs()) view.gpus_free = node.free_gpus().count();
+  view.host_free = host_free(node);
   view.health = health_of(node);
   const LemonScore lemon = lemon_score(node.health, soft.now, soft.lemon_person_max);
   view.lemon_score = lemon.score;
@@ -139,6 +149,14 @@ ClusterView view_cluster(const ClusterState& state, const std::string& name) {
     if (node.removed_at) continue;
     int used = node.used_gpus().count();
     int held = without(node.held_gpus(), node.used_gpus()).count();
+    const HostAmounts host_used = host_amounts(node.facts, node.used_host());
+    const HostAmounts host_unused = host_free(node);
+    view.cpus.total += node.facts.cpus;
+    view.cpus.used += host_used.cpus;
+    view.cpus.free += host_unused.cpus;
+    view.memory_bytes.total += node.facts.memory_bytes;
+    view.memory_bytes.used += host_used.memory_bytes;
+    view.memory_bytes.free += host_unused.memory_bytes;
     view.gpus_total += node.facts.gpus;
     view.gpus_used += used;
     view.gpus_held += held;

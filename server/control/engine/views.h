@@ -49,8 +49,9 @@ struct JobView {
 struct NodeView {
   Node node;
   std::vector<int64_t> jobs;
-  int gpus_free = 0;   // of an open node that is up; held ones are not free
-  std::string health;  // "ok" while no check says otherwise
+  int gpus_free = 0;      // of an open node that is up; held ones are not free
+  HostAmounts host_free;  // what jobs can be given of CPUs and memory, likewise
+  std::string health;     // "ok" while no check says otherwise
   int lemon_score = 0;
   std::string lemon_text;
   // Also those that are well, if asked for and known; sorted by name and subject.
@@ -66,6 +67,14 @@ struct ClusterView {
   int gpus_free = 0;
   int gpus_held = 0;      // promised to a job whose victims are leaving
   int gpus_unusable = 0;  // free GPUs of nodes that are not up and open
+  // CPUs and bytes of memory.
+  struct Amount {
+    int64_t total = 0;
+    int64_t used = 0;  // given to jobs
+    int64_t free = 0;  // what jobs can be given on nodes that are up and open
+  };
+  Amount cpus;
+  Amount memory_bytes;
   std::map<std::string, int> nodes_by_liveness;
   std::map<std::string, int> nodes_by_scheduling;
   std::map<std::string, int64_t> jobs_by_state;  // jobs in memory

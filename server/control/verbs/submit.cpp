@@ -9,7 +9,7 @@
 #include <ranges>
 #include <set>
 
-#include "common/whole_number.h"
+#include "server/control/verbs/dependencies.h"
 #include "server/control/verbs/submit.h"
 #include "server/plan/eligible.h"
 #include "server/plan/ledger.h"
@@ -38,7 +38,7 @@ Status check_group(const ClusterState& state, const JobSpec& spec) {
   for (const auto& [size, count] : census.sizes_of(spec.group)) {
     const auto& [zone, gpus] = size;
     gpu_counts.insert(gpus);
-    if (gpus == 0 || spec.gpus_per_node > gpus) continue;
+    if (spec.asks_gpus() && (gpus == 0 || spec.gpus_per_node > gpus)) continue;
     fitting += count;
     nodes_by_zone[zone] += count;
   }
@@ -51,7 +51,7 @@ Status check_group(const ClusterState& state, const JobSpec& spec) {
   if (!spec.zone.empty() && !nodes_by_zone.contains(spec.zone)) {
     return invalid_argument("resource.group: group {} has no zone '{}'", spec.group, spec.zone);
   }
-  if (spec.gpus_per_node != 0 && spec.gpus_per_node != 1 && spec.gpus_per_node != 2 &&
+  if (spec.gpus_per_node > 0 && spec.gpus_per_node != 1 && spec.gpus_per_node != 2 &&
       spec.gpus_per_node != 4 && !gpu_counts.contains(spec.gpus_per_node)) {
     return invalid_argument(
         "resource.gpus_per_node: must be 1, 2, 4 (a share) or {} (the whole node) in group {}, is "
@@ -66,14 +66,14 @@ Status check_group(const ClusterState& state, const JobSpec& spec) {
     return invalid_argument(
         "resource.node_count: {} asked, but {}{} has {} nodes{}{}", spec.node_count, spec.group,
         spec.zone.empty() ? "" : "#" + spec.zone, most,
-        spec.gpus_per_node == 0 ? "" : fmt::format(" with at least {} GPUs", spec.gpus_per_node),
+        spec.gpus_per_node > 0 ? fmt::format(" with at least {} GPUs", spec.gpus_per_node) : "",
         together);
   }
   return ok();
 }
 
-// Of CPUs and memory: what no node of the group has. A node that does not know its own counts for
-// any amount.
+// Of CPUs and memory: what no node of the group has, or not as many nodes as the job wants. A node
+// that does not know its own counts for any amount.
 Status check_sizes(const ClusterState& state, const JobSpec& spec) {
   const auto [most_cpus, most_memory] = state.node_census().largest_of(spec.group, spec.zone);
   if (spec.cpus_per_node > most_cpus) {
@@ -86,10 +86,21 @@ Status check_sizes(const ClusterState& state, const JobSpec& spec) {
         "resource.memory_per_node: {:.1f} GiB asked, but no node of {} has more than {:.1f} GiB",
         gib(spec.memory_per_node_bytes), spec.group, gib(most_memory));
   }
-  return ok();
+  if (spec.cpus_per_node == 0 && spec.memory_per_node_bytes == 0) return ok();
+  const int enough = state.node_census().nodes_with(spec.group, spec.zone, spec.cpus_per_node,
+                                                    spec.memory_per_node_bytes, spec.node_count);
+  if (enough >= spec.node_count) return ok();
+  return invalid_argument(
+      "resource.node_count: {} asked, but only {} node{} of {} ha{} the CPUs and memory asked for",
+      spec.node_count, enough, enough == 1 ? "" : "s", spec.group, enough == 1 ? "s" : "ve");
 }
 
 }  // namespace
+
+Status check_room(const ClusterState& state, const JobSpec& spec) {
+  RETURN_IF_ERROR(check_group(state, spec));
+  return check_sizes(state, spec);
+}
 
 Status check_quota(const ClusterState& state, const User& user, const JobSpec& spec,
                    Priority priority) {
@@ -107,24 +118,6 @@ Status check_quota(const ClusterState& state, const User& user, const JobSpec& s
 }
 
 namespace {
-
-Result<std::vector<JobId>> resolve_dependencies(const ClusterState& state, const std::string& user,
-                                                const JobSpec& spec) {
-  std::vector<JobId> unmet;
-  for (const std::string& text : spec.depends_on) {
-    const std::optional<int64_t> id = whole_number(text);
-    const Job* job = id ? state.find(JobId{*id}) : state.find_unfinished(user, text);
-    if (job == nullptr)
-      return not_found("options.depends_on: no unfinished or recent job {}", text);
-    if (job->state == JobState::failed || job->state == JobState::stopped) {
-      return failed_precondition("options.depends_on: job {} has {}", job->id.value,
-                                 to_string(job->state));
-    }
-    if (!job->is_terminal() && std::ranges::find(unmet, job->id) == unmet.end())
-      unmet.push_back(job->id);
-  }
-  return unmet;
-}
 
 // Only the submitter's: the ranks get no others (server/api/launch_secrets.h).
 Status check_secrets(const ClusterState& state, const std::string& user, const JobSpec& spec) {
@@ -147,7 +140,8 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
       return CommandReply{*known, job != nullptr ? job->spec->name : spec.name, "submitted before"};
     }
   }
-  if (const Job* same = state.find_unfinished(actor.user, spec.name)) {
+  const Job* same = state.find_unfinished(actor.user, spec.name);
+  if (same != nullptr && !is_singleton(spec)) {
     return already_exists(
         "name: {} is the name of your unfinished job {}; take another or stop that one", spec.name,
         same->id.value);
@@ -160,16 +154,16 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
     return resource_exhausted("{} has {} unfinished jobs, as many as allowed", actor.user,
                               state.unfinished_count(actor.user));
   }
-  RETURN_IF_ERROR(check_group(state, spec));
-  RETURN_IF_ERROR(check_sizes(state, spec));
+  RETURN_IF_ERROR(check_room(state, spec));
   RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec, spec.priority));
   RETURN_IF_ERROR(check_secrets(state, actor.user, spec));
-  Result<std::vector<JobId>> dependencies = resolve_dependencies(state, actor.user, spec);
+  Result<std::vector<Dependency>> dependencies =
+      resolve_dependencies(state, actor.user, spec, command.history);
   if (!dependencies.is_ok()) return dependencies.status();
   JobId id{state.last_job().value + 1};
   decision.emit(JobSubmitted{id, actor.user, command.request_id,
-                             std::make_shared<const JobSpec>(spec),
-                             std::move(dependencies).value()});
+                             std::make_shared<const JobSpec>(spec), std::move(dependencies).value(),
+                             command.rerun_of});
   return CommandReply{id, spec.name, "queued"};
 }
 

@@ -108,6 +108,35 @@ TEST(Environment, TorchPerGpuNumbersProcesses) {
   EXPECT_EQ(value(env, "CUDA_VISIBLE_DEVICES"), "0,1,2,3");
 }
 
+// A whole node has 8 GPUs here and 4 there: each number from 0 to 15 is given once.
+TEST(Environment, RanksOfUnequalNodesShareNoNumber) {
+  const std::vector<int> gpus = {8, 4, 4};
+  std::vector<RankPlace> places;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    places.push_back({.node = "node-" + std::to_string(i + 1), .gpus = gpus[i]});
+  }
+  std::vector<int> numbers;
+  for (int rank = 0; rank < 3; ++rank) {
+    LaunchRank order = gang_of_two();
+    order.env_style = EnvStyle::slurm;
+    order.launch = LaunchMode::per_gpu;
+    order.ranks = RankPlaces(places);
+    order.key.rank = rank;
+    order.gpus = GpuSet::first(gpus[static_cast<size_t>(rank)]);
+    for (int process = 0; process < process_count(order); ++process) {
+      const Environment env = build_environment(order, kPaths, process);
+      numbers.push_back(std::stoi(value(env, "RANK")));
+      EXPECT_EQ(value(env, "WORLD_SIZE"), "16");
+      EXPECT_EQ(value(env, "SLURM_PROCID"), value(env, "RANK"));
+      EXPECT_EQ(value(env, "SLURM_TASKS_PER_NODE"), "8,4(x2)");
+      EXPECT_EQ(value(env, "SLURM_NTASKS_PER_NODE"), "(unset)");
+      EXPECT_EQ(value(env, "LOCAL_WORLD_SIZE"), std::to_string(order.gpus.count()));
+    }
+  }
+  ASSERT_EQ(numbers.size(), 16U);
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(numbers[static_cast<size_t>(i)], i);
+}
+
 TEST(Environment, HaiPerGpuKeepsNodeNumbers) {
   LaunchRank order = gang_of_two();
   order.launch = LaunchMode::per_gpu;

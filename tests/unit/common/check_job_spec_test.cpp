@@ -149,8 +149,18 @@ TEST(CheckJobSpec, RefusesEachBadField) {
       {"resource.group", [](JobSpec& s) { s.zone = "a b"; }},
       {"resource.node_count", [](JobSpec& s) { s.node_count = 0; }},
       {"resource.node_count", [](JobSpec& s) { s.node_count = 100'001; }},
-      {"resource.gpus_per_node", [](JobSpec& s) { s.gpus_per_node = -1; }},
+      {"resource.gpus_per_node", [](JobSpec& s) { s.gpus_per_node = -2; }},
       {"resource.gpus_per_node", [](JobSpec& s) { s.gpus_per_node = 65; }},
+      {"options.launch",
+       [](JobSpec& s) {
+         s.gpus_per_node = kNoGpus;
+         s.launch = LaunchMode::per_gpu;
+       }},
+      {"options.suspend.grace",
+       [](JobSpec& s) {
+         s.gpus_per_node = kNoGpus;
+         s.suspend.grace = 61s;
+       }},
       {"resource.cpus_per_node", [](JobSpec& s) { s.cpus_per_node = -1; }},
       {"resource.memory_per_node", [](JobSpec& s) { s.memory_per_node_bytes = -1; }},
       {"options.core_size", [](JobSpec& s) { s.program.core_size = -2; }},

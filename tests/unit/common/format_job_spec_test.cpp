@@ -84,14 +84,15 @@ TEST(FormatJobSpec, EverythingComesBack) {
     if (rng.chance(0.5)) spec.secrets["KEY"] = "no.1";
     spec.zone = rng.chance(0.5) ? "" : "A";
     spec.node_count = static_cast<int>(rng.between(1, 100'000));
-    spec.gpus_per_node = static_cast<int>(rng.between(0, 64));
+    spec.gpus_per_node = static_cast<int>(rng.between(kNoGpus, 64));
+    const bool asks_gpus = spec.asks_gpus();
     spec.cpus_per_node = static_cast<int>(rng.between(0, 200));
     spec.memory_per_node_bytes = rng.between(0, int64_t{1} << 50);
     spec.image = rng.chance(0.5) ? "" : "a/b:c@d";
-    spec.launch = rng.chance(0.5) ? LaunchMode::per_gpu : LaunchMode::per_node;
+    spec.launch = asks_gpus && rng.chance(0.5) ? LaunchMode::per_gpu : LaunchMode::per_node;
     spec.env_style = rng.chance(0.5) ? EnvStyle::torch : EnvStyle::slurm;
-    spec.suspend = {Duration(rng.between(0, 3'600'000'000)), rng.chance(0.5) ? "" : "SIGUSR1",
-                    static_cast<int>(rng.between(1, 255))};
+    spec.suspend = {Duration(rng.between(0, asks_gpus ? 3'600'000'000 : 60'000'000)),
+                    rng.chance(0.5) ? "" : "SIGUSR1", static_cast<int>(rng.between(1, 255))};
     spec.checkpoint_period = Duration(rng.between(1'000'000, 3'600'000'000));
     spec.restart = {rng.chance(0.5), static_cast<int>(rng.between(0, 1000))};
     spec.timeout = Duration(rng.between(0, 1'000'000'000'000));

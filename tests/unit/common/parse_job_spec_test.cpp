@@ -33,6 +33,12 @@ std::vector<std::string> errors_with(const std::string& line) {
   return errors_of(std::string(kSmallest) + line + "\n");
 }
 
+TEST(ParseJobSpec, AJobMayDoWithoutGpus) {
+  const JobSpec spec = parsed(std::string(kSmallest) + "resource: {gpus_per_node: none}\n");
+  EXPECT_EQ(spec.gpus_per_node, kNoGpus);
+  EXPECT_FALSE(spec.asks_gpus());
+}
+
 TEST(ParseJobSpec, ReadsEveryField) {
   JobSpec expected;
   expected.name = "llm-7b";
@@ -155,7 +161,7 @@ options:
   launch: per_rank
   tags: [a, _b]
   depends_on: [{x: y}]
-services: []
+services: [jupyter]
 )"),
       ElementsAre(
           "line 1: version: must be 2, is 3", "line 1: name: is missing",
@@ -181,6 +187,21 @@ services: []
           "line 21: services: not supported here: start what you need from the entrypoint"));
 }
 
+TEST(ParseJobSpec, TakesHaisNamesAndWhatAsksForNothing) {
+  JobSpec spec;
+  std::vector<SpecError> errors;
+  const std::string head = "version: 2\nname: j\nspec: {workspace: /w, entrypoint: e}\n";
+  EXPECT_TRUE(parse_job_spec(head +
+                                 "services: []\noptions:\n  watchdog_time: 600\n"
+                                 "  override_node_resource: {cpu: 12, memory: 64Gi}\n"
+                                 "  sidecar: []\n  py_venv: \"\"\n  profile: {}\n  mount_code: 0\n",
+                             &spec, &errors));
+  EXPECT_EQ(spec.watchdog, Duration(600s));
+  EXPECT_EQ(spec.cpus_per_node, 12);
+  EXPECT_EQ(spec.memory_per_node_bytes, int64_t{64} << 30);
+  EXPECT_FALSE(parse_job_spec(head + "options: {sidecar: [proxy]}\n", &spec, &errors));
+}
+
 TEST(ParseJobSpec, RefusesEachBadValue) {
   const struct {
     const char* line;
@@ -199,6 +220,9 @@ TEST(ParseJobSpec, RefusesEachBadValue) {
       {"resource: {node_count: 100001}",
        "line 4: resource.node_count: must be 1..100000, is 100001"},
       {"resource: {gpus_per_node: 65}", "line 4: resource.gpus_per_node: must be 0..64, is 65"},
+      {"resource: {gpus_per_node: -1}", "line 4: resource.gpus_per_node: must be 0..64, is -1"},
+      {"resource: {gpus_per_node: some}",
+       "line 4: resource.gpus_per_node: must be a whole number, is 'some'"},
       {"resource: {memory_per_node: -1}",
        "line 4: resource.memory_per_node: size '-1': write it like 64Gi, 500M or 4096"},
       {"resource: {memory_per_node: 2000Ti}",
@@ -227,9 +251,11 @@ TEST(ParseJobSpec, RefusesEachBadValue) {
       {"options: {begin_at: 2026-11-20}",
        "line 4: options.begin_at: time '2026-11-20': write it like 2026-11-20T08:00:00Z"},
       {"options: {depends_on: j}",
-       "line 4: options.depends_on[0]: the job cannot depend on itself"},
-      {"options: {watchdog_time: 5}",
-       "line 4: options.watchdog_time: not supported here: use options.watchdog, e.g. 30m"},
+       "line 4: options.depends_on[0]: the job cannot depend on itself; to wait for earlier ones "
+       "of "
+       "its name, say singleton"},
+      {"options: {watchdog_time: soon}",
+       "line 4: options.watchdog_time: must be a whole number, is 'soon'"},
       {"options: {suspend: {grce: 5s}}",
        "line 4: options.suspend.grce: unknown key, did you mean grace?"},
       {"---\nname: k", "line 4: a second document starts here, only one is allowed"},

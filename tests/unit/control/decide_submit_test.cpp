@@ -91,6 +91,21 @@ TEST(Submit, RefusesCpusAndMemoryThatNoNodeHas) {
   in_zone_a.spec.zone = "A";
   EXPECT_EQ(c.decide(in_zone_a).status().code(), Code::invalid_argument);
   EXPECT_TRUE(c.decide(asks(64, 512)).is_ok());
+  SubmitJob on_two = asks(0, 100);
+  on_two.spec.name = "k";
+  on_two.spec.node_count = 2;
+  EXPECT_EQ(c.decide(on_two).status(),
+            invalid_argument("resource.node_count: 2 asked, but only 1 node of training has the "
+                             "CPUs and memory asked for"));
+}
+
+TEST(Submit, TakesJobsWithoutGpusOnNodesWithoutAny) {
+  Cluster c = cluster(nodes(2, gpus(0)));
+  EXPECT_TRUE(c.decide(SubmitJob{job("a").gpus(kNoGpus).nodes(2).spec(), ""}).is_ok());
+  EXPECT_EQ(c.decide(SubmitJob{job("b").gpus(kNoGpus).nodes(3).spec(), ""}).status(),
+            invalid_argument("resource.node_count: 3 asked, but training has 2 nodes"));
+  EXPECT_EQ(c.decide(SubmitJob{job("c").spec(), ""}).status().code(), Code::invalid_argument)
+      << "no node has a GPU";
 }
 
 TEST(Submit, RefusesAnUnknownGroup) {
@@ -182,7 +197,7 @@ TEST(Submit, ResolvesDependenciesByNameAndId) {
   Result<CommandReply> reply =
       submit(c, job("j").depends_on("a").depends_on("2").depends_on("1").depends_on("3"));
   ASSERT_TRUE(reply.is_ok()) << reply.status().message();
-  EXPECT_EQ(c.job(reply.value().job).unmet_dependencies, (std::vector<JobId>{a, b}));
+  EXPECT_EQ(c.job(reply.value().job).unmet_dependencies, (std::vector<Dependency>{{a}, {b}}));
 }
 
 TEST(Submit, RefusesDependenciesThatCanNeverBeMet) {
@@ -191,6 +206,57 @@ TEST(Submit, RefusesDependenciesThatCanNeverBeMet) {
   expect_refused(c, job("j").depends_on("nothing"), Code::not_found, "nothing");
   expect_refused(c, job("j").depends_on("77"), Code::not_found, "77");
   expect_refused(c, job("j").depends_on("1"), Code::failed_precondition, "job 1 has failed");
+  c.finish(c.submit(job("done")));
+  expect_refused(c, job("j").depends_on("afternotok:2"), Code::failed_precondition,
+                 "job 2 has succeeded, so that afternotok can never be met");
+  expect_refused(c, job("j").depends_on("later:1"), Code::invalid_argument, "must be afterok");
+  EXPECT_TRUE(submit(c, job("j").depends_on("afterany:1").depends_on("after:2")).is_ok());
+}
+
+TEST(Submit, RefusesToWaitForJobsOfOthersOrThatComeLater) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob").add_user("olga", {}, Role::operator_);
+  c.submit(job("hers"));
+  const JobBuilder waits = job("j").depends_on("1");
+  EXPECT_EQ(submit(c, waits, "bob").status().message(),
+            "options.depends_on: job 1 belongs to ann; a job can wait only for those of its own "
+            "user");
+  EXPECT_EQ(submit(c, waits, "olga").status().code(), Code::permission_denied);
+  EXPECT_EQ(submit(c, job("j").depends_on("hers"), "bob").status().code(), Code::not_found);
+  // Its own number, and so no circle either.
+  expect_refused(c, job("j").depends_on("2"), Code::not_found, "submitted before it");
+  expect_refused(c, job("j").depends_on("b"), Code::not_found, "submitted before it");
+}
+
+TEST(Submit, TakesTheFateOfForgottenJobsFromTheHistory) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const auto with = [&](const std::string& word, const EndedJob& ended) {
+    return c.decide(SubmitJob{job("j").depends_on(word).spec(), "", {ended}}).status();
+  };
+  for (int i = 0; i < 3; ++i) c.finish(c.submit(job("x")));
+  const_cast<ClusterState&>(c.state()).evict_finished(0);
+  const EndedJob good{JobId{1}, "ann", "old", JobState::succeeded};
+  const EndedJob bad{JobId{2}, "ann", "old", JobState::failed};
+  EXPECT_EQ(with("1", bad).message(),
+            "options.depends_on: job 1 has ended long ago, and what became of it is not known here "
+            "any more; leave it out");
+  EXPECT_EQ(with("2", bad).code(), Code::failed_precondition);
+  EXPECT_EQ(with("old", bad).code(), Code::failed_precondition);
+  EXPECT_EQ(with("1", {JobId{1}, "bob", "old", JobState::succeeded}).code(),
+            Code::permission_denied);
+  EXPECT_EQ(with("1", {JobId{1}, "ann", "old", JobState::running}).code(), Code::not_found)
+      << "a row that is older than what is known here";
+  EXPECT_TRUE(with("afternotok:old", bad).is_ok());
+  EXPECT_THAT(c.job(JobId{4}).unmet_dependencies, ::testing::IsEmpty());
+  c.finish(JobId{4});
+  EXPECT_TRUE(with("1", good).is_ok());
+}
+
+TEST(Submit, OnlySingletonsShareAName) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  EXPECT_TRUE(submit(c, job("n").depends_on("singleton")).is_ok());
+  EXPECT_TRUE(submit(c, job("n").depends_on("singleton")).is_ok());
+  expect_refused(c, job("n"), Code::already_exists, "job 1");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ export type AttemptState = (typeof attemptStateWords)[number];
 export const priorityWords = ['extreme_high', 'very_high', 'high', 'above_normal', 'normal', 'under_normal', 'below_normal', 'low', 'auto'] as const;
 export type Priority = (typeof priorityWords)[number];
 
-export const pendingCodeWords = ['held', 'begin_time', 'dependency', 'dependency_failed', 'user_inactive', 'quota', 'resources', 'preempting', 'starting', 'recovering', 'not_considered'] as const;
+export const pendingCodeWords = ['held', 'begin_time', 'backoff', 'dependency', 'dependency_failed', 'user_inactive', 'quota', 'resources', 'preempting', 'starting', 'recovering', 'not_considered'] as const;
 export type PendingCode = (typeof pendingCodeWords)[number];
 
 export const livenessWords = ['up', 'suspect', 'down'] as const;
@@ -87,6 +87,16 @@ export interface Cluster {
     reserved: number; // Unused, but promised to a job whose victims are leaving.
     draining: number; // Unused otherwise, on closed nodes that are up.
     broken: number; // Unused, on nodes that are not up.
+  };
+  cpus: {
+    total: number;
+    used: number; // given to jobs
+    free: number; // on nodes that take jobs
+  };
+  memory_bytes: {
+    total: number;
+    used: number;
+    free: number;
   };
   nodes: {
     liveness: Partial<Record<string, number>>;
@@ -163,7 +173,7 @@ export interface DryRunJobReply {
   spec: string; // the job file with its defaults written out
 }
 
-export interface Job {
+export interface EditJobReply {
   id: number;
   name: string;
   user: string;
@@ -172,7 +182,7 @@ export interface Job {
   state: JobState;
   held: boolean;
   node_count: number;
-  gpus_per_node: number; // 0 = the whole node
+  gpus_per_node: number; // 0 = the whole node, -1 = none
   submitted_at: Time;
   started_at: Time | null; // first start of the first attempt
   ended_at: Time | null;
@@ -195,6 +205,76 @@ export interface Job {
   parameters: string;
   run_seconds: number; // that its ended attempts ran
   running_at: Time | null; // since when the present attempt runs, too
+}
+
+export interface HistoryReport {
+  step_seconds: number;
+  at: Time[];
+  total_gpu_seconds: (number | null)[]; // Of all GPUs by what they did, in GPU-seconds of the minutes that were sampled.
+  used_gpu_seconds: (number | null)[];
+  free_gpu_seconds: (number | null)[];
+  reserved_gpu_seconds: (number | null)[];
+  draining_gpu_seconds: (number | null)[];
+  broken_gpu_seconds: (number | null)[];
+  submitted: number[];
+  succeeded: number[];
+  failed: number[];
+  stopped: number[];
+  preemptions: number[]; // attempts asked to make room for another job
+  faults: number[]; // requeues that were the cluster's fault
+  nodes_lost: number[]; // times that a node went down
+  checks_failed: number[];
+  ended_gpu_seconds: number[]; // that attempts which ended had
+  lost_gpu_seconds: number[]; // work that had to be done again
+  waits: number[]; // that ended
+  wait_p50_seconds: (number | null)[];
+  wait_p90_seconds: (number | null)[];
+  counted_to: Time | null; // of the last event that is in here
+  kept_from: Time | null; // the oldest hour there is
+}
+
+export interface Job {
+  id: number;
+  name: string;
+  user: string;
+  group: string;
+  priority: Priority;
+  state: JobState;
+  held: boolean;
+  node_count: number;
+  gpus_per_node: number; // 0 = the whole node, -1 = none
+  submitted_at: Time;
+  started_at: Time | null; // first start of the first attempt
+  ended_at: Time | null;
+  attempt: number; // latest, 0 = never placed
+  pending_reason: PendingReason | null;
+  exit_code: number | null;
+  nodes: string[]; // of the running attempt, by rank
+  suspend_count: number;
+  requeue_count: number;
+  lost_gpu_seconds: number;
+  attempt_state: AttemptState | null;
+  end_reason: string | null; // why it ended, for people
+  zone: string | null;
+  tags: string[];
+  checkpoint: Checkpoint | null; // the last one reported
+  progress_step: number | null;
+  whole_life_state: string | null;
+  workspace: string;
+  entrypoint: string;
+  parameters: string;
+  run_seconds: number; // that its ended attempts ran
+  running_at: Time | null; // since when the present attempt runs, too
+}
+
+export interface JobUsage {
+  ranks: RankUsage[]; // those that stand out first
+  rank_count: number;
+  attempt: number; // 0 = nothing is known
+  attempts: number[]; // of which something is known
+  at: Time[];
+  stragglers: Straggler[]; // of all ranks
+  step_seconds: number | null; // for one step, over the times above
 }
 
 export interface Knob {
@@ -292,7 +372,7 @@ export interface MoveJobReply {
   state: JobState;
   held: boolean;
   node_count: number;
-  gpus_per_node: number; // 0 = the whole node
+  gpus_per_node: number; // 0 = the whole node, -1 = none
   submitted_at: Time;
   started_at: Time | null; // first start of the first attempt
   ended_at: Time | null;
@@ -341,6 +421,8 @@ export interface Node {
   address: string;
   cpus: number;
   memory_bytes: number;
+  cpus_free: number; // What jobs can still be given of both, of an open node that is up.
+  memory_free_bytes: number;
   gpu_model: string;
   agent_version: string;
   gpu_utilization?: (number | null)[]; // Percent, by GPU: -1, in JSON null, where its driver does not say; none while its agent has no driver to ask.
@@ -367,6 +449,17 @@ export interface Progress {
   points: ProgressPoint[];
 }
 
+export interface Queue {
+  entries: QueueEntry[]; // by node group, in order; last what may not run
+  next_cursor: string | null;
+  total: number; // entries of all pages
+  blocks: QueueBlock[]; // at most 300, the largest ones by themselves
+  groups: QueueGroup[];
+  at: Time;
+  estimated_at: Time | null; // absent: the first look ahead is on its way
+  estimate_note: string;
+}
+
 export interface Quota {
   owner: string; // a user, a user group, or "public"
   group: string; // node group; "*" = every one
@@ -375,11 +468,25 @@ export interface Quota {
   nodes_used: number; // by the caller or, for an own row, the owner
 }
 
+export interface SearchLogReply {
+  lines: LogLine[];
+  unread: UnreadLog[]; // at most 100
+  bytes: number; // that this call looked through
+  logs_done: number; // of all ranks and attempts asked for; with all calls before
+  logs: number;
+  next_cursor: string | null;
+}
+
 export interface Secret {
   user: string;
   name: string;
   set_at: Time;
   version: number; // how often it was set
+}
+
+export interface SubmitJobReply {
+  job_id: number;
+  name: string;
 }
 
 export interface User {
@@ -519,6 +626,14 @@ export interface JoinToken {
   uses_left: number;
 }
 
+export interface LogLine {
+  attempt: number;
+  rank: number;
+  offset: number; // of the line, in the log of that rank
+  at: Time | null;
+  text: string; // without the time; of a long line what is around the first match
+}
+
 export interface NodeCheck {
   name: string;
   subject: string; // "gpu 3", "mlx5_0/1"; "" = the node
@@ -575,6 +690,58 @@ export interface ProgressPoint {
   step: number;
 }
 
+export interface QueueBlock {
+  kind: string; // running, leaving, held (for a job), closed
+  group: string;
+  nodes: number; // whole ones and shares
+  id: number | null; // 0 = several jobs, or none
+  name: string;
+  user: string;
+  jobs: number;
+  end_p50: Time | null; // When it is expected to be free; of closed nodes absent: nobody knows.
+  end_p90: Time | null;
+  from: Time | null; // Of nodes that will close: when.
+}
+
+export interface QueueEntry {
+  id: number;
+  name: string;
+  user: string;
+  group: string;
+  priority: Priority;
+  state: JobState;
+  held: boolean;
+  node_count: number;
+  gpus_per_node: number; // 0 = the whole node
+  pending_reason: PendingReason;
+  waiting_since: Time;
+  position: number | null; // In the queue of its node group, from 1; absent for a job that may not run (held, dependencies) or has nodes held for it.
+  ahead: QueueAhead | null;
+  feedback_class: number;
+  start_p50: Time | null;
+  start_p90: Time | null;
+  nodes_held: number; // while others leave them
+}
+
+export interface QueueGroup {
+  group: string;
+  nodes: number;
+  waiting: number; // jobs
+}
+
+export interface RankUsage {
+  rank: number;
+  node: string;
+  gpu_percent: (number | null)[]; // Mean of its GPUs, percent; -1, in JSON null, where their driver does not say.
+  step: (number | null)[]; // The step it last reported; -1, in JSON null, for a rank that reports none.
+}
+
+export interface Straggler {
+  rank: number;
+  node: string;
+  text: string; // by what, with the numbers
+}
+
 export interface Token {
   id: string; // names the token; it is not the secret
   user: string;
@@ -586,6 +753,12 @@ export interface Token {
   session: boolean; // of somebody who signed in
 }
 
+export interface UnreadLog {
+  attempt: number;
+  rank: number;
+  reason: string;
+}
+
 export interface IncidentNote {
   at: Time;
   text: string;
@@ -595,6 +768,13 @@ export interface NodeMeasure {
   name: string;
   unit: string;
   value: number;
+}
+
+export interface QueueAhead {
+  by_priority: number;
+  by_class: number;
+  by_usage: number;
+  by_age: number;
 }
 
 export interface RankInfo {

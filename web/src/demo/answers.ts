@@ -6,6 +6,8 @@ import type { World } from './world';
 // The demo world in the words of the REST API.
 export function clusterOf(world: World): Cluster {
   const gpus = { total: 0, used: 0, free: 0, draining: 0, broken: 0, reserved: 96 };
+  const cpus = { total: 0, used: 0, free: 0 };
+  const memory = { total: 0, used: 0, free: 0 };
   const liveness: Record<string, number> = {};
   const scheduling: Record<string, number> = {};
   for (const node of world.nodes) {
@@ -14,6 +16,12 @@ export function clusterOf(world: World): Cluster {
     if (node.liveness !== 'up') gpus.broken += node.gpus_free;
     else if (node.scheduling !== 'open') gpus.draining += node.gpus_free;
     else gpus.free += node.gpus_free;
+    const idle = node.gpus_free / node.gpus; // CPUs and memory come with the GPUs
+    for (const [sum, whole] of [[cpus, node.cpus], [memory, node.memory_bytes]] as const) {
+      sum.total += whole;
+      sum.used += Math.round(whole * (1 - idle));
+      if (node.liveness === 'up' && node.scheduling === 'open') sum.free += Math.round(whole * idle);
+    }
     liveness[node.liveness] = (liveness[node.liveness] ?? 0) + 1;
     scheduling[node.scheduling] = (scheduling[node.scheduling] ?? 0) + 1;
   }
@@ -22,7 +30,7 @@ export function clusterOf(world: World): Cluster {
   const jobs: Record<string, number> = {};
   for (const job of world.jobs.values()) jobs[job.state] = (jobs[job.state] ?? 0) + 1;
   return {
-    name: 'fire-flyer', version: 'demo', epoch: 3, leader: 'hai-1:7010', started_at: new Date(world.now - 86_400_000).toISOString(), gpus, nodes: { liveness, scheduling }, jobs, last_seq: world.lastSeq(),
+    name: 'fire-flyer', version: 'demo', epoch: 3, leader: 'hai-1:7010', started_at: new Date(world.now - 86_400_000).toISOString(), gpus, cpus, memory_bytes: memory, nodes: { liveness, scheduling }, jobs, last_seq: world.lastSeq(),
     running: runningSums(world), waiting: waitingSums(world), counted_at: world.time(),
   };
 }

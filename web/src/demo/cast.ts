@@ -47,6 +47,8 @@ export function makeNodes(random: Random): Node[] {
       address: `10.${zone === 'A' ? 1 : 2}.${leaf}.${(i % nodesPerLeaf) + 10}`,
       cpus: 128,
       memory_bytes: 1024 ** 4,
+      cpus_free: 128,
+      memory_free_bytes: 1024 ** 4,
       gpu_model: 'A100-PCIe-40GB',
       agent_version: random.chance(0.02) ? '0.0.9' : '0.1.0',
     };

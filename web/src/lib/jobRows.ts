@@ -18,7 +18,7 @@ function keyOf(sort: SortKey): (job: Job) => number | string {
 }
 
 export function gpusOf(job: Job, gpusOfNode = 8): number {
-  return job.node_count * (job.gpus_per_node > 0 ? job.gpus_per_node : gpusOfNode);
+  return job.node_count * (job.gpus_per_node === 0 ? gpusOfNode : Math.max(0, job.gpus_per_node)); // -1 = none
 }
 
 // Filtered after sorting, so that typing into the filter sorts nothing again.

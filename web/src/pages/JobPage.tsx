@@ -1,12 +1,13 @@
-import { useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useAttempts, useJob, useJobEvents, useNode } from '../api/queries';
 import type { Job } from '../api/types';
 import { Badge } from '../components/Badge';
+import { CodeBoundary, part } from '../components/CodeBoundary';
 import { EventFeed } from '../components/EventFeed';
 import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
-import { Await } from '../components/states';
+import { Await, Loading } from '../components/states';
 import { Timeline } from '../components/Timeline';
 import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatTime, formatTimes, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
@@ -15,9 +16,11 @@ import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 import { Attempts, Ranks } from './job/Attempts';
 import { CheckpointCard } from './job/CheckpointCard';
-import { LogView } from './job/LogView';
 import { WhyCard } from './job/WhyCard';
 import { stateWord } from './jobs/columns';
+
+const UsageCard = part(() => import('./job/UsageCard'));
+const LogView = part(() => import('./job/log/LogView'));
 
 export default function JobPage({ id }: { id: string }) {
   const job = useJob(id);
@@ -41,8 +44,10 @@ function Loaded({ job }: { job: Job }) {
   const list = attempts.data ?? [];
   const shown = Number(query.get('attempt') ?? list[0]?.attempt ?? 0);
   const rank = Number(query.get('rank') ?? 0);
-  const pick = (attempt: number, nextRank: number): void =>
-    go(`/jobs/${id}?attempt=${attempt}&rank=${nextRank}`, { replace: true });
+  const line = query.get('at');
+  const at = line !== null && /^\d+$/.test(line) ? Number(line) : null;
+  const pick = (attempt: number, nextRank: number, nextAt?: number): void =>
+    go(`/jobs/${id}?attempt=${attempt}&rank=${nextRank}${nextAt === undefined ? '' : `&at=${nextAt}`}`, { replace: true });
   const isWaiting = job.state === 'queued' || job.state === 'suspended';
   return (
     <>
@@ -52,7 +57,18 @@ function Loaded({ job }: { job: Job }) {
           <Life job={job} attempts={list} events={events.data ?? []} />
           {isWaiting && <WhyCard job={job} />}
           {list.length > 0 && <Ranks attempt={list.find((each) => each.attempt === shown)} onLog={(next) => pick(shown, next)} />}
-          {list.length > 0 && <LogView job={id} attempts={list} attempt={shown} rank={rank} onPick={pick} />}
+          {list.length > 0 && (
+            <CodeBoundary>
+              <Suspense fallback={<Panel title="Ranks over time"><Loading /></Panel>}>
+                <UsageCard job={job} attempt={shown} attempts={list} />
+              </Suspense>
+            </CodeBoundary>
+          )}
+          {list.length > 0 && (
+            <Suspense fallback={<Loading height="34rem" />}>
+              <LogView job={id} attempts={list} attempt={shown} rank={rank} at={at} onPick={pick} />
+            </Suspense>
+          )}
         </div>
         <div className="stack">
           <CheckpointCard job={job} />
@@ -130,7 +146,7 @@ function Resources({ job }: { job: Job }) {
       <dl className="facts">
         <dt>nodes</dt>
         <dd>
-          {formatCount(job.node_count)} × {job.gpus_per_node === 0 ? 'whole' : `${job.gpus_per_node} GPUs`}
+          {formatCount(job.node_count)} × {job.gpus_per_node < 0 ? 'no GPUs' : job.gpus_per_node === 0 ? 'whole' : `${job.gpus_per_node} GPUs`}
         </dd>
         <dt>program</dt>
         <dd className="mono">

@@ -95,7 +95,13 @@ TEST(SlurmMapping, Gpus) {
   EXPECT_THAT(error_of({"-G5", "-N2"}), HasSubstr("--gpus: 5 GPUs do not divide by 2 nodes"));
   EXPECT_THAT(error_of({"--gres=gpu:4", "--gpus-per-node=2"}), HasSubstr("another option says 4"));
   EXPECT_THAT(error_of({"--gres=craynetwork:1"}), HasSubstr("write gpu:N"));
-  EXPECT_THAT(error_of({"--gres=gpu:0"}), HasSubstr("--gres: 'gpu:0': write gpu:N"));
+  for (const char* none : {"--gres=none", "--gres=gpu:0", "--gpus-per-node=0", "--gpus=0"}) {
+    EXPECT_EQ(spec_of({none}).gpus_per_node, kNoGpus) << none;
+  }
+  EXPECT_THAT(error_of({"--gres=gpu:-1"}), HasSubstr("write gpu:N or none"));
+  EXPECT_THAT(error_of({"--gres=none", "--gpus-per-node=2"}),
+              HasSubstr("another option says none"));
+  EXPECT_THAT(error_of({"--gres=gpu:2", "--gpus-per-node=0"}), HasSubstr("another option says 2"));
   EXPECT_THAT(error_of({"--gpus-per-node=65"}), HasSubstr("must be 1..64"));
 }
 
@@ -103,6 +109,8 @@ TEST(SlurmMapping, CpusAndMemory) {
   EXPECT_EQ(spec_of({"-c6", "--gres=gpu:2", "--ntasks-per-node=2"}).cpus_per_node, 12);
   EXPECT_EQ(spec_of({"-c6"}).cpus_per_node, 0);  // a whole node has them all
   EXPECT_EQ(mapped({"-c6"}).value().plan.cpus_per_task, 6);
+  EXPECT_EQ(spec_of({"-c6", "--gres=none", "--ntasks-per-node=2"}).cpus_per_node, 12);
+  EXPECT_EQ(spec_of({"--gres=none", "--ntasks-per-node=3"}).cpus_per_node, 3) << "one to a task";
   EXPECT_EQ(spec_of({"--cpus-per-gpu=3", "--gres=gpu:2"}).cpus_per_node, 6);
   EXPECT_EQ(spec_of({"--mem=64G"}).memory_per_node_bytes, int64_t{64} << 30);
   EXPECT_EQ(spec_of({"--mem=1500"}).memory_per_node_bytes, int64_t{1500} << 20);
@@ -134,12 +142,28 @@ TEST(SlurmMapping, PlaceTimesAndPriority) {
   EXPECT_EQ(spec_of({"--begin=now"}).begin_at, std::nullopt);
   EXPECT_THAT(error_of({"--qos=debug"}), HasSubstr("--qos: unknown priority 'debug'"));
   EXPECT_THAT(error_of({"--nice=-5"}), HasSubstr("--nice: ask for a higher priority with --qos"));
-  EXPECT_THAT(error_of({"-d", "afterany:12"}), HasSubstr("only afterok:ID"));
-  EXPECT_THAT(error_of({"-d", "afterok:12?afterok:13"}), HasSubstr("only afterok:ID"));
-  EXPECT_THAT(error_of({"-d", "afterok:"}), HasSubstr("only afterok:ID"));
   EXPECT_THAT(error_of({"-p", "a,b"}), HasSubstr("--partition: 'a,b': name one node group"));
   EXPECT_THAT(error_of({"-p", "a b"}), HasSubstr("resource.group"));
   EXPECT_THAT(error_of({"-t", "soon"}), HasSubstr("--time: time limit 'soon'"));
+}
+
+TEST(SlurmMapping, Dependencies) {
+  EXPECT_THAT(
+      spec_of({"-d", "afterok:1:2,afterany:3,afternotok:4,after:5:prep,singleton"}).depends_on,
+      ElementsAre("1", "2", "afterany:3", "afternotok:4", "after:5", "after:prep", "singleton"));
+  const std::pair<const char*, const char*> kRefused[] = {
+      {"afterok:12?afterok:13", "with ? any of them would do"},
+      {"afterok:", "name or id"},
+      {"afterok", "name jobs after it"},
+      {"after:7+5", "+MINUTES"},
+      {"afterok:7_3", "no arrays"},
+      {"aftercorr:7", "no arrays"},
+      {"afterburstbuffer:7", "burst buffers"},
+      {"expand:7", "do not grow"},
+      {"whenever:7", "afterok, afterany, afternotok, after or singleton"}};
+  for (const auto& [words, why] : kRefused) {
+    EXPECT_THAT(error_of({std::string("--dependency=") + words}), HasSubstr(why)) << words;
+  }
 }
 
 TEST(SlurmMapping, SignalIsTheNoticeToSave) {
@@ -148,6 +172,10 @@ TEST(SlurmMapping, SignalIsTheNoticeToSave) {
   EXPECT_EQ(job.spec.suspend.grace, Duration(120s));
   EXPECT_TRUE(job.plan.signal_script);
   EXPECT_EQ(job.plan.signal, 10);
+  EXPECT_EQ(job.plan.signal_seconds, 120);
+  EXPECT_EQ(job.plan.time_limit_seconds, 0);
+  EXPECT_EQ(mapped({"--signal=USR1", "-t", "5"}).value().plan.time_limit_seconds, 300);
+  EXPECT_EQ(mapped({"--signal=USR1"}).value().plan.signal_seconds, 60);
   EXPECT_FALSE(mapped({"--signal=USR2"}).value().plan.signal_script);
   EXPECT_EQ(spec_of({"--signal=USR2"}).suspend.grace, Duration(60s));
   EXPECT_THAT(error_of({"--signal=NOPE"}), HasSubstr("--signal: "));
@@ -167,6 +195,25 @@ TEST(SlurmMapping, Export) {
   EXPECT_THAT(error_of({"--export=ALL,a b=1"}), HasSubstr("--export: 'a b' is no name"));
 }
 
+TEST(SlurmMapping, FunctionsOfTheShellTravelApart) {
+  const auto functions = [](const std::string& text) { return parse_functions(text).value(); };
+  const MappedJob job = mapped({}).value();
+  EXPECT_FALSE(job.spec.environments.contains("BASH_FUNC_ml%%"));
+  EXPECT_EQ(functions(job.functions_text), (EnvironmentMap{{"BASH_FUNC_ml%%", "() {"}}));
+  EXPECT_EQ(mapped({"--export=NONE"}).value().functions_text, "");
+  EXPECT_EQ(mapped({"--export=PATH"}).value().functions_text, "");
+  // Only what is a function: a program that reads such a name runs its value.
+  EnvironmentMap odd = {{"BASH_FUNC_a%%", "rm -r x"}, {"BASH_FUNC_b()", "() { :; }"}};
+  EXPECT_EQ(take_functions(odd), (EnvironmentMap{{"BASH_FUNC_b()", "() { :; }"}}));
+  // More than fits is said.
+  std::vector<std::string> warnings;
+  const std::string much = format_functions(
+      {{"BASH_FUNC_a%%", "() {"}, {"BASH_FUNC_b%%", std::string(70'000, 'x')}}, warnings);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("the shell function BASH_FUNC_b%% does not travel")));
+  EXPECT_EQ(functions(much).size(), 1u);
+  EXPECT_FALSE(parse_functions("[1]").is_ok());
+}
+
 TEST(SlurmMapping, AnEnvironmentMayBeTooLarge) {
   Surroundings full = here();
   for (int i = 0; i < 6; ++i) full.environment[fmt::format("V{}", i)] = std::string(60'000, 'x');
@@ -183,6 +230,7 @@ TEST(SlurmMapping, PlanTravelsUnchanged) {
   ASSERT_TRUE(back.is_ok()) << back.status().message();
   plan.arguments = {"\xef\xbf\xbd"};  // JSON holds no other bytes than UTF-8
   EXPECT_EQ(back.value(), plan);
+  EXPECT_EQ(parse_plan(R"({"tasks":2})").value().signal_seconds, 60);  // of an older sbatch
   EXPECT_FALSE(parse_plan("{}").is_ok());
   EXPECT_FALSE(parse_plan("").is_ok());
 }

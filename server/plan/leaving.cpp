@@ -1,0 +1,54 @@
+#include "server/plan/leaving.h"
+
+#include <algorithm>
+
+namespace hai {
+namespace {
+
+bool is_going(const ClusterState& state, const Job& holder, JobId id) {
+  const std::vector<JobId>& victims = holder.reservation->victims;
+  if (std::ranges::find(victims, id) == victims.end()) return false;
+  const Attempt& attempt = *state.find(id)->attempt;
+  return attempt.end || attempt.state == AttemptState::suspending;
+}
+
+// Of one node.
+std::set<JobId> waits_for_on(const ClusterState& state, const Job& holder,
+                             const RankPlacement& place) {
+  const Node& node = *state.find(place.node);
+  std::set<JobId> jobs;
+  bool has_others = false;
+  for (const Occupant& occupant : node.occupants) {
+    if ((occupant.gpus & place.gpus).is_empty()) {
+      has_others = true;
+    } else {
+      jobs.insert(occupant.job);
+    }
+  }
+  if (!has_others || node.has_host_now(place.gpus, host_ask(*holder.spec))) return jobs;
+  for (const Occupant& occupant : node.occupants) {
+    if (is_going(state, holder, occupant.job)) jobs.insert(occupant.job);
+  }
+  return jobs;
+}
+
+}  // namespace
+
+std::set<JobId> waits_for(const ClusterState& state, const Job& holder) {
+  std::set<JobId> jobs;
+  for (const RankPlacement& place : holder.reservation->placement) {
+    jobs.merge(waits_for_on(state, holder, place));
+  }
+  return jobs;
+}
+
+const Node* node_too_small(const ClusterState& state, const Job& holder) {
+  for (const RankPlacement& place : holder.reservation->placement) {
+    const Node& node = *state.find(place.node);
+    if (node.has_host_now(place.gpus, host_ask(*holder.spec))) continue;
+    if (waits_for_on(state, holder, place).empty()) return &node;
+  }
+  return nullptr;
+}
+
+}  // namespace hai

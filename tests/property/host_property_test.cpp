@@ -1,0 +1,75 @@
+// CPUs and memory in random clusters: never given twice, and jobs without GPUs in nobody's way.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/model/invariants.h"
+#include "tests/property/host_checks.h"
+#include "tests/property/random_plan_world.h"
+
+namespace hai::test {
+namespace {
+
+constexpr uint64_t kHostSeeds = 120;
+
+RandomWorldOptions host_options(uint64_t seed) { return {.turns = seed % 2 == 0, .host = true}; }
+
+TEST(HostInAnyWorld, IsNeverOvercommittedAtAnyStep) {
+  int steps = 0;
+  int without_gpus = 0;
+  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    RandomWorldOptions options = host_options(seed);
+    options.after_step = [&](Cluster& c) {
+      EXPECT_THAT(violated_invariants(c.state()), ::testing::IsEmpty());
+      ++steps;
+      for (JobId id : c.state().live()) without_gpus += !c.job(id).spec->asks_gpus();
+    };
+    random_cluster(seed, options);
+  }
+  EXPECT_GT(steps, 1'000);
+  EXPECT_GT(without_gpus, 200) << "the random clusters must hold such jobs";
+}
+
+// What was held for a job is there when its victims have left: machines do not change here.
+TEST(HostInAnyWorld, IsKeptForWhomItIsHeld) {
+  int reserves = 0;
+  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    RandomWorldOptions options = host_options(seed);
+    options.after_step = [&](Cluster& c) {
+      const Plan plan = c.plan();
+      reserves += static_cast<int>(plan.reserves.size());
+      for (const DropItem& item : plan.drops) {
+        EXPECT_EQ(item.reason.find("has not the CPUs"), std::string::npos) << item.reason;
+      }
+    };
+    random_cluster(seed, options);
+  }
+  EXPECT_GT(reserves, 40);
+}
+
+TEST(JobsWithoutGpus, ChangeNothingOfTheOthersPlanWhileTheyWait) {
+  int seen = 0;
+  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    RandomWorldOptions options = host_options(seed);
+    options.after_step = [&](Cluster& c) { seen += expect_waiting_ones_change_nothing(c); };
+    random_cluster(seed, options);
+  }
+  EXPECT_GT(seen, 200);
+}
+
+TEST(JobsWithoutGpus, DelayNobodyByRunning) {
+  int seen = 0;
+  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    RandomWorldOptions options = host_options(seed);
+    options.after_step = [&](Cluster& c) { seen += expect_first_is_not_delayed(c); };
+    random_cluster(seed, options);
+  }
+  EXPECT_GT(seen, 60);
+}
+
+}  // namespace
+}  // namespace hai::test
