@@ -21,13 +21,18 @@ namespace hai::cli {
 #define HAI_CLIENT_CALLS(CALL)                                                           \
   CALL(submit_job, SubmitJob, SubmitJobRequest, SubmitJobReply)                          \
   CALL(get_job, GetJob, GetJobRequest, Job)                                              \
+  CALL(get_job_spec, GetJobSpec, GetJobSpecRequest, GetJobSpecReply)                     \
   CALL(list_jobs, ListJobs, ListJobsRequest, ListJobsReply)                              \
   CALL(list_attempts, ListAttempts, ListAttemptsRequest, ListAttemptsReply)              \
   CALL(control_job, ControlJob, ControlJobRequest, ControlJobReply)                      \
   CALL(set_job_priority, SetJobPriority, SetJobPriorityRequest, Job)                     \
   CALL(move_job, MoveJob, MoveJobRequest, MoveJobReply)                                  \
+  CALL(edit_job, EditJob, EditJobRequest, EditJobReply)                                  \
+  CALL(rerun_job, RerunJob, RerunJobRequest, SubmitJobReply)                             \
   CALL(what_if, WhatIf, WhatIfRequest, WhatIfReply)                                      \
+  CALL(get_queue, GetQueue, GetQueueRequest, Queue)                                      \
   CALL(why_job, WhyJob, WhyJobRequest, WhyJobReply)                                      \
+  CALL(search_log, SearchLog, SearchLogRequest, SearchLogReply)                          \
   CALL(list_events, ListEvents, ListEventsRequest, ListEventsReply)                      \
   CALL(close_incident, CloseIncident, CloseIncidentRequest, CloseIncidentReply)          \
   CALL(list_incidents, ListIncidents, ListIncidentsRequest, ListIncidentsReply)          \

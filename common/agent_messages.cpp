@@ -37,6 +37,8 @@ std::string_view to_string(ExitCause cause) {
       return "fenced";
     case ExitCause::launch_failed:
       return "launch_failed";
+    case ExitCause::left:
+      return "left";
     case ExitCause::lost:
       return "lost";
   }

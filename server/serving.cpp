@@ -16,19 +16,23 @@
 #include "server/api/enrollment.h"
 #include "server/api/event_feed.h"
 #include "server/api/failure_limit.h"
+#include "server/api/hour_counting.h"
 #include "server/api/identity_board.h"
 #include "server/api/launch_secrets.h"
 #include "server/api/log_router.h"
+#include "server/api/log_search.h"
 #include "server/api/munge_reader.h"
 #include "server/api/observatory.h"
 #include "server/api/oidc_sign_in.h"
 #include "server/api/open_streams.h"
 #include "server/api/operations.h"
 #include "server/api/queries.h"
+#include "server/api/queue_board.h"
 #include "server/api/request_meter.h"
 #include "server/api/sign_in.h"
 #include "server/api/standing_board.h"
 #include "server/api/stored_logs.h"
+#include "server/api/unix_directory.h"
 #include "server/auth/token.h"
 #include "server/http/event_hub.h"
 #include "server/http/event_stream.h"
@@ -52,6 +56,8 @@ struct ConnectionShares {
   size_t grpc = 0;
 };
 
+const std::set<std::string, std::less<>> kHealthPaths = {"/livez", "/metrics", "/readyz",
+                                                         "/version"};
 constexpr Duration kTokenLook = 500ms;
 constexpr Duration kTokenNote = 1min;
 
@@ -66,7 +72,8 @@ ConnectionShares connection_shares(long open_files) {
 
 struct Serving::Impl {
   Impl(Loop& used_loop, Store& store, History* history, SampleStore* samples, AuditLog* audit_log,
-       AuditBacklog audit_backlog, const ServerConfig& used_config, ServingSecrets used_secrets)
+       AuditBacklog audit_backlog, HourStore* hour_store, const ServerConfig& used_config,
+       ServingSecrets used_secrets)
       : loop(used_loop),
         config(used_config),
         secrets(std::move(used_secrets)),
@@ -76,14 +83,18 @@ struct Serving::Impl {
                              .admin_token_hash = secrets.admin_token_hash,
                              .public_quota_nodes = config.default_quota_nodes},
                    config.cluster),
-        actions(controller, {.visibility = config.visibility, .sealer = sealer()}),
+        actions(controller,
+                {.visibility = config.visibility, .history = history, .sealer = sealer()}),
         queries(controller, history, feed, config.visibility),
         advisor(loop, controller, queries, feed, history),
+        queue(loop, controller, queries, advisor.estimates()),
         observatory(loop, controller, samples),
+        hours(loop, controller, hour_store, config.history_keep),
         stored_logs(config.log_store.path.empty()
                         ? nullptr
                         : std::make_unique<StoredLogs>(loop, config.log_store)),
         logs(loop, gateway, stored_logs.get()),
+        searches(loop, queries, logs),
         oidc(config.oidc.issuer.empty()
                  ? nullptr
                  : std::make_unique<OidcSignIn>(loop, config.oidc, secrets.oidc_client_secret)),
@@ -103,7 +114,7 @@ struct Serving::Impl {
                     .cluster = config.cluster,
                     .life = config.node_certificate_life}),
         operations({loop, queries, actions, advisor, observatory, enrollment, config.grpc_address,
-                    sign_in, accounts}),
+                    sign_in, accounts, queue, hours, searches}),
         api_service({loop, board, callers, operations, queries, logs, admission, calls, streams,
                      audit, *known, failures}),
         routes({.loop = loop,
@@ -214,8 +225,11 @@ struct Serving::Impl {
   DecodeMunge decode_munge() {
     if (!config.munge_socket) return nullptr;
     munge = std::make_unique<MungeReader>(loop, *config.munge_socket);
-    return [this](std::string credential, Done<std::string> done) {
-      munge->read(std::move(credential), std::move(done));
+    return [this](std::string credential, const Done<std::string>& done) {
+      munge->read(std::move(credential), [this, done](const Result<std::string>& user) {
+        if (!user.is_ok()) return done(user);
+        directory.look_up(user.value(), config.munge_creates_users, [done, user] { done(user); });
+      });
     };
   }
 
@@ -350,6 +364,7 @@ struct Serving::Impl {
         },
         config.tls);
     if (!http_started.is_ok()) return http_started.status();
+    RETURN_IF_ERROR(listen_for_health());
     Result<std::unique_ptr<GrpcServer>> grpc_started =
         GrpcServer::start(config.grpc_address, {&agent_service, &api_service},
                           {.limits = {.connections = {.all = shares.grpc - shares.grpc / 8,
@@ -366,6 +381,21 @@ struct Serving::Impl {
     return ok();
   }
 
+  // Whoever floods the other ports is not in the way here: few connections, a thread of its own.
+  Status listen_for_health() {
+    if (config.health_address.empty()) return ok();
+    Result<std::unique_ptr<HttpServer>> started = HttpServer::start(
+        config.health_address, {.connections = 64, .body_bytes = 0, .read_timeout = 5s},
+        [this](const HttpRequest& request, HttpRespond respond) {
+          if (kHealthPaths.contains(request.path))
+            return routes.handle(request, std::move(respond));
+          respond(problem(not_found("only /livez, /readyz, /metrics and /version are here")));
+        });
+    if (!started.is_ok()) return started.status();
+    health = std::move(started).value();
+    return ok();
+  }
+
   // nullopt: another server leads, and knows them.
   std::optional<std::set<StoredLogs::AttemptKey>> live_attempts() const {
     if (!controller.is_leading()) return std::nullopt;
@@ -379,10 +409,12 @@ struct Serving::Impl {
   // Leadership goes first, so that a standby takes over while calls still end here.
   void stop(std::function<void()> stopped) {
     loop.cancel(token_timer);
+    directory.stop();
     controller.stop([this, stopped = std::move(stopped)] {
       gateway.close_all(unavailable("the server stops"));
       grpc->stop(loop, [this, stopped] {
         http.reset();
+        health.reset();
         // What the ended calls have posted runs before the parts it uses go.
         loop.post([this, stopped] { audit.stop(stopped); });
       });
@@ -413,11 +445,15 @@ struct Serving::Impl {
   Controller controller;
   Actions actions;
   AccountChanges accounts{controller};
+  UnixDirectory directory{loop, controller, accounts, config.unix_groups};
   Queries queries;
   Advisor advisor;
+  QueueBoard queue;
   Observatory observatory;
+  HourCounting hours;
   const std::unique_ptr<StoredLogs> stored_logs;  // nullptr = logs are on their nodes only
   LogRouter logs;
+  LogSearches searches;
   const std::unique_ptr<OidcSignIn> oidc;  // nullptr = no identity provider
   SignInDesk sign_in;
   AgentService agent_service;
@@ -429,14 +465,15 @@ struct Serving::Impl {
   WebFiles web;
   HttpRoutes routes;
   std::unique_ptr<GrpcServer> grpc;
-  std::unique_ptr<HttpServer> http;  // first to go: its thread uses all above
+  std::unique_ptr<HttpServer> health;  // nullptr = it has no port of its own
+  std::unique_ptr<HttpServer> http;    // these two go first: their threads use all above
 };
 
 Serving::Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
                  const ServerConfig& config, ServingSecrets secrets, AuditLog* audit,
-                 AuditBacklog audit_backlog)
+                 AuditBacklog audit_backlog, HourStore* hours)
     : impl_(std::make_unique<Impl>(loop, store, history, samples, audit, std::move(audit_backlog),
-                                   config, std::move(secrets))) {}
+                                   hours, config, std::move(secrets))) {}
 Serving::~Serving() = default;
 
 Status Serving::prepare() { return impl_->prepare(); }
@@ -445,6 +482,7 @@ void Serving::start() {
   impl_->controller.start();
   impl_->next_note = impl_->loop.now() + kTokenNote;
   impl_->look_at_tokens();
+  impl_->directory.start();
   if (impl_->stored_logs) {
     impl_->stored_logs->start([impl = impl_.get()] { return impl->live_attempts(); });
   }

@@ -93,6 +93,7 @@ void SimNode::run(const RankKey& key) {
   if (process == nullptr || process->status.phase == RankPhase::running) return;
   process->status.phase = RankPhase::running;
   process->status.started_at = loop_.wall_now();
+  process->status.uses_sdk = process->model.obeys;
   process->running_since = loop_.now();
   if (process->order.is_validation) {
     process->finish_timer =
@@ -176,10 +177,22 @@ void SimNode::arm_lease(const RankKey& key) {
   });
 }
 
-void SimNode::suspend(const RankKey& key, Duration grace) {
+void SimNode::suspend(const SuspendRank& order) {
+  const RankKey& key = order.key;
+  const Duration grace = order.grace;
   Process* process = find_live(key);
   if (process == nullptr || process->status.suspend_notified) return;
   process->status.suspend_notified = true;
+  if (process->was_told) return tell(process->status);
+  // Half of the programs that do not use the SDK catch the signal, or die of it.
+  const bool is_told = order.tell_by_signal && !process->status.uses_sdk &&
+                       process->status.phase == RankPhase::running && process->model.save < grace;
+  if (is_told && dice_.chance(Source::program, facts_.name, 0.5, rng_)) {
+    process->was_told = true;
+    process->leave_timer =
+        loop_.call_after(process->model.save, [this, key] { end(key, ExitCause::left, 143); });
+    return tell(process->status);
+  }
   bool saves_in_time = process->model.obeys && process->model.save < grace &&
                        process->status.phase == RankPhase::running;
   if (saves_in_time) {
@@ -200,7 +213,7 @@ void SimNode::resume(const RankKey& key) {
   Process* process = find_live(key);
   if (process == nullptr || !process->status.suspend_notified) return;
   process->status.suspend_notified = false;
-  loop_.cancel(std::exchange(process->leave_timer, 0));
+  if (!process->was_told) loop_.cancel(std::exchange(process->leave_timer, 0));
   tell(process->status);
 }
 

@@ -72,7 +72,7 @@ class SimNode {
   // The agent's side (through SimHost).
   std::vector<RankStatus> adopt();
   void launch(const LaunchRank& order, MonoTime lease_until);
-  void suspend(const RankKey& key, Duration grace);
+  void suspend(const SuspendRank& order);
   void resume(const RankKey& key);
   void kill(const RankKey& key);
   void forget(const RankKey& key);
@@ -90,6 +90,7 @@ class SimNode {
     TimerId finish_timer = 0;
     TimerId checkpoint_timer = 0;
     TimerId leave_timer = 0;  // saving, or grace
+    bool was_told = false;    // by a signal, which nobody can take back
     TimerId kill_timer = 0;
     TimerId lease_timer = 0;
   };
@@ -139,7 +140,7 @@ class SimHost final : public RankHost {
   void launch(const LaunchRank& order, MonoTime lease_until) override {
     node_.launch(order, lease_until);
   }
-  void suspend(const RankKey& key, Duration grace) override { node_.suspend(key, grace); }
+  void suspend(const SuspendRank& order) override { node_.suspend(order); }
   void resume(const RankKey& key) override { node_.resume(key); }
   void kill(const RankKey& key) override { node_.kill(key); }
   void forget(const RankKey& key) override { node_.forget(key); }

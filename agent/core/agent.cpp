@@ -102,7 +102,7 @@ void Agent::on(const SuspendRank& order) {
   auto it = ranks_.find(order.key);
   // Not here: it need not come any more, and says so.
   if (it == ranks_.end()) return refuse(order.key, ExitCause::killed, "");
-  if (it->second.phase != RankPhase::exited) host_.suspend(order.key, order.grace);
+  if (it->second.phase != RankPhase::exited) host_.suspend(order);
 }
 
 void Agent::on(const ContinueRank& order) {

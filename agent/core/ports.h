@@ -27,10 +27,10 @@ class RankHost {
   // launch_failed).
   virtual void launch(const LaunchRank& order, MonoTime lease_until) = 0;
 
-  // Shows the program the suspend request (flag for the SDK, `suspend_signal` otherwise), and kills
-  // the rank with cause `grace_over` if it still runs after `grace`. Repeating it keeps the first
-  // deadline.
-  virtual void suspend(const RankKey& key, Duration grace) = 0;
+  // Shows the program the suspend request (flag for the SDK; `suspend_signal`; or SIGTERM, if the
+  // order says so), and kills the rank with cause `grace_over` if it still runs after `grace`.
+  // Repeating it keeps the first deadline.
+  virtual void suspend(const SuspendRank& order) = 0;
   // Takes the request back, deadline included.
   virtual void resume(const RankKey& key) = 0;
   // SIGTERM, 5 s, SIGKILL to every process of the rank; cause `killed`. Repeating it does nothing.

@@ -43,8 +43,8 @@ void TimerRanks::launched(const RankKey& key, std::optional<Duration> length, in
 }
 
 // A program that saves in no time.
-void TimerRanks::suspend(const RankKey& key, Duration) {
-  end_after(key, Duration(0), ExitCause::go_suspend, 0);
+void TimerRanks::suspend(const SuspendRank& order) {
+  end_after(order.key, Duration(0), ExitCause::go_suspend, 0);
 }
 
 void TimerRanks::kill(const RankKey& key) {

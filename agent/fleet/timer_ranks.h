@@ -27,7 +27,7 @@ class TimerRanks final : public RankHost, public LogSource {
 
   std::vector<RankStatus> adopt() override { return {}; }
   void launch(const LaunchRank& order, MonoTime lease_until) override;
-  void suspend(const RankKey& key, Duration grace) override;
+  void suspend(const SuspendRank& order) override;
   void resume(const RankKey&) override {}
   void kill(const RankKey& key) override;
   void forget(const RankKey& key) override;

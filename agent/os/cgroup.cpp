@@ -13,6 +13,7 @@
 
 #include "agent/os/device_filter.h"
 #include "agent/os/files.h"
+#include "common/whole_number.h"
 
 namespace hai {
 
@@ -261,6 +262,21 @@ int64_t memory_kills(const std::vector<std::string>& directories) {
     }
   }
   return kills;
+}
+
+int64_t memory_limit(const std::vector<std::string>& directories) {
+  constexpr int64_t kUnlimitedFrom = int64_t{1} << 60;  // v1 says so with a number near 2^63
+  for (const std::string& directory : directories) {
+    for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {  // v2, v1
+      const Result<std::string> text = read_file(directory + file, 4096);
+      if (!text.is_ok()) continue;
+      std::string_view number = text.value();
+      number = number.substr(0, number.find('\n'));  // "max" is no number
+      const int64_t bytes = whole_number(number).value_or(0);
+      if (bytes > 0 && bytes < kUnlimitedFrom) return bytes;
+    }
+  }
+  return 0;
 }
 
 void remove_cgroups(const std::vector<std::string>& directories) {

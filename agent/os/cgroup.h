@@ -71,6 +71,8 @@ void kill_cgroups(const std::vector<std::string>& directories);  // SIGKILL to e
 std::vector<pid_t> cgroup_processes(const std::vector<std::string>& directories);
 // How often the kernel killed a process of the group because its memory was used up.
 int64_t memory_kills(const std::vector<std::string>& directories);
+// How much memory its processes may use together; 0 = no limit that is known.
+int64_t memory_limit(const std::vector<std::string>& directories);
 void remove_cgroups(const std::vector<std::string>& directories);  // only if empty of processes
 // Moves a process with its threads into each. failed_precondition if one is no group of a mounted
 // hierarchy; not_found if one, or the process, is gone: it may be in the first ones then.

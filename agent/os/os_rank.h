@@ -26,6 +26,7 @@ struct OsRankHost::Rank {
   std::string evidence;  // a sentence
   Wish wish = Wish::none;
   MonoTime suspend_deadline{};  // boot time
+  bool tell_by_signal = false;  // with the suspend request
 
   bool is_exited() const { return status.phase == RankPhase::exited; }
 };

@@ -261,19 +261,21 @@ void OsRankHost::say_what_shall_be(Rank& rank) {
   }
   if (rank.wish == Rank::Wish::suspended) {
     const Duration left = std::max(Duration(0), rank.suspend_deadline - boot_now());
-    rank.link->send(fmt::format(R"({{"op":"suspend","grace_us":{}}})", left.count()));
+    rank.link->send(fmt::format(R"({{"op":"suspend","grace_us":{},"tell_by_signal":{}}})",
+                                left.count(), rank.tell_by_signal));
   }
   if (rank.wish == Rank::Wish::goes_on) rank.link->send(R"({"op":"continue"})");
   if (rank.kill_wished) rank.link->send(R"({"op":"kill"})");
 }
 
-void OsRankHost::suspend(const RankKey& key, Duration grace) {
-  const auto found = ranks_.find(key);
+void OsRankHost::suspend(const SuspendRank& order) {
+  const auto found = ranks_.find(order.key);
   if (found == ranks_.end() || found->second->is_exited()) return;
   Rank& rank = *found->second;
   if (rank.wish == Rank::Wish::suspended) return;
   rank.wish = Rank::Wish::suspended;
-  rank.suspend_deadline = boot_now() + grace;
+  rank.suspend_deadline = boot_now() + order.grace;
+  rank.tell_by_signal = order.tell_by_signal;
   say_what_shall_be(rank);
 }
 

@@ -67,7 +67,7 @@ class OsRankHost final : public RankHost {
 
   std::vector<RankStatus> adopt() override;
   void launch(const LaunchRank& order, MonoTime lease_until) override;
-  void suspend(const RankKey& key, Duration grace) override;
+  void suspend(const SuspendRank& order) override;
   void resume(const RankKey& key) override;
   void kill(const RankKey& key) override;
   void kill_with_evidence(const RankKey& key) override;

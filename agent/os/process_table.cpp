@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kStartTimeField = 22;  // see proc(5)
 constexpr size_t kStatBytesMax = 4096;
+constexpr size_t kStatusBytesMax = 16 << 10;
 constexpr size_t kEnvironmentBytesMax =
     8 << 20;  // The kernel's own limit for arguments and environment is 6 MiB.
 
@@ -105,6 +106,22 @@ std::vector<pid_t> descendants_of(pid_t root) {
     children.erase(first, last);  // Also ends the walk should a snapshot ever hold a cycle.
   }
   return found;
+}
+
+SignalDisposition signal_disposition(pid_t pid, int signal) {
+  const Result<std::string> status =
+      read_file("/proc/" + std::to_string(pid) + "/status", kStatusBytesMax);
+  if (!status.is_ok()) return SignalDisposition::dies;
+  const auto is_set = [&](std::string_view mask) {
+    const size_t at = status.value().find(mask);
+    if (at == std::string::npos) return false;
+    uint64_t bits = 0;
+    const char* text = status.value().data() + at + mask.size();
+    std::from_chars(text, status.value().data() + status.value().size(), bits, 16);
+    return ((bits >> (signal - 1)) & 1) != 0;
+  };
+  if (is_set("\nSigCgt:\t")) return SignalDisposition::catches;
+  return is_set("\nSigIgn:\t") ? SignalDisposition::ignores : SignalDisposition::dies;
 }
 
 std::vector<pid_t> processes_with_environment(std::string_view entry) {

@@ -17,6 +17,10 @@ std::vector<pid_t> descendants_of(pid_t root);
 // Processes whose initial environment has exactly this "NAME=value".
 std::vector<pid_t> processes_with_environment(std::string_view entry);
 
+// What a process does about a signal; `catches` also for one whose handler was set by its runtime.
+enum class SignalDisposition { dies, catches, ignores };
+SignalDisposition signal_disposition(pid_t pid, int signal);
+
 bool is_process_alive(pid_t pid);
 
 // When the process began, in clock ticks since boot: tells it from a later one with its pid. 0 if

@@ -22,9 +22,9 @@ RankPhase phase_from_json(const Json& json) {
 }
 
 ExitCause cause_from_json(const Json& json) {
-  return enum_from_json(
-      json, {ExitCause::none, ExitCause::program, ExitCause::go_suspend, ExitCause::grace_over,
-             ExitCause::killed, ExitCause::fenced, ExitCause::launch_failed, ExitCause::lost});
+  return enum_from_json(json, {ExitCause::none, ExitCause::program, ExitCause::go_suspend,
+                               ExitCause::grace_over, ExitCause::killed, ExitCause::fenced,
+                               ExitCause::launch_failed, ExitCause::lost, ExitCause::left});
 }
 
 UnixTime time_from_json(const Json& json) { return unix_micros(json.get<int64_t>()); }
@@ -43,6 +43,7 @@ RankStatus parse_status(const Json& json) {
                 .rank = json.at("rank").get<int>()};
   status.phase = phase_from_json(json.at("phase"));
   status.suspend_notified = json.at("suspend_notified").get<bool>();
+  status.uses_sdk = json.value("uses_sdk", false);  // an older shim does not say
   status.cause = cause_from_json(json.at("cause"));
   status.exit_code = json.at("exit_code").get<int>();
   status.message = json.at("message").get<std::string>();
@@ -63,6 +64,7 @@ Json make_json(const RankStatus& status) {
                {"rank", status.key.rank},
                {"phase", to_string(status.phase)},
                {"suspend_notified", status.suspend_notified},
+               {"uses_sdk", status.uses_sdk},
                {"cause", to_string(status.cause)},
                {"exit_code", status.exit_code},
                {"message", status.message},

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/status.h"
+#include "common/text_check.h"
 
 namespace hai {
 
@@ -11,6 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr size_t kOpBytesShown = 64;
 constexpr Duration kGraceMax = 24h * 365;  // keeps sums with it far from overflow
 
 Result<int64_t> get_number(const Json& request, const char* name) {
@@ -28,7 +30,10 @@ Status handle(const Json& request, ControlPort& port) {
   if (op == "suspend") {
     const Result<int64_t> grace = get_number(request, "grace_us");
     if (!grace.is_ok()) return grace.status();
-    port.suspend(Duration(std::clamp<int64_t>(grace.value(), 0, kGraceMax.count())));
+    // An older agent does not say, and its server expects no signal.
+    const auto tell = request.find("tell_by_signal");
+    port.suspend(Duration(std::clamp<int64_t>(grace.value(), 0, kGraceMax.count())),
+                 tell != request.end() && *tell == true);
     return ok();
   }
   if (op == "lease") {
@@ -51,7 +56,7 @@ Status handle(const Json& request, ControlPort& port) {
     port.kill();
     return ok();
   }
-  return unimplemented("unknown op {}", op);
+  return unimplemented("unknown op {}", printable(op.substr(0, kOpBytesShown)));
 }
 
 }  // namespace

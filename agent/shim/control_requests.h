@@ -1,5 +1,6 @@
 #pragma once
-// What the agent asks of a shim, one line of JSON each: {"op":"suspend","grace_us":N},
+// What the agent asks of a shim, one line of JSON each: {"op":"suspend","grace_us":N,
+// "tell_by_signal":true},
 // {"op":"continue"}, {"op":"kill"},
 // {"op":"lease","until_boottime_us":N}, {"op":"note","text":"…"}. All but the last may be repeated.
 // The answer is {"ok":true} or
@@ -15,7 +16,7 @@ namespace hai {
 class ControlPort {
  public:
   virtual ~ControlPort() = default;
-  virtual void suspend(Duration grace) = 0;
+  virtual void suspend(Duration grace, bool tell_by_signal) = 0;
   virtual void go_on() = 0;
   virtual void kill() = 0;
   virtual void extend_lease(MonoTime until) = 0;

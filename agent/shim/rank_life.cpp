@@ -19,6 +19,8 @@ LifeOrders RankLife::suspend(Duration grace, MonoTime now) {
   return {.signal_program = stage_ == Stage::running};
 }
 
+void RankLife::was_told() { told_until_ = suspend_deadline_; }
+
 void RankLife::go_on() {
   if (stage_ == Stage::running) suspend_deadline_.reset();
 }
@@ -51,11 +53,19 @@ LifeOrders RankLife::program_exited(int exit_code, bool is_last, MonoTime now) {
   // A process forked just when SIGTERM was sent has not got it: the tree is told once more.
   if (stage_ == Stage::terminating) return {.terminate_tree = is_last};
   if (stage_ != Stage::running) return {};
-  if (exit_code != 0 && !is_last) return end(ExitCause::program, "", kKillPatience, now);
+  const bool leaves = is_told(now);
+  if (exit_code != 0 && !is_last && !leaves) {
+    return end(ExitCause::program, "", kKillPatience, now);
+  }
   if (!is_last) return {};
-  set_cause(ExitCause::program, "");
   stage_ = Stage::leftovers;
   stage_deadline_ = now + kLeftoverPatience;
+  if (leaves) {
+    set_cause(ExitCause::left, "");
+    stage_deadline_ = std::max(stage_deadline_, *told_until_);
+  } else {
+    set_cause(ExitCause::program, "");
+  }
   return {};
 }
 

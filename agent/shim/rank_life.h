@@ -36,6 +36,10 @@ class RankLife {
   explicit RankLife(MonoTime lease_until) : lease_until_(lease_until) {}
 
   LifeOrders suspend(Duration grace, MonoTime now);
+  // The programs got a signal that asks them to save and end: until the deadline whatever ends,
+  // ends because of it, and what a wrapper leaves behind has as long. To be called while the
+  // request is there; taking the request back does not take the signal back.
+  void was_told();
   void go_on();
   // The rank shall end: SIGTERM, after `patience` SIGKILL.
   LifeOrders end(ExitCause cause, std::string message, Duration patience, MonoTime now);
@@ -57,11 +61,13 @@ class RankLife {
  private:
   enum class Stage { running, leftovers, terminating, killing };
   LifeOrders kill_again(MonoTime now);
+  bool is_told(MonoTime now) const { return told_until_ && now <= *told_until_; }
   void set_cause(ExitCause cause, std::string message);
 
   Stage stage_ = Stage::running;
   MonoTime lease_until_;
   std::optional<MonoTime> suspend_deadline_;
+  std::optional<MonoTime> told_until_;
   MonoTime stage_deadline_{};  // of every stage but running
   Duration kill_interval_{0};
   ExitCause cause_ = ExitCause::none;

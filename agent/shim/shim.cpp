@@ -38,6 +38,17 @@ int exit_code_of(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+// `limit` in bytes, 0 = that of the machine.
+std::string out_of_memory_text(int64_t limit) {
+  constexpr double kGib = 1 << 30;
+  constexpr double kMib = 1 << 20;
+  const auto bytes = static_cast<double>(limit);
+  if (limit == 0) return "killed: out of memory (the machine had no more)";
+  return bytes >= kGib
+             ? fmt::format("killed: out of memory (cgroup limit {:.4g} GiB)", bytes / kGib)
+             : fmt::format("killed: out of memory (cgroup limit {:.4g} MiB)", bytes / kMib);
+}
+
 }  // namespace
 
 struct Shim::Program {
@@ -95,6 +106,7 @@ Status Shim::start(std::function<void()> done) {
 Status Shim::open_sockets() {
   const UserIdentity user = user_.is_ok() ? user_.value() : UserIdentity{};
   job_server_ = std::make_unique<LineServer>(context_, kJobLimits, [this](std::string_view line) {
+    note_sdk();
     return answer_job_request(line, *this);
   });
   control_server_ = std::make_unique<LineServer>(
@@ -254,7 +266,14 @@ void Shim::set_watchdog(Duration watchdog) {
   arm_timer();
 }
 
-void Shim::suspend(Duration grace) {
+void Shim::note_sdk() {
+  if (status_.uses_sdk) return;
+  status_.uses_sdk = true;
+  publish();
+}
+
+void Shim::suspend(Duration grace, bool tell_by_signal) {
+  tell_by_signal_ = tell_by_signal;
   carry_out(life_.suspend(grace, boot_now()));
   if (status_.suspend_notified) return;
   status_.suspend_notified = true;
@@ -289,10 +308,16 @@ void Shim::carry_out(LifeOrders orders) {
 void Shim::signal_programs() {
   // Before exec the signal would only kill it.
   signal_due_ = status_.phase == RankPhase::starting;
-  if (signal_due_ || launch_.suspend_signal == 0) return;
+  if (signal_due_) return;
+  if (launch_.suspend_signal == 0) return tell_programs();
   for (const auto& program : programs_) {
     if (!program->is_gone) ::kill(program->pid, launch_.suspend_signal);
   }
+}
+
+void Shim::tell_programs() {
+  if (!tell_by_signal_ || status_.uses_sdk) return;
+  if (tell_to_save(SIGTERM)) life_.was_told();
 }
 
 void Shim::time_passed() {
@@ -353,6 +378,7 @@ void Shim::finish() {
   // Before the groups are emptied: who logs in again and again would fill them as fast.
   if (const Status shut = shut_to_logins(directory_); !shut.is_ok())
     complain("still takes logins: " + shut.message());
+  memory_limit_ = memory_limit(launch_.cgroups);  // before the groups are removed
   cgroup_remover_.start([this, killed = memory_kills(launch_.cgroups)](
                             const std::vector<pid_t>& left) { report_end(killed, left); });
 }
@@ -377,8 +403,7 @@ void Shim::report_end(int64_t killed_for_memory, const std::vector<pid_t>& left)
   status_.exit_code = life_.exit_code();
   status_.message = life_.message();
   if (status_.message.empty() && killed_for_memory > 0) {
-    status_.message = fmt::format("the kernel killed {} of its processes: memory limit reached",
-                                  killed_for_memory);
+    status_.message = out_of_memory_text(memory_limit_);
   }
   if (!left.empty()) say_left_behind(left);
   status_.ended_at = system_now();

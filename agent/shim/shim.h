@@ -49,7 +49,7 @@ class Shim final : private JobPort, private ControlPort {
   void set_whole_life_state(std::string state) override;
   void set_watchdog(Duration watchdog) override;
 
-  void suspend(Duration grace) override;
+  void suspend(Duration grace, bool tell_by_signal) override;
   void go_on() override;
   void kill() override;
   void extend_lease(MonoTime until) override;
@@ -68,6 +68,8 @@ class Shim final : private JobPort, private ControlPort {
 
   void carry_out(LifeOrders orders);
   void signal_programs();
+  void tell_programs();
+  void note_sdk();
   void time_passed();
   bool is_watched() const;  // whether its silence would be told
   void arm_timer();
@@ -96,9 +98,11 @@ class Shim final : private JobPort, private ControlPort {
   std::unique_ptr<LineServer> control_server_;
   std::function<void()> done_;
   bool signal_due_ = false;              // the suspend signal waits for the programs to run
+  bool tell_by_signal_ = false;          // the suspend request, by SIGTERM
   std::optional<MonoTime> publish_due_;  // what the program says is gathered
   MonoTime words_at_{};                  // when its words went out last
   MonoTime last_activity_{};
+  int64_t memory_limit_ = 0;  // bytes; of the rank that has ended
   bool hang_suspected_ = false;
   bool is_finishing_ = false;
 };

@@ -10,6 +10,7 @@
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
+#include "cli/job_names.h"
 #include "cli/node_names.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -19,8 +20,11 @@
 namespace hai::cli {
 namespace {
 
+constexpr size_t kJobsAtOnce = 1'000;  // that the server takes
+
 struct ControlOptions {
   std::vector<std::string> names;
+  JobSelection which;
   std::string reason;
   bool yes = false;
   bool together = false;
@@ -98,15 +102,28 @@ int report(Session& session, const ControlVerb& verb, const Results& results, Ou
 }
 
 int control_jobs(Session& session, const ControlVerb& verb, const ControlOptions& options) {
+  JobSelection which = options.which;
+  which.words = options.names;
+  if (which.words.empty() && !which.has_filters()) {
+    return session.usage_error(
+        fmt::format("hai {} needs JOB, or --state, --tag or --group", verb.verb));
+  }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
-  v1::ControlJobRequest request;
-  request.mutable_jobs()->Assign(options.names.begin(), options.names.end());
-  request.set_action(static_cast<v1::JobAction>(verb.action));
-  request.set_reason(options.reason);
-  const Result<v1::ControlJobReply> reply = client.value()->control_job(request);
-  if (!reply.is_ok()) return session.fail(reply.status());
-  return report(session, verb, reply.value().results(), options.output, Fold::no);
+  const Result<std::vector<std::string>> jobs = find_selected(*client.value(), which);
+  if (!jobs.is_ok()) return session.fail(jobs.status());
+  v1::ControlJobReply all;
+  for (size_t begin = 0; begin < jobs.value().size(); begin += kJobsAtOnce) {
+    const size_t end = std::min(jobs.value().size(), begin + kJobsAtOnce);
+    v1::ControlJobRequest request;
+    for (size_t i = begin; i < end; ++i) request.add_jobs(jobs.value()[i]);
+    request.set_action(static_cast<v1::JobAction>(verb.action));
+    request.set_reason(options.reason);
+    const Result<v1::ControlJobReply> reply = client.value()->control_job(request);
+    if (!reply.is_ok()) return session.fail(reply.status());
+    all.MergeFrom(reply.value());
+  }
+  return report(session, verb, all.results(), options.output, Fold::no);
 }
 
 // Asks on a terminal; a script must have said --yes.
@@ -148,7 +165,7 @@ int control_nodes(Session& session, const ControlVerb& verb, const ControlOption
 CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& operand,
                    const std::string& operand_text, ControlOptions& options) {
   CLI::App* subcommand = app.add_subcommand(verb.verb, verb.description);
-  subcommand->add_option(operand, options.names, operand_text)->required();
+  subcommand->add_option(operand, options.names, operand_text);
   subcommand->add_option("--reason", options.reason, "shown to everybody who asks why");
   if (!verb.danger.empty()) subcommand->add_flag("-y,--yes", options.yes, "do not ask");
   if (!verb.together.empty()) subcommand->add_flag("--together", options.together, verb.together);
@@ -163,7 +180,16 @@ CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& op
 
 void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb) {
   const auto options = std::make_shared<ControlOptions>();
-  CLI::App* subcommand = add_verb(app, verb, "JOB", "ids or names", *options);
+  CLI::App* subcommand = add_verb(
+      app, verb, "JOB", "ids, names, ranges such as 17-20, patterns such as 'sweep-*'", *options);
+  subcommand
+      ->add_option("--state,-s", options->which.states, "your unfinished jobs in these states")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"queued", "running", "suspended"}));
+  subcommand->add_option("--tag", options->which.tags, "your unfinished jobs with this tag")
+      ->allow_extra_args(false);
+  subcommand->add_option("-g,--group", options->which.group,
+                         "your unfinished jobs for this node group");
   session.help[subcommand] = verb.help;
   subcommand->group("Jobs")->callback(
       [&session, verb, options] { session.exit_code = control_jobs(session, verb, *options); });
@@ -172,6 +198,7 @@ void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb) {
 void add_node_control(CLI::App& app, Session& session, const ControlVerb& verb) {
   const auto options = std::make_shared<ControlOptions>();
   CLI::App* subcommand = add_verb(app, verb, "NODE", "names or lists: node-[1-4,7]", *options);
+  subcommand->get_option("NODE")->required();
   session.help[subcommand] = verb.help;
   subcommand->group("Cluster")->callback(
       [&session, verb, options] { session.exit_code = control_nodes(session, verb, *options); });

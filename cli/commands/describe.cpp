@@ -20,6 +20,7 @@ constexpr int kEventsShown = 15;
 
 struct DescribeOptions {
   std::vector<std::string> words;
+  bool only_spec = false;
   OutputFormat output = OutputFormat::table;
 };
 
@@ -77,9 +78,23 @@ Result<Page> describe_one(Client& client, const Thing& thing, const Terminal& te
   return describe_incident(client, id.value(), terminal);
 }
 
+// A job file, to be submitted again as it is.
+int describe_spec(Session& session, const std::vector<Thing>& things) {
+  if (things.size() != 1 || (things[0].kind != "" && things[0].kind != "job")) {
+    return session.usage_error("describe --spec: of one job");
+  }
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  const Result<std::string> yaml = job_file_of(*client.value(), things[0].name);
+  if (!yaml.is_ok()) return session.fail(yaml.status());
+  print(yaml.value());
+  return kOk;
+}
+
 int describe(Session& session, const DescribeOptions& options) {
   const Result<std::vector<Thing>> things = things_of(options.words);
   if (!things.is_ok()) return session.usage_error(things.status().message());
+  if (options.only_spec) return describe_spec(session, things.value());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   int exit_code = kOk;
@@ -139,6 +154,7 @@ void add_describe(CLI::App& app, Session& session) {
                        ->group("Jobs");
   const auto options = std::make_shared<DescribeOptions>();
   verb->add_option("THING", options->words, "a job or node by its name; incident/4")->required();
+  verb->add_flag("--spec", options->only_spec, "only the job file, which can be submitted again");
   add_output_option(*verb, options->output);
   session.help[verb] = {
       .details =
@@ -148,6 +164,7 @@ void add_describe(CLI::App& app, Session& session) {
           "nodes. A name that is both is the job's: node/NAME is the node.",
       .examples = {{"hai describe train", "a job, by name or id"},
                    {"hai describe node/node-3", "a node; node-3 does as well"},
+                   {"hai describe train --spec > again.yaml", "to change it and hai run it"},
                    {"hai describe incident 4", ""}}};
   verb->callback([&session, options] { session.exit_code = describe(session, *options); });
 }

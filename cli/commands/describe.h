@@ -20,6 +20,9 @@ struct Page {
   std::shared_ptr<const Json> json;
 };
 
+// The job file that makes such a job again.
+Result<std::string> job_file_of(Client& client, const std::string& job);
+
 Result<Page> describe_job(Client& client, const std::string& job, const Terminal& terminal);
 Result<Page> describe_node(Client& client, const std::string& node, const Terminal& terminal);
 Result<Page> describe_incident(Client& client, int64_t incident, const Terminal& terminal);

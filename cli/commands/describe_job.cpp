@@ -109,6 +109,14 @@ Result<std::string> spec_yaml(const v1::Job& job) {
 
 }  // namespace
 
+Result<std::string> job_file_of(Client& client, const std::string& name) {
+  v1::GetJobSpecRequest request;
+  request.set_job(name);
+  const Result<v1::GetJobSpecReply> reply = client.get_job_spec(request);
+  RETURN_IF_ERROR(reply.status());
+  return reply.value().yaml();
+}
+
 Result<Page> describe_job(Client& client, const std::string& name, const Terminal& terminal) {
   v1::GetJobRequest request;
   request.set_job(name);

@@ -4,6 +4,7 @@
 
 #include "cli/slurm/map_resources.h"
 #include "cli/slurm/slurm_time.h"
+#include "common/dependency.h"
 #include "common/signal_name.h"
 #include "common/spec/check_job_spec.h"
 #include "common/whole_number.h"
@@ -35,30 +36,62 @@ Status set_priority(const ParsedWords& words, JobSpec& spec) {
   return ok();
 }
 
-// "afterok:12:13,afterok:14"
+std::vector<std::string> parts_of(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// What Slurm has and hai has not.
+std::string_view dependency_reason(std::string_view type) {
+  if (type == "aftercorr") {
+    return "aftercorr pairs the tasks of two arrays, and hai has no arrays; name the jobs one by "
+           "one with afterok";
+  }
+  if (type == "afterburstbuffer") return "hai has no burst buffers";
+  if (type == "expand") return "hai's jobs do not grow";
+  return "the condition must be afterok, afterany, afternotok, after or singleton";
+}
+
+// "afterok:12:13,afterany:14" or "singleton": all of them. With ? for the comma any of them would
+// do, which hai does not have.
 Status set_dependencies(const ParsedWords& words, JobSpec& spec) {
   const GivenOption* given = words.find("dependency");
   if (given == nullptr) return ok();
-  const Status bad = option_error(
-      *given, fmt::format("'{}': only afterok:ID[:ID...] is supported, lists of it with commas",
-                          given->value.substr(0, 64)));
-  std::string_view rest = given->value;
-  for (;;) {
-    const size_t comma = rest.find(',');
-    std::string_view item = rest.substr(0, comma);
-    if (!item.starts_with("afterok:")) return bad;
-    item.remove_prefix(8);
-    for (;;) {
-      const size_t colon = item.find(':');
-      const std::string_view id = item.substr(0, colon);
-      if (id.empty() || id.find_first_not_of("0123456789") != std::string_view::npos) return bad;
-      spec.depends_on.emplace_back(id);
-      if (colon == std::string_view::npos) break;
-      item.remove_prefix(colon + 1);
-    }
-    if (comma == std::string_view::npos) return ok();
-    rest.remove_prefix(comma + 1);
+  const auto refuse = [&](std::string_view why) {
+    return option_error(*given, fmt::format("'{}': {}", given->value.substr(0, 64), why));
+  };
+  if (given->value.find('?') != std::string::npos) {
+    return refuse("with ? any of them would do; hai waits for all of them, so write a comma");
   }
+  for (const std::string& item : parts_of(given->value, ',')) {
+    if (item == "singleton") {
+      spec.depends_on.push_back(item);
+      continue;
+    }
+    const size_t colon = item.find(':');
+    const std::string type = item.substr(0, colon);
+    const bool is_known =
+        type == "afterok" || type == "afterany" || type == "afternotok" || type == "after";
+    if (!is_known) return refuse(dependency_reason(type));
+    if (colon == std::string::npos) return refuse("name jobs after it: " + type + ":ID[:ID...]");
+    for (const std::string& id : parts_of(item.substr(colon + 1), ':')) {
+      if (id.find('+') != std::string::npos) {
+        return refuse("a time after the start (+MINUTES) is not supported; leave it out");
+      }
+      if (id.find('_') != std::string::npos && id.find_first_not_of("0123456789_*") == id.npos) {
+        return refuse("hai has no arrays, and so no tasks of one");
+      }
+      const Result<DependencyWord> word = parse_dependency(type + ":" + id);
+      if (!word.is_ok()) return refuse(word.status().message());
+      spec.depends_on.push_back(format_dependency(word.value()));
+    }
+  }
+  return ok();
 }
 
 Status set_times(const ParsedWords& words, UnixTime now, JobSpec& spec) {
@@ -91,11 +124,13 @@ Status set_signal(const ParsedWords& words, MappedJob& job) {
   job.plan.signal = signal.value();
   job.spec.suspend.signal = signal_name(signal.value());
   job.spec.suspend.grace = 60s;  // as in Slurm
+  job.plan.time_limit_seconds = job.spec.timeout / 1s;
   if (at != std::string_view::npos) {
     const GivenOption seconds = {given->option, std::string(text.substr(at + 1)), given->where};
     const Result<int> count = parse_count(seconds, 1, 3'600);
     RETURN_IF_ERROR(count.status());
     job.spec.suspend.grace = count.value() * Duration(1s);
+    job.plan.signal_seconds = count.value();
   }
   return ok();
 }
@@ -150,6 +185,8 @@ Status set_place(const ParsedWords& words, const Surroundings& here, MappedJob& 
   Result<EnvironmentMap> environment =
       exported(given == nullptr ? "ALL" : given->value, here.environment);
   if (!environment.is_ok()) return option_error(*given, environment.status().message());
+  const EnvironmentMap functions = take_functions(environment.value());
+  job.functions_text = format_functions(functions, job.warnings);
   job.spec.environments = std::move(environment.value());
   return ok();
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
+#include "cli/file.h"
 #include "cli/format.h"
 #include "cli/node_list.h"
 #include "cli/output.h"
@@ -12,12 +14,18 @@
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/control.h"
+#include "cli/slurm/describe.h"
+#include "cli/slurm/input_variables.h"
+#include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_query.h"
-#include "cli/slurm/job_words.h"
 #include "cli/slurm/node_words.h"
+#include "cli/slurm/scontrol_update.h"
+#include "cli/slurm/slurm_time.h"
+#include "cli/slurm/step/own_job.h"
 #include "cli/slurm/step/step.h"
 #include "cli/slurm/submit.h"
 #include "common/hostlist.h"
+#include "common/version.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -70,7 +78,10 @@ int show_jobs(Client& client, const Words& ids, bool one_line) {
     jobs.push_back(job.value());
   }
   std::string text;
-  for (const v1::Job& job : jobs) text += describe_job(job, wall_now(), one_line);
+  for (v1::Job& job : jobs) {
+    const std::optional<int> gpus = fill_from_attempt(client, job);
+    text += describe_job(job, gpus, wall_now(), one_line);
+  }
   print(text.empty() ? "No jobs in the system\n" : text);
   return kOk;
 }
@@ -97,20 +108,103 @@ int show_nodes(Client& client, const Words& lists, bool one_line) {
   return kOk;
 }
 
+int show_partitions(Client& client, const Words& wanted, bool one_line) {
+  const Result<std::vector<v1::Node>> nodes = all_nodes(client);
+  if (!nodes.is_ok()) return fail(kScontrol, nodes.status());
+  std::map<std::string, std::vector<v1::Node>> groups;
+  for (const v1::Node& node : nodes.value()) groups[node.group()].push_back(node);
+  std::string text;
+  for (const std::string& name : wanted) {
+    if (!groups.contains(name)) {
+      return fail(kScontrol, not_found("Partition {} not found", name.substr(0, 64)));
+    }
+    text += describe_partition(groups[name], one_line);
+  }
+  if (wanted.empty()) {
+    for (const auto& [name, members] : groups) text += describe_partition(members, one_line);
+  }
+  print(text);
+  return kOk;
+}
+
+// The few settings that scripts look for and hai knows; its own are in hai knob.
+int show_config(Client& client) {
+  const Result<v1::Cluster> cluster = client.get_cluster({});
+  if (!cluster.is_ok()) return fail(kScontrol, cluster.status());
+  print(
+      fmt::format("Configuration data as of {}\n"
+                  "ClusterName             = {}\n"
+                  "SlurmctldHost[0]        = {}\n"
+                  "SLURM_VERSION           = hai {}\n"
+                  "SchedulerType           = hai\n"
+                  "PreemptMode             = REQUEUE\n",
+                  format_clock_time(to_micros(wall_now())), cluster.value().name(),
+                  cluster.value().leader(), cluster.value().version()));
+  return kOk;
+}
+
+int ping(Session& session) {
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kScontrol, client.status());
+  const Result<v1::Cluster> cluster = client.value()->get_cluster({});
+  if (!cluster.is_ok()) return fail(kScontrol, cluster.status());
+  print(fmt::format("Slurmctld(primary) at {} is UP\n", cluster.value().leader()));
+  return kOk;
+}
+
+// write batch_script JOB [FILE]: slurm-JOB.sh unless told, "-" is standard output.
+int write_script(Session& session, const Words& words) {
+  if (words.size() < 2 || words.size() > 3 || words[0] != "batch_script") {
+    return usage_error(kScontrol, "write: give batch_script, a job's id and perhaps a file");
+  }
+  const Result<int64_t> id = parse_job_id(words[1]);
+  if (!id.is_ok()) return usage_error(kScontrol, id.status().message());
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kScontrol, client.status());
+  v1::GetJobRequest request;
+  request.set_job(std::to_string(id.value()));
+  const Result<v1::Job> job = client.value()->get_job(request);
+  if (!job.is_ok()) return fail(kScontrol, job.status());
+  const auto& environment = job.value().spec().environments();
+  const auto script = environment.find(kScriptVariable);
+  if (script == environment.end()) {
+    return fail(kScontrol, not_found("job {} has no batch script, or it is not yours", id.value()));
+  }
+  const std::string path = words.size() > 2 ? words[2] : fmt::format("slurm-{}.sh", id.value());
+  if (path == "-") {
+    print(script->second);
+    return kOk;
+  }
+  const Status status = write_file(path, script->second, 0644);
+  if (!status.is_ok()) return fail(kScontrol, status);
+  print(fmt::format("batch script for job {} written to {}\n", id.value(), path));
+  return kOk;
+}
+
 int show(Session& session, Words what, bool one_line) {
-  if (what.empty()) return usage_error(kScontrol, "show what? job, node, hostnames or hostlist");
+  if (what.empty()) {
+    return usage_error(kScontrol, "show what? job, node, partition, config, hostnames or hostlist");
+  }
   std::string thing = what[0];
   what.erase(what.begin());
   if (thing.ends_with('s')) thing.pop_back();
   if (thing == "hostname") return show_hostnames(what);
   if (thing == "hostlist") return show_hostlist(what);
-  if (thing != "job" && thing != "node") {
-    return usage_error(kScontrol, fmt::format("show {}: only job, node, hostnames and hostlist; "
-                                              "hai quota and sinfo tell of the rest",
-                                              thing.substr(0, 64)));
+  if (thing == "step") {
+    return usage_error(kScontrol,
+                       "show step: hai keeps no list of steps; hai logs JOB has their "
+                       "output, sacct -j JOB the script's end");
+  }
+  if (thing != "job" && thing != "node" && thing != "partition" && thing != "config") {
+    return usage_error(kScontrol,
+                       fmt::format("show {}: only job, node, partition, config, hostnames and "
+                                   "hostlist; hai quota and sinfo tell of the rest",
+                                   thing.substr(0, 64)));
   }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kScontrol, client.status());
+  if (thing == "config") return show_config(*client.value());
+  if (thing == "partition") return show_partitions(*client.value(), what, one_line);
   return thing == "job" ? show_jobs(*client.value(), what, one_line)
                         : show_nodes(*client.value(), what, one_line);
 }
@@ -143,29 +237,55 @@ int act(Session& session, const Verb& verb, const Words& words) {
   if (!ids.is_ok()) return usage_error(kScontrol, ids.status().message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kScontrol, client.status());
-  return control_jobs(kScontrol, *client.value(), ids.value(), verb.action, std::string(verb.name));
+  // A script that requeues its own job has saved what it wanted, and expects its end, as in Slurm;
+  // unless it was asked to leave by hai: then it has its time to save.
+  const std::string socket = own_variable("HAI_SOCKET").value_or("");
+  const bool is_own = verb.action == v1::JOB_ACTION_REQUEUE && !socket.empty() &&
+                      ids.value() == Words{own_variable("SLURM_JOB_ID").value_or("")};
+  const Result<bool> is_asked = is_own ? is_asked_to_leave(socket) : Result<bool>(true);
+  const bool must_leave = is_asked.is_ok() && !is_asked.value();
+  const int code =
+      control_jobs(kScontrol, *client.value(), ids.value(), verb.action, std::string(verb.name));
+  if (code != kOk || !must_leave) return code;
+  const Status left = leave_now(socket);
+  return left.is_ok() ? kOk : fail(kScontrol, left);
+}
+
+int update(Session& session, const Words& words) {
+  const Result<JobUpdate> read = read_update(words, wall_now());
+  if (!read.is_ok()) return usage_error(kScontrol, read.status().message());
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kScontrol, client.status());
+  return update_jobs(*client.value(), read.value());
 }
 
 }  // namespace
 
 int run_scontrol(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kScontrol, words);
+  const Result<ParsedWords> parsed = parse_with_environment(kScontrol, words);
   if (!parsed.is_ok()) return usage_error(kScontrol, parsed.status().message());
   if (is_only_asking(kScontrol, parsed.value())) return kOk;
   Words rest = parsed.value().operands;
   if (rest.empty())
-    return usage_error(kScontrol, "no command: show, hold, release, requeue, suspend or resume");
+    return usage_error(kScontrol,
+                       "no command: show, hold, release, requeue, suspend, resume or update");
   const std::string name = rest[0];
   rest.erase(rest.begin());
   if (name == "show") return show(session, rest, parsed.value().has("oneliner"));
+  if (name == "update") return update(session, rest);
+  if (name == "ping") return ping(session);
+  if (name == "write") return write_script(session, rest);
+  if (name == "version") {
+    print(fmt::format("hai-slurm {}\n", version()));
+    return kOk;
+  }
   for (const Verb& verb : kVerbs) {
     if (verb.name == name) return act(session, verb, rest);
   }
-  const char* instead = name == "update"
-                            ? "use hai priority, hai move, hai cordon, hai drain"
-                            : "only show, hold, release, requeue, suspend and resume are";
   return usage_error(kScontrol,
-                     fmt::format("{} is not supported: {}", name.substr(0, 64), instead));
+                     fmt::format("{} is not supported: only show, hold, release, requeue, suspend, "
+                                 "resume, update, ping, version and write batch_script are",
+                                 name.substr(0, 64)));
 }
 
 }  // namespace hai::cli::slurm

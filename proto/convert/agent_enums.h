@@ -13,7 +13,7 @@ inline constexpr EnumMap<RankPhase, v1::RankPhase, 3> kRankPhases{
       {RankPhase::running, v1::RANK_PHASE_RUNNING},
       {RankPhase::exited, v1::RANK_PHASE_EXITED}}}};
 
-inline constexpr EnumMap<ExitCause, v1::ExitCause, 8> kExitCauses{
+inline constexpr EnumMap<ExitCause, v1::ExitCause, 9> kExitCauses{
     "cause",
     {{{ExitCause::none, v1::EXIT_CAUSE_NONE},
       {ExitCause::program, v1::EXIT_CAUSE_PROGRAM},
@@ -22,7 +22,8 @@ inline constexpr EnumMap<ExitCause, v1::ExitCause, 8> kExitCauses{
       {ExitCause::killed, v1::EXIT_CAUSE_KILLED},
       {ExitCause::fenced, v1::EXIT_CAUSE_FENCED},
       {ExitCause::launch_failed, v1::EXIT_CAUSE_LAUNCH_FAILED},
-      {ExitCause::lost, v1::EXIT_CAUSE_LOST}}}};
+      {ExitCause::lost, v1::EXIT_CAUSE_LOST},
+      {ExitCause::left, v1::EXIT_CAUSE_LEFT}}}};
 
 inline constexpr EnumMap<CheckVerdict, v1::CheckVerdict, 4> kCheckVerdicts{
     "verdict",

@@ -123,6 +123,7 @@ struct BodyToProto {
   void operator()(const SuspendRank& suspend) const {
     to_proto(suspend.key, *out.mutable_suspend_rank()->mutable_key());
     out.mutable_suspend_rank()->set_grace_us(suspend.grace.count());
+    out.mutable_suspend_rank()->set_tell_by_signal(suspend.tell_by_signal);
   }
   void operator()(const ContinueRank& order) const {
     to_proto(order.key, *out.mutable_continue_rank()->mutable_key());
@@ -172,6 +173,7 @@ struct BodyToProto {
 Status from_proto(const v1::SuspendRank& message, SuspendRank& out) {
   RETURN_IF_ERROR(check_duration("grace_us", message.grace_us()));
   out.grace = Duration(message.grace_us());
+  out.tell_by_signal = message.tell_by_signal();
   return from_proto(message.key(), out.key);
 }
 

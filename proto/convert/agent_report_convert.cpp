@@ -15,8 +15,9 @@ namespace hai {
 namespace {
 
 constexpr double kSaveSecondsMax = 1e9;
-// Of why a rank ended, which becomes part of an event: what is beyond it no person reads.
-constexpr size_t kRankMessageBytes = 16 << 10;
+// Of why a rank ended, which becomes part of its row, of its attempt's, its job's and of events:
+// what is beyond it no person reads.
+constexpr size_t kRankMessageBytes = 4 << 10;
 
 // Of a hello or of facts.
 template <typename Message>
@@ -101,6 +102,7 @@ void to_proto(const RankStatus& rank, v1::RankStatus& out) {
   to_proto(rank.key, *out.mutable_key());
   out.set_phase(kRankPhases.to_proto(rank.phase));
   out.set_suspend_notified(rank.suspend_notified);
+  out.set_uses_sdk(rank.uses_sdk);
   out.set_cause(kExitCauses.to_proto(rank.cause));
   out.set_exit_code(rank.exit_code);
   out.set_message(rank.message);
@@ -125,6 +127,7 @@ Status from_proto(const v1::RankStatus& message, RankStatus& out) {
   RETURN_IF_ERROR(
       check_size("whole_life_state", message.whole_life_state().size(), AgentLimits::kTextBytes));
   out.suspend_notified = message.suspend_notified();
+  out.uses_sdk = message.uses_sdk();
   out.exit_code = message.exit_code();
   out.message = message.message().substr(0, kRankMessageBytes);
   out.started_at = unix_micros(message.started_at_us());

@@ -9,6 +9,8 @@
 #include "server/api/nodes_by_name.h"
 #include "server/api/text_limits.h"
 #include "server/control/verbs/decide.h"
+#include "server/control/verbs/dependencies.h"
+#include "server/control/verbs/rerun.h"
 
 namespace hai {
 
@@ -129,14 +131,63 @@ void Actions::submit_job(const Caller& caller, Submission submission, Done<Comma
   if (Status status = to_status(check_job_spec(submission.spec)); !status.is_ok()) {
     return done(status);
   }
-  if (Status status = check_seen(caller, submission.spec.depends_on); !status.is_ok()) {
-    return done(status);
+  if (submission.spec.depends_on.empty()) {
+    return submit_checked(caller, std::move(submission), {}, std::move(done));
   }
+  ended_jobs_.find(caller, {submission.spec},
+                   [this, caller, submission, done](Result<std::vector<EndedJob>> history) mutable {
+                     if (!history.is_ok()) return done(history.status());
+                     submit_checked(caller, std::move(submission), std::move(history).value(),
+                                    done);
+                   });
+}
+
+void Actions::submit_checked(const Caller& caller, Submission submission,
+                             std::vector<EndedJob> history, Done<CommandReply> done) {
+  const std::vector<std::string> jobs = dependency_jobs(submission.spec);
+  if (Status status = check_seen(caller, jobs); !status.is_ok()) return done(status);
   Result<Done<CommandReply>> counted = check_size(caller, submission, done);
   if (!counted.is_ok()) return done(counted.status());
-  controller_.submit(caller,
-                     SubmitJob{std::move(submission.spec), std::move(submission.request_id)},
-                     std::move(counted).value());
+  controller_.submit(
+      caller,
+      SubmitJob{std::move(submission.spec), std::move(submission.request_id), std::move(history)},
+      std::move(counted).value());
+}
+
+void Actions::rerun_job(const Caller& caller, std::shared_ptr<const Job> old,
+                        const std::string& name, const std::string& request_id,
+                        Done<CommandReply> done) {
+  Submission submission{spec_to_rerun(*old), request_id};
+  if (!name.empty()) submission.spec.name = name;
+  if (Status status = to_status(check_job_spec(submission.spec)); !status.is_ok()) {
+    return done(status);
+  }
+  ended_jobs_.find(
+      caller, {submission.spec},
+      [this, caller, old, name, submission, done](Result<std::vector<EndedJob>> history) {
+        if (!history.is_ok()) return done(history.status());
+        Result<Done<CommandReply>> counted = check_size(caller, submission, done);
+        if (!counted.is_ok()) return done(counted.status());
+        controller_.submit(caller,
+                           RerunJob{old, name, submission.request_id, std::move(history).value()},
+                           std::move(counted).value());
+      });
+}
+
+// A spec that has nothing wrong but, perhaps, what it is edited to.
+static Status check_edit(const EditJob& edit) {
+  JobSpec spec{.name = "j", .workspace = "/", .entrypoint = "j"};
+  if (edit.timeout) spec.timeout = *edit.timeout;
+  if (edit.tags) spec.tags = *edit.tags;
+  if (edit.node_count) spec.node_count = *edit.node_count;
+  if (edit.begin_at) spec.begin_at = edit.begin_at;
+  return to_status(check_job_spec(spec));
+}
+
+void Actions::edit_job(const Caller& caller, EditJob edit, Done<CommandReply> done) {
+  if (Status status = check_edit(edit); !status.is_ok()) return done(status);
+  if (Status status = check_seen(caller, {edit.job}); !status.is_ok()) return done(status);
+  controller_.submit(caller, std::move(edit), std::move(done));
 }
 
 Result<Done<CommandReply>> Actions::check_size(const Caller& caller, const Submission& submission,
@@ -215,11 +266,35 @@ void Actions::submit_jobs(const Caller& caller, std::vector<Submission> submissi
   if (Status status = check_count(submissions.size(), "jobs"); !status.is_ok()) {
     return done(status);
   }
+  std::vector<JobSpec> waiting;
+  for (const Submission& each : submissions) {
+    if (!each.spec.depends_on.empty()) waiting.push_back(each.spec);
+  }
+  // Of all of them first: each may wait for those before it.
+  ended_jobs_.find(caller, waiting,
+                   [this, caller, submissions = std::move(submissions),
+                    done](Result<std::vector<EndedJob>> history) mutable {
+                     if (!history.is_ok()) return done(history.status());
+                     submit_all(caller, std::move(submissions), history.value(), std::move(done));
+                   });
+}
+
+void Actions::submit_all(const Caller& caller, std::vector<Submission> submissions,
+                         const std::vector<EndedJob>& history,
+                         Done<std::vector<ActionResult>> done) {
   auto gathering = std::make_shared<Gathering>(submissions.size(), std::move(done));
   for (size_t i = 0; i < submissions.size(); ++i) {
-    gathering->results[i].name = submissions[i].spec.name;
-    submit_job(caller, std::move(submissions[i]),
-               [gathering, i](Result<CommandReply> reply) { gathering->answered(i, reply); });
+    Submission& each = submissions[i];
+    gathering->results[i].name = each.spec.name;
+    const auto answer = [gathering, i](const Result<CommandReply>& reply) {
+      gathering->answered(i, reply);
+    };
+    if (Status status = to_status(check_job_spec(each.spec)); !status.is_ok()) {
+      answer(status);
+      continue;
+    }
+    const bool waits = !each.spec.depends_on.empty();
+    submit_checked(caller, std::move(each), waits ? history : std::vector<EndedJob>{}, answer);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hai/v1/api.pb.h"
+#include "server/api/ended_jobs.h"
 #include "server/api/large_specs.h"
 #include "server/api/sight.h"
 #include "server/api/source.h"
@@ -43,16 +44,24 @@ class Actions {
  public:
   struct Settings {
     Visibility visibility = Visibility::all;
+    History* history = nullptr;
     const Sealer* sealer = nullptr;  // of users' secrets; null = there is no key for it
   };
   explicit Actions(Controller& controller) : Actions(controller, Settings{}) {}
   Actions(Controller& controller, const Settings& settings)
-      : controller_(controller), settings_(settings) {}
+      : controller_(controller),
+        settings_(settings),
+        ended_jobs_(controller, settings.history, settings.visibility) {}
 
   // Validates, then submits.
   void submit_job(const Caller& caller, Submission submission, Done<CommandReply> done);
   void submit_jobs(const Caller& caller, std::vector<Submission> submissions,
                    Done<std::vector<ActionResult>> done);
+
+  // Submits what is as the old job was; `old` is of the history, or a copy of what is in memory.
+  void rerun_job(const Caller& caller, std::shared_ptr<const Job> old, const std::string& name,
+                 const std::string& request_id, Done<CommandReply> done);
+  void edit_job(const Caller& caller, EditJob edit, Done<CommandReply> done);
 
   void control_jobs(const Caller& caller, const std::vector<std::string>& jobs,
                     v1::JobAction action, const std::string& reason,
@@ -105,8 +114,15 @@ class Actions {
   // his own.
   Status check_seen(const Caller& caller, const std::vector<std::string>& jobs) const;
 
+  // With what is known of the jobs that it depends on.
+  void submit_all(const Caller& caller, std::vector<Submission> submissions,
+                  const std::vector<EndedJob>& history, Done<std::vector<ActionResult>> done);
+  void submit_checked(const Caller& caller, Submission submission, std::vector<EndedJob> history,
+                      Done<CommandReply> done);
+
   Controller& controller_;
   const Settings settings_;
+  const EndedJobs ended_jobs_;
   LargeSpecs large_specs_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/loop_scope.h"
+#include "server/api/ended_jobs.h"
 #include "server/api/queries.h"
 #include "server/api/question_worker.h"
 #include "server/api/start_estimates.h"
@@ -32,6 +33,7 @@ std::vector<BlockingFact> visible_facts(std::vector<BlockingFact> facts, const S
 
 struct SubmitChange {
   JobSpec spec;
+  std::vector<EndedJob> history = {};  // those it depends on
 };
 struct DrainChange {
   std::vector<std::string> nodes;  // names or host lists
@@ -44,7 +46,19 @@ struct PriorityChange {
   std::string job;
   Priority priority = Priority::low;
 };
-using Change = std::variant<SubmitChange, DrainChange, QuotaChange, PriorityChange>;
+struct KnobChange {
+  std::string name;
+  std::string value;
+};
+// What is absent stays as it is.
+struct UserChange {
+  std::string name;
+  std::optional<Role> role;
+  std::optional<bool> active;
+  std::optional<std::vector<std::string>> groups;
+};
+using Change =
+    std::variant<SubmitChange, DrainChange, QuotaChange, PriorityChange, KnobChange, UserChange>;
 
 inline constexpr size_t kDifferencesMax = 1'000;
 inline constexpr Duration kForecastTimeMax = 4s;
@@ -83,12 +97,15 @@ class Advisor {
   void think(const Controller::ReadContext& context, JobId job, bool with_estimate, JobView view,
              const Sight& sight, Done<WhyView> done);
   void deliver(JobId job, UnixTime now, const StartForecast& forecast, WhyView& why);
+  void try_submit(const Caller& caller, const SubmitChange& change, Done<CommandReply> done);
+  void think_what_if(const Caller& caller, Change change, Done<WhatIfView> done);
   void arm_practice();
   void practise();
 
   Loop& loop_;
   Controller& controller_;
   Queries& queries_;
+  const EndedJobs ended_jobs_;
   StartEstimates estimates_;
   TimerId practice_timer_ = 0;
   LoopScope scope_;

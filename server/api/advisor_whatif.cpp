@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "common/check.h"
 #include "common/hostlist.h"
 #include "common/spec/check_job_spec.h"
 #include "server/api/actions.h"
@@ -9,6 +10,7 @@
 #include "server/api/nodes_by_name.h"
 #include "server/api/text_limits.h"
 #include "server/control/verbs/decide.h"
+#include "server/control/verbs/dependencies.h"
 #include "server/plan/snapshot.h"
 
 namespace hai {
@@ -30,7 +32,8 @@ class Deciding {
       : decision_(state, knobs, now), actor_(actor) {}
 
   Result<Decided> operator()(const SubmitChange& change) {
-    Result<CommandReply> reply = decide(decision_, SubmitJob{change.spec, ""}, actor_);
+    Result<CommandReply> reply =
+        decide(decision_, SubmitJob{change.spec, "", change.history}, actor_);
     if (!reply.is_ok()) return reply.status();
     return Decided{reply.value().job, fmt::format("submit {}", change.spec.name)};
   }
@@ -69,11 +72,38 @@ class Deciding {
                    fmt::format("priority of job {} is {}", reply.value().job.value,
                                to_string(change.priority))};
   }
+  Result<Decided> operator()(const KnobChange& change) {
+    Result<CommandReply> reply =
+        decide(decision_, SetKnob{change.name, change.value, "what if"}, as_admin(actor_));
+    if (!reply.is_ok()) return reply.status();
+    return Decided{{}, fmt::format("knob {} is {}", change.name, reply.value().message)};
+  }
+  Result<Decided> operator()(const UserChange& change) {
+    const User* known = decision_.state().find_user(change.name);
+    User user = known == nullptr ? User{.name = change.name} : *known;
+    if (change.role) user.role = *change.role;
+    if (change.active) user.active = *change.active;
+    if (change.groups) user.groups = *change.groups;
+    Result<CommandReply> reply = decide(decision_, SetUser{user}, as_admin(actor_));
+    if (!reply.is_ok()) return reply.status();
+    return Decided{
+        {},
+        fmt::format(
+            "user {} is {}, in {}", user.name, user.active ? "active" : "inactive",
+            user.groups.empty() ? "no group" : fmt::format("{}", fmt::join(user.groups, ", ")))};
+  }
 
  private:
   Decision decision_;
   const Actor& actor_;
 };
+
+// Those that hold after the change, which its decision has judged.
+Knobs knobs_after(Knobs knobs, const Change& change) {
+  const auto* knob = std::get_if<KnobChange>(&change);
+  if (knob != nullptr) CHECK(set_knob(knobs, knob->name, knob->value).is_ok());
+  return knobs;
+}
 
 // Host lists become names; what makes no sense is refused before anything is copied.
 Status prepare(Change& change) {
@@ -85,6 +115,9 @@ Status prepare(Change& change) {
       return invalid_argument("quota: auto is no level of its own");
     }
     return check_person("owner", quota->quota.owner);
+  }
+  if (const auto* user = std::get_if<UserChange>(&change)) {
+    return check_person("user name", user->name);
   }
   auto* drain = std::get_if<DrainChange>(&change);
   if (drain == nullptr) return ok();
@@ -104,10 +137,8 @@ std::vector<JobId> named_jobs(const ClusterState& state, const Actor& actor, con
   };
   if (const auto* priority = std::get_if<PriorityChange>(&change)) add(priority->job);
   if (const auto* submit = std::get_if<SubmitChange>(&change)) {
-    if (const Job* same = state.find_unfinished(actor.user, submit->spec.name)) {
-      jobs.push_back(same->id);
-    }
-    for (const std::string& name : submit->spec.depends_on) add(name);
+    for (JobId same : state.all_unfinished(actor.user, submit->spec.name)) jobs.push_back(same);
+    for (const std::string& job : dependency_jobs(submit->spec)) add(job);
   }
   return jobs;
 }
@@ -116,7 +147,7 @@ std::vector<JobId> named_jobs(const ClusterState& state, const Actor& actor, con
 Status check_seen(const ClusterState& state, const Sight& sight, const Change& change) {
   std::vector<std::string> jobs;
   if (const auto* priority = std::get_if<PriorityChange>(&change)) jobs = {priority->job};
-  if (const auto* submit = std::get_if<SubmitChange>(&change)) jobs = submit->spec.depends_on;
+  if (const auto* submit = std::get_if<SubmitChange>(&change)) jobs = dependency_jobs(submit->spec);
   return sight.check(state, jobs);
 }
 
@@ -143,7 +174,7 @@ struct Thought {
     }
     WhatIfView found{.text = decided.value().text};
     const Settled before = settle(live, knobs, now);
-    const Settled after = settle(changed, knobs, now);
+    const Settled after = settle(changed, knobs_after(knobs, change), now);
     const ClusterState& state = after.cluster.state();
     for (JobDifference& difference : compare(live, before, after)) {
       const Job& job = *state.find(difference.job);
@@ -182,10 +213,21 @@ struct Thought {
 void Advisor::dry_run(const Caller& caller, JobSpec spec, Done<CommandReply> done) {
   Change change = SubmitChange{std::move(spec)};
   if (Status status = prepare(change); !status.is_ok()) return done(status);
+  ended_jobs_.find(caller, {std::get<SubmitChange>(change).spec},
+                   [this, caller, change = std::get<SubmitChange>(change),
+                    done](Result<std::vector<EndedJob>> history) mutable {
+                     if (!history.is_ok()) return done(history.status());
+                     change.history = std::move(history).value();
+                     try_submit(caller, change, done);
+                   });
+}
+
+void Advisor::try_submit(const Caller& caller, const SubmitChange& submit,
+                         Done<CommandReply> done) {
   controller_.read(
       caller,
-      [this, change = std::move(change), done](const Controller::ReadContext& context,
-                                               const Actor& actor) {
+      [this, change = Change(submit), done](const Controller::ReadContext& context,
+                                            const Actor& actor) {
         const Sight sight = queries_.sight_of(context.state, actor);
         if (const Status seen = check_seen(context.state, sight, change); !seen.is_ok()) {
           return done(seen);
@@ -196,13 +238,26 @@ void Advisor::dry_run(const Caller& caller, JobSpec spec, Done<CommandReply> don
                                              .also = named_jobs(context.state, actor, change),
                                              .secrets_of = actor.user}));
         Decision decision(copy, controller_.knobs(), now);
-        done(decide(decision, SubmitJob{std::get<SubmitChange>(change).spec, ""}, actor));
+        const auto& tried = std::get<SubmitChange>(change);
+        done(decide(decision, SubmitJob{tried.spec, "", tried.history}, actor));
       },
       done);
 }
 
 void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done) {
   if (Status status = prepare(change); !status.is_ok()) return done(status);
+  const auto* submit = std::get_if<SubmitChange>(&change);
+  if (submit == nullptr) return think_what_if(caller, std::move(change), std::move(done));
+  ended_jobs_.find(
+      caller, {submit->spec},
+      [this, caller, change = *submit, done](Result<std::vector<EndedJob>> history) mutable {
+        if (!history.is_ok()) return done(history.status());
+        change.history = std::move(history).value();
+        think_what_if(caller, std::move(change), done);
+      });
+}
+
+void Advisor::think_what_if(const Caller& caller, Change change, Done<WhatIfView> done) {
   controller_.read(
       caller,
       [this, change = std::move(change), done](const Controller::ReadContext& context,

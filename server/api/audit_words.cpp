@@ -106,6 +106,12 @@ std::string target_of(const v1::SetUserRequest& request) {
 std::string target_of(const v1::RevokeTokenRequest& request) {
   return audit_target("token", request.id());
 }
+std::string target_of(const v1::SetKnobRequest& request) {
+  return audit_target("knob", request.name());
+}
+std::string target_of(const v1::UnsetKnobRequest& request) {
+  return audit_target("knob", request.name());
+}
 std::string target_of(const v1::SetSecretRequest& request) {
   return audit_target("secret", request.name());
 }
@@ -144,6 +150,19 @@ std::string detail_of(const v1::MoveJobRequest& request) {
   if (request.last()) return "last";
   return "before " + request.before();
 }
+std::string detail_of(const v1::EditJobRequest& request) {
+  std::string text;
+  if (!request.timeout().empty()) text += ", timeout " + request.timeout();
+  if (request.has_node_count()) text += fmt::format(", {} nodes", request.node_count());
+  if (!request.priority().empty()) text += ", priority " + request.priority();
+  if (request.has_begin_at_us()) {
+    text += ", begin " + format_rfc3339(unix_micros(request.begin_at_us()));
+  }
+  if (request.begin_now()) text += ", begin now";
+  if (request.set_tags()) text += fmt::format(", {} tags", request.tags_size());
+  return text.empty() ? "" : text.substr(2);
+}
+std::string detail_of(const v1::RerunJobRequest& request) { return "as job " + request.job(); }
 std::string detail_of(const v1::CloseIncidentRequest& request) { return request.reason(); }
 std::string detail_of(const v1::SetQuotaRequest& request) {
   return request.nodes() < 0 ? "no limit" : fmt::format("{} nodes", request.nodes());
@@ -156,6 +175,7 @@ std::string detail_of(const v1::SetUserRequest& request) {
   return text.empty() ? "" : text.substr(1);
 }
 std::string detail_of(const v1::CreateTokenRequest& request) { return request.label(); }
+std::string detail_of(const v1::SetKnobRequest& request) { return request.value(); }
 std::string detail_of(const v1::SignInRequest& request) {
   switch (request.proof_case()) {
     case v1::SignInRequest::kToken:
@@ -170,6 +190,12 @@ std::string detail_of(const v1::SignInRequest& request) {
   return "";
 }
 std::string detail_of(const v1::RevokeNodeIdentityRequest& request) { return request.reason(); }
+std::string detail_of(const v1::SearchLogRequest& request) {
+  const std::string where =
+      request.has_rank() ? fmt::format("rank {}", request.rank()) : "all ranks";
+  return where + ", search";
+}
+
 std::string detail_of(const v1::ReadLogRequest& request) {
   return fmt::format("rank {}{}", request.rank(), request.follow() ? ", following" : "");
 }

@@ -17,7 +17,7 @@ std::string target_of(const Request& request) {
     return audit_target("job", request.job());
   } else if constexpr (requires { request.owner(); }) {
     return audit_target("quota", request.owner());
-  } else if constexpr (requires { request.user(); }) {
+  } else if constexpr (requires { audit_target("user", request.user()); }) {
     return audit_target("user", request.user());
   } else {
     return "";
@@ -31,6 +31,8 @@ std::string target_of(const v1::SetQuotaRequest& request);
 std::string target_of(const v1::DeleteQuotaRequest& request);
 std::string target_of(const v1::SetUserRequest& request);
 std::string target_of(const v1::RevokeTokenRequest& request);
+std::string target_of(const v1::SetKnobRequest& request);
+std::string target_of(const v1::UnsetKnobRequest& request);
 std::string target_of(const v1::SetSecretRequest& request);
 std::string target_of(const v1::DeleteSecretRequest& request);
 std::string target_of(const v1::CreateJoinTokenRequest& request);
@@ -48,13 +50,17 @@ std::string detail_of(const v1::ControlJobRequest& request);
 std::string detail_of(const v1::ControlNodeRequest& request);
 std::string detail_of(const v1::SetJobPriorityRequest& request);
 std::string detail_of(const v1::MoveJobRequest& request);
+std::string detail_of(const v1::EditJobRequest& request);
+std::string detail_of(const v1::RerunJobRequest& request);
 std::string detail_of(const v1::CloseIncidentRequest& request);
 std::string detail_of(const v1::SetQuotaRequest& request);
 std::string detail_of(const v1::SetUserRequest& request);
 std::string detail_of(const v1::CreateTokenRequest& request);
+std::string detail_of(const v1::SetKnobRequest& request);
 std::string detail_of(const v1::SignInRequest& request);
 std::string detail_of(const v1::RevokeNodeIdentityRequest& request);
 std::string detail_of(const v1::ReadLogRequest& request);
+std::string detail_of(const v1::SearchLogRequest& request);
 
 template <typename Reply>
 inline constexpr bool kTellsMore = false;

@@ -88,9 +88,21 @@ struct Sentence {
   }
   std::string operator()(const TokenRevoked&) const { return "a token is revoked"; }
   std::string operator()(const JobSubmitted& event) const {
-    return fmt::format("{} submitted: {} node{} of {}, priority {}", event.spec->name,
+    return fmt::format("{} submitted{}: {} node{} of {}, priority {}", event.spec->name,
+                       event.rerun_of ? fmt::format(" as job {} was", event.rerun_of->value) : "",
                        event.spec->node_count, event.spec->node_count == 1 ? "" : "s",
                        event.spec->group, to_string(event.spec->priority));
+  }
+  std::string operator()(const JobEdited& event) const {
+    std::string text;
+    if (event.timeout) text += ", time limit " + format_duration(*event.timeout);
+    if (event.node_count) text += fmt::format(", {} nodes", *event.node_count);
+    if (event.begin_at) {
+      text += *event.begin_at == UnixTime{} ? ", begins at once"
+                                            : ", begins at " + format_rfc3339(*event.begin_at);
+    }
+    if (event.tags) text += fmt::format(", tags {}", fmt::join(*event.tags, " "));
+    return "edited: " + (text.empty() ? "nothing" : text.substr(2));
   }
   std::string operator()(const JobHeld& event) const { return "held" + because(event.reason); }
   std::string operator()(const JobReleased&) const { return "released"; }

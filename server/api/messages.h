@@ -41,9 +41,13 @@ void to_proto(const WhatIfView& view, v1::WhatIfReply& out);
 Result<JobListRequest> from_proto(const v1::ListJobsRequest& message);
 Result<EventListRequest> from_proto(const v1::ListEventsRequest& message);
 Result<MoveJob> from_proto(const v1::MoveJobRequest& message);
+Result<EditJob> from_proto(const v1::EditJobRequest& message);
+// An idempotency key of a submit.
+Status check_request_id(const std::string& request_id);
 Result<Change> from_proto(const v1::WhatIfRequest& message);
 Result<NodeListRequest> from_proto(const v1::ListNodesRequest& message);
 Result<IncidentListRequest> from_proto(const v1::ListIncidentsRequest& message);
+Result<LogTailRequest> log_tail_of(const v1::ReadLogRequest& message);
 Result<Submission> from_proto(const v1::SubmitJobRequest& message);
 
 // "*" or "" = every level: nullopt.

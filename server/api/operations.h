@@ -21,9 +21,12 @@ namespace hai {
 class Actions;
 class Advisor;
 class Enrollment;
+class LogSearches;
 class Observatory;
 class Queries;
 class AccountChanges;
+class HourCounting;
+class QueueBoard;
 class SignInDesk;
 
 // Writes the answer into an empty message.
@@ -55,9 +58,14 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
   CALL(GetProgress, GetProgressRequest, Progress)                              \
   CALL(ControlJob, ControlJobRequest, ControlJobReply)                         \
   CALL(SetJobPriority, SetJobPriorityRequest, Job)                             \
+  CALL(EditJob, EditJobRequest, EditJobReply)                                  \
+  CALL(RerunJob, RerunJobRequest, SubmitJobReply)                              \
   CALL(MoveJob, MoveJobRequest, MoveJobReply)                                  \
   CALL(WhyJob, WhyJobRequest, WhyJobReply)                                     \
+  CALL(GetQueue, GetQueueRequest, Queue)                                       \
+  CALL(GetJobUsage, GetJobUsageRequest, JobUsage)                              \
   CALL(WhatIf, WhatIfRequest, WhatIfReply)                                     \
+  CALL(SearchLog, SearchLogRequest, SearchLogReply)                            \
   CALL(ListEvents, ListEventsRequest, ListEventsReply)                         \
   CALL(ListNodes, ListNodesRequest, ListNodesReply)                            \
   CALL(GetNode, GetNodeRequest, Node)                                          \
@@ -65,6 +73,7 @@ class Prepared : public Result<std::function<void(const Caller&, Answer<Reply>)>
   CALL(ControlNode, ControlNodeRequest, ControlNodeReply)                      \
   CALL(GetCluster, GetClusterRequest, Cluster)                                 \
   CALL(GetClusterSeries, GetClusterSeriesRequest, ClusterSeries)               \
+  CALL(GetHistory, GetHistoryRequest, HistoryReport)                           \
   CALL(ListIncidents, ListIncidentsRequest, ListIncidentsReply)                \
   CALL(CloseIncident, CloseIncidentRequest, CloseIncidentReply)                \
   CALL(GetDigest, GetDigestRequest, Digest)                                    \
@@ -107,6 +116,9 @@ class Operations {
     std::string server_address;  // what Cluster.leader says
     SignInDesk& sign_in;
     AccountChanges& accounts;
+    QueueBoard& queue;
+    const HourCounting& hours;
+    LogSearches& searches;
   };
   explicit Operations(Parts parts) : parts_(std::move(parts)) {}
 

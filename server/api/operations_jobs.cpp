@@ -196,6 +196,39 @@ Prepared<v1::Job> Operations::SetJobPriority(const v1::SetJobPriorityRequest& re
   };
 }
 
+Prepared<v1::EditJobReply> Operations::EditJob(const v1::EditJobRequest& request) {
+  Result<hai::EditJob> edit = from_proto(request);
+  if (!edit.is_ok()) return edit.status();
+  return [this, edit = std::move(edit).value()](const Caller& caller,
+                                                Answer<v1::EditJobReply> answer) {
+    parts_.actions.edit_job(caller, edit,
+                            answer_with_job(parts_.queries, caller, answer,
+                                            [](const JobView& view, const std::string& message,
+                                               v1::EditJobReply& reply) {
+                                              to_proto(view, WithSpec::no, *reply.mutable_job());
+                                              reply.set_message(message);
+                                            }));
+  };
+}
+
+Prepared<v1::SubmitJobReply> Operations::RerunJob(const v1::RerunJobRequest& request) {
+  RETURN_IF_ERROR(check_request_id(request.request_id()));
+  return [this, request](const Caller& caller, Answer<v1::SubmitJobReply> answer) {
+    parts_.queries.find_job(
+        caller, request.job(), [this, caller, request, answer](Result<Queries::FoundJob> found) {
+          if (!found.is_ok()) return answer(found.status());
+          parts_.actions.rerun_job(
+              caller, std::make_shared<const Job>(std::move(found).value().job), request.name(),
+              request.request_id(),
+              answer_with<CommandReply>(answer,
+                                        [](const CommandReply& done, v1::SubmitJobReply& reply) {
+                                          reply.set_job_id(done.job.value);
+                                          reply.set_name(done.name);
+                                        }));
+        });
+  };
+}
+
 Prepared<v1::MoveJobReply> Operations::MoveJob(const v1::MoveJobRequest& request) {
   Result<hai::MoveJob> move = from_proto(request);
   if (!move.is_ok()) return move.status();

@@ -96,6 +96,24 @@ Result<EventListRequest> from_proto(const v1::ListEventsRequest& message) {
   return request;
 }
 
+Result<LogTailRequest> log_tail_of(const v1::ReadLogRequest& message) {
+  if (message.max_bytes() < 0 || message.max_bytes() > kMaxLogChunkBytes) {
+    return invalid_argument("max_bytes: 1 to {}, is {}", kMaxLogChunkBytes, message.max_bytes());
+  }
+  if (message.max_bytes() > 0 && message.follow()) {
+    return invalid_argument("max_bytes: a part of a log is not followed; leave out one of both");
+  }
+  LogTailRequest tail{.job = message.job(),
+                      .attempt = std::max(message.attempt(), 0),
+                      .rank = std::max(message.rank(), -1),
+                      .offset = message.offset(),
+                      .tail_bytes = message.tail_bytes(),
+                      .max_bytes = message.max_bytes(),
+                      .follow = message.follow()};
+  if (message.has_since_us()) tail.since = unix_micros(message.since_us());
+  return tail;
+}
+
 Result<NodeListRequest> from_proto(const v1::ListNodesRequest& message) {
   Result<int> limit = page_size(message.page_size(), kPageMax, kNodePageMax);
   if (!limit.is_ok()) return limit.status();
@@ -121,11 +139,14 @@ Result<IncidentListRequest> from_proto(const v1::ListIncidentsRequest& message) 
                              .limit = limit.value()};
 }
 
+Status check_request_id(const std::string& request_id) {
+  if (request_id.size() <= kRequestIdBytesMax) return ok();
+  return invalid_argument("request_id (over REST: Idempotency-Key) has {} bytes, allowed is {}",
+                          request_id.size(), kRequestIdBytesMax);
+}
+
 Result<Submission> from_proto(const v1::SubmitJobRequest& message) {
-  if (message.request_id().size() > kRequestIdBytesMax) {
-    return invalid_argument("request_id (over REST: Idempotency-Key) has {} bytes, allowed is {}",
-                            message.request_id().size(), kRequestIdBytesMax);
-  }
+  RETURN_IF_ERROR(check_request_id(message.request_id()));
   Result<JobSpec> spec = from_proto(message.spec());
   if (!spec.is_ok()) return spec.status();
   return Submission{std::move(spec).value(), message.request_id()};
@@ -136,6 +157,31 @@ Result<std::optional<Priority>> parse_quota_priority(const std::string& text) {
   Result<Priority> priority = parse_priority(text);
   if (!priority.is_ok()) return priority.status();
   return std::optional(priority.value());
+}
+
+Result<EditJob> from_proto(const v1::EditJobRequest& message) {
+  EditJob edit{.job = message.job()};
+  if (!message.timeout().empty()) {
+    Result<Duration> timeout = parse_duration(message.timeout());
+    if (!timeout.is_ok()) return invalid_argument("timeout: {}", timeout.status().message());
+    edit.timeout = timeout.value();
+  }
+  if (message.has_node_count()) edit.node_count = message.node_count();
+  if (!message.priority().empty()) {
+    Result<Priority> priority = parse_priority(message.priority());
+    if (!priority.is_ok()) return priority.status();
+    edit.priority = priority.value();
+  }
+  if (message.begin_now() && message.has_begin_at_us()) {
+    return invalid_argument("begin_at and begin_now: only one of them");
+  }
+  if (message.has_begin_at_us()) {
+    edit.begin_at = unix_micros(message.begin_at_us());
+    if (*edit.begin_at <= UnixTime{}) return invalid_argument("begin_at: must be after 1970");
+  }
+  if (message.begin_now()) edit.begin_at = UnixTime{};
+  if (message.set_tags()) edit.tags.emplace(message.tags().begin(), message.tags().end());
+  return edit;
 }
 
 Result<MoveJob> from_proto(const v1::MoveJobRequest& message) {
@@ -174,8 +220,23 @@ Result<Change> from_proto(const v1::WhatIfRequest& message) {
       if (!priority.is_ok()) return priority.status();
       return Change{PriorityChange{message.priority().job(), priority.value()}};
     }
+    case v1::WhatIfRequest::kKnob:
+      return Change{KnobChange{message.knob().name(), message.knob().value()}};
+    case v1::WhatIfRequest::kUser: {
+      UserChange change{.name = message.user().name()};
+      if (message.user().has_role()) {
+        const Result<Role> role = kRoles.read("role", message.user().role());
+        if (!role.is_ok()) return role.status();
+        change.role = role.value();
+      }
+      if (message.user().has_active()) change.active = message.user().active();
+      if (message.user().set_groups()) {
+        change.groups.emplace(message.user().groups().begin(), message.user().groups().end());
+      }
+      return Change{std::move(change)};
+    }
     default:
-      return invalid_argument("what if what: submit, drain, quota or priority");
+      return invalid_argument("what if what: submit, drain, quota, priority, knob or user");
   }
 }
 

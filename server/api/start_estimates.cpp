@@ -42,7 +42,8 @@ void StartEstimates::learn(const Event& event) {
     promises_.erase(it);
   } else if (std::holds_alternative<JobHeld>(body) || std::holds_alternative<JobFinished>(body) ||
              std::holds_alternative<JobPriorityChanged>(body) ||
-             std::holds_alternative<JobRankChanged>(body)) {
+             std::holds_alternative<JobRankChanged>(body) ||
+             std::holds_alternative<JobEdited>(body)) {
     promises_.erase(id);  // Its user changed his mind.
     if (!std::holds_alternative<JobFinished>(body)) return;
     const ClusterState& state = controller_.state();

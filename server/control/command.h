@@ -2,12 +2,15 @@
 // What people ask for. Imperative, one struct per verb; verbs/<verb>.cpp says what happens.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "common/id.h"
 #include "common/job_spec.h"
+#include "server/model/job.h"
 #include "server/model/user.h"
 
 namespace hai {
@@ -27,9 +30,35 @@ struct Actor {
   bool is_operator() const { return role != Role::user; }
 };
 
+// What became of a job that has ended and left memory; from the history, before it is asked for.
+struct EndedJob {
+  JobId id;
+  std::string user;
+  std::string name;
+  JobState state = JobState::failed;
+};
+
 struct SubmitJob {
   JobSpec spec;
-  std::string request_id;  // same user and id again: the first answer again
+  std::string request_id;              // same user and id again: the first answer again
+  std::vector<EndedJob> history = {};  // those that it depends on
+  std::optional<JobId> rerun_of = {};
+};
+// A job as the old one was, whatever became of that.
+struct RerunJob {
+  std::shared_ptr<const Job> old;  // of the history; what is in memory goes before it
+  std::string name;                // "" = the old one's, or one like it if that is taken
+  std::string request_id;
+  std::vector<EndedJob> history = {};
+};
+// Of an unfinished job; what is not given stays.
+struct EditJob {
+  std::string job;
+  std::optional<Duration> timeout = {};
+  std::optional<std::vector<std::string>> tags = {};
+  std::optional<int> node_count = {};
+  std::optional<Priority> priority = {};
+  std::optional<UnixTime> begin_at = {};  // the epoch of Unix: at once
 };
 // `job` is an id, or the name of an unfinished job of the caller.
 struct StopJob {
@@ -188,7 +217,9 @@ struct UnsetKnob {
   COMMAND(RemoveUser)         \
   COMMAND(RemoveNode)         \
   COMMAND(SetKnob)            \
-  COMMAND(UnsetKnob)
+  COMMAND(UnsetKnob)          \
+  COMMAND(RerunJob)           \
+  COMMAND(EditJob)
 
 // The first type is there for the comma that the list begins with.
 template <typename, typename... Commands>

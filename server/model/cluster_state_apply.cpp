@@ -142,6 +142,18 @@ void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   job.unmet_dependencies = event.dependencies;
   index(jobs_.set(event.job, std::move(job)));
   note_change(event.job);
+  if (event.rerun_of) wait_for_rerun(*event.rerun_of, event.job);
+}
+
+void ClusterState::on(const JobEdited& event, const Event&) {
+  Job& edited = job(event.job);
+  JobSpec spec = *edited.spec;
+  if (event.timeout) spec.timeout = *event.timeout;
+  if (event.tags) spec.tags = *event.tags;
+  if (event.node_count) spec.node_count = *event.node_count;
+  if (event.begin_at) spec.begin_at = event.begin_at;
+  if (spec.begin_at == UnixTime{}) spec.begin_at.reset();
+  edited.spec = std::make_shared<const JobSpec>(std::move(spec));
 }
 
 void ClusterState::on(const JobHeld& event, const Event&) {
@@ -181,19 +193,7 @@ void ClusterState::on(const JobFinished& event, const Event& meta) {
   finished.exit_code = event.exit_code;
   finished.end_reason = event.reason;
   index(finished);
-  auto it = dependents_.find(event.job);
-  if (it == dependents_.end()) return;
-  for (JobId waiting : std::vector<JobId>(it->second)) {
-    Job& dependent = job(waiting);
-    if (event.state == JobState::succeeded) {
-      unindex(dependent);
-      std::erase(dependent.unmet_dependencies, event.job);
-      if (dependent.unmet_dependencies.empty()) dependent.waiting_since = meta.time;
-      index(dependent);
-    } else {
-      dependent.failed_dependency = event.job;
-    }
-  }
+  settle_dependents(finished, meta.time);
 }
 
 void ClusterState::on(const NodesReserved& event, const Event&) {
@@ -266,8 +266,10 @@ void ClusterState::on(const AttemptRunning& event, const Event& meta) {
   attempt.running_at = meta.time;
   Job& owner = job(event.job);
   if (owner.state != JobState::running) set_state(owner, JobState::running);
-  if (!owner.started_at) owner.started_at = meta.time;
   owner.launch_failures = 0;
+  if (owner.started_at) return;
+  owner.started_at = meta.time;
+  settle_dependents(owner, meta.time);
 }
 
 void ClusterState::on(const AttemptSuspending& event, const Event&) {

@@ -105,12 +105,9 @@ void ClusterState::on(const JobReopened& event, const Event& meta) {
     reopened.avoid.erase(reopened.avoid.begin(), reopened.avoid.end() - Job::kAvoidMax);
   }
   index(reopened);
-  auto it = dependents_.find(event.job);
+  const auto it = dependents_.find(event.job);
   if (it == dependents_.end()) return;
-  for (JobId waiting : std::vector<JobId>(it->second)) {
-    Job& dependent = job(waiting);
-    if (dependent.failed_dependency == event.job) dependent.failed_dependency = {};
-  }
+  for (JobId waiting : std::vector<JobId>(it->second)) note_failed_dependency(job(waiting));
 }
 
 }  // namespace hai

@@ -91,8 +91,10 @@ struct JobSubmitted {
   std::string user;
   std::string request_id;
   std::shared_ptr<const JobSpec> spec;
-  std::vector<JobId> dependencies;
-  HAI_EVENT("job_submitted", kChangesPlan, F(job) F(user) F(request_id) F(spec) F(dependencies))
+  std::vector<Dependency> dependencies;
+  std::optional<JobId> rerun_of = {};  // what waited for that one in vain waits for this one
+  HAI_EVENT("job_submitted", kChangesPlan,
+            F(job) F(user) F(request_id) F(spec) F(dependencies) F(rerun_of))
 };
 struct JobHeld {
   JobId job;
@@ -372,20 +374,29 @@ struct KnobUnset {
   HAI_EVENT("knob_unset", kChangesPlan, F(name) F(value) F(reason))
 };
 
+// What may still change of a job; the rest stays as it was submitted.
+struct JobEdited {
+  JobId job;
+  std::optional<Duration> timeout = {};
+  std::optional<std::vector<std::string>> tags = {};
+  std::optional<int> node_count = {};     // only of one that waits
+  std::optional<UnixTime> begin_at = {};  // likewise; the epoch of Unix: at once
+  HAI_EVENT("job_edited", kChangesPlan, F(job) F(timeout) F(tags) F(node_count) F(begin_at))
+};
+
 #undef F
 #undef HAI_EVENT
 
-using EventBody =
-    std::variant<EpochStarted, UserSet, QuotaSet, QuotaRemoved, TokenSet, TokenRevoked,
-                 JobSubmitted, JobHeld, JobReleased, JobPriorityChanged, JobRankChanged,
-                 JobStopRequested, JobFinished, NodesReserved, ReservationDropped, AttemptPlaced,
-                 AttemptStarting, RankRunning, RankEnded, AttemptRunning, AttemptSuspending,
-                 AttemptContinued, AttemptEnding, AttemptEnded, JobRequeued, CheckpointReported,
-                 LifeStateSet, NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged,
-                 NodePeersNamed, NodePeersConfirmed, IncidentOpened, IncidentChanged,
-                 IncidentClosed, AttemptsSkipped, IncidentNoted, NodeCheckChanged, NodeCheckHandled,
-                 NodeMarked, NodeRepairChanged, NodeValidated, JobReopened, TokensUsed, SecretSet,
-                 SecretRemoved, NodeIdentitySet, UserRemoved, NodeRemoved, KnobSet, KnobUnset>;
+using EventBody = std::variant<
+    EpochStarted, UserSet, QuotaSet, QuotaRemoved, TokenSet, TokenRevoked, JobSubmitted, JobHeld,
+    JobReleased, JobPriorityChanged, JobRankChanged, JobStopRequested, JobFinished, NodesReserved,
+    ReservationDropped, AttemptPlaced, AttemptStarting, RankRunning, RankEnded, AttemptRunning,
+    AttemptSuspending, AttemptContinued, AttemptEnding, AttemptEnded, JobRequeued,
+    CheckpointReported, LifeStateSet, NodeRegistered, NodeLivenessChanged, NodeSchedulingChanged,
+    NodePeersNamed, NodePeersConfirmed, IncidentOpened, IncidentChanged, IncidentClosed,
+    AttemptsSkipped, IncidentNoted, NodeCheckChanged, NodeCheckHandled, NodeMarked,
+    NodeRepairChanged, NodeValidated, JobReopened, TokensUsed, SecretSet, SecretRemoved,
+    NodeIdentitySet, UserRemoved, NodeRemoved, KnobSet, KnobUnset, JobEdited>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

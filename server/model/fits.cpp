@@ -74,6 +74,10 @@ struct Fitting {
     if (body.job.value == state.last_job().value + 1) return ok();
     return misfit("job {} follows job {}", body.job.value, state.last_job().value);
   }
+  Status needs(const JobEdited& body, const Job* job) const {
+    if (!(body.node_count || body.begin_at) || job->is_waiting()) return ok();
+    return misfit("job {} does not wait", body.job.value);
+  }
   Status needs(const JobFinished& body, const Job* job) const {
     if (job->has_live_attempt()) return misfit("job {} still runs", body.job.value);
     if (job->reservation) return misfit("job {} still holds nodes", body.job.value);

@@ -12,6 +12,31 @@ int64_t Attempt::ran_seconds() const {
   return std::chrono::duration_cast<std::chrono::seconds>(ran).count();
 }
 
+namespace {
+
+constexpr Duration kFirstRestartAfter = 5s;
+constexpr Duration kRestartAfterMax = 5min;
+constexpr Duration kLaunchAgainAfter = 5s;
+
+}  // namespace
+
+// Twice as long each time. After a launch that failed it is tried elsewhere at once, and if that
+// fails, too, a little later. An attempt that ended otherwise, as by a suspension, starts again at
+// once.
+std::optional<UnixTime> Job::restarts_at() const {
+  const bool has_failed = is_waiting() && attempt && attempt->ended_at && attempt->end &&
+                          attempt->state == AttemptState::failed;
+  if (!has_failed) return std::nullopt;
+  if (attempt->end->infrastructure) {
+    return launch_failures > 1 ? std::optional(*attempt->ended_at + kLaunchAgainAfter)
+                               : std::nullopt;
+  }
+  if (failure_restarts == 0) return std::nullopt;
+  Duration wait = kFirstRestartAfter;
+  for (int i = 1; i < failure_restarts && wait < kRestartAfterMax; ++i) wait *= 2;
+  return *attempt->ended_at + std::min(wait, kRestartAfterMax);
+}
+
 bool Job::operator==(const Job& other) const { return equal_fields(*this, other); }
 
 }  // namespace hai

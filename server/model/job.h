@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/agent_messages.h"
+#include "common/dependency.h"
 #include "common/gpu_set.h"
 #include "common/id.h"
 #include "common/job_spec.h"
@@ -144,6 +145,20 @@ struct EarlyFailure {
   }
 };
 
+// What a job waits for. A finished job that it names may have left memory: then it did not end as
+// asked, or this would have been met.
+struct Dependency {
+  JobId job;
+  DependencyCondition condition = DependencyCondition::afterok;
+  bool operator==(const Dependency&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("job", self.job);
+    visit("condition", self.condition);
+  }
+};
+
 // What has become of a job so far, shown as it is.
 struct JobCounters {
   int suspend_count = 0;
@@ -176,8 +191,8 @@ struct Job {
   int64_t custom_rank = 0;   // its place among its user's jobs; the id until its user moves it
   std::optional<UnixTime> started_at;  // first time running
   std::optional<UnixTime> ended_at;
-  std::vector<JobId> unmet_dependencies;
-  JobId failed_dependency;
+  std::vector<Dependency> unmet_dependencies;
+  JobId failed_dependency;         // one of them that can't be met any more; it stays among them
   std::optional<Attempt> attempt;  // the latest one, live or ended
   std::optional<Reservation> reservation;
   std::optional<CheckpointInfo> checkpoint;
@@ -205,6 +220,8 @@ struct Job {
   bool is_waiting() const { return !is_terminal() && !has_live_attempt(); }
   int attempt_number() const { return attempt ? attempt->number : 0; }
   int next_attempt() const { return std::max(attempt_number(), skipped_to) + 1; }
+  // Nothing runs before it: a program that failed again and again is not started at once again.
+  std::optional<UnixTime> restarts_at() const;
   // Equal in all that is stored; specs are compared by value.
   bool operator==(const Job& other) const;
 };

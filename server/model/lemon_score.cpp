@@ -21,6 +21,7 @@ int weight_of(MarkKind kind) {
       return 1;
     case MarkKind::flash_cut:
     case MarkKind::app_fault:
+    case MarkKind::launch_failed:
     case MarkKind::accepted:
       return 0;
   }

@@ -53,6 +53,7 @@ enum class MarkKind {
   validation_failed,  // a test of its own, or with others
   app_fault,          // a program's fault, as Xids 13 and 31
   accepted,           // by a person: what came before is forgotten
+  launch_failed,      // a job could not start there, and did elsewhere
 };
 std::string_view to_string(MarkKind kind);
 

@@ -8,6 +8,8 @@ std::string_view to_string(PendingCode code) {
       return "held";
     case PendingCode::begin_time:
       return "begin_time";
+    case PendingCode::backoff:
+      return "backoff";
     case PendingCode::dependency:
       return "dependency";
     case PendingCode::dependency_failed:

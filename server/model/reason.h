@@ -9,7 +9,8 @@ namespace hai {
 enum class PendingCode {
   held,               // by its user or an operator
   begin_time,         // begin_at is not reached
-  dependency,         // another job has to succeed first
+  backoff,            // its program failed and is started again a while later
+  dependency,         // another job has to end as asked, or to start
   dependency_failed,  // … and can't any more
   user_inactive,
   quota,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/agent_messages.h"
+#include "common/dependency.h"
 #include "common/health.h"
 #include "common/job_spec.h"
 #include "server/model/node_health.h"
@@ -78,7 +79,8 @@ HAI_WORDS(MarkKind, {{MarkKind::evict, "evict"},
                      {MarkKind::job_failed, "job_failed"},
                      {MarkKind::validation_failed, "validation_failed"},
                      {MarkKind::app_fault, "app_fault"},
-                     {MarkKind::accepted, "accepted"}})
+                     {MarkKind::accepted, "accepted"},
+                     {MarkKind::launch_failed, "launch_failed"}})
 #undef HAI_WORDS
 
 template <typename Enum>
@@ -198,9 +200,9 @@ std::optional<Priority> parse_enum(std::string_view text) {
 
 template <>
 std::optional<ExitCause> parse_enum(std::string_view text) {
-  return one_of<ExitCause>(
-      text, {ExitCause::none, ExitCause::program, ExitCause::go_suspend, ExitCause::grace_over,
-             ExitCause::killed, ExitCause::fenced, ExitCause::launch_failed, ExitCause::lost});
+  return one_of<ExitCause>(text, {ExitCause::none, ExitCause::program, ExitCause::go_suspend,
+                                  ExitCause::grace_over, ExitCause::killed, ExitCause::fenced,
+                                  ExitCause::launch_failed, ExitCause::lost, ExitCause::left});
 }
 template <>
 std::optional<LaunchMode> parse_enum(std::string_view text) {
@@ -213,6 +215,13 @@ std::optional<EnvStyle> parse_enum(std::string_view text) {
 template <>
 std::optional<CrossZone> parse_enum(std::string_view text) {
   return one_of<CrossZone>(text, {CrossZone::allow, CrossZone::never});
+}
+template <>
+std::optional<DependencyCondition> parse_enum(std::string_view text) {
+  return one_of<DependencyCondition>(
+      text,
+      {DependencyCondition::afterok, DependencyCondition::afterany, DependencyCondition::afternotok,
+       DependencyCondition::after, DependencyCondition::singleton});
 }
 template <>
 std::optional<CheckVerdict> parse_enum(std::string_view text) {

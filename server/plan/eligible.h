@@ -1,6 +1,6 @@
 #pragma once
 // Who may run at all, quota aside (plan/ledger.h): owner active, not held, dependencies met,
-// begin_at passed.
+// begin_at passed, no failure that was just now.
 
 #include <optional>
 
@@ -11,6 +11,12 @@ namespace hai {
 
 // Why the job may not run now, quota aside.
 std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& job, UnixTime now);
+
+// Parts of such sentences. "to succeed": what is waited for.
+std::string_view awaited(DependencyCondition condition);
+// Of a job with one that can't be met: "job 7, which must succeed first (afterok), has failed".
+std::string failed_dependency_text(const ClusterState& state, const Job& job);
+std::string backoff_text(const Job& job, UnixTime restart);
 
 // Quota units one rank set of this job takes, judged by the group's largest node.
 int64_t quota_units(const ClusterState& state, const JobSpec& spec);

@@ -39,6 +39,8 @@ Job slim(const Job& job) {
     last.state = job.attempt->state;
     last.priority = job.attempt->priority;
     last.ranks = job.attempt->ranks;
+    last.ended_at = job.attempt->ended_at;
+    if (job.attempt->end) last.end = AttemptEnd{.infrastructure = job.attempt->end->infrastructure};
   }
   copy.reservation = job.reservation;
   if (job.checkpoint) {
@@ -47,6 +49,8 @@ Job slim(const Job& job) {
   }
   copy.avoid = job.avoid;
   copy.gpu_seconds = job.gpu_seconds;
+  copy.failure_restarts = job.failure_restarts;
+  copy.launch_failures = job.launch_failures;
   return copy;
 }
 
@@ -111,8 +115,8 @@ StoredState copy_for_planning(const ClusterState& state, const Knobs& knobs, Uni
     const Job* job = state.find(id);
     if (job == nullptr) return;
     copy.jobs.push_back(slim(*job));
-    for (JobId other : job->unmet_dependencies) {
-      if (!std::ranges::binary_search(ids, other)) missing.insert(other);
+    for (const Dependency& other : job->unmet_dependencies) {
+      if (!std::ranges::binary_search(ids, other.job)) missing.insert(other.job);
     }
   };
   for (JobId id : ids) add(id);

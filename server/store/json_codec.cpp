@@ -92,6 +92,11 @@ struct Encoder {
     visit_fields(value, [&](const char* name, const auto& member) { field(name, member, first); });
     out += '}';
   }
+  // The usual one as its number alone.
+  void add(const Dependency& dependency) {
+    if (dependency.condition == DependencyCondition::afterok) return add(dependency.job);
+    add<Dependency>(dependency);
+  }
   // Leaves out members that are defaults: a spec is mostly those, and is written twice per submit.
   void add(const JobSpec& spec) {
     static const JobSpec defaults;
@@ -220,6 +225,10 @@ struct Decoder {
       read_old_mark(members, out);
     }
   }
+  void read(JsonView json, Dependency& out) {
+    if (json.as_int()) return read(json, out.job);
+    read<Dependency>(json, out);
+  }
   // Until 2026-11 a mark's kind and what it is about were one text: "evict gpu_xid".
   template <typename Mark>
   void read_old_mark(const JsonView::Members& members, Mark& mark) {
@@ -232,7 +241,9 @@ struct Decoder {
   }
   template <typename T>
   void read_field(const JsonView::Members& members, size_t& next, std::string_view name, T& out) {
-    const std::string_view suffix = std::is_same_v<T, Duration> ? "_us" : "";
+    constexpr bool is_duration =
+        std::is_same_v<T, Duration> || std::is_same_v<T, std::optional<Duration>>;
+    const std::string_view suffix = is_duration ? "_us" : "";
     // Our own texts have the fields in order, so the search mostly ends where it starts.
     for (size_t tried = 0; tried < members.size(); ++tried) {
       const auto& [key, value] = members[(next + tried) % members.size()];

@@ -13,6 +13,7 @@ using JobToWrite = JobRowOf<const Job&>;
 struct PgAppender::Rows {
   std::vector<JobToWrite> submitted;
   std::vector<JobToWrite> changed;
+  std::vector<JobToWrite> edited;  // of the changed ones: also what mostly never changes
   std::vector<AttemptRowOf<const Attempt&>> attempts;
   std::vector<RankRowOf<const Rank&>> ranks;
 };
@@ -81,6 +82,15 @@ void upsert(PgSession& session, const std::vector<Written>& rows) {
   std::vector<std::string> params;
   add_params(rows, params);
   session.call({name.c_str(), sql.c_str()}, params);
+}
+
+// Every column, also those that are fixed for all others.
+void rewrite(PgSession& session, const std::vector<JobToWrite>& jobs) {
+  static const std::string sql = update_sql(table_of<JobRowOf<Job>>(), 1);
+  if (jobs.empty()) return;
+  std::vector<std::string> params;
+  add_params(jobs, params);
+  session.call({"rewrite_jobs", sql.c_str()}, params);
 }
 
 // By their keys.
@@ -162,8 +172,10 @@ Status refused(PgSession& session, const AppendBatch& batch) {
 PgAppender::Rows PgAppender::rows_of(const AppendBatch& batch) const {
   Rows rows;
   std::set<JobId> submitted;
+  std::set<JobId> edited;
   for (const Event& event : batch.events) {
     if (const auto* body = std::get_if<JobSubmitted>(&event.body)) submitted.insert(body->job);
+    if (const auto* body = std::get_if<JobEdited>(&event.body)) edited.insert(body->job);
   }
   for (const ReplacedAttempt& replaced : batch.replaced_attempts) {
     add_attempt(replaced.job, replaced.attempt, rows);
@@ -171,6 +183,9 @@ PgAppender::Rows PgAppender::rows_of(const AppendBatch& batch) const {
   for (const Job& job : batch.jobs) {
     (submitted.contains(job.id) ? rows.submitted : rows.changed)
         .push_back({job, job.attempt_number()});
+    if (edited.contains(job.id) && !submitted.contains(job.id)) {
+      rows.edited.push_back({job, job.attempt_number()});
+    }
     if (job.attempt) add_attempt(job.id, *job.attempt, rows);
   }
   return rows;
@@ -191,6 +206,7 @@ void PgAppender::add_attempt(JobId job, const Attempt& attempt, Rows& rows) cons
 }
 
 void PgAppender::write_others(PgSession& session, const AppendBatch& batch, const Rows& rows) {
+  rewrite(session, rows.edited);
   upsert<AttemptRowOf<Attempt>>(session, rows.attempts);
   upsert<RankRowOf<Rank>>(session, rows.ranks);
   upsert<Node>(session, batch.nodes);
@@ -228,12 +244,12 @@ Status PgAppender::append(PgSession& session, const AppendBatch& batch, Duration
   if (parts.submitted) add_params(rows.submitted, params);
   if (parts.changed) add_params(rows.changed, params, /*with_fixed=*/false);
   // The one statement is a transaction by itself.
-  const bool alone = rows.attempts.empty() && batch.nodes.empty() && batch.users.empty() &&
-                     batch.removed_users.empty() && batch.removed_quotas.empty() &&
-                     batch.quotas.empty() && batch.removed_tokens.empty() && batch.tokens.empty() &&
-                     batch.removed_secrets.empty() && batch.secrets.empty() &&
-                     batch.identities.empty() && batch.removed_knobs.empty() &&
-                     batch.knobs.empty() && batch.incidents.empty();
+  const bool alone =
+      rows.attempts.empty() && rows.edited.empty() && batch.nodes.empty() && batch.users.empty() &&
+      batch.removed_users.empty() && batch.removed_quotas.empty() && batch.quotas.empty() &&
+      batch.removed_tokens.empty() && batch.tokens.empty() && batch.removed_secrets.empty() &&
+      batch.secrets.empty() && batch.identities.empty() && batch.removed_knobs.empty() &&
+      batch.knobs.empty() && batch.incidents.empty();
   try {
     if (!alone) session.run("BEGIN");
     if (session.call(append_statement(parts), params).integer(0, 0) == 0) {

@@ -26,7 +26,7 @@ TABLE = {
     "exec": [
         ("no-such-program -- -n 1", USAGE, "no-such-program"),
         ("true -- --launch per_gpus", USAGE, "did you mean per_gpu?"),
-        ("true -- --depends-on doen", REFUSED, "did you mean done?"),
+        ("true -- --depends-on doen", REFUSED, "no job named doen"),
     ],
     "list": [
         ("-s runing", USAGE, "did you mean running?"),
@@ -61,6 +61,7 @@ TABLE = {
     ],
     "wait": [("doen", NOT_FOUND, "did you mean done?"), ("done --timeout soon", USAGE, "--timeout")],
     "why": [("doen", NOT_FOUND, "did you mean done?"), ("", USAGE, "needs JOB")],
+    "queue": [("extra", USAGE, "'extra'")],
     "whatif": [("", USAGE, "submit, drain, quota, priority"), ("submt", USAGE, "mean submit?")],
     "whatif submit": [("nowhere.yaml", USAGE, "nowhere.yaml")],
     "whatif drain": [("node-99", NOT_FOUND, "node-99")],
@@ -72,6 +73,14 @@ TABLE = {
         ("wiats --first", NOT_FOUND, "did you mean waits?"),
         ("waits --before nobody", NOT_FOUND, "nobody"),
     ],
+    "edit": [
+        ("waits", USAGE, "needs one of"),
+        ("wiats --timeout 1h", NOT_FOUND, "did you mean waits?"),
+        ("waits --timeout soon", REFUSED, "timeout"),
+        ("waits --begin-at soon", USAGE, "--begin-at"),
+        ("done --timeout 1h", NOT_FOUND, "done"),
+    ],
+    "rerun": [("doen", NOT_FOUND, "did you mean done?"), ("", USAGE, "needs JOB")],
     "priority": [
         ("waits hihg", USAGE, "did you mean high?"),
         ("wiats high", NOT_FOUND, "did you mean waits?"),
@@ -174,7 +183,7 @@ TABLE = {
 
 # What speaks to the server, with words that would be right. `hai wait` is patient instead.
 OF_A_SERVER = """run good.yaml|exec true -- -n 1|list|status|status 1|describe 1|describe node/node-1|
-describe incident/1|logs 1|top --once|why 1|whatif drain node-1|move 1 --first|priority 1 high|
+describe incident/1|logs 1|top --once|why 1|whatif drain node-1|move 1 --first|edit 1 --timeout 1h|rerun 1|priority 1 high|
 events|stop 1|suspend 1|resume 1|requeue 1|hold 1|release 1|nodes|nodes node-1|cordon node-1|drain node-1|
 undrain node-1|fence node-1 --yes|validate node-1|incidents|incidents show 1|incidents close 1|
 whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user set ann|user remove x|node remove x|knob list|knob set plan_gap 1s|knob unset plan_gap|quota list|quota set ann 1|

@@ -33,7 +33,7 @@ class Port final : public JobPort, public ControlPort {
     if (watchdog < 0s || watchdog > 24h * 366) broken("an odd watchdog");
   }
 
-  void suspend(Duration grace) override {
+  void suspend(Duration grace, bool) override {
     if (grace < 0s || grace > 24h * 366) broken("an odd grace");
   }
   void go_on() override {}

@@ -62,7 +62,8 @@ class World {
         return;
       }
       case BlockingKind::dependency:
-        std::erase(mine.unmet_dependencies, fact.job);
+        std::erase_if(mine.unmet_dependencies,
+                      [&](const Dependency& each) { return each.job == fact.job; });
         if (mine.failed_dependency == fact.job) mine.failed_dependency = {};
         return;
       case BlockingKind::quota: {

@@ -115,9 +115,12 @@ inline const std::map<std::string, std::string> kExamples = {
     {"ControlJob", R"({"verb": "hold", "jobs": ["{id}"], "reason": "r"})"},
     {"SetJobPriority", R"({"id": "{id}", "priority": "low"})"},
     {"MoveJob", R"({"id": "{id}", "first": true})"},
+    {"EditJob", R"({"id": "{id}", "timeout": "2h"})"},
+    {"RerunJob", R"({"id": "{id}"})"},
     {"WhyJob", R"({"id": "{id}"})"},
     {"WhatIf", "{}"},
     {"ReadLog", R"({"id": "{id}"})"},
+    {"SearchLog", R"({"id": "{id}", "text": "x"})"},
     {"WatchJob", R"({"job": "{id}"})"},
     {"WatchEvents", "{}"},
     {"ListEvents", R"({"id": "{id}"})"},
@@ -127,6 +130,9 @@ inline const std::map<std::string, std::string> kExamples = {
     {"ControlNode", R"({"verb": "undrain", "nodes": ["n1"]})"},
     {"GetCluster", "{}"},
     {"GetClusterSeries", "{}"},
+    {"GetHistory", "{}"},
+    {"GetQueue", "{}"},
+    {"GetJobUsage", R"({"id": "{id}"})"},
     {"ListIncidents", "{}"},
     {"CloseIncident", R"({"id": 77, "reason": "r"})"},
     {"GetDigest", "{}"},
@@ -263,6 +269,7 @@ class Access : public RoutesFixture {
     const bool has_body =
         pattern.method == std::string_view("POST") || pattern.method == std::string_view("PUT");
     if (call.name() == "WatchEvents") path += "?format=list";
+    if (call.name() == "SearchLog") path += "?text=x";
     const Answer answer = ask(pattern.method, path, has_body ? body_of(call, body) : "", "", token);
     const bool is_served = answer.body.find("nothing is served") == std::string::npos;
     Asked asked{.is_built = is_served && answer.status != 501 && answer.status != 503,

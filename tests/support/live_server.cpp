@@ -16,8 +16,8 @@ void PretendedRanks::launch(const LaunchRank& order, MonoTime) {
   loop_.post([this, key = order.key] { change(key, RankPhase::running, ExitCause::none, 0); });
 }
 
-void PretendedRanks::suspend(const RankKey& key, Duration) {
-  loop_.post([this, key] { change(key, RankPhase::exited, ExitCause::go_suspend, 0); });
+void PretendedRanks::suspend(const SuspendRank& order) {
+  loop_.post([this, key = order.key] { change(key, RankPhase::exited, ExitCause::go_suspend, 0); });
 }
 
 void PretendedRanks::kill(const RankKey& key) {

@@ -24,7 +24,7 @@ class PretendedRanks final : public RankHost, public LogSource {
   explicit PretendedRanks(Loop& loop) : loop_(loop) {}
   std::vector<RankStatus> adopt() override { return {}; }
   void launch(const LaunchRank& order, MonoTime lease_until) override;
-  void suspend(const RankKey& key, Duration grace) override;
+  void suspend(const SuspendRank& order) override;
   void resume(const RankKey&) override {}
   void kill(const RankKey& key) override;
   void forget(const RankKey& key) override { ranks_.erase(key); }

@@ -39,6 +39,15 @@ AttemptEnd unless_by_fault(const Decision& decision, const Job& job, size_t rank
   return end;
 }
 
+bool has_ended(const Attempt& attempt) {
+  return std::ranges::all_of(attempt.ranks, [](const Rank& rank) { return is_gone(rank.state); });
+}
+
+bool has_left(const Attempt& attempt) {
+  return std::ranges::any_of(attempt.ranks,
+                             [](const Rank& rank) { return rank.cause == ExitCause::left; });
+}
+
 // What one ended rank means for its attempt; nullopt if it means nothing yet (it ended well, others
 // still run).
 std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size_t index) {
@@ -57,6 +66,11 @@ std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size
     case ExitCause::go_suspend:
       return with(AttemptState::suspended,
                   suspending ? attempt.suspend_reason : where + " called go_suspend");
+    case ExitCause::left:
+      // Each rank saves for itself: one that is done must not cost the others their grace.
+      if (suspending && !has_ended(attempt)) return std::nullopt;
+      return with(AttemptState::suspended,
+                  suspending ? attempt.suspend_reason : where + " left after SIGTERM");
     case ExitCause::grace_over:
       return with(AttemptState::suspended,
                   (suspending ? attempt.suspend_reason : where + " was to leave") +
@@ -82,12 +96,15 @@ std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size
                            : fmt::format("{} left with exit code {}", where, rank.exit_code),
                 !suspending);
   }
-  if (suspending && !suspend.signal.empty())
+  // Ranks that got no signal, as below an older agent, fail when those that did have left.
+  if (suspending && (suspend.has_signal() || has_left(attempt)))
     return with(AttemptState::suspended, attempt.suspend_reason);
   if (rank.exit_code != 0) {
-    return unless_by_fault(decision, job, index,
-                           with(AttemptState::failed, fmt::format("{} exited with code {}", where,
-                                                                  describe_exit(rank.exit_code))));
+    return unless_by_fault(
+        decision, job, index,
+        with(AttemptState::failed,
+             fmt::format("{} exited with code {}{}", where, describe_exit(rank.exit_code),
+                         rank.message.empty() ? "" : ", " + rank.message)));
   }
   return std::nullopt;
 }
@@ -251,14 +268,34 @@ void close_attempt(Decision& decision, JobId id) {
 // that can't start anywhere would go round for ever.
 bool has_run(const Rank& rank) {
   return rank.state == RankState::running || rank.cause == ExitCause::program ||
-         rank.cause == ExitCause::go_suspend;
+         rank.cause == ExitCause::go_suspend || rank.cause == ExitCause::left;
+}
+
+// That the job runs here shows that a launch that failed elsewhere was not its own fault. Of a gang
+// nobody knows which of its nodes it was.
+void mark_where_it_could_not(Decision& decision, const Job& job) {
+  if (job.launch_failures == 0) return;
+  std::vector<NodeId> nodes;
+  for (const EarlyFailure& failure : job.early_failures) {
+    const bool is_of_node = failure.nodes.size() == 1 &&
+                            std::ranges::find(job.avoid, failure.nodes.front()) != job.avoid.end();
+    if (is_of_node) nodes.push_back(failure.nodes.front());
+  }
+  for (const Rank& rank : job.attempt->ranks) std::erase(nodes, rank.place.node);
+  for (NodeId node : nodes) {
+    const Node* there = decision.state().find(node);
+    if (there == nullptr || there->removed_at) continue;
+    decision.emit(NodeMarked{node, MarkKind::launch_failed,
+                             std::string(to_string(ExitCause::launch_failed)), job.id, job.user});
+  }
 }
 
 void settle_start(Decision& decision, JobId id) {
   const Attempt& attempt = *decision.state().find(id)->attempt;
   if (attempt.end || attempt.running_at) return;
-  if (std::ranges::all_of(attempt.ranks, has_run))
-    decision.emit(AttemptRunning{id, attempt.number});
+  if (!std::ranges::all_of(attempt.ranks, has_run)) return;
+  mark_where_it_could_not(decision, *decision.state().find(id));
+  decision.emit(AttemptRunning{id, attempt.number});
 }
 
 }  // namespace
@@ -267,9 +304,7 @@ void end_attempt(Decision& decision, JobId id, AttemptEnd end) {
   const Job& job = *decision.state().find(id);
   CHECK(job.has_live_attempt());
   if (!job.attempt->end) decision.emit(AttemptEnding{id, job.attempt->number, std::move(end)});
-  bool gone =
-      std::ranges::all_of(job.attempt->ranks, [](const Rank& rank) { return is_gone(rank.state); });
-  if (gone) close_attempt(decision, id);
+  if (has_ended(*job.attempt)) close_attempt(decision, id);
 }
 
 void settle_attempt(Decision& decision, JobId id) {

@@ -6,12 +6,14 @@
 #include "server/control/health/decide_bisect.h"
 #include "server/control/health/decide_hang.h"
 #include "server/control/health/decide_health.h"
+#include "server/control/health/decide_launches.h"
 #include "server/control/health/decide_repair.h"
 #include "server/control/nodes/agent_admission.h"
 #include "server/control/nodes/decide_mass_loss.h"
 #include "server/control/nodes/decide_peers.h"
 #include "server/control/nodes/decide_report.h"
 #include "server/control/nodes/fencing.h"
+#include "server/plan/carry_out.h"
 
 namespace hai {
 namespace {
@@ -72,6 +74,11 @@ void watch_attempts(Decision& decision) {
     const Job& job = *decision.state().find(id);
     if (!job.has_live_attempt() || job.attempt->end) continue;
     const Attempt& attempt = *job.attempt;
+    // Again and again: one that leaves for another job may be told to go on.
+    const User* owner = decision.state().find_user(job.user);
+    if (owner != nullptr && !owner->active) {
+      suspend_attempt(decision, id, {}, fmt::format("user {} is not active any more", job.user));
+    }
     Duration timeout = job.spec->timeout;
     if (attempt.running_at && timeout > 0s && now - *attempt.running_at > timeout) {
       end_attempt(
@@ -131,6 +138,7 @@ void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool know
   decide_hangs(decision, sessions);
   for (NodeId id : nodes_with_faults(decision.state())) decide_faults(decision, id);
   if (!knows_history) return;
+  decide_launches(decision);
   decide_bisections(decision, sessions);
   decide_repairs(decision, sessions);
 }

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "server/control/engine/steady_time.h"
 #include "server/control/nodes/lost_history.h"
@@ -19,6 +20,7 @@ struct Memory {
   SteadyTime time;
   std::unique_ptr<Planner> planner;
   std::map<JobId, int64_t> progress;  // steps, as running jobs last told
+  std::set<JobId> sdk_users;          // unfinished jobs of which a rank has used its socket
 };
 
 }  // namespace hai

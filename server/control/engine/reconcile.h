@@ -3,6 +3,7 @@
 // so a lost order is only a delay. Pure but for the session's record of what is on its way.
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "common/knobs.h"
@@ -25,6 +26,8 @@ struct TurnOfNode {
   UnixTime now;
   MonoTime mono_now;
   bool is_addressed = false;  // something leaves for the node in this turn anyway
+  // Jobs whose program looks at the suspend request itself; null = not known.
+  const std::set<JobId>* sdk_users = nullptr;
 };
 
 // The session must have reported. Orders already on their way are not repeated within

@@ -100,7 +100,7 @@ void take_status(Decision& decision, Session& session, const RankStatus& status)
   if (attempt.state == AttemptState::placed) decision.emit(AttemptStarting{key.job, key.attempt});
   // Only a program that runs ends by itself.
   bool has_run = status.phase == RankPhase::running || status.cause == ExitCause::program ||
-                 status.cause == ExitCause::go_suspend;
+                 status.cause == ExitCause::go_suspend || status.cause == ExitCause::left;
   if (status.cause == ExitCause::lost && rank->state == RankState::pending) {
     session.no_launches_until = decision.now() + kLaunchPause;
     session.launch_trouble = status.message;

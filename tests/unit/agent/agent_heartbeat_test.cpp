@@ -10,7 +10,7 @@ namespace {
 struct NoRanks final : RankHost {
   std::vector<RankStatus> adopt() override { return {}; }
   void launch(const LaunchRank&, MonoTime) override {}
-  void suspend(const RankKey&, Duration) override {}
+  void suspend(const SuspendRank&) override {}
   void resume(const RankKey&) override {}
   void kill(const RankKey&) override {}
   void forget(const RankKey&) override {}

@@ -30,9 +30,9 @@ TEST(StatusJson, RoundTrips) {
   RankStatus status;
   status.key = {.job = {17}, .attempt = 2, .rank = 3};
   for (const RankPhase phase : {RankPhase::starting, RankPhase::running, RankPhase::exited}) {
-    for (const ExitCause cause :
-         {ExitCause::none, ExitCause::program, ExitCause::go_suspend, ExitCause::grace_over,
-          ExitCause::killed, ExitCause::fenced, ExitCause::launch_failed, ExitCause::lost}) {
+    for (const ExitCause cause : {ExitCause::none, ExitCause::program, ExitCause::go_suspend,
+                                  ExitCause::grace_over, ExitCause::killed, ExitCause::fenced,
+                                  ExitCause::launch_failed, ExitCause::lost, ExitCause::left}) {
       status.phase = phase;
       status.cause = cause;
       EXPECT_EQ(status_from_json(status_to_json(status)).value(), status);

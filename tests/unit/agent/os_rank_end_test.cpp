@@ -150,7 +150,7 @@ TEST_F(RankEndTest, SuspendByFlagAndGoSuspend) {
   ASSERT_TRUE(wait_running(job.key));
   JobClient program = client(job.key);
   EXPECT_EQ(program.ask(R"({"op":"receive_suspend_command"})"), R"({"ok":true,"suspend":false})");
-  host_->suspend(job.key, 10min);
+  host_->suspend({job.key, 10min});
   ASSERT_TRUE(run_until([&] { return statuses_[job.key].suspend_notified; }));
   EXPECT_EQ(program.ask(R"({"op":"receive_suspend_command"})"), R"({"ok":true,"suspend":true})");
   EXPECT_EQ(program.ask(R"({"op":"report_checkpoint","step":9,"path":"/c/9","seconds":2.5})"),
@@ -176,7 +176,7 @@ while True: signal.sigtimedwait([], 0.05)  # pause() may miss a signal that come
   job.suspend_signal = "SIGUSR1";
   launch(job);
   ASSERT_TRUE(wait_file("started"));
-  host_->suspend(job.key, 10min);
+  host_->suspend({job.key, 10min});
   const RankStatus status = wait_exited(job.key);
   EXPECT_EQ(status.cause, ExitCause::program);
   EXPECT_EQ(status.exit_code, 85);
@@ -188,8 +188,8 @@ TEST_F(RankEndTest, GraceEnds) {
   const LaunchRank job = script("sleep 1000");
   launch(job);
   ASSERT_TRUE(wait_running(job.key));
-  host_->suspend(job.key, 100ms);
-  host_->suspend(job.key, 10min);  // Keeps the first deadline.
+  host_->suspend({job.key, 100ms});
+  host_->suspend({job.key, 10min});  // Keeps the first deadline.
   EXPECT_EQ(wait_exited(job.key).cause, ExitCause::grace_over);
 }
 
@@ -198,7 +198,7 @@ TEST_F(RankEndTest, ContinueTakesTheSuspendBack) {
   const LaunchRank job = script("while [ ! -e go ]; do sleep 0.01; done; exit 6");
   launch(job);
   ASSERT_TRUE(wait_running(job.key));
-  host_->suspend(job.key, 1s);
+  host_->suspend({job.key, 1s});
   ASSERT_TRUE(run_until([&] { return statuses_[job.key].suspend_notified; }));
   host_->resume(job.key);
   ASSERT_TRUE(run_until([&] { return !statuses_[job.key].suspend_notified; }));
@@ -308,7 +308,7 @@ print("never")
   const LaunchRank job = order("train.py");
   launch(job);
   ASSERT_TRUE(wait_file("ready"));
-  host_->suspend(job.key, 10min);
+  host_->suspend({job.key, 10min});
   const RankStatus status = wait_exited(job.key);
   EXPECT_EQ(status.cause, ExitCause::go_suspend);
   EXPECT_EQ(status.checkpoint->step, 7);
@@ -348,7 +348,7 @@ TEST_F(RankEndTest, MemoryLimitIsKeptAndSaid) {
   const RankStatus status = wait_exited(job.key);
   EXPECT_EQ(status.cause, ExitCause::program);
   EXPECT_EQ(status.exit_code, 137);
-  EXPECT_EQ(status.message, "the kernel killed 1 of its processes: memory limit reached");
+  EXPECT_EQ(status.message, "killed: out of memory (cgroup limit 64 MiB)");
 }
 
 // As below a unit of systemd, which has a group for its slice and one for itself.

@@ -103,7 +103,9 @@ TEST(JobRequests, BoundsTheState) {
 }
 
 struct FakeControlPort : ControlPort {
-  void suspend(Duration grace) override { calls.push_back("suspend " + format_duration(grace)); }
+  void suspend(Duration grace, bool tell_by_signal) override {
+    calls.push_back("suspend " + format_duration(grace) + (tell_by_signal ? " told" : ""));
+  }
   void go_on() override { calls.push_back("continue"); }
   void kill() override { calls.push_back("kill"); }
   void extend_lease(MonoTime until) override {

@@ -34,6 +34,40 @@ TEST(RankLife, ContinuesAfterASuspendIsTakenBack) {
   EXPECT_EQ(life.next_deadline(), at(75s));
 }
 
+TEST(RankLife, WhatEndsAfterItWasToldHasLeft) {
+  for (const int code : {0, 1, 143}) {
+    RankLife life(at(1h));
+    life.suspend(60s, at(0s));
+    life.was_told();
+    EXPECT_EQ(life.program_exited(code, true, at(20s)), kNothing);
+    EXPECT_EQ(life.cause(), ExitCause::left);
+    EXPECT_EQ(life.exit_code(), code);
+    EXPECT_EQ(life.next_deadline(), at(60s)) << "a wrapper is gone, and its program still saves";
+    EXPECT_EQ(life.advance(at(60s)), kKill);
+  }
+}
+
+TEST(RankLife, OneProcessThatLeavesDoesNotCostTheOthersTheirGrace) {
+  RankLife life(at(1h));
+  life.suspend(60s, at(0s));
+  life.was_told();
+  EXPECT_EQ(life.program_exited(143, false, at(1s)), kNothing);
+  EXPECT_EQ(life.program_exited(0, true, at(30s)), kNothing);
+  EXPECT_EQ(life.cause(), ExitCause::left);
+}
+
+TEST(RankLife, ASignalCannotBeTakenBackButIsForgotten) {
+  RankLife life(at(1h));
+  life.suspend(60s, at(0s));
+  life.was_told();
+  life.go_on();
+  RankLife late = life;
+  life.program_exited(0, true, at(50s));
+  EXPECT_EQ(life.cause(), ExitCause::left) << "it leaves because of the signal";
+  late.program_exited(0, true, at(61s));
+  EXPECT_EQ(late.cause(), ExitCause::program) << "it took no notice and has ended as it meant to";
+}
+
 TEST(RankLife, CannotBeTakenBackOnceItEnds) {
   RankLife life(at(1h));
   life.suspend(1s, at(0s));

@@ -23,6 +23,9 @@ const Case kCases[] = {
     {C::go_suspend, 0, false, false, A::suspended, false},
     {C::go_suspend, 0, true, false, A::suspended, false},
     {C::go_suspend, 0, true, true, A::suspended, false},
+    {C::left, 143, true, false, A::suspended, false},
+    {C::left, 0, true, false, A::suspended, false},
+    {C::left, 143, false, false, A::suspended, false},  // told, and then told to go on
     {C::grace_over, 137, true, false, A::suspended, false},
     {C::grace_over, 137, true, true, A::suspended, false},
     {C::killed, 137, true, false, A::suspended, false},
@@ -75,6 +78,7 @@ TEST(Verdict, OfOneRankEndsTheWholeGang) {
     JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
     if (row.suspending) c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
     if (row.signal) continue;
+    if (row.cause == C::left && row.suspending) continue;  // the others save, too
     FakeAgent agent(c, "node-2");
     agent.report({exited({id, 1, 1}, row.cause, row.exit_code)});
     ASSERT_TRUE(c.attempt(id).is_live()) << "rank 0 still runs: its node is not free";
@@ -93,6 +97,31 @@ TEST(Verdict, ARankThatEndedWellWaitsForTheOthers) {
   two.report({exited({id, 1, 1}, C::program, 0)});
   EXPECT_EQ(c.job(id).state, JobState::succeeded);
   EXPECT_EQ(c.job(id).exit_code, 0);
+}
+
+TEST(Verdict, ARankThatLeftAfterItsSignalDoesNotCostTheOthersTheirGrace) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+  FakeAgent one(c, "node-1");
+  FakeAgent two(c, "node-2");
+  one.report({exited({id, 1, 0}, C::left, 143)});
+  EXPECT_FALSE(c.attempt(id).end.has_value()) << "rank 1 still saves";
+  two.report({exited({id, 1, 1}, C::left, 0)});
+  EXPECT_EQ(c.attempt(id).state, A::suspended);
+  EXPECT_EQ(c.attempt(id).end->reason, "asked");
+  EXPECT_EQ(c.job(id).state, JobState::suspended);
+}
+
+TEST(Verdict, SaysWhatTheShimKnowsOfTheEnd) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = c.run(job("j"), {"node-1"});
+  RankStatus end = exited({id, 1, 0}, C::program, 137);
+  end.message = "killed: out of memory (cgroup limit 64 GiB)";
+  FakeAgent(c, "node-1").report({end});
+  EXPECT_EQ(c.job(id).end_reason,
+            "rank 0 on node-1 exited with code 137 (SIGKILL), killed: out of memory (cgroup limit "
+            "64 GiB)");
 }
 
 TEST(Verdict, OfAProgramThatEndedBeforeItSawTheRequestIsItsOwn) {

@@ -49,6 +49,25 @@ TEST(Silence, MakesANodeSuspectAfterTwoMissedHeartbeatsAndDownAfterTheLimit) {
   EXPECT_EQ(t.c.node("node-2").liveness, Liveness::up);
 }
 
+TEST(Inactive, UsersJobsAreAskedToLeaveAndStayAway) {
+  Clocked t;
+  t.c.add_user("bob");
+  const JobId id = t.c.run(job("j").user("bob"), {"node-2"});
+  const JobId other = t.c.run(job("k"), {"node-1"});
+  t.tick();
+  EXPECT_EQ(t.c.attempt(id).state, AttemptState::running);
+  ASSERT_TRUE(t.c.decide(SetUser{{.name = "bob", .active = false}}).is_ok());
+  t.tick();
+  EXPECT_EQ(t.c.attempt(id).state, AttemptState::suspending);
+  EXPECT_EQ(t.c.attempt(id).suspend_reason, "user bob is not active any more");
+  EXPECT_EQ(t.c.attempt(other).state, AttemptState::running);
+  t.c.leave(id);
+  EXPECT_EQ(t.c.plan().pending.at(id).code, PendingCode::user_inactive);
+  ASSERT_TRUE(t.c.decide(SetUser{{.name = "bob", .active = true}}).is_ok());
+  t.c.pass();
+  EXPECT_TRUE(t.c.job(id).has_live_attempt()) << "it goes on by itself";
+}
+
 TEST(Silence, OfANodeThatIsDownIsNoNews) {
   Clocked t;
   t.advance(1h);

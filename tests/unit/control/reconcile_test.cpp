@@ -160,6 +160,27 @@ TEST(Reconcile, CountsTheGraceFromTheDeadline) {
   EXPECT_EQ(std::get<SuspendRank>(orders[0]).grace, 0s) << "never negative";
 }
 
+TEST(Reconcile, ProgramsOfNobodyWhoUsesTheSdkAreToldBySignal) {
+  const std::set<JobId> nobody;
+  for (const std::string signal : {"", "SIGUSR1", "none"}) {
+    World w("none");
+    const JobId id = w.c.run(job("k").signal(signal), {"node-1"});
+    w.session.ranks[{id, 1, 0}] = running({id, 1, 0});
+    w.c.emit(AttemptSuspending{id, 1, w.c.now + 60s, {}, "asked"});
+    const std::set<JobId> users = {id};
+    for (const std::set<JobId>* known :
+         std::vector<const std::set<JobId>*>{nullptr, &users, &nobody}) {
+      PlacesOfTurn places;
+      w.session.sent.clear();
+      const auto orders =
+          reconcile(w.c.state(), w.c.knobs, w.session, {w.c.now, w.mono, false, known}, places);
+      ASSERT_EQ(orders.size(), 1u);
+      EXPECT_EQ(std::get<SuspendRank>(orders[0]).tell_by_signal,
+                signal.empty() && known == &nobody);
+    }
+  }
+}
+
 TEST(Launch, SaysAllThatANodeNeeds) {
   Cluster c = cluster(nodes(2, gpus(8)), nodes(1, gpus(8)).zone("B").leaf("leaf-9"));
   JobSpec spec = job("j").nodes(2).gpus(2).signal("SIGUSR1").spec();

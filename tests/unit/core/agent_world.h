@@ -20,8 +20,9 @@ class FakeHost final : public RankHost {
     calls.push_back("launch " + to_string(order.key));
     lease_until = until;
   }
-  void suspend(const RankKey& key, Duration grace) override {
-    calls.push_back(fmt::format("suspend {} {}", to_string(key), format_duration(grace)));
+  void suspend(const SuspendRank& order) override {
+    calls.push_back(
+        fmt::format("suspend {} {}", to_string(order.key), format_duration(order.grace)));
   }
   void resume(const RankKey& key) override { calls.push_back("resume " + to_string(key)); }
   void kill(const RankKey& key) override { calls.push_back("kill " + to_string(key)); }

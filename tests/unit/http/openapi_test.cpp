@@ -97,6 +97,8 @@ class Contract : public RoutesFixture {
         {"release_job", "{}"},
         {"set_priority", R"({"priority": "low"})"},
         {"move_job", R"({"first": true})"},
+        {"edit_job", R"({"timeout": "2h", "tags": ["t"]})"},
+        {"rerun_job", "{}"},
         {"what_if", R"({"drain": ["n1"]})"},
         {"drain_node", R"({"reason": "r"})"},
         {"undrain_node", ""},
@@ -130,6 +132,7 @@ class Contract : public RoutesFixture {
       made.body = yaml(fmt::format("job-{}", ++jobs_));
     }
     if (operation.id() == "events") made.path += "?format=list";
+    if (operation.id() == "search_log") made.path += "?text=x";
     const std::map<std::string, std::string> values = {
         {"{id}", operation.id() == "revoke_token" ? "0123456789ab" : std::to_string(job)},
         {"{name}", name_for(operation.path)},
@@ -168,8 +171,11 @@ class Contract : public RoutesFixture {
 
   // The errors an operation may give to somebody who may call it, with these examples.
   static bool may_refuse(const Operation& operation, int status) {
-    static const std::map<std::string, int> kWithoutWhatItNeeds = {
-        {"read_log", 503}, {"list_audit", 503}, {"sign_in", 401}, {"join_node", 401}};
+    static const std::map<std::string, int> kWithoutWhatItNeeds = {{"read_log", 503},
+                                                                   {"list_audit", 503},
+                                                                   {"sign_in", 401},
+                                                                   {"join_node", 401},
+                                                                   {"history", 503}};
     const auto own = kWithoutWhatItNeeds.find(operation.id());
     return status == 404 || status == 409 ||
            (own != kWithoutWhatItNeeds.end() && own->second == status);
@@ -245,7 +251,8 @@ TEST_F(Contract, EveryCallIsAnOperation) {
 }
 
 TEST_F(Contract, SubmitsAreCountedAsSuch) {
-  EXPECT_EQ(submit_routes(), (std::set<std::string>{"POST /api/v1/jobs"}));
+  EXPECT_EQ(submit_routes(),
+            (std::set<std::string>{"POST /api/v1/jobs", "POST /api/v1/jobs/{id}/rerun"}));
 }
 
 TEST_F(Contract, IsLarge) { EXPECT_GE(operations_.size(), 45u); }

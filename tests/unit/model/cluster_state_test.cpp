@@ -149,7 +149,7 @@ TEST(Dependencies, AreMetOneByOne) {
   JobId b = c.submit(job("b"));
   JobId last = c.submit(job("last").depends_on("a").depends_on("b"));
   c.finish(a);
-  EXPECT_THAT(c.job(last).unmet_dependencies, ElementsAre(b));
+  EXPECT_THAT(c.job(last).unmet_dependencies, ElementsAre(Dependency{b}));
   c.finish(b);
   EXPECT_THAT(c.job(last).unmet_dependencies, IsEmpty());
   EXPECT_FALSE(c.job(last).failed_dependency);

@@ -130,7 +130,7 @@ TEST(Words, ReadBackToTheSameValue) {
   expect_round_trip(
       {Scheduling::open, Scheduling::cordoned, Scheduling::draining, Scheduling::drained});
   expect_round_trip({Role::user, Role::operator_, Role::admin});
-  expect_round_trip({ExitCause::none, ExitCause::program, ExitCause::go_suspend,
+  expect_round_trip({ExitCause::none, ExitCause::program, ExitCause::left, ExitCause::go_suspend,
                      ExitCause::grace_over, ExitCause::killed, ExitCause::fenced,
                      ExitCause::launch_failed, ExitCause::lost});
   expect_round_trip({LaunchMode::per_node, LaunchMode::per_gpu});

@@ -44,7 +44,7 @@ TEST(Eligible, NotBeforeItsDependencies) {
   JobId second = c.submit(job("second"));
   JobId last = c.submit(job("last").depends_on("first").depends_on("second"));
   EXPECT_EQ(pending_code(c.plan(), last), "dependency");
-  EXPECT_THAT(pending_text(c.plan(), last), HasSubstr("job 1 to succeed and 1 more"));
+  EXPECT_THAT(pending_text(c.plan(), last), HasSubstr("job 1 to succeed (afterok) and 1 more"));
   c.finish(first);
   EXPECT_EQ(pending_code(c.plan(), last), "dependency");
   c.finish(second);

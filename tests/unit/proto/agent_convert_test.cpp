@@ -66,9 +66,10 @@ class Draw {
     RankStatus status{.key = key(),
                       .phase = any_of({RankPhase::starting, RankPhase::running, RankPhase::exited}),
                       .suspend_notified = rng.chance(0.5),
+                      .uses_sdk = rng.chance(0.5),
                       .cause = any_of({ExitCause::none, ExitCause::program, ExitCause::go_suspend,
                                        ExitCause::grace_over, ExitCause::killed, ExitCause::fenced,
-                                       ExitCause::launch_failed, ExitCause::lost}),
+                                       ExitCause::launch_failed, ExitCause::lost, ExitCause::left}),
                       .exit_code = integer(),
                       .message = bytes(100),
                       .started_at = time(),
@@ -164,7 +165,7 @@ class Draw {
         order.body = launch();
         break;
       case 1:
-        order.body = SuspendRank{key(), duration()};
+        order.body = SuspendRank{key(), duration(), rng.chance(0.5)};
         break;
       case 2:
         order.body = ContinueRank{key()};

@@ -19,6 +19,12 @@ export function patchJob(job: Job, event: ClusterEvent): Job {
       return { ...job, held: false };
     case 'job_priority_changed':
       return { ...job, priority: body.priority as Priority };
+    case 'job_edited':
+      return {
+        ...job,
+        tags: Array.isArray(body.tags) ? body.tags.map(String) : job.tags,
+        node_count: typeof body.node_count === 'number' ? body.node_count : job.node_count,
+      };
     case 'attempt_placed':
       return startAttempt(job, event);
     case 'attempt_starting':

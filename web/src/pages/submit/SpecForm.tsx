@@ -1,13 +1,15 @@
 import { priorities } from '../../api/types';
 import { formatWord } from '../../lib/format';
-import { TypedInput } from '../../components/TypedInput';
-import { type JobForm, words } from '../../lib/jobSpec';
+import { TypedArea, TypedInput } from '../../components/TypedInput';
+import { type JobForm, variables, words } from '../../lib/jobSpec';
 
 interface Props {
   form: JobForm;
   groups: string[];
   onChange: (part: Partial<JobForm>) => void;
 }
+
+const sameVariables = (a: string, b: string): boolean => [...variables(a)].join('\n') === [...variables(b)].join('\n');
 
 export function SpecForm({ form, groups, onChange }: Props) {
   const text = (key: keyof JobForm, title: string, width = '', hint = '', isMono = false) => (
@@ -71,12 +73,25 @@ export function SpecForm({ form, groups, onChange }: Props) {
       </label>
       {choice('gpusPerNode', 'GPUs of each', [[0, 'whole node'], [1, '1'], [2, '2'], [4, '4'], [8, '8']])}
       {choice('launch', 'Start once per', [['per_node', 'node'], ['per_gpu', 'GPU']])}
-      {choice('envStyle', 'Environment', [['hai', 'hai'], ['torch', 'torch'], ['slurm', 'slurm']])}
+      {choice('envStyle', 'Names for ranks', [['hai', 'hai'], ['torch', 'torch'], ['slurm', 'slurm']])}
       {text('grace', 'Time to save', '', '60s')}
       {text('signal', 'Suspend signal', '', 'none: the SDK asks')}
       {text('watchdog', 'Hang after', '', '30m')}
+      {text('timeout', 'Time limit', '', 'none: 12h')}
       {list('tags', 'Tags', '', 'paper, nightly')}
-      {list('dependsOn', 'Starts after', 'w4', 'names or ids of jobs that must succeed')}
+      <label className="field w4">
+        Environment
+        <TypedArea
+          className="area mono"
+          rows={3}
+          spellCheck={false}
+          value={form.environment}
+          isSame={(typed) => sameVariables(typed, form.environment)}
+          placeholder="NCCL_DEBUG=INFO, one a line"
+          onType={(typed) => onChange({ environment: typed })}
+        />
+      </label>
+      {list('dependsOn', 'Starts after', 'w4', 'jobs that must succeed first; or afterany:JOB, afternotok:JOB, after:JOB, singleton')}
     </div>
   );
 }

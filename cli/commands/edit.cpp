@@ -1,0 +1,96 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/client.h"
+#include "cli/commands/commands.h"
+#include "cli/exit_code.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/table.h"
+#include "cli/time_option.h"
+
+namespace hai::cli {
+namespace {
+
+struct EditOptions {
+  std::string job;
+  std::string timeout;
+  std::optional<int> nodes;
+  std::string priority;
+  std::string begin_at;
+  std::vector<std::string> tags;
+  bool no_tags = false;
+  OutputFormat output = OutputFormat::table;
+};
+
+Status fill(const EditOptions& options, v1::EditJobRequest& request) {
+  request.set_job(options.job);
+  request.set_timeout(options.timeout == "none" ? "0s" : options.timeout);
+  if (options.nodes) request.set_node_count(*options.nodes);
+  request.set_priority(options.priority);
+  request.set_begin_now(options.begin_at == "now");
+  if (!options.begin_at.empty() && options.begin_at != "now") {
+    const Result<UnixTime> time = read_time_option("--begin-at", options.begin_at, FromNow::ahead);
+    RETURN_IF_ERROR(time.status());
+    request.set_begin_at_us(to_micros(time.value()));
+  }
+  request.set_set_tags(options.no_tags || !options.tags.empty());
+  request.mutable_tags()->Assign(options.tags.begin(), options.tags.end());
+  return ok();
+}
+
+bool changes_something(const v1::EditJobRequest& request) {
+  return !request.timeout().empty() || request.has_node_count() || !request.priority().empty() ||
+         request.has_begin_at_us() || request.begin_now() || request.set_tags();
+}
+
+int edit(Session& session, const EditOptions& options) {
+  v1::EditJobRequest request;
+  if (const Status filled = fill(options, request); !filled.is_ok()) {
+    return session.usage_error(filled.message());
+  }
+  if (!changes_something(request)) {
+    return session.usage_error(
+        "hai edit needs one of --timeout, --tag, --no-tags, --nodes, --priority, --begin-at (see "
+        "hai help edit)");
+  }
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  const Result<v1::EditJobReply> reply = client.value()->edit_job(request);
+  if (!reply.is_ok()) return session.fail(reply.status());
+  const v1::Job& job = reply.value().job();
+  print(is_json(options.output) ? format_json(to_json(job), options.output)
+                                : fmt::format("{} ({}): {}\n", printable(job.name()), job.id(),
+                                              printable(reply.value().message())));
+  return kOk;
+}
+
+}  // namespace
+
+void add_edit(CLI::App& app, Session& session) {
+  CLI::App* verb = app.add_subcommand("edit", "Change what may still change of an unfinished job")
+                       ->group("Jobs");
+  const auto options = std::make_shared<EditOptions>();
+  verb->add_option("JOB", options->job, "id or name")->required();
+  verb->add_option("--timeout", options->timeout,
+                   "longest time of one attempt, e.g. 12h, or none; also of the one that runs")
+      ->type_name("DURATION");
+  CLI::Option* tags = verb->add_option("--tag", options->tags, "its tags from now on; repeatable")
+                          ->allow_extra_args(false);
+  verb->add_flag("--no-tags", options->no_tags, "take all its tags away")->excludes(tags);
+  verb->add_option("-n,--nodes", options->nodes, "nodes to run on; only while it waits")
+      ->check(CLI::Range(1, 100'000));
+  verb->add_option("-p,--priority", options->priority, "only while it waits; see hai priority");
+  verb->add_option("--begin-at", options->begin_at,
+                   "not before, e.g. 2h or 2026-11-20T08:00:00Z, or now; only while it waits")
+      ->type_name("TIME");
+  add_output_option(*verb, options->output);
+  session.help[verb] = {
+      .details = "The rest of a job stays as it was submitted; `hai describe` shows it.",
+      .examples = {{"hai edit train --timeout 48h", "more time, also for the attempt that runs"},
+                   {"hai edit train -n 2 --begin-at now", "smaller, and at once"}}};
+  verb->callback([&session, options] { session.exit_code = edit(session, *options); });
+}
+
+}  // namespace hai::cli

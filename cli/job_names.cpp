@@ -1,0 +1,109 @@
+#include "cli/job_names.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/client.h"
+#include "common/whole_number.h"
+
+namespace hai::cli {
+namespace {
+
+constexpr int kPageSize = 1'000;
+constexpr size_t kJobsMax = 20'000;
+
+bool passes(const JobSelection& selection, const v1::Job& job) {
+  const auto has_tag = [&](const std::string& tag) {
+    return std::find(job.tags().begin(), job.tags().end(), tag) != job.tags().end();
+  };
+  const auto& states = selection.states;
+  return (states.empty() || std::find(states.begin(), states.end(), job.state()) != states.end()) &&
+         std::all_of(selection.tags.begin(), selection.tags.end(), has_tag) &&
+         (selection.group.empty() || job.group() == selection.group);
+}
+
+bool means(const std::string& word, const v1::Job& job) {
+  if (const auto range = id_range(word)) {
+    return job.id() >= range->first && job.id() <= range->second;
+  }
+  return ::fnmatch(word.c_str(), job.name().c_str(), 0) == 0;
+}
+
+Result<std::vector<v1::Job>> own_jobs(Client& client) {
+  std::vector<v1::Job> jobs;
+  v1::ListJobsRequest request;
+  request.set_page_size(kPageSize);
+  for (;;) {
+    const Result<v1::ListJobsReply> page = client.list_jobs(request);
+    RETURN_IF_ERROR(page.status());
+    jobs.insert(jobs.end(), page.value().jobs().begin(), page.value().jobs().end());
+    if (page.value().next_cursor().empty() || jobs.size() >= kJobsMax) return jobs;
+    request.set_cursor(page.value().next_cursor());
+  }
+}
+
+}  // namespace
+
+std::optional<std::pair<int64_t, int64_t>> id_range(const std::string& word) {
+  const size_t dash = word.find('-');
+  if (dash == std::string::npos) return std::nullopt;
+  const auto first = whole_number(std::string_view(word).substr(0, dash));
+  const auto last = whole_number(std::string_view(word).substr(dash + 1));
+  if (!first || !last || *first < 1 || *last < 1) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+bool is_pattern(const std::string& word) { return word.find_first_of("*?[") != std::string::npos; }
+
+Result<std::vector<std::string>> select_jobs(const JobSelection& selection,
+                                             const std::vector<v1::Job>& own) {
+  std::vector<std::string> names;  // as they are
+  std::set<int64_t> ids;
+  for (const std::string& word : selection.words) {
+    const auto range = id_range(word);
+    const auto is_named_so = [&](const v1::Job& job) { return job.name() == word; };
+    // A job may be called 17-20, too.
+    const bool is_name = range && std::any_of(own.begin(), own.end(), is_named_so);
+    if (range && range->first > range->second && !is_name) {
+      return invalid_argument("{}: the first id of a range is the lower one", word);
+    }
+    if ((!range && !is_pattern(word)) || is_name) {
+      names.push_back(word);
+      continue;
+    }
+    size_t found = 0;
+    for (const v1::Job& job : own) {
+      if (!means(word, job) || !passes(selection, job)) continue;
+      ids.insert(job.id());
+      ++found;
+    }
+    if (found == 0) return not_found("you have no unfinished job {}", word);
+  }
+  if (selection.words.empty()) {
+    for (const v1::Job& job : own) {
+      if (passes(selection, job)) ids.insert(job.id());
+    }
+    if (ids.empty()) return not_found("you have no unfinished job like that");
+  } else if (selection.has_filters() && !names.empty()) {
+    return invalid_argument("{}: filters go with ranges and patterns, not with a job of its own",
+                            names.front());
+  }
+  for (const int64_t id : ids) names.push_back(std::to_string(id));
+  return names;
+}
+
+Result<std::vector<std::string>> find_selected(Client& client, const JobSelection& selection) {
+  const bool needs_jobs =
+      selection.has_filters() ||
+      std::any_of(selection.words.begin(), selection.words.end(), [](const std::string& word) {
+        return is_pattern(word) || id_range(word).has_value();
+      });
+  if (!needs_jobs) return selection.words;
+  const Result<std::vector<v1::Job>> own = own_jobs(client);
+  RETURN_IF_ERROR(own.status());
+  return select_jobs(selection, own.value());
+}
+
+}  // namespace hai::cli

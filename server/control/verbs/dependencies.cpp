@@ -1,0 +1,143 @@
+#include "server/control/verbs/dependencies.h"
+
+#include <algorithm>
+
+#include "common/whole_number.h"
+#include "server/model/dependency_fate.h"
+
+namespace hai {
+namespace {
+
+constexpr size_t kInLineMax = 100;  // singletons of one name
+
+const Job* find_in_memory(const ClusterState& state, const std::string& user,
+                          const std::string& text) {
+  const std::optional<int64_t> id = whole_number(text);
+  return id ? state.find(JobId{*id}) : state.find_unfinished(user, text);
+}
+
+// An unfinished job may have the name of one that ended before.
+std::optional<EndedJob> find_ended(const ClusterState& state, const std::string& user,
+                                   const std::string& text, const std::vector<EndedJob>& history) {
+  const std::optional<int64_t> id = whole_number(text);
+  for (const EndedJob& ended : history) {
+    if (id ? ended.id.value != *id : ended.user != user || ended.name != text) continue;
+    // It may have been read before it ended, and what is in memory is newer.
+    const Job* job = state.find(ended.id);
+    if (job == nullptr) return is_terminal(ended.state) ? std::optional(ended) : std::nullopt;
+    return EndedJob{job->id, job->user, job->spec->name, job->state};
+  }
+  return std::nullopt;
+}
+
+Status unknown_job(const ClusterState& state, const std::string& text) {
+  const std::optional<int64_t> id = whole_number(text);
+  if (!id) {
+    return not_found(
+        "options.depends_on: you have no job named {}; a job can wait only for those that were "
+        "submitted before it",
+        text);
+  }
+  if (*id > state.last_job().value || *id < 1) {
+    return not_found(
+        "options.depends_on: job {} does not exist; a job can wait only for those that were "
+        "submitted before it",
+        text);
+  }
+  return not_found(
+      "options.depends_on: job {} has ended long ago, and what became of it is not known here any "
+      "more; leave it out",
+      text);
+}
+
+Status not_ones_own(JobId id, const std::string& owner) {
+  return permission_denied(
+      "options.depends_on: job {} belongs to {}; a job can wait only for those of its own user",
+      id.value, owner);
+}
+
+Status cannot_be_met(const DependencyWord& word, JobId id, JobState state) {
+  return failed_precondition(
+      "options.depends_on: job {} has {}, so that {} can never be met; leave it out, or wait for "
+      "afterany",
+      id.value, to_string(state), to_string(word.condition));
+}
+
+void add(std::vector<Dependency>& unmet, Dependency dependency) {
+  if (std::ranges::find(unmet, dependency) == unmet.end()) unmet.push_back(dependency);
+}
+
+Status add_singleton(const ClusterState& state, const std::string& user, const JobSpec& spec,
+                     std::vector<Dependency>& unmet) {
+  const std::vector<JobId> earlier = state.all_unfinished(user, spec.name);
+  if (earlier.size() >= kInLineMax) {
+    return resource_exhausted("options.depends_on: {} of your jobs named {} are in line already",
+                              earlier.size(), spec.name);
+  }
+  for (JobId id : earlier) add(unmet, {id, DependencyCondition::singleton});
+  return ok();
+}
+
+}  // namespace
+
+std::vector<std::string> dependency_jobs(const JobSpec& spec) {
+  std::vector<std::string> jobs;
+  for (const std::string& text : spec.depends_on) {
+    const Result<DependencyWord> word = parse_dependency(text);
+    if (word.is_ok() && !word.value().job.empty()) jobs.push_back(word.value().job);
+  }
+  return jobs;
+}
+
+bool is_singleton(const JobSpec& spec) {
+  return std::ranges::find(spec.depends_on, to_string(DependencyCondition::singleton)) !=
+         spec.depends_on.end();
+}
+
+Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
+                                                     const std::string& user, const JobSpec& spec,
+                                                     const std::vector<EndedJob>& history) {
+  std::vector<Dependency> unmet;
+  for (const std::string& text : spec.depends_on) {
+    const Result<DependencyWord> parsed = parse_dependency(text);
+    if (!parsed.is_ok()) {
+      return invalid_argument("options.depends_on: {}", parsed.status().message());
+    }
+    const DependencyWord& word = parsed.value();
+    if (word.condition == DependencyCondition::singleton) {
+      RETURN_IF_ERROR(add_singleton(state, user, spec, unmet));
+      continue;
+    }
+    std::optional<EndedJob> other;
+    bool has_started = true;  // of one that has ended it does not matter
+    if (const Job* job = find_in_memory(state, user, word.job)) {
+      other = EndedJob{job->id, job->user, job->spec->name, job->state};
+      has_started = job->started_at.has_value();
+    } else {
+      other = find_ended(state, user, word.job, history);
+    }
+    if (!other) return unknown_job(state, word.job);
+    if (other->user != user) return not_ones_own(other->id, other->user);
+    switch (fate_of(word.condition, other->state, has_started)) {
+      case DependencyFate::met:
+        break;
+      case DependencyFate::open:
+        add(unmet, {other->id, word.condition});
+        break;
+      case DependencyFate::never:
+        return cannot_be_met(word, other->id, other->state);
+    }
+  }
+  return unmet;
+}
+
+std::vector<std::string> dependencies_not_in_memory(const ClusterState& state,
+                                                    const std::string& user, const JobSpec& spec) {
+  std::vector<std::string> missing;
+  for (std::string& job : dependency_jobs(spec)) {
+    if (find_in_memory(state, user, job) == nullptr) missing.push_back(std::move(job));
+  }
+  return missing;
+}
+
+}  // namespace hai

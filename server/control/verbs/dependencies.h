@@ -1,0 +1,28 @@
+#pragma once
+// What a job that is being submitted waits for.
+
+#include <string>
+#include <vector>
+
+#include "server/control/command.h"
+#include "server/model/cluster_state.h"
+
+namespace hai {
+
+// The ids and names in spec.depends_on.
+std::vector<std::string> dependency_jobs(const JobSpec& spec);
+
+// Whether it says "singleton": then it may have the name of unfinished jobs, and waits for them.
+bool is_singleton(const JobSpec& spec);
+
+// Those that are not met yet, each once. What has left memory is looked for in `history`. The error
+// names the one that does not exist, is somebody else's, or can't be met any more.
+Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
+                                                     const std::string& user, const JobSpec& spec,
+                                                     const std::vector<EndedJob>& history);
+
+// Those of dependency_jobs() that are not in memory: what the history is to be asked for.
+std::vector<std::string> dependencies_not_in_memory(const ClusterState& state,
+                                                    const std::string& user, const JobSpec& spec);
+
+}  // namespace hai

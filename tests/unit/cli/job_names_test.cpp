@@ -1,0 +1,79 @@
+// Which jobs `hai stop 17-20 'sweep-*' --tag lr` means, and which rank's log -f shows in the end.
+
+#include "cli/job_names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/failed_rank.h"
+
+namespace hai::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+v1::Job job_of(int64_t id, const std::string& name, const std::string& state,
+               const std::string& tag) {
+  v1::Job job;
+  job.set_id(id);
+  job.set_name(name);
+  job.set_state(state);
+  job.set_group("training");
+  job.add_tags(tag);
+  return job;
+}
+
+std::vector<v1::Job> own() {
+  return {job_of(19, "eval", "queued", "lr"), job_of(18, "sweep-2", "running", "lr"),
+          job_of(17, "sweep-1", "queued", "x"), job_of(5, "5-9", "queued", "x")};
+}
+
+std::vector<std::string> selected(const JobSelection& selection) {
+  const auto jobs = select_jobs(selection, own());
+  EXPECT_TRUE(jobs.is_ok()) << jobs.status().message();
+  return jobs.is_ok() ? jobs.value() : std::vector<std::string>{};
+}
+
+TEST(JobNames, RangesPatternsAndFilters) {
+  EXPECT_THAT(selected({.words = {"17-18"}}), ElementsAre("17", "18"));
+  EXPECT_THAT(selected({.words = {"sweep-*", "99", "nobody"}}),
+              ElementsAre("99", "nobody", "17", "18"))
+      << "what is no pattern is for the server to judge";
+  EXPECT_THAT(selected({.words = {"1-99", "sweep-[12]"}}), ElementsAre("5", "17", "18", "19"));
+  EXPECT_THAT(selected({.words = {"5-9"}}), ElementsAre("5-9")) << "a job may be called so";
+  EXPECT_THAT(selected({.states = {"queued"}, .tags = {"lr"}}), ElementsAre("19"));
+  EXPECT_THAT(selected({.words = {"sweep-*"}, .states = {"queued"}}), ElementsAre("17"));
+  EXPECT_THAT(selected({.group = "training"}), ElementsAre("5", "17", "18", "19"));
+}
+
+TEST(JobNames, ThatMeanNoJobAreErrors) {
+  const std::pair<JobSelection, const char*> kBad[] = {
+      {{.words = {"train-*"}}, "no unfinished job train-*"},
+      {{.words = {"1-3"}}, "no unfinished job 1-3"},
+      {{.words = {"20-17"}}, "the lower one"},
+      {{.tags = {"none"}}, "no unfinished job like that"},
+      {{.words = {"eval"}, .states = {"queued"}}, "not with a job of its own"}};
+  for (const auto& [selection, why] : kBad) {
+    EXPECT_THAT(select_jobs(selection, own()).status().message(), HasSubstr(why));
+  }
+}
+
+TEST(FailedRank, IsTheFirstThatEndedByItself) {
+  v1::Attempt attempt;
+  const auto add = [&](int rank, const std::string& cause, int code) {
+    v1::RankInfo& info = *attempt.add_ranks();
+    info.set_rank(rank);
+    info.set_cause(cause);
+    info.set_exit_code(code);
+  };
+  add(0, "killed", 137);
+  EXPECT_EQ(failed_rank(attempt), std::nullopt);
+  add(1, "program", 0);
+  add(2, "program", 3);
+  add(3, "program", 1);
+  EXPECT_EQ(failed_rank(attempt), 2);
+}
+
+}  // namespace
+}  // namespace hai::cli
