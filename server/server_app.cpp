@@ -91,8 +91,9 @@ struct ServerApp::Impl {
         store(loop, {.conninfo = config.conninfo, .advertise = config.advertise}),
         history(loop, config.conninfo),
         audit(loop, config.conninfo, config.audit),
-        serving(loop, store, &history, &history, config, std::move(secrets), &audit,
-                [this] { return audit.not_exported(); }) {}
+        serving(
+            loop, store, &history, &history, config, std::move(secrets), &audit,
+            [this] { return audit.not_exported(); }, &history) {}
 
   void run() {
     loop.on_signals({SIGINT, SIGTERM}, [this](int signal) { stop(signal); });

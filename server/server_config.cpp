@@ -123,6 +123,7 @@ void read_people(YamlReader& reader, ServerConfig* config) {
                                           format_duration(config->token_ttl),
                                           format_duration(config->token_ttl_max)));
   }
+  reader.duration("history_keep", &config->history_keep, {.low = 24h, .high = 24h * 3653});
   reader.integer("streams_per_user", &config->streams_per_user, {.low = 1, .high = 100'000});
   std::string munge;
   if (reader.string("munge", &munge) && munge != "false") {
@@ -196,11 +197,32 @@ void read_oidc(YamlReader& reader, OidcConfig* oidc) {
   read_secure_url(reader, "oidc.redirect_url", &oidc->redirect_url);
 }
 
+// Groups have one source: who says them there and here would be in other ones now and then.
+void read_unix_groups(YamlReader& reader, ServerConfig* config) {
+  UnixGroupsConfig& unix_groups = config->unix_groups;
+  if (!reader.has("unix_groups")) return;
+  reader.strings("unix_groups.groups", &unix_groups.groups);
+  reader.strings("unix_groups.admin_groups", &unix_groups.roles.admin);
+  reader.strings("unix_groups.operator_groups", &unix_groups.roles.operators);
+  reader.duration("unix_groups.every", &unix_groups.every, {.low = 1s, .high = 24h});
+  if (!unix_groups.is_used()) {
+    reader.fail("unix_groups", "needs groups, admin_groups or operator_groups: what to take");
+  }
+  for (const char* key : {"groups_claim", "admin_groups", "operator_groups"}) {
+    if (reader.has(std::string("oidc.") + key)) {
+      reader.fail(std::string("oidc.") + key,
+                  "goes out: with unix_groups it is the Unix accounts that say groups and roles");
+    }
+  }
+  config->oidc.groups_claim = "";
+}
+
 Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   ServerConfig config;
   reader.string("cluster", &config.cluster);
   read_address(reader, "listen.grpc", &config.grpc_address);
   read_address(reader, "listen.http", &config.http_address);
+  read_address(reader, "listen.health", &config.health_address);
   config.advertise = {.grpc = reachable(config.grpc_address),
                       .http = reachable(config.http_address)};
   read_address(reader, "advertise.grpc", &config.advertise.grpc);
@@ -222,6 +244,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   read_secrets(reader, &config);
   read_visibility(reader, &config.visibility);
   read_oidc(reader, &config.oidc);
+  read_unix_groups(reader, &config);
   read_quota(reader, &config.default_quota_nodes);
   read_knobs(reader, &config.knobs);
   read_people(reader, &config);

@@ -14,6 +14,7 @@
 #include "server/api/visibility.h"
 #include "server/auth/oidc_config.h"
 #include "server/control/standing.h"
+#include "server/directory/unix_groups.h"
 #include "server/store/audit_export.h"
 
 namespace hai {
@@ -22,7 +23,8 @@ struct ServerConfig {
   std::string cluster = "hai";
   std::string grpc_address = "0.0.0.0:7700";
   std::string http_address = "0.0.0.0:7780";
-  ServerAddresses advertise;  // where others reach this server; "" = they are not told
+  std::string health_address;  // of a port for /readyz and the like alone; "" = none
+  ServerAddresses advertise;   // where others reach this server; "" = they are not told
   // The dashboard's folder; "" = the one beside the program if it is there, "none" = no dashboard.
   std::string web_root;
   // Without a dashboard, "/" shows totals, nodes and jobs to anybody who reaches the port.
@@ -43,8 +45,10 @@ struct ServerConfig {
   Duration token_ttl = 24h * 90;               // of tokens that are made without a ttl
   Duration token_ttl_max = 24h * 365;
   int streams_per_user = 256;
+  Duration history_keep = 400 * Duration(24h);  // of what happened hour by hour
   std::optional<std::string> munge_socket;  // of munged, which proves who people are; "" = its own
   bool munge_creates_users = false;
+  UnixGroupsConfig unix_groups;
   Knobs knobs;
   std::string archive_older_than;        // of `hai-server archive`; "" = it must be told
   std::string archive_audit_older_than;  // "" = the audit log stays whole

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "common/hour_store.h"
 #include "common/loop.h"
 #include "common/status.h"
 #include "server/auth/seal.h"
@@ -37,10 +38,10 @@ using AuditBacklog = std::function<std::map<std::string, int64_t>()>;
 
 class Serving {
  public:
-  // `history`, `samples`, `audit` and `audit_backlog` may be null.
+  // `history`, `samples`, `audit`, `audit_backlog` and `hours` may be null.
   Serving(Loop& loop, Store& store, History* history, SampleStore* samples,
           const ServerConfig& config, ServingSecrets secrets, AuditLog* audit = nullptr,
-          AuditBacklog audit_backlog = nullptr);
+          AuditBacklog audit_backlog = nullptr, HourStore* hours = nullptr);
   ~Serving();  // after stop(), or of one that never listened
   Serving(const Serving&) = delete;
   Serving& operator=(const Serving&) = delete;

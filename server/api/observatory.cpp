@@ -35,6 +35,7 @@ void Observatory::tick() {
   census_.last();
   const SoftFacts soft = controller_.soft_facts();
   if (soft.progress != nullptr) progress_.note(now, *soft.progress);
+  if (soft.sessions != nullptr) usage_.note(now, controller_.state(), *soft.sessions);
 }
 
 const ClusterSummary& Observatory::summary(const Controller::ReadContext& context) {

@@ -10,6 +10,7 @@
 #include "server/api/job_census.h"
 #include "server/api/progress_board.h"
 #include "server/api/queries.h"
+#include "server/api/usage_board.h"
 
 namespace hai {
 
@@ -24,6 +25,7 @@ class Observatory {
   const ClusterSeries& series() const { return series_; }
   JobCensus& census() { return census_; }
   const ProgressBoard& progress() const { return progress_; }
+  const UsageBoard& usage() const { return usage_; }
   EventMeter& events() { return events_; }
   // By use, from samples; the words are those of /cluster.
   const std::map<std::string, double>& gpu_seconds() const { return gpu_seconds_; }
@@ -42,6 +44,7 @@ class Observatory {
   ClusterSeries series_;
   JobCensus census_;
   ProgressBoard progress_;
+  UsageBoard usage_;
   EventMeter events_;
   std::map<std::string, double> gpu_seconds_;
   ClusterSummary summary_;

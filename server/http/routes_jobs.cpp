@@ -7,6 +7,7 @@
 #include "proto/convert/spec_convert.h"
 #include "proto/json/json_reader.h"
 #include "server/api/log_tail.h"
+#include "server/api/messages.h"
 #include "server/api/open_streams.h"
 #include "server/http/json.h"
 #include "server/http/routes.h"
@@ -77,12 +78,14 @@ Status within(const std::string& key, const Status& status) {
   return status.is_ok() ? status : Status(status.code(), key + ": " + status.message());
 }
 
+constexpr std::string_view kChanges = "submit, drain, quota, priority, knob, user";
+
 // {"submit": a job file as a text or an object} | {"drain": [nodes]} | {"quota": {…}} |
-// {"priority": {…}}
+// {"priority": {…}} | {"knob": {…}} | {"user": {…}}
 Status read_change(const std::string& body, v1::WhatIfRequest& request) {
   const Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return invalid_argument("the body must be a JSON object");
-  if (json.size() != 1) return invalid_argument("exactly one of submit, drain, quota, priority");
+  if (json.size() != 1) return invalid_argument("exactly one of {}", kChanges);
   const std::string key = json.begin().key();
   const Json& value = json.begin().value();
   if (key == "submit") {
@@ -103,8 +106,9 @@ Status read_change(const std::string& body, v1::WhatIfRequest& request) {
   }
   if (key == "quota") return within(key, read_object(value, {}, *request.mutable_quota()));
   if (key == "priority") return within(key, read_object(value, {}, *request.mutable_priority()));
-  return invalid_argument("{}: unknown key; known is: submit, drain, quota, priority",
-                          key.substr(0, 100));
+  if (key == "knob") return within(key, read_object(value, {}, *request.mutable_knob()));
+  if (key == "user") return within(key, read_object(value, {}, *request.mutable_user()));
+  return invalid_argument("{}: unknown key; known is: {}", key.substr(0, 100), kChanges);
 }
 
 void what_if(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {
@@ -125,14 +129,10 @@ Result<LogTailRequest> log_request(const HttpRequest& http, const std::string& j
   }
   request.set_job(job);
   tell_request(request, *http.facts);
+  Result<LogTailRequest> tail = log_tail_of(request);
   // A reader who follows a log that is still empty is to know at once that it is there.
-  return LogTailRequest{.job = job,
-                        .attempt = std::max(request.attempt(), 0),
-                        .rank = std::max(request.rank(), -1),
-                        .offset = request.offset(),
-                        .tail_bytes = request.tail_bytes(),
-                        .follow = request.follow(),
-                        .announce = request.follow()};
+  if (tail.is_ok()) tail.value().announce = request.follow();
+  return tail;
 }
 
 // A log that is not read from its node says so, unless it is followed: then the answer begins
@@ -142,20 +142,38 @@ void add_source(const LogPiece& piece, HttpResponse& response) {
   if (piece.until) response.headers.emplace_back("HAI-Log-Until", format_rfc3339(*piece.until));
 }
 
+// Where the text that follows stands in the log, and how far that reaches.
+void add_place(const LogPiece& piece, HttpResponse& response) {
+  response.headers.emplace_back("HAI-Log-Offset", std::to_string(piece.offset));
+  if (!piece.extent) return;
+  response.headers.emplace_back("HAI-Log-Begin", std::to_string(piece.extent->begin));
+  response.headers.emplace_back("HAI-Log-Size", std::to_string(piece.extent->size));
+  response.headers.emplace_back("HAI-Log-Over", piece.extent->is_over ? "true" : "false");
+}
+
 // The first piece decides between an error and an answer; the rest is streamed.
 void read_log(const HttpParts& parts, const HttpRequest& request, const std::string& job,
               const HttpRespond& respond) {
   Result<LogTailRequest> tail = log_request(request, job);
   if (!tail.is_ok()) return respond(problem(tail.status()));
-  parts.loop.post([&parts, caller = caller_of(request), tail = tail.value(), respond] {
+  const std::string_view wanted = request.query_value("gzip");
+  const bool is_gzip = wanted == "true" || wanted == "1";
+  parts.loop.post([&parts, caller = caller_of(request), tail = tail.value(), respond, is_gzip] {
     const auto kind = tail.follow ? OpenStreams::Kind::log : OpenStreams::Kind::other;
     auto source = std::make_shared<Source<LogPiece>>(GuardedSource<LogPiece>::make(
         parts.streams, caller, kind, tail_log(parts.loop, parts.queries, parts.logs, caller, tail),
         Sight{}));
-    (*source)([&parts, source, respond](Result<std::optional<LogPiece>> first) {
+    const bool follows = tail.follow;
+    (*source)([&parts, source, respond, follows, is_gzip](Result<std::optional<LogPiece>> first) {
       if (!first.is_ok()) return respond(problem(first.status()));
       HttpResponse response = text_response(first.value() ? first.value()->data : "");
       if (first.value()) add_source(*first.value(), response);
+      if (first.value() && !follows) add_place(*first.value(), response);
+      // A part of a log is answered as a whole.
+      if (first.value() && first.value()->end && !is_gzip) return respond(std::move(response));
+      response.is_chunked = true;
+      response.is_gzip = is_gzip;
+      if (is_gzip) response.content_type = "application/gzip";
       response.stream = stream_of(parts.loop, [source](Done<std::optional<std::string>> done) {
         (*source)([done](Result<std::optional<LogPiece>> piece) {
           if (!piece.is_ok()) return done(piece.status());

@@ -2,6 +2,7 @@
 
 #include "server/store/audit_log.h"
 #include "server/store/history_queries.h"
+#include "server/store/hour_queries.h"
 #include "server/store/pg_worker.h"
 #include "server/store/sample_queries.h"
 
@@ -114,6 +115,21 @@ void PgHistory::load(UnixTime since, Duration step,
   impl_->ask<std::vector<ClusterSample>>(
       [since, step](PgSession& session) -> Result<std::vector<ClusterSample>> {
         return find_samples(session, since, step);
+      },
+      std::move(done));
+}
+
+void PgHistory::count(Duration keep, std::function<void(Result<bool>)> done) {
+  impl_->ask<bool>(
+      [keep](PgSession& session) -> Result<bool> { return count_hours(session, keep); },
+      std::move(done));
+}
+
+void PgHistory::report(UnixTime since, UnixTime until, Duration step,
+                       std::function<void(Result<HourReport>)> done) {
+  impl_->ask<HourReport>(
+      [since, until, step](PgSession& session) -> Result<HourReport> {
+        return find_hours(session, since, until, step);
       },
       std::move(done));
 }

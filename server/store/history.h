@@ -1,17 +1,18 @@
 #pragma once
-// History and samples on PostgreSQL: its own thread and connection, so that a slow question never
-// holds up an append. Belongs to the loop's thread.
+// History, samples and hours on PostgreSQL: its own thread and connection, so that a slow question
+// never holds up an append. Belongs to the loop's thread.
 
 #include <memory>
 #include <string>
 
+#include "common/hour_store.h"
 #include "common/loop.h"
 #include "server/control/history_port.h"
 #include "server/control/sample_port.h"
 
 namespace hai {
 
-class PgHistory final : public History, public SampleStore {
+class PgHistory final : public History, public SampleStore, public HourStore {
  public:
   PgHistory(Loop& loop, std::string conninfo);
   ~PgHistory() override;
@@ -29,6 +30,10 @@ class PgHistory final : public History, public SampleStore {
   void save(ClusterSample sample, Duration keep) override;
   void load(UnixTime since, Duration step,
             std::function<void(Result<std::vector<ClusterSample>>)> done) override;
+
+  void count(Duration keep, std::function<void(Result<bool>)> done) override;
+  void report(UnixTime since, UnixTime until, Duration step,
+              std::function<void(Result<HourReport>)> done) override;
 
  private:
   struct Impl;

@@ -125,6 +125,15 @@ TEST_F(Routes, WhyWhatIfAndMove) {
   const Answer priority =
       ask("POST", "/api/v1/whatif", R"({"priority": {"job": "b", "priority": "extreme_high"}})");
   EXPECT_EQ(priority.content()["differences"].size(), 2u) << priority.body;
+  const auto what_if = [this](const std::string& body) {
+    return ask("POST", "/api/v1/whatif", body).content();
+  };
+  EXPECT_EQ(what_if(R"({"knob": {"name": "min_quantum", "value": "10m"}})")["change"],
+            "knob min_quantum is 10m");
+  EXPECT_EQ(what_if(R"({"knob": {"name": "min_quantum", "value": "200h"}})")["status"], 400);
+  EXPECT_EQ(what_if(R"({"user": {"name": "new", "groups": ["lab"]}})")["change"],
+            "user new is active, in lab");
+  EXPECT_EQ(get("/api/v1/users").body.find("\"new\""), std::string::npos);
   EXPECT_EQ(ask("POST", "/api/v1/whatif", R"({"drain": ["n9"]})").status, 404);
   EXPECT_EQ(ask("POST", "/api/v1/whatif", R"({"quota": {"owner": "x"}})").status, 400);
   const auto detail = [this](const std::string& body) {
@@ -135,6 +144,47 @@ TEST_F(Routes, WhyWhatIfAndMove) {
   EXPECT_TRUE(detail(R"({"priority": {"job": "b"}})").starts_with("priority: "));
   EXPECT_EQ(get(fmt::format("/api/v1/jobs/{}", waiting)).content()["priority"],
             get(fmt::format("/api/v1/jobs/{}", first)).content()["priority"]);
+}
+
+TEST_F(Routes, TheQueueSaysWhoGoesFirstAndWhoIsThere) {
+  const int64_t running = submit("a");
+  const int64_t first = ask("POST", "/api/v1/jobs", yaml("b")).content().value("id", 0);
+  const int64_t second = ask("POST", "/api/v1/jobs", yaml("c")).content().value("id", 0);
+  json queue = get("/api/v1/queue").content();
+  // The first look ahead may be on its way still.
+  for (int ask = 0; ask < 100'000 && !queue["estimated_at"].is_string(); ++ask) {
+    queue = get("/api/v1/queue").content();
+  }
+  EXPECT_TRUE(queue["estimated_at"].is_string());
+  ASSERT_EQ(queue["entries"].size(), 2u) << queue;
+  EXPECT_EQ(queue["entries"][0]["id"], first);
+  EXPECT_EQ(queue["entries"][0]["position"], 1);
+  EXPECT_EQ(queue["entries"][1]["id"], second);
+  EXPECT_EQ(queue["entries"][1]["ahead"]["by_age"], 1);
+  EXPECT_EQ(queue["entries"][1]["pending_reason"]["code"], "resources");
+  ASSERT_EQ(queue["blocks"].size(), 1u);
+  EXPECT_EQ(queue["blocks"][0]["id"], running);
+  EXPECT_EQ(queue["blocks"][0]["nodes"], 1.0);
+  EXPECT_EQ(queue["groups"][0]["nodes"], 1);
+
+  const json page = get("/api/v1/queue?limit=1&cursor=1").content();
+  ASSERT_EQ(page["entries"].size(), 1u);
+  EXPECT_EQ(page["entries"][0]["id"], second);
+  EXPECT_EQ(page["next_cursor"], json());
+  EXPECT_EQ(get("/api/v1/queue?user=nobody").content()["total"], 0);
+  EXPECT_EQ(get("/api/v1/queue?team=nobody").content()["total"], 0);
+  EXPECT_EQ(get("/api/v1/queue?priority=nonsense").status, 400);
+}
+
+TEST_F(Routes, HistoryAndUsageAreRefusedOrEmptyWhereNothingIsKnown) {
+  const int64_t id = submit("a");
+  EXPECT_EQ(get("/api/v1/history").status, 503);  // this server has no database
+  EXPECT_EQ(get("/api/v1/history?step=5m").status, 400);
+  EXPECT_EQ(get("/api/v1/history?since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z").status,
+            400);
+  const json usage = get(fmt::format("/api/v1/jobs/{}/usage", id)).content();
+  EXPECT_EQ(usage["attempt"], 0);
+  EXPECT_EQ(get("/api/v1/jobs/99/usage").status, 404);
 }
 
 TEST_F(Routes, LogsAreText) {

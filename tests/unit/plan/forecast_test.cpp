@@ -80,6 +80,45 @@ TEST(Forecast, ACopyForPlanningForecastsTheSame) {
             forecast_start(c.state(), c.knobs, c.now, id, hours()).p90);
 }
 
+TEST(Forecast, OfAQueueEachJobHasItsTurn) {
+  Cluster c = cluster(nodes(1, gpus(8)), nodes(1, gpus(8)).group("dev"));
+  c.set_scheduling("node-2", Scheduling::cordoned);
+  c.run(job("runs"), {"node-1"});
+  c.advance(30min);
+  const JobId first = c.submit(job("first"));
+  const JobId second = c.submit(job("second"));
+  const JobId never = c.submit(job("never").group("dev"));
+  const QueueForecast queue = forecast_queue(c.state(), c.knobs, c.now, hours());
+  EXPECT_EQ(queue.samples, 9);
+  ASSERT_TRUE(queue.starts.at(first).p50 && queue.starts.at(second).p50);
+  EXPECT_NEAR(static_cast<double>(queue.starts.at(first).p50->count()) / 60e6, 32, 10);
+  EXPECT_GT(*queue.starts.at(second).p50, *queue.starts.at(first).p50 + 40min);
+  EXPECT_EQ(queue.starts.at(never).p50, std::nullopt);
+  // What one job is told alone and in the queue is about the same.
+  const StartForecast alone = forecast_start(c.state(), c.knobs, c.now, second, hours());
+  EXPECT_NEAR(static_cast<double>(queue.starts.at(second).p50->count()),
+              static_cast<double>(alone.p50->count()), 20.0 * 60e6);
+}
+
+TEST(Forecast, OfAQueueEndsWhenItsTimeIsUp) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("runs"), {"node-1"});
+  c.submit(job("waits"));
+  int asked = 0;
+  const QueueForecast queue =
+      forecast_queue(c.state(), c.knobs, c.now, hours(), {.is_over = [&] { return ++asked > 3; }});
+  EXPECT_LE(queue.passes, 3);
+  EXPECT_EQ(queue.samples, 1);
+  EXPECT_EQ(queue.starts.begin()->second.p50, std::nullopt);
+}
+
+TEST(Forecast, ARunningJobEndsByItsTimeoutAtTheLatest) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = c.run(job("runs").timeout(40min), {"node-1"});
+  c.advance(30min);
+  EXPECT_EQ(expected_end(c.state(), c.job(id), c.now, hours(), 0.9), 10min);
+}
+
 TEST(RunTimes, ResidualsAreConditional) {
   RunTimes times;
   for (int i = 0; i < 50; ++i) times.add("ann", "training", 8, 1min);
@@ -152,7 +191,7 @@ class Queue {
     if (rng_.chance(0.15)) spec.priority = Priority::high;
     const JobId id{cluster_.state().last_job().value + 1};
     cluster_.submit(JobSubmitted{id, fmt::format("u{}", rng_.below(5)), "",
-                                 std::make_shared<const JobSpec>(spec), std::vector<JobId>()});
+                                 std::make_shared<const JobSpec>(spec), std::vector<Dependency>()});
     // From a minute to a day, most of them short.
     left_[id] = Duration(static_cast<int64_t>(std::exp(rng_.unit() * 7.2) * 60e6));
   }

@@ -1,5 +1,5 @@
 import { inquire, send } from './client';
-import type { ActionResult, Job, JobVerb, NewToken, NodeVerb, Priority, Quota, User, WhatIf } from './types';
+import type { ActionResult, Job, JobVerb, Knob, NewToken, NodeVerb, Priority, Quota, TokenScope, User, WhatIf } from './types';
 
 const withReason = (reason: string): { reason: string } | undefined => (reason === '' ? undefined : { reason });
 
@@ -50,5 +50,19 @@ export const removeQuota = (quota: Pick<Quota, 'owner' | 'group' | 'priority'>):
 export const setUser = (name: string, part: Partial<Pick<User, 'role' | 'active' | 'groups'>>): Promise<User> =>
   send<User>('PUT', `/users/${encodeURIComponent(name)}`, part);
 
-export const createToken = (user: string, label: string): Promise<NewToken> =>
-  send<NewToken>('POST', '/tokens', { user, label });
+export const whatIfUser = (name: string, part: Partial<Pick<User, 'role' | 'active' | 'groups'>>): Promise<WhatIf> =>
+  inquire<WhatIf>('/whatif', { user: { name, ...part } });
+
+// user '' = oneself; ttl '' = as long as the cluster says.
+export const createToken = (user: string, label: string, limits: { ttl?: string; scope?: TokenScope } = {}): Promise<NewToken> =>
+  send<NewToken>('POST', '/tokens', { user, label, ...limits });
+
+export const revokeToken = (id: string): Promise<null> => send<null>('DELETE', `/tokens/${encodeURIComponent(id)}`);
+
+export const whatIfKnob = (name: string, value: string): Promise<WhatIf> => inquire<WhatIf>('/whatif', { knob: { name, value } });
+
+export const setKnob = (name: string, value: string, reason: string): Promise<Knob> =>
+  send<Knob>('PUT', `/knobs/${encodeURIComponent(name)}`, { value, ...withReason(reason) });
+
+export const unsetKnob = (name: string, reason: string): Promise<Knob> =>
+  send<Knob>('DELETE', `/knobs/${encodeURIComponent(name)}${reason === '' ? '' : `?reason=${encodeURIComponent(reason)}`}`);

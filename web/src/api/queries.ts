@@ -2,7 +2,8 @@ import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueries, useQ
 import { useEffect, useMemo } from 'react';
 import { get, open } from './client';
 import type {
-  Attempt, Cluster, ClusterEvent, EventPage, Incident, Job, JobCheckpoint, JobPage, Node, NodePage, NodeStay, ProgressPoint, Quota, Series, User, WhoAmI, Why,
+  Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, Quota, Series,
+  Token, User, WhoAmI, Why,
 } from './types';
 
 // Every answer of the server is kept here, and events keep it fresh (live.ts); the long intervals only
@@ -10,6 +11,7 @@ import type {
 const nodePageMax = 5_000;
 const jobPageMax = 1_000;
 const eventPageMax = 1_000;
+const queuePageMax = 200;
 
 export const useWhoAmI = () =>
   useQuery({ queryKey: ['whoami'], queryFn: ({ signal }) => get<WhoAmI>('/whoami', signal) });
@@ -91,6 +93,16 @@ export const useAttempts = (id: string) =>
     queryKey: ['attempts', id],
     queryFn: async ({ signal }) =>
       (await get<{ attempts: Attempt[] }>(`/jobs/${encodeURIComponent(id)}/attempts`, signal)).attempts,
+  });
+
+// Of several jobs, as far as they are known, in the order of `ids`.
+export const useAttemptsOf = (ids: readonly number[]): (Attempt[] | undefined)[] =>
+  useQueries({
+    queries: ids.map((id) => ({
+      queryKey: ['attempts', String(id)],
+      queryFn: async ({ signal }: { signal: AbortSignal }) => (await get<{ attempts: Attempt[] }>(`/jobs/${id}/attempts`, signal)).attempts,
+    })),
+    combine: (answers) => answers.map(({ data }) => data),
   });
 
 export const useJobEvents = (id: string) =>
@@ -258,3 +270,55 @@ export function useJobList(query: string, atLeast: number): JobList {
     },
   };
 }
+
+// What waits, page after page. The first look ahead takes the server seconds: asked again until it is there.
+export const useQueue = (query: string, isOn = true) =>
+  useInfiniteQuery({
+    queryKey: ['queue', query],
+    queryFn: ({ pageParam, signal }) => get<Queue>(`/queue?limit=${queuePageMax}&${query}${pageParam ? `&cursor=${pageParam}` : ''}`, signal),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor,
+    enabled: isOn,
+    refetchInterval: ({ state }) => (state.data?.pages[0]?.estimated_at === null ? 1_000 : (state.data?.pages.length ?? 0) <= 2 ? 5_000 : 30_000),
+    placeholderData: keepPreviousData,
+  });
+
+export const useHistory = (query: string, isOn = true) =>
+  useQuery({
+    queryKey: ['history', query],
+    queryFn: ({ signal }) => get<HistoryReport>(`/history?${query}`, signal),
+    enabled: isOn,
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+    placeholderData: keepPreviousData,
+  });
+
+// attempt 0 = the latest known.
+export const useJobUsage = (id: string, attempt: number, isRunning: boolean) =>
+  useQuery({
+    queryKey: ['job-usage', id, attempt],
+    queryFn: ({ signal }) => get<JobUsage>(`/jobs/${encodeURIComponent(id)}/usage?attempt=${attempt}`, signal),
+    refetchInterval: isRunning ? 10_000 : false,
+    placeholderData: keepPreviousData,
+  });
+
+// '' = one's own.
+export const useTokens = (user = '') =>
+  useQuery({
+    queryKey: ['tokens', user],
+    queryFn: async ({ signal }) => (await get<{ tokens: Token[] }>(`/tokens?user=${encodeURIComponent(user)}`, signal)).tokens,
+  });
+
+export const useKnobs = () =>
+  useQuery({
+    queryKey: ['knobs'],
+    queryFn: async ({ signal }) => (await get<{ knobs: Knob[] }>('/knobs', signal)).knobs,
+  });
+
+// The newest entries of these calls, for admins.
+export const useAudit = (call: string, isOn: boolean) =>
+  useQuery({
+    queryKey: ['audit', call],
+    queryFn: async ({ signal }) => (await get<{ entries: AuditEntry[] }>(`/audit?call=${call}&limit=8`, signal)).entries,
+    enabled: isOn,
+  });

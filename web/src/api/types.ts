@@ -4,10 +4,10 @@ export {
   attemptStateWords as attemptStates, jobStateWords as jobStates, pendingCodeWords as pendingCodes, priorityWords as priorities, roleWords as roles,
 } from './schema';
 export type {
-  Attempt, AttemptState, BlockingFact, Checkpoint, Cluster, ClusterSeries as Series, ControlResult as ActionResult, CreateTokenReply as NewToken,
-  Event as ClusterEvent, Health, Incident, Job, JobCheckpoint, JobDifference as Difference, JobState, JobSums, JobVerb, ListEventsReply as EventPage,
-  ListJobsReply as JobPage, ListNodesReply as NodePage, Liveness, Node, NodeCheck, NodeStay, NodeVerb, PendingReason, Priority, ProgressPoint, Quota,
-  RankInfo as Rank, RepairStep, Role, Scheduling, SpecError, Token, User, WhatIfReply as WhatIf, WhoAmIReply as WhoAmI, WhyJobReply as Why,
+  Attempt, AttemptState, AuditEntry, BlockingFact, Checkpoint, Cluster, ClusterSeries as Series, ControlResult as ActionResult, CreateTokenReply as NewToken,
+  Event as ClusterEvent, Health, HistoryReport, Incident, Job, JobCheckpoint, JobDifference as Difference, JobState, JobSums, JobUsage, JobVerb, Knob, ListEventsReply as EventPage,
+  ListJobsReply as JobPage, LogLine, ListNodesReply as NodePage, Liveness, Node, NodeCheck, NodeStay, NodeVerb, PendingReason, Priority, ProgressPoint, Queue, QueueBlock, QueueEntry, Quota,
+  RankInfo as Rank, RankUsage, RepairStep, Role, Scheduling, SearchLogReply, SpecError, Token, TokenScope, UnreadLog, User, WhatIfReply as WhatIf, WhoAmIReply as WhoAmI, WhyJobReply as Why,
 } from './schema';
 
 import type { Cluster } from './schema';

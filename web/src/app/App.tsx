@@ -1,14 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Suspense, useEffect, useRef } from 'react';
-import { Route, Switch, useLocation } from 'wouter';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { isLoginNeeded } from '../api/client';
 import { startLive } from '../api/live';
 import { startPulse } from '../api/pulse';
+import { useWhoAmI } from '../api/queries';
 import { session } from '../api/session';
 import { CodeBoundary, part } from '../components/CodeBoundary';
 import { Loading, Empty } from '../components/states';
 import { Toasts } from '../components/Toasts';
 import { useStore } from '../lib/store';
+import { useZone } from '../lib/zone';
 import { Overview } from '../pages/Overview';
 import { Login } from './Login';
 import { Shell } from './Shell';
@@ -22,12 +24,19 @@ const IncidentsPage = part(() => import('../pages/IncidentsPage'));
 const QuotasPage = part(() => import('../pages/QuotasPage'));
 const NowPage = part(() => import('../pages/NowPage'));
 const SubmitPage = part(() => import('../pages/SubmitPage'));
+const QueuePage = part(() => import('../pages/QueuePage'));
+const MinePage = part(() => import('../pages/MinePage'));
+const HistoryPage = part(() => import('../pages/HistoryPage'));
+const ComparePage = part(() => import('../pages/ComparePage'));
+const AccountPage = part(() => import('../pages/AccountPage'));
+const KnobsPage = part(() => import('../pages/KnobsPage'));
 
 export function App({ isDemo }: { isDemo: boolean }) {
   const client = useQueryClient();
   const user = useStore(session)?.user ?? '';
   const needsLogin = useStore(isLoginNeeded);
   const [path] = useLocation();
+  const zone = useZone(); // shown times are made anew
   const lastUser = useRef(user);
   useEffect(() => {
     if (needsLogin) return;
@@ -42,7 +51,7 @@ export function App({ isDemo }: { isDemo: boolean }) {
   // Without the frame: one screen, readable from across the room.
   if (path === '/now' || path === '/wall') {
     return (
-      <CodeBoundary key={path}>
+      <CodeBoundary key={`${path} ${zone}`}>
         <Suspense fallback={<Loading lines={6} />}>
           <NowPage isDemo={isDemo} />
         </Suspense>
@@ -51,10 +60,10 @@ export function App({ isDemo }: { isDemo: boolean }) {
   }
   return (
     <Shell isDemo={isDemo}>
-      <CodeBoundary key={path}>
+      <CodeBoundary key={`${path} ${zone}`}>
         <Suspense fallback={<Loading lines={6} />}>
           <Switch>
-            <Route path="/" component={Overview} />
+            <Route path="/" component={Landing} />
             <Route path="/map" component={MapPage} />
             <Route path="/jobs" component={JobsPage} />
             <Route path="/jobs/:id">{({ id }) => <JobPage key={id} id={decodeURIComponent(id)} />}</Route>
@@ -63,6 +72,12 @@ export function App({ isDemo }: { isDemo: boolean }) {
             <Route path="/incidents" component={IncidentsPage} />
             <Route path="/quotas" component={QuotasPage} />
             <Route path="/submit" component={SubmitPage} />
+            <Route path="/queue" component={QueuePage} />
+            <Route path="/mine" component={MinePage} />
+            <Route path="/history" component={HistoryPage} />
+            <Route path="/compare" component={ComparePage} />
+            <Route path="/account" component={AccountPage} />
+            <Route path="/knobs" component={KnobsPage} />
             <Route>
               <h1 className="sr">Not found</h1>
               <Empty title="There is no such page" />
@@ -73,4 +88,16 @@ export function App({ isDemo }: { isDemo: boolean }) {
       <Toasts />
     </Shell>
   );
+}
+
+const landedKey = 'hai.landed';
+
+// Whoever looks after no nodes comes for his own jobs: the first page of a tab shows him those.
+function Landing() {
+  const role = useWhoAmI().data?.role;
+  const [isFirst] = useState(() => sessionStorage.getItem(landedKey) === null);
+  useEffect(() => {
+    if (role !== undefined) sessionStorage.setItem(landedKey, 'yes');
+  }, [role]);
+  return role === 'user' && isFirst ? <Redirect to="/mine" replace /> : <Overview />;
 }

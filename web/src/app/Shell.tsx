@@ -8,6 +8,7 @@ import { Menu } from '../components/Menu';
 import { toast } from '../components/Toasts';
 import { silence, staleSince } from '../lib/freshness';
 import { useStore } from '../lib/store';
+import { setZone, useZone, zoneLetters, zoneName } from '../lib/zone';
 import { Banner } from './Banner';
 import { goKeys, useShortcuts } from './keyboard';
 import { Logo } from './Logo';
@@ -19,8 +20,10 @@ const links = [
   ['/now', 'Now'],
   ['/map', 'Map'],
   ['/jobs', 'Jobs'],
+  ['/queue', 'Queue'],
   ['/nodes', 'Nodes'],
   ['/incidents', 'Incidents'],
+  ['/history', 'History'],
   ['/quotas', 'Quotas'],
   ['/submit', 'Submit'],
 ] as const;
@@ -65,6 +68,7 @@ export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNo
           <span className="grow" />
           <Find inputRef={search} go={go} />
           <Live />
+          <ZoneButton />
           <ThemeButton />
           <Account />
         </header>
@@ -145,12 +149,30 @@ function ThemeButton() {
   );
 }
 
+// The zone of all times on all pages, named where everybody sees it.
+function ZoneButton() {
+  const zone = useZone();
+  const next = zone === 'utc' ? 'local' : 'utc';
+  return (
+    <button
+      className="button quiet small"
+      aria-label={`times are of ${zoneName(zone)}; show them of ${zoneName(next)}`}
+      title={`Times are of ${zoneName(zone)}; click for ${zoneName(next)}`}
+      onClick={() => setZone(next)}
+    >
+      {zoneLetters(zone)}
+    </button>
+  );
+}
+
 function leaveOrSayWhyNot(): void {
   signOut().catch((error: unknown) => toast(`You are still signed in: ${(error as Error).message}`, 'failed'));
 }
 
 function Account() {
   const me = useWhoAmI();
+  const [, go] = useLocation();
+  const role = me.data?.role;
   const isSignedIn = useStore(session) !== null;
   return (
     <Menu
@@ -160,7 +182,10 @@ function Account() {
         </button>
       }
       items={[
-        { label: `role ${me.data?.role ?? ''}`, onSelect: () => undefined, isDisabled: true },
+        { label: `role ${role ?? ''}`, onSelect: () => undefined, isDisabled: true },
+        { label: 'My jobs', onSelect: () => go('/mine') },
+        { label: 'My tokens', onSelect: () => go('/account') },
+        role === 'admin' || role === 'operator' ? { label: 'Knobs', onSelect: () => go('/knobs') } : null,
         { label: 'System colours', onSelect: () => setTheme('system') },
         isSignedIn ? { label: 'Sign out', onSelect: leaveOrSayWhyNot } : null,
       ]}

@@ -6,8 +6,12 @@ export const goKeys: Record<string, [path: string, title: string]> = {
   w: ['/now', 'Now: what is wrong, for a wall or a phone'],
   m: ['/map', 'Map'],
   j: ['/jobs', 'Jobs'],
+  q: ['/queue', 'Queue'],
+  e: ['/mine', 'My jobs'],
   n: ['/nodes', 'Nodes'],
   i: ['/incidents', 'Incidents'],
+  h: ['/history', 'History'],
+  t: ['/account', 'My tokens'],
   u: ['/quotas', 'Users and quotas'],
   s: ['/submit', 'Submit'],
 };

@@ -1,6 +1,8 @@
+import { useMemo } from 'react';
 import { Link } from 'wouter';
 import type { ClusterEvent } from '../api/types';
-import { formatTime, formatWord } from '../lib/format';
+import { type EventGroup, groupEvents } from '../lib/eventGroups';
+import { formatCount, formatTime, formatWord } from '../lib/format';
 import { useNow } from '../lib/useNow';
 import { Empty } from './states';
 
@@ -11,23 +13,25 @@ function Subject({ subject }: { subject: string }) {
   return <span>{subject}</span>;
 }
 
-export function EventFeed({ events, withSubject = false }: { events: readonly ClusterEvent[]; withSubject?: boolean }) {
+// `most`: of all jobs and nodes, the same of many as one line, at most so many lines; else each event.
+export function EventFeed({ events, withSubject = false, most }: { events: readonly ClusterEvent[]; withSubject?: boolean; most?: number }) {
   const now = useNow(60_000);
+  const lines = useMemo<EventGroup[]>(() => (most === undefined ? events.map((event) => ({ newest: event, count: 1, subjects: 1, text: event.text })) : groupEvents(events, most)), [events, most]);
   if (events.length === 0) return <Empty title="Nothing has happened yet" />;
   return (
     <ul className={withSubject ? 'feed with-subject' : 'feed'}>
-      {events.map((event) => (
-        <li key={event.seq} title={`event ${event.seq}, by ${event.actor}`}>
+      {lines.map(({ newest: event, count, subjects, text }) => (
+        <li key={event.seq} title={count > 1 ? `${formatCount(count)} events, the newest ${event.seq}` : `event ${event.seq}, by ${event.actor}`}>
           <time className="dim" dateTime={event.time}>
             {formatTime(event.time, now).slice(-8)}
           </time>
           {withSubject && (
             <span className="clip">
-              <Subject subject={event.subject} />
+              {count > 1 ? <b>{formatCount(subjects)} {event.subject.split('/')[0]}s</b> : <Subject subject={event.subject} />}
             </span>
           )}
-          <span className={withSubject ? 'clip' : ''} title={`${formatWord(event.kind)}: ${event.text}`}>
-            <bdi>{event.text || formatWord(event.kind)}</bdi> <span className="dim">{event.actor}</span>
+          <span className={withSubject ? 'clip' : ''} title={`${formatWord(event.kind)}: ${text}`}>
+            <bdi>{text || formatWord(event.kind)}</bdi> <span className="dim">{event.actor}</span>
           </span>
         </li>
       ))}

@@ -2,6 +2,8 @@ import type { Transport } from '../api/client';
 import type { ClusterEvent, Job, JobVerb, Node, NodeVerb, Priority } from '../api/types';
 import { checkpointsOf, clusterOf, progressOf, specOf, listEvents, listJobs, nodeOf, quotasOf, seriesOf, staysOf, whatIfOf, whyOf } from './answers';
 import { makeJob, users } from './cast';
+import { historyOf, knobsOf, queueOf, usageOf } from './queueAnswers';
+import { answerLog, type MadeLog, madeLog, searchLogs } from './logs';
 import { World } from './world';
 
 // The REST API answered in the browser, for design work and screenshots. Loaded only in demo mode.
@@ -21,12 +23,17 @@ export function createDemo({ jobs }: { jobs: number }): Transport {
 
 function answer(world: World, url: URL, init: RequestInit): Response {
   const parts = url.pathname.replace('/api/v1/', '').split('/').map(decodeURIComponent);
-  const [noun, name = '', verb = ''] = parts;
+  const [noun, name = '', verb = '', more = ''] = parts;
   const query = url.searchParams;
   const isChange = (init.method ?? 'GET') !== 'GET';
-  if (noun === 'jobs') return isChange ? changeJob(world, name, verb, init) : askJobs(world, name, verb, query, init);
+  if (noun === 'jobs') return isChange ? changeJob(world, name, verb, init) : askJobs(world, name, verb, more, query, init);
   if (noun === 'nodes') return isChange ? changeNodes(world, init) : askNodes(world, name, verb, query);
   if (noun === 'cluster') return json(name === 'series' ? seriesOf(world, query.get('window') ?? '6h') : clusterOf(world));
+  if (noun === 'queue') return json(queueOf(world, query));
+  if (noun === 'history') return json(historyOf(world, query));
+  if (noun === 'knobs') return isChange ? refuse(403, 'permission_denied', 'the demo keeps its knobs') : json({ knobs: knobsOf(), next_cursor: null });
+  if (noun === 'tokens') return isChange ? refuse(403, 'permission_denied', 'the demo makes no tokens') : json({ tokens: [], next_cursor: null });
+  if (noun === 'audit') return json({ entries: [], next_cursor: null });
   if (noun === 'incidents') {
     if (isChange) world.closeIncident(Number(name), reasonOf(init));
     return json({ incidents: world.incidents.filter((each) => (each.closed_at !== null) === (query.get('state') === 'closed')), next_cursor: null });
@@ -49,7 +56,7 @@ function answer(world: World, url: URL, init: RequestInit): Response {
   return refuse(404, 'not_found', `no such route: ${url.pathname}`);
 }
 
-function askJobs(world: World, id: string, what: string, query: URLSearchParams, init: RequestInit): Response {
+function askJobs(world: World, id: string, what: string, more: string, query: URLSearchParams, init: RequestInit): Response {
   if (id === '') return json(listJobs(world, query));
   const job = world.jobs.get(Number(id));
   if (!job) return refuse(404, 'not_found', `job ${id}`);
@@ -57,9 +64,10 @@ function askJobs(world: World, id: string, what: string, query: URLSearchParams,
   if (what === 'events') return json(listEvents(world, query, `job/${job.id}`));
   if (what === 'why') return json(whyOf(world, job));
   if (what === 'checkpoints') return json(checkpointsOf(world, job));
+  if (what === 'usage') return json(usageOf(world, job, query));
   if (what === 'progress') return json(progressOf(world, job));
   if (what === 'spec') return new Response(specOf(job), { headers: { 'Content-Type': 'application/yaml' } });
-  if (what === 'logs') return logOf(job, Number(query.get('rank') ?? 0), init);
+  if (what === 'logs') return askLogs(world, job, more, query, init);
   return json(job);
 }
 
@@ -144,20 +152,26 @@ function changeNode(world: World, node: Node, { verb, reason = '', deadline }: N
   if (scheduling === 'draining') for (const id of [...node.jobs]) world.suspend(id, `node ${node.name} is being drained`);
 }
 
-function logOf(job: Job, rank: number, init: RequestInit): Response {
-  let step = 1200;
-  const line = (): string => {
-    step += 1;
-    const loss = (2.9 * Math.exp(-step / 9000) + 0.01 * Math.sin(step)).toFixed(4);
-    return `${new Date().toISOString().replace('Z', '482Z')} step ${step} loss ${loss} lr 2.4e-04 tokens/s ${31_200 + ((step * 77) % 900)} [rank ${rank}]\n`;
-  };
-  return stream('text/plain', init, (push) => {
-    push(Array.from({ length: 900 }, line).join(''));
-    if (job.state !== 'running') return false;
-    const timer = setInterval(() => push(line()), 700);
-    init.signal?.addEventListener('abort', () => clearInterval(timer));
-    return true;
-  });
+function logsOf(world: World, job: Job): { attempt: number; rank: number; log: MadeLog }[] {
+  const attempts = world.attempts.get(job.id) ?? [];
+  return attempts.flatMap((attempt) =>
+    attempt.ranks.map(({ rank }) => ({
+      attempt: attempt.attempt,
+      rank,
+      log: madeLog(rank, Date.parse(attempt.running_at ?? attempt.placed_at), () => {
+        const ended = attempt.ended_at ?? (job.state === 'running' ? null : (job.ended_at ?? world.time()));
+        return ended === null ? null : Date.parse(ended);
+      }),
+    })),
+  );
+}
+
+function askLogs(world: World, job: Job, verb: string, query: URLSearchParams, init: RequestInit): Response {
+  const logs = logsOf(world, job);
+  if (verb === 'search') return json(searchLogs(logs, query));
+  const [attempt, rank] = [Number(query.get('attempt') ?? 0), Number(query.get('rank') ?? 0)];
+  const found = logs.find((each) => each.rank === rank && (attempt === 0 || each.attempt === attempt));
+  return found ? answerLog(found.log, query, init.signal) : refuse(404, 'not_found', `job ${job.id} has no rank ${rank}`);
 }
 
 // `feed` says with false that nothing more comes.

@@ -125,6 +125,17 @@ function frozen(since: number, waiting: number): Trouble {
 
 // Their nodes are named for another reason than that their jobs are hurt.
 const harmless = ['hang', 'name_taken'];
+// Nothing is decided, or nothing starts.
+const severest = ['store_went_back', 'store_unavailable', 'mass_loss'];
+
+// What is done about it, when that ends and what is left to a person, also when it is over.
+export const helpOf = (kind: string): { itself: string; ends: string; person: string } => (kind === 'node_fault' ? steps.service : (helps[kind] ?? unknownHelp));
+
+// What asks most of a person first; of those alike the newest first.
+export function bySeverity(incidents: readonly Incident[]): Incident[] {
+  const rank = (incident: Incident): number => (helpOf(incident.kind).person === '' ? 0 : 1e6) + (severest.includes(incident.kind) ? 1e5 : 0) + (harmless.includes(incident.kind) ? 0 : Math.min(incident.nodes.length, 1e4));
+  return [...incidents].sort((a, b) => rank(b) - rank(a) || Date.parse(b.opened_at) - Date.parse(a.opened_at));
+}
 
 function ofIncident(incident: Incident, { aside, others = [], now, waiting }: Facts): Trouble {
   const nodes = [...aside, ...others].filter((node) => incident.nodes.includes(node.name));

@@ -11,6 +11,7 @@ import { Await, Empty } from '../components/states';
 import { toast } from '../components/Toasts';
 import { Table } from '../components/Table';
 import { formatAgo, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
+import { bySeverity, helpOf } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 
@@ -36,7 +37,7 @@ export default function IncidentsPage() {
                 </AllWell>
               </Panel>
             ) : (
-              list.map((incident) => <Card key={incident.id} incident={incident} />)
+              bySeverity(list).map((incident) => <Card key={incident.id} incident={incident} />)
             )
           }
         </Await>
@@ -69,8 +70,23 @@ function Closed({ incidents }: { incidents: readonly Incident[] }) {
             <td className="now">{formatTime(incident.opened_at, now)}</td>
             <td className="now">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
             <td>{formatWord(incident.kind)}</td>
-            <td className="mono">{incident.subject}</td>
-            <td className="text">{incident.summary}</td>
+            <td className="mono"><SubjectLink subject={incident.subject} /></td>
+            <td className="text">
+              <details>
+                <summary>{incident.summary}</summary>
+                {incident.nodes.slice(0, nodesShown).map((name) => (
+                  <Link key={name} href={`/nodes/${encodeURIComponent(name)}`} className="tag">
+                    {name}
+                  </Link>
+                ))}
+                {incident.notes.map((note) => (
+                  <p key={note.at + note.text} className="note">
+                    {formatTime(note.at, now)} <bdi>{note.text}</bdi>
+                  </p>
+                ))}
+                <NextStep incident={incident} />
+              </details>
+            </td>
             <td className="text">{incident.close_reason ?? ''}</td>
           </tr>
         ))}
@@ -121,6 +137,35 @@ function Close({ incident }: { incident: Incident }) {
   );
 }
 
+// Links to what it is about, and what the runbook says of its kind; of one that is over, too.
+function NextStep({ incident }: { incident: Incident }) {
+  const help = helpOf(incident.kind);
+  const isOver = incident.closed_at !== null;
+  return (
+    <dl className="facts">
+      <dt>of</dt>
+      <dd>
+        <SubjectLink subject={incident.subject} />
+      </dd>
+      <dt>{isOver ? 'hai did' : 'hai does'}</dt>
+      <dd>
+        {help.itself}
+        {!isOver && `; ends ${help.ends}`}
+      </dd>
+      <dt>a person</dt>
+      <dd>{help.person === '' ? 'Nothing to do.' : help.person.replace('NODE', incident.nodes.length === 1 ? incident.nodes[0]! : 'NODE')}</dd>
+    </dl>
+  );
+}
+
+function SubjectLink({ subject }: { subject: string }) {
+  const [kind, ...rest] = subject.split('/');
+  if (kind === 'job') return <Link href={`/jobs/${rest[0]}`}>job {rest[0]}</Link>;
+  if (kind === 'node') return <Link href={`/nodes/${encodeURIComponent(rest.join('/'))}`}>{rest.join('/')}</Link>;
+  if (kind === 'leaf') return <Link href={`/nodes?q=${encodeURIComponent(rest.at(-1)!)}`}>{rest.join(', ')}</Link>;
+  return <bdi>{subject}</bdi>;
+}
+
 function Card({ incident }: { incident: Incident }) {
   const now = useNow();
   const rest = incident.nodes.length - nodesShown;
@@ -152,6 +197,7 @@ function Card({ incident }: { incident: Incident }) {
             {formatTime(note.at, now)} <bdi>{note.text}</bdi>
           </p>
         ))}
+        <NextStep incident={incident} />
         {incident.kind === 'mass_loss' && <p className="note">
           If you know that a node is off, fence it on its page: its jobs then run elsewhere at once. If it only lost the network, wait: nothing
           runs twice, and it comes back with its jobs.

@@ -8,6 +8,7 @@ import { CodeBoundary, part } from '../components/CodeBoundary';
 import { Panel } from '../components/Panel';
 import { Await, Empty, Loading } from '../components/states';
 import { formatAgo, formatCount, formatPlural, formatWord } from '../lib/format';
+import { bySeverity } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 import { Activity } from './overview/Activity';
@@ -99,7 +100,7 @@ function Running({ cluster }: { cluster: Cluster | undefined }) {
 
 const incidentsShown = 3;
 
-// Newest first, beside the headline.
+// Severest first, beside the headline.
 function Incidents() {
   const incidents = useIncidents();
   const now = useNow();
@@ -111,7 +112,7 @@ function Incidents() {
             <AllWell title="Nothing is wrong now" answer={incidents} />
           ) : (
             <ul className="stack">
-              {[...list].reverse().slice(0, incidentsShown).map((incident) => (
+              {bySeverity(list).slice(0, incidentsShown).map((incident) => (
                 <li key={incident.id} className="failure">
                   <Link href="/incidents">{incident.summary}</Link>
                   <div className="dim">

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { useQuotas, useUsers, useWhoAmI } from '../api/queries';
 import type { Quota, User } from '../api/types';
+import { AuditLines } from '../components/AuditLine';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
 import { Table } from '../components/Table';
@@ -37,11 +38,15 @@ export default function QuotasPage() {
         )}
       </div>
       <div className="job-page">
-        <Panel title="Quotas" aside="nodes at once; own row, else the best of one's groups, else public">
+        <div className="stack">
+          <Panel title="Quotas" aside="nodes at once; own row, else the best of one's groups, else public">
           <Await answer={quotas} lines={8}>
             {(list) => <QuotaTable quotas={list} text={text} onEdit={isAdmin ? setEdited : null} />}
           </Await>
         </Panel>
+          <AuditLines call="SetQuota" title="Changes of quotas" />
+          <AuditLines call="SetUser" title="Changes of users" />
+        </div>
         <div className="stack">
           {me && <Mine quotas={me.quotas} user={me.user} />}
           <Panel title="Users" aside={users.data && formatCount(users.data.length)}>

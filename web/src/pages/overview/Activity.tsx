@@ -15,7 +15,7 @@ export function Activity() {
   return (
     <Panel className="span8" title="Lately" aside="suspensions, ends, nodes">
       <Await answer={{ data: events, error, isPending }}>
-        {(list) => <EventFeed events={list.slice(0, shown)} withSubject />}
+        {(list) => <EventFeed events={list} withSubject most={shown} />}
       </Await>
     </Panel>
   );

@@ -1,14 +1,15 @@
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useEventLog } from '../../api/eventLog';
-import { useNodesAside } from '../../api/queries';
+import { useNodesAside, useSeries } from '../../api/queries';
 import type { Cluster } from '../../api/types';
 import { toneOf } from '../../components/Badge';
 import { CapacityBar } from '../../components/CapacityBar';
 import { Panel } from '../../components/Panel';
 import { Failure, Loading } from '../../components/states';
 import { capacityOf } from '../../lib/capacity';
-import { formatCount, formatPercent } from '../../lib/format';
+import { formatCount, formatPercent, formatTime } from '../../lib/format';
+import { lastHourOf } from '../../lib/lastHour';
 import { countFailures, hourSeconds } from '../../lib/losses';
 import { useNow } from '../../lib/useNow';
 import { interruptions } from './Interruptions';
@@ -40,8 +41,22 @@ export function Hero({ cluster }: { cluster: Cluster }) {
           <Count word="cordoned" title="nodes closed" count={closed} href="/nodes?scheduling=closed" />
         </div>
         {capacity ? <CapacityBar capacity={capacity} /> : aside.error ? <Failure error={aside.error} /> : <Loading lines={2} />}
+        <LastHour />
       </div>
     </Panel>
+  );
+}
+
+// What came of it within the hour, or since the server's first look if that is later.
+function LastHour() {
+  const series = useSeries('1h').data;
+  const now = useNow(60_000);
+  const hour = useMemo(() => series && lastHourOf(series), [series]);
+  if (!hour) return null;
+  return (
+    <p className="dim small-text">
+      Since {formatTime(hour.since, now)}: {hour.changes.length === 0 ? 'as many GPUs used, idle, closed and broken as then' : `${hour.changes.join(', ')} GPUs`}
+    </p>
   );
 }
 

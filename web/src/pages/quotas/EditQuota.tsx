@@ -33,7 +33,7 @@ export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => voi
     try {
       await setQuota(draft);
       toast(`Quota of ${draft.owner} set`);
-      void client.invalidateQueries({ queryKey: ['quotas'] });
+      for (const key of ['quotas', 'audit']) void client.invalidateQueries({ queryKey: [key] });
       onClose();
     } catch (failure) {
       setError(failure as Error);
@@ -43,7 +43,7 @@ export function EditQuota({ quota, onClose }: { quota: Quota; onClose: () => voi
     try {
       await removeQuota(quota);
       toast(`Quota of ${quota.owner} removed`);
-      void client.invalidateQueries({ queryKey: ['quotas'] });
+      for (const key of ['quotas', 'audit']) void client.invalidateQueries({ queryKey: [key] });
       onClose();
     } catch (failure) {
       setError(failure as Error);

@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { createToken, setUser } from '../../api/actions';
-import { type Role, roles, type User } from '../../api/types';
+import { createToken, setUser, whatIfUser } from '../../api/actions';
+import { type Role, roles, type User, type WhatIf } from '../../api/types';
 import { Dialog } from '../../components/Dialog';
+import { Differences } from '../../components/Differences';
 import { Failure } from '../../components/states';
 import { toast } from '../../components/Toasts';
 
@@ -16,6 +17,7 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
   const [groups, setGroups] = useState(user.groups.join(', '));
   const [active, setActive] = useState(user.active);
   const [secret, setSecret] = useState('');
+  const [preview, setPreview] = useState<WhatIf | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const isNew = user.name === '';
   const save = async (event: FormEvent): Promise<void> => {
@@ -23,11 +25,17 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
     try {
       await setUser(name.trim(), { role, active, groups: listOf(groups) });
       toast(`${name.trim()} saved`);
-      void client.invalidateQueries({ queryKey: ['users'] });
+      for (const key of ['users', 'audit']) void client.invalidateQueries({ queryKey: [key] });
       onClose();
     } catch (failure) {
       setError(failure as Error);
     }
+  };
+  const ask = (): void => {
+    whatIfUser(name.trim(), { role, active, groups: listOf(groups) }).then(
+      (answer) => (setPreview(answer), setError(null)),
+      (failure: Error) => (setPreview(null), setError(failure)),
+    );
   };
   const makeToken = (): void => {
     createToken(user.name, 'dashboard').then(
@@ -66,8 +74,12 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
             Shown once: <span className="mono" style={{ overflowWrap: 'anywhere' }}>{secret}</span>
           </p>
         )}
+        {preview && <Differences answer={preview} />}
         {error && <Failure error={error} />}
         <footer>
+          <button type="button" className="button quiet" onClick={ask} disabled={name.trim() === ''}>
+            What would happen?
+          </button>
           {!isNew && (
             <button type="button" className="button quiet" onClick={makeToken} disabled={secret !== ''}>
               New token

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import type { Download, Page } from 'playwright-core';
+import { afterEach, expect, it } from 'vitest';
+import type { HistoryReport } from '../src/api/types';
+import { visit } from './visit';
+
+const site = visit();
+afterEach(() => {
+  site.server.override = () => null;
+});
+const chart = (page: Page, key: string) => page.locator(`[data-chart=${key}]`);
+
+async function saved(page: Page, title: string, form: string): Promise<{ name: string; bytes: Buffer }> {
+  const coming: Promise<Download> = page.waitForEvent('download');
+  await page.getByRole('button', { name: `save ${title}`, exact: true }).click();
+  await page.getByRole('menuitem', { name: form }).click();
+  const download = await coming;
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+it('shows failures, waits, use, preemptions, lost work and broken GPUs of the time in the address', async () => {
+  const page = await site.open('/history?since=2026-11-02T00:00:00Z&until=2026-11-16T00:00:00Z&step=1d');
+  for (const key of ['utilisation', 'broken', 'waits', 'failures', 'preemptions', 'lost', 'jobs', 'checks']) await chart(page, key).waitFor();
+  expect(await page.getByLabel('From (UTC)').inputValue()).toBe('2026-11-02');
+  expect(site.server.count('GET', '/history?since=2026-11-02T00%3A00%3A00.000Z&until=2026-11-16T00%3A00%3A00.000Z&step=1d')).toBeGreaterThan(0);
+  expect(await chart(page, 'utilisation').getByRole('img').getAttribute('aria-label')).toMatch(/GPUs used: used \d+(\.\d)? %/);
+  await page.context().close();
+});
+
+it('lays the time before beside it, and links to exactly that', async () => {
+  const page = await site.open('/history?days=7');
+  await chart(page, 'failures').waitFor();
+  await page.getByLabel('beside the same time before').check();
+  await page.waitForURL(/compare=1/);
+  await chart(page, 'failures').getByText(/before/).first().waitFor();
+  expect(await chart(page, 'failures').locator('path[stroke-dasharray]').count()).toBe(3);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Link to this' }).click();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link).toMatch(/\/history\?since=.*&until=.*&step=1h&compare=1$/);
+  const label = await chart(page, 'jobs').getByRole('img').getAttribute('aria-label');
+  await page.goto(link);
+  await chart(page, 'jobs').waitFor();
+  await page.waitForFunction((wanted) => document.querySelector('[data-chart=jobs] svg')?.getAttribute('aria-label') === wanted, label);
+  await page.context().close();
+});
+
+it('saves each chart as CSV, SVG and PNG', async () => {
+  const page = await site.open('/history?since=2026-11-02T00:00:00Z&until=2026-11-09T00:00:00Z&step=1d');
+  await chart(page, 'waits').waitFor();
+  const csv = await saved(page, 'Waiting time', 'CSV');
+  expect(csv.name).toBe('waits-2026-11-02-2026-11-09.csv');
+  const rows = csv.bytes.toString().trim().split('\r\n');
+  expect(rows[0]).toBe('time,p50 (s),p90 (s)');
+  expect(rows).toHaveLength(8);
+  expect(rows[1]).toMatch(/^2026-11-02T00:00:00.000Z,\d+,\d+$/);
+  const svg = await saved(page, 'Waiting time', 'SVG');
+  const text = svg.bytes.toString();
+  expect(text).toContain('xmlns="http://www.w3.org/2000/svg"');
+  expect(text).not.toContain('var(--');
+  const png = await saved(page, 'Waiting time', 'PNG');
+  expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
+  expect(png.bytes.readUInt32BE(16)).toBe(1_120);
+  await page.context().close();
+});
+
+it('shows a gap where nothing is known, and no zero', async () => {
+  site.server.override = ({ path }) => {
+    if (!path.startsWith('/api/v1/history')) return null;
+    const at = ['2026-11-02T00:00:00Z', '2026-11-03T00:00:00Z', '2026-11-06T00:00:00Z'];
+    const zero = at.map(() => 0);
+    const part = { step_seconds: 86_400, at, waits: zero, wait_p50_seconds: [null, null, null], wait_p90_seconds: [null, null, null], counted_to: at[2]!, kept_from: at[0]! };
+    const gpus = Object.fromEntries(['total', 'used', 'free', 'reserved', 'draining', 'broken'].map((word) => [`${word}_gpu_seconds`, [100, 50, 80].map((value) => (word === 'total' ? 100 : value))]));
+    const counts = Object.fromEntries(['submitted', 'succeeded', 'failed', 'stopped', 'preemptions', 'faults', 'nodes_lost', 'checks_failed', 'ended_gpu_seconds', 'lost_gpu_seconds'].map((word) => [word, zero]));
+    return Response.json({ ...part, ...gpus, ...counts } as unknown as HistoryReport);
+  };
+  const page = await site.open('/history?since=2026-11-02T00:00:00Z&until=2026-11-09T00:00:00Z&step=1d');
+  const line = await chart(page, 'utilisation').locator('path').first().getAttribute('d');
+  expect(line!.match(/M/g)).toHaveLength(2);
+  const csv = await saved(page, 'GPUs used', 'CSV');
+  expect(csv.bytes.toString()).toContain('2026-11-04T00:00:00.000Z,\r\n');
+  await page.context().close();
+});

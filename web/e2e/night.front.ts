@@ -1,0 +1,58 @@
+// What an admin sees first at 3 a.m.
+import { afterEach, expect, it } from 'vitest';
+import type { ClusterEvent, Incident } from '../src/api/types';
+import { visit } from './visit';
+
+const site = visit();
+afterEach(() => {
+  site.server.override = () => null;
+});
+const ago = (minutes: number): string => new Date(Date.now() - 60_000 * minutes).toISOString();
+const incident = (id: number, kind: string, part: Partial<Incident> = {}): Incident => ({
+  id, kind, subject: 'cluster', summary: `summary of ${kind}`, opened_at: ago(id), closed_at: null, close_reason: null, nodes: [], notes: [], ...part,
+});
+
+it('says what has changed in the last hour beside the headline', async () => {
+  const at = [ago(59), ago(0)];
+  const flat = [0, 0];
+  site.server.override = ({ path }) =>
+    path.includes('/cluster/series')
+      ? Response.json({ step_seconds: 3_540, at, gpus_total: [10_000, 10_000], gpus_used: [9_744, 9_488], gpus_free: flat, gpus_reserved: flat, gpus_draining: flat, gpus_broken: [0, 256], jobs_running: flat, jobs_queued: flat, jobs_suspended: flat })
+      : null;
+  const page = await site.open('/');
+  await page.getByText(/Since \d\d:\d\d:\d\d: 256 fewer used, 256 more broken or silent GPUs/).waitFor();
+  await page.context().close();
+});
+
+it('makes one line of what hits 552 jobs, and none of the others is pushed away', async () => {
+  const failed = Array.from({ length: 552 }, (_, i): ClusterEvent => ({ seq: 9_000 - i, time: ago(1), actor: 'scheduler', kind: 'attempt_ended', subject: `job/${5_000 - i}`, text: 'attempt 1 ended: could not be launched on fire-0500', body: {} }));
+  const lost: ClusterEvent = { seq: 10, time: ago(2), actor: 'server', kind: 'node_liveness_changed', subject: 'node/fire-0007', text: 'down: no report for 40s', body: {} };
+  site.server.override = ({ path }) => (path.startsWith('/api/v1/events?format=list') ? Response.json({ events: [...failed, lost], next_cursor: null }) : null);
+  const page = await site.open('/');
+  const feed = page.locator('.feed');
+  await feed.getByText('552 jobs').waitFor();
+  expect(await feed.getByText('could not be launched').count()).toBe(1);
+  await feed.getByRole('link', { name: 'fire-0007' }).waitFor();
+  await page.context().close();
+});
+
+it('puts the severest incident first, with links and the next step, also of those that are over', async () => {
+  const open = [incident(1, 'hang', { subject: 'job/17' }), incident(2, 'mass_loss', { subject: 'leaf/B/leaf-40', nodes: ['fire-0781', 'fire-0782'] }), incident(3, 'node_fault', { subject: 'node/fire-0003', nodes: ['fire-0003'] })];
+  const closed = [incident(4, 'mass_fault', { subject: 'leaf/A/leaf-2', closed_at: ago(1), close_reason: 'over', nodes: ['fire-0021'], notes: [{ at: ago(3), text: 'gpu_xid on 20 nodes' }] })];
+  site.server.override = ({ path }) => (path.startsWith('/api/v1/incidents') ? Response.json({ incidents: path.includes('closed') ? closed : open, next_cursor: null }) : null);
+  const page = await site.open('/');
+  const first = page.locator('.incidents .failure').first();
+  await first.getByText('summary of mass_loss').waitFor();
+  await page.goto(`${site.server.url}/incidents`);
+  await page.getByText('summary of hang').waitFor();
+  const titles = await page.locator('.panel > header h2').allInnerTexts();
+  expect(titles.slice(0, 3)).toEqual(['mass loss · leaf/B/leaf-40', 'node fault · node/fire-0003', 'hang · job/17']);
+  const loss = page.locator('.panel').filter({ hasText: 'summary of mass_loss' });
+  await loss.getByText('hai fence NODE').waitFor();
+  await loss.getByRole('link', { name: 'fire-0781' }).waitFor();
+  await page.getByText('summary of mass_fault').click();
+  await page.getByText('gpu_xid on 20 nodes').waitFor();
+  await page.getByText('Look at what they share').waitFor();
+  await page.getByRole('link', { name: 'fire-0021' }).waitFor();
+  await page.context().close();
+});

@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Job, Queue, QueueEntry } from '../src/api/types';
+import { faultsOf } from './axe';
+import { visit } from './visit';
+
+const site = visit();
+afterEach(() => {
+  site.server.user = { user: 'ann', role: 'admin' };
+  site.server.override = () => null;
+});
+const queue = async (query = ''): Promise<Queue> => (await (await fetch(`${site.server.url}/api/v1/queue?${query}`)).json()) as Queue;
+
+describe('the queue page', () => {
+  it('shows the order, who is ahead by which rule, and when each starts', async () => {
+    const answer = { ...(await queue('limit=30')), next_cursor: null };
+    const [first, second] = answer.entries as [QueueEntry, QueueEntry];
+    first.ahead = { by_priority: 1_204, by_class: 3, by_usage: 0, by_age: 2 };
+    second.pending_reason = { code: 'quota', text: 'quota of ann in training/high: 64 nodes, 60 used' };
+    second.nodes_held = 4;
+    site.server.override = ({ path }) => (path.startsWith('/api/v1/queue') ? Response.json(answer) : null);
+    const page = await site.open('/queue');
+    await page.getByText(`${answer.total.toLocaleString('en-US')} jobs wait`).waitFor();
+    const rows = page.locator('.queue-table tbody tr');
+    expect(await rows.count()).toBe(30);
+    expect(await rows.nth(0).innerText()).toContain('1,204 with a higher priority, 3 that had less GPU time or wait longer, 2 that were there before ahead');
+    expect(await rows.nth(0).innerText()).toMatch(/in \d+[mhd].*nine in ten by \d/s);
+    expect(await rows.nth(1).innerText()).toContain('holds 4 nodes that others are leaving');
+    expect(await rows.nth(1).innerText()).toContain(second.pending_reason.text);
+    await page.context().close();
+  });
+
+  it('draws the nodes of each group over the next hours', async () => {
+    const page = await site.open('/queue');
+    const picture = page.getByRole('img', { name: /nodes of training in use over the next \d+ hours/ });
+    await picture.waitFor();
+    expect(await picture.locator('rect').count()).toBeGreaterThan(50);
+    await page.getByLabel('how far ahead').selectOption('72');
+    await page.getByRole('img', { name: /nodes of training in use over the next 72 hours/ }).waitFor();
+    await page.context().close();
+  });
+
+  it('filters by user, priority and node group, keeps that in the address, and shows more on demand', async () => {
+    const page = await site.open('/queue');
+    await page.getByLabel('any priority').selectOption('low');
+    await page.waitForURL(/priority=low/);
+    await page.waitForFunction(() => [...document.querySelectorAll('.queue-table tbody td:nth-child(4)')].every((cell) => cell.textContent === 'low'));
+    await page.getByLabel('any user').selectOption('ben');
+    await page.waitForURL(/user=ben/);
+    await page.waitForFunction(() => [...document.querySelectorAll('.queue-table tbody td:nth-child(3)')].every((cell) => cell.textContent === 'ben'));
+    await page.goto(`${site.server.url}/queue`);
+    const rows = page.locator('.queue-table tbody tr');
+    await rows.first().waitFor();
+    const before = await rows.count();
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.waitForFunction((count) => document.querySelectorAll('.queue-table tbody tr').length > count, before);
+    await page.context().close();
+  });
+
+  it('says that a start is being worked out until the look ahead is there, and then shows it by itself', async () => {
+    let isThere = false;
+    const answer = { ...(await queue('limit=2')), next_cursor: null };
+    site.server.override = ({ path }) => {
+      if (!path.startsWith('/api/v1/queue')) return null;
+      const entries = isThere ? answer.entries : answer.entries.map((entry) => ({ ...entry, start_p50: null, start_p90: null }));
+      return Response.json({ ...answer, entries, estimated_at: isThere ? answer.estimated_at : null });
+    };
+    const page = await site.open('/queue');
+    await page.getByText('being worked out').first().waitFor();
+    isThere = true;
+    await page.getByText('nine in ten by').first().waitFor();
+    expect(await page.getByText('being worked out').count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe('my jobs', () => {
+  const mine = async (state: string): Promise<Job[]> => ((await (await fetch(`${site.server.url}/api/v1/jobs?user=ben&state=${state}&limit=1000`)).json()) as { jobs: Job[] }).jobs;
+
+  it('is where a researcher lands, once', async () => {
+    site.server.user = { user: 'ben', role: 'user' };
+    const page = await site.open('/');
+    await page.getByRole('heading', { level: 1, name: 'My jobs' }).waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('GPUs work').waitFor();
+    await page.context().close();
+    site.server.user = { user: 'ann', role: 'admin' };
+    const other = await site.open('/');
+    await other.getByText('GPUs work').waitFor();
+    await other.context().close();
+  });
+
+  it('says of each job what it waits for, what it did last night and what to do', async () => {
+    site.server.user = { user: 'ben', role: 'user' };
+    const answer = { ...(await queue('user=ben&limit=1000')), next_cursor: null };
+    const [first, second] = answer.entries as [QueueEntry, QueueEntry];
+    Object.assign(second, { held: true, position: null, ahead: null, start_p50: null, start_p90: null, pending_reason: { code: 'held', text: 'held by ben' } });
+    answer.entries = [first, second];
+    const waiting = (await mine('queued')).filter((job) => job.id === first.id || job.id === second.id);
+    const [runs] = await mine('running');
+    site.server.override = ({ path }) => {
+      if (path.startsWith('/api/v1/queue')) return Response.json(answer);
+      return path.includes('&state=running') ? Response.json({ jobs: [...waiting, runs], next_cursor: null }) : null;
+    };
+    const page = await site.open('/mine');
+    const card = (id: number) => page.locator('.mine-job').filter({ has: page.locator(`a[href="/jobs/${id}"]`) });
+    await card(first.id).getByText(first.pending_reason.text).waitFor();
+    expect(await card(first.id).innerText()).toMatch(/place.*starts.*even odds.*last night/s);
+    await card(second.id).getByText('Release it when it may start.').waitFor();
+    await card(second.id).getByText('not before that changes').waitFor();
+    await card(runs!.id).getByText(/ran \d+[hms]/).waitFor();
+    await page.context().close();
+  });
+});
+
+describe.each([[360, 'light'], [1366, 'dark'], [2560, 'light']] as const)('at %i px in %s colours', (width, scheme) => {
+  it('can be read and operated by everybody', async () => {
+    const small = { ...(await queue('limit=12')), next_cursor: null };
+    site.server.override = ({ path }) => (path.startsWith('/api/v1/queue') ? Response.json(small) : null);
+    const page = await site.open('/queue', { width, height: 900 });
+    page.setDefaultTimeout(60_000);
+    await page.emulateMedia({ colorScheme: scheme });
+    const faults: Record<string, string[]> = {};
+    for (const path of ['/queue', '/mine', '/history?days=90&compare=1', '/knobs', '/account', '/compare']) {
+      await page.goto(site.server.url + path);
+      await page.locator('h1').first().waitFor({ state: 'attached' });
+      await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
+      const wide = await page.evaluate(() => [document.documentElement, document.querySelector('main')!].some((box) => box.scrollWidth > box.clientWidth));
+      const found = [...(wide ? ['scrolls sideways'] : []), ...(await faultsOf(page))];
+      if (found.length > 0) faults[path] = found;
+    }
+    expect(faults).toEqual({});
+    await page.context().close();
+  }, 180_000);
+});

@@ -1,0 +1,56 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Job, JobUsage } from '../src/api/types';
+import { faultsOf } from './axe';
+import { visit } from './visit';
+
+const site = visit();
+afterEach(() => {
+  site.server.override = () => null;
+});
+const running = async (): Promise<Job[]> => ((await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1000`)).json()) as { jobs: Job[] }).jobs;
+const nothing: JobUsage = { ranks: [], rank_count: 0, attempt: 0, attempts: [], at: [], stragglers: [], step_seconds: null };
+
+it('shows each rank over time, names those that fall behind, and says what is not known', async () => {
+  const job = (await running()).find((each) => each.id % 3 === 0 && each.node_count > 2)!;
+  const page = await site.open(`/jobs/${job.id}`);
+  const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: /Ranks over time/ }) });
+  await panel.getByText('1 straggler').waitFor();
+  await panel.getByText(new RegExp(`rank ${job.id % job.node_count} on fire-`)).first().waitFor();
+  expect(await panel.locator('.multiple').count()).toBe(Math.min(64, job.node_count));
+  expect(await panel.locator('.multiple[data-behind]').count()).toBe(1);
+  await panel.getByText(/per step/).waitFor();
+  await panel.getByText('agents do not tell').waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.context().close();
+});
+
+it('shows attempts as rows of a line or two', async () => {
+  const [job] = await running();
+  const page = await site.open(`/jobs/${job!.id}`);
+  const cell = page.locator('td.now').first();
+  await cell.waitFor();
+  expect((await cell.boundingBox())!.height).toBeLessThan(60);
+  await page.context().close();
+});
+
+it('makes nothing up where nothing is known', async () => {
+  site.server.override = ({ path }) => (path.includes('/usage') ? Response.json(nothing) : null);
+  const [job] = await running();
+  const page = await site.open(`/jobs/${job!.id}`);
+  await page.getByText('Nothing is known of how it used its GPUs').waitFor();
+  expect(await page.locator('.multiple').count()).toBe(0);
+  await page.context().close();
+});
+
+it('lays two jobs side by side, what is alike in grey', async () => {
+  const [a, b] = (await running()).filter((each) => each.node_count > 1);
+  const page = await site.open(`/compare?a=${a!.id}&b=${b!.id}.${b!.attempt}`);
+  const facts = page.getByRole('table');
+  await facts.waitFor();
+  await facts.getByRole('row', { name: /time per step/ }).waitFor();
+  expect(await facts.getByRole('row', { name: new RegExp(`^user ${a!.user} ${b!.user}`) }).count()).toBe(1);
+  expect(await page.locator('.side-by-side .panel').count()).toBe(2);
+  expect(await page.locator('.side-by-side .multiple').count()).toBe(Math.min(64, a!.node_count) + Math.min(64, b!.node_count));
+  expect(await faultsOf(page)).toEqual([]);
+  await page.context().close();
+});

@@ -1,0 +1,164 @@
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import { useAttemptsOf, useJobList, useQueue, useWhoAmI } from '../api/queries';
+import type { Attempt, Job, QueueEntry, Quota } from '../api/types';
+import { Badge } from '../components/Badge';
+import { JobActions } from '../components/JobActions';
+import { Panel } from '../components/Panel';
+import { Await, Empty } from '../components/states';
+import { formatAgo, formatCount, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
+import { nextStep, nightOf, nightSeconds } from '../lib/night';
+import { adviceFor, fullQuotas } from '../lib/queue';
+import { useNow } from '../lib/useNow';
+import { useTitle } from '../lib/useTitle';
+import { stateWord } from './jobs/columns';
+import { Ahead } from './queue/QueueTable';
+import '../styles/queue.css';
+
+const shownMax = 25; // jobs of each kind whose attempts are looked at
+
+// Where a researcher lands: what each of his jobs waits for, what it did last night, what he can do.
+export default function MinePage() {
+  useTitle('My jobs');
+  const me = useWhoAmI();
+  return (
+    <>
+      <div className="page-head">
+        <h1>My jobs</h1>
+        <span className="grow" />
+        <Link className="button" href="/queue">
+          Whole queue
+        </Link>
+        <Link className="button primary" href="/submit">
+          Submit
+        </Link>
+      </div>
+      <Await answer={me} lines={8}>
+        {({ user, quotas }) => <Mine user={user} quotas={quotas} />}
+      </Await>
+    </>
+  );
+}
+
+function Mine({ user, quotas }: { user: string; quotas: readonly Quota[] }) {
+  const now = useNow(10_000);
+  const whose = `user=${encodeURIComponent(user)}`;
+  const queue = useQueue(whose);
+  const unfinished = useJobList(`${whose}&state=running&state=queued&state=suspended`, 0);
+  const finished = useJobList(`${whose}&state=succeeded&state=failed&state=stopped`, 0);
+  const entries = useMemo(() => new Map((queue.data?.pages ?? []).flatMap((page) => page.entries).map((entry) => [entry.id, entry])), [queue.data]);
+  const recent = finished.jobs.filter((job) => job.ended_at !== null && secondsBetween(job.ended_at, now) <= nightSeconds);
+  const running = unfinished.jobs.filter((job) => job.state === 'running');
+  // As they stand in the queue; those that stand nowhere last.
+  const place = (job: Job): number => entries.get(job.id)?.position ?? Infinity;
+  const waiting = unfinished.jobs.filter((job) => job.state !== 'running').sort((a, b) => place(a) - place(b) || a.id - b.id);
+  const hasEstimate = queue.data?.pages[0]?.estimated_at != null;
+  const list = (jobs: readonly Job[], nothing: string) => (
+    <Await answer={{ data: unfinished.isLoading ? undefined : jobs, error: unfinished.error, isPending: unfinished.isLoading }}>
+      {(all) => (all.length === 0 ? <Empty title={nothing} /> : <List jobs={all} entries={entries} now={now} hasEstimate={hasEstimate} />)}
+    </Await>
+  );
+  const full = fullQuotas(quotas);
+  return (
+    <div className="stack">
+      {full.length > 0 && (
+        <p className="note">
+          Your quota is used up: {full.map((each) => `${formatCount(each.nodes_used)} of ${formatCount(each.nodes ?? 0)} nodes at ${formatWord(each.priority)} in ${each.group === '*' ? 'every group' : each.group}`).join('; ')}.
+        </p>
+      )}
+      <Panel title="Waiting" aside={formatPlural(waiting.length, 'job')}>{list(waiting, 'None of your jobs waits')}</Panel>
+      <Panel title="Running" aside={formatPlural(running.length, 'job')}>{list(running, 'None of your jobs runs')}</Panel>
+      <Panel title={`Ended in the last ${nightSeconds / 3600} hours`} aside={<Link href={`/jobs?state=all&${whose}`}>all of yours</Link>}>
+        {list(recent, 'None of your jobs has ended since')}
+      </Panel>
+    </div>
+  );
+}
+
+interface ListProps {
+  jobs: readonly Job[];
+  entries: ReadonlyMap<number, QueueEntry>;
+  now: number;
+  hasEstimate: boolean;
+}
+
+function List({ jobs, entries, now, hasEstimate }: ListProps) {
+  const shown = jobs.slice(0, shownMax);
+  const attempts = useAttemptsOf(shown.map((job) => job.id));
+  return (
+    <>
+      <ul>
+        {shown.map((job, i) => (
+          <li key={job.id} className="mine-job">
+            <One job={job} entry={entries.get(job.id)} attempts={attempts[i]} now={now} hasEstimate={hasEstimate} />
+          </li>
+        ))}
+      </ul>
+      {jobs.length > shown.length && <p className="dim">and {formatPlural(jobs.length - shown.length, 'job')} more</p>}
+    </>
+  );
+}
+
+function One({ job, entry, attempts, now, hasEstimate }: { job: Job; entry: QueueEntry | undefined; attempts: Attempt[] | undefined; now: number; hasEstimate: boolean }) {
+  const todo = entry ? adviceFor(entry) : nextStep(job);
+  return (
+    <>
+      <div className="row wrap">
+        <Link href={`/jobs/${job.id}`}>
+          <span className="dim mono">{job.id}</span> <b><bdi>{job.name}</bdi></b>
+        </Link>
+        <Badge word={stateWord(job)} boxed />
+        <span className="dim">
+          {formatWord(job.priority)} · {formatPlural(job.node_count, 'node')} of {job.group}
+        </span>
+        <span className="grow" />
+        <JobActions jobs={[job]} />
+      </div>
+      <dl>
+        {entry && (
+          <>
+            <dt>waits for</dt>
+            <dd>
+              <bdi>{entry.pending_reason.text}</bdi>
+            </dd>
+            <dt>place</dt>
+            <dd>
+              {entry.position !== null && <b>{formatCount(entry.position)}</b>} {entry.position !== null && '· '}<Ahead entry={entry} />
+            </dd>
+            <dt>starts</dt>
+            <dd>
+              <Expected entry={entry} now={now} hasEstimate={hasEstimate} />
+            </dd>
+          </>
+        )}
+        {job.end_reason && job.ended_at && (
+          <>
+            <dt>ended</dt>
+            <dd>
+              {formatAgo(job.ended_at, now)}: <bdi>{job.end_reason}</bdi>
+              {job.exit_code !== null && ` (exit code ${job.exit_code})`}
+            </dd>
+          </>
+        )}
+        <dt>last night</dt>
+        <dd>{attempts ? nightOf(job, attempts, now) : '…'}</dd>
+        {todo !== '' && (
+          <>
+            <dt>to do</dt>
+            <dd>{todo}</dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+}
+
+function Expected({ entry, now, hasEstimate }: { entry: QueueEntry; now: number; hasEstimate: boolean }) {
+  if (entry.start_p50 === null) return <>{!hasEstimate ? 'being worked out' : entry.position === null && entry.nodes_held === 0 ? 'not before that changes' : 'beyond what can be foreseen'}</>;
+  const isNow = Date.parse(entry.start_p50) - now < 1_000;
+  return (
+    <>
+      {isNow ? 'now' : formatAgo(entry.start_p50, now)}, even odds{entry.start_p90 && `; nine in ten by ${formatTime(entry.start_p90, now)}`}
+    </>
+  );
+}

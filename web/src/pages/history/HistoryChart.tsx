@@ -1,0 +1,119 @@
+import { type PointerEvent, useRef, useState } from 'react';
+import { Menu } from '../../components/Menu';
+import { Panel } from '../../components/Panel';
+import { toast } from '../../components/Toasts';
+import { formatCount, formatDuration } from '../../lib/format';
+import { gapOf, type HistoryChart as Chart, type HistoryLine, type HistoryRange, niceTop, toCsv, totalOf } from '../../lib/history';
+import { saveBlob, svgText, toPng } from '../../lib/saveChart';
+
+const width = 560;
+const height = 190;
+const left = 52;
+const right = 8;
+const bottom = 20;
+const top = 8;
+
+export function HistoryChart({ chart, times, range, past }: { chart: Chart; times: number[]; range: HistoryRange; past: Chart | null }) {
+  const svg = useRef<SVGSVGElement>(null);
+  const [at, setAt] = useState<number | null>(null);
+  const max = Math.max(0, ...[...chart.lines, ...(past?.lines ?? [])].flatMap((line) => line.values.filter((value) => value !== null)));
+  const ceiling = chart.unit === '%' ? Math.min(100, niceTop(max)) : niceTop(max);
+  const x = (i: number): number => left + ((width - left - right) * (i + 0.5)) / Math.max(1, times.length);
+  const y = (value: number): number => top + (height - top - bottom) * (1 - value / ceiling);
+  const name = `${chart.key}-${day(range.since)}-${day(range.until)}`;
+  const point = (event: PointerEvent<SVGSVGElement>): void => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const part = (((event.clientX - box.left) * width) / box.width - left) / (width - left - right);
+    setAt(part < 0 || part >= 1 ? null : Math.floor(part * times.length));
+  };
+  const save = async (form: 'csv' | 'svg' | 'png'): Promise<void> => {
+    try {
+      if (form === 'csv') saveBlob(new Blob([toCsv(withPast(chart, past), times)], { type: 'text/csv' }), `${name}.csv`);
+      else if (form === 'svg') saveBlob(new Blob([svgText(svg.current!, chart.title)], { type: 'image/svg+xml' }), `${name}.svg`);
+      else saveBlob(await toPng(svg.current!, chart.title), `${name}.png`);
+    } catch (error) {
+      toast(`${chart.title} was not saved: ${(error as Error).message}`, 'failed');
+    }
+  };
+  const figures = chart.lines.map((line, i) => `${line.label} ${figureOf(line, chart)}${past ? ` (before ${figureOf(past.lines[i]!, chart)})` : ''}`);
+  const isEmpty = max === 0;
+  return (
+    <Panel
+      title={chart.title}
+      aside={
+        <Menu
+          trigger={<button className="button quiet small" aria-label={`save ${chart.title}`}>save</button>}
+          items={(['csv', 'svg', 'png'] as const).map((form) => ({ label: form.toUpperCase(), onSelect: () => void save(form) }))}
+        />
+      }
+    >
+      <div className="line-chart" data-chart={chart.key}>
+        <p className="legend">
+          {chart.lines.map((line, i) => (
+            <span key={line.label}>
+              <i style={{ background: `var(${line.tone})` }} />
+              {line.label} <b>{figureOf(line, chart)}</b>
+              {past && <span className="dim">before {figureOf(past.lines[i]!, chart)}</span>}
+            </span>
+          ))}
+        </p>
+        <svg ref={svg} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${chart.title}: ${figures.join(', ')}`} onPointerMove={point} onPointerLeave={() => setAt(null)}>
+          {[0, 0.5, 1].map((part) => (
+            <g key={part}>
+              <line x1={left} x2={width - right} y1={y(part * ceiling)} y2={y(part * ceiling)} stroke="var(--line)" />
+              <text x={left - 6} y={y(part * ceiling) + 4} textAnchor="end" fill="var(--ink-3)" fontSize={11}>{short(part * ceiling, chart.unit)}</text>
+            </g>
+          ))}
+          {ticks(times.length).map((i) => (
+            <text key={i} x={x(i)} y={height - 5} textAnchor="middle" fill="var(--ink-3)" fontSize={11}>{tickOf(times[i]!, range)}</text>
+          ))}
+          {past?.lines.map((line) => <path key={`before ${line.label}`} d={pathOf(line.values.slice(0, times.length), x, y)} fill="none" stroke={`var(${line.tone})`} strokeWidth={1.2} strokeDasharray="4 3" opacity={0.75} />)}
+          {chart.lines.map((line) => <path key={line.label} d={pathOf(line.values, x, y)} fill="none" stroke={`var(${line.tone})`} strokeWidth={1.8} />)}
+          {at !== null && <line x1={x(at)} x2={x(at)} y1={top} y2={height - bottom} stroke="var(--ink-3)" strokeDasharray="2 2" data-only-screen />}
+        </svg>
+        <div className="readout">
+          {at !== null && times[at] !== undefined
+            ? `${stamp(times[at], range)}: ${chart.lines.map((line) => `${line.label} ${line.values[at] == null ? 'not known' : full(line.values[at], chart.unit)}`).join(', ')}`
+            : isEmpty ? 'nothing in this time' : ''}
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+// A gap where nothing is known.
+function pathOf(values: readonly (number | null)[], x: (i: number) => number, y: (value: number) => number): string {
+  let path = '';
+  values.forEach((value, i) => {
+    if (value === null) return;
+    const isAlone = values[i - 1] == null && values[i + 1] == null;
+    path += `${values[i - 1] == null ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`;
+    if (isAlone) path += 'h1.5';
+  });
+  return path;
+}
+
+const withPast = (chart: Chart, past: Chart | null): Chart => (past ? { ...chart, lines: [...chart.lines, ...past.lines.map((line) => ({ ...line, label: `${line.label} before` }))] } : chart);
+
+function figureOf(line: HistoryLine, chart: Chart): string {
+  const total = totalOf(line.values, chart.sum);
+  if (total === null) return '–';
+  const gap = chart.sum === 'sum' ? gapOf(line.values) : '';
+  return `${chart.sum === 'max' ? 'up to ' : ''}${full(total, chart.unit)}${gap === '' ? '' : ` ${gap} steps`}`;
+}
+
+const full = (value: number, unit: string): string => (unit === 's' ? formatDuration(value) : `${formatCount(Math.round(value * 10) / 10)}${unit === '' ? '' : ` ${unit}`}`);
+const short = (value: number, unit: string): string => (unit === 's' ? formatDuration(value) : value >= 10_000 ? `${formatCount(Math.round(value / 1000))}k` : formatCount(Math.round(value * 100) / 100));
+
+const two = (value: number): string => String(value).padStart(2, '0');
+const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
+const stamp = (time: number, { step }: HistoryRange): string => `${day(time)}${step === '1h' ? ` ${two(new Date(time).getUTCHours())}:00 UTC` : ''}`;
+const tickOf = (time: number, { since, until }: HistoryRange): string => {
+  const at = new Date(time);
+  return until - since <= 2 * 86_400_000 ? `${two(at.getUTCHours())}:00` : `${two(at.getUTCMonth() + 1)}-${two(at.getUTCDate())}`;
+};
+
+function ticks(count: number): number[] {
+  const wanted = Math.min(6, count);
+  return Array.from({ length: wanted }, (_, i) => Math.floor(((i + 0.5) * count) / wanted));
+}

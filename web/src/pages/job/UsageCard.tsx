@@ -1,0 +1,89 @@
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import { useJobUsage } from '../../api/queries';
+import type { Attempt, Job, JobUsage } from '../../api/types';
+import { Panel } from '../../components/Panel';
+import { Await } from '../../components/states';
+import { formatCount, formatDuration, formatPlural, formatTime, secondsBetween } from '../../lib/format';
+import { hasGpus, hasSteps, sparkOf, unknownOf } from '../../lib/usage';
+import '../../styles/queue.css';
+
+// Of each rank how busy its GPUs were and how far it came, as small multiples; those that stand out first.
+export default function UsageCard({ job, attempt, attempts }: { job: Job; attempt: number; attempts: readonly Attempt[] }) {
+  const usage = useJobUsage(String(job.id), attempt, job.state === 'running');
+  const other = attempts.find((each) => each.attempt !== attempt);
+  return (
+    <Panel
+      title={`Ranks over time, attempt ${attempt}`}
+      aside={
+        <Link href={`/compare?a=${job.id}.${attempt}${other ? `&b=${job.id}.${other.attempt}` : ''}`}>{other ? `beside attempt ${other.attempt}` : 'beside another job'}</Link>
+      }
+    >
+      <Await answer={usage} lines={3}>
+        {(data) => <Usage usage={data} />}
+      </Await>
+    </Panel>
+  );
+}
+
+export function Usage({ usage }: { usage: JobUsage }) {
+  const now = Date.now();
+  const times = useMemo(() => usage.at.map((at) => Date.parse(at)), [usage.at]);
+  const top = useMemo(() => Math.max(1, ...usage.ranks.flatMap((rank) => rank.step.map((step) => step ?? 0))), [usage.ranks]);
+  const behind = new Map(usage.stragglers.map((each) => [each.rank, each.text]));
+  const span = usage.at.length > 1 ? secondsBetween(usage.at[0]!, usage.at.at(-1)!) : 0;
+  return (
+    <div className="stack">
+      {usage.stragglers.length > 0 && (
+        <div className="failure">
+          <b>{formatPlural(usage.stragglers.length, 'straggler')}</b>
+          <ul>
+            {usage.stragglers.slice(0, 5).map((each) => (
+              <li key={each.rank}>
+                rank {each.rank} on <Link href={`/nodes/${encodeURIComponent(each.node)}`}>{each.node}</Link>: {each.text}
+              </li>
+            ))}
+          </ul>
+          {usage.stragglers.length > 5 && `and ${formatCount(usage.stragglers.length - 5)} more`}
+        </div>
+      )}
+      {usage.attempt > 0 && (
+        <p className="dim small-text">
+          {usage.step_seconds !== null && <>{stepTime(usage.step_seconds)} per step · </>}
+          {span > 0 ? `${formatDuration(span)} up to ${formatTime(usage.at.at(-1)!, now)}` : 'one look so far'}
+          {usage.ranks.length < usage.rank_count && ` · ${formatCount(usage.ranks.length)} of ${formatCount(usage.rank_count)} ranks are shown`}
+        </p>
+      )}
+      {(hasGpus(usage) || hasSteps(usage)) && (
+        <>
+          <p className="legend">
+            {hasGpus(usage) && <span><i style={{ background: 'var(--gpu-used)' }} />GPUs busy, 0 to 100 %</span>}
+            {hasSteps(usage) && <span><i style={{ background: 'var(--queued)' }} />step, 0 to {formatCount(top)}</span>}
+          </p>
+          <ul className="multiples">
+            {usage.ranks.map((rank) => {
+              const gpu = sparkOf(rank.gpu_percent, times, 100);
+              const step = sparkOf(rank.step, times, top);
+              const what = [gpu.last !== null && `${gpu.last} %`, step.last !== null && `step ${formatCount(step.last)}`].filter(Boolean).join(', ');
+              return (
+                <li key={rank.rank} className="multiple" data-behind={behind.has(rank.rank) || undefined} title={behind.get(rank.rank)}>
+                  <b>rank {rank.rank}</b> <span className="dim">{rank.node}</span>
+                  <svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={`rank ${rank.rank} on ${rank.node}: now ${what === '' ? 'nothing known' : what}`}>
+                    <path d={gpu.path} fill="none" stroke="var(--gpu-used)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
+                    <path d={step.path} fill="none" stroke="var(--queued)" strokeWidth={1.5} vectorEffect="non-scaling-stroke" />
+                  </svg>
+                  <span className="dim">{what === '' ? 'nothing known' : what}</span>
+                </li>
+              );
+            })}
+          </ul>
+        </>
+      )}
+      {unknownOf(usage).map((text) => (
+        <p key={text} className="note">{text}</p>
+      ))}
+    </div>
+  );
+}
+
+export const stepTime = (seconds: number): string => (seconds >= 10 ? formatDuration(seconds) : `${seconds.toFixed(seconds >= 1 ? 2 : 3)} s`);

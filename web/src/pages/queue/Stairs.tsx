@@ -1,0 +1,91 @@
+import { useId, useMemo } from 'react';
+import type { Queue, QueueBlock } from '../../api/types';
+import { formatCount } from '../../lib/format';
+import { type Band, blockTitle, freeAfter, stackBlocks } from '../../lib/queue';
+
+const width = 600;
+const height = 190;
+const left = 44;
+const bottom = 20;
+
+const toneOf = (block: QueueBlock, user: string, hatch: string): string => {
+  if (block.kind === 'held') return 'var(--gpu-reserved)';
+  if (block.kind === 'closed') return `url(#${hatch})`;
+  return block.id !== null && block.user === user ? 'var(--accent)' : 'var(--gpu-used)';
+};
+
+// Nodes of one group against time: each running job as high as its nodes and as long as it is expected
+// to run. What lies above the stairs is free by then, if nobody new came.
+export function Stairs({ group, blocks, horizon, now, user }: { group: Queue['groups'][number]; blocks: QueueBlock[]; horizon: number; now: number; user: string }) {
+  const { bands } = useMemo(() => stackBlocks(blocks.filter((block) => block.group === group.group), now), [blocks, group.group, now]);
+  const hatch = useId();
+  const closing = blocks.filter((block) => block.group === group.group && block.from !== null);
+  const total = Math.max(group.nodes, 1);
+  const x = (hours: number): number => left + ((width - left) * Math.min(hours, horizon)) / horizon;
+  const y = (nodes: number): number => (height - bottom) * (1 - Math.min(nodes, total) / total);
+  const free = [0, horizon / 4, horizon].map((hours) => freeAfter(bands, total, hours));
+  const axis = (hours: number): string => (hours >= 48 ? `${Math.round((hours / 24) * 10) / 10}d` : hours < 1 ? `${hours * 60}m` : hours % 1 === 0 ? `${hours}h` : `${Math.floor(hours)}h ${(hours % 1) * 60}m`);
+  return (
+    <figure className="stairs">
+      <figcaption>
+        <b>{group.group}</b>{' '}
+        <span className="dim">
+          {formatCount(group.nodes)} nodes; free if nobody new came: {formatCount(Math.floor(free[0]!))} now, {formatCount(Math.floor(free[1]!))} in {axis(horizon / 4)}, {formatCount(Math.floor(free[2]!))} in {axis(horizon)}
+        </span>
+      </figcaption>
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`nodes of ${group.group} in use over the next ${horizon} hours: ${formatCount(Math.floor(free[0]!))} of ${formatCount(group.nodes)} are free now, ${formatCount(Math.floor(free[2]!))} are expected to be at the end`}>
+        <defs>
+          <pattern id={hatch} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <rect width="7" height="7" fill="var(--sunken)" />
+            <rect width="3" height="7" fill="var(--gpu-draining)" />
+          </pattern>
+        </defs>
+        <rect x={left} y={0} width={width - left} height={height - bottom} fill="var(--sunken)" />
+        {bands.map((band, i) => (
+          <Block key={i} band={band} x={x} y={y} horizon={horizon} tone={toneOf(band.block, user, hatch)} />
+        ))}
+        {closing.map((block, i) => {
+          const at = x(Math.max(0, (Date.parse(block.from!) - now) / 3_600_000));
+          return (
+            <g key={`closing ${i}`}>
+              <title>{blockTitle(block)}</title>
+              <line x1={at} x2={at} y1={0} y2={height - bottom} stroke="var(--gpu-draining)" strokeWidth={2} strokeDasharray="5 3" />
+            </g>
+          );
+        })}
+        {[0, 0.25, 0.5, 0.75, 1].map((part) => (
+          <g key={part}>
+            <line x1={x(part * horizon)} x2={x(part * horizon)} y1={0} y2={height - bottom} stroke="var(--line)" />
+            <text x={x(part * horizon)} y={height - 6} textAnchor={part === 0 ? 'start' : part === 1 ? 'end' : 'middle'}>{part === 0 ? 'now' : `+${axis(part * horizon)}`}</text>
+          </g>
+        ))}
+        {[0, 0.5, 1].map((part) => (
+          <text key={part} x={left - 5} y={Math.max(9, y(part * total))} textAnchor="end">{formatCount(Math.round(part * total))}</text>
+        ))}
+      </svg>
+    </figure>
+  );
+}
+
+interface BlockProps {
+  band: Band;
+  x: (hours: number) => number;
+  y: (nodes: number) => number;
+  horizon: number;
+  tone: string;
+}
+
+function Block({ band, x, y, horizon, tone }: BlockProps) {
+  const top = y(band.from + band.block.nodes);
+  const high = Math.max(0.4, y(band.from) - top);
+  const until = band.until ?? horizon;
+  const late = band.late ?? until;
+  const gap = high > 3 ? 0.6 : 0;
+  return (
+    <g>
+      <title>{blockTitle(band.block)}</title>
+      {late > until && <rect x={x(until)} y={top} width={x(late) - x(until)} height={high - gap} fill={tone} opacity={0.28} />}
+      <rect x={x(0)} y={top} width={Math.max(1, x(until) - x(0))} height={high - gap} fill={tone} />
+    </g>
+  );
+}
