@@ -98,6 +98,8 @@ Status read_log_once(Client& client, const LogOptions& options, LogPosition& pos
     request.set_tail_bytes(bytes.value());
   } else if (options.tail_bytes > 0) {
     request.set_tail_bytes(options.tail_bytes);
+  } else if (options.since) {
+    request.set_since_us(to_micros(*options.since));
   } else {
     request.set_offset(-1);
   }

@@ -22,6 +22,7 @@ struct LogOptions {
   int attempt = 0;         // 0 = the latest
   int64_t tail_lines = 0;  // only so many last lines; 0 = all
   int64_t tail_bytes = 0;  // only about so many last bytes, from the start of a line on; 0 = all
+  std::optional<UnixTime> since = {};  // only lines written then or later
   bool follow = false;
   std::function<void(std::string_view)> sink = {};  // where the bytes go; default: standard output
 };

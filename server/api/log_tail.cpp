@@ -4,7 +4,6 @@
 
 #include "common/loop.h"
 #include "server/api/event_feed.h"
-#include "server/api/stored_logs.h"
 
 namespace hai {
 
@@ -13,12 +12,6 @@ namespace {
 constexpr int64_t kPieceBytes = 256 << 10;
 constexpr Duration kRetryPause = 500ms;
 constexpr Duration kStoreRetryPause = 2s;  // while the log store has no more and the node is away
-
-// Whether the log may be elsewhere: its node is away, silent, or has forgotten it.
-bool is_of_node(const Status& status) {
-  return status.code() == Code::unavailable || status.code() == Code::deadline_exceeded ||
-         status.code() == Code::not_found;
-}
 
 //   resolving ──attempt and node known──▶ reading ──end or error──▶ ended
 //       │ ▲ no attempt yet, follow            │ node away or rank not there yet, follow
@@ -43,13 +36,8 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   void next(Answer answer) {
     if (has_ended_) return answer(std::optional<LogPiece>());
     answer_ = std::move(answer);
-    if (!is_resolved_) {
-      resolve();
-    } else if (node_failed_) {
-      read_stored();
-    } else {
-      read();
-    }
+    if (!is_resolved_) return resolve();
+    read();
   }
 
  private:
@@ -126,103 +114,98 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
       return fail(not_found("job {} has ranks 0 to {}, not {}", key_.job.value,
                             static_cast<int64_t>(attempt.ranks.size()) - 1, key_.rank));
     }
-    const auto rank = static_cast<size_t>(key_.rank);
-    if (rank < names.size()) {
-      node_ = names[rank];
-    } else if (const Node* node =
-                   queries_.controller().state().find(attempt.ranks[rank].place.node)) {
-      node_ = node->facts.name;
-    }
+    log_ = std::make_shared<RankLog>(router_, queries_, key_, user_,
+                                     node_of(queries_, names, attempt, key_.rank));
     is_resolved_ = true;
-    if (node_.empty()) {
-      return chunk_failed(unavailable("the node of rank {} is not known", key_.rank));
-    }
+    const bool is_asked = request_.max_bytes > 0 || request_.since;
+    if (!is_asked || extent_) return read();
+    log_->extent(later(&LogTail::got_extent));
+  }
+
+  void got_extent(Result<LogExtent> extent) {
+    if (!extent.is_ok()) return part_failed(extent.status());
+    extent_ = extent.value();
+    if (!request_.since) return read();
+    seek_log(log_, *extent_, *request_.since, later(&LogTail::got_place));
+  }
+
+  void got_place(Result<int64_t> place) {
+    if (!place.is_ok()) return part_failed(place.status());
+    request_.offset = place.value();
+    request_.tail_bytes = 0;
+    request_.since.reset();
     read();
   }
 
   void read() {
-    const LogRequest request{.key = key_,
-                             .offset = request_.offset,
-                             .max_bytes = kPieceBytes,
-                             .tail_bytes = request_.tail_bytes,
-                             .wait = request_.follow ? kMaxLogWait : Duration(0)};
-    router_.read(node_, request, later(&LogTail::got_chunk));
+    const bool is_window = request_.max_bytes > 0;
+    log_->read(
+        {.offset = request_.offset,
+         .max_bytes = is_window ? std::min(request_.max_bytes, kMaxLogChunkBytes) : kPieceBytes,
+         .tail_bytes = request_.tail_bytes,
+         .wait = request_.follow ? kMaxLogWait : Duration(0)},
+        later(&LogTail::got_part));
   }
 
-  void got_chunk(Result<LogChunk> result) {
-    if (!result.is_ok()) return chunk_failed(result.status());
-    LogChunk chunk = std::move(result).value();
-    request_.offset = chunk.next_offset;
+  void got_part(Result<RankLogPart> result) {
+    if (!result.is_ok()) return part_failed(result.status());
+    RankLogPart& part = result.value();
+    request_.offset = part.next_offset;
     request_.tail_bytes = 0;
-    const bool end = chunk.end || (!request_.follow && chunk.data.empty());
-    if (chunk.data.empty() && !end) return read();
-    has_ended_ = end;
-    give(LogPiece{std::move(chunk.data), chunk.offset, key_.attempt, key_.rank, end});
+    LogPiece piece{.data = std::move(part.data),
+                   .offset = part.offset,
+                   .attempt = key_.attempt,
+                   .rank = key_.rank};
+    piece.end = part.source.empty() ? is_end_of_node(part, piece) : is_end_of_store(part, piece);
+    if (request_.max_bytes > 0) {
+      request_.max_bytes -= static_cast<int64_t>(piece.data.size());
+      piece.end = piece.end || request_.max_bytes <= 0;
+    }
+    if (is_given_up_) return give_up(unavailable("{}", part.source), kStoreRetryPause);
+    if (piece.data.empty() && !piece.end && part.source.empty()) return read();
+    tell_extent(part, piece);
+    has_ended_ = piece.end;
+    give(std::move(piece));
   }
 
-  void chunk_failed(const Status& status) {
-    if (router_.stored() == nullptr || !is_of_node(status)) return give_up(status, kRetryPause);
-    node_failed_ = status;
-    read_stored();
+  bool is_end_of_node(const RankLogPart& part, const LogPiece& piece) const {
+    return part.end || (!request_.follow && piece.data.empty());
+  }
+
+  // Of what comes from the store the first piece says so. When it has no more, the node is asked
+  // again while there may be more to come.
+  bool is_end_of_store(const RankLogPart& part, LogPiece& piece) {
+    const bool is_first = !std::exchange(source_is_told_, true);
+    if (is_first) {
+      piece.source = part.source;
+      piece.until = part.until;
+    }
+    if (!piece.data.empty()) return false;
+    const bool may_go_on = request_.follow && attempt_is_live_ && part.until;
+    is_given_up_ = may_go_on && !is_first;
+    return !may_go_on;
+  }
+
+  // The log may have grown since it was measured.
+  void tell_extent(const RankLogPart& part, LogPiece& piece) {
+    if (!extent_ || request_.follow) return;
+    piece.extent = std::exchange(extent_, std::nullopt);
+    piece.extent->size = std::max(piece.extent->size, part.next_offset);
+    piece.extent->is_over = piece.extent->is_over || part.end;
+  }
+
+  void part_failed(const Status& status) {
+    give_up(status, log_->is_store_failing() ? kStoreRetryPause : kRetryPause);
   }
 
   // While the attempt lives, its node may come back or its rank may not be launched yet.
   void give_up(const Status& status, Duration pause) {
     if (!request_.follow || !attempt_is_live_) return fail(status);
     request_.attempt = key_.attempt;
-    node_.clear();
-    is_resolved_ = false;
-    node_failed_.reset();
+    is_resolved_ = is_given_up_ = false;
     timer_ = loop_.call_after(pause, [weak = weak_from_this()] {
       if (auto self = weak.lock()) self->resolve();
     });
-  }
-
-  void read_stored() {
-    router_.stored()->read({.key = key_,
-                            .user = user_,
-                            .offset = request_.offset,
-                            .max_bytes = kPieceBytes,
-                            .tail_bytes = request_.tail_bytes},
-                           later(&LogTail::got_stored));
-  }
-
-  void got_stored(Result<StoredLogPart> result) {
-    if (!result.is_ok()) {
-      // A rank that is just starting has no log anywhere, and will soon.
-      const Duration pause =
-          result.status().code() == Code::not_found ? kRetryPause : kStoreRetryPause;
-      return give_up(Status(node_failed_->code(), fmt::format("{}; {}", node_failed_->message(),
-                                                              result.status().message())),
-                     pause);
-    }
-    StoredLogPart& stored = result.value();
-    LogPiece piece{std::move(stored.part.bytes), stored.part.offset, key_.attempt, key_.rank};
-    const bool is_first = !std::exchange(source_is_told_, true);
-    if (is_first) piece.source = why_not_node() + ": from the log store";
-    if (is_first && !stored.is_whole) piece.until = stored.written_at;
-    if (!piece.data.empty()) {
-      request_.offset = stored.part.next_offset;
-      request_.tail_bytes = 0;
-      return give(std::move(piece));
-    }
-    const bool may_go_on = request_.follow && attempt_is_live_ && !stored.is_whole;
-    if (may_go_on && !is_first) return give_up(*node_failed_, kStoreRetryPause);
-    has_ended_ = piece.end = !may_go_on;
-    give(std::move(piece));
-  }
-
-  std::string why_not_node() const {
-    const Node* node = queries_.controller().state().find_node(node_);
-    if (node == nullptr) return "its node is not known any more";
-    if (node->liveness == Liveness::down) return fmt::format("node {} is down", node_);
-    if (node_failed_->code() == Code::not_found) {
-      return fmt::format("node {} has not kept this log", node_);
-    }
-    if (node_failed_->code() == Code::deadline_exceeded) {
-      return fmt::format("node {} does not answer", node_);
-    }
-    return fmt::format("node {} is not connected", node_);
   }
 
   void wait_for_change() {
@@ -252,9 +235,10 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   Answer answer_;
   RankKey key_;
   std::string user_;  // whose job it is
-  std::string node_;
+  std::shared_ptr<RankLog> log_;
+  std::optional<LogExtent> extent_;
   bool is_resolved_ = false;
-  std::optional<Status> node_failed_;  // the log store is read instead
+  bool is_given_up_ = false;  // the log store has no more: the node may be back
   bool source_is_told_ = false;
   bool attempt_is_live_ = false;
   bool has_ended_ = false;

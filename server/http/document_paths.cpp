@@ -49,8 +49,9 @@ Json parameter_of(const JsonField& field, const std::string& in, const v1::Route
   const bool is_known =
       found != known.end() && (*found)["in"] == in && !options_of(field).has_limits();
   if (is_known && preset.empty()) return part("parameters", found.key());
-  Json parameter = described(field, comments,
-                             Json{{"name", field.name}, {"in", in}, {"required", in == "path"}});
+  Json parameter = described(
+      field, comments,
+      Json{{"name", field.name}, {"in", in}, {"required", in == "path" || field.is_required}});
   parameter["schema"] = is_known ? Json((*found)["schema"]) : request_schema(field);
   if (!preset.empty()) parameter["schema"]["default"] = option_value(field, preset);
   const std::string& example = options_of(field).limits().example();

@@ -44,6 +44,13 @@ class HttpChunk {
   HttpChunk(std::optional<std::string> text) {  // NOLINT
     if (text) text_ = std::make_shared<const std::string>(std::move(*text));
   }
+  // The end of a body that lacks something.
+  static HttpChunk cut() {
+    HttpChunk chunk(std::nullopt);
+    chunk.is_cut_ = true;
+    return chunk;
+  }
+  bool is_cut() const { return is_cut_; }
   bool has_value() const { return text_ != nullptr; }
   explicit operator bool() const { return has_value(); }
   const std::string& operator*() const { return *text_; }
@@ -51,6 +58,7 @@ class HttpChunk {
 
  private:
   std::shared_ptr<const std::string> text_;
+  bool is_cut_ = false;
 };
 
 // Gives the next piece of a streamed body, or its end. Called again only after the piece
@@ -65,6 +73,10 @@ struct HttpResponse {
   Status error = ok();  // that `body` tells of, if it is one of ours
   std::vector<std::pair<std::string, std::string>> headers;
   HttpStream stream;  // if set: sent after `body`, until its end
+  // Of a stream whose end counts: it is sent in chunks, so that a client can tell its end from that
+  // of the connection. Not to clients of HTTP/1.0.
+  bool is_chunked = false;
+  bool is_gzip = false;  // `body` and what the stream gives are compressed before they are sent
   // If set, it makes the answer instead of all above, on the HTTP server's thread: formatting a
   // thousand jobs must not hold up the loop that found them.
   std::function<HttpResponse()> render;

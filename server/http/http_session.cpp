@@ -10,6 +10,7 @@
 #include <boost/beast/version.hpp>
 #include <optional>
 
+#include "common/gzip/gzip.h"
 #include "common/log.h"
 #include "server/http/negotiation.h"
 #include "server/http/problem.h"
@@ -258,10 +259,14 @@ class BeastSession final : public HttpSession,
       }
     }
     if (stream_source_) {
-      // Neither length nor chunks: the end of the connection is the end of a streamed body.
+      // Without chunks the end of the connection is the end of a streamed body.
       keep_alive_ = false;
-      message_->body() = std::move(response.body);
+      is_gzip_ = response.is_gzip;
+      is_chunked_ = response.is_chunked && version_ == 11 && !asked_.is_head;
+      if (!response.body.empty()) response.body = packed(response.body);
       message_->keep_alive(false);
+      if (is_chunked_) return send_head(std::move(response.body));
+      message_->body() = std::move(response.body);
     } else {
       message_->body() = std::move(response.body);
       message_->keep_alive(keep_alive_);
@@ -273,6 +278,27 @@ class BeastSession final : public HttpSession,
                       [self = this->shared_from_this()](beast::error_code error, size_t) {
                         self->was_written(error);
                       });
+  }
+
+  void send_head(std::string first) {
+    message_->chunked(true);
+    head_.emplace(*message_);
+    tcp_.expires_after(limits_.write_timeout);
+    http::async_write_header(stream_, *head_,
+                             [self = this->shared_from_this(), first = std::move(first)](
+                                 beast::error_code error, size_t) mutable {
+                               self->head_.reset();
+                               self->message_.reset();
+                               if (error) return self->close();
+                               if (first.empty()) return self->stream_next();
+                               self->send_chunk(std::move(first));
+                             });
+  }
+
+  // One member of a gzip file after the other.
+  std::string packed(const std::string& text) const {
+    constexpr int kQuick = 1;
+    return is_gzip_ ? gzip(text, kQuick) : text;
   }
 
   // The length stays: it is that of what GET would give.
@@ -301,13 +327,31 @@ class BeastSession final : public HttpSession,
 
   void stream_chunk(HttpChunk chunk) {
     if (is_ended_) return;
+    if (!chunk && is_chunked_) return chunk.is_cut() ? close() : send_last_chunk();
     if (!chunk) return finish();
+    if (chunk->empty() && (is_chunked_ || is_gzip_)) return stream_next();
+    send_chunk(is_gzip_ ? HttpChunk(packed(*chunk)) : std::move(chunk));
+  }
+
+  void send_chunk(HttpChunk chunk) {
     chunk_ = std::move(chunk);
     tcp_.expires_after(limits_.write_timeout);
-    asio::async_write(stream_, asio::buffer(*chunk_),
+    const auto sent = [self = this->shared_from_this()](beast::error_code error, size_t) {
+      if (error) return self->close();
+      self->stream_next();
+    };
+    if (is_chunked_) {
+      asio::async_write(stream_, http::make_chunk(asio::buffer(*chunk_)), sent);
+    } else {
+      asio::async_write(stream_, asio::buffer(*chunk_), sent);
+    }
+  }
+
+  void send_last_chunk() {
+    tcp_.expires_after(limits_.write_timeout);
+    asio::async_write(stream_, http::make_chunk_last(),
                       [self = this->shared_from_this()](beast::error_code error, size_t) {
-                        if (error) return self->close();
-                        self->stream_next();
+                        error ? self->close() : self->finish();
                       });
   }
 
@@ -360,7 +404,10 @@ class BeastSession final : public HttpSession,
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<http::response<http::string_body>> message_;
+  std::optional<http::response_serializer<http::string_body>> head_;  // of a body in chunks
   HttpStream stream_source_;
+  bool is_chunked_ = false;
+  bool is_gzip_ = false;
   HttpChunk chunk_{std::nullopt};
   Negotiation asked_;  // of the request being answered
   size_t body_bytes_max_ = 0;

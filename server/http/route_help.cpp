@@ -24,7 +24,7 @@ class LoopSource : public std::enable_shared_from_this<LoopSource> {
     loop_.post([source = source_, done = std::move(done)] {
       (*source)([done](Result<std::optional<std::string>> piece) {
         // The status line is long gone: an error can only end the body.
-        done(piece.is_ok() ? std::move(piece).value() : std::nullopt);
+        done(piece.is_ok() ? HttpChunk(std::move(piece).value()) : HttpChunk::cut());
       });
     });
   }

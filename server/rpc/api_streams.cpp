@@ -22,14 +22,13 @@ constexpr const char* kLogUntilKey = "hai-log-until";
 
 grpc::ServerWriteReactor<v1::ReadLogReply>* ApiService::ReadLog(
     grpc::CallbackServerContext* context, const v1::ReadLogRequest* request) {
-  LogTailRequest tail{.job = request->job(),
-                      .attempt = request->attempt(),
-                      .rank = request->rank(),
-                      .offset = request->offset(),
-                      .tail_bytes = request->tail_bytes(),
-                      .follow = request->follow()};
+  const Result<LogTailRequest> read = log_tail_of(*request);
   const auto remarks = std::make_shared<LogStream::Remarks>();
-  auto open = [this, caller = caller_of(*context), tail = std::move(tail), remarks] {
+  auto open = [this, caller = caller_of(*context), read, remarks]() -> Source<LogStream::Batch> {
+    if (!read.is_ok()) {
+      return [why = read.status()](Done<std::optional<LogStream::Batch>> done) { done(why); };
+    }
+    const LogTailRequest& tail = read.value();
     const auto kind = tail.follow ? OpenStreams::Kind::log : OpenStreams::Kind::other;
     return convert_source<v1::ReadLogReply>(
         GuardedSource<LogPiece>::make(site_.streams, caller, kind,

@@ -60,6 +60,32 @@ class LogsTest(ClusterTest):
         self.assertIn(result.code, (3, 4), result)
         self.assertRegex(result.err, r"\Ahai: [^\n]*rank[^\n]*\n\Z")
 
+    def test_all_ranks_are_read_as_one_and_searched(self):
+        self.cluster.file(
+            "both.py",
+            "import os, time\nfor i in range(50):\n"
+            "    print(f'line {i} of', os.environ['RANK'], flush=True)\n    time.sleep(0.01)\n",
+        )
+        job = self.cluster.json("python", "both.py", "--", "-n", 2)["id"]
+        follower = self.cluster.start_hai("logs", "-f", "-r", "all", job)
+        out, err = follower.communicate(timeout=60)
+        self.assertEqual(follower.returncode, 0, err)
+        self.cluster.wait_end(job)
+        whole = self.cluster.ok("logs", job, "-r", "all").splitlines()
+        self.assertEqual(sorted(out.splitlines()), sorted(whole))
+        times = [line.split()[1] for line in whole]
+        self.assertEqual(times, sorted(times), "in the order of their times")
+        for rank in range(2):
+            own = [line.split(" ", 2)[2] for line in whole if line.startswith(f"{rank}: ")]
+            self.assertEqual(own, [f"line {i} of {rank}" for i in range(50)])
+        found = self.cluster.ok("logs", job, "--grep", "LINE 7 ", "-i").splitlines()
+        self.assertEqual([line.split()[0] for line in found], ["1.0:", "1.1:"])
+        self.assertEqual(self.cluster.hai("logs", job, "--grep", "LINE 7 ").code, 1)
+        log = self.cluster.ok("logs", job).splitlines(keepends=True)
+        since = log[30].split()[0]
+        later = [line for line in log if line.split()[0] >= since]
+        self.assertEqual(self.cluster.ok("logs", job, "--since", since), "".join(later))
+
     def test_following_goes_on_through_a_suspension(self):
         folder = self.cluster.work / "through"
         folder.mkdir()

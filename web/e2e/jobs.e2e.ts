@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
 import { open, stopAll, submit, tell } from './story';
 
@@ -29,15 +31,28 @@ it('follows the log of each rank and finds words in it', async () => {
   const { page } = story;
   const job = await submit({ nodes: 2 });
   await open(page, `/jobs/${job.id}`);
-  await page.getByRole('log').getByText('line 3 of 0').waitFor();
+  const box = page.getByRole('log');
+  await box.getByText('line 3 of 0').waitFor();
   await page.getByLabel('rank', { exact: true }).selectOption('1');
   await page.getByRole('log').getByText(/line \d+ of 1/).first().waitFor();
   expect(page.url()).toContain('rank=1');
+  // On the server, in both ranks; the last line found is the other rank's.
+  await box.getByText('line 20 of 1').waitFor();
   await page.getByLabel('search the log').fill('LINE 12 ');
-  await page.getByText('1 of 1', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
-  await page.locator('.log-line[data-hit]', { hasText: 'line 12 of 1' }).waitFor();
-  expect(await page.locator('mark').first().innerText()).toBe('line 12 ');
+  await page.getByText(/^2 lines in 2 logs/).waitFor();
+  await page.getByRole('list', { name: 'lines found' }).getByText('line 12 of 0').click();
+  await page.locator('.log-line[data-hit]', { hasText: 'line 12 of 0' }).waitFor();
+  expect(await page.getByLabel('rank', { exact: true }).inputValue()).toBe('0');
+  expect(await page.locator('.log mark').first().innerText()).toBe('line 12 ');
+  const downloading = page.waitForEvent('download');
+  await confirm('Stop');
+  await state('stopped').waitFor();
+  await page.getByText(/^complete, /).waitFor();
+  await page.getByRole('link', { name: 'download compressed' }).click();
+  const text = gunzipSync(readFileSync(await (await downloading).path())).toString();
+  expect(text).toMatch(/ line 1 of 0\n/);
+  expect(text.endsWith('\n')).toBe(true);
 });
 
 it('suspends, resumes, changes the priority of and stops a job', async () => {

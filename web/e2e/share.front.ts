@@ -22,7 +22,7 @@ it('leaves connections free with seven pages of jobs and their logs in view', as
   await last.getByRole('log').getByText('loss').first().waitFor();
   for (const page of pages) await live(page);
   expect(open('/events?after')).toBe(1);
-  expect(open('/logs?')).toBe(3);
+  await expect.poll(() => open('follow=true')).toBe(3);
   await last.getByRole('button', { name: 'Suspend', exact: true }).click();
   const suspend = last.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true });
   await suspend.waitFor();
@@ -33,7 +33,7 @@ it('leaves connections free with seven pages of jobs and their logs in view', as
   // A page whose place was taken goes on when somebody turns to it.
   await first.getByText('not followed: other pages follow theirs').click();
   await first.getByText('not followed').waitFor({ state: 'detached' });
-  await expect.poll(() => open('/logs?')).toBe(3);
+  await expect.poll(() => open('follow=true')).toBe(3);
   await first.context().close();
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import type { Job } from '../src/api/types';
 import { visit } from './visit';
 
 const site = visit();
@@ -37,6 +38,34 @@ it('keeps a draft and its comments while its page is left and loaded anew', asyn
   expect(await file.inputValue()).toContain('# for the paper');
   await page.getByRole('button', { name: 'Start over' }).click();
   expect(await file.inputValue()).not.toContain('paper');
+  await page.context().close();
+});
+
+it('takes variables and a time limit, and keeps what was written beside them', async () => {
+  const page = await site.open('/submit');
+  const file = page.getByLabel('job file (YAML)');
+  await file.fill((await file.inputValue()).replace('spec:\n', 'spec:\n  environments:\n    A: "1" # for the paper\n    B: b\n'));
+  const variables = page.getByLabel('Environment', { exact: true });
+  expect(await variables.inputValue()).toBe('A=1\nB=b');
+  await variables.fill('');
+  await variables.pressSequentially('A=1\nNCCL_DEBUG=INFO\nhalf');
+  expect(await variables.inputValue()).toBe('A=1\nNCCL_DEBUG=INFO\nhalf');
+  await page.getByLabel('Time limit').fill('12h');
+  expect(await file.inputValue()).toContain('environments:\n    A: "1"\n    NCCL_DEBUG: INFO\n');
+  expect(await file.inputValue()).toContain('timeout: 12h');
+  await page.context().close();
+});
+
+it('begins with the job file of the last job, or of one that is named', async () => {
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?finished=true&user=ann&limit=1`)).json()) as { jobs: Job[] };
+  const page = await site.open('/submit');
+  await page.getByRole('button', { name: 'Like my last' }).click();
+  await page.getByRole('heading', { name: `Run ${jobs[0]!.name} again` }).waitFor();
+  await page.goto(`${site.server.url}/submit`);
+  const other = ((await (await fetch(`${site.server.url}/api/v1/jobs?limit=9&user=ben`)).json()) as { jobs: Job[] }).jobs[0]!;
+  await page.getByLabel('like job').fill(String(other.id));
+  await page.getByLabel('like job').press('Enter');
+  await page.getByRole('heading', { name: `Run ${other.name} again` }).waitFor();
   await page.context().close();
 });
 

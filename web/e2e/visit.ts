@@ -30,7 +30,7 @@ export function visit(): Visit {
 
 export async function openIn(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(15_000 * Number(process.env.HAI_PATIENCE ?? 1));
   await page.goto(url);
   return page;
 }

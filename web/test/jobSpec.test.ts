@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { editSpec, emptyForm, newSpec, specToRunAgain, treeToForm } from '../src/lib/jobSpec';
 
-const form = { ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py', nodeCount: 4, grace: '90s', tags: 'x, y', gpusPerNode: 2 };
+const form = { ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py', nodeCount: 4, grace: '90s', tags: 'x, y', gpusPerNode: 2, environment: 'A=1\nB=x y', timeout: '12h' };
 
 describe('form and job file', () => {
   it('come back as they were', () => expect(treeToForm(parse(newSpec(form)) as Record<string, unknown>)).toEqual(form));
@@ -34,6 +34,13 @@ describe('form and job file', () => {
   it('take out what is emptied, with the maps that it leaves empty', () => {
     const yaml = 'name: a\noptions:\n  suspend:\n    signal: SIGTERM\n';
     expect(editSpec(yaml, { signal: '' })).toBe('name: a\n');
+  });
+
+  it('change variables one by one', () => {
+    const yaml = 'spec:\n  environments:\n    A: 1 # mine\n    B: b\n    C: c\n';
+    expect(editSpec(yaml, { environment: 'A=1\nexport C=x=y\nD=\nno variable' })).toBe('spec:\n  environments:\n    A: 1 # mine\n    C: x=y\n    D: ""\n');
+    expect(editSpec(yaml, { environment: '' })).toBe('{}\n');
+    expect(treeToForm(parse(yaml) as Record<string, unknown>).environment).toBe('A=1\nB=b\nC=c');
   });
 
   it('make maps where the file has none, or something else', () => {

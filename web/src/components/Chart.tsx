@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import { cssColor } from '../lib/css';
 import { useTheme } from '../app/theme';
 import { formatAxisTime, formatCount, formatTime } from '../lib/format';
+import { useZone, type Zone } from '../lib/zone';
 
 export interface Series {
   label: string;
@@ -16,6 +17,7 @@ export function Chart({ label, times, series, top }: { label: string; times: num
   const host = useRef<HTMLDivElement>(null);
   const readout = useRef<HTMLDivElement>(null);
   const theme = useTheme();
+  const zone = useZone();
   const shape = series.map((each) => each.label).join();
   const chart = useRef<uPlot | null>(null);
   const data = useRef<uPlot.AlignedData>([times, ...series.map((each) => each.values)]);
@@ -23,7 +25,7 @@ export function Chart({ label, times, series, top }: { label: string; times: num
 
   useEffect(() => {
     const element = host.current!;
-    const plot = new uPlot({ ...options(element, series, top), hooks: { setCursor: [(at) => tell(at, readout.current)] } }, data.current, element);
+    const plot = new uPlot({ ...options(element, series, zone, top), hooks: { setCursor: [(at) => tell(at, readout.current)] } }, data.current, element);
     chart.current = plot;
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: element.clientHeight }));
     resize.observe(element);
@@ -32,7 +34,7 @@ export function Chart({ label, times, series, top }: { label: string; times: num
       plot.destroy();
     };
     // The chart is made again only when its form changes; new values go in below.
-  }, [shape, theme, top]);
+  }, [shape, theme, top, zone]);
 
   useEffect(() => chart.current?.setData(data.current), [times, series]);
   const last = series.map((each) => `${each.label} ${formatCount(each.values.at(-1) ?? 0)}`).join(', ');
@@ -57,7 +59,7 @@ function tell(plot: uPlot, out: HTMLElement | null): void {
           .join(', ')}`;
 }
 
-function options(element: HTMLElement, series: Series[], top?: number): uPlot.Options {
+function options(element: HTMLElement, series: Series[], zone: Zone, top?: number): uPlot.Options {
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const font = `${0.78 * rem}px 'Geist Variable', sans-serif`;
   const axis = { stroke: cssColor('--ink-3'), font, ticks: { show: false }, grid: { stroke: cssColor('--line'), width: 1 } };
@@ -66,6 +68,8 @@ function options(element: HTMLElement, series: Series[], top?: number): uPlot.Op
     height: element.clientHeight,
     padding: [8, 2.2 * rem, 0, 0],
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
+    // Where days begin.
+    ...(zone === 'utc' ? { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC') } : {}),
     scales: { y: { range: (_, __, max) => [0, Math.max(1, top ?? 0, max * 1.08)] } },
     axes: [
       { ...axis, grid: { show: false }, size: 1.9 * rem, space: 4.5 * rem, values: (_, splits) => splits.map((at) => formatAxisTime(at, splits)) },

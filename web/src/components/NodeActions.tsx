@@ -4,6 +4,7 @@ import { controlNodes, whatIfDrain } from '../api/actions';
 import { useWhoAmI } from '../api/queries';
 import type { Node, NodeVerb, WhatIf } from '../api/types';
 import { formatHosts, toLocalInput } from '../lib/format';
+import { fromInput } from '../lib/zone';
 import { Dialog } from './Dialog';
 import { Differences } from './Differences';
 import { toast } from './Toasts';
@@ -70,7 +71,7 @@ function Ask({ verb, nodes, onClose, onDone }: { verb: (typeof verbs)[number]; n
         onSubmit={(event) => {
           event.preventDefault();
           onClose();
-          void act(verb.title, verb.verb, names, reason, deadline === '' ? null : new Date(deadline)).then(onDone);
+          void act(verb.title, verb.verb, names, reason, deadline === '' ? null : fromInput(deadline)).then(onDone);
         }}
       >
         <p className="dim">{verb.effect}</p>

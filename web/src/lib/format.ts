@@ -1,4 +1,6 @@
-// Numbers and times as people read them. Pure: `now` is an argument.
+import { type Clock, clockOf } from './zone';
+
+// Numbers and times as people read them. Pure but for the zone of the page: `now` is an argument.
 
 const integer = new Intl.NumberFormat('en-US');
 export const formatCount = (value: number): string => integer.format(value);
@@ -43,22 +45,30 @@ export function formatAgo(time: string | null, now: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-// The viewer's own clock; the date only when it is not today.
+const dayOf = ({ year, month, day }: Clock): string => `${year}-${two(month)}-${two(day)}`;
+const timeOf = ({ hour, minute, second }: Clock): string => `${two(hour)}:${two(minute)}:${two(second)}`;
+
+// In the zone of the page; the date only when it is not today.
 export function formatTime(time: string | null, now: number): string {
   if (time === null) return '–';
-  const at = new Date(time);
-  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-  if (at.toDateString() === new Date(now).toDateString()) return clock;
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+  const at = clockOf(new Date(time));
+  return dayOf(at) === dayOf(clockOf(new Date(now))) ? timeOf(at) : `${dayOf(at)} ${timeOf(at)}`;
 }
+
+// Of a line of a log, to the millisecond: 14:52:49.894, and all of it.
+export function formatStamp(time: string): string {
+  const at = clockOf(new Date(time));
+  return `${timeOf(at)}.${String(at.ms).padStart(3, '0')}`;
+}
+export const formatWholeStamp = (time: string): string => `${dayOf(clockOf(new Date(time)))} ${formatStamp(time)}`;
 
 // Under a chart: minutes within a day, days beyond.
 export function formatAxisTime(seconds: number, all: readonly number[]): string {
-  const at = new Date(seconds * 1000);
+  const at = clockOf(new Date(seconds * 1000));
   const span = (all[all.length - 1] ?? 0) - (all[0] ?? 0);
-  if (span > 2 * 86_400) return `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
-  return span < 240 ? `${clock}:${two(at.getSeconds())}` : clock;
+  if (span > 2 * 86_400) return `${two(at.month)}-${two(at.day)}`;
+  const clock = `${two(at.hour)}:${two(at.minute)}`;
+  return span < 240 ? `${clock}:${two(at.second)}` : clock;
 }
 
 export function formatBytes(bytes: number): string {
@@ -119,9 +129,11 @@ function formatRanges(numbers: { digits: string; value: number }[]): string {
   return ranges.join(',');
 }
 
-// What <input type="datetime-local"> takes: the viewer's clock, to the minute.
-export const toLocalInput = (at: Date): string =>
-  `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
+// What <input type="datetime-local"> takes: the clock of the page, to the minute.
+export function toLocalInput(date: Date): string {
+  const at = clockOf(date);
+  return `${dayOf(at)}T${two(at.hour)}:${two(at.minute)}`;
+}
 
 export const formatReading = (value: number | null | undefined, unit: string): string =>
   value === null || value === undefined ? '–' : `${formatCount(Math.round(value))} ${unit}`;

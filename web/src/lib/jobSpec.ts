@@ -16,6 +16,8 @@ export interface JobForm {
   grace: string;
   signal: string;
   watchdog: string;
+  timeout: string;
+  environment: string; // NAME=value, one a line
   tags: string;
   dependsOn: string;
 }
@@ -34,9 +36,21 @@ export const emptyForm: JobForm = {
   grace: '60s',
   signal: '',
   watchdog: '',
+  timeout: '',
+  environment: '',
   tags: '',
   dependsOn: '',
 };
+
+// NAME=value lines; what is no such line is left out.
+export function variables(lines: string): Map<string, string> {
+  const all = new Map<string, string>();
+  for (const line of lines.split('\n')) {
+    const match = /^\s*(?:export\s+)?([A-Za-z_]\w*)=(.*)$/.exec(line);
+    if (match) all.set(match[1]!, match[2]!);
+  }
+  return all;
+}
 
 type Tree = Record<string, unknown>;
 const branch = (tree: Tree, key: string): Tree => {
@@ -64,13 +78,15 @@ export function treeToForm(tree: Tree): JobForm {
     grace: text(suspend.grace, emptyForm.grace),
     signal: text(suspend.signal, ''),
     watchdog: text(options.watchdog, ''),
+    timeout: text(options.timeout, ''),
+    environment: Object.entries(branch(spec, 'environments')).map(([name, value]) => `${name}=${text(value, '')}`).join('\n'),
     tags: list(options.tags),
     dependsOn: list(options.depends_on),
   };
 }
 
 // Where each field of the form stands in the file, and what the server assumes without it.
-const places: Record<keyof JobForm, { path: string[]; standard?: unknown; isList?: boolean }> = {
+const places: Record<Exclude<keyof JobForm, 'environment'>, { path: string[]; standard?: unknown; isList?: boolean }> = {
   name: { path: ['name'] },
   priority: { path: ['priority'] },
   workspace: { path: ['spec', 'workspace'] },
@@ -84,6 +100,7 @@ const places: Record<keyof JobForm, { path: string[]; standard?: unknown; isList
   grace: { path: ['options', 'suspend', 'grace'], standard: emptyForm.grace },
   signal: { path: ['options', 'suspend', 'signal'], standard: '' },
   watchdog: { path: ['options', 'watchdog'], standard: '' },
+  timeout: { path: ['options', 'timeout'], standard: '' },
   tags: { path: ['options', 'tags'], standard: '', isList: true },
   dependsOn: { path: ['options', 'depends_on'], standard: '', isList: true },
 };
@@ -93,7 +110,11 @@ const places: Record<keyof JobForm, { path: string[]; standard?: unknown; isList
 export function editSpec(yaml: string, part: Partial<JobForm>): string {
   const document = parseDocument(yaml);
   for (const [key, value] of Object.entries(part)) {
-    const { path, standard, isList } = places[key as keyof JobForm];
+    if (key === 'environment') {
+      placeVariables(document, variables(String(value)));
+      continue;
+    }
+    const { path, standard, isList } = places[key as keyof typeof places];
     if (value === standard || (isList && words(String(value)).length === 0)) remove(document, path);
     else place(document, path, isList ? words(String(value)) : value);
   }
@@ -112,6 +133,20 @@ function place(document: Document, path: string[], value: unknown): void {
   const old = document.getIn(path, true);
   if (isScalar(old)) delete old.type;
   document.setIn(path, Array.isArray(value) ? document.createNode(value) : value);
+}
+
+// Each by itself: the comments of those that stay are kept.
+function placeVariables(document: Document, wanted: Map<string, string>): void {
+  const path = ['spec', 'environments'];
+  const there = document.getIn(path);
+  for (const item of isMap(there) ? [...there.items] : []) {
+    const name = String(isScalar(item.key) ? item.key.value : item.key);
+    if (!wanted.has(name)) remove(document, [...path, name]);
+  }
+  for (const [name, value] of wanted) {
+    const old = document.getIn([...path, name]);
+    if (old === undefined || String(old) !== value) place(document, [...path, name], value);
+  }
 }
 
 // With the maps that it leaves empty.

@@ -1,10 +1,11 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { parse } from 'yaml';
 import { submitJob } from '../api/actions';
+import { get } from '../api/client';
 import { session } from '../api/session';
 import { useJob, useJobSpec, useNodes } from '../api/queries';
-import type { Job, WhatIf } from '../api/types';
+import type { Job, JobPage, WhatIf } from '../api/types';
 import { Differences } from '../components/Differences';
 import { Panel } from '../components/Panel';
 import { Empty, Failure, Loading } from '../components/states';
@@ -56,6 +57,36 @@ function Outcome({ answer, isOld = false }: { answer: WhatIf; isOld?: boolean })
   );
 }
 
+// Begins with the job file of another job: the person's last one, or one that he names.
+function Templates({ me }: { me: string }) {
+  const [, go] = useLocation();
+  const [name, setName] = useState('');
+  const begin = (event: FormEvent): void => {
+    event.preventDefault();
+    if (name.trim() !== '') go(`/submit?from=${encodeURIComponent(name.trim())}`);
+  };
+  const last = async (): Promise<void> => {
+    try {
+      const { jobs } = await get<JobPage>(`/jobs?finished=true&user=${encodeURIComponent(me)}&limit=1`);
+      if (jobs[0]) go(`/submit?from=${jobs[0].id}`);
+      else toast('You have not submitted a job yet');
+    } catch (error) {
+      toast((error as Error).message, 'failed');
+    }
+  };
+  return (
+    <>
+      <form className="row" onSubmit={begin}>
+        <input className="input small" style={{ width: '9rem' }} aria-label="like job" placeholder="like job 7" value={name} onChange={(event) => setName(event.target.value)} />
+        <button className="button small">Use</button>
+      </form>
+      <button className="button small" onClick={() => void last()}>
+        Like my last
+      </button>
+    </>
+  );
+}
+
 function Editor({ start, from }: { start: string; from?: Job }) {
   const me = useStore(session)?.user ?? '';
   const { text: yaml, write: setYaml, forget, isChanged } = useDraft(`${me}.${from?.id ?? 'new'}`, start);
@@ -97,6 +128,7 @@ function Editor({ start, from }: { start: string; from?: Job }) {
       <div className="page-head">
         <h1>{from ? `Run ${from.name} again` : 'Submit a job'}</h1>
         <span className="grow" />
+        <Templates me={me} />
         {isChanged && (
           <button className="button quiet" onClick={() => setYaml(start)}>
             Start over
