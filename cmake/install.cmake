@@ -18,10 +18,12 @@ install(DIRECTORY deploy/pam DESTINATION ${CMAKE_INSTALL_DOCDIR}-agent/examples 
 
 # Links under Slurm's names, in a folder of their own: nobody gets them in place of a real Slurm unasked.
 install(TARGETS hai-slurm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT slurm)
+file(STRINGS cli/slurm/link_names.txt slurm_link_names)
+list(JOIN slurm_link_names " " slurm_link_names)
 install(CODE "
   set(links \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBEXECDIR}/hai/slurm\")
   file(MAKE_DIRECTORY \"\${links}\")
-  foreach(command sbatch srun squeue scancel sinfo scontrol sacct)
+  foreach(command ${slurm_link_names})
     file(CREATE_LINK ../../../${CMAKE_INSTALL_BINDIR}/hai-slurm \"\${links}/\${command}\" SYMBOLIC)
   endforeach()" COMPONENT slurm)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs, upgrades, removes and purges the Debian packages in a bare Debian 12 of its own, and looks
-# that nothing is missing and nothing is left. Needs root, debootstrap and a Debian mirror, or what an
+# that nothing is missing and nothing is left. Needs root, mmdebstrap and a Debian mirror, or what an
 # earlier run has kept of it; exits with 77 if it cannot run here.
 #
 # usage: BUILD=DIR deploy/package_test.sh    DIR is a build folder with all programs; what may be kept
@@ -54,7 +54,7 @@ check_installed() {  # check_installed VERSION
 /usr/share/hai/web/index.html 644 root:root
 PLACES
   for line in "hai-server --version" "hai-agent --version" "hai-validator --version" "hai-pam --help" "hai --version" \
-    "/usr/libexec/hai/hai-hang-evidence --help" "/usr/libexec/hai/slurm/squeue --version" "hai-backup --help"; do
+    "/usr/libexec/hai/hai-hang-evidence --help" "/usr/libexec/hai/slurm/squeue --version" "/usr/libexec/hai/slurm/seff --version" "hai-backup --help"; do
     # shellcheck disable=SC2086
     inside $line > "$work/log" 2>&1 || { cat "$work/log"; fail "does not run: $line"; }
     [ -s "$work/log" ] || fail "says nothing: $line"

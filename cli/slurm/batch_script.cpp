@@ -55,7 +55,12 @@ Result<ParsedWords> read_script_options(std::string_view script, const std::stri
       continue;
     }
     const std::string where = fmt::format("{} line {}: ", name, number);
-    const auto words = split_parameters(trimmed(without_comment(line.substr(kMark.size()))));
+    const std::string_view rest = trimmed(without_comment(line.substr(kMark.size())));
+    if (rest == "hetjob" || rest == "packjob") {
+      return invalid_argument("{}hai has no heterogeneous jobs: submit one job for each part",
+                              where);
+    }
+    const auto words = split_parameters(rest);
     if (!words.is_ok()) return invalid_argument("{}{}", where, words.status().message());
     Result<ParsedWords> parsed = parse_words(Command::sbatch, words.value(), where);
     RETURN_IF_ERROR(parsed.status());

@@ -18,21 +18,21 @@ void say_line(const std::string& line) {
 
 }  // namespace
 
-void tell(Command command, std::string_view text) {
-  say_line(fmt::format("{}: {}", to_string(command), text));
+void tell(std::string_view program, std::string_view text) {
+  say_line(fmt::format("{}: {}", program, text));
 }
 
-void complain(Command command, std::string_view text) {
-  say_line(fmt::format("{}: error: {}", to_string(command), text));
+void complain(std::string_view program, std::string_view text) {
+  say_line(fmt::format("{}: error: {}", program, text));
 }
 
-int fail(Command command, const Status& status) {
-  complain(command, status.message().empty() ? to_string(status.code()) : status.message());
+int fail(std::string_view program, const Status& status) {
+  complain(program, status.message().empty() ? to_string(status.code()) : status.message());
   return exit_code_of(status);
 }
 
-int usage_error(Command command, std::string_view text) {
-  complain(command, text);
+int usage_error(std::string_view program, std::string_view text) {
+  complain(program, text);
   return kUsage;
 }
 

@@ -8,10 +8,18 @@
 
 namespace hai::cli::slurm {
 
-void tell(Command command, std::string_view text);
-void complain(Command command, std::string_view text);
+void tell(std::string_view program, std::string_view text);
+void complain(std::string_view program, std::string_view text);
 // Complains, and gives hai's exit code for it.
-int fail(Command command, const Status& status);
-int usage_error(Command command, std::string_view text);
+int fail(std::string_view program, const Status& status);
+int usage_error(std::string_view program, std::string_view text);
+
+// The same of a command with a table of options.
+inline void tell(Command command, std::string_view text) { tell(to_string(command), text); }
+inline void complain(Command command, std::string_view text) { complain(to_string(command), text); }
+inline int fail(Command command, const Status& status) { return fail(to_string(command), status); }
+inline int usage_error(Command command, std::string_view text) {
+  return usage_error(to_string(command), text);
+}
 
 }  // namespace hai::cli::slurm

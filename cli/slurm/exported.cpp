@@ -1,4 +1,4 @@
-// --export: which variables a job gets from where it was submitted.
+// --export: which variables, and functions of the shell, a job gets from where it was submitted.
 
 #include <fmt/core.h>
 
@@ -59,6 +59,13 @@ bool is_name(std::string_view name) {
          name.find_first_not_of(kLetters) == std::string_view::npos;
 }
 
+// "BASH_FUNC_module%%", or "BASH_FUNC_module()" of older bashes.
+bool is_function(std::string_view name, std::string_view value) {
+  constexpr std::string_view kStart = "BASH_FUNC_";
+  if (!name.starts_with(kStart) || !value.starts_with("() {")) return false;
+  return name.ends_with("%%") || name.ends_with("()");
+}
+
 bool is_sendable(std::string_view value) {
   return value.size() <= 65'536 && !find_bad_text(value, ControlCharacters::allow);
 }
@@ -80,6 +87,18 @@ Status add_item(std::string_view item, const EnvironmentMap& environment, Enviro
 
 }  // namespace
 
+EnvironmentMap take_functions(EnvironmentMap& environment) {
+  EnvironmentMap functions;
+  for (auto entry = environment.begin(); entry != environment.end();) {
+    if (is_function(entry->first, entry->second)) {
+      functions.insert(environment.extract(entry++));
+    } else {
+      ++entry;
+    }
+  }
+  return functions;
+}
+
 Result<EnvironmentMap> exported(std::string_view choice, const EnvironmentMap& environment) {
   EnvironmentMap out;
   if (choice == "NONE" || choice == "NIL") return out;
@@ -89,8 +108,9 @@ Result<EnvironmentMap> exported(std::string_view choice, const EnvironmentMap& e
     const std::string_view item = choice.substr(0, comma);
     if (first && item == "ALL") {
       for (const auto& [name, value] : environment) {
-        // Functions of the shell, and what no text can hold, stay behind.
-        if (is_name(name) && !is_of_the_place(name) && is_sendable(value)) out[name] = value;
+        // What no text can hold stays behind.
+        const bool is_variable = is_name(name) && !is_of_the_place(name);
+        if ((is_variable || is_function(name, value)) && is_sendable(value)) out[name] = value;
       }
     } else {
       RETURN_IF_ERROR(add_item(item, environment, out));

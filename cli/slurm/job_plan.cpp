@@ -4,15 +4,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/slurm/map_job.h"
+
 namespace hai::cli::slurm {
 namespace {
 
 using Json = nlohmann::json;
+constexpr auto kReplace = Json::error_handler_t::replace;
 
 // visit(key, field) for every field.
 template <typename Plan, typename Visit>
 void for_each_field(Plan& plan, const Visit& visit) {
   visit("name", plan.name);
+  visit("script", plan.script);
   visit("command", plan.command);
   visit("arguments", plan.arguments);
   visit("tasks", plan.tasks);
@@ -28,6 +32,8 @@ void for_each_field(Plan& plan, const Visit& visit) {
   visit("append", plan.append);
   visit("signal", plan.signal);
   visit("signal_script", plan.signal_script);
+  visit("signal_seconds", plan.signal_seconds);
+  visit("time_limit_seconds", plan.time_limit_seconds);
   visit("label", plan.label);
   visit("kill_on_bad_exit", plan.kill_on_bad_exit);
 }
@@ -37,14 +43,18 @@ void for_each_field(Plan& plan, const Visit& visit) {
 std::string format_plan(const JobPlan& plan) {
   Json json;
   for_each_field(plan, [&](const char* key, const auto& field) { json[key] = field; });
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', false, kReplace);
 }
 
 Result<JobPlan> parse_plan(std::string_view text) {
   JobPlan plan;
   try {
     const Json json = Json::parse(text);
-    for_each_field(plan, [&](const char* key, auto& field) { json.at(key).get_to(field); });
+    json.at("tasks");
+    // What an older sbatch did not know yet is as it was then.
+    for_each_field(plan, [&](const char* key, auto& field) {
+      if (const auto found = json.find(key); found != json.end()) found->get_to(field);
+    });
   } catch (const Json::exception& error) {
     return invalid_argument("{}: {}", kPlanVariable, error.what());
   }
@@ -52,6 +62,34 @@ Result<JobPlan> parse_plan(std::string_view text) {
     return invalid_argument("{}: {} tasks", kPlanVariable, plan.tasks);
   }
   return plan;
+}
+
+std::string format_functions(const EnvironmentMap& functions, std::vector<std::string>& warnings) {
+  constexpr size_t kBytesMax = 60'000;  // a variable of a job has a limit
+  Json json = Json::object();
+  size_t bytes = 0;
+  for (const auto& [name, text] : functions) {
+    const std::string quoted = Json({{name, text}}).dump(-1, ' ', false, kReplace);
+    if (bytes + quoted.size() > kBytesMax) {
+      warnings.push_back(
+          fmt::format("the shell function {} does not travel: with it they have more "
+                      "than {} bytes",
+                      name, kBytesMax));
+      continue;
+    }
+    bytes += quoted.size();
+    json[name] = text;
+  }
+  return json.empty() ? "" : json.dump(-1, ' ', false, kReplace);
+}
+
+Result<EnvironmentMap> parse_functions(std::string_view text) {
+  if (text.empty()) return EnvironmentMap{};
+  try {
+    return Json::parse(text).get<EnvironmentMap>();
+  } catch (const Json::exception& error) {
+    return invalid_argument("{}: {}", kFunctionsVariable, error.what());
+  }
 }
 
 std::vector<int> tasks_by_node(int tasks, int nodes) {

@@ -12,12 +12,14 @@ namespace hai::cli::slurm {
 
 inline constexpr const char* kPlanVariable = "HAI_SLURM_JOB";
 inline constexpr const char* kScriptVariable = "HAI_SLURM_SCRIPT";
+inline constexpr const char* kFunctionsVariable = "HAI_SLURM_FUNCTIONS";
 inline constexpr const char* kKeyVariable = "HAI_SLURM_KEY";  // only the job's ranks know it
 
 inline constexpr int kTasksMax = 1'000'000;
 
 struct JobPlan {
   std::string name;                    // as the user wrote it
+  std::string script;                  // its path; "" = it came another way
   std::vector<std::string> command;    // of srun; empty = the script
   std::vector<std::string> arguments;  // of the script
   int tasks = 1;                       // in all
@@ -31,8 +33,10 @@ struct JobPlan {
   std::string error;   // "" = where the output goes
   bool is_default_output = false;
   bool append = false;
-  int signal = 0;              // sent when the job is to make room; 0 = none
-  bool signal_script = false;  // --signal=B:...
+  int signal = 0;                  // sent when the job is to make room; 0 = none
+  bool signal_script = false;      // --signal=B:...
+  int signal_seconds = 60;         // also so long before the time limit
+  int64_t time_limit_seconds = 0;  // of an attempt; 0 = none
   bool label = false;
   bool kill_on_bad_exit = false;
   bool operator==(const JobPlan&) const = default;

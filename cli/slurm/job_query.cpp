@@ -117,4 +117,20 @@ Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_s
   return found;
 }
 
+std::optional<int> fill_from_attempt(Client& client, v1::Job& job) {
+  if (job.attempt() == 0) return std::nullopt;
+  v1::ListAttemptsRequest request;
+  request.set_job(std::to_string(job.id()));
+  request.set_page_size(1);
+  const Result<v1::ListAttemptsReply> attempts = client.list_attempts(request);
+  if (!attempts.is_ok() || attempts.value().attempts_size() == 0) return std::nullopt;
+  const bool has_nodes = job.nodes_size() > 0;
+  int gpus = 0;
+  for (const v1::RankInfo& rank : attempts.value().attempts(0).ranks()) {
+    gpus += rank.gpus_size();
+    if (!has_nodes) job.add_nodes(rank.node());
+  }
+  return gpus;
+}
+
 }  // namespace hai::cli::slurm

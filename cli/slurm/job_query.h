@@ -2,6 +2,7 @@
 // The jobs that squeue and scancel are about: by ids, user, name, state, node group, priority,
 // node.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,9 @@ struct FoundJobs {
 };
 // `with_specs`: also time limits and dependencies, one call per job.
 Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_specs);
+
+// Jobs that have ended have no nodes of their own any more, only their attempts have. Gives the
+// number of its GPUs in its last attempt, nothing if it has had none.
+std::optional<int> fill_from_attempt(Client& client, v1::Job& job);
 
 }  // namespace hai::cli::slurm

@@ -17,6 +17,7 @@ struct StateWord {
   std::string_view name;  // "PENDING"
 };
 StateWord state_of(const v1::Job& job);
+size_t state_order(const v1::Job& job);  // waiting jobs first
 // "pd,RUNNING" -> {"PD", "R"}; "all" -> {}.
 Result<std::vector<std::string>> parse_states(std::string_view text);
 
@@ -28,8 +29,5 @@ std::string nodes_or_reason(const v1::Job& job);
 // The letters that squeue -o knows, and a job's value for one. `start_us`: the estimate, if asked.
 const std::vector<KnownLetter>& job_letters();
 std::string job_value(const v1::Job& job, char letter, UnixTime now);
-
-// scontrol show job: "JobId=7 JobName=train\n   UserId=...".
-std::string describe_job(const v1::Job& job, UnixTime now, bool one_line);
 
 }  // namespace hai::cli::slurm

@@ -1,5 +1,5 @@
-// hai-slurm: sbatch, srun, squeue, scancel, sinfo, scontrol and sacct for hai, by the name under
-// which it is called: `sbatch ...` through a link, or `hai-slurm sbatch ...`.
+// hai-slurm: sbatch, srun, squeue and Slurm's other commands for hai, by the name under which it is
+// called: `sbatch ...` through a link, or `hai-slurm sbatch ...`.
 
 #include <fmt/core.h>
 
@@ -11,6 +11,7 @@
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
+#include "cli/slurm/other_commands.h"
 #include "cli/slurm/step/run_job.h"
 #include "cli/table.h"
 #include "common/version.h"
@@ -20,7 +21,8 @@ namespace {
 
 constexpr std::string_view kHelp =
     "hai-slurm: Slurm's commands for a cluster that hai schedules\n\n"
-    "  hai-slurm sbatch|srun|squeue|scancel|sinfo|scontrol|sacct [OPTIONS...]\n\n"
+    "  hai-slurm sbatch|srun|squeue|scancel|sinfo|scontrol|sacct [OPTIONS...]\n"
+    "  hai-slurm seff|sprio|sacctmgr [OPTIONS...]\n\n"
     "Links with those names to this program do the same; put their folder first in PATH to use\n"
     "them as they are. hai-slurm COMMAND --help tells what each takes, docs/slurm.md the rest.\n";
 
@@ -31,9 +33,13 @@ std::optional<Command> command_of(std::string_view name) {
   return std::nullopt;
 }
 
+void choose_context(Session& session) {
+  if (const char* context = std::getenv("HAI_CONTEXT")) session.context = context;
+}
+
 int run_command(Command command, const Words& words) {
   Session session;
-  if (const char* context = std::getenv("HAI_CONTEXT")) session.context = context;
+  choose_context(session);
   switch (command) {
     case Command::sbatch:
       return run_sbatch(session, words);
@@ -66,6 +72,16 @@ int run(std::string_view called, Words words) {
     if (command) words.erase(words.begin());
   }
   if (command) return run_command(*command, words);
+  const OtherCommand* other = find_other_command(called);
+  if (other == nullptr && !words.empty()) {
+    other = find_other_command(words[0]);
+    if (other != nullptr) words.erase(words.begin());
+  }
+  if (other != nullptr) {
+    Session session;
+    choose_context(session);
+    return run_other_command(*other, session, words);
+  }
   const bool is_help = !words.empty() && (words[0] == "--help" || words[0] == "-h");
   if (is_help) {
     print(std::string(kHelp));

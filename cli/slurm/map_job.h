@@ -25,6 +25,7 @@ struct Surroundings {
 struct MappedJob {
   JobSpec spec;  // without script and key, which the caller adds
   JobPlan plan;
+  std::string functions_text;  // functions of the shell, e.g. BASH_FUNC_module%%, as one text
   std::vector<std::string> warnings;
 };
 
@@ -34,6 +35,12 @@ Result<MappedJob> map_job(const ParsedWords& words, const std::string& default_n
 
 // What --export lets through. Names that hai gives every job are never passed on.
 Result<EnvironmentMap> exported(std::string_view choice, const EnvironmentMap& environment);
+
+// Takes the functions of the shell out of it: no variable of a job may have such a name.
+EnvironmentMap take_functions(EnvironmentMap& environment);
+// As one text, and back. What does not fit is left out and named in `warnings`.
+std::string format_functions(const EnvironmentMap& functions, std::vector<std::string>& warnings);
+Result<EnvironmentMap> parse_functions(std::string_view text);
 
 // The first thing wrong with it.
 Status check_spec(const JobSpec& spec);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+
+#include "cli/slurm/input_variables.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -23,6 +26,10 @@ class WordParser {
     while (next_ < words_.size()) {
       const std::string& word = words_[next_++];
       if (word == "--") break;
+      if (word == ":" && stops_early && parsed_.operands.empty()) {
+        return invalid_argument("{}hai has no heterogeneous jobs: submit one job for each part",
+                                where_);
+      }
       if (word.size() < 2 || word[0] != '-') {
         parsed_.operands.push_back(word);
         if (stops_early) break;
@@ -104,8 +111,8 @@ std::string_view usage_of(Command command) {
     case Command::sinfo:
       return "sinfo [OPTIONS]: lists node groups and nodes";
     case Command::scontrol:
-      return "scontrol show job|node|nodes|hostnames|hostlist [NAME], hold|release|suspend|resume "
-             "JOB...";
+      return "scontrol show job|node|partition|config|hostnames|hostlist [NAME], "
+             "hold|release|requeue|suspend|resume JOB..., ping, write batch_script JOB [FILE]";
     case Command::sacct:
       return "sacct [OPTIONS]: lists jobs, finished ones too";
   }
@@ -124,6 +131,20 @@ std::string option_lines(std::span<const Option> options) {
                         option.text);
   }
   return text;
+}
+
+std::string environment_lines(Command command) {
+  constexpr size_t kColumnsMax = 100;
+  std::string text = "\nOptions are also taken from the environment:\n";
+  std::string line;
+  for (const InputVariable& variable : input_variables(command)) {
+    if (variable.option.empty()) continue;
+    if (line.size() + 3 + variable.name.size() > kColumnsMax) {
+      text += std::exchange(line, "") + "\n";
+    }
+    line += fmt::format("{}{}", line.empty() ? "  " : " ", variable.name);
+  }
+  return text + line + "\n";
 }
 
 }  // namespace
@@ -166,6 +187,7 @@ std::string help_text(Command command) {
   if (command == Command::sbatch || command == Command::srun) {
     text += option_lines(common_job_options());
   }
+  text += environment_lines(command);
   return text + "\nOther options of Slurm are ignored or refused: docs/slurm.md has them all.\n";
 }
 

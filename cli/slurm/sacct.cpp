@@ -9,8 +9,10 @@
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
+#include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_query.h"
 #include "cli/slurm/job_words.h"
+#include "cli/slurm/json_views.h"
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/sacct_fields.h"
 #include "cli/slurm/slurm_time.h"
@@ -53,19 +55,10 @@ Result<Period> period_of(const ParsedWords& words, UnixTime now) {
   return period;
 }
 
-// Jobs that have ended have no nodes of their own any more, only their attempts have.
-void fill_nodes(Client& client, std::vector<v1::Job>& jobs) {
-  for (v1::Job& job : jobs) {
-    if (job.nodes_size() > 0 || job.attempt() == 0) continue;
-    v1::ListAttemptsRequest request;
-    request.set_job(std::to_string(job.id()));
-    request.set_page_size(1);
-    const Result<v1::ListAttemptsReply> attempts = client.list_attempts(request);
-    if (!attempts.is_ok() || attempts.value().attempts_size() == 0) continue;
-    for (const v1::RankInfo& rank : attempts.value().attempts(0).ranks()) {
-      job.add_nodes(rank.node());
-    }
-  }
+bool asks_for(const std::vector<AccountField>& fields, std::initializer_list<const char*> titles) {
+  return std::any_of(fields.begin(), fields.end(), [&](const AccountField& field) {
+    return std::find(titles.begin(), titles.end(), field.title) != titles.end();
+  });
 }
 
 // Several ids with commas; unknown ones are left out, as Slurm does.
@@ -129,7 +122,11 @@ Result<std::vector<v1::Job>> find(Client& client, const ParsedWords& words,
   if (words.has("jobs")) {
     jobs = jobs_by_id(client, words, filter.value());
   } else {
-    Result<FoundJobs> found = find_jobs(client, filter.value(), false);
+    const bool with_specs =
+        !words.has("allocations") || words.has("json") ||
+        asks_for(question.fields, {"Timelimit", "AllocTRES", "ReqTRES", "AllocCPUS", "NCPUS",
+                                   "ReqCPUS", "ReqMem", "CPUTime", "CPUTimeRAW"});
+    Result<FoundJobs> found = find_jobs(client, filter.value(), with_specs);
     RETURN_IF_ERROR(found.status());
     if (!found.value().left_out.empty()) tell(kSacct, found.value().left_out);
     jobs = std::move(found.value().jobs);
@@ -145,7 +142,7 @@ Result<std::vector<v1::Job>> find(Client& client, const ParsedWords& words,
 }  // namespace
 
 int run_sacct(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kSacct, words);
+  const Result<ParsedWords> parsed = parse_with_environment(kSacct, words);
   if (!parsed.is_ok()) return usage_error(kSacct, parsed.status().message());
   const ParsedWords& options = parsed.value();
   if (is_only_asking(kSacct, options)) return kOk;
@@ -160,16 +157,26 @@ int run_sacct(Session& session, const Words& words) {
   Result<std::vector<v1::Job>> jobs = find(*client.value(), options, question.value());
   if (!jobs.is_ok()) return fail(kSacct, jobs.status());
   const std::vector<AccountField>& fields = question.value().fields;
-  if (std::any_of(fields.begin(), fields.end(),
-                  [](const AccountField& field) { return field.title == "NodeList"; })) {
-    fill_nodes(*client.value(), jobs.value());
+  const bool needs_attempts =
+      options.has("json") || asks_for(fields, {"NodeList", "AllocTRES", "ReqTRES"});
+  std::vector<AccountRow> rows;
+  for (v1::Job& job : jobs.value()) {
+    const std::optional<int> gpus =
+        needs_attempts ? fill_from_attempt(*client.value(), job) : std::nullopt;
+    for (AccountRow& row : account_rows(job, gpus, !options.has("allocations"))) {
+      rows.push_back(std::move(row));
+    }
+  }
+  if (options.has("json")) {
+    print(accounts_document(jobs.value(), wall_now()));
+    return kOk;
   }
   AccountStyle style = {.header = !options.has("noheader")};
   style.ends_with_delimiter = options.has("parsable");
   if (options.has("parsable") || options.has("parsable2")) {
     style.delimiter = options.has("delimiter") ? options.value_of("delimiter") : "|";
   }
-  print(format_accounts(jobs.value(), fields, style, wall_now()));
+  print(format_accounts(rows, fields, style, wall_now()));
   return kOk;
 }
 

@@ -6,7 +6,9 @@
 #include <array>
 
 #include "cli/job_view.h"
+#include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_words.h"
+#include "cli/slurm/slurm_time.h"
 #include "cli/table.h"
 #include "common/whole_number.h"
 
@@ -20,13 +22,26 @@ struct KnownField {
 };
 
 constexpr auto kFields = std::to_array<KnownField>(
-    {{"Account", 10, 'a'}, {"AllocCPUS", 10, 0},  {"AllocNodes", 10, 'D'}, {"Comment", 14, 0},
-     {"Elapsed", 10, 'M'}, {"ElapsedRaw", 10, 0}, {"End", 19, 'e'},        {"ExitCode", 8, 0},
-     {"JobID", 12, 'i'},   {"JobIDRaw", 12, 'i'}, {"JobName", 10, 'j'},    {"MaxRSS", 10, 0},
-     {"NNodes", 8, 'D'},   {"NodeList", 15, 0},   {"Partition", 10, 'P'},  {"Priority", 10, 'Q'},
-     {"QOS", 10, 'q'},     {"Reason", 22, 'r'},   {"Restarts", 8, 0},      {"Start", 19, 0},
-     {"State", 10, 'T'},   {"Submit", 19, 'V'},   {"Timelimit", 10, 'l'},  {"User", 9, 'u'},
-     {"WorkDir", 20, 'Z'}});
+    {{"Account", 10, 'a'},  {"AllocCPUS", 10, 'C'},     {"AllocNodes", 10, 'D'},
+     {"AllocTRES", 24, 0},  {"AveCPU", 10, 0},          {"AveRSS", 10, 0},
+     {"Cluster", 10, 0},    {"Comment", 14, 0},         {"CPUTime", 10, 0},
+     {"CPUTimeRAW", 10, 0}, {"DerivedExitCode", 15, 0}, {"Elapsed", 10, 0},
+     {"ElapsedRaw", 10, 0}, {"Eligible", 19, 'V'},      {"End", 19, 0},
+     {"ExitCode", 8, 0},    {"Group", 9, 'u'},          {"JobID", 12, 0},
+     {"JobIDRaw", 12, 0},   {"JobName", 10, 0},         {"MaxRSS", 10, 0},
+     {"MaxVMSize", 10, 0},  {"NCPUS", 10, 'C'},         {"NNodes", 8, 'D'},
+     {"NodeList", 15, 0},   {"NTasks", 8, 0},           {"Partition", 10, 'P'},
+     {"Priority", 10, 'Q'}, {"QOS", 10, 'q'},           {"QOSRAW", 10, 'q'},
+     {"Reason", 22, 'r'},   {"ReqCPUS", 8, 'C'},        {"ReqMem", 10, 'm'},
+     {"ReqNodes", 8, 'D'},  {"ReqTRES", 24, 0},         {"Restarts", 8, 0},
+     {"Start", 19, 0},      {"State", 10, 'T'},         {"Submit", 19, 'V'},
+     {"SystemCPU", 10, 0},  {"Timelimit", 10, 'l'},     {"TotalCPU", 10, 0},
+     {"User", 9, 'u'},      {"UserCPU", 10, 0},         {"WorkDir", 20, 'Z'}});
+
+// Empty for a step, as in Slurm: they are the job's.
+constexpr std::string_view kOfJobsOnly[] = {"Partition", "User",     "Group",     "QOS",
+                                            "QOSRAW",    "Priority", "Timelimit", "WorkDir",
+                                            "ReqTRES",   "ReqMem",   "Reason"};
 
 bool is_same_word(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -49,6 +64,31 @@ std::string recorded_exit_text(const v1::Job& job) {
 
 int64_t elapsed_seconds(const v1::Job& job, UnixTime now) {
   return std::chrono::duration_cast<std::chrono::seconds>(time_run(job, now)).count();
+}
+
+// Seconds of all CPUs it had, where it says how many these are.
+std::string cpu_time(const v1::Job& job, std::string_view title, UnixTime now) {
+  const int64_t cpus = int64_t{job.spec().cpus_per_node()} * job.node_count();
+  if (cpus == 0) return "";
+  const int64_t seconds = elapsed_seconds(job, now) * cpus;
+  return is_same_word(title, "CPUTime") ? format_clock(seconds * Duration(1s))
+                                        : std::to_string(seconds);
+}
+
+// "cpu=16,mem=64G,node=2,gres/gpu=8": what is known of it.
+std::string tres_text(const AccountRow& row, std::optional<int> gpus) {
+  const v1::Job& job = row.job;
+  const int64_t nodes = job.node_count();
+  std::string text;
+  if (const int64_t cpus = job.spec().cpus_per_node(); cpus > 0) {
+    text += fmt::format("cpu={},", cpus * nodes);
+  }
+  if (const int64_t bytes = job.spec().memory_per_node_bytes(); bytes > 0) {
+    text += fmt::format("mem={}M,", (bytes >> 20) * nodes);
+  }
+  text += fmt::format("node={}", nodes);
+  if (gpus) text += fmt::format(",gres/gpu={}", *gpus);
+  return text;
 }
 
 std::string cell(const std::string& text, const AccountField& field) {
@@ -96,25 +136,63 @@ std::string known_account_fields() {
   return text;
 }
 
-std::string account_value(const v1::Job& job, std::string_view title, UnixTime now) {
+std::string account_value(const AccountRow& row, std::string_view title, UnixTime now) {
+  const v1::Job& job = row.job;
   const KnownField* known = find_field(title);
-  if (known == nullptr) return "";
-  if (known->letter == 'a') return "";
+  if (known == nullptr || known->letter == 'a') return "";
+  const bool is_step = !row.step.empty();
+  if (is_step && std::find(std::begin(kOfJobsOnly), std::end(kOfJobsOnly), known->title) !=
+                     std::end(kOfJobsOnly)) {
+    return "";
+  }
+  if (known->letter == 'C') return job.spec().cpus_per_node() == 0 ? "" : job_value(job, 'C', now);
   if (known->letter != 0) return job_value(job, known->letter, now);
+  if (known->title == "JobID" || known->title == "JobIDRaw") {
+    return is_step ? fmt::format("{}.{}", job.id(), row.step) : std::to_string(job.id());
+  }
+  if (known->title == "JobName") return is_step ? row.step_name : job.name();
+  if (known->title == "Cluster") return "hai";
+  if (known->title == "AllocTRES") return job.attempt() == 0 ? "" : tres_text(row, row.gpus);
+  if (known->title == "ReqTRES") {
+    const bool is_share = job.gpus_per_node() > 0;
+    return tres_text(
+        row, is_share ? std::optional<int>(job.gpus_per_node() * job.node_count()) : row.gpus);
+  }
+  if (known->title == "Elapsed") return format_clock(time_run(job, now));
   if (known->title == "ElapsedRaw") return std::to_string(elapsed_seconds(job, now));
-  if (known->title == "ExitCode") return recorded_exit_text(job);
+  if (known->title == "CPUTime" || known->title == "CPUTimeRAW") return cpu_time(job, title, now);
+  if (known->title == "ExitCode" || known->title == "DerivedExitCode")
+    return recorded_exit_text(job);
   if (known->title == "Restarts") return std::to_string(std::max(0, job.attempt() - 1));
   if (known->title == "Comment") return job.end_reason();
   if (known->title == "Start") {
     return job.has_started_at_us() ? job_value(job, 'S', now) : "Unknown";
   }
+  if (known->title == "End") return job.has_ended_at_us() ? job_value(job, 'e', now) : "Unknown";
   if (known->title == "NodeList") {
     return job.nodes_size() > 0 ? job_value(job, 'N', now) : "None assigned";
   }
-  return "";  // CPUs and memory of finished jobs: hai does not keep them
+  return "";  // memory and CPU time that were used: hai does not keep them
 }
 
-std::string format_accounts(const std::vector<v1::Job>& jobs,
+std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<int> gpus, bool with_steps) {
+  std::vector<AccountRow> rows = {{.job = job, .gpus = gpus}};
+  if (!with_steps || job.attempt() == 0 || job.parameters() != "--run-job") return rows;
+  AccountRow step = {.job = job, .step = "batch", .step_name = "batch", .gpus = gpus};
+  const auto plan = job.spec().environments().find(kPlanVariable);
+  if (plan != job.spec().environments().end()) {
+    const Result<JobPlan> parsed = parse_plan(plan->second);
+    if (parsed.is_ok() && !parsed.value().command.empty()) {
+      const std::string& program = parsed.value().command[0];
+      step.step = "0";
+      step.step_name = program.substr(program.rfind('/') + 1);
+    }
+  }
+  rows.push_back(std::move(step));
+  return rows;
+}
+
+std::string format_accounts(const std::vector<AccountRow>& rows,
                             const std::vector<AccountField>& fields, const AccountStyle& style,
                             UnixTime now) {
   std::string text;
@@ -139,8 +217,8 @@ std::string format_accounts(const std::vector<v1::Job>& jobs,
       });
     }
   }
-  for (const v1::Job& job : jobs) {
-    add_line([&](const AccountField& field) { return account_value(job, field.title, now); });
+  for (const AccountRow& row : rows) {
+    add_line([&](const AccountField& field) { return account_value(row, field.title, now); });
   }
   return text;
 }

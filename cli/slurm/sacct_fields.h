@@ -1,6 +1,7 @@
 #pragma once
 // The fields of sacct -o: by name, whatever the case, with widths.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,14 +22,23 @@ struct AccountField {
 Result<std::vector<AccountField>> parse_account_fields(std::string_view text);
 std::string known_account_fields();  // in lines
 
-std::string account_value(const v1::Job& job, std::string_view title, UnixTime now);
+// A line of sacct: a job, or the step that its script or its srun is.
+struct AccountRow {
+  v1::Job job;
+  std::string step;         // "batch" or "0"; "" = the job itself
+  std::string step_name;    // of its program
+  std::optional<int> gpus;  // in all, if its attempts were asked for
+};
+std::string account_value(const AccountRow& row, std::string_view title, UnixTime now);
+// The job, and after it its step if it has run and came from sbatch or srun.
+std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<int> gpus, bool with_steps);
 
 struct AccountStyle {
   bool header = true;
   std::string delimiter;  // "" = columns
   bool ends_with_delimiter = false;
 };
-std::string format_accounts(const std::vector<v1::Job>& jobs,
+std::string format_accounts(const std::vector<AccountRow>& rows,
                             const std::vector<AccountField>& fields, const AccountStyle& style,
                             UnixTime now);
 

@@ -12,6 +12,7 @@
 #include "cli/slurm/batch_script.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
+#include "cli/slurm/input_variables.h"
 #include "cli/slurm/submit.h"
 
 namespace hai::cli::slurm {
@@ -21,6 +22,7 @@ constexpr Command kSbatch = Command::sbatch;
 
 struct Script {
   std::string text;
+  std::string path;  // "" = none
   std::string name;  // for errors, and of the job
 };
 
@@ -43,22 +45,24 @@ Result<Script> read_script(const ParsedWords& words) {
           *wrap, fmt::format("a script is there, too: {}", words.operands[0].substr(0, 64)));
     }
     return Script{"#!/bin/sh\n# This script was created by sbatch --wrap.\n\n" + wrap->value + "\n",
-                  "wrap"};
+                  "", "wrap"};
   }
   if (words.operands.empty()) {
     Result<std::string> text = read_standard_input();
     RETURN_IF_ERROR(text.status());
-    return Script{std::move(text.value()), "sbatch"};
+    return Script{std::move(text.value()), "", "sbatch"};
   }
   const std::string& path = words.operands[0];
   Result<std::string> text = read_file(path);
   RETURN_IF_ERROR(text.status());
-  return Script{std::move(text.value()), std::filesystem::path(path).filename().string()};
+  std::error_code error;
+  const std::string whole = std::filesystem::absolute(path, error).string();
+  return Script{std::move(text.value()), whole, std::filesystem::path(path).filename().string()};
 }
 
 struct Asked {
   Script script;
-  ParsedWords options;  // of the script, then of the command line, which wins
+  ParsedWords options;  // of the script, the environment, the command line: the last one wins
   MappedJob job;
 };
 
@@ -72,13 +76,18 @@ Result<Asked> understand_sbatch(const ParsedWords& words) {
   Result<ParsedWords> lines = read_script_options(asked.script.text, asked.script.name);
   RETURN_IF_ERROR(lines.status());
   asked.options = std::move(lines.value());
-  asked.options.options.insert(asked.options.options.end(), words.options.begin(),
-                               words.options.end());
+  const Result<EnvironmentOptions> environment = environment_options(kSbatch, own_variable);
+  RETURN_IF_ERROR(environment.status());
+  for (const ParsedWords* more : {&environment.value().words, &words}) {
+    asked.options.options.insert(asked.options.options.end(), more->options.begin(),
+                                 more->options.end());
+  }
   const Result<Surroundings> here = surroundings();
   RETURN_IF_ERROR(here.status());
   Result<MappedJob> job = map_job(asked.options, asked.script.name, here.value());
   RETURN_IF_ERROR(job.status());
   asked.job = std::move(job.value());
+  asked.job.plan.script = asked.script.path;
   if (words.operands.size() > 1) {
     asked.job.plan.arguments.assign(words.operands.begin() + 1, words.operands.end());
   }

@@ -8,6 +8,7 @@
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/control.h"
+#include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_query.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/map_job.h"
@@ -55,7 +56,7 @@ Result<std::vector<std::string>> states_of(const ParsedWords& words) {
 }  // namespace
 
 int run_scancel(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kScancel, words);
+  const Result<ParsedWords> parsed = parse_with_environment(kScancel, words);
   if (!parsed.is_ok()) return usage_error(kScancel, parsed.status().message());
   const ParsedWords& options = parsed.value();
   if (is_only_asking(kScancel, options)) return kOk;

@@ -10,7 +10,9 @@
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
+#include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_query.h"
+#include "cli/slurm/json_views.h"
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/node_words.h"
 #include "cli/slurm/slurm_time.h"
@@ -84,7 +86,7 @@ void narrow(const ParsedWords& words, const std::vector<std::string>& names,
 }  // namespace
 
 int run_sinfo(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kSinfo, words);
+  const Result<ParsedWords> parsed = parse_with_environment(kSinfo, words);
   if (!parsed.is_ok()) return usage_error(kSinfo, parsed.status().message());
   const ParsedWords& options = parsed.value();
   if (is_only_asking(kSinfo, options)) return kOk;
@@ -104,6 +106,10 @@ int run_sinfo(Session& session, const Words& words) {
   Result<std::vector<v1::Node>> nodes = all_nodes(*client.value());
   if (!nodes.is_ok()) return fail(kSinfo, nodes.status());
   narrow(options, names.value(), nodes.value());
+  if (options.has("json")) {
+    print(nodes_document(nodes.value()));
+    return kOk;
+  }
   const bool header = !options.has("noheader");
   std::string text;
   if (options.has("long") && header) text = format_date(to_micros(wall_now())) + "\n";

@@ -77,10 +77,11 @@ UnixTime next_clock(UnixTime now, ClockTime time) {
   return at_clock(day, time);
 }
 
-// "+2hours", "+90" (seconds).
+// "+2hours", "-7days", "+90" (seconds).
 std::optional<Duration> offset_of(std::string_view text) {
   if (text.empty()) return Duration(0);
-  if (text[0] != '+') return std::nullopt;
+  if (text[0] != '+' && text[0] != '-') return std::nullopt;
+  const int sign = text[0] == '-' ? -1 : 1;
   const size_t unit_at = std::min(text.find_first_not_of("0123456789", 1), text.size());
   const auto count = number_of(text.substr(1, unit_at - 1));
   if (!count) return std::nullopt;
@@ -91,13 +92,13 @@ std::optional<Duration> offset_of(std::string_view text) {
   constexpr auto kUnits = std::to_array<Unit>(
       {{"seconds", 1s}, {"minutes", 1min}, {"hours", 1h}, {"days", 24h}, {"weeks", 7 * 24h}});
   const std::string_view unit = text.substr(unit_at);
-  if (unit.empty()) return *count * Duration(1s);
+  if (unit.empty()) return sign * *count * Duration(1s);
   for (const Unit& known : kUnits) {
     const std::string_view singular = known.name.substr(0, known.name.size() - 1);
     if (unit != known.name && unit != singular) continue;
     // Nothing begins in more than a century, and no product must overflow.
     if (*count > Duration(24h * 36'525) / known.length) return std::nullopt;
-    return *count * known.length;
+    return sign * *count * known.length;
   }
   return std::nullopt;
 }
@@ -185,6 +186,13 @@ std::string format_elapsed(Duration time) {
   if (days > 0) return fmt::format("{}-{:02}:{}", days, hours, rest);
   if (hours > 0) return fmt::format("{}:{}", hours, rest);
   return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+}
+
+std::string format_clock(Duration time) {
+  const int64_t seconds = std::max<int64_t>(0, time / 1s);
+  const std::string clock =
+      fmt::format("{:02}:{:02}:{:02}", seconds / 3'600 % 24, seconds / 60 % 60, seconds % 60);
+  return seconds < 86'400 ? clock : fmt::format("{}-{}", seconds / 86'400, clock);
 }
 
 std::string format_clock_time(int64_t micros) { return format_local(micros, "%Y-%m-%dT%H:%M:%S"); }

@@ -14,11 +14,12 @@ namespace hai::cli::slurm {
 // "unlimited" are no limit, which is 0.
 Result<Duration> parse_time_limit(std::string_view text);
 
-// "now", "now+2hours", "16:00", "16:00:30", "2026-11-20", "2026-11-20T08:00[:00]", "today",
-// "tomorrow", "midnight", "noon", "teatime"; a clock time that is past means tomorrow.
+// "now", "now+2hours", "now-7days", "16:00", "16:00:30", "2026-11-20", "2026-11-20T08:00[:00]",
+// "today", "tomorrow", "midnight", "noon", "teatime"; a clock time that is past means tomorrow.
 Result<UnixTime> parse_begin_time(std::string_view text, UnixTime now);
 
 std::string format_elapsed(Duration time);      // "2:05", "1:02:05", "3-04:00:00"
+std::string format_clock(Duration time);        // "00:02:05", "3-04:00:00"
 std::string format_clock_time(int64_t micros);  // "2026-11-20T08:00:00"
 std::string format_date(int64_t micros);        // "Fri Nov 20 08:00:00 2026"
 

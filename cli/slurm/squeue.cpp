@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "cli/client.h"
 #include "cli/exit_code.h"
 #include "cli/format.h"
@@ -7,8 +9,11 @@
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
+#include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_query.h"
 #include "cli/slurm/job_words.h"
+#include "cli/slurm/json_views.h"
+#include "cli/slurm/long_format.h"
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/submit.h"
@@ -19,18 +24,49 @@ namespace {
 
 constexpr Command kSqueue = Command::squeue;
 
-std::string squeue_format(const ParsedWords& words) {
-  if (words.has("format")) return words.value_of("format");
+std::string default_format(const ParsedWords& words) {
   if (words.has("start")) return "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %R";
   if (words.has("long")) return "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
   return "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
 }
 
-bool needs_spec(const std::vector<FormatField>& fields) {
-  for (const FormatField& field : fields) {
-    if (field.letter == 'l' || field.letter == 'L' || field.letter == 'E') return true;
+struct Shown {
+  std::vector<FormatField> fields;
+  std::vector<SortKey> order;
+
+  // Whether it takes what only GetJob knows.
+  bool needs_spec() const {
+    constexpr std::string_view kOfTheSpec = "lLECm";
+    const auto is_of_it = [&](const auto& item) {
+      return item.letter != 0 && kOfTheSpec.find(item.letter) != std::string_view::npos;
+    };
+    return std::any_of(fields.begin(), fields.end(), is_of_it) ||
+           std::any_of(order.begin(), order.end(), is_of_it);
   }
-  return false;
+};
+
+// -o, -O and what the environment says of them: the last one counts.
+Result<Shown> what_to_show(const ParsedWords& words) {
+  Shown shown;
+  const GivenOption* chosen = nullptr;
+  for (const GivenOption& given : words.options) {
+    if (given.option->name == "format" || given.option->name == "Format") chosen = &given;
+  }
+  Result<std::vector<FormatField>> fields =
+      chosen == nullptr                  ? parse_format(default_format(words), job_letters())
+      : chosen->option->name == "format" ? parse_format(chosen->value, job_letters())
+                                         : parse_long_format(chosen->value, job_field_names());
+  if (!fields.is_ok() && chosen != nullptr) {
+    return option_error(*chosen, fields.status().message());
+  }
+  RETURN_IF_ERROR(fields.status());
+  shown.fields = std::move(fields.value());
+  if (const GivenOption* given = words.find("sort")) {
+    Result<std::vector<SortKey>> order = parse_sort(given->value, job_letters());
+    if (!order.is_ok()) return option_error(*given, order.status().message());
+    shown.order = std::move(order.value());
+  }
+  return shown;
 }
 
 // These ids, whatever others are there. One that is not known is an error, as in Slurm.
@@ -66,13 +102,13 @@ void estimate_starts(Client& client, std::vector<v1::Job>& jobs) {
   }
 }
 
-Result<std::string> render(Client& client, const ParsedWords& words,
-                           const std::vector<FormatField>& fields, JobFilter filter) {
+Result<std::string> render(Client& client, const ParsedWords& words, const Shown& shown,
+                           JobFilter filter) {
   Result<std::vector<v1::Job>> jobs = std::vector<v1::Job>{};
   if (words.has("jobs")) {
     jobs = jobs_by_id(client, words.value_of("jobs"), filter);
   } else {
-    Result<FoundJobs> found = find_jobs(client, filter, needs_spec(fields));
+    Result<FoundJobs> found = find_jobs(client, filter, shown.needs_spec() || words.has("json"));
     RETURN_IF_ERROR(found.status());
     if (!found.value().left_out.empty()) tell(kSqueue, found.value().left_out);
     jobs = std::move(found.value().jobs);
@@ -85,6 +121,8 @@ Result<std::string> render(Client& client, const ParsedWords& words,
   RETURN_IF_ERROR(jobs.status());
   if (words.has("start")) estimate_starts(client, jobs.value());
   const UnixTime now = wall_now();
+  if (!shown.order.empty()) sort_jobs(jobs.value(), shown.order, now);
+  if (words.has("json")) return jobs_document(jobs.value());
   std::vector<std::function<std::string(char)>> rows;
   for (const v1::Job& job : jobs.value()) {
     rows.emplace_back([&job, now](char letter) { return job_value(job, letter, now); });
@@ -92,13 +130,13 @@ Result<std::string> render(Client& client, const ParsedWords& words,
   const bool header = !words.has("noheader");
   std::string text;
   if (words.has("long") && header) text = format_date(to_micros(now)) + "\n";
-  return text + format_lines(fields, job_letters(), rows, header);
+  return text + format_lines(shown.fields, job_letters(), rows, header);
 }
 
 }  // namespace
 
 int run_squeue(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kSqueue, words);
+  const Result<ParsedWords> parsed = parse_with_environment(kSqueue, words);
   if (!parsed.is_ok()) return usage_error(kSqueue, parsed.status().message());
   const ParsedWords& options = parsed.value();
   if (is_only_asking(kSqueue, options)) return kOk;
@@ -106,9 +144,8 @@ int run_squeue(Session& session, const Words& words) {
     return usage_error(kSqueue,
                        fmt::format("'{}': name jobs with -j", options.operands[0].substr(0, 64)));
   }
-  const Result<std::vector<FormatField>> fields =
-      parse_format(squeue_format(options), job_letters());
-  if (!fields.is_ok()) return usage_error(kSqueue, fields.status().message());
+  const Result<Shown> shown = what_to_show(options);
+  if (!shown.is_ok()) return usage_error(kSqueue, shown.status().message());
   std::vector<std::string> states;
   if (const GivenOption* given = options.find("states")) {
     const auto codes = parse_states(given->value);
@@ -126,7 +163,7 @@ int run_squeue(Session& session, const Words& words) {
   if (!filter.is_ok()) return fail(kSqueue, filter.status());
   filter.value().states = states;
   filter.value().any_state = options.has("states") && states.empty();
-  const Result<std::string> text = render(*client.value(), options, fields.value(), filter.value());
+  const Result<std::string> text = render(*client.value(), options, shown.value(), filter.value());
   if (!text.is_ok()) return fail(kSqueue, text.status());
   print(text.value());
   return kOk;

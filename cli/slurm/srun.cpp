@@ -16,6 +16,7 @@
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
+#include "cli/slurm/input_variables.h"
 #include "cli/slurm/log_text.h"
 #include "cli/slurm/step/client.h"
 #include "cli/slurm/step/task_environment.h"
@@ -163,7 +164,8 @@ int run_outside(Session& session, const ParsedWords& words) {
 }  // namespace
 
 int run_srun(Session& session, const Words& words) {
-  const Result<ParsedWords> parsed = parse_words(kSrun, words);
+  const std::string socket = variable(kStepSocketVariable);
+  const Result<ParsedWords> parsed = parse_with_environment(kSrun, words, !socket.empty());
   if (!parsed.is_ok()) return usage_error(kSrun, parsed.status().message());
   if (is_only_asking(kSrun, parsed.value())) return kOk;
   if (parsed.value().operands.empty()) {
@@ -172,9 +174,7 @@ int run_srun(Session& session, const Words& words) {
   if (const GivenOption* mpi = parsed.value().find("mpi"); mpi != nullptr && mpi->value != "none") {
     return usage_error(kSrun, option_error(*mpi, mpi->option->text).message());
   }
-  if (const std::string socket = variable(kStepSocketVariable); !socket.empty()) {
-    return run_inside(parsed.value(), socket);
-  }
+  if (!socket.empty()) return run_inside(parsed.value(), socket);
   if (!variable("SLURM_JOB_ID").empty() || !variable("HAI_JOB_ID").empty()) {
     return fail(kSrun, failed_precondition("here srun starts nothing: it works in a script from "
                                            "sbatch, not in its tasks nor in other jobs"));

@@ -66,6 +66,7 @@ Result<int64_t> submit_job(Client& client, MappedJob job, const std::string& scr
   spec.environments[kPlanVariable] = format_plan(job.plan);
   spec.environments[kKeyVariable] = random_hex();
   if (!script.empty()) spec.environments[kScriptVariable] = script;
+  if (!job.functions_text.empty()) spec.environments[kFunctionsVariable] = job.functions_text;
   RETURN_IF_ERROR(check_spec(spec));
   std::error_code error;
   if (!fs::is_directory(spec.workspace, error)) {

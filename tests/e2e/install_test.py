@@ -8,7 +8,9 @@ import subprocess
 import tempfile
 import unittest
 
-from cluster import programs
+from cluster import REPOSITORY, programs
+
+LINKS = REPOSITORY / "cli" / "slurm" / "link_names.txt"
 
 
 def run(*command, **environment):
@@ -52,8 +54,14 @@ class InstallTest(unittest.TestCase):
         if shutil.which("man") is None:
             self.skipTest("man is not installed")
         done = run(
-            "man", "--warnings", "-M", self.prefix / "share/man", "hai-list",
-            MANPAGER="cat", MANWIDTH="80", LANG="C.UTF-8",
+            "man",
+            "--warnings",
+            "-M",
+            self.prefix / "share/man",
+            "hai-list",
+            MANPAGER="cat",
+            MANWIDTH="80",
+            LANG="C.UTF-8",
         )
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("EXIT STATUS", done.stdout)
@@ -80,8 +88,9 @@ class InstallTest(unittest.TestCase):
             "bin/hai-validator",
             "libexec/hai/hai-hang-evidence",
             "libexec/hai/hai-shim",
-            "libexec/hai/slurm/squeue",
+            *(f"libexec/hai/slurm/{name}" for name in LINKS.read_text().split()),
             "share/hai/python/hai/__init__.py",
+            "share/hai/python/hai/client.py",
             "share/hai/python/hfai/client/__init__.py",
         ):
             self.assertTrue((prefix / path).exists(), path)

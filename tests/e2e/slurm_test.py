@@ -1,12 +1,15 @@
 """Slurm's commands on a real cluster: a batch script runs once, its srun on all nodes; what is refused
 changes nothing."""
 
+import json
 import re
+import shutil
 import signal
 import subprocess
 import unittest
 
 from cluster import EXAMPLES, ClusterTest, eventually, programs
+from slurm_scripts import SlurmScripts
 
 SCRIPT = """#!/bin/bash
 #SBATCH --job-name=steps
@@ -25,8 +28,21 @@ echo "srun ended with $?"
 exit 7
 """
 
+MPI_SUM = """#include <mpi.h>
+#include <stdio.h>
+int main(int count, char** words) {
+  int rank = 0, size = 0, sum = 0;
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  printf("rank %d of %d: %d\\n", rank, size, sum);
+  return MPI_Finalize();
+}
+"""
 
-class SlurmTest(ClusterTest):
+
+class SlurmTest(SlurmScripts, ClusterTest):
     shape = {"name": "slurm", "nodes": 3, "gpus": 4}
 
     def call(self, command, *words, stdin=None, env=None, seconds=90):
@@ -285,7 +301,7 @@ class SlurmTest(ClusterTest):
             (["scancel"], "No job identification provided"),
             (["scancel", "-s", "USR1", "1"], "-s/--signal is not supported"),
             (["scancel", "1_2"], "no job arrays"),
-            (["squeue", "-o", "%y"], "%y in the format is not known"),
+            (["squeue", "-o", "%I"], "%I in the format is not known"),
             (["squeue", "-t", "sleeping"], "state 'SLEEPING' is not known"),
             (["sinfo", "-t", "sleeping"], "'sleeping' is not known"),
             (["scontrol", "update", "JobId=1", "Priority=5"], "hai priority"),
@@ -309,11 +325,103 @@ class SlurmTest(ClusterTest):
         job = self.submit("-J", "ended", "-N2", "--wrap", "exit 4")
         self.cluster.wait_end(job, "failed")
         self.assertRegex(
-            self.good("sacct", "-j", job, "-n", "-P", "-o", "JobID,State,ExitCode,NodeList"),
+            self.good("sacct", "-X", "-j", job, "-n", "-P", "-o", "JobID,State,ExitCode,NodeList"),
             rf"^{job}\|FAILED\|4:0\|node-\[[\d,-]+\]\n$",
         )
         self.assertIn("ended", self.good("sacct", "--name", "ended"))
+        self.assertEqual(
+            self.good(
+                "sacct", "-j", job, "-n", "-P", "-S", "now-1hour", "-o", "JobID,JobName,AllocTRES"
+            ),
+            f"{job}|ended|node=2,gres/gpu=8\n{job}.batch|batch|node=2,gres/gpu=8\n",
+        )
+        found = json.loads(self.good("sacct", "-j", job, "--json"))["jobs"][0]
+        self.assertEqual(found["state"]["current"], ["FAILED"])
+        self.assertEqual(found["exit_code"]["return_code"]["number"], 4)
+        self.assertIn("State: FAILED (exit code 4)\nNodes: 2\nGPUs: 8\n", self.good("seff", job))
         self.assertEqual(self.good("sacct", "-n", "--name", "ended", "-S", "now+1hour"), "")
+
+    def test_options_from_the_environment(self):
+        script = "#!/bin/sh\n#SBATCH -J of-script -N 2\nsrun -l hostname\n"
+        env = {"SBATCH_JOB_NAME": "of-env", "SBATCH_GPUS_PER_NODE": "1", "SQUEUE_FORMAT": "%j!%D"}
+        job = self.submit(stdin=script, env=env)
+        lines = self.good("squeue", "-t", "all", "-j", job, env=env)
+        self.assertEqual(lines, "NAME!NODES\nof-env!2\n")
+        self.assertEqual(self.cluster.job(job)["gpus_per_node"], 1)
+        again = self.submit("-J", "of-line", stdin=script, env=env)
+        self.assertEqual(
+            self.good("squeue", "-h", "-t", "all", "-j", again, "-o", "%j", env=env), "of-line\n"
+        )
+        refused = self.call("sbatch", "--wrap", "true", env={"SBATCH_RESERVATION": "friday"})
+        self.assertIn("SBATCH_RESERVATION: --reservation is not supported", refused.stderr)
+        self.cluster.wait_end(job)
+        self.cluster.wait_end(again)
+
+    def test_other_views(self):
+        first = self.submit("-J", "view-b", "-N3", "-t", "5", "--wrap", "sleep 600")
+        second = self.submit("-J", "view-a", "-N3", "--qos=low", "--wrap", "true")
+        self.cluster.wait_running(first)
+        format = "jobid:8,name:.8,state:9,tres-per-node:5"
+        self.assertEqual(
+            self.good("squeue", "-h", "-n", "view-a,view-b", "-S", "j", "-O", format),
+            f"{second:<8}  view-aPENDING  gpu  \n{first:<8}  view-bRUNNING  gpu  \n",
+        )
+        jobs = {job["job_id"]: job for job in json.loads(self.good("squeue", "--json"))["jobs"]}
+        self.assertEqual(jobs[first]["job_state"], ["RUNNING"])
+        self.assertEqual(jobs[first]["time_limit"]["number"], 5)
+        self.assertEqual(jobs[second]["state_reason"], "Resources")
+        nodes = json.loads(self.good("sinfo", "--json"))["sinfo"]
+        self.assertEqual(
+            [(n["node"]["state"], n["nodes"]["total"]) for n in nodes], [(["ALLOCATED"], 3)]
+        )
+        shown = self.good("scontrol", "-o", "show", "job", first)
+        for part in (
+            f"JobId={first} JobName=view-b ",
+            " NumNodes=3 ",
+            " BatchHost=node-1 ",
+            " AllocTRES=node=3,gres/gpu=12 ",
+            f" StdOut={self.cluster.work}/slurm-{first}.out ",
+            " TimeLimit=00:05:00 ",
+        ):
+            self.assertIn(part, shown)
+        self.assertIn("TRES=cpu=", self.good("scontrol", "show", "partition", "training"))
+        self.assertIn("ClusterName             = slurm\n", self.good("scontrol", "show", "config"))
+        self.assertIn(" is UP", self.good("scontrol", "ping"))
+        self.assertIn("\nsleep 600\n", self.good("scontrol", "write", "batch_script", first, "-"))
+        self.assertIn("hai logs", self.call("scontrol", "show", "step").stderr)
+        waiting = self.good("sprio", "-h", "-j", second)
+        self.assertRegex(waiting, rf"^ +{second} training .* 0 +low Resources")
+        self.assertIn("extreme_high|50\n", self.good("sacctmgr", "-nP", "show", "qos"))
+        self.assertIn("|admin\n", self.good("sacctmgr", "-nP", "show", "user"))
+        for command in ("sshare", "sreport", "sstat", "sattach", "sbcast", "strigger", "salloc"):
+            done = self.call(command)
+            self.assertEqual(
+                (done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), command
+            )
+            self.assertTrue(
+                done.stderr.startswith(f"{command}: error: not supported: "), done.stderr
+            )
+        self.good("scancel", first, second)
+        self.cluster.wait_end(first, "stopped")
+        self.cluster.wait_end(second, "stopped")
+
+    def test_mpirun_over_the_nodes_of_a_job(self):
+        if not shutil.which("mpicc") or not shutil.which("mpirun"):
+            self.skipTest("no Open MPI: deploy/install_packages.sh --tests")
+        source = self.cluster.file("sum.c", MPI_SUM)
+        subprocess.run(["mpicc", source, "-o", self.cluster.work / "sum"], check=True)
+        job = self.submit(
+            "-N2",
+            "--ntasks-per-node=2",
+            # All nodes of a dev cluster are one machine, which its shared memory can't tell apart.
+            stdin="#!/bin/bash\nmpirun --mca btl tcp,self ./sum\n",
+            env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        )
+        self.cluster.wait_end(job)
+        found = re.findall(r"^rank (\d) of 4: 6$", self.cluster.log(job), re.M)
+        self.assertEqual(sorted(found), ["0", "1", "2", "3"])
+        refused = self.call("srun", "--mpi=pmix", "true")
+        self.assertIn("--mpi: none only: there is no PMI, use mpirun", refused.stderr)
 
     def test_test_only(self):
         done = self.call("sbatch", "--test-only", "--wrap", "true")

@@ -31,7 +31,8 @@ class Package(unittest.TestCase):
             with zipfile.ZipFile(wheel) as archive:
                 modules = {n for n in archive.namelist() if n.endswith(".py")}
             self.assertEqual(modules, {
-                "hai/__init__.py", "hai/_channel.py", "hai/_job.py", "hfai/__init__.py",
+                "hai/__init__.py", "hai/_channel.py", "hai/_context.py", "hai/_experiment.py",
+                "hai/_job.py", "hai/_rest.py", "hai/client.py", "hfai/__init__.py",
                 "hfai/client/__init__.py"})
             where = subprocess.run(
                 [sys.executable, "-c", "import hai, hfai.client; print(hai.__file__)"],

@@ -53,8 +53,15 @@ int run_step(const std::string& socket, const StepRequest& request, OutputWriter
           return complain(frame.body);
         case FrameKind::bye:
           return std::atoi(frame.body.c_str());
+        case FrameKind::waiting:
+          write_all(STDERR_FILENO,
+                    "srun: Job step creation temporarily disabled, retrying (Requested nodes are "
+                    "busy)\n");
+          break;
         case FrameKind::start:
         case FrameKind::kill:
+        case FrameKind::resources:
+        case FrameKind::signal:
           break;
       }
     }

@@ -19,7 +19,10 @@ enum class FrameKind : uint8_t {
   error_output,
   task_ended,  // body: exit code, node
   kill,        // host → peer: end the tasks of this step
-  bye,         // host → peer: the job is over
+  bye,         // host → peer: the job is over; host → client: the exit code of the step
+  resources,   // peer → host: its GPUs and CPUs
+  waiting,     // host → client: the step waits until others have ended
+  signal,      // host → peer: send this signal to all tasks; body: its number
 };
 
 struct Frame {

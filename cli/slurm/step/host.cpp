@@ -40,7 +40,9 @@ BatchHost::BatchHost(JobPlan plan, EnvironmentMap rank, std::vector<Peer> peers,
       rank_(std::move(rank)),
       peers_(std::move(peers)),
       directory_(directory),
-      tasks_(rank_, [this](const Frame& frame) { on_task(frame, names_[0]); }) {
+      tasks_(rank_, [this](const Frame& frame) { on_task(frame, names_[0]); }),
+      resources_(peers_.size() + 1) {
+  resources_.announce(0, resources_of(rank_));
   names_.push_back(std::move(node));
   for (const Peer& peer : peers_) names_.push_back(peer.node);
 }
@@ -92,12 +94,36 @@ std::vector<pollfd> BatchHost::wanted_polls() const {
 void BatchHost::loop() {
   while (!is_done()) {
     std::vector<pollfd> polls = wanted_polls();
-    if (::poll(polls.data(), polls.size(), lost_ ? 1'000 : -1) < 0) continue;
+    const int ready = ::poll(polls.data(), polls.size(), poll_milliseconds());
+    check_time_limit();
+    if (ready < 0) continue;
     for (const pollfd& poll : polls) {
       if (poll.revents != 0 && !is_done()) serve(poll.fd);
     }
     check_lost();
+    while (std::exchange(may_start_waiting_, false)) start_waiting_steps();
     std::erase_if(clients_, [](const Client& client) { return !client.channel.is_open(); });
+  }
+}
+
+int BatchHost::poll_milliseconds() const {
+  if (lost_) return 1'000;
+  if (!signal_at_) return -1;
+  // Rounded up, or the last millisecond would be a busy one.
+  const Duration left = std::max(*signal_at_ - mono_now(), Duration(0));
+  return static_cast<int>(std::min<int64_t>(left / 1ms + 1, 3'600'000));
+}
+
+void BatchHost::check_time_limit() {
+  if (!signal_at_ || mono_now() < *signal_at_) return;
+  signal_at_.reset();
+  if (plan_.signal_script) {
+    if (script_ > 0) ::kill(script_, plan_.signal);
+    return;
+  }
+  tasks_.signal(plan_.signal);
+  for (Peer& peer : peers_) {
+    peer.channel.send({FrameKind::signal, 0, 0, std::to_string(plan_.signal)});
   }
 }
 
@@ -165,34 +191,69 @@ void BatchHost::on_client(Client& client, const Frame& frame) {
 }
 
 Status BatchHost::start_step(const StepRequest& request, uint32_t number) {
-  const Result<std::vector<RankLaunch>> plan = plan_step(request, plan_, names_);
-  RETURN_IF_ERROR(plan.status());
+  const auto launches = resources_.place(number, request, plan_, names_);
+  RETURN_IF_ERROR(launches.status());
+  if (launches.value()) return launch_step(request, number, *launches.value());
+  waiting_.push_back({number, request});
+  tell_client(number, {FrameKind::waiting, number, 0, ""});
+  return ok();
+}
+
+// In their order, but none holds up another that fits: an idle GPU would be the price.
+void BatchHost::start_waiting_steps() {
+  for (size_t i = 0; i < waiting_.size() && !lost_;) {
+    const uint32_t number = waiting_[i].number;
+    const auto launches = resources_.place(number, waiting_[i].request, plan_, names_);
+    if (launches.is_ok() && !launches.value()) {
+      ++i;
+      continue;
+    }
+    const WaitingStep step = std::move(waiting_[i]);
+    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    const Status status =
+        launches.is_ok() ? launch_step(step.request, number, *launches.value()) : launches.status();
+    if (!status.is_ok()) {
+      tell_client(number, {FrameKind::refused, number, 0, std::string(status.message())});
+    }
+  }
+}
+
+Status BatchHost::launch_step(const StepRequest& request, uint32_t number,
+                              const std::vector<RankLaunch>& launches) {
   Step step = {.number = number, .kill_on_bad_exit = request.kill_on_bad_exit};
-  for (const RankLaunch& part : plan.value()) {
+  for (const RankLaunch& part : launches) {
     step.tasks_left += part.launch.node_tasks;
     if (part.rank == 0) continue;
     const auto peer = static_cast<size_t>(part.rank - 1);
-    if (!peers_[peer].channel.is_open()) return unavailable("node {} is gone", peers_[peer].node);
+    if (peers_[peer].channel.is_open()) continue;
+    resources_.release(number);
+    return unavailable("node {} is gone", peers_[peer].node);
   }
   steps_.push_back(std::move(step));
-  for (const RankLaunch& part : plan.value()) {
+  for (const RankLaunch& part : launches) {
     if (part.rank == 0) continue;
     peers_[static_cast<size_t>(part.rank - 1)].channel.send(
         {FrameKind::start, number, 0, encode_launch(part.launch)});
   }
   // Here last: a task may end at once, and with it the step.
-  for (const RankLaunch& part : plan.value()) {
+  for (const RankLaunch& part : launches) {
     if (part.rank == 0) tasks_.start(number, part.launch);
   }
   return ok();
 }
 
 void BatchHost::kill_step(uint32_t number) {
+  std::erase_if(waiting_, [&](const WaitingStep& step) { return step.number == number; });
   tasks_.kill(number);
   for (Peer& peer : peers_) peer.channel.send({FrameKind::kill, number, 0, ""});
 }
 
-void BatchHost::on_peer(size_t peer, const Frame& frame) { on_task(frame, peers_[peer].node); }
+void BatchHost::on_peer(size_t peer, const Frame& frame) {
+  if (frame.kind != FrameKind::resources) return on_task(frame, peers_[peer].node);
+  const Result<RankResources> resources = decode_resources(frame.body);
+  if (resources.is_ok()) resources_.announce(peer + 1, resources.value());
+  may_start_waiting_ = true;
+}
 
 void BatchHost::check_lost() {
   if (!lost_ || !lost_->should_end_programs()) return;
@@ -235,6 +296,8 @@ void BatchHost::tasks_ended(uint32_t number, int count, int code) {
   if (step->tasks_left <= 0) {
     const int all = step->exit_code;
     steps_.erase(step);
+    resources_.release(number);
+    may_start_waiting_ = true;
     tell_client(number, {FrameKind::bye, number, 0, std::to_string(all)});
   } else if (code != 0 && step->kill_on_bad_exit && is_first) {
     kill_step(number);

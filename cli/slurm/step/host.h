@@ -8,6 +8,7 @@
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/step/output_writer.h"
 #include "cli/slurm/step/rendezvous.h"
+#include "cli/slurm/step/step_resources.h"
 #include "cli/slurm/step/task_runner.h"
 #include "cli/slurm/step/work_directory.h"
 
@@ -52,14 +53,20 @@ class BatchHost {
     int exit_code = 0;
     bool kill_on_bad_exit = false;
   };
+  struct WaitingStep {
+    uint32_t number = 0;
+    StepRequest request;
+  };
 
-  Status prepare();  // the socket that srun finds, signals
+  Status prepare();  // the socket that srun finds, signals, when the time limit's signal is due
   void loop();
   std::vector<pollfd> wanted_polls() const;
   void serve(int fd);
   void start_script(const std::vector<std::string>& words);
   int finish(int code);
   void take_signals();
+  int poll_milliseconds() const;
+  void check_time_limit();  // --signal, so many seconds before it
   void on_child(pid_t pid, int status);
   void pass_script_output(Fd& from, int own, const Fd& file);
   bool open_output();
@@ -68,7 +75,11 @@ class BatchHost {
   void tell_client(uint32_t step, const Frame& frame);
   void on_peer(size_t peer, const Frame& frame);
   void check_lost();
+  // Now, or as soon as others have left it the GPUs and CPUs it asks for.
   Status start_step(const StepRequest& request, uint32_t number);
+  Status launch_step(const StepRequest& request, uint32_t number,
+                     const std::vector<RankLaunch>& launches);
+  void start_waiting_steps();
   void kill_step(uint32_t number);
   void on_task(Frame frame, const std::string& node);
   void tasks_ended(uint32_t number, int count, int code);
@@ -84,6 +95,10 @@ class BatchHost {
   TaskRunner tasks_;
   std::vector<Client> clients_;
   std::vector<Step> steps_;
+  StepResources resources_;
+  std::vector<WaitingStep> waiting_;  // oldest first
+  bool may_start_waiting_ = false;    // something has become free
+  std::optional<MonoTime> signal_at_;
   uint32_t next_step_ = 0;
   pid_t script_ = 0;
   std::optional<int> script_code_;

@@ -41,6 +41,10 @@ Status BatchHost::prepare() {
   RETURN_IF_ERROR(door.status());
   door_ = std::move(door.value());
   signals_ = take_over_signals();
+  if (plan_.signal != 0 && plan_.time_limit_seconds > 0) {
+    const int64_t after = std::max<int64_t>(0, plan_.time_limit_seconds - plan_.signal_seconds);
+    signal_at_ = mono_now() + after * Duration(1s);
+  }
   return ok();
 }
 

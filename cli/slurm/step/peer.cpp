@@ -4,7 +4,10 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
+#include <cstdlib>
+
 #include "cli/slurm/step/host.h"
+#include "cli/slurm/step/step_resources.h"
 #include "cli/slurm/step/task_runner.h"
 
 namespace hai::cli::slurm {
@@ -18,9 +21,11 @@ class PeerLoop {
       : channel_(std::move(channel)),
         signal_(signal),
         signals_(take_over_signals()),
+        resources_(encode_resources(resources_of(rank))),
         tasks_(std::move(rank), [this](const Frame& frame) { channel_.send(frame); }) {}
 
   int run() {
+    channel_.send({FrameKind::resources, 0, 0, resources_});
     while (!code_) {
       std::vector<pollfd> polls = {{signals_.get(), POLLIN, 0}};
       const short output = channel_.backlog() > 0 ? POLLOUT : 0;
@@ -47,6 +52,7 @@ class PeerLoop {
     for (const Frame& frame : channel_.receive()) {
       if (frame.kind == FrameKind::bye) code_ = 0;
       if (frame.kind == FrameKind::kill) tasks_.kill(frame.step);
+      if (frame.kind == FrameKind::signal) tasks_.signal(std::atoi(frame.body.c_str()));
       if (frame.kind != FrameKind::start) continue;
       const Result<StepLaunch> launch = decode_launch(frame.body);
       if (launch.is_ok()) tasks_.start(frame.step, launch.value());
@@ -72,6 +78,7 @@ class PeerLoop {
   FrameChannel channel_;
   const int signal_;
   Fd signals_;
+  const std::string resources_;
   TaskRunner tasks_;
   bool is_ending_ = false;
   std::optional<LostRank> lost_;

@@ -22,6 +22,11 @@ void for_each_number(
   visit(step.tasks_per_node);
   visit(step.cpus_per_task);
   visit(step.gpus_per_task);
+  visit(step.gpus);
+  visit(step.gpus_per_node);
+  visit(step.no_gpus);
+  visit(step.exclusive);
+  visit(step.overlap);
 }
 
 template <typename Step, typename Visit>
@@ -34,6 +39,7 @@ void for_each_number(
   visit(step.nodes);
   visit(step.cpus_per_task);
   visit(step.gpus_per_task);
+  visit(step.has_own_gpus);
 }
 
 template <typename Step>
@@ -80,6 +86,29 @@ Status read_number(const ParsedWords& words, const char* name, int high, int& ou
   const Result<int> count = parse_count(*given, 1, high);
   RETURN_IF_ERROR(count.status());
   out = count.value();
+  return ok();
+}
+
+Status read_gpus(const ParsedWords& words, StepRequest& request) {
+  const std::pair<const char*, int*> kOptions[] = {{"gpus", &request.gpus},
+                                                   {"gpus-per-node", &request.gpus_per_node},
+                                                   {"gres", &request.gpus_per_node},
+                                                   {"gpus-per-task", &request.gpus_per_task}};
+  for (const auto& [name, into] : kOptions) {
+    const GivenOption* given = words.find(name);
+    if (given == nullptr) continue;
+    if (given->value == "0" || given->value == "none" || given->value == "gpu:0") {
+      request.no_gpus = 1;
+      continue;
+    }
+    std::vector<std::string> warnings;
+    const Result<int> gpus = parse_gpus(*given, warnings);
+    RETURN_IF_ERROR(gpus.status());
+    *into = std::min(gpus.value(), kTasksMax);
+  }
+  if (request.no_gpus != 0 && (request.gpus | request.gpus_per_node | request.gpus_per_task) != 0) {
+    return invalid_argument("one option asks for GPUs, another one for none");
+  }
   return ok();
 }
 
@@ -158,7 +187,7 @@ Result<StepRequest> decode_request(std::string_view body) {
 
 std::string encode_launch(const StepLaunch& launch) {
   return pack({pack(numbers_of(launch)),
-               pack({launch.tasks_by_node, launch.node_list, launch.directory}),
+               pack({launch.tasks_by_node, launch.node_list, launch.directory, launch.gpus}),
                pack(launch.command), pack(launch.environment)});
 }
 
@@ -168,12 +197,13 @@ Result<StepLaunch> decode_launch(std::string_view body) {
   StepLaunch launch;
   RETURN_IF_ERROR(take_numbers(lists.value()[0], launch));
   const std::vector<std::string>& texts = lists.value()[1];
-  if (texts.size() != 3 || lists.value()[2].empty()) {
+  if (texts.size() != 4 || lists.value()[2].empty()) {
     return invalid_argument("a job step without a command");
   }
   launch.tasks_by_node = texts[0];
   launch.node_list = texts[1];
   launch.directory = texts[2];
+  launch.gpus = texts[3];
   launch.command = std::move(lists.value()[2]);
   launch.environment = std::move(lists.value()[3]);
   return launch;
@@ -192,12 +222,9 @@ Result<StepRequest> step_of_options(const ParsedWords& words) {
   RETURN_IF_ERROR(read_number(words, "ntasks", kTasksMax, request.tasks));
   RETURN_IF_ERROR(read_number(words, "ntasks-per-node", 10'000, request.tasks_per_node));
   RETURN_IF_ERROR(read_number(words, "cpus-per-task", 65'536, request.cpus_per_task));
-  if (const GivenOption* given = words.find("gpus-per-task")) {
-    std::vector<std::string> warnings;
-    const Result<int> gpus = parse_gpus(*given, warnings);
-    RETURN_IF_ERROR(gpus.status());
-    request.gpus_per_task = std::min(gpus.value(), 64);
-  }
+  RETURN_IF_ERROR(read_gpus(words, request));
+  request.exclusive = words.has("exclusive") || words.has("exact") ? 1 : 0;
+  request.overlap = words.has("overlap") ? 1 : 0;
   request.node_list = words.value_of("nodelist");
   request.directory = words.value_of("chdir");
   if (const GivenOption* given = words.find("kill-on-bad-exit")) {
@@ -206,35 +233,52 @@ Result<StepRequest> step_of_options(const ParsedWords& words) {
   return request;
 }
 
-Result<std::vector<RankLaunch>> plan_step(const StepRequest& request, const JobPlan& job,
-                                          const std::vector<std::string>& names) {
+Result<StepShape> shape_of(const StepRequest& request, const JobPlan& job,
+                           const std::vector<std::string>& names) {
+  StepShape shape;
   Result<std::vector<int>> ranks = ranks_of(request, names);
   RETURN_IF_ERROR(ranks.status());
   const Result<StepSize> size =
       size_of(request, job, static_cast<int>(ranks.value().size()), static_cast<int>(names.size()));
   RETURN_IF_ERROR(size.status());
-  ranks.value().resize(static_cast<size_t>(size.value().nodes));
-  const std::vector<int> counts = tasks_by_node(size.value().tasks, size.value().nodes);
+  shape.ranks = std::move(ranks.value());
+  shape.tasks = size.value().tasks;
+  shape.tasks_by_node = tasks_by_node(size.value().tasks, size.value().nodes);
+  return shape;
+}
+
+std::vector<RankLaunch> launches_on(const std::vector<int>& ranks, const StepShape& shape,
+                                    const StepRequest& request, const JobPlan& job,
+                                    const std::vector<std::string>& names) {
   std::vector<std::string> step_names;
-  for (const int rank : ranks.value()) step_names.push_back(names[static_cast<size_t>(rank)]);
+  for (const int rank : ranks) step_names.push_back(names[static_cast<size_t>(rank)]);
   StepLaunch launch = {
-      .tasks = size.value().tasks,
-      .tasks_by_node = format_tasks_by_node(counts),
+      .tasks = shape.tasks,
+      .tasks_by_node = format_tasks_by_node(shape.tasks_by_node),
       .node_list = hostlist_in_order(step_names),
-      .nodes = size.value().nodes,
+      .nodes = static_cast<int>(ranks.size()),
       .cpus_per_task = request.cpus_per_task > 0 ? request.cpus_per_task : job.cpus_per_task,
-      .gpus_per_task = request.gpus_per_task > 0 ? request.gpus_per_task : job.gpus_per_task,
+      .gpus_per_task = request.asks_gpus() ? request.gpus_per_task : job.gpus_per_task,
       .directory = request.directory,
       .command = request.command,
       .environment = request.environment};
   std::vector<RankLaunch> launches;
-  for (size_t i = 0; i < counts.size(); ++i) {
+  for (size_t i = 0; i < ranks.size(); ++i) {
     launch.node_index = static_cast<int>(i);
-    launch.node_tasks = counts[i];
-    launches.push_back({ranks.value()[i], launch});
-    launch.first_task += counts[i];
+    launch.node_tasks = shape.tasks_by_node[i];
+    launches.push_back({ranks[i], launch});
+    launch.first_task += launch.node_tasks;
   }
   return launches;
+}
+
+Result<std::vector<RankLaunch>> plan_step(const StepRequest& request, const JobPlan& job,
+                                          const std::vector<std::string>& names) {
+  Result<StepShape> shape = shape_of(request, job, names);
+  RETURN_IF_ERROR(shape.status());
+  std::vector<int> ranks = shape.value().ranks;
+  ranks.resize(shape.value().tasks_by_node.size());
+  return launches_on(ranks, shape.value(), request, job, names);
 }
 
 std::string hostlist_in_order(const std::vector<std::string>& names) {

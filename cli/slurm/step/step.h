@@ -18,12 +18,23 @@ struct StepRequest {
   int tasks_per_node = 0;
   int cpus_per_task = 0;
   int gpus_per_task = 0;
+  int gpus = 0;           // in all
+  int gpus_per_node = 0;  // --gpus-per-node or --gres=gpu:N
+  int no_gpus = 0;        // 1: --gpus=0 or --gres=none
+  int exclusive = 0;      // 1: --exclusive or --exact: CPUs and GPUs of its own
+  int overlap = 0;        // 1: shares with others whatever it gets
   std::string node_list;
   bool kill_on_bad_exit = false;
   std::string directory;
   std::vector<std::string> command;
   std::vector<std::string> environment;  // NAME=VALUE
   bool operator==(const StepRequest&) const = default;
+
+  bool asks_gpus() const {
+    return gpus > 0 || gpus_per_node > 0 || gpus_per_task > 0 || no_gpus != 0;
+  }
+  // Else it sees all that its nodes have, and waits for nobody.
+  bool takes_resources() const { return asks_gpus() || exclusive != 0; }
 };
 
 // One node's part.
@@ -37,6 +48,8 @@ struct StepLaunch {
   int nodes = 0;              // of the step
   int cpus_per_task = 0;
   int gpus_per_task = 0;
+  int has_own_gpus = 0;  // 1: of the node's GPUs only `gpus`, "0,3"
+  std::string gpus;
   std::string directory;
   std::vector<std::string> command;
   std::vector<std::string> environment;
@@ -56,7 +69,20 @@ Result<StepLaunch> decode_launch(std::string_view body);
 // srun's options, which are those of a job, but of a step only some count.
 Result<StepRequest> step_of_options(const ParsedWords& words);
 
-// Which ranks start what. `names` are the job's nodes by rank.
+// How large a step is, and which of the job's ranks it may use. `names` are the job's nodes by
+// rank.
+struct StepShape {
+  std::vector<int> ranks;  // more than it needs, perhaps
+  std::vector<int> tasks_by_node;
+  int tasks = 0;
+};
+Result<StepShape> shape_of(const StepRequest& request, const JobPlan& job,
+                           const std::vector<std::string>& names);
+// What the chosen ranks start, one for each entry of tasks_by_node.
+std::vector<RankLaunch> launches_on(const std::vector<int>& ranks, const StepShape& shape,
+                                    const StepRequest& request, const JobPlan& job,
+                                    const std::vector<std::string>& names);
+// Both for a step that may use the first ranks, whatever other steps have.
 Result<std::vector<RankLaunch>> plan_step(const StepRequest& request, const JobPlan& job,
                                           const std::vector<std::string>& names);
 

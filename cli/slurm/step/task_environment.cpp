@@ -10,6 +10,10 @@
 namespace hai::cli::slurm {
 namespace {
 
+// What a job brings along for its ranks, and nobody else is to see.
+constexpr const char* kTravelling[] = {kPlanVariable, kScriptVariable, kFunctionsVariable,
+                                       kKeyVariable};
+
 // Different on each node; what the script set of these was meant for its own.
 bool is_of_the_node(std::string_view name) {
   constexpr auto kNames = std::to_array<std::string_view>(
@@ -55,7 +59,12 @@ std::vector<std::string> texts_of(const EnvironmentMap& environment) {
 EnvironmentMap script_environment(const EnvironmentMap& rank, const JobPlan& plan,
                                   const std::vector<std::string>& names) {
   EnvironmentMap out = rank;
-  for (const char* name : {kPlanVariable, kScriptVariable, kKeyVariable}) out.erase(name);
+  if (const auto text = rank.find(kFunctionsVariable); text != rank.end()) {
+    // A text that is none is no reason not to run.
+    const Result<EnvironmentMap> functions = parse_functions(text->second);
+    if (functions.is_ok()) out.insert(functions.value().begin(), functions.value().end());
+  }
+  for (const char* name : kTravelling) out.erase(name);
   const auto counts = tasks_by_node(plan.tasks, static_cast<int>(names.size()));
   out["SLURM_JOB_NAME"] = plan.name;
   out["SLURM_JOB_PARTITION"] = plan.partition;
@@ -85,7 +94,7 @@ EnvironmentMap task_environment(const StepLaunch& launch, uint32_t step, int loc
   for (const auto& [name, value] : rank) {
     if (is_of_the_node(name)) out[name] = value;
   }
-  for (const char* name : {kPlanVariable, kScriptVariable, kKeyVariable}) out.erase(name);
+  for (const char* name : kTravelling) out.erase(name);
   if (const auto bin = rank.find(kBinVariable); bin != rank.end()) {
     out["PATH"] = path_with_bin(out["PATH"], bin->second, script_bin);
   }
@@ -99,6 +108,11 @@ EnvironmentMap task_environment(const StepLaunch& launch, uint32_t step, int loc
   out["SLURM_STEP_NODELIST"] = launch.node_list;
   out["SLURM_STEP_ID"] = out["SLURM_STEPID"] = std::to_string(step);
   if (launch.cpus_per_task > 0) out["SLURM_CPUS_PER_TASK"] = std::to_string(launch.cpus_per_task);
+  if (launch.has_own_gpus != 0) {
+    out["SLURM_STEP_GPUS"] = out["CUDA_VISIBLE_DEVICES"] = launch.gpus;
+    const auto commas = std::count(launch.gpus.begin(), launch.gpus.end(), ',');
+    out["SLURM_GPUS_ON_NODE"] = std::to_string(launch.gpus.empty() ? 0 : commas + 1);
+  }
   if (launch.gpus_per_task > 0) {
     out["SLURM_GPUS_PER_TASK"] = std::to_string(launch.gpus_per_task);
     const std::string mine =

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "cli/slurm/option_table.h"
+#include "cli/slurm/other_commands.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -32,8 +33,11 @@ Result<WorkDirectory> WorkDirectory::make(const EnvironmentMap& environment) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   fs::create_directory(directory.bin(), error);
-  for (const Command command : kCommands) {
-    fs::create_symlink(program, fmt::format("{}/{}", directory.bin(), to_string(command)), error);
+  std::vector<std::string_view> names;
+  for (const Command command : kCommands) names.push_back(to_string(command));
+  for (const OtherCommand& other : other_commands()) names.push_back(other.name);
+  for (const std::string_view name : names) {
+    fs::create_symlink(program, fmt::format("{}/{}", directory.bin(), name), error);
   }
   if (error) return unavailable("{}: {}", directory.bin(), error.message());
   return directory;

@@ -1,6 +1,8 @@
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/slurm/job_plan.h"
 #include "cli/slurm/sacct_fields.h"
 
 namespace hai::cli::slurm {
@@ -24,7 +26,7 @@ v1::Job ended_job() {
 std::string shown(const std::string& fields, const AccountStyle& style) {
   const auto parsed = parse_account_fields(fields);
   if (!parsed.is_ok()) return std::string(parsed.status().message());
-  return format_accounts({ended_job()}, parsed.value(), style, unix_micros(0));
+  return format_accounts(account_rows(ended_job(), 4, true), parsed.value(), style, unix_micros(0));
 }
 
 TEST(SlurmAccounts, ColumnsAndFields) {
@@ -34,7 +36,7 @@ TEST(SlurmAccounts, ColumnsAndFields) {
             "JobID|State|NodeList\n7|FAILED|n1\n");
   EXPECT_EQ(shown("JobID,ExitCode,ElapsedRaw,Elapsed",
                   {.header = false, .delimiter = "|", .ends_with_delimiter = true}),
-            "7|3:0|65|1:05|\n");
+            "7|3:0|65|00:01:05|\n");
 }
 
 TEST(SlurmAccounts, ErrorsNameTheField) {
@@ -49,10 +51,33 @@ TEST(SlurmAccounts, EveryFieldHasAValueOrIsEmpty) {
   names.pop_back();
   for (char& c : names) c = c == '\n' ? ',' : c;
   EXPECT_THAT(shown(names, {.header = false, .delimiter = "|"}), HasSubstr("|7|"));
-  v1::Job killed;
-  killed.set_exit_code(137);
+  AccountRow killed;
+  killed.job.set_exit_code(137);
   EXPECT_EQ(account_value(killed, "ExitCode", unix_micros(0)), "0:9");
   EXPECT_EQ(account_value(killed, "NodeList", unix_micros(0)), "None assigned");
+}
+
+TEST(SlurmAccounts, AJobFromSbatchHasItsScriptAsAStep) {
+  v1::Job job = ended_job();
+  job.set_attempt(1);
+  job.set_node_count(2);
+  job.set_gpus_per_node(4);
+  job.set_parameters("--run-job");
+  job.mutable_spec()->set_cpus_per_node(16);
+  job.mutable_spec()->set_memory_per_node_bytes(int64_t{2} << 30);
+  const auto lines = [&](bool with_steps) {
+    return format_accounts(
+        account_rows(job, 8, with_steps),
+        parse_account_fields("JobID,JobName,User,AllocTRES,MaxRSS,State").value(),
+        {.header = false, .delimiter = "|"}, unix_micros(0));
+  };
+  const std::string own =
+      fmt::format("7|{}|{}|cpu=32,mem=4096M,node=2,gres/gpu=8||FAILED\n", job.name(), job.user());
+  EXPECT_EQ(lines(false), own);
+  EXPECT_EQ(lines(true), own + "7.batch|batch||cpu=32,mem=4096M,node=2,gres/gpu=8||FAILED\n");
+  (*job.mutable_spec()->mutable_environments())[kPlanVariable] =
+      format_plan({.command = {"/bin/hostname", "-f"}});
+  EXPECT_THAT(lines(true), HasSubstr("\n7.0|hostname||"));
 }
 
 }  // namespace

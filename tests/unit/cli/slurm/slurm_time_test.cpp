@@ -47,6 +47,7 @@ class BeginTime : public testing::Test {
 TEST_F(BeginTime, IsReadAsSlurmDoes) {
   EXPECT_EQ(at("now"), "2026-11-20T15:30:00");
   EXPECT_EQ(at("now+90"), "2026-11-20T15:31:30");
+  EXPECT_EQ(at("now-7days"), "2026-11-13T15:30:00");
   EXPECT_EQ(at("now+1hour"), "2026-11-20T16:30:00");
   EXPECT_EQ(at("now+2days"), "2026-11-22T15:30:00");
   EXPECT_EQ(at("16:00"), "2026-11-20T16:00:00");

@@ -153,7 +153,10 @@ TEST(SlurmStep, EachTaskHasItsOwnVariables) {
 
 TEST(SlurmStep, ScriptSeesABatchJob) {
   const EnvironmentMap env = script_environment(
-      {{"HAI_SLURM_KEY", "secret"}, {"SLURM_NTASKS_PER_NODE", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}},
+      {{"HAI_SLURM_KEY", "secret"},
+       {"HAI_SLURM_FUNCTIONS", R"({"BASH_FUNC_ml%%":"() { :; }"})"},
+       {"SLURM_NTASKS_PER_NODE", "1"},
+       {"CUDA_VISIBLE_DEVICES", "0"}},
       {.name = "my job", .tasks = 5, .partition = "training", .submit_dir = "/s"}, {"n2", "n1"});
   EXPECT_EQ(env.at("SLURM_JOB_NAME"), "my job");
   EXPECT_EQ(env.at("SLURM_JOB_NODELIST"), "n2,n1");
@@ -161,6 +164,8 @@ TEST(SlurmStep, ScriptSeesABatchJob) {
   EXPECT_EQ(env.at("SLURM_TASKS_PER_NODE"), "3,2");
   EXPECT_EQ(env.at("SLURM_SUBMIT_DIR"), "/s");
   EXPECT_FALSE(env.contains("SLURM_NTASKS_PER_NODE"));  // nobody asked for it
+  EXPECT_EQ(env.at("BASH_FUNC_ml%%"), "() { :; }");
+  EXPECT_FALSE(env.contains("HAI_SLURM_FUNCTIONS"));
   EXPECT_FALSE(env.contains("HAI_SLURM_KEY"));
 }
 

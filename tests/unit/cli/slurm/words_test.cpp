@@ -71,7 +71,7 @@ TEST(SlurmWords, FormatsAsSqueueDoes) {
             "     7  training    train PD (None)\n");
   EXPECT_EQ(shown("%4j|%j", job), "NAME|NAME\ntrai|train\n");
   EXPECT_EQ(shown("id=%i, %D nodes", job), "id=JOBID, NODES nodes\nid=7, 2 nodes\n");
-  EXPECT_THAT(shown("%i %y", job), HasSubstr("%y in the format is not known"));
+  EXPECT_THAT(shown("%i %I", job), HasSubstr("%I in the format is not known"));
   EXPECT_EQ(shown("%i %", job), "the format ends with an open %");
   for (const KnownLetter& known : job_letters()) {  // each has a value for a job without anything
     EXPECT_FALSE(job_value(v1::Job(), known.letter, unix_micros(0)).empty() &&
