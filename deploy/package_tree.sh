@@ -20,7 +20,7 @@ quietly() { "$@" > "$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; fail "faile
 prepare_work() {
   local program
   [ "$(id -u)" = 0 ] || skip "needs root, to install packages in a tree of its own"
-  for program in debootstrap dpkg-buildpackage dh dh_python3 apt-ftparchive unshare "$@"; do
+  for program in mmdebstrap dpkg-buildpackage dh dh_python3 apt-ftparchive unshare "$@"; do
     command -v "$program" >/dev/null || skip "needs $program (deploy/packages-tests.txt)"
   done
   for program in bin/hai-server bin/hai-agent bin/hai-pam bin/hai-slurm man/hai.1 share/hai/web/index.html; do
@@ -34,7 +34,9 @@ prepare_work() {
 # Two versions of one build: the second differs in its number alone.
 make_packages() {
   local deb
-  BUILD=$BUILD VERSION=$first DEBFULLNAME=Packager DEBEMAIL=packager@hai.invalid \
+  # Compressed as fast as can be: to shrink what is thrown away at once took longer than the rest.
+  DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1 \
+    BUILD=$BUILD VERSION=$first DEBFULLNAME=Packager DEBEMAIL=packager@hai.invalid \
     "$repository/deploy/package.sh" "$work/packages" > /dev/null
   for deb in "$work/packages"/*; do
     dpkg-deb -R "$deb" "$work/unpacked"
@@ -74,14 +76,13 @@ make_tree() {  # make_tree NAME [PACKAGE...]
     tar -C "$root" -xf "$kept/$name"
     return
   fi
-  if [ -e "$kept/minbase.tar" ]; then
-    tar -C "$root" -xf "$kept/minbase.tar"
-  else
-    debootstrap --variant=minbase bookworm "$root" > "$work/log" 2>&1 ||
-      skip "debootstrap has made no Debian: $(tail -n 1 "$work/log")"
-    rm -f "$root/var/cache/apt/archives"/*.deb
-    keep_tree minbase.tar
+  # mmdebstrap takes half of debootstrap's processor time.
+  if ! [ -e "$kept/minbase.tar" ]; then
+    mmdebstrap --variant=minbase bookworm "$work/minbase.tar" > "$work/log" 2>&1 ||
+      skip "mmdebstrap has made no Debian: $(tail -n 1 "$work/log")"
+    mv "$work/minbase.tar" "$kept/minbase.tar"
   fi
+  tar -C "$root" -xf "$kept/minbase.tar"
   # Nothing that is installed starts here.
   printf '#!/bin/sh\nexit 101\n' > "$root/usr/sbin/policy-rc.d"
   chmod +x "$root/usr/sbin/policy-rc.d"

@@ -2,20 +2,23 @@
 
 #include <random>
 
+#include "server/store/migrations.h"
 #include "server/store/process_identity.h"
 
 namespace hai {
 namespace {
 
-// `process` of a holder who is surely dead need not be waited for; '' = wait for everybody.
+// `process` of a holder who is surely dead need not be waited for; '' = wait for everybody. A
+// database that another version has migrated since this session began is not ours to lead.
 constexpr PgStatement kAcquire{
     "lease_acquire",
     "UPDATE cluster_epoch SET epoch = greatest(epoch, $7::bigint) + 1, holder = $1, holder_process "
     "= $2,"
     " holder_grpc = $5, holder_http = $6,"
     " expires_at = clock_timestamp() + $3::bigint * interval '1 microsecond'"
-    " WHERE expires_at < clock_timestamp() OR holder = '' OR holder_process = $2"
-    " OR ($4 <> '' AND holder_process = $4)"
+    " WHERE (expires_at < clock_timestamp() OR holder = '' OR holder_process = $2"
+    " OR ($4 <> '' AND holder_process = $4))"
+    " AND $8::bigint = (SELECT max(version) FROM schema_migration)"
     " RETURNING epoch"};
 
 constexpr PgStatement kRenew{
@@ -34,7 +37,8 @@ constexpr PgStatement kRead{
     "lease_read",
     "SELECT epoch, holder, holder_process, CASE WHEN expires_at < clock_timestamp() THEN 0 ELSE"
     " ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint END,"
-    " holder_grpc, holder_http, last_seq"
+    " holder_grpc, holder_http, last_seq,"
+    " (SELECT coalesce(max(version), 0) FROM schema_migration)"
     " FROM cluster_epoch"};
 
 }  // namespace
@@ -49,9 +53,9 @@ LeaderLease::LeaderLease(ServerAddresses own) : own_(std::move(own)) {
 
 bool LeaderLease::try_acquire(PgSession& session, const std::string& dead_process, Epoch floor,
                               Epoch& epoch) {
-  PgResult result =
-      session.call(kAcquire, {holder_, process_, std::to_string(length_.count()), dead_process,
-                              own_.grpc, own_.http, std::to_string(floor.value)});
+  PgResult result = session.call(
+      kAcquire, {holder_, process_, std::to_string(length_.count()), dead_process, own_.grpc,
+                 own_.http, std::to_string(floor.value), std::to_string(latest_schema_version())});
   if (result.size() == 0) return false;
   epoch.value = result.integer(0, 0);
   return true;
@@ -68,8 +72,12 @@ Result<Epoch> LeaderLease::acquire(PgSession& session, Duration lease, Epoch flo
   leader_position_ = {Epoch{row.integer(0, 0)}, row.integer(0, 6)};
   leader_ = {.grpc = std::string(row.text(0, 4)), .http = std::string(row.text(0, 5))};
   if (is_surely_dead(process) && try_acquire(session, process, floor, epoch)) return epoch;
-  return failed_precondition("{} leads with epoch {}, its lease ends in {} ms", row.text(0, 1),
-                             row.integer(0, 0), row.integer(0, 3));
+  const std::string mismatch = schema_mismatch(row.integer(0, 7));
+  const bool is_free = row.text(0, 1).empty() || row.integer(0, 3) <= 0 || is_surely_dead(process);
+  if (!mismatch.empty() && is_free) throw PgError(mismatch);
+  return failed_precondition("{} leads with epoch {}, its lease ends in {} ms{}{}", row.text(0, 1),
+                             row.integer(0, 0), row.integer(0, 3), mismatch.empty() ? "" : "; ",
+                             mismatch);
 }
 
 Status LeaderLease::renew(PgSession& session, Epoch epoch, Duration lease) {

@@ -47,6 +47,13 @@ Result<int64_t> schema_version(const std::string& conninfo) {
   }
 }
 
+std::string schema_mismatch(int64_t found) {
+  const int64_t wanted = latest_schema_version();
+  if (found == wanted) return "";
+  return fmt::format("the database has schema {}, this program needs {}: {}", found, wanted,
+                     found < wanted ? "run hai-server migrate" : "use a newer program");
+}
+
 Status check_not_newer(int64_t version) {
   if (version <= latest_schema_version()) return ok();
   return failed_precondition(

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace hai {
 
@@ -14,5 +15,7 @@ struct Migration {
 
 std::span<const Migration> migrations();  // by version, without gaps from 1
 int64_t latest_schema_version();
+// Why a database of this schema is not for this program, and what to do; "" if it is.
+std::string schema_mismatch(int64_t found);
 
 }  // namespace hai

@@ -80,10 +80,7 @@ void check_schema(pqxx::nontransaction& work) {
   if (!work.exec("SELECT to_regclass('schema_migration')")[0][0].is_null()) {
     found = work.exec("SELECT coalesce(max(version), 0) FROM schema_migration")[0][0].as<int64_t>();
   }
-  const int64_t wanted = latest_schema_version();
-  if (found == wanted) return;
-  throw PgError(fmt::format("the database has schema {}, this program needs {}: {}", found, wanted,
-                            found < wanted ? "run hai-server migrate" : "use a newer program"));
+  if (std::string mismatch = schema_mismatch(found); !mismatch.empty()) throw PgError(mismatch);
 }
 
 }  // namespace

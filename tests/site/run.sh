@@ -6,8 +6,10 @@
 #
 # usage: BUILD=DIR tests/site/run.sh --small    DIR is a build folder with all programs; what may be
 #                                               kept for the next run is in DIR/package_test
+#        BUILD=DIR tests/site/run.sh            ten machines instead of one: big.sh
 set -euo pipefail
-[ "$*" = --small ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ "${1:-}" = --small ] || exec "$(dirname "$0")/big.sh" "$@"
+[ $# -eq 1 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 : "${BUILD:?is the build folder}"
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 . "$repository/deploy/package_tree.sh"

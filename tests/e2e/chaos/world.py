@@ -68,6 +68,7 @@ confinement: {{system_users: [root]}}
 
 class World:
     store_hosts = ("postgres",)
+    knobs = KNOBS
 
     def __init__(self, root, programs, nodes):
         self.root, self.programs = pathlib.Path(root), pathlib.Path(programs)
@@ -135,7 +136,7 @@ class World:
             conninfo=self.postgres.conninfo,
             root=self.root,
             ca=self.ca,
-            knobs=json.dumps(KNOBS),
+            knobs=json.dumps(self.knobs),
         )
         config = self.config(name, text)
         command = [self.programs / "hai-server", "--config", config]
@@ -223,6 +224,33 @@ class World:
             for at, name, code in self.surprises
             if name != "postgres"
         ]
+
+    def verify(self):
+        """`hai-server verify`: (all is well, what it said)."""
+        config = self.root / "server-a.yaml"
+        done = subprocess.run(
+            [self.verify_programs() / "hai-server", "--config", config, "verify"],
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        return done.returncode == 0, (done.stdout + done.stderr)[-2000:]
+
+    def wait_workers(self, jobs, seconds):
+        """Until all running jobs have come to their end."""
+        def ended():
+            self.supervise()
+            states = {job["id"]: job["state"] for job in self.admin.jobs()}
+            return all(
+                states.get(submit.answers[0]) in ("succeeded", "failed", "stopped")
+                for submit in jobs.acknowledged
+            )
+
+        wait(f"all workers end within {seconds} s", ended, seconds, pause=1)
+
+    def verify_programs(self):
+        """Those whose schema the database has."""
+        return self.programs
 
     # -- doing things to it
 

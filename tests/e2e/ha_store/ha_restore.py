@@ -62,6 +62,15 @@ def destroy(store):
         shutil.rmtree(machine.root / "etcd" / "hai")
 
 
+def make_paths_own(machine):
+    """The files that come back are of the machine that was backed up. Real machines have the same paths."""
+    for file in machine.data.glob("postgresql*.conf"):
+        text = file.read_text()
+        for other in machine.store.machines.values():
+            text = text.replace(f"{other.root}/", f"{machine.root}/")
+        file.write_text(text)
+
+
 def build_again(store, moment):
     first = store.machines[MACHINES[0]]
     for machine in store.machines.values():
@@ -71,6 +80,7 @@ def build_again(store, moment):
         *("pgbackrest", "--stanza=hai", "--type=time", f"--target={moment}"),
         *("--target-action=promote", "restore"),
     )
+    make_paths_own(first)
     control = [POSTGRES_BIN / "pg_ctl", "-D", first.data, "-w"]
     log = first.root / "log" / "restore.log"
     # The config that comes back is of the machine that was backed up, with its address.

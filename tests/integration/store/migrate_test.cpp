@@ -87,6 +87,22 @@ TEST_F(MigrateTest, ANewerDatabaseIsRefused) {
   EXPECT_THAT(acquire(store).status().message(), HasSubstr("use a newer program"));
 }
 
+TEST_F(MigrateTest, AStandbyOfAnOlderVersionDoesNotTakeOver) {
+  ASSERT_TRUE(migrate(conninfo_).is_ok());
+  PgStore leader(loop_, {conninfo_}), standby(loop_, {conninfo_});
+  const Result<Term> term = acquire(leader);
+  ASSERT_TRUE(term.is_ok()) << term.status().message();
+  EXPECT_EQ(acquire(standby).status().code(), Code::failed_precondition);
+  execute("INSERT INTO schema_migration (version, name) VALUES (9999, 'future')");
+  const Status waits = acquire(standby).status();  // by the session that it has
+  EXPECT_EQ(waits.code(), Code::failed_precondition);
+  EXPECT_THAT(waits.message(), HasSubstr("ms; the database has schema 9999"));
+  execute("UPDATE cluster_epoch SET expires_at = '-infinity', holder_process = 'gone'");
+  EXPECT_THAT(acquire(standby).status().message(), HasSubstr("use a newer program"));
+  execute("DELETE FROM schema_migration WHERE version = 9999");
+  EXPECT_TRUE(acquire(standby).is_ok());
+}
+
 TEST_F(MigrateTest, AServerSaysThatTheSchemaIsMissing) {
   PgStore store(loop_, {conninfo_});
   const Status refused = acquire(store).status();

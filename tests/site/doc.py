@@ -1,0 +1,34 @@
+"""The commands of the documentation, as a person would copy them."""
+
+import pathlib
+import re
+
+OPERATIONS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "operations"
+
+
+def blocks(name):
+    """The shell blocks of docs/operations/NAME, in order."""
+    return re.findall(r"^```sh\n(.*?)^```$", (OPERATIONS / name).read_text(), re.M | re.S)
+
+
+def block(name, mark):
+    """The one block that has `mark` in it."""
+    found = [text for text in blocks(name) if mark in text]
+    if len(found) != 1:
+        raise AssertionError(f"{name} has {len(found)} blocks with '{mark}', not one")
+    return found[0]
+
+
+def lines(text, first, last):
+    """Of a block: from the line with `first` to that with `last`."""
+    found = text.splitlines()
+    begin = next(number for number, line in enumerate(found) if first in line)
+    end = next(number for number, line in enumerate(found) if last in line)
+    return "\n".join(found[begin : end + 1]) + "\n"
+
+
+def fill(text, **words):
+    """With a reader's own words in place of the examples'."""
+    for example, own in words.items():
+        text = text.replace(example.replace("_", "-"), own)
+    return text

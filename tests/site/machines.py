@@ -1,0 +1,147 @@
+"""Booted machines: a Debian with systemd each, by systemd-nspawn, in a network namespace of its own on one
+bridge. All begin with one tree; what a machine changes is its own layer, which survives its end."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from network import Network
+from world import wait
+
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
+ENVIRONMENT = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8"]
+APT_CONF = """APT::Get::Assume-Yes "true";
+APT::Install-Recommends "false";
+DPkg::Options { "--force-unsafe-io"; "--force-confold"; };
+DPkg::Use-Pty "0";
+"""
+
+
+class Machine:
+    def __init__(self, site, name):
+        self.site, self.name = site, name
+        self.address = site.network.address(name)
+        self.folder = site.work / "machines" / name
+        self.root = self.folder / "root"
+        self.process, self.leader = None, 0
+
+    def create(self):
+        for name in ("upper", "scratch", "root"):
+            (self.folder / name).mkdir(parents=True)
+        layers = f"lowerdir={self.site.tree},upperdir={self.folder}/upper,workdir={self.folder}/scratch"
+        subprocess.run(["mount", "-t", "overlay", "overlay", "-o", layers, self.root], check=True)
+        hosts = [f"{self.site.network.address(name)} {name}" for name in self.site.network.numbers]
+        self.write("etc/hosts", "127.0.0.1 localhost\n" + "\n".join(hosts) + "\n")
+        self.write("etc/hostname", self.name + "\n")
+        self.write("etc/apt/apt.conf.d/99site", APT_CONF)
+        (self.root / "etc/machine-id").unlink(missing_ok=True)
+        self.write("etc/machine-id", "")
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def boot(self):
+        if self.process and self.process.poll() is None:
+            return
+        binds = [f"--bind={path}" for path in self.site.shared]
+        groups = [folder / f"hai-site-{self.name}" for folder in self.site.cgroups]
+        for group in groups:
+            group.mkdir(exist_ok=True)
+
+        def enter():
+            os.setsid()
+            for group in groups:
+                (group / "cgroup.procs").write_text("0")
+
+        with open(self.folder / "console", "ab") as console:
+            self.process = subprocess.Popen(
+                [
+                    *("systemd-nspawn", "-q", "-D", self.root, "--boot", "--register=no", "--keep-unit"),
+                    *(f"--network-namespace-path=/run/netns/{self.name}", "--console=passive"),
+                    *(f"--machine={self.name}", "--link-journal=no", "--resolv-conf=off", *binds),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=console,
+                preexec_fn=enter,
+            )
+
+    def wait_booted(self, seconds=180):
+        wait(f"{self.name} boots within {seconds} s", self.has_booted, seconds, pause=0.5)
+
+    def has_booted(self):
+        children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        words = children.read_text().split() if children.exists() else []
+        if not words:
+            return False
+        self.leader = int(words[0])
+        said = self.run("systemctl is-system-running", check=False)
+        return said.stdout.strip() in ("running", "degraded")
+
+    def run(self, script, check=True, stdin=None, seconds=600):
+        """A bash script, as root."""
+        done = subprocess.run(
+            [
+                *("nsenter", f"--target={self.leader}", "--all", "env", "-i", "--chdir=/"),
+                *(*ENVIRONMENT, "DEBIAN_FRONTEND=noninteractive", "bash", "-euc", script),
+            ],
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+        )
+        if check and done.returncode != 0:
+            raise AssertionError(f"{self.name}: {script}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done
+
+    def says(self, script, **options):
+        return self.run(script, **options).stdout.strip()
+
+    def power_off(self):
+        """The plug is pulled: every process is gone at once."""
+        if self.process is None:
+            return
+        os.kill(self.leader, signal.SIGKILL)
+        self.process.wait(timeout=60)
+        self.process = None
+
+
+class Machines:
+    """The site: what its machines share, and the network between them."""
+
+    def __init__(self, work, tree, names):
+        self.work, self.tree = pathlib.Path(work), pathlib.Path(tree)
+        self.network = Network()
+        self.network.build(["client", *names])
+        self.shared = []  # folders of this machine that are at the same place on all of them
+        self.cgroups = [CGROUPS / name for name in ("systemd", "unified") if (CGROUPS / name).is_dir()]
+        self.cgroups = self.cgroups or [CGROUPS]
+        self.machines = {name: Machine(self, name) for name in names}
+
+    def __getitem__(self, name):
+        return self.machines[name]
+
+    def boot(self, names=None):
+        began = time.monotonic()
+        chosen = [self.machines[name] for name in names or self.machines]
+        for machine in chosen:
+            machine.boot()
+        for machine in chosen:
+            machine.wait_booted()
+        return time.monotonic() - began
+
+    def close(self):
+        for machine in self.machines.values():
+            if machine.process is not None:
+                machine.power_off()
+            subprocess.run(["umount", "-l", machine.root], check=False, capture_output=True)
+        for folder in self.cgroups:
+            for name in self.machines:
+                subprocess.run(
+                    ["find", folder / f"hai-site-{name}", "-depth", "-type", "d", "-delete"],
+                    check=False, capture_output=True,
+                )  # fmt: skip

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""A site of ten booted machines under a steady stream of jobs, installed from packages by the documented
+commands, whose machines are switched off, cut off and upgraded. big.sh makes what it begins with.
+
+usage: site.py --work DIR --tree DIR --old DIR --new DIR [--faults NAME,...] [--list] [--install-only]
+
+It boots the ten and installs the store (docs/reliability.md); what comes after has not been run to its
+end yet. After each fault every acknowledged submit must be there once, ledgers of jobs must not overlap, and no
+attempt may have been lost but of a node that was switched off. Prints a table; 0 if all holds.
+"""
+
+import argparse
+import http.server
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import time
+import types
+import urllib.parse
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "e2e" / "chaos"), str(HERE.parent / "e2e" / "ha_store")]
+
+import sandbox  # noqa: E402
+from client import Client  # noqa: E402
+from ha_judge import Judge  # noqa: E402
+from ha_load import JOB_EVERY_SECONDS, PAUSE_SECONDS, Stream, probes, workers  # noqa: E402
+from install import NODES, PASSWORD, PEOPLE, SERVERS, STORES, install, nodes_up, store_is_whole  # noqa: E402
+from machines import Machines  # noqa: E402
+from site_faults import FAULTS  # noqa: E402
+from world import wait  # noqa: E402
+
+CALM_SECONDS = 4.0
+WHOLE_SECONDS = 240
+REPOSITORY_PORT = 8000
+
+
+def say(text):
+    print(f"{time.monotonic() - say.began:5.0f} s  {text}", flush=True)
+
+
+say.began = time.monotonic()
+
+
+class Site(Machines):
+    """Looks to the judge and the streams of ha_store as their world does."""
+
+    def __init__(self, work, tree):
+        super().__init__(work, tree, [*STORES, *SERVERS, *NODES, "login"])
+        # A place of its own in this process's mounts: machines empty /tmp when they boot.
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/srv"], check=True)
+        self.root = pathlib.Path("/srv/hai-site")
+        self.ledgers = self.root / "ledgers"
+        self.surprises = []
+        self.published = None
+        for folder in (self.root, self.ledgers, self.root / "backup"):
+            folder.mkdir(parents=True)
+            folder.chmod(0o777)
+        chaos = HERE.parent / "e2e" / "chaos"
+        self.shared += [f"{self.root}:{self.root}", f"{chaos}:{chaos}", f"{self.root}/backup:/mnt/backup"]
+        self.postgres = types.SimpleNamespace(rows=self.rows)
+
+    def publish(self, folder):
+        """What all machines can install from now on."""
+        self.published = folder
+
+    def serve_repository(self):
+        site = self
+
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def translate_path(self, path):
+                name = urllib.parse.unquote(pathlib.PurePosixPath(path).name)
+                return str(pathlib.Path(site.published) / name)
+
+            def log_message(self, *_):
+                pass
+
+        address = (self.network.address("client"), REPOSITORY_PORT)
+        server = http.server.ThreadingHTTPServer(address, Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for machine in self.machines.values():
+            line = f"deb [trusted=yes] http://{address[0]}:{REPOSITORY_PORT}/ ./\n"
+            machine.write("etc/apt/sources.list", line)
+
+    # -- as the judge asks
+
+    def client(self, token, timeout=6):
+        servers = [f"{self.network.address(name)}:7780" for name in SERVERS]
+        ca = self["server-1"].root / "etc/hai/ca/ca.crt"
+        return Client(servers, token, ca, timeout=timeout)
+
+    @property
+    def admin(self):
+        return self.client(self.token)
+
+    def rows(self, query):
+        hosts = ",".join(self.network.address(name) for name in STORES)
+        words = f"host={hosts} dbname=hai user=hai password={PASSWORD} target_session_attrs=read-write"
+        done = subprocess.run(
+            ["psql", words, "-AtX", "-F", "\t", "-c", query], check=True, capture_output=True, text=True
+        )
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    def verify(self):
+        said = self[SERVERS[0]].run("runuser -u hai -- hai-server verify", check=False)
+        return said.returncode == 0, (said.stdout + said.stderr)[-1000:]
+
+    def is_whole(self):
+        return store_is_whole(self) and self.leader() and nodes_up(self) == len(NODES)
+
+    def leader(self):
+        for name in SERVERS:
+            try:
+                asked = self.client("", timeout=2)
+                address = f"{self.network.address(name)}:7780"
+                if asked.ask(address, "GET", "/readyz", None, None)[0] == 200:
+                    return name
+            except OSError:
+                continue
+        return None
+
+
+class SiteJudge(Judge):
+    """Attempts are lost with their node, and else never."""
+
+    def __init__(self, site, streams):
+        super().__init__(site, streams)
+        self.allowed = set()  # attempts that a node took with it
+        self.node_was_off = False
+
+    def check_attempts(self, attempts):
+        for attempt in attempts:
+            if (attempt.state == "lost" or attempt.number > 1) and attempt not in self.allowed:
+                key = attempt.job, attempt.number
+                if self.node_was_off:
+                    self.allowed.add(attempt)
+                elif key not in {(other.job, other.number) for other in self.allowed}:
+                    yield f"an attempt too many, or lost: {attempt}"
+
+    def lost(self):
+        return sum(attempt.state == "lost" for attempt in self.attempts())
+
+
+def suffer(site, fault, probe, judge):
+    time.sleep(CALM_SECONDS)
+    lost_before = judge.lost()
+    began = time.monotonic()
+    fault.begin(site)
+    time.sleep(max(0.0, began + fault.seconds - time.monotonic()))
+    fault.end(site)
+    healed = time.monotonic()
+    wait(f"all is whole after {fault.name}", site.is_whole, WHOLE_SECONDS, pause=1)
+    whole = time.monotonic() - healed
+    count = len(probe.acknowledged)
+    wait("submits are acknowledged", lambda: len(probe.acknowledged) > count + 10, 90)
+    gap, _ = probe.longest_gap(began - 1, time.monotonic())
+    judge.node_was_off = fault.takes_nodes
+    complaints, counts = judge.judge()
+    row = (
+        f"| {fault.what} | **{gap:.1f} s** | {whole:.0f} s | {judge.lost() - lost_before} | 0 |"
+        f" {counts[0]} / {counts[1]} | {'; '.join(complaints) or 'all holds'} |"
+    )
+    say(row)
+    return row
+
+
+HEAD = """| what | longest refusal of submits | whole again after its end | attempts lost | submits lost | acknowledged / attempts so far | judgement |
+|---|---|---|---|---|---|---|"""
+
+
+def play(options):
+    site = Site(options.work, options.tree)
+    rows = []
+    try:
+        site.publish(options.old)
+        for machine in site.machines.values():
+            machine.create()
+        site.serve_repository()
+        say(f"ten machines booted in {site.boot():.0f} s")
+        install(site, say)
+        probe = Stream(site.client(site.token), probes(site), PAUSE_SECONDS)
+        jobs = [
+            Stream(site.client(site.tokens[name]), workers(site, name), JOB_EVERY_SECONDS * len(PEOPLE))
+            for name in PEOPLE
+        ]
+        judge = SiteJudge(site, [probe, *jobs])
+        for stream in (probe, *jobs):
+            stream.start()
+        wait("jobs of all three run", lambda: all(len(stream.acknowledged) > 1 for stream in jobs), 90)
+        say("a steady stream of jobs of three people")
+        site.new = options.new
+        wanted = options.faults.split(",") if options.faults else [fault.name for fault in FAULTS]
+        for fault in FAULTS if not options.install_only else []:
+            if fault.name in wanted:
+                rows.append(suffer(site, fault, probe, judge))
+        for stream in (probe, *jobs):
+            stream.stop()
+        wait("all jobs end", lambda: ended(site, jobs), 180, pause=1)
+        complaints, counts = judge.judge()
+        say(f"at the end, {counts[0]} acknowledged, {counts[1]} attempts: {complaints or 'all holds'}")
+        say("\n" + HEAD + "\n" + "\n".join(rows))
+        good = not judge.complaints
+        say(f"verdict: {'good' if good else 'FAILED'}")
+        return good
+    except BaseException:
+        diagnose(site)
+        raise
+    finally:
+        site.close()
+
+
+def ended(site, streams):
+    states = {job["id"]: job["state"] for job in site.admin.jobs()}
+    wanted = [submit.answers[0] for stream in streams for submit in stream.acknowledged]
+    return all(states.get(job) in ("succeeded", "failed", "stopped") for job in wanted)
+
+
+def diagnose(site):
+    for name, machine in site.machines.items():
+        if machine.process is None or not machine.leader:
+            print(f"== {name}: off", pathlib.Path(machine.folder / "console").read_text()[-500:])
+            continue
+        said = machine.run(
+            "systemctl --no-pager --failed; journalctl --no-pager -p 4 -n 15 -o cat", check=False, seconds=30
+        )
+        print(f"== {name}\n{said.stdout[-2500:]}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, what in (
+        ("work", "folder for the machines"),
+        ("tree", "of a Debian, which all machines begin with"),
+        ("old", "repository of the packages that are installed"),
+        ("new", "and of those that they are upgraded to"),
+    ):
+        parser.add_argument(f"--{name}", type=pathlib.Path, required=True, help=what)
+    parser.add_argument("--faults", default="", help="only these, by comma; all if none")
+    parser.add_argument("--list", action="store_true", help="name the faults and do nothing")
+    parser.add_argument("--install-only", action="store_true", help="no faults")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(f"{fault.name:16} {fault.what}" for fault in FAULTS))
+        return 0
+    sandbox.enter()
+    return 0 if play(options) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
