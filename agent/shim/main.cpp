@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -21,6 +20,7 @@
 #include "agent/os/rank_directory.h"
 #include "agent/os/shim_process.h"
 #include "agent/shim/complain.h"
+#include "agent/shim/share_log.h"
 #include "agent/shim/shim.h"
 
 namespace hai {
@@ -46,16 +46,6 @@ void detach() {
 void protect_from_oom() {
   const UniqueFd fd(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (fd.is_open()) static_cast<void>(!::write(fd.get(), "-900", 4));
-}
-
-// The job's user may read its log, but not write there: the agent, which is root, must be able to
-// trust what it finds.
-void share_log(const std::string& log_dir, const UserIdentity& user) {
-  if (!user.switch_user) return;
-  const bool shared =
-      ::chown(log_dir.c_str(), 0, user.gid) == 0 &&
-      ::chmod(log_dir.c_str(), S_ISGID | 0750) == 0;  // Files get the directory's group.
-  if (!shared) complain(fmt::format("cannot share log {}: {}", log_dir, errno_text(errno)));
 }
 
 // For who must end a shim that does not answer: its pid, and when it began, since pids are used
@@ -118,7 +108,10 @@ int run(const RankDirectory& directory) {
       launch.value().user, {.unknown_runs_as_self = launch.value().unknown_user_runs_as_self,
                             .system_users = launch.value().confinement.system_users,
                             .uid_min = read_uid_min()});
-  if (user.is_ok()) share_log(launch.value().log_dir, user.value());
+  if (user.is_ok() && user.value().switch_user) {
+    const Status shared = share_log(launch.value().log_dir, user.value().uid);
+    if (!shared.is_ok()) complain(shared.message());
+  }
   Result<LogSpool> spool = LogSpool::open(launch.value().log_dir, launch.value().log_limits);
   if (!spool.is_ok()) return fail(spool.status());
 

@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <sstream>
 
-#include "common/whole_number.h"
+#include "common/uid_min.h"
 
 namespace hai {
 
@@ -100,17 +98,6 @@ Result<UserIdentity> find_user(const std::string& name, const UserRules& rules) 
   return identity;
 }
 
-uid_t read_uid_min(const std::string& path) {
-  const uid_t least = UserRules{}.uid_min;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string key;
-    std::string value;
-    if (words >> key >> value && key == "UID_MIN")
-      return whole_number<uid_t>(value).value_or(least);
-  }
-  return least;
-}
+uid_t read_uid_min(const std::string& path) { return uid_min_of(path); }
 
 }  // namespace hai

@@ -34,6 +34,12 @@ bool tells_of_jobs(const EventBody& body) {
          std::holds_alternative<IncidentNoted>(body);
 }
 
+// Knobs, too, whose list is operators' alone.
+bool is_for_operators(const EventBody& body) {
+  return has_trait(body, kAboutPeople) || std::holds_alternative<KnobSet>(body) ||
+         std::holds_alternative<KnobUnset>(body);
+}
+
 bool is_seen(const EventFilter& filter, const EventBody& body, const std::string& owner) {
   const JobId about = job_of(body);
   if (!about) return !tells_of_jobs(body);
@@ -68,7 +74,7 @@ bool EventFilter::passes(const Event& event, const std::string& owner) const {
   if (job && job_of(event.body) != job) return false;
   if (!nodes.empty() && !concerns(event.body, nodes)) return false;
   if (!kinds.empty() && !kinds.contains(kind_of(event.body))) return false;
-  return sees_people || !has_trait(event.body, kAboutPeople);
+  return sees_people || !is_for_operators(event.body);
 }
 
 }  // namespace hai

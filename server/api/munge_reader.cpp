@@ -1,15 +1,13 @@
 #include "server/api/munge_reader.h"
 
 #include <munge.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <utility>
-#include <vector>
 
 #include "server/api/question_worker.h"
+#include "server/directory/unix_account.h"
 
 namespace hai {
 namespace {
@@ -20,18 +18,9 @@ struct FreeContext {
 using Context = std::unique_ptr<munge_ctx, FreeContext>;
 
 Result<std::string> name_of(uid_t uid) {
-  std::vector<char> text(16 << 10);
-  passwd entry{};
-  passwd* found = nullptr;
-  const int error = ::getpwuid_r(uid, &entry, text.data(), text.size(), &found);
-  if (error != 0) {
-    return unavailable("the server's list of accounts does not say who has the uid {}: {}", uid,
-                       std::strerror(error));
-  }
-  if (found == nullptr) {
-    return permission_denied("no account here has the uid {} of the munge credential", uid);
-  }
-  return std::string(found->pw_name);
+  Result<std::string> name = unix_name_of(uid);
+  if (name.status().code() != Code::not_found) return name;
+  return permission_denied("no account here has the uid {} of the munge credential", uid);
 }
 
 // Waits for munged.

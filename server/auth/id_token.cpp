@@ -129,7 +129,7 @@ Result<Claims> read_claims(const Json& object, const ClaimNames& names) {
     return permission_denied("the identity provider has not verified the address {}", claims.user);
   }
   const auto groups = object.find(names.groups);
-  if (groups == object.end() || groups->is_null()) return claims;
+  if (names.groups.empty() || groups == object.end() || groups->is_null()) return claims;
   claims.groups.emplace();
   if (groups->is_string()) {
     claims.groups->push_back(groups->get<std::string>());

@@ -246,7 +246,8 @@ Result<Claims> OidcProvider::claims_of(const Json& tokens, std::optional<std::st
                                            .now = now_()});
   if (!claims.is_ok()) return claims;
   const std::string access_token = text_at(tokens, "access_token");
-  const bool is_whole = !claims.value().user.empty() && claims.value().groups;
+  const bool has_groups = claims.value().groups || config_.groups_claim.empty();
+  const bool is_whole = !claims.value().user.empty() && has_groups;
   if (!is_whole && !endpoints_->userinfo.empty() && !access_token.empty()) {
     RETURN_IF_ERROR(add_userinfo(access_token, claims.value()));
   }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/text_check.h"
+#include "server/directory/group_roles.h"
 
 namespace hai {
 
@@ -26,22 +27,6 @@ bool is_name(const std::string& name) {
          std::ranges::all_of(name, is_allowed);
 }
 
-bool is_in(const std::vector<std::string>& groups, const std::set<std::string>& wanted) {
-  return std::ranges::any_of(groups, [&](const std::string& group) {
-    return wanted.contains(group) || wanted.contains(without_slash(group));
-  });
-}
-
-Role role_of(const std::vector<std::string>& groups, const OidcConfig& config, Role now) {
-  const auto has = [&](const std::vector<std::string>& lists, Role role) {
-    if (lists.empty()) return now == role;
-    return is_in(groups, {lists.begin(), lists.end()});
-  };
-  if (has(config.admin_groups, Role::admin)) return Role::admin;
-  if (has(config.operator_groups, Role::operator_)) return Role::operator_;
-  return Role::user;
-}
-
 }  // namespace
 
 Status check_user_name(const Claims& claims, const OidcConfig& config) {
@@ -53,7 +38,10 @@ Status check_user_name(const Claims& claims, const OidcConfig& config) {
 
 User account_of(const Claims& claims, const OidcConfig& config, User user) {
   const std::vector<std::string> groups = claims.groups.value_or(std::vector<std::string>{});
-  user.role = role_of(groups, config, user.role);
+  std::vector<std::string> either_way = groups;
+  std::ranges::transform(groups, std::back_inserter(either_way), without_slash);
+  user.role = role_of(
+      either_way, {.admin = config.admin_groups, .operators = config.operator_groups}, user.role);
   if (!claims.groups) return user;
   std::set<std::string> names;
   for (const std::string& group : groups) {

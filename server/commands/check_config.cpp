@@ -7,6 +7,7 @@
 #include "common/tls/authority_folder.h"
 #include "server/auth/seal.h"
 #include "server/commands/command.h"
+#include "server/directory/unix_account.h"
 #include "server/http/web_files.h"
 #include "server/store/migrate.h"
 #include "server/store/migrations.h"
@@ -72,6 +73,7 @@ std::vector<std::pair<const char*, Status>> config_problems(const ServerConfig& 
       {"tls", read_tls_files(config.tls).status()},
       {"tls.authority", check_authority(config.authority)},
       {"oidc", check_oidc(config.oidc)},
+      {"unix_groups", check_unix_groups(config.unix_groups.named())},
       {"store.conninfo", check_database(config)},
       {"web_root", check_web_root(config.web_root)},
       {"audit.file", check_folder(std::filesystem::path(config.audit.file).parent_path())},

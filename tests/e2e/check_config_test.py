@@ -47,6 +47,12 @@ class CheckConfigTest(ClusterTest):
         self.assertEqual(code, 1)
         self.assertRegex(said, r"\A\S+: web_root: [^\n]*/nowhere")
 
+        code, said = self.check(
+            "hai-server", self.changed(good, "cluster: ", "unix_groups: {groups: [no-such-group]}\ncluster: ")
+        )
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"\A\S+: unix_groups: [^\n]*getent group no-such-group")
+
     def test_of_tls(self):
         good = self.cluster.data / "server.yaml"
         code, said = self.check(

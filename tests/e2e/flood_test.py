@@ -2,18 +2,34 @@
 open few files: whoever has a token is served meanwhile, and the agents stay where they are."""
 
 import contextlib
+import http.client
 import socket
 import unittest
 
 from cluster import eventually
-from servers import ServersTest
+from servers import Servers, ServersTest, free_port
 
 OPEN_FILES = 600
 FLOOD = 900
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"  # and then nothing
 
 
+class ServersWithHealth(Servers):
+    """Their health has a port of its own."""
+
+    def server_config(self, server):
+        server.health = free_port()
+        grpc = f'listen: {{grpc: "127.0.0.1:{server.grpc}"'
+        return super().server_config(server).replace(
+            grpc, f'{grpc}, health: "127.0.0.1:{server.health}"'
+        )
+
+
 class FloodTest(ServersTest):
+    @classmethod
+    def make(cls):
+        return ServersWithHealth()
+
     @classmethod
     def prepare(cls):
         # Both servers, so that it does not matter who leads.
@@ -53,6 +69,24 @@ class FloodTest(ServersTest):
     def test_silent_connections_keep_nobody_from_http(self):
         self.flood(self.cluster.leader().http)
         self.check_served()
+
+    def health(self, server, path):
+        connection = http.client.HTTPConnection("127.0.0.1", server.health, timeout=10)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, text
+
+    def test_health_has_a_port_of_its_own(self):
+        leader = self.cluster.leader()
+        self.flood(leader.http, b"GET /livez HTTP/1.1\r\n")
+        self.assertEqual(self.health(leader, "/livez"), (200, "ok\n"))
+        self.assertEqual(self.health(leader, "/readyz"), (200, "leading\n"))
+        self.assertIn("hai_leader 1", self.health(leader, "/metrics")[1])
+        self.assertEqual(self.health(self.cluster.standby(), "/readyz")[0], 503)
+        for path in ("/api/v1/whoami", "/", "/api/v1/jobs"):
+            self.assertEqual(self.health(leader, path)[0], 404, path)
 
     def test_both_ports_at_once(self):
         leader = self.cluster.leader()

@@ -42,8 +42,8 @@ class HttpStream:
         try:
             while piece := self.answer.read1(65_536):
                 self.text += piece
-        except OSError:
-            pass
+        except (OSError, ValueError, http.client.HTTPException):
+            pass  # cut off in the middle: what is not whole must not look so
         self.ended_at = time.monotonic()
 
 
@@ -222,8 +222,25 @@ class PeopleTest(ServersTest):
             stranger.socket.close()
 
 
+def start_munged(test, folder):
+    """munged as a site has it, but private: a key and a socket of its own. Ends with the test class."""
+    folder.mkdir(mode=0o755)
+    key = folder / "key"
+    key.write_bytes(os.urandom(64))
+    key.chmod(0o600)
+    socket = folder / "socket"
+    files = [f"--{kind}-file={folder / kind}" for kind in ("key", "pid", "log", "seed")]
+    munged = subprocess.Popen(
+        ["munged", "--foreground", "--force", f"--socket={socket}", *files],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    test.addClassCleanup(munged.wait)
+    test.addClassCleanup(munged.terminate)
+    eventually("munged listens", socket.exists)
+    return socket
+
+
 class MungeTest(ServersTest):
-    """munged as a site has it, but private: a key and a socket of its own."""
 
     @classmethod
     def make(cls):
@@ -231,20 +248,7 @@ class MungeTest(ServersTest):
 
     @classmethod
     def prepare(cls):
-        cls.folder = cls.cluster.root / "munge"
-        cls.folder.mkdir(mode=0o755)
-        key = cls.folder / "key"
-        key.write_bytes(os.urandom(64))
-        key.chmod(0o600)
-        cls.socket = cls.folder / "socket"
-        files = [f"--{kind}-file={cls.folder / kind}" for kind in ("key", "pid", "log", "seed")]
-        cls.munged = subprocess.Popen(
-            ["munged", "--foreground", "--force", f"--socket={cls.socket}", *files],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )
-        cls.addClassCleanup(cls.munged.wait)
-        cls.addClassCleanup(cls.munged.terminate)
-        eventually("munged listens", cls.socket.exists)
+        cls.socket = start_munged(cls, cls.cluster.root / "munge")
         cls.cluster.more_config = f'munge: "{cls.socket}"\n'
         cls.server = cls.cluster.servers[0]
         cls.env = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 import check
+import check_dependencies
 import rules
 
 CLEAN = {
@@ -134,6 +135,32 @@ class CheckTest(unittest.TestCase):
                     contextlib.redirect_stderr(io.StringIO()):
                 self.assertEqual(check.main(), 1)
             self.assertEqual(output.getvalue(), "a.h:1: a header needs #pragma once\n")
+
+
+class DependenciesTest(unittest.TestCase):
+    TEXT = """| package | version | why |
+|---|---|---|
+| `g++` | 12 | compiles |
+| `zsh` `fish` | | completion |
+| `react` `react-dom` | 19.3.1 | the page |
+| `vite` `vitest` | 8.3.8 4.1.12 | builds and tests it |
+"""
+    DEBIAN = ("g++", "zsh", "fish")
+    NPM = {"react": "19.3.1", "react-dom": "19.3.1", "vite": "8.3.8", "vitest": "4.1.12"}
+
+    def problems(self, text=TEXT, debian=DEBIAN, npm=NPM, installed="12.2.0-3"):
+        return list(check_dependencies.problems(text, debian, npm, lambda _: installed))
+
+    def test_a_table_that_is_true_passes(self):
+        self.assertEqual(self.problems(), [])
+        self.assertEqual(self.problems(installed=""), [], "what is not installed is not judged")
+
+    def test_each_slip_is_found(self):
+        self.assertIn("mold is not there", self.problems(debian=(*self.DEBIAN, "mold"))[0])
+        self.assertIn("fish is there", self.problems(debian=("g++", "zsh"))[0])
+        self.assertIn("react is said to be 19.3.1, locked is 20.0.0", self.problems(npm={**self.NPM, "react": "20.0.0"})[0])
+        self.assertIn("g++ is said to be 12, installed is 13.1", self.problems(installed="13.1")[0])
+        self.assertIn("g++ is said to be 12, installed is 120", self.problems(installed="120")[0])
 
 
 if __name__ == "__main__":

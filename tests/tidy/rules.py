@@ -26,9 +26,10 @@ MAY_INCLUDE = {
         *_CONTROL_BASE, "server/control/attempt", "server/control/health", "server/control/nodes",
     ],
     "server/control/engine": _SERVER_LOGIC,
-    "server/auth": _SERVER_LOGIC,
+    "server/directory": ["common", "server/model"],
+    "server/auth": [*_SERVER_LOGIC, "server/directory"],
     "server/store": _SERVER_LOGIC,
-    "server/api": [*_SERVER_LOGIC, "server/auth", "proto", *_STORED_JSON],
+    "server/api": [*_SERVER_LOGIC, "server/auth", "server/directory", "proto", *_STORED_JSON],
     "server/rpc": [*_SERVER_LOGIC, "server/auth", "server/api", "proto", *_STORED_JSON],
     "server/http": [*_SERVER_LOGIC, "server/auth", "server/api", "proto", *_STORED_JSON],
     "server": ["common", "proto"],  # main and what it is composed of

@@ -154,6 +154,42 @@ TEST(ServerConfig, AnIdentityProviderIsAskedOverTls) {
   }
 }
 
+TEST(ServerConfig, HealthMayHaveAPortOfItsOwn) {
+  const auto read = [](const std::string& listen) {
+    return parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + listen, "s");
+  };
+  EXPECT_EQ(read("").value().health_address, "");
+  EXPECT_EQ(read("listen: {health: \"127.0.0.1:7790\"}\n").value().health_address,
+            "127.0.0.1:7790");
+  EXPECT_NE(read("listen: {health: 7790}\n").status().message().find("listen.health"),
+            std::string::npos);
+}
+
+TEST(ServerConfig, GroupsHaveOneSource) {
+  const auto read = [](const std::string& lines) {
+    return parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + lines, "s");
+  };
+  const std::string groups = "unix_groups: {groups: [\"proj-*\"], admin_groups: [a], every: 1m}\n";
+  const std::string oidc = "oidc: {issuer: \"https://id\", client_id: hai";
+  EXPECT_FALSE(read("").value().unix_groups.is_used());
+  const Result<ServerConfig> config = read(groups + oidc + "}\n");
+  ASSERT_TRUE(config.is_ok()) << config.status().message();
+  EXPECT_EQ(config.value().unix_groups.groups, std::vector<std::string>{"proj-*"});
+  EXPECT_EQ(config.value().unix_groups.roles.admin, std::vector<std::string>{"a"});
+  EXPECT_EQ(config.value().unix_groups.every, Duration(1min));
+  EXPECT_EQ(config.value().oidc.groups_claim, "") << "nobody asks the provider for them";
+  for (const auto& [lines, error] :
+       {std::pair(groups + oidc + ", admin_groups: [b]}\n", "oidc.admin_groups: goes out"),
+        std::pair(groups + oidc + ", groups_claim: teams}\n", "oidc.groups_claim: goes out"),
+        std::pair(std::string("unix_groups: {every: 1m}\n"), "unix_groups: needs groups"),
+        std::pair(std::string("unix_groups: {groups: [a], every: 1ms}\n"), "unix_groups.every"),
+        std::pair(std::string("unix_groups: {group: [a]}\n"), "unknown key")}) {
+    const Result<ServerConfig> bad = read(lines);
+    ASSERT_FALSE(bad.is_ok()) << lines;
+    EXPECT_NE(bad.status().message().find(error), std::string::npos) << bad.status().message();
+  }
+}
+
 TEST(ServerConfig, CertificatesMayStandForTheAgentsToken) {
   const auto read = [](const std::string& lines) {
     return parse_server_config("store: {conninfo: x}\n" + lines, "s");

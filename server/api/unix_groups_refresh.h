@@ -1,0 +1,55 @@
+#pragma once
+// Looks at people's Unix groups again now and then, so that who has left a group has left it here,
+// too, whatever he came in by. One after the other; of whom the machine has no account nothing
+// changes, and while it does not say nothing changes of anybody. On the loop's thread; only the
+// leader does anything.
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/loop.h"
+#include "server/api/source.h"
+#include "server/directory/unix_groups.h"
+
+namespace hai {
+
+class AccountChanges;
+class Controller;
+
+// Names of the groups of an account, on the loop's thread; not_found = there is no such account.
+using AskUnixGroups = std::function<void(const std::string& user, Done<std::vector<std::string>>)>;
+
+class UnixGroupsRefresh {
+ public:
+  struct Parts {
+    Loop& loop;
+    Controller& controller;
+    AccountChanges& accounts;
+    UnixGroupsConfig config;
+    AskUnixGroups ask;
+  };
+
+  explicit UnixGroupsRefresh(Parts parts) : parts_(std::move(parts)) {}
+  ~UnixGroupsRefresh() { stop(); }
+
+  void start();  // the first look is after config.every
+  void stop();
+  // One person, now. `may_be_new`: he becomes a user if he is none. `done` whatever comes of it.
+  void look_up(const std::string& user, bool may_be_new, const std::function<void()>& done);
+
+ private:
+  void wait();
+  void begin_round();
+  void look_at_next();
+  void apply(const std::string& user, bool may_be_new, const std::vector<std::string>& groups,
+             const std::function<void()>& done);
+
+  const Parts parts_;
+  std::deque<std::string> left_;  // of this round
+  TimerId timer_ = 0;
+  bool is_stopped_ = true;
+};
+
+}  // namespace hai

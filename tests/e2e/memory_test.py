@@ -1,0 +1,132 @@
+"""What a storm of calls has cost in memory is given back: what the server holds afterwards is within a
+fifth of what it held before. The inputs are those that the fuzzers have kept, and the largest that is
+taken. HAI_MEMORY_SECONDS=900 for a long one."""
+
+import contextlib
+import json
+import os
+import random
+import socket
+import threading
+import time
+import unittest
+
+from cluster import REPOSITORY, eventually
+from http2_stranger import Stranger
+from servers import TOKEN, Servers, ServersTest
+
+SECONDS = float(os.environ.get("HAI_MEMORY_SECONDS", "6"))
+SETTLED_WITHIN = 60
+ALLOWED = 1.2
+MEGABYTE = 1 << 20
+THREADS = 6
+CORPUS = REPOSITORY / "tests" / "fuzz" / "corpus"
+
+
+def inputs(target):
+    return [path.read_bytes() for path in sorted((CORPUS / target).iterdir())]
+
+
+class MemoryTest(ServersTest):
+    @classmethod
+    def make(cls):
+        # What is over is kept for people to see, and would count as memory.
+        return Servers(count=1, nodes=2, knobs=", finished_jobs_kept: 50")
+
+    def setUp(self):
+        self.server = self.cluster.servers[0]
+        self.counts = {}
+        self.lock = threading.Lock()
+
+    def count(self, kind):
+        with self.lock:
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+
+    def send_kept_requests(self, rng):
+        """What the fuzzers of HTTP have kept, as bytes of a connection."""
+        text = rng.choice(self.requests).replace(b"TOKEN", TOKEN.encode())
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.server.http), 5) as one:
+            one.sendall(text)
+            one.shutdown(socket.SHUT_WR)
+            one.settimeout(1)
+            while one.recv(65_536):
+                pass
+        self.count("kept requests")
+
+    def send_kept_jobs(self, rng):
+        head = {"Content-Type": "application/yaml"}
+        self.server.get("/api/v1/jobs/validate", "POST", rng.choice(self.specs), head)
+        self.count("kept job files")
+
+    def ask_large_questions(self, rng):
+        """As large as is taken of somebody known: many names, long reasons, much text."""
+        names = f"n[1-{rng.randrange(10_000, 21_000)}]"
+        path, body = rng.choice([
+            ("/api/v1/whatif", {"drain": [names] * rng.randrange(1, 40)}),
+            ("/api/v1/nodes/actions", {"nodes": [names], "action": "cordon", "reason": "x" * 1_000}),
+            ("/api/v1/jobs", {"spec": {"environments": {"A": "x" * rng.randrange(1_000, 1_900_000)}}}),
+            ("/api/v1/jobs/dry_run", {"spec": {"name": "x", "resources": {"nodes": [names] * 1_000}}}),
+        ])
+        self.server.get(path, "POST", json.dumps(body), {"Content-Type": "application/json"})
+        self.count("large questions")
+
+    def look(self, rng):
+        path = rng.choice(["jobs?limit=1000", "events?limit=1000", "nodes", "cluster", "audit?limit=1000"])
+        self.server.get(f"/api/v1/{path}")
+        self.count("looks")
+
+    def leave_messages_unfinished(self, rng):
+        """4 MB of a message that never ends, of somebody who is known."""
+        stranger = Stranger(self.server.grpc, rng.choice(["/hai.v1.Api/SubmitJobs", "/hai.v1.Api/WhatIf"]), TOKEN)
+        stranger.send_all_but_the_end()
+        stranger.socket.close()
+        self.count("unfinished messages")
+
+    def storm(self, seconds, seed):
+        self.requests, self.specs = inputs("http"), inputs("spec")
+        kinds = [self.send_kept_requests, self.send_kept_jobs, self.ask_large_questions, self.look,
+                 self.leave_messages_unfinished]
+        deadline = time.monotonic() + seconds
+
+        def run(number):
+            rng = random.Random(seed * 1_000 + number)
+            while time.monotonic() < deadline:
+                kinds[number % len(kinds)](rng)
+
+        threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        peak = 0
+        while any(thread.is_alive() for thread in threads):
+            peak = max(peak, self.server.resident_bytes())
+            threads[0].join(0.1)
+            threads = [thread for thread in threads if thread.is_alive()] or threads[:1]
+        return peak
+
+    def test_what_a_storm_has_cost_is_given_back(self):
+        self.storm(min(SECONDS, 3), seed=1)  # what is made once, and kept, is there after this
+        before = self.settled()
+        self.counts = {}
+        peak = self.storm(SECONDS, seed=2)
+        began = time.monotonic()
+        eventually("the memory is given back", lambda: self.server.resident_bytes() <= before * ALLOWED, SETTLED_WITHIN)
+        took = time.monotonic() - began
+        after = self.settled()
+        print(f"\n{self.counts}: {before // MEGABYTE} MB before, {peak // MEGABYTE} MB at most, "
+              f"{after // MEGABYTE} MB after {took:.0f} s", end=" ")
+        self.assertLessEqual(after, before * ALLOWED)
+        self.assertEqual(self.cluster.nodes_up(), 2)
+
+    def settled(self):
+        """Resident bytes, once they do not fall any more."""
+        least, since = self.server.resident_bytes(), time.monotonic()
+        while time.monotonic() - since < 2:
+            now = self.server.resident_bytes()
+            if now < least * 0.99:
+                least, since = now, time.monotonic()
+            threading.Event().wait(0.1)
+        return self.server.resident_bytes()
+
+
+if __name__ == "__main__":
+    unittest.main()
