@@ -80,6 +80,11 @@ function(hai_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   hai_batches(${name})
+  if(HAI_UNITY)
+    # Half of a build from nothing is tests, whose own code hardly runs: -O1 takes a quarter less of
+    # the compiler's time (a batch of plan_test: 19 s, 25 s with -O2, 22 s with -O0).
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} DISCOVERY_TIMEOUT 60)

@@ -79,8 +79,10 @@ TEST_F(HistoryTest, AnswersAboutJobs) {
   const Job& some = all.rbegin()->second;
   EXPECT_EQ(ids(jobs({.name = some.spec->name})), std::vector<JobId>{some.id});
   EXPECT_EQ(ids(jobs({.group = "dev"})), std::vector<JobId>{});
-  const auto tagged =
-      std::ranges::find_if(all, [](const auto& entry) { return !entry.second.spec->tags.empty(); });
+  const auto tagged = std::ranges::find_if(all, [](const auto& entry) {
+    const auto& tags = entry.second.spec->tags;
+    return !tags.empty() && !tags[0].empty();
+  });
   ASSERT_NE(tagged, all.end());
   const std::string tag = tagged->second.spec->tags[0];
   EXPECT_EQ(ids(jobs({.group = "training", .tag = tag})),

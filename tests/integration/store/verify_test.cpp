@@ -23,7 +23,7 @@ class VerifyTest : public StoreFixture {
     test::RandomCluster cluster(32);
     const Epoch epoch = acquire(store).value().epoch;
     ASSERT_EQ(append(store, cluster.start_epoch(epoch)), ok());
-    for (int i = 0; i < 30; ++i) ASSERT_EQ(append(store, cluster.next_batch(epoch, 50)), ok());
+    for (int i = 0; i < 45; ++i) ASSERT_EQ(append(store, cluster.next_batch(epoch, 50)), ok());
     ASSERT_THAT(verify_ledger(conninfo_).value().differences, IsEmpty());
   }
   std::vector<std::string> differences_after(const char* sql) {

@@ -53,7 +53,7 @@ TEST_F(RankAdoptTest, AdoptedRankObeys) {
   ASSERT_TRUE(wait_running(first.key) && wait_running(second.key));
   restart_host();
   host_->kill(first.key);
-  host_->suspend(second.key, 10ms);
+  host_->suspend({second.key, 10ms});
   EXPECT_EQ(wait_exited(first.key).cause, ExitCause::killed);
   EXPECT_EQ(wait_exited(second.key).cause, ExitCause::grace_over);
 }

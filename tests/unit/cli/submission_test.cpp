@@ -12,7 +12,7 @@ TEST(Submission, OptionsWinOverTheFile) {
       .name = "a", .priority = Priority::low, .group = "dev", .zone = "B", .node_count = 9};
   SubmissionOptions options;
   options.nodes = 2;
-  options.gpus = 4;
+  options.gpus = "4";
   options.name = "b";
   options.group = "training#A";
   options.priority = "30";

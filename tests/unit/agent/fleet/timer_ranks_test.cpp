@@ -59,7 +59,7 @@ TEST_F(TimerRanksTest, EndAtTheirFenceUnlessItMoves) {
 TEST_F(TimerRanksTest, AreGoneWhenSuspendedOrKilled) {
   launch("3600");
   after(1s);
-  ranks_.suspend(kKey, 60s);
+  ranks_.suspend({kKey, 60s});
   EXPECT_EQ(ranks_.living(), 1U);
   EXPECT_EQ(after(1s), Changes{exited(ExitCause::go_suspend)});
   EXPECT_EQ(ranks_.living(), 0U);
