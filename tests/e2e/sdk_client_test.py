@@ -64,7 +64,9 @@ class SdkClientTest(ClusterTest):
         )
         self.assertIn("hello from rank 1 of long\n", answer["data"])
         self.assertEqual(run(found.log(rank=1, last_seen=answer["last_seen"])), "")
-        self.assertEqual(run(found.search_in_global("hello from")), [1, 1])
+        eventually(
+            "both ranks are found", lambda: run(found.search_in_global("hello from")) == [1, 1]
+        )
         self.assertIn("submitted", run(found.sys_log()))
         points = run(found.get_latest_point())
         self.assertEqual([point["rank"] for point in points], [0, 1])

@@ -304,7 +304,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
             (["squeue", "-o", "%I"], "%I in the format is not known"),
             (["squeue", "-t", "sleeping"], "state 'SLEEPING' is not known"),
             (["sinfo", "-t", "sleeping"], "'sleeping' is not known"),
-            (["scontrol", "update", "JobId=1", "Priority=5"], "hai priority"),
+            (["scontrol", "update", "JobId=1", "Priority=5"], "hai rerun 1"),
         ):
             with self.subTest(words=words):
                 done = self.call(*words)
