@@ -40,6 +40,7 @@ class LogReplay {
   Status end_turn();
   Status apply(const Event& event);
   void check_invariants();
+  void note_overcommit(const std::string& violation);
   void look_for_idle(UnixTime time);
   void settle_idle(UnixTime now, bool decided);
 
@@ -49,6 +50,7 @@ class LogReplay {
   PassCheck pass_check_;
   std::vector<Event> turn_;
   std::optional<Idle> idle_;
+  bool is_overcommit_noted_ = false;
   int64_t unchecked_ = 0;  // events since the invariants were last looked at
 };
 

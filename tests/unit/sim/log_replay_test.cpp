@@ -71,6 +71,24 @@ TEST(LogReplay, DecidesAgainWhatChaosHasSeen) {
   EXPECT_GT(passes, 1'000);
 }
 
+// Older versions did not count CPUs: what they gave too much of is told, and is an error only of a
+// version that counts.
+TEST(LogReplay, MoreCpusThanThereAreAreWrongOnlyWhereTheyWereCounted) {
+  std::vector<Event> log = chaos_log(1);
+  for (Event& event : log) {
+    if (auto* submitted = std::get_if<JobSubmitted>(&event.body)) {
+      JobSpec spec = *submitted->spec;
+      spec.cpus_per_node = 100'000;
+      submitted->spec = std::make_shared<const JobSpec>(spec);
+    }
+  }
+  const ReplayReport old = replay(log, {.decisions = false, .strict = true}).report;
+  EXPECT_THAT(old.violations, IsEmpty());
+  EXPECT_THAT(old.notes, testing::ElementsAre(HasSubstr("more CPUs or memory given")));
+  const ReplayReport counted = replay(log, {.strict = true}).report;
+  EXPECT_THAT(counted.violations, testing::Contains(HasSubstr("more CPUs or memory given")));
+}
+
 TEST(LogReplay, FilesReadBackGiveTheSameDigests) {
   const std::vector<Event> log = chaos_log(3);
   const Replayed direct = replay(log);
