@@ -50,6 +50,16 @@ void read_position(YamlReader& reader, AgentConfig* config) {
   reader.string("group", &config->group);
   reader.string("zone", &config->zone);
   reader.string("leaf", &config->leaf);
+  reader.strings("labels", &config->labels);
+  if (config->labels.size() > NodeFacts::kLabelsMax) {
+    reader.fail("labels", fmt::format("{} labels, at most {} are allowed", config->labels.size(),
+                                      NodeFacts::kLabelsMax));
+  }
+  for (const std::string& label : config->labels) {
+    if (is_node_name(label)) continue;
+    reader.fail("labels", fmt::format("must be 1 to 255 letters, digits and . _ - each, one is '{}'",
+                                      std::string_view(label).substr(0, 255)));
+  }
   reader.string("address", &config->address);
   reader.integer("peer_port", &config->peer_port, {.low = 0, .high = 65'535});
 }

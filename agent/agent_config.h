@@ -28,6 +28,7 @@ struct AgentConfig {
   std::string group = "training";
   std::string zone;
   std::string leaf;
+  std::vector<std::string> labels;  // what jobs may ask for
   std::string address;  // where other ranks reach this node; "" = this host's name
   int peer_port = 0;    // UDP, where other agents ask after its lease; 0 = any, kept over restarts
   std::string data_dir;

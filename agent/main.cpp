@@ -63,6 +63,7 @@ NodeFacts make_facts(const AgentConfig& config, const GpuInventory& gpus) {
   facts.group = config.group;
   facts.zone = config.zone;
   facts.leaf = config.leaf;
+  facts.labels = config.labels;
   facts.agent_version = version();
   facts.boot_id = node_boot_id(config.health);
   facts.gpus = gpus.count;

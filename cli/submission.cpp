@@ -106,6 +106,14 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
       ->check(CLI::Range(0, 65'536));
   verb.add_option("--memory", options.memory, "memory per node, e.g. 64Gi; default likewise")
       ->type_name("SIZE");
+  verb.add_option("--gpu-type", options.gpu_type, "only nodes with such GPUs, e.g. h800")
+      ->type_name("TYPE");
+  verb.add_option("--label", options.labels, "only nodes with this label; may be repeated")
+      ->type_name("LABEL")
+      ->allow_extra_args(false);
+  verb.add_option("--nodelist", options.nodelist, "only these nodes, e.g. node-[1-8]")
+      ->type_name("NODES");
+  verb.add_option("--exclude", options.exclude, "none of these nodes")->type_name("NODES");
   verb.add_option("-e,--env,--environments", options.environments, "K=V, or K to pass yours on")
       ->type_name("K=V")
       ->allow_extra_args(false);
@@ -152,6 +160,11 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
     spec.gpus_per_node = whole_number<int>(options.gpus).value_or(0);
   }
   if (options.cpus) spec.cpus_per_node = *options.cpus;
+  NodeFilter& filter = spec.node_filter;
+  if (!options.gpu_type.empty()) filter.gpu_type = options.gpu_type;
+  filter.labels.insert(filter.labels.end(), options.labels.begin(), options.labels.end());
+  if (!options.nodelist.empty()) filter.nodes = options.nodelist;
+  if (!options.exclude.empty()) filter.exclude = options.exclude;
   if (!options.memory.empty()) {
     const Result<int64_t> bytes = parse_bytes(options.memory);
     if (!bytes.is_ok()) return invalid_argument("--memory: {}", bytes.status().message());

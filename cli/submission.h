@@ -29,6 +29,10 @@ struct SubmissionOptions {
   std::string gpus;  // a number, or none
   std::optional<int> cpus;
   std::string memory;
+  std::string gpu_type;
+  std::vector<std::string> labels;
+  std::string nodelist;  // host lists
+  std::string exclude;
   std::string name;
   std::string group;
   std::string image;

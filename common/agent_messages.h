@@ -43,6 +43,8 @@ struct NodeFacts {
   int peer_port = 0;     // UDP, where other agents ask whether its lease is alive; 0 = nowhere
   std::string instance;  // of the agent's data directory: random, made once; "" = not told
   std::string machine;   // of the hardware, the same after each boot; "" = not told
+  static constexpr size_t kLabelsMax = 32;
+  std::vector<std::string> labels = {};  // what jobs may ask for (common/node_filter.h)
   bool operator==(const NodeFacts&) const = default;
 };
 

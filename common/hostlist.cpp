@@ -99,23 +99,72 @@ Status expand(std::string_view element, std::string_view whole, size_t names_max
   return ok();
 }
 
+// Whether digits are one of the numbers in brackets, written as the list pads them.
+bool is_in_ranges(std::string_view digits, std::string_view ranges) {
+  int64_t number = 0;
+  if (digits.size() > kDigitsMax) return false;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  while (true) {
+    const std::string_view item = ranges.substr(0, ranges.find(','));
+    const size_t dash = item.find('-');
+    const std::string_view first = item.substr(0, dash);
+    const std::string_view last = dash == std::string_view::npos ? first : item.substr(dash + 1);
+    int64_t low = 0;
+    int64_t high = 0;
+    std::from_chars(first.data(), first.data() + first.size(), low);
+    std::from_chars(last.data(), last.data() + last.size(), high);
+    const bool is_padded_so =
+        digits.size() == first.size() || (digits.size() > first.size() && digits.front() != '0');
+    if (number >= low && number <= high && is_padded_so) return true;
+    if (item.size() == ranges.size()) return false;
+    ranges.remove_prefix(item.size() + 1);
+  }
+}
+
+// An element between top-level commas. What follows a bracket may begin with a digit, so that each
+// end of the number is tried.
+bool matches(std::string_view name, std::string_view element) {
+  while (!element.empty() && element.front() != '[') {
+    if (name.empty() || name.front() != element.front()) return false;
+    name.remove_prefix(1);
+    element.remove_prefix(1);
+  }
+  if (element.empty()) return name.empty();
+  const size_t end = element.find(']');
+  if (end == std::string_view::npos) return false;
+  const std::string_view ranges = element.substr(1, end - 1);
+  for (size_t size = 1; size <= name.size() && is_digit(name[size - 1]); ++size) {
+    if (is_in_ranges(name.substr(0, size), ranges) &&
+        matches(name.substr(size), element.substr(end + 1))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The element at the front of a list, and the list behind it.
+std::string_view take_element(std::string_view& list) {
+  size_t end = 0;
+  bool in_bracket = false;
+  while (end < list.size() && (in_bracket || list[end] != ',')) {
+    if (list[end] == '[') in_bracket = true;
+    if (list[end] == ']') in_bracket = false;
+    ++end;
+  }
+  const std::string_view element = list.substr(0, end);
+  list.remove_prefix(std::min(end + 1, list.size()));
+  return element;
+}
+
 Status append_hostlist(std::string_view text, size_t names_max, std::vector<std::string>& names) {
   if (text.size() > kTextMax) {
     return bad(text, fmt::format("{} bytes, at most {} are read", text.size(), kTextMax));
   }
   const std::string_view whole = text;
   while (!text.empty()) {
-    size_t end = 0;
-    bool in_bracket = false;
-    while (end < text.size() && (in_bracket || text[end] != ',')) {
-      if (text[end] == '[') in_bracket = true;
-      if (text[end] == ']') in_bracket = false;
-      ++end;
-    }
-    RETURN_IF_ERROR(expand(text.substr(0, end), whole, names_max, names));
-    if (end == text.size()) break;
-    text.remove_prefix(end + 1);
-    if (text.empty()) return bad(whole, "an empty name");
+    const bool ends_with_comma = text.back() == ',';
+    RETURN_IF_ERROR(expand(take_element(text), whole, names_max, names));
+    if (text.empty() && ends_with_comma) return bad(whole, "an empty name");
   }
   return ok();
 }
@@ -157,6 +206,13 @@ size_t find_range_end(const std::vector<SplitName>& parts, size_t begin) {
 }
 
 }  // namespace
+
+bool is_in_hostlist(std::string_view name, std::string_view list) {
+  while (!list.empty()) {
+    if (matches(name, take_element(list))) return true;
+  }
+  return false;
+}
 
 bool is_node_name(std::string_view name) {
   return !name.empty() && name.size() <= kNameMax && std::ranges::all_of(name, is_name_char);

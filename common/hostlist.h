@@ -24,6 +24,9 @@ Result<std::vector<std::string>> parse_hostlist(std::string_view text,
 Result<std::vector<std::string>> parse_hostlists(const std::vector<std::string>& texts,
                                                  size_t names_max = kHostlistNamesMax);
 
+// Whether the name is one of a list that parse_hostlist() takes, without writing the list out.
+bool is_in_hostlist(std::string_view name, std::string_view list);
+
 // The shortest form of this code: sorted by prefix and number, repeats dropped, runs of the last
 // number in a name as ranges.
 std::string format_hostlist(std::vector<std::string> names);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/node_filter.h"
 #include "common/status.h"
 #include "common/time.h"
 
@@ -94,6 +95,7 @@ struct JobSpec {
   int gpus_per_node = 0;              // 0 = the whole node, exclusively; kNoGpus; else a share
   int cpus_per_node = 0;              // 0 = in proportion to the GPUs; without GPUs 1
   int64_t memory_per_node_bytes = 0;  // 0 = in proportion to the GPUs; without, to the CPUs
+  NodeFilter node_filter;             // of the group's nodes only such
   std::string image;
 
   LaunchMode launch = LaunchMode::per_node;

@@ -54,6 +54,11 @@ void Checkers::check_state(const std::vector<Event>& events, const ClusterState&
     const auto* placed = std::get_if<AttemptPlaced>(&event.body);
     const Job* job = placed == nullptr ? nullptr : state.find(placed->job);
     if (job == nullptr || !job->has_live_attempt()) continue;
+    for (const RankPlacement& place : placed->placement) {
+      const NodeFacts& facts = state.find(place.node)->facts;
+      if (job->spec->node_filter.takes(facts)) continue;
+      fail(fmt::format("node filter: job {} is placed on {}", job->id.value, facts.name));
+    }
     if (job->spec->is_validation) continue;  // the platform's own: no account, no quota
     if (state.find_user(job->user) == nullptr) {
       fail(fmt::format("account: job {} of nobody is placed", job->id.value));

@@ -82,12 +82,15 @@ JobSpec random_job(Rng& rng, int number, int max_nodes) {
   return spec;
 }
 
-void ask_for_host(Rng& rng, JobSpec& spec) {
+void ask_for_host(Rng& rng, JobSpec& spec, int max_nodes) {
   if (rng.chance(0.25)) spec.gpus_per_node = kNoGpus;
   if (rng.chance(0.4)) {
     spec.cpus_per_node = static_cast<int>(rng.between(1, rng.chance(0.5) ? 8 : kSimCpus));
   }
   if (rng.chance(0.3)) spec.memory_per_node_bytes = rng.between(1, kSimMemoryBytes);
+  if (rng.chance(0.2)) {
+    spec.node_filter.exclude = fmt::format("node-{}", rng.between(1, std::max(1, max_nodes)));
+  }
 }
 
 }  // namespace hai

@@ -15,7 +15,7 @@ JobSpec random_job(Rng& rng, int number, int max_nodes);
 
 // Makes the job one that asks for CPUs or memory, or for no GPUs, or leaves it as it is. For nodes
 // of kSimCpus CPUs and kSimMemoryBytes.
-void ask_for_host(Rng& rng, JobSpec& spec);
+void ask_for_host(Rng& rng, JobSpec& spec, int max_nodes);
 inline constexpr int kSimCpus = 64;
 inline constexpr int64_t kSimMemoryBytes = int64_t{1} << 39;
 

@@ -124,7 +124,7 @@ void Workload::perform(const Act& act) {
 
 void Workload::submit() {
   JobSpec spec = random_job(rng_, next_, max_nodes_);
-  if (world_.asks_for_host()) ask_for_host(rng_, spec);
+  if (world_.asks_for_host()) ask_for_host(rng_, spec, max_nodes_);
   perform({.kind = ActKind::submit,
            .job = next_++,
            .user = rng_.pick(kUsers),

@@ -27,6 +27,7 @@ NodeFacts make_facts(const AgentConfig& config, const FleetOptions& options, int
   facts.group = config.group;
   facts.zone = place.zone;
   facts.leaf = place.leaf;
+  facts.labels = config.labels;
   facts.address = facts.name;
   facts.gpus = config.simulate_gpus > 0 ? config.simulate_gpus : kGpusDefault;
   facts.cpus = 128;

@@ -43,7 +43,7 @@ RankStatus parse_status(const Json& json) {
                 .rank = json.at("rank").get<int>()};
   status.phase = phase_from_json(json.at("phase"));
   status.suspend_notified = json.at("suspend_notified").get<bool>();
-  status.uses_sdk = json.value("uses_sdk", false);  // an older shim does not say
+  status.uses_sdk = json.value("uses_sdk", true);  // an older shim does not say: it may
   status.cause = cause_from_json(json.at("cause"));
   status.exit_code = json.at("exit_code").get<int>();
   status.message = json.at("message").get<std::string>();

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+
+#include "common/hostlist.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -84,9 +87,18 @@ Status set_gpus(const ParsedWords& words, MappedJob& job) {
   for (const char* name : {"gres", "gpus-per-node", "gpus", "gpus-per-task"}) {
     const GivenOption* given = words.find(name);
     if (given == nullptr) continue;
-    const Result<int> count = parse_gpus(*given, job.warnings);
-    RETURN_IF_ERROR(count.status());
-    int64_t per_node = count.value();
+    const Result<GpusAsked> asked = parse_gpus(*given);
+    RETURN_IF_ERROR(asked.status());
+    const int count = asked.value().count;
+    if (!asked.value().type.empty() && count > 0) {
+      std::string& type = job.spec.node_filter.gpu_type;
+      if (!type.empty() && type != asked.value().type) {
+        return option_error(*given, fmt::format("GPUs of type {}, another option says {}",
+                                                asked.value().type.substr(0, 64), type));
+      }
+      type = asked.value().type;
+    }
+    int64_t per_node = count;
     if (per_node == 0) {
       if (gpus > 0)
         return option_error(*given, fmt::format("no GPUs, another option says {}", gpus));
@@ -95,15 +107,59 @@ Status set_gpus(const ParsedWords& words, MappedJob& job) {
     }
     if (given->option->name == "gpus") {
       if (per_node % job.spec.node_count != 0) {
-        return option_error(*given, fmt::format("{} GPUs do not divide by {} nodes", count.value(),
+        return option_error(*given, fmt::format("{} GPUs do not divide by {} nodes", count,
                                                 job.spec.node_count));
       }
       per_node /= job.spec.node_count;
     } else if (given->option->name == "gpus-per-task") {
-      job.plan.gpus_per_task = count.value();
+      job.plan.gpus_per_task = count;
       per_node *= most_tasks_on_a_node(job);
     }
     RETURN_IF_ERROR(agree(*given, per_node));
+  }
+  return ok();
+}
+
+// "a&b"; hai has no alternatives among features.
+Status set_constraint(const ParsedWords& words, MappedJob& job) {
+  const GivenOption* given = words.find("constraint");
+  if (given == nullptr) return ok();
+  std::string_view rest = given->value;
+  if (rest.find_first_of("|[]*()!") != std::string_view::npos) {
+    return option_error(*given, fmt::format("'{}': a node must have all that is named, write a&b",
+                                            rest.substr(0, 64)));
+  }
+  while (true) {
+    const size_t end = rest.find_first_of("&,");
+    job.spec.node_filter.labels.emplace_back(rest.substr(0, end));
+    if (end == std::string_view::npos) return ok();
+    rest.remove_prefix(end + 1);
+  }
+}
+
+// Which nodes by name. Without a number of nodes or tasks all that are named are asked for.
+Status set_named_nodes(const ParsedWords& words, MappedJob& job) {
+  NodeFilter& filter = job.spec.node_filter;
+  for (const auto& [name, into] :
+       {std::pair{"nodelist", &filter.nodes}, std::pair{"exclude", &filter.exclude}}) {
+    const GivenOption* given = words.find(name);
+    if (given == nullptr) continue;
+    if (given->value.find('/') != std::string::npos) {
+      return option_error(*given, "name the nodes, as node-[1-4]; files are not read");
+    }
+    const auto names = parse_hostlist(given->value, kNodesMax);
+    if (!names.is_ok()) return option_error(*given, names.status().message());
+    *into = given->value;
+    if (into != &filter.nodes) continue;
+    const std::set<std::string> distinct(names.value().begin(), names.value().end());
+    const auto count = static_cast<int>(distinct.size());
+    if (!words.has("nodes") && !words.has("ntasks")) {
+      job.spec.node_count = count;
+      job.plan.tasks = count * std::max(1, job.plan.tasks_per_node);
+    } else if (job.spec.node_count > count) {
+      return option_error(*given, fmt::format("{} nodes are asked for, and {} named",
+                                              job.spec.node_count, count));
+    }
   }
   return ok();
 }
@@ -171,31 +227,35 @@ Result<int64_t> parse_memory(const GivenOption& given) {
   return int64_t{count.value()} << shift;
 }
 
-Result<int> parse_gpus(const GivenOption& given, std::vector<std::string>& warnings) {
+Result<GpusAsked> parse_gpus(const GivenOption& given) {
   std::string_view text = given.value;
   const Status bad = option_error(
       given, fmt::format("'{}': write {}", text.substr(0, 64),
-                         given.option->name == "gres" ? "gpu:N or none" : "the number of GPUs"));
+                         given.option->name == "gres" ? "gpu:N, gpu:TYPE:N or none" : "the number of GPUs"));
   if (given.option->name == "gres") {
-    if (text == "gpu") return 1;
-    if (text == "none") return 0;
+    if (text == "gpu") return GpusAsked{1, ""};
+    if (text == "none") return GpusAsked{};
     if (!text.starts_with("gpu:")) return bad;
     text.remove_prefix(4);
   }
+  GpusAsked asked;
   const size_t colon = text.rfind(':');
+  if (colon == 0) return bad;
   if (colon != std::string_view::npos) {
-    warnings.push_back(fmt::format("{}--{}: the type {} has no effect: name the node group with -p",
-                                   given.where, given.option->name,
-                                   text.substr(0, std::min<size_t>(colon, 64))));
+    asked.type = text.substr(0, colon);
     text.remove_prefix(colon + 1);
   }
   const GivenOption number = {given.option, std::string(text), given.where};
   const Result<int> count = parse_count(number, 0, 1'000'000);
-  return count.is_ok() ? count : Result<int>(bad);
+  if (!count.is_ok()) return bad;
+  asked.count = count.value();
+  return asked;
 }
 
 Status set_resources(const ParsedWords& words, MappedJob& job) {
   RETURN_IF_ERROR(set_nodes_and_tasks(words, job));
+  RETURN_IF_ERROR(set_named_nodes(words, job));
+  RETURN_IF_ERROR(set_constraint(words, job));
   RETURN_IF_ERROR(set_gpus(words, job));
   if (words.has("exclusive")) job.spec.gpus_per_node = 0;
   RETURN_IF_ERROR(set_cpus(words, job));

@@ -114,10 +114,6 @@ class InterruptWatch {
 
 // A job of its own that runs the command, followed to its end.
 int run_outside(Session& session, const ParsedWords& words) {
-  if (const GivenOption* given = words.find("nodelist")) {
-    return usage_error(
-        kSrun, option_error(*given, "hai chooses the nodes: give their number with -N").message());
-  }
   const Result<Surroundings> here = surroundings();
   if (!here.is_ok()) return fail(kSrun, here.status());
   const std::string program = std::filesystem::path(words.operands[0]).filename().string();

@@ -7,6 +7,7 @@
 #include "common/ascii.h"
 #include "common/bytes.h"
 #include "common/dependency.h"
+#include "common/hostlist.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/job_keys.h"
@@ -21,6 +22,10 @@ constexpr size_t kParametersBytesMax = 65'536;
 constexpr size_t kEnvironmentsMax = 1'000;
 constexpr size_t kSecretsMax = 100;
 constexpr size_t kEnvironmentBytesMax = 262'144;  // names and values together
+constexpr size_t kGpuTypeBytesMax = 64;
+constexpr size_t kLabelsMax = 16;
+constexpr size_t kHostlistBytesMax = 8'192;
+constexpr size_t kListedNodesMax = 20'000;
 constexpr size_t kTagsMax = 64;
 constexpr size_t kTagBytesMax = 128;
 constexpr size_t kDependenciesMax = 100;
@@ -60,6 +65,7 @@ class Validator {
     check_environments();
     check_resources();
     for_each_key(spec_, RangeCheck{*this});
+    check_node_filter();
     check_without_gpus();
     check_options();
     check_tags();
@@ -110,6 +116,36 @@ class Validator {
     template <typename... Others>
     void operator()(const char*, const Others&...) const {}  // no number
   };
+
+  void check_node_filter() {
+    const NodeFilter& filter = spec_.node_filter;
+    const std::string& type = filter.gpu_type;
+    const bool is_type = type.size() <= kGpuTypeBytesMax && std::ranges::all_of(type, [](char c) {
+      return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-' || c == ' ';
+    });
+    if (!is_type || (!type.empty() && std::ranges::none_of(type, [](char c) {
+                       return is_letter(c) || is_digit(c);
+                     }))) {
+      fail("resource.gpu_type", "must be a word of the GPU's model, like h800, is {}", shown(type));
+    }
+    if (filter.labels.size() > kLabelsMax) {
+      fail("resource.labels", "{} labels, at most {} are allowed", filter.labels.size(), kLabelsMax);
+    }
+    for (size_t i = 0; i < filter.labels.size() && i < kLabelsMax; ++i) {
+      if (has_name_characters(filter.labels[i])) continue;
+      fail(fmt::format("resource.labels[{}]", i),
+           "must be 1..{} of the characters A-Z a-z 0-9 . _ -, is {}", kNameMax,
+           shown(filter.labels[i]));
+    }
+    check_hostlist("resource.nodes", filter.nodes);
+    check_hostlist("resource.exclude_nodes", filter.exclude);
+  }
+
+  void check_hostlist(const std::string& path, const std::string& list) {
+    if (!check_text(path, list, kHostlistBytesMax)) return;
+    const auto names = parse_hostlist(list, kListedNodesMax);
+    if (!names.is_ok()) fail(path, "{}", names.status().message());
+  }
 
   void check_name() {
     if (spec_.name.empty()) {

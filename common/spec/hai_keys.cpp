@@ -23,7 +23,6 @@ constexpr auto kUnsupported = std::to_array<HaiKey>({
      "operators"},
     {"options.record_git_revision", "put the revision into options.tags"},
     {"options.sidecar", "start what you need from the entrypoint"},
-    {"options.assigned_nodes", "use resource.group, or GROUP#ZONE"},
     {"options.fffs_enable_fuse", "a job sees the node's own file system"},
 });
 

@@ -32,6 +32,10 @@ void for_each_key(Spec& spec, Visitor&& visit) {
   visit("resource.gpus_per_node", spec.gpus_per_node, kNoGpus, 64);
   visit("resource.cpus_per_node", spec.cpus_per_node, 0, 65'536);
   visit("resource.memory_per_node", spec.memory_per_node_bytes, int64_t{0}, kMemoryPerNodeBytesMax);
+  visit("resource.gpu_type", spec.node_filter.gpu_type);
+  visit("resource.labels", spec.node_filter.labels);
+  visit("resource.nodes", spec.node_filter.nodes);
+  visit("resource.exclude_nodes", spec.node_filter.exclude);
   visit("resource.image", spec.image);
   visit("options.launch", spec.launch, std::array{LaunchMode::per_node, LaunchMode::per_gpu});
   visit("options.env_style", spec.env_style,

@@ -1,6 +1,8 @@
 // Reading is by field, with types and ranges; check_job_spec then judges the whole. A field with
 // a wrong type keeps its default, and is reported once.
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "common/config/yaml_reader.h"
@@ -114,6 +116,23 @@ void read_head(YamlReader& reader) {
   }
 }
 
+// HAI writes out what is off: `services: []`, `py_venv: ""`, `profile: {}`.
+bool asks_for_nothing(const YamlNode* value) {
+  if (value == nullptr) return true;
+  switch (value->kind) {
+    case YamlNode::Kind::null:
+      return true;
+    case YamlNode::Kind::scalar:
+      return value->text.empty() || value->text == "false" || value->text == "False" ||
+             value->text == "0" || value->text == "none" || value->text == "None";
+    case YamlNode::Kind::list:
+      return value->items.empty();
+    case YamlNode::Kind::map:
+      return value->entries.empty();
+  }
+  return false;
+}
+
 // HAI's names of what has another one here. Its own go before them.
 void read_hai_names(YamlReader& reader, JobSpec& spec) {
   constexpr int kWatchdogSecondsMax = 30 * 24 * 3600;
@@ -132,23 +151,12 @@ void read_hai_names(YamlReader& reader, JobSpec& spec) {
       !reader.has("resource.memory_per_node")) {
     spec.memory_per_node_bytes = memory;
   }
-}
-
-// HAI writes out what is off: `services: []`, `py_venv: ""`, `profile: {}`.
-bool asks_for_nothing(const YamlNode* value) {
-  if (value == nullptr) return true;
-  switch (value->kind) {
-    case YamlNode::Kind::null:
-      return true;
-    case YamlNode::Kind::scalar:
-      return value->text.empty() || value->text == "false" || value->text == "False" ||
-             value->text == "0" || value->text == "none" || value->text == "None";
-    case YamlNode::Kind::list:
-      return value->items.empty();
-    case YamlNode::Kind::map:
-      return value->entries.empty();
+  std::vector<std::string> nodes;
+  const bool has_nodes = reader.has("options.assigned_nodes");
+  if (has_nodes && !asks_for_nothing(reader.find("options.assigned_nodes")) &&
+      reader.strings("options.assigned_nodes", &nodes) && !reader.has("resource.nodes")) {
+    spec.node_filter.nodes = fmt::format("{}", fmt::join(nodes, ","));
   }
-  return false;
 }
 
 }  // namespace

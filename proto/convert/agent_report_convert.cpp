@@ -43,6 +43,7 @@ void to_proto(const NodeFacts& facts, v1::NodeFacts& out) {
   out.set_peer_port(facts.peer_port);
   out.set_instance(facts.instance);
   out.set_machine(facts.machine);
+  for (const std::string& label : facts.labels) out.add_labels(label);
 }
 
 Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
@@ -59,6 +60,11 @@ Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
   RETURN_IF_ERROR(check_size("gpu_model", message.gpu_model().size(), AgentLimits::kNameBytes));
   RETURN_IF_ERROR(
       check_size("agent_version", message.agent_version().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_size("labels", static_cast<size_t>(message.labels_size()),
+                             NodeFacts::kLabelsMax));
+  for (const std::string& label : message.labels()) {
+    RETURN_IF_ERROR(check_name("node label", label, false));
+  }
   RETURN_IF_ERROR(check_identity(message));
   RETURN_IF_ERROR(check_range("peer_port", message.peer_port(), 0, AgentLimits::kPort));
   out = {.name = message.name(),
@@ -75,7 +81,8 @@ Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
          .boot_id = message.boot_id(),
          .peer_port = message.peer_port(),
          .instance = message.instance(),
-         .machine = message.machine()};
+         .machine = message.machine(),
+         .labels = {message.labels().begin(), message.labels().end()}};
   return ok();
 }
 
@@ -127,7 +134,7 @@ Status from_proto(const v1::RankStatus& message, RankStatus& out) {
   RETURN_IF_ERROR(
       check_size("whole_life_state", message.whole_life_state().size(), AgentLimits::kTextBytes));
   out.suspend_notified = message.suspend_notified();
-  out.uses_sdk = message.uses_sdk();
+  out.uses_sdk = !message.has_uses_sdk() || message.uses_sdk();
   out.exit_code = message.exit_code();
   out.message = message.message().substr(0, kRankMessageBytes);
   out.started_at = unix_micros(message.started_at_us());

@@ -132,6 +132,13 @@ v1::JobSpec to_proto(const JobSpec& spec) {
   message.set_gpus_per_node(spec.gpus_per_node);
   message.set_cpus_per_node(spec.cpus_per_node);
   message.set_memory_per_node_bytes(spec.memory_per_node_bytes);
+  if (!spec.node_filter.is_empty()) {
+    v1::NodeFilter& filter = *message.mutable_node_filter();
+    filter.set_gpu_type(spec.node_filter.gpu_type);
+    filter.mutable_labels()->Assign(spec.node_filter.labels.begin(), spec.node_filter.labels.end());
+    filter.set_nodes(spec.node_filter.nodes);
+    filter.set_exclude(spec.node_filter.exclude);
+  }
   message.set_image(spec.image);
   options_to_proto(spec, message);
   return message;
@@ -154,6 +161,11 @@ Result<JobSpec> from_proto(const v1::JobSpec& message) {
   spec.gpus_per_node = message.gpus_per_node();
   spec.cpus_per_node = message.cpus_per_node();
   spec.memory_per_node_bytes = message.memory_per_node_bytes();
+  const v1::NodeFilter& filter = message.node_filter();
+  spec.node_filter = {.gpu_type = filter.gpu_type(),
+                      .labels = {filter.labels().begin(), filter.labels().end()},
+                      .nodes = filter.nodes(),
+                      .exclude = filter.exclude()};
   spec.image = message.image();
   RETURN_IF_ERROR(options_from_proto(message, spec));
   return spec;

@@ -157,7 +157,7 @@ void Actions::submit_checked(const Caller& caller, Submission submission,
 void Actions::rerun_job(const Caller& caller, std::shared_ptr<const Job> old,
                         const std::string& name, const std::string& request_id,
                         Done<CommandReply> done) {
-  Submission submission{spec_to_rerun(*old), request_id};
+  Submission submission{spec_to_rerun(controller_.state(), *old), request_id};
   if (!name.empty()) submission.spec.name = name;
   if (Status status = to_status(check_job_spec(submission.spec)); !status.is_ok()) {
     return done(status);

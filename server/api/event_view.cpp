@@ -104,6 +104,7 @@ struct Sentence {
     if (event.tags) text += fmt::format(", tags {}", fmt::join(*event.tags, " "));
     return "edited: " + (text.empty() ? "nothing" : text.substr(2));
   }
+  std::string operator()(const JobUsesSdk&) const { return "its program uses the SDK"; }
   std::string operator()(const JobHeld& event) const { return "held" + because(event.reason); }
   std::string operator()(const JobReleased&) const { return "released"; }
   std::string operator()(const JobPriorityChanged& event) const {

@@ -179,6 +179,7 @@ void to_proto(const NodeView& view, v1::Node& out) {
   out.set_memory_free_bytes(view.host_free.memory_bytes);
   out.set_gpu_model(clean_utf8(facts.gpu_model));
   out.set_agent_version(clean_utf8(facts.agent_version));
+  for (const std::string& label : facts.labels) out.add_labels(label);
   gpus_to_proto(view, out);
   health_to_proto(view, out);
 }

@@ -291,7 +291,7 @@ void ClusterState::index(const Job& job) {
       waiting_.insert({-static_cast<int>(job.priority), job.id});
     }
     for (const Dependency& dependency : job.unmet_dependencies) {
-      dependents_[dependency.job].push_back(job.id);
+      dependents_[dependency.job].insert(job.id);
     }
   }
   if (job.reservation) reserved_.insert(job.id);
@@ -309,7 +309,7 @@ void ClusterState::unindex(const Job& job) {
     for (const Dependency& dependency : job.unmet_dependencies) {
       auto it = dependents_.find(dependency.job);
       if (it == dependents_.end()) continue;
-      std::erase(it->second, job.id);
+      it->second.erase(job.id);
       if (it->second.empty()) dependents_.erase(it);
     }
   }

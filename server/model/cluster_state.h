@@ -218,6 +218,7 @@ class ClusterState {
   HAI_APPLY(KnobSet);
   HAI_APPLY(KnobUnset);
   HAI_APPLY(JobEdited);
+  HAI_APPLY(JobUsesSdk);
 #undef HAI_APPLY
 
   // To change what is stored of it; whom it does not change asks for the const ones.
@@ -260,7 +261,7 @@ class ClusterState {
   std::map<std::string, NodeId> node_names_;
   std::set<std::tuple<std::string, std::string, JobId>> unfinished_names_;  // user, name
   std::map<std::pair<std::string, std::string>, JobId> requests_;
-  std::map<JobId, std::vector<JobId>> dependents_;
+  std::map<JobId, std::set<JobId>> dependents_;
   std::map<std::string, int64_t> unfinished_counts_;
   std::map<QuotaKey, int64_t> usage_;
   std::set<WaitingKey> waiting_;

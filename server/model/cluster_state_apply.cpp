@@ -38,7 +38,11 @@ AttemptState unsuspended_state(const Attempt& attempt) {
 // of the node.
 void note_early_failure(Job& job, const std::string& reason) {
   EarlyFailure failure{{}, reason};
-  for (const Rank& rank : job.attempt->ranks) failure.nodes.push_back(rank.place.node);
+  for (const Rank& rank : job.attempt->ranks) {
+    failure.nodes.push_back(rank.place.node);
+    failure.could_not_start =
+        failure.could_not_start || rank.cause == ExitCause::launch_failed;
+  }
   std::ranges::sort(failure.nodes);
   if (job.early_failures.size() >= Job::kEarlyFailuresMax) return;
   for (const EarlyFailure& other : job.early_failures) {
@@ -142,7 +146,9 @@ void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   job.unmet_dependencies = event.dependencies;
   index(jobs_.set(event.job, std::move(job)));
   note_change(event.job);
-  if (event.rerun_of) wait_for_rerun(*event.rerun_of, event.job);
+  if (!event.rerun_of) return;
+  if (find(*event.rerun_of) != nullptr) this->job(*event.rerun_of).rerun_as = event.job;
+  wait_for_rerun(*event.rerun_of, event.job);
 }
 
 void ClusterState::on(const JobEdited& event, const Event&) {
@@ -155,6 +161,8 @@ void ClusterState::on(const JobEdited& event, const Event&) {
   if (spec.begin_at == UnixTime{}) spec.begin_at.reset();
   edited.spec = std::make_shared<const JobSpec>(std::move(spec));
 }
+
+void ClusterState::on(const JobUsesSdk& event, const Event&) { job(event.job).uses_sdk = true; }
 
 void ClusterState::on(const JobHeld& event, const Event&) {
   Job& held = job(event.job);

@@ -36,7 +36,7 @@ void ClusterState::settle_dependents(const Job& other, UnixTime now) {
     if (dependency.job != other.id) return DependencyFate::open;
     return fate_of(dependency.condition, other.state, other.started_at.has_value());
   };
-  for (JobId waiting : std::set<JobId>(it->second.begin(), it->second.end())) {
+  for (JobId waiting : std::set<JobId>(it->second)) {
     const auto& unmet = find(waiting)->unmet_dependencies;
     const auto is_decided = [&](const Dependency& each) {
       return fate(each) != DependencyFate::open;
@@ -71,7 +71,7 @@ void ClusterState::wait_for_rerun(JobId old, JobId rerun) {
   if (it == dependents_.end()) return;
   const Job* ended = find(old);
   if (ended != nullptr && !ended->is_terminal()) return;  // it may still end as they hope
-  for (JobId waiting : std::set<JobId>(it->second.begin(), it->second.end())) {
+  for (JobId waiting : std::set<JobId>(it->second)) {
     Job& dependent = job(waiting);
     unindex(dependent);
     for (Dependency& each : dependent.unmet_dependencies) {

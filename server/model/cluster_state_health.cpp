@@ -107,7 +107,7 @@ void ClusterState::on(const JobReopened& event, const Event& meta) {
   index(reopened);
   const auto it = dependents_.find(event.job);
   if (it == dependents_.end()) return;
-  for (JobId waiting : std::vector<JobId>(it->second)) note_failed_dependency(job(waiting));
+  for (JobId waiting : std::set<JobId>(it->second)) note_failed_dependency(job(waiting));
 }
 
 }  // namespace hai

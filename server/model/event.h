@@ -384,6 +384,13 @@ struct JobEdited {
   HAI_EVENT("job_edited", kChangesPlan, F(job) F(timeout) F(tags) F(node_count) F(begin_at))
 };
 
+// A rank of it has said or asked something at its socket, or nobody can know: its program looks at
+// the suspend request itself, and is not told by a signal.
+struct JobUsesSdk {
+  JobId job;
+  HAI_EVENT("job_uses_sdk", 0, F(job))
+};
+
 #undef F
 #undef HAI_EVENT
 
@@ -396,7 +403,7 @@ using EventBody = std::variant<
     NodePeersNamed, NodePeersConfirmed, IncidentOpened, IncidentChanged, IncidentClosed,
     AttemptsSkipped, IncidentNoted, NodeCheckChanged, NodeCheckHandled, NodeMarked,
     NodeRepairChanged, NodeValidated, JobReopened, TokensUsed, SecretSet, SecretRemoved,
-    NodeIdentitySet, UserRemoved, NodeRemoved, KnobSet, KnobUnset, JobEdited>;
+    NodeIdentitySet, UserRemoved, NodeRemoved, KnobSet, KnobUnset, JobEdited, JobUsesSdk>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

@@ -33,6 +33,7 @@ struct ExternalFields<NodeFacts> {
     visit("peer_port", self.peer_port);
     visit("instance", self.instance);
     visit("machine", self.machine);
+    visit("labels", self.labels);
   }
 };
 
@@ -111,6 +112,7 @@ struct ExternalFields<JobSpec> {
     visit("gpus_per_node", self.gpus_per_node);
     visit("cpus_per_node", self.cpus_per_node);
     visit("memory_per_node_bytes", self.memory_per_node_bytes);
+    visit("node_filter", self.node_filter);
     visit("image", self.image);
     visit("launch", self.launch);
     visit("env_style", self.env_style);

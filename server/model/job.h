@@ -136,12 +136,14 @@ struct Reservation {
 struct EarlyFailure {
   std::vector<NodeId> nodes;
   std::string reason;
+  bool could_not_start = false;
   bool operator==(const EarlyFailure&) const = default;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("nodes", self.nodes);
     visit("reason", self.reason);
+    visit("could_not_start", self.could_not_start);
   }
 };
 
@@ -206,6 +208,8 @@ struct Job {
   int launch_failures = 0;  // in a row
   int failure_restarts = 0;
   int64_t gpu_seconds = 0;  // GPU time of its ended attempts
+  bool uses_sdk = false;    // of its own accord it looks at the suspend request
+  JobId rerun_as;           // the newest job that is this one again; 0 = none
   int skipped_to = 0;       // attempts up to here were given once and are forgotten (design/0006)
 
   // Its attempts that failed early, on nodes none of which is in two of them; emptied by one that
@@ -215,6 +219,11 @@ struct Job {
   static constexpr size_t kAvoidMax = 32;
   static constexpr size_t kEarlyFailuresMax = 3;
 
+  // Whether SIGTERM asks its programs to save and leave. One rank of a gang may look at the request
+  // for all of them, so that its word counts for all (docs/design/0009).
+  bool is_told_by_signal() const {
+    return !uses_sdk && spec->suspend.signal.empty() && !spec->is_validation;
+  }
   bool is_terminal() const { return hai::is_terminal(state); }
   bool has_live_attempt() const { return attempt && attempt->is_live(); }
   bool is_waiting() const { return !is_terminal() && !has_live_attempt(); }

@@ -79,6 +79,7 @@ class BlockingSearch {
     const int gpus = h_.demand().gpus == 0 ? gpus_of_node : h_.demand().gpus;
     std::optional<Way> best;
     if (!has_host(facts, h_.demand().gpus, h_.demand().ask)) return best;
+    if (!h_.demand().size().takes(facts)) return best;
     if (gpus == kNoGpus) return way_of(index, {}, measure);
     if (gpus == 0) return best;
     for (int start = 0; start + gpus <= gpus_of_node; start += gpus) {

@@ -115,6 +115,7 @@ BlockingFact hardware_fact(const Knobs& knobs, const Hypothesis& hypothesis) {
   if (demand.gpus > 0) text += fmt::format(" with {} GPUs", demand.gpus);
   const std::string host = host_text(demand.ask);
   if (!host.empty()) text += (demand.gpus > 0 ? " and " : " with ") + host;
+  if (demand.filter != nullptr) text += fmt::format(" ({})", filter_text(*demand.filter));
   if (demand.max_leaves > 0) {
     text += fmt::format(" within {} lea{}; after {} of waiting any will do", demand.max_leaves,
                         demand.max_leaves == 1 ? "f" : "ves", format_duration(knobs.tight_wait));

@@ -52,6 +52,17 @@ std::weak_ordering leaf_order(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::strong_ordering RankSize::operator<=>(const RankSize& other) const {
+  if (const auto order = std::tie(gpus, ask) <=> std::tie(other.gpus, other.ask); order != 0) {
+    return order;
+  }
+  if (filter == other.filter) return std::strong_ordering::equal;
+  if (filter == nullptr || other.filter == nullptr) {
+    return (filter != nullptr) <=> (other.filter != nullptr);
+  }
+  return *filter <=> *other.filter;
+}
+
 HostParts host_left(const Slot& slot) {
   const NodeFacts& facts = slot.node->facts;
   if (!slot.usable) return {};
@@ -254,7 +265,7 @@ int Capacity::hardware_in_largest_zone(const NodeGroup& group, const RankSize& s
     for (int slot = domains_[index].first_slot; slot < domains_[index].end_slot; ++slot) {
       const NodeFacts& facts = slots_[slot].node->facts;
       const bool has_gpus = size.gpus == kNoGpus || (facts.gpus > 0 && facts.gpus >= size.gpus);
-      count += has_gpus && has_host(facts, size.gpus, size.ask);
+      count += has_gpus && has_host(facts, size.gpus, size.ask) && size.takes(facts);
     }
     most = std::max(most, count);
   }

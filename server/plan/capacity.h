@@ -6,23 +6,31 @@
 // is never free and held at once; CPUs and memory come with the free GPUs, less what others take
 // beyond theirs.
 
+#include <compare>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "common/node_filter.h"
 #include "server/model/cluster_state.h"
 
 namespace hai {
 
 // What one rank asks of a node.
 struct RankSize {
-  RankSize(int gpus_asked = 0, HostAsk host = {})  // NOLINT: a number of GPUs is such a size.
-      : gpus(gpus_asked), ask(host) {}
+  RankSize(int gpus_asked = 0, HostAsk host = {},  // NOLINT: a number of GPUs is such a size.
+           std::shared_ptr<const NodeFilter> nodes = {})
+      : gpus(gpus_asked), ask(host), filter(std::move(nodes)) {}
   int gpus = 0;  // 0 = the whole node; kNoGpus
   HostAsk ask;
-  auto operator<=>(const RankSize&) const = default;
+  std::shared_ptr<const NodeFilter> filter;  // null = any node
+
+  std::strong_ordering operator<=>(const RankSize& other) const;
+  bool operator==(const RankSize& other) const { return (*this <=> other) == 0; }
   // Takes what comes with its GPUs.
   bool is_plain() const { return gpus != kNoGpus && ask == HostAsk{}; }
+  bool takes(const NodeFacts& facts) const { return filter == nullptr || filter->takes(facts); }
 };
 
 // What is taken on a node beyond what comes with the GPUs that are in use.

@@ -54,7 +54,8 @@ struct Shortage {
   void look_at(const Slot& slot, const Demand& demand) {
     const NodeFacts& facts = slot.node->facts;
     const bool has_gpus = !demand.asks_gpus() || best_fit(*slot.node, slot.free, demand.gpus).fits;
-    if (!slot.usable || !has_gpus || best_fit(slot, demand.size()).fits) return;
+    if (!slot.usable || !has_gpus || !demand.size().takes(facts)) return;
+    if (best_fit(slot, demand.size()).fits) return;
     const HostParts needed = host_need(facts, demand.size());
     const HostParts left = host_left(slot);
     cpus += needed.cpus > left.cpus || (facts.cpus > 0 && demand.ask.cpus > facts.cpus);
@@ -75,6 +76,7 @@ struct Shortage {
 }  // namespace
 
 PendingReason resources_reason(const Capacity& capacity, const Demand& demand) {
+  const RankSize size = demand.size();
   int usable = 0;
   int fitting = 0;
   int most = 0;
@@ -84,14 +86,16 @@ PendingReason resources_reason(const Capacity& capacity, const Demand& demand) {
     for (int index = part.first_slot; index < part.end_slot; ++index) {
       const Slot& slot = capacity.slots()[index];
       const int gpus = slot.node->facts.gpus;
+      if (!size.takes(slot.node->facts)) continue;
       usable += slot.usable && (!demand.asks_gpus() || (gpus > 0 && gpus >= demand.gpus));
-      if (!slot.is_even || !demand.size().is_plain()) shortage.look_at(slot, demand);
+      if (!slot.is_even || !size.is_plain()) shortage.look_at(slot, demand);
     }
-    const int count = capacity.fit_count(zone, demand.size());
+    const int count = capacity.fit_count(zone, size);
     fitting += count;
     most = std::max(most, count);
   }
   std::string where = demand.zone.empty() ? demand.group : demand.group + "#" + demand.zone;
+  if (demand.filter != nullptr) where += fmt::format(" ({})", filter_text(*demand.filter));
   PendingReason reason{
       PendingCode::resources,
       fmt::format("needs {} {} in {}; {} of {} open node{} can give that now", demand.nodes,

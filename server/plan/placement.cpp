@@ -246,7 +246,9 @@ Fit best_fit(const Slot& slot, const RankSize& size) {
   } else {
     found = best_fit(*slot.node, slot.free, size.gpus);
   }
-  if (!found.fits || (slot.is_even && size.is_plain())) return found;
+  if (!found.fits) return found;
+  if (!size.takes(facts)) return {};
+  if (slot.is_even && size.is_plain()) return found;
   const bool has_room =
       has_host(facts, size.gpus, size.ask) && host_need(facts, size).is_within(host_left(slot));
   return has_room ? found : Fit{};

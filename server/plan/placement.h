@@ -20,8 +20,9 @@ struct Demand {
   int max_leaves = 0;         // 0 = no limit
   std::vector<NodeId> avoid;  // used only if there is no other way
   HostAsk ask;                // per node
+  std::shared_ptr<const NodeFilter> filter = {};  // null = any node of the group
 
-  RankSize size() const { return {gpus, ask}; }
+  RankSize size() const { return {gpus, ask, filter}; }
   bool asks_gpus() const { return gpus != kNoGpus; }
 };
 

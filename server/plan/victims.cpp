@@ -187,7 +187,7 @@ void VictimIndex::refresh_slots_of(const Capacity& capacity, const Attempt& atte
 // interrupts nobody.
 int VictimIndex::need(const Capacity& capacity, int index, const RankSize& rank) const {
   const Slot& slot = capacity.slots()[index];
-  if (!slot.usable) return kNever;
+  if (!slot.usable || !rank.takes(slot.node->facts)) return kNever;
   if (rank.gpus == kNoGpus) return best_fit(slot, rank).fits ? kFree : kNever;
   const int count = slot.node->facts.gpus;
   if (rank.gpus > count || count == 0) return kNever;

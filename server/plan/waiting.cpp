@@ -35,6 +35,8 @@ Demand demand_of(const Capacity& capacity, const Job& job, const Knobs& knobs, U
                 .gpus = spec.gpus_per_node,
                 .avoid = job.avoid,
                 .ask = host_ask(spec)};
+  // Part of the spec, which it keeps.
+  if (!spec.node_filter.is_empty()) demand.filter = {job.spec, &spec.node_filter};
   if (now - waiting_since(job) < knobs.tight_wait) demand.max_leaves = spec.max_leaves;
   // A gang that a zone could hold waits for it.
   const NodeGroup* group = capacity.group(spec.group);

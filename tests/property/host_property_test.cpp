@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "server/model/invariants.h"
 #include "tests/property/host_checks.h"
 #include "tests/property/random_plan_world.h"
@@ -47,6 +49,45 @@ TEST(HostInAnyWorld, IsKeptForWhomItIsHeld) {
     random_cluster(seed, options);
   }
   EXPECT_GT(reserves, 40);
+}
+
+// … and nobody is interrupted for a job that could not run where that one is.
+TEST(NodeFilters, HoldInAnyWorld) {
+  int filtered = 0;
+  int victims = 0;
+  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    RandomWorldOptions options = host_options(seed);
+    options.host = seed % 3 == 0;
+    options.filters = true;
+    options.after_step = [&](Cluster& c) {
+      EXPECT_THAT(violated_invariants(c.state()), ::testing::IsEmpty());
+      const Plan plan = c.plan();
+      const auto look_at = [&](const auto& item) {
+        const NodeFilter& filter = c.job(item.job).spec->node_filter;
+        filtered += !filter.is_empty();
+        for (const RankPlacement& place : item.placement) {
+          EXPECT_TRUE(filter.takes(c.state().find(place.node)->facts)) << filter_text(filter);
+        }
+      };
+      for (const StartItem& item : plan.starts) look_at(item);
+      for (const ReserveItem& item : plan.reserves) {
+        look_at(item);
+        for (JobId victim : item.victims) {
+          ++victims;
+          const auto stands_on = [&](const Rank& rank) {
+            return std::ranges::any_of(item.placement, [&](const RankPlacement& place) {
+              return place.node == rank.place.node;
+            });
+          };
+          EXPECT_TRUE(std::ranges::any_of(c.attempt(victim).ranks, stands_on)) << text_of(plan);
+        }
+      }
+    };
+    random_cluster(seed, options);
+  }
+  EXPECT_GT(filtered, 200);
+  EXPECT_GT(victims, 50);
 }
 
 TEST(JobsWithoutGpus, ChangeNothingOfTheOthersPlanWhileTheyWait) {

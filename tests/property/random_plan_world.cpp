@@ -34,6 +34,7 @@ class Life {
       builder.user(rng_.chance(0.5) ? "ann" : "bob");
       if (options_.turns) builder.priority(rng_.pick(kTurnLevels));
       if (options_.host) ask_for_host(builder);
+      if (options_.filters) ask_for_nodes(builder);
       c_.submit(builder);
       c_.advance(Duration(rng_.between(0, 1'800'000'000)));
       while (rng_.chance(0.6)) {
@@ -54,6 +55,7 @@ class Life {
       const bool has_gpus = !options_.host || i == 0 || rng_.chance(0.8);
       parts.push_back(test::nodes(1, gpus(has_gpus ? 8 : 0))
                           .memory_gib(options_.host ? 500 : 0)
+                          .gpu_model(options_.filters && i % 2 == 0 ? "NVIDIA H800" : "A100")
                           .zone(std::string(1, static_cast<char>('A' + zone)))
                           .leaf(fmt::format("{}-{}", zone, options_.zones ? rng_.below(2) : 0)));
     }
@@ -65,6 +67,26 @@ class Life {
     if (rng_.chance(0.4))
       builder.cpus(static_cast<int>(rng_.between(1, rng_.chance(0.5) ? 8 : 64)));
     if (rng_.chance(0.3)) builder.memory_gib(rng_.between(1, 500));
+  }
+
+  void ask_for_nodes(JobBuilder& builder) {
+    const auto any = [&] { return rng_.between(1, static_cast<int64_t>(c_.state().nodes().size())); };
+    switch (rng_.below(6)) {
+      case 0:
+        builder.gpu_type("h800");
+        return;
+      case 1:
+        builder.label("a100");
+        return;
+      case 2:
+        builder.not_on(fmt::format("node-{}", any()));
+        return;
+      case 3:
+        builder.only_on(fmt::format("node-[{},{}]", any(), any()));
+        return;
+      default:
+        return;
+    }
   }
 
   void draw_knobs() {

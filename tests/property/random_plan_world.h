@@ -19,6 +19,7 @@ struct RandomWorldOptions {
   // are charged to their users.
   bool turns = false;
   // Jobs ask for CPUs and memory, some for no GPUs, and some nodes have none.
+  bool filters = false;  // jobs ask for some nodes only
   bool host = false;
   std::function<void(Cluster&)> after_step = nullptr;
 };

@@ -359,6 +359,7 @@ void RandomCluster::change_job(const Job& job) {
     case 1:
       return emit(JobReleased{job.id});
     case 2:
+      if (!job.uses_sdk && rng_.chance(0.3)) return emit(JobUsesSdk{job.id});
       return emit(JobPriorityChanged{job.id, rng_.pick(kPriorities)});
     case 3:
       return emit(JobStopRequested{job.id, text()});

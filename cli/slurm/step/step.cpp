@@ -101,10 +101,9 @@ Status read_gpus(const ParsedWords& words, StepRequest& request) {
       request.no_gpus = 1;
       continue;
     }
-    std::vector<std::string> warnings;
-    const Result<int> gpus = parse_gpus(*given, warnings);
+    const Result<GpusAsked> gpus = parse_gpus(*given);  // all of a job's are of one type
     RETURN_IF_ERROR(gpus.status());
-    *into = std::min(gpus.value(), kTasksMax);
+    *into = std::min(gpus.value().count, kTasksMax);
   }
   if (request.no_gpus != 0 && (request.gpus | request.gpus_per_node | request.gpus_per_task) != 0) {
     return invalid_argument("one option asks for GPUs, another one for none");

@@ -96,9 +96,15 @@ std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size
                            : fmt::format("{} left with exit code {}", where, rank.exit_code),
                 !suspending);
   }
-  // Ranks that got no signal, as below an older agent, fail when those that did have left.
-  if (suspending && (suspend.has_signal() || has_left(attempt)))
+  if (suspending && suspend.has_signal())
     return with(AttemptState::suspended, attempt.suspend_reason);
+  // Where ranks are told by SIGTERM, others may break off because one has left, and their ends may be
+  // heard of first. What it was shows when all are gone; until then each has its grace.
+  const bool may_be_leaving = has_left(attempt) || (rank.exit_code != 0 && job.is_told_by_signal());
+  if (suspending && may_be_leaving) {
+    if (!has_ended(attempt)) return std::nullopt;
+    if (has_left(attempt)) return with(AttemptState::suspended, attempt.suspend_reason);
+  }
   if (rank.exit_code != 0) {
     return unless_by_fault(
         decision, job, index,
@@ -277,7 +283,7 @@ void mark_where_it_could_not(Decision& decision, const Job& job) {
   if (job.launch_failures == 0) return;
   std::vector<NodeId> nodes;
   for (const EarlyFailure& failure : job.early_failures) {
-    const bool is_of_node = failure.nodes.size() == 1 &&
+    const bool is_of_node = failure.could_not_start && failure.nodes.size() == 1 &&
                             std::ranges::find(job.avoid, failure.nodes.front()) != job.avoid.end();
     if (is_of_node) nodes.push_back(failure.nodes.front());
   }

@@ -38,7 +38,6 @@ void Controller::take_state(StoredState stored) {
   memory_.sessions.set_term_start(loop_.now());
   memory_.time.start(loop_.wall_now(), newest_time(state), loop_.now());
   memory_.progress.clear();
-  memory_.sdk_users.clear();
   follow_knobs();
   passes_.begin_term();
   bootstrapped_ = false;
@@ -259,7 +258,6 @@ void Controller::note_events(std::span<const Event> events) {
   for (const Event& event : events) {
     if (std::holds_alternative<JobFinished>(event.body)) {
       memory_.progress.erase(job_of(event.body));
-      memory_.sdk_users.erase(job_of(event.body));
     }
     if (!has_trait(event.body, kOrdersAgents)) continue;
     const Job* job = memory_.state->find(job_of(event.body));

@@ -127,7 +127,6 @@ void Controller::tell_peers(Session& session) {
 void Controller::note_progress(const AgentReport& report) {
   for (const RankStatus& status : report.ranks) {
     const Job* job = memory_.state->find(status.key.job);
-    if (status.uses_sdk && job != nullptr && !job->is_terminal()) memory_.sdk_users.insert(job->id);
     if (!status.progress_step || job == nullptr || job->attempt_number() != status.key.attempt)
       continue;
     int64_t& step = memory_.progress[status.key.job];
@@ -142,10 +141,8 @@ void Controller::collect_orders() {
   for (NodeId node : std::exchange(nodes_to_reconcile_, {})) {
     Session* session = memory_.sessions.find(node);
     if (session == nullptr || !session->has_reported) continue;
-    // Before all nodes have reported it is not known who uses the SDK.
     const TurnOfNode turn{turns_.decision_time(), loop_.now(),
-                          addressed.contains(session->connection),
-                          is_listening() ? nullptr : &memory_.sdk_users};
+                          addressed.contains(session->connection), is_listening()};
     for (OrderBody& body : reconcile(*memory_.state, knobs_, *session, turn, places)) {
       turns_.send({node, session->connection, std::move(body)});
     }

@@ -86,7 +86,10 @@ void watch_attempts(Decision& decision) {
           {AttemptState::failed, 124,
            fmt::format("ran longer than its timeout of {}", format_duration(timeout)), false});
     } else if (!attempt.running_at && attempt.state != AttemptState::suspending &&
-               now - attempt.placed_at > decision.knobs().launch_timeout) {
+               now - std::max(attempt.placed_at, decision.state().epoch_began_at()) >
+                   decision.knobs().launch_timeout) {
+      // Not counted from before this term: what a rank said while nobody led or the store was away
+      // is heard of only now.
       end_attempt(
           decision, id,
           {AttemptState::lost, 0,

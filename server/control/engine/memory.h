@@ -20,7 +20,6 @@ struct Memory {
   SteadyTime time;
   std::unique_ptr<Planner> planner;
   std::map<JobId, int64_t> progress;  // steps, as running jobs last told
-  std::set<JobId> sdk_users;          // unfinished jobs of which a rank has used its socket
 };
 
 }  // namespace hai

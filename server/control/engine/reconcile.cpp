@@ -19,12 +19,6 @@ OrderKind kind_of(const OrderBody& body) {
   return OrderKind::forget;
 }
 
-// One rank of a gang may look at the request for all of them, so its word counts for all.
-bool is_told_by_signal(const Job& job, const TurnOfNode& turn) {
-  return job.spec->suspend.signal.empty() && !job.spec->is_validation &&
-         turn.sdk_users != nullptr && !turn.sdk_users->contains(job.id);
-}
-
 std::optional<OrderBody> wanted_for(const ClusterState& state, const Job& job, int index,
                                     const RankStatus* status, const TurnOfNode& turn,
                                     PlacesOfTurn& places) {
@@ -46,7 +40,7 @@ std::optional<OrderBody> wanted_for(const ClusterState& state, const Job& job, i
     // One not seen yet may run all the same: it has its grace, too, and may be told to go on.
     if (status != nullptr && status->suspend_notified) return std::nullopt;
     return SuspendRank{key, std::max(Duration{0}, *attempt.suspend_deadline - now),
-                       is_told_by_signal(job, turn)};
+                       job.is_told_by_signal() && !turn.is_listening};
   }
   if (status == nullptr) return launch_order(state, job, index, places);
   if (status->suspend_notified) return ContinueRank{key};

@@ -26,8 +26,8 @@ struct TurnOfNode {
   UnixTime now;
   MonoTime mono_now;
   bool is_addressed = false;  // something leaves for the node in this turn anyway
-  // Jobs whose program looks at the suspend request itself; null = not known.
-  const std::set<JobId>* sdk_users = nullptr;
+  // Not all nodes have reported: what a rank has said of late is not known yet.
+  bool is_listening = false;
 };
 
 // The session must have reported. Orders already on their way are not repeated within

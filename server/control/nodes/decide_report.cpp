@@ -96,6 +96,9 @@ void take_status(Decision& decision, Session& session, const RankStatus& status)
   const Rank* rank = live_rank(decision.state(), session.node, key);
   if (rank == nullptr || is_gone(rank->state)) return;
   take_program_words(decision, session, status);
+  if (status.uses_sdk && !decision.state().find(key.job)->uses_sdk) {
+    decision.emit(JobUsesSdk{key.job});
+  }
   const Attempt& attempt = *decision.state().find(key.job)->attempt;
   if (attempt.state == AttemptState::placed) decision.emit(AttemptStarting{key.job, key.attempt});
   // Only a program that runs ends by itself.

@@ -1,6 +1,7 @@
 #include "server/control/verbs/dependencies.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/whole_number.h"
 #include "server/model/dependency_fate.h"
@@ -67,14 +68,33 @@ void add(std::vector<Dependency>& unmet, Dependency dependency) {
   if (std::ranges::find(unmet, dependency) == unmet.end()) unmet.push_back(dependency);
 }
 
+// Directly or by way of others.
+bool waits_for(const ClusterState& state, JobId waiting, JobId other) {
+  std::set<JobId> seen;
+  std::vector<JobId> left{waiting};
+  while (!left.empty()) {
+    const Job* job = state.find(left.back());
+    left.pop_back();
+    if (job == nullptr || job->is_terminal()) continue;
+    for (const Dependency& each : job->unmet_dependencies) {
+      if (each.job == other) return true;
+      if (seen.insert(each.job).second) left.push_back(each.job);
+    }
+  }
+  return false;
+}
+
 Status add_singleton(const ClusterState& state, const std::string& user, const JobSpec& spec,
-                     std::vector<Dependency>& unmet) {
+                     std::optional<JobId> rerun_of, std::vector<Dependency>& unmet) {
   const std::vector<JobId> earlier = state.all_unfinished(user, spec.name);
   if (earlier.size() >= kInLineMax) {
     return resource_exhausted("options.depends_on: {} of your jobs named {} are in line already",
                               earlier.size(), spec.name);
   }
-  for (JobId id : earlier) add(unmet, {id, DependencyCondition::singleton});
+  for (JobId id : earlier) {
+    if (rerun_of && waits_for(state, id, *rerun_of)) continue;
+    add(unmet, {id, DependencyCondition::singleton});
+  }
   return ok();
 }
 
@@ -96,7 +116,8 @@ bool is_singleton(const JobSpec& spec) {
 
 Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
                                                      const std::string& user, const JobSpec& spec,
-                                                     const std::vector<EndedJob>& history) {
+                                                     const std::vector<EndedJob>& history,
+                                                     std::optional<JobId> rerun_of) {
   std::vector<Dependency> unmet;
   for (const std::string& text : spec.depends_on) {
     const Result<DependencyWord> parsed = parse_dependency(text);
@@ -105,7 +126,7 @@ Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
     }
     const DependencyWord& word = parsed.value();
     if (word.condition == DependencyCondition::singleton) {
-      RETURN_IF_ERROR(add_singleton(state, user, spec, unmet));
+      RETURN_IF_ERROR(add_singleton(state, user, spec, rerun_of, unmet));
       continue;
     }
     std::optional<EndedJob> other;

@@ -20,15 +20,24 @@ std::string free_name(const ClusterState& state, const std::string& user, const 
   return name;  // the submit says that it is taken
 }
 
+// What it waited for in vain may have been run again since.
+JobId newest_of(const ClusterState& state, JobId id) {
+  for (const Job* job = state.find(id); job != nullptr && job->rerun_as; job = state.find(id)) {
+    id = job->rerun_as;
+  }
+  return id;
+}
+
 }  // namespace
 
-JobSpec spec_to_rerun(const Job& old) {
+JobSpec spec_to_rerun(const ClusterState& state, const Job& old) {
   JobSpec spec = *old.spec;
   spec.priority = old.priority;
   spec.depends_on.clear();
   for (const Dependency& each : old.unmet_dependencies) {
     if (each.condition == DependencyCondition::singleton) continue;
-    spec.depends_on.push_back(format_dependency({each.condition, std::to_string(each.job.value)}));
+    const JobId newest = newest_of(state, each.job);
+    spec.depends_on.push_back(format_dependency({each.condition, std::to_string(newest.value)}));
   }
   for (const std::string& word : old.spec->depends_on) {
     if (word == to_string(DependencyCondition::singleton)) spec.depends_on.push_back(word);
@@ -51,9 +60,11 @@ Result<CommandReply> decide(Decision& decision, const RerunJob& command, const A
   if (owner == nullptr || !owner->active) {
     return failed_precondition("job {} belongs to {}, who is not active", old.id.value, old.user);
   }
-  SubmitJob submit{spec_to_rerun(old), command.request_id, command.history, old.id};
+  SubmitJob submit{spec_to_rerun(state, old), command.request_id, command.history, old.id};
   if (!command.name.empty()) {
     submit.spec.name = command.name;
+  } else if (is_singleton(submit.spec)) {
+    // Keeps its name, by which it waits for its like.
   } else if (command.request_id.empty() ||
              !state.find_request(old.user, command.request_id).has_value()) {
     submit.spec.name = free_name(state, old.user, submit.spec.name);

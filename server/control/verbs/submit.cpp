@@ -9,6 +9,7 @@
 #include <ranges>
 #include <set>
 
+#include "common/hostlist.h"
 #include "server/control/verbs/dependencies.h"
 #include "server/control/verbs/submit.h"
 #include "server/plan/eligible.h"
@@ -20,7 +21,10 @@ namespace {
 // How many of the group's nodes could ever run one job: a zone's, or two zones' together, because
 // only one pair of neighbouring ranks may cross.
 int most_nodes_together(const JobSpec& spec, const std::map<std::string, int>& nodes_by_zone) {
-  if (!spec.zone.empty()) return nodes_by_zone.at(spec.zone);
+  if (!spec.zone.empty()) {
+    const auto zone = nodes_by_zone.find(spec.zone);
+    return zone == nodes_by_zone.end() ? 0 : zone->second;
+  }
   int first = 0;
   int second = 0;
   for (const auto& [zone, count] : nodes_by_zone) {
@@ -30,17 +34,61 @@ int most_nodes_together(const JobSpec& spec, const std::map<std::string, int>& n
   return spec.cross_zone == CrossZone::allow ? first + second : first;
 }
 
+// What no node of the group is or has, of what a job asks of its nodes.
+Status check_filter(const ClusterState& state, const JobSpec& spec) {
+  const NodeFilter& filter = spec.node_filter;
+  std::set<std::string> models;
+  std::set<std::string> labels;
+  std::set<std::string> known;  // of the labels asked for
+  bool has_type = filter.gpu_type.empty();
+  bool has_name = filter.nodes.empty();
+  for (const auto& [id, node] : state.nodes()) {
+    const NodeFacts& facts = node.facts;
+    if (node.removed_at || facts.group != spec.group) continue;
+    if (!facts.gpu_model.empty()) models.insert(facts.gpu_model);
+    labels.insert(facts.labels.begin(), facts.labels.end());
+    has_type = has_type || is_gpu_type(filter.gpu_type, facts.gpu_model);
+    has_name = has_name || is_in_hostlist(facts.name, filter.nodes);
+    for (const std::string& label : filter.labels) {
+      if (has_label(facts, label)) known.insert(label);
+    }
+  }
+  if (!has_type) {
+    return invalid_argument("resource.gpu_type: no node of {} has a GPU of type '{}'; there is: {}",
+                            spec.group, filter.gpu_type,
+                            models.empty() ? "none" : fmt::format("{}", fmt::join(models, ", ")));
+  }
+  for (const std::string& label : filter.labels) {
+    if (known.contains(label)) continue;
+    return invalid_argument("resource.labels: no node of {} has the label '{}'; there is: {}",
+                            spec.group, label,
+                            labels.empty() ? "none" : fmt::format("{}", fmt::join(labels, ", ")));
+  }
+  if (has_name) return ok();
+  return invalid_argument("resource.nodes: none of {} is a node of {}", filter.nodes.substr(0, 128),
+                          spec.group);
+}
+
+// Of the group's nodes those that the job may have.
+NodeCensus::Sizes sizes_for(const ClusterState& state, const JobSpec& spec) {
+  if (spec.node_filter.is_empty()) return state.node_census().sizes_of(spec.group);
+  NodeCensus::Sizes sizes;
+  for (const auto& [id, node] : state.nodes()) {
+    if (node.removed_at || node.facts.group != spec.group) continue;
+    if (!spec.node_filter.takes(node.facts)) continue;
+    if (!has_host(node.facts, spec.gpus_per_node, host_ask(spec))) continue;
+    ++sizes[{node.facts.zone, node.facts.gpus}];
+  }
+  return sizes;
+}
+
 Status check_group(const ClusterState& state, const JobSpec& spec) {
   const NodeCensus& census = state.node_census();
-  std::map<std::string, int> nodes_by_zone;
+  std::set<std::string> zones;
   std::set<int> gpu_counts;
-  int fitting = 0;
   for (const auto& [size, count] : census.sizes_of(spec.group)) {
-    const auto& [zone, gpus] = size;
-    gpu_counts.insert(gpus);
-    if (spec.asks_gpus() && (gpus == 0 || spec.gpus_per_node > gpus)) continue;
-    fitting += count;
-    nodes_by_zone[zone] += count;
+    zones.insert(size.first);
+    gpu_counts.insert(size.second);
   }
   if (gpu_counts.empty()) {
     const auto groups = std::views::keys(census.groups());
@@ -48,7 +96,7 @@ Status check_group(const ClusterState& state, const JobSpec& spec) {
                             census.groups().empty() ? "none yet, no node has registered"
                                                     : fmt::format("{}", fmt::join(groups, ", ")));
   }
-  if (!spec.zone.empty() && !nodes_by_zone.contains(spec.zone)) {
+  if (!spec.zone.empty() && !zones.contains(spec.zone)) {
     return invalid_argument("resource.group: group {} has no zone '{}'", spec.group, spec.zone);
   }
   if (spec.gpus_per_node > 0 && spec.gpus_per_node != 1 && spec.gpus_per_node != 2 &&
@@ -58,15 +106,25 @@ Status check_group(const ClusterState& state, const JobSpec& spec) {
         "{}",
         fmt::join(gpu_counts, " or "), spec.group, spec.gpus_per_node);
   }
+  if (!spec.node_filter.is_empty()) RETURN_IF_ERROR(check_filter(state, spec));
+  std::map<std::string, int> nodes_by_zone;
+  int fitting = 0;
+  for (const auto& [size, count] : sizes_for(state, spec)) {
+    const auto& [zone, gpus] = size;
+    if (spec.asks_gpus() && (gpus == 0 || spec.gpus_per_node > gpus)) continue;
+    fitting += count;
+    nodes_by_zone[zone] += count;
+  }
   int most = most_nodes_together(spec, nodes_by_zone);
   if (spec.node_count > most) {
     std::string_view together = !spec.zone.empty() || most == fitting ? ""
                                 : spec.cross_zone == CrossZone::allow ? " in two zones together"
                                                                       : " in one zone";
     return invalid_argument(
-        "resource.node_count: {} asked, but {}{} has {} nodes{}{}", spec.node_count, spec.group,
+        "resource.node_count: {} asked, but {}{} has {} nodes{}{}{}", spec.node_count, spec.group,
         spec.zone.empty() ? "" : "#" + spec.zone, most,
         spec.gpus_per_node > 0 ? fmt::format(" with at least {} GPUs", spec.gpus_per_node) : "",
+        spec.node_filter.is_empty() ? "" : fmt::format(" ({})", filter_text(spec.node_filter)),
         together);
   }
   return ok();
@@ -158,7 +216,7 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec, spec.priority));
   RETURN_IF_ERROR(check_secrets(state, actor.user, spec));
   Result<std::vector<Dependency>> dependencies =
-      resolve_dependencies(state, actor.user, spec, command.history);
+      resolve_dependencies(state, actor.user, spec, command.history, command.rerun_of);
   if (!dependencies.is_ok()) return dependencies.status();
   JobId id{state.last_job().value + 1};
   decision.emit(JobSubmitted{id, actor.user, command.request_id,

@@ -53,6 +53,42 @@ TEST(Hostlist, RefusesBadText) {
   }
 }
 
+// Of random lists, with the names that they have and with names like them.
+TEST(Hostlist, HasTheNamesThatItExpandsTo) {
+  Rng rng(7);
+  for (int round = 0; round < 300; ++round) {
+    std::string list;
+    const int elements = 1 + static_cast<int>(rng.below(3));
+    for (int i = 0; i < elements; ++i) {
+      if (i > 0) list += ',';
+      list += rng.chance(0.5) ? "n" : "n1";
+      for (int bracket = 0; bracket < static_cast<int>(rng.below(3)); ++bracket) {
+        const auto low = rng.below(12);
+        list += fmt::format("[{:0{}}-{},{}]", low, 1 + rng.below(3), low + rng.below(4),
+                            rng.below(100));
+        if (rng.chance(0.5)) list += rng.chance(0.5) ? "1" : "x";
+      }
+    }
+    const auto parsed = parse_hostlist(list);
+    ASSERT_TRUE(parsed.is_ok()) << list;
+    const auto& names = parsed.value();
+    for (const std::string& name : names) EXPECT_TRUE(is_in_hostlist(name, list)) << name << list;
+    for (int i = 0; i < 50; ++i) {
+      std::string name = names[rng.below(names.size())];
+      const size_t at = rng.below(name.size());
+      if (rng.chance(0.5)) {
+        name.insert(at, 1, rng.chance(0.5) ? '0' : '1');
+      } else {
+        name[at] = static_cast<char>('0' + rng.below(10));
+      }
+      EXPECT_EQ(is_in_hostlist(name, list), std::ranges::find(names, name) != names.end())
+          << name << " in " << list;
+    }
+  }
+  EXPECT_FALSE(is_in_hostlist("", "n"));
+  EXPECT_FALSE(is_in_hostlist("n", ""));
+}
+
 TEST(Hostlist, NamesAreWhatCanStandInAList) {
   for (const char* name : {"n", "node-1", "gpu01.rack_2"}) EXPECT_TRUE(is_node_name(name)) << name;
   EXPECT_TRUE(is_node_name(std::string(255, 'n')));

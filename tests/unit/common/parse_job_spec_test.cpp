@@ -194,12 +194,18 @@ TEST(ParseJobSpec, TakesHaisNamesAndWhatAsksForNothing) {
   EXPECT_TRUE(parse_job_spec(head +
                                  "services: []\noptions:\n  watchdog_time: 600\n"
                                  "  override_node_resource: {cpu: 12, memory: 64Gi}\n"
+                                 "  assigned_nodes: [node-1, 'node-[3-4]']\n"
                                  "  sidecar: []\n  py_venv: \"\"\n  profile: {}\n  mount_code: 0\n",
                              &spec, &errors));
   EXPECT_EQ(spec.watchdog, Duration(600s));
   EXPECT_EQ(spec.cpus_per_node, 12);
   EXPECT_EQ(spec.memory_per_node_bytes, int64_t{64} << 30);
+  EXPECT_EQ(spec.node_filter.nodes, "node-1,node-[3-4]");
   EXPECT_FALSE(parse_job_spec(head + "options: {sidecar: [proxy]}\n", &spec, &errors));
+  EXPECT_TRUE(parse_job_spec(head + "resource: {gpu_type: h800, labels: [fast, new], "
+                                    "nodes: 'node-[1-4]', exclude_nodes: node-2}\n",
+                             &spec, &errors));
+  EXPECT_EQ(spec.node_filter, (NodeFilter{"h800", {"fast", "new"}, "node-[1-4]", "node-2"}));
 }
 
 TEST(ParseJobSpec, RefusesEachBadValue) {

@@ -113,6 +113,51 @@ TEST(Verdict, ARankThatLeftAfterItsSignalDoesNotCostTheOthersTheirGrace) {
   EXPECT_EQ(c.job(id).state, JobState::suspended);
 }
 
+TEST(Verdict, WhatBreaksOffBecauseOneHasLeftIsJudgedWhenAllAreGone) {
+  for (const bool left_is_heard_first : {true, false}) {
+    for (const int exit_code : {0, 1}) {
+      Cluster c = cluster(nodes(3, gpus(8)));
+      const JobId id = c.run(job("j").nodes(3), {"node-1", "node-2", "node-3"});
+      c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+      FakeAgent one(c, "node-1");
+      FakeAgent two(c, "node-2");
+      const auto leave = [&] { one.report({exited({id, 1, 0}, C::left, 143)}); };
+      const auto break_off = [&] { two.report({exited({id, 1, 1}, C::program, exit_code)}); };
+      if (left_is_heard_first) {
+        leave(), break_off();
+      } else {
+        break_off(), leave();
+      }
+      ASSERT_FALSE(c.attempt(id).end.has_value()) << "rank 2 still saves";
+      FakeAgent(c, "node-3").report({exited({id, 1, 2}, C::left, 0)});
+      EXPECT_EQ(c.attempt(id).state, A::suspended);
+      EXPECT_EQ(c.attempt(id).end->reason, "asked");
+      EXPECT_EQ(c.job(id).state, JobState::suspended);
+    }
+  }
+}
+
+TEST(Verdict, WhatFailsWhileNobodyLeavesHasFailed) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+  FakeAgent(c, "node-1").report({exited({id, 1, 0}, C::program, 1)});
+  EXPECT_FALSE(c.attempt(id).end.has_value()) << "another may have left, and that be heard of later";
+  FakeAgent(c, "node-2").report({exited({id, 1, 1}, C::program, 0)});
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+  EXPECT_EQ(c.job(id).exit_code, 1);
+}
+
+TEST(Verdict, OfAUserOfTheSdkIsThereAtOnce) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  c.emit(JobUsesSdk{id});
+  c.emit(AttemptSuspending{id, 1, c.now + 60s, {}, "asked"});
+  FakeAgent(c, "node-1").report({exited({id, 1, 0}, C::program, 1)});
+  ASSERT_TRUE(c.attempt(id).end.has_value()) << "nobody was told by a signal";
+  EXPECT_EQ(c.attempt(id).end->outcome, A::failed);
+}
+
 TEST(Verdict, SaysWhatTheShimKnowsOfTheEnd) {
   Cluster c = cluster(nodes(1, gpus(8)));
   const JobId id = c.run(job("j"), {"node-1"});

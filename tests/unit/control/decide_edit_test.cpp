@@ -122,6 +122,40 @@ TEST(Rerun, WaitsForWhatTheOldOneStillWaitedFor) {
               ElementsAre(Dependency{open, DependencyCondition::afterany}));
 }
 
+TEST(Rerun, WaitsForTheSuccessorOfWhatFailed) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId failed = c.submit(job("prepare"));
+  const JobId id = c.submit(job("train").depends_on("prepare"));
+  c.finish(failed, JobState::failed);
+  c.finish(id, JobState::stopped);
+  EXPECT_THAT(c.decide(rerun(c, id)).status().message(), HasSubstr("job 1 has failed"));
+  const JobId again = c.decide(rerun(c, failed)).value().job;
+  EXPECT_EQ(c.job(failed).rerun_as, again);
+  const auto reply = c.decide(rerun(c, id));
+  ASSERT_TRUE(reply.is_ok()) << reply.status().message();
+  EXPECT_THAT(c.job(reply.value().job).unmet_dependencies,
+              ElementsAre(Dependency{again, DependencyCondition::afterok}));
+}
+
+TEST(Rerun, OfASingletonKeepsItsNameAndWaitsForNobodyWhoWaitsForIt) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId first = c.submit(job("j").depends_on("singleton"));
+  const JobId behind = c.submit(job("j").depends_on("singleton").depends_on("afterok:1"));
+  const JobId last = c.submit(job("j").depends_on("singleton").depends_on("afterok:2"));
+  const JobId other = c.submit(job("j").depends_on("singleton"));
+  c.finish(first, JobState::failed);
+  const auto reply = c.decide(rerun(c, first));
+  ASSERT_TRUE(reply.is_ok()) << reply.status().message();
+  EXPECT_EQ(reply.value().name, "j");
+  const JobId again = reply.value().job;
+  EXPECT_THAT(c.job(behind).unmet_dependencies,
+              ElementsAre(Dependency{again, DependencyCondition::afterok}));
+  for (const Dependency& each : c.job(again).unmet_dependencies) {
+    EXPECT_FALSE(each.job == behind || each.job == last) << "they would wait for each other";
+  }
+  EXPECT_EQ(c.job(again).unmet_dependencies.size(), c.job(other).is_waiting() ? 0u : 1u);
+}
+
 TEST(Rerun, IsForItsOwnerAndOperatorsAndStaysHis) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.add_user("bob").add_user("olga", {}, Role::operator_).add_user("eve");

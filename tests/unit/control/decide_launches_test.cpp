@@ -78,6 +78,43 @@ TEST(LaunchFailure, OfSeveralPeopleTakesTheNodeOut) {
   EXPECT_EQ(c.events().size(), before);
 }
 
+TEST(LaunchFailure, TakesNoMoreThanAFewNodesOut) {
+  Cluster c = cluster(nodes(5, gpus(8)));
+  c.add_user("bob");
+  for (const std::string bad : {"node-1", "node-3"}) {
+    for (const std::string name : {"a", "b", "c"}) {
+      const JobId id = c.place(job(name).user(name == "a" ? "bob" : "ann"), {bad});
+      fail_launch(c, id);
+      c.place(id, c.on({"node-2"}));
+      FakeAgent(c, "node-2").report({running({id, 2, 0})});
+      FakeAgent(c, "node-2").report({exited({id, 2, 0}, ExitCause::program, 0)});
+    }
+  }
+  tick(c);
+  tick(c);
+  EXPECT_EQ(c.node("node-1").scheduling, Scheduling::cordoned);
+  EXPECT_EQ(c.node("node-3").scheduling, Scheduling::open) << "it may be what was submitted";
+}
+
+TEST(LaunchFailure, OfAFailedProgramSaysNothingOfTheNode) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  c.add_user("bob");
+  for (const std::string name : {"a", "b", "c"}) {
+    const JobId id = c.place(job(name).user(name == "a" ? "bob" : "ann").restart(3), {"node-1"});
+    FakeAgent(c, "node-1").report({running({id, 1, 0})});
+    FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::program, 1)});
+    c.place(id, c.on({"node-2"}));
+    RankStatus status = exited({id, 2, 0}, ExitCause::launch_failed);
+    FakeAgent(c, "node-2").report({status});
+    c.place(id, c.on({"node-3"}));
+    FakeAgent(c, "node-3").report({running({id, 3, 0})});
+    FakeAgent(c, "node-3").report({exited({id, 3, 0}, ExitCause::program, 0)});
+  }
+  tick(c);
+  EXPECT_EQ(c.node("node-1").scheduling, Scheduling::open) << "its programs started there";
+  EXPECT_EQ(c.node("node-2").scheduling, Scheduling::cordoned);
+}
+
 TEST(LaunchFailure, ThatIsOldOrFollowsTheJobSaysNothingOfTheNode) {
   Cluster c = cluster(nodes(2, gpus(8)));
   c.add_user("bob");

@@ -52,6 +52,28 @@ TEST(Submit, RefusesASecondUnfinishedJobOfOneName) {
   EXPECT_TRUE(submit(c, job("j")).is_ok());
 }
 
+TEST(Submit, RefusesWhatNoNodeIsOrHas) {
+  Cluster c = cluster(nodes(2, gpus(8)).gpu_model("NVIDIA H800"),
+                      nodes(2, gpus(4)).gpu_model("A100").label("fast").zone("B"));
+  expect_refused(c, job("j").gpu_type("h900"), Code::invalid_argument,
+                 "resource.gpu_type: no node of training has a GPU of type 'h900'; there is: A100, "
+                 "NVIDIA H800");
+  expect_refused(c, job("j").label("slow"), Code::invalid_argument,
+                 "resource.labels: no node of training has the label 'slow'; there is: fast");
+  expect_refused(c, job("j").only_on("other-[1-9]"), Code::invalid_argument,
+                 "resource.nodes: none of other-[1-9] is a node of training");
+  expect_refused(c, job("j").nodes(3).gpu_type("h800"), Code::invalid_argument,
+                 "resource.node_count: 3 asked, but training has 2 nodes (GPU type h800)");
+  expect_refused(c, job("j").gpu_type("h800").zone("B"), Code::invalid_argument,
+                 "training#B has 0 nodes (GPU type h800)");
+  expect_refused(c, job("j").label("fast").gpus(8), Code::invalid_argument, "0 nodes");
+  expect_refused(c, job("j").only_on("node-1").not_on("node-1"), Code::invalid_argument,
+                 "0 nodes (only node-1, not node-1)");
+  expect_refused(c, job("j").gpu_type("a100").gpus(2).cpus(65), Code::invalid_argument, "CPUs");
+  EXPECT_TRUE(submit(c, job("j").gpu_type("h800").nodes(2)).is_ok());
+  EXPECT_TRUE(submit(c, job("k").label("a100").label("fast").gpus(4).zone("B")).is_ok());
+}
+
 TEST(Submit, RefusesSecretsThatItsUserDoesNotHave) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.add_user("bob");

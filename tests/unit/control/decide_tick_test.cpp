@@ -104,6 +104,21 @@ TEST(LaunchTimeout, RollsAGangBackAndNamesTheRank) {
   EXPECT_TRUE(t.c.attempt(id).is_live()) << "the ranks must be gone first";
 }
 
+TEST(LaunchTimeout, DoesNotCountTheTimeBeforeTheTerm) {
+  Clocked t;
+  const JobId id = t.c.place(job("j"), {"node-1"});
+  t.c.emit(AttemptStarting{id, 1});
+  t.mono += 1h, t.c.advance(1h);  // while nobody led, or the store was away
+  t.c.emit(EpochStarted{.epoch = t.c.state().epoch() + 1});
+  t.sessions.set_term_start(t.mono);
+  t.contact("node-1"), t.tick();
+  t.advance(t.c.knobs.launch_timeout), t.contact("node-1");
+  EXPECT_FALSE(t.c.attempt(id).end.has_value()) << "its rank may run and be heard of yet";
+  t.advance(1us);
+  ASSERT_TRUE(t.c.attempt(id).end.has_value());
+  EXPECT_EQ(t.c.attempt(id).end->outcome, AttemptState::lost);
+}
+
 TEST(LaunchTimeout, DoesNotConcernWhoLeavesOrRuns) {
   Clocked t;
   JobId runs = t.c.run(job("runs").gpus(1), {"node-2"}, GpuSet{1});

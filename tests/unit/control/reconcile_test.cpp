@@ -160,23 +160,23 @@ TEST(Reconcile, CountsTheGraceFromTheDeadline) {
   EXPECT_EQ(std::get<SuspendRank>(orders[0]).grace, 0s) << "never negative";
 }
 
-TEST(Reconcile, ProgramsOfNobodyWhoUsesTheSdkAreToldBySignal) {
-  const std::set<JobId> nobody;
+TEST(Reconcile, ProgramsThatDoNotUseTheSdkAreToldBySignal) {
   for (const std::string signal : {"", "SIGUSR1", "none"}) {
-    World w("none");
-    const JobId id = w.c.run(job("k").signal(signal), {"node-1"});
-    w.session.ranks[{id, 1, 0}] = running({id, 1, 0});
-    w.c.emit(AttemptSuspending{id, 1, w.c.now + 60s, {}, "asked"});
-    const std::set<JobId> users = {id};
-    for (const std::set<JobId>* known :
-         std::vector<const std::set<JobId>*>{nullptr, &users, &nobody}) {
-      PlacesOfTurn places;
-      w.session.sent.clear();
-      const auto orders =
-          reconcile(w.c.state(), w.c.knobs, w.session, {w.c.now, w.mono, false, known}, places);
-      ASSERT_EQ(orders.size(), 1u);
-      EXPECT_EQ(std::get<SuspendRank>(orders[0]).tell_by_signal,
-                signal.empty() && known == &nobody);
+    for (const bool uses_sdk : {false, true}) {
+      World w("none");
+      const JobId id = w.c.run(job("k").signal(signal), {"node-1"});
+      w.session.ranks[{id, 1, 0}] = running({id, 1, 0});
+      if (uses_sdk) w.c.emit(JobUsesSdk{id});
+      w.c.emit(AttemptSuspending{id, 1, w.c.now + 60s, {}, "asked"});
+      for (const bool is_listening : {false, true}) {
+        PlacesOfTurn places;
+        w.session.sent.clear();
+        const auto orders = reconcile(w.c.state(), w.c.knobs, w.session,
+                                      {w.c.now, w.mono, false, is_listening}, places);
+        ASSERT_EQ(orders.size(), 1u);
+        EXPECT_EQ(std::get<SuspendRank>(orders[0]).tell_by_signal,
+                  signal.empty() && !uses_sdk && !is_listening);
+      }
     }
   }
 }

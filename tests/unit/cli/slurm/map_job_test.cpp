@@ -78,6 +78,20 @@ TEST(SlurmMapping, NodesAndTasks) {
   EXPECT_THAT(error_of({"-n9", "-N2", "--ntasks-per-node=4"}), HasSubstr("9 tasks do not fit"));
 }
 
+TEST(SlurmMapping, WhichNodes) {
+  EXPECT_EQ(spec_of({"-C", "fast&h800"}).node_filter, (NodeFilter{.labels = {"fast", "h800"}}));
+  EXPECT_THAT(error_of({"-C", "a|b"}), HasSubstr("'a|b': a node must have all that is named"));
+  EXPECT_EQ(spec_of({"-x", "node-[1-2]", "-N2"}).node_filter,
+            (NodeFilter{.exclude = "node-[1-2]"}));
+  const JobSpec all = spec_of({"-w", "node-[1-3],node-2"});
+  EXPECT_EQ(all.node_filter.nodes, "node-[1-3],node-2");
+  EXPECT_EQ(all.node_count, 3);
+  EXPECT_EQ(spec_of({"-w", "node-[1-3]", "-N2"}).node_count, 2);
+  EXPECT_THAT(error_of({"-w", "node-1", "-N2"}), HasSubstr("2 nodes are asked for, and 1 named"));
+  EXPECT_THAT(error_of({"-w", "./hosts"}), HasSubstr("files are not read"));
+  EXPECT_THAT(error_of({"-x", "node-[2-1]"}), HasSubstr("range 2-1 runs backwards"));
+}
+
 TEST(SlurmMapping, Gpus) {
   const Shape kShapes[] = {{{"--gres=gpu:4"}, 4, 1},
                            {{"--gres=gpu"}, 1, 1},
@@ -90,8 +104,12 @@ TEST(SlurmMapping, Gpus) {
     EXPECT_EQ(spec_of(shape.words).gpus_per_node, shape.nodes) << shape.words[0];
   }
   EXPECT_EQ(spec_of({"--gres=gpu:h100:8"}).gpus_per_node, 8);
-  EXPECT_THAT(mapped({"--gres=gpu:h100:8"}).value().warnings,
-              ElementsAre("--gres: the type h100 has no effect: name the node group with -p"));
+  EXPECT_EQ(spec_of({"--gres=gpu:h100:8"}).node_filter.gpu_type, "h100");
+  EXPECT_EQ(spec_of({"--gpus-per-node=a100:2"}).node_filter.gpu_type, "a100");
+  EXPECT_THAT(mapped({"--gres=gpu:h100:8"}).value().warnings, IsEmpty());
+  EXPECT_THAT(error_of({"--gres=gpu:h100:4", "--gpus-per-node=a100:4"}),
+              HasSubstr("GPUs of type a100, another option says h100"));
+  EXPECT_THAT(error_of({"--gres=gpu::4"}), HasSubstr("write gpu:N, gpu:TYPE:N or none"));
   EXPECT_THAT(error_of({"-G5", "-N2"}), HasSubstr("--gpus: 5 GPUs do not divide by 2 nodes"));
   EXPECT_THAT(error_of({"--gres=gpu:4", "--gpus-per-node=2"}), HasSubstr("another option says 4"));
   EXPECT_THAT(error_of({"--gres=craynetwork:1"}), HasSubstr("write gpu:N"));
