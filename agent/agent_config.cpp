@@ -110,6 +110,7 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   if (config.tls.certificate.empty()) reader.require("token_file");
   reader.file("token_file", &config.token_file);
   reader.integer("simulate_gpus", &config.simulate_gpus, {.low = 0, .high = GpuSet::kMax});
+  reader.string("simulate_gpu_model", &config.simulate_gpu_model);
   reader.string("shim", &config.shim);
   reader.string("validator.program", &config.validator);
   reader.string("validator.options", &config.validator_options);

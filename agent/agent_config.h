@@ -36,6 +36,7 @@ struct AgentConfig {
   std::string token_file;         // "" = the certificate proves enough, and no other agent is asked
   TlsFiles tls;                   // whom it believes, and what it proves by
   int simulate_gpus = 0;          // 0 = the real ones
+  std::string simulate_gpu_model = "simulated";
   std::string shim;               // "" = where this installation has it
   std::string validator;          // the same of hai-validator
   std::string validator_options;  // such as "--quick"; what the site wants of it

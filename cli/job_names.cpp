@@ -1,4 +1,5 @@
 #include "cli/job_names.h"
+#include "common/hostlist.h"
 
 #include <fnmatch.h>
 
@@ -62,6 +63,13 @@ Result<std::vector<std::string>> select_jobs(const JobSelection& selection,
   std::vector<std::string> names;  // as they are
   std::set<int64_t> ids;
   for (const std::string& word : selection.words) {
+    if (word.find("_[") != std::string::npos &&
+        word.find_first_not_of("0123456789_[],-") == word.npos) {
+      const auto tasks = parse_hostlist(word);  // 17_[1-5]: tasks of an array
+      RETURN_IF_ERROR(tasks.status());
+      names.insert(names.end(), tasks.value().begin(), tasks.value().end());
+      continue;
+    }
     const auto range = id_range(word);
     const auto is_named_so = [&](const v1::Job& job) { return job.name() == word; };
     // A job may be called 17-20, too.

@@ -17,8 +17,26 @@ std::string gpus_text(const v1::Job& job) {
   return job.gpus_per_node() == 0 ? "node" : std::to_string(job.gpus_per_node());
 }
 
+// "17_3" of a task, else the id.
+std::string id_text(const v1::Job& job) {
+  if (!job.has_array_task()) return std::to_string(job.id());
+  return fmt::format("{}_{}", job.array_task().array(), job.array_task().index());
+}
+
 std::string state_text(const v1::Job& job) {
   return job.held() ? job.state() + " (held)" : job.state();
+}
+
+std::string array_text(const v1::ArrayJob& array) {
+  std::string text =
+      fmt::format("{}: {}, {} unfinished, {} succeeded", array.range(),
+                  count_of(array.tasks(), "task"), array.unfinished(), array.succeeded());
+  if (array.failed() > 0) text += fmt::format(", {} failed", array.failed());
+  if (array.stopped() > 0) text += fmt::format(", {} stopped", array.stopped());
+  if (array.made() < array.tasks()) {
+    text += fmt::format(", {} still to come", array.tasks() - array.made());
+  }
+  return text;
 }
 
 // "" before its first start.
@@ -158,7 +176,7 @@ std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& o
   columns.push_back({"NOTE", false, true, 16});
   Table table(columns);
   for (const v1::Job& job : jobs) {
-    std::vector<Cell> row = {std::to_string(job.id()),
+    std::vector<Cell> row = {id_text(job),
                              job.name(),
                              job.user(),
                              job.priority(),
@@ -188,8 +206,13 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
                      const Terminal& terminal) {
   Card card{terminal, ""};
   card.add("job", fmt::format("{} {}", job.id(), job.name()), Colour::bold);
+  if (job.has_array_task()) {
+    card.add("task",
+             fmt::format("{} of array {}", job.array_task().index(), job.array_task().array()));
+  }
+  if (job.has_array()) card.add("array", array_text(job.array()));
   card.add("state", state_text(job), colour_of(job.state()));
-  if (job.has_pending_reason()) {
+  if (job.has_pending_reason() && job.pending_reason().code() != "array") {
     card.add("waits for",
              fmt::format("{} ({})", job.pending_reason().text(), job.pending_reason().code()));
   }

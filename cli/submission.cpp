@@ -106,6 +106,10 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
       ->check(CLI::Range(0, 65'536));
   verb.add_option("--memory", options.memory, "memory per node, e.g. 64Gi; default likewise")
       ->type_name("SIZE");
+  verb.add_option("--array", options.array,
+                  "a job of many tasks: their numbers, e.g. 0-499, or 0-499%20 for at most 20 "
+                  "unfinished at once; HAI_ARRAY_TASK_ID tells each its own")
+      ->type_name("RANGE");
   verb.add_option("--gpu-type", options.gpu_type, "only nodes with such GPUs, e.g. h800")
       ->type_name("TYPE");
   verb.add_option("--label", options.labels, "only nodes with this label; may be repeated")
@@ -160,6 +164,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
     spec.gpus_per_node = whole_number<int>(options.gpus).value_or(0);
   }
   if (options.cpus) spec.cpus_per_node = *options.cpus;
+  if (!options.array.empty()) spec.array = options.array;
   NodeFilter& filter = spec.node_filter;
   if (!options.gpu_type.empty()) filter.gpu_type = options.gpu_type;
   filter.labels.insert(filter.labels.end(), options.labels.begin(), options.labels.end());

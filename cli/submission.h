@@ -31,6 +31,7 @@ struct SubmissionOptions {
   std::string memory;
   std::string gpu_type;
   std::vector<std::string> labels;
+  std::string array;
   std::string nodelist;  // host lists
   std::string exclude;
   std::string name;

@@ -82,6 +82,8 @@ struct ProgramOptions {
 struct JobSpec {
   std::string name;
   Priority priority = Priority::automatic;
+  std::string
+      array;  // common/array_range.h: a job of many tasks, each of which is a job; "" = none
 
   std::string workspace;   // absolute path
   std::string entrypoint;  // relative to workspace, or absolute

@@ -87,7 +87,9 @@ void Checkers::check_down(const ClusterState& state, const Event& event) {
 void Checkers::check_crossings(const ClusterState& state) {
   int crossing = 0;
   for (JobId id : state.live()) {
-    const std::vector<Rank>& ranks = state.find(id)->attempt->ranks;
+    const Job& job = *state.find(id);
+    if (!job.spec->asks_gpus()) continue;  // what it sends over the network is not known, nor much
+    const std::vector<Rank>& ranks = job.attempt->ranks;
     int pairs = 0;
     for (size_t i = 1; i < ranks.size(); ++i) {
       pairs += state.find(ranks[i - 1].place.node)->facts.zone !=

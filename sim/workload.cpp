@@ -125,6 +125,9 @@ void Workload::perform(const Act& act) {
 void Workload::submit() {
   JobSpec spec = random_job(rng_, next_, max_nodes_);
   if (world_.asks_for_host()) ask_for_host(rng_, spec, max_nodes_);
+  if (rng_.chance(0.06)) {
+    spec.array = fmt::format("0-{}{}", rng_.between(0, 3), rng_.chance(0.5) ? "%1" : "");
+  }
   perform({.kind = ActKind::submit,
            .job = next_++,
            .user = rng_.pick(kUsers),

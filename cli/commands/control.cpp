@@ -181,7 +181,9 @@ CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& op
 void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb) {
   const auto options = std::make_shared<ControlOptions>();
   CLI::App* subcommand = add_verb(
-      app, verb, "JOB", "ids, names, ranges such as 17-20, patterns such as 'sweep-*'", *options);
+      app, verb, "JOB",
+      "ids, names, ranges such as 17-20, tasks such as 17_[1-5], patterns such as 'sweep-*'",
+      *options);
   subcommand
       ->add_option("--state,-s", options->which.states, "your unfinished jobs in these states")
       ->delimiter(',')

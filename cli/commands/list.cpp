@@ -27,6 +27,8 @@ struct ListOptions {
   std::vector<std::string> tags;
   bool all_users = false;
   bool all_finished = false;
+  bool tasks = false;
+  int64_t array = 0;
   int page = 0;
   int page_size = 12;
   bool watch = false;
@@ -40,6 +42,8 @@ v1::ListJobsRequest request_of(const ListOptions& options) {
   request.set_group(options.group);
   request.mutable_tags()->Assign(options.tags.begin(), options.tags.end());
   request.set_all_users(options.all_users && options.user.empty());
+  request.set_tasks(options.tasks);
+  request.set_array(options.array);
   request.set_page_size(kJobPageSize);
   return request;
 }
@@ -148,6 +152,10 @@ void add_list(CLI::App& app, Session& session) {
   verb->add_option("-g,--group", options->group, "jobs for this node group");
   verb->add_option("--tag", options->tags, "jobs with this tag")->allow_extra_args(false);
   verb->add_flag("--finished", options->all_finished, "all finished jobs too, however old");
+  verb->add_flag("--tasks", options->tasks, "tasks of arrays, too, a line each");
+  verb->add_option("--array", options->array, "the tasks of this array")
+      ->type_name("ID")
+      ->check(CLI::PositiveNumber);
   verb->add_option("-p,--page", options->page, "this page of all jobs, 1 = the newest")
       ->type_name("PAGE")
       ->check(CLI::Range(1, 1'000'000));
@@ -159,6 +167,7 @@ void add_list(CLI::App& app, Session& session) {
       .examples = {{"hai list", "your jobs that wait or run, and those of the last day"},
                    {"hai list -a -s running -g training", "who runs in this group"},
                    {"hai list -p 2 -ps 20", "the second page of all your jobs, as in HAI"},
+                   {"hai list --array 17", "its tasks that wait or run, and those of the last day"},
                    {"hai list -w", "stay, and show changes as they happen"}}};
   verb->callback([&session, options] { session.exit_code = list(session, *options); });
 }

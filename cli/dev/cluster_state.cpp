@@ -15,7 +15,9 @@ DevNode node_from_json(const ordered_json& item) {
           .group = item.at("group").get<std::string>(),
           .zone = item.at("zone").get<std::string>(),
           .leaf = item.at("leaf").get<std::string>(),
-          .gpus = item.at("gpus").get<int>()};
+          .gpus = item.at("gpus").get<int>(),
+          .gpu_model = item.value("gpu_model", ""),
+          .label = item.value("label", "")};
 }
 
 void read_fleet(const ordered_json& item, DevCluster& cluster) {
@@ -53,7 +55,9 @@ std::string format_cluster(const DevCluster& cluster) {
                              {"group", node.group},
                              {"zone", node.zone},
                              {"leaf", node.leaf},
-                             {"gpus", node.gpus}});
+                             {"gpus", node.gpus},
+                             {"gpu_model", node.gpu_model},
+                             {"label", node.label}});
   }
   return root.dump(2) + "\n";
 }

@@ -91,6 +91,11 @@ std::string agent_config(const ClusterFiles& files, const DevCluster& cluster, c
   // A node that is killed to see what happens takes no logs with it.
   defaults += unless_set("logs", fmt::format("\n  store: {}\n  every: {}\n",
                                              quoted_yaml(files.log_store()), kDevLogsEvery));
+  std::string kind;
+  if (!node.gpu_model.empty()) {
+    kind += fmt::format("simulate_gpu_model: {}\n", quoted_yaml(node.gpu_model));
+  }
+  if (!node.label.empty()) kind += fmt::format("labels: [{}]\n", quoted_yaml(node.label));
   return fmt::format(R"(# Written anew by each `hai dev up` and `hai dev start agent:{}`.
 name: {}
 group: {}
@@ -101,7 +106,7 @@ data_dir: {}
 servers: [{}]
 token_file: {}
 {}simulate_gpus: {}
-unknown_user_runs_as_self: true
+{}unknown_user_runs_as_self: true
 {}{}log:
   level: info
 )",
@@ -109,7 +114,7 @@ unknown_user_runs_as_self: true
                      quoted_yaml(node.zone), quoted_yaml(node.leaf), address,
                      quoted_yaml(files.node(node.name)), quoted_yaml(cluster.grpc()),
                      quoted_yaml(files.agent_token()), tls_text(files, cluster, "ca", node.name),
-                     node.gpus, defaults, settings);
+                     node.gpus, kind, defaults, settings);
 }
 
 std::string fleet_config(const ClusterFiles& files, const DevCluster& cluster) {

@@ -35,9 +35,11 @@ Status read_node(const YamlNode& item, DevNode& node) {
                          : entry.key == "group" ? &node.group
                          : entry.key == "zone"  ? &node.zone
                          : entry.key == "leaf"  ? &node.leaf
+                         : entry.key == "label" ? &node.label
+                         : entry.key == "gpu_model" ? &node.gpu_model
                                                 : nullptr;
     if (field == nullptr) {
-      return invalid_argument("line {}: unknown key {}: known are name, group, zone, leaf, gpus",
+      return invalid_argument("line {}: unknown key {}: known are name, group, zone, leaf, gpus, gpu_model, label",
                               entry.line, entry.key);
     }
     if (!is_name(text)) {

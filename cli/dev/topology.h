@@ -20,6 +20,8 @@ struct DevNode {
   std::string zone = "A";
   std::string leaf = "leaf-1";
   int gpus = 8;
+  std::string gpu_model;  // of the simulated ones; "" = simulated
+  std::string label;      // "" = none
   bool operator==(const DevNode&) const = default;
 };
 

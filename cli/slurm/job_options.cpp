@@ -42,7 +42,7 @@ constexpr auto kCommon = std::to_array<Option>({
     {"dependency", 'd', required, mapped,
      "depends_on: afterok, afterany, afternotok, after, singleton; with commas"},
     {"distribution", 'm', required, ignored, "tasks are dealt out in blocks"},
-    {"error", 'e', required, mapped, "file for standard error, with %j %x %u %N %n %t %s"},
+    {"error", 'e', required, mapped, "file for standard error, with %j %A %a %x %u %N %n %t %s"},
     {"exclude", 'x', required, mapped, "exclude_nodes: none of these"},
     {"exclusive", 0, optional, mapped,
      "the whole node; of a step in a script: GPUs and CPUs of its own"},
@@ -83,7 +83,7 @@ constexpr auto kCommon = std::to_array<Option>({
     {"ntasks-per-node", 0, required, mapped, "tasks of srun on each node"},
     {"ntasks-per-socket", 0, required, ignored, "hai counts CPUs, not their sockets"},
     {"open-mode", 0, required, mapped, "append or truncate; a second attempt always appends"},
-    {"output", 'o', required, mapped, "file for the output, with %j %x %u %N %n %t %s"},
+    {"output", 'o', required, mapped, "file for the output, with %j %A %a %x %u %N %n %t %s"},
     {"overcommit", 'O', none, ignored, "tasks are not counted against CPUs"},
     {"oversubscribe", 's', none, ignored, "a share of a node is asked for with --gpus-per-node"},
     {"partition", 'p', required, mapped, "the node group; GROUP#ZONE pins a zone"},
@@ -118,7 +118,8 @@ constexpr auto kCommon = std::to_array<Option>({
 });
 
 constexpr auto kSbatch = std::to_array<Option>({
-    {"array", 'a', required, refused, "hai has no job arrays: submit one job per index in a loop"},
+    {"array", 'a', required, mapped,
+     "array: 0-499, 1,3,7, 0-15:4; %20 = so many unfinished at once"},
     {"batch", 0, required, ignored, "nodes have no features"},
     {"cluster-constraint", 0, required, refused, "choose the cluster with HAI_CONTEXT"},
     {"export-file", 0, required, refused, "read the file in the script"},

@@ -75,8 +75,7 @@ Result<int64_t> parse_job_id(std::string_view text) {
   const bool is_number = parsed.ec == std::errc() && id > 0;
   if (is_number && parsed.ptr == text.data() + text.size()) return id;
   if (is_number && (*parsed.ptr == '_' || *parsed.ptr == '.')) {
-    return invalid_argument("{}: hai has no job arrays and ends whole jobs only",
-                            text.substr(0, 64));
+    return invalid_argument("{}: only whole jobs can be named here", text.substr(0, 64));
   }
   return invalid_argument("Invalid job id specified: '{}'", text.substr(0, 64));
 }
@@ -87,6 +86,7 @@ Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_s
   request.set_all_users(filter.users.size() != 1);
   if (filter.users.size() == 1) request.set_user(filter.users[0]);
   if (filter.groups.size() == 1) request.set_group(filter.groups[0]);
+  request.set_tasks(true);
   request.set_include_finished(filter.any_state || !filter.states.empty());
   FoundJobs found;
   size_t seen = 0;
@@ -95,6 +95,8 @@ Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_s
     RETURN_IF_ERROR(page.status());
     seen += static_cast<size_t>(page.value().jobs_size());
     for (const v1::Job& job : page.value().jobs()) {
+      // Of an array only what is still to come has a line; its tasks have their own.
+      if (job.has_array() && job.array().made() == job.array().tasks()) continue;
       if (filter.matches(job)) found.jobs.push_back(job);
     }
     request.set_cursor(page.value().next_cursor());

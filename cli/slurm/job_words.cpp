@@ -165,6 +165,12 @@ std::string nodes_or_reason(const v1::Job& job) {
   return job.nodes_size() > 0 ? node_list(job) : fmt::format("({})", reason_word(job));
 }
 
+std::string array_id_text(const v1::Job& job) {
+  if (job.has_array()) return fmt::format("{}_[{}]", job.id(), job.array().range());
+  if (!job.has_array_task()) return std::to_string(job.id());
+  return fmt::format("{}_{}", job.array_task().array(), job.array_task().index());
+}
+
 const std::vector<KnownLetter>& job_letters() {
   static const std::vector<KnownLetter> kLetters = {{'a', "ACCOUNT"},
                                                     {'A', "JOBID"},
@@ -181,6 +187,7 @@ const std::vector<KnownLetter>& job_letters() {
                                                     {'j', "NAME"},
                                                     {'k', "COMMENT"},
                                                     {'l', "TIME_LIMIT"},
+                                                    {'K', "ARRAY_TASK_ID"},
                                                     {'L', "TIME_LEFT"},
                                                     {'m', "MIN_MEMORY"},
                                                     {'M', "TIME"},
@@ -207,9 +214,13 @@ const std::vector<KnownLetter>& job_letters() {
 std::string job_value(const v1::Job& job, char letter, UnixTime now) {
   switch (letter) {
     case 'A':
-    case 'F':
-    case 'i':
       return std::to_string(job.id());
+    case 'F':
+      return std::to_string(job.has_array_task() ? job.array_task().array() : job.id());
+    case 'i':
+      return array_id_text(job);
+    case 'K':
+      return job.has_array_task() ? std::to_string(job.array_task().index()) : "N/A";
     case 'b':
       return gpus_text(job);
     case 'B':

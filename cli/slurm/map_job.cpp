@@ -4,6 +4,7 @@
 
 #include "cli/slurm/map_resources.h"
 #include "cli/slurm/slurm_time.h"
+#include "common/array_range.h"
 #include "common/dependency.h"
 #include "common/signal_name.h"
 #include "common/spec/check_job_spec.h"
@@ -49,8 +50,9 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
 // What Slurm has and hai has not.
 std::string_view dependency_reason(std::string_view type) {
   if (type == "aftercorr") {
-    return "aftercorr pairs the tasks of two arrays, and hai has no arrays; name the jobs one by "
-           "one with afterok";
+    return "aftercorr pairs the tasks of two arrays; hai waits for a whole array, or for tasks "
+           "that "
+           "are named one by one: afterok";
   }
   if (type == "afterburstbuffer") return "hai has no burst buffers";
   if (type == "expand") return "hai's jobs do not grow";
@@ -83,10 +85,9 @@ Status set_dependencies(const ParsedWords& words, JobSpec& spec) {
       if (id.find('+') != std::string::npos) {
         return refuse("a time after the start (+MINUTES) is not supported; leave it out");
       }
-      if (id.find('_') != std::string::npos && id.find_first_not_of("0123456789_*") == id.npos) {
-        return refuse("hai has no arrays, and so no tasks of one");
-      }
-      const Result<DependencyWord> word = parse_dependency(type + ":" + id);
+      // 17_* is the whole array.
+      const std::string job = id.ends_with("_*") ? id.substr(0, id.size() - 2) : id;
+      const Result<DependencyWord> word = parse_dependency(type + ":" + job);
       if (!word.is_ok()) return refuse(word.status().message());
       spec.depends_on.push_back(format_dependency(word.value()));
     }
@@ -242,6 +243,11 @@ Result<MappedJob> map_job(const ParsedWords& words, const std::string& default_n
   RETURN_IF_ERROR(set_signal(words, job));
   RETURN_IF_ERROR(set_output(words, job.plan));
   RETURN_IF_ERROR(set_place(words, here, job));
+  if (const GivenOption* given = words.find("array")) {
+    const Result<ArrayRange> range = ArrayRange::parse(given->value);
+    if (!range.is_ok()) return option_error(*given, range.status().message());
+    job.spec.array = given->value;
+  }
   job.plan.label = words.has("label");
   if (const GivenOption* given = words.find("kill-on-bad-exit")) {
     job.plan.kill_on_bad_exit = given->value != "0";

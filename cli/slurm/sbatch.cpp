@@ -92,7 +92,7 @@ Result<Asked> understand_sbatch(const ParsedWords& words) {
     asked.job.plan.arguments.assign(words.operands.begin() + 1, words.operands.end());
   }
   if (asked.job.plan.output.empty()) {
-    asked.job.plan.output = "slurm-%j.out";
+    asked.job.plan.output = asked.job.spec.array.empty() ? "slurm-%j.out" : "slurm-%A_%a.out";
     asked.job.plan.is_default_output = true;
   }
   return asked;

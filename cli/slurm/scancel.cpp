@@ -13,6 +13,7 @@
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/submit.h"
+#include "common/hostlist.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -31,9 +32,16 @@ Result<std::vector<std::string>> ids_of(const ParsedWords& words) {
   std::vector<std::string> ids;
   for (const std::string& word : words.operands) {
     for (const std::string& text : split_list(word)) {
-      const Result<int64_t> id = parse_job_id(text);
+      const size_t mark = text.find('_');
+      const Result<int64_t> id = parse_job_id(text.substr(0, mark));
       RETURN_IF_ERROR(id.status());
-      ids.push_back(std::to_string(id.value()));
+      if (mark == std::string::npos || text.substr(mark) == "_*") {
+        ids.push_back(std::to_string(id.value()));
+        continue;
+      }
+      const auto tasks = parse_hostlist(text);  // 17_3, 17_[1-5]
+      if (!tasks.is_ok()) return invalid_argument("Invalid job id specified: '{}'", text);
+      ids.insert(ids.end(), tasks.value().begin(), tasks.value().end());
     }
   }
   return ids;

@@ -57,7 +57,9 @@ int run_inside(const ParsedWords& words, const std::string& socket) {
   const PatternValues values = {.job = variable("SLURM_JOB_ID"),
                                 .name = variable("SLURM_JOB_NAME"),
                                 .user = variable("HAI_USER"),
-                                .node = variable("SLURMD_NODENAME")};
+                                .node = variable("SLURMD_NODENAME"),
+                                .array_job = variable("SLURM_ARRAY_JOB_ID"),
+                                .array_task = variable("SLURM_ARRAY_TASK_ID")};
   return run_step(socket, step,
                   {.label = words.has("label"),
                    .output = words.value_of("output"),

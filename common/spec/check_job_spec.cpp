@@ -4,6 +4,7 @@
 #include <csignal>
 #include <set>
 
+#include "common/array_range.h"
 #include "common/ascii.h"
 #include "common/bytes.h"
 #include "common/dependency.h"
@@ -22,6 +23,8 @@ constexpr size_t kParametersBytesMax = 65'536;
 constexpr size_t kEnvironmentsMax = 1'000;
 constexpr size_t kSecretsMax = 100;
 constexpr size_t kEnvironmentBytesMax = 262'144;  // names and values together
+constexpr size_t kArrayBytesMax = 1'024;
+constexpr int64_t kArrayTextBytesMax = int64_t{256} << 20;
 constexpr size_t kGpuTypeBytesMax = 64;
 constexpr size_t kLabelsMax = 16;
 constexpr size_t kHostlistBytesMax = 8'192;
@@ -65,6 +68,7 @@ class Validator {
     check_environments();
     check_resources();
     for_each_key(spec_, RangeCheck{*this});
+    check_array();
     check_node_filter();
     check_without_gpus();
     check_options();
@@ -117,19 +121,36 @@ class Validator {
     void operator()(const char*, const Others&...) const {}  // no number
   };
 
+  void check_array() {
+    if (spec_.array.empty() || !check_text("array", spec_.array, kArrayBytesMax)) return;
+    const Result<ArrayRange> range = ArrayRange::parse(spec_.array);
+    if (!range.is_ok()) return fail("array", "{}", range.status().message());
+    // Each task keeps them.
+    int64_t bytes = static_cast<int64_t>(spec_.parameters.size());
+    for (const auto& [name, value] : spec_.environments) {
+      bytes += static_cast<int64_t>(name.size() + value.size());
+    }
+    const int64_t tasks = range.value().count();
+    if (bytes * tasks <= kArrayTextBytesMax) return;
+    fail("array", "{} tasks with {} of parameters and environments each, at most {} in all",
+         tasks, format_bytes(bytes), format_bytes(kArrayTextBytesMax));
+  }
+
   void check_node_filter() {
     const NodeFilter& filter = spec_.node_filter;
     const std::string& type = filter.gpu_type;
-    const bool is_type = type.size() <= kGpuTypeBytesMax && std::ranges::all_of(type, [](char c) {
-      return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-' || c == ' ';
-    });
+    const bool is_type =
+        type.size() <= kGpuTypeBytesMax && std::ranges::all_of(type, [](char c) {
+          return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-' || c == ' ';
+        });
     if (!is_type || (!type.empty() && std::ranges::none_of(type, [](char c) {
-                       return is_letter(c) || is_digit(c);
-                     }))) {
+          return is_letter(c) || is_digit(c);
+        }))) {
       fail("resource.gpu_type", "must be a word of the GPU's model, like h800, is {}", shown(type));
     }
     if (filter.labels.size() > kLabelsMax) {
-      fail("resource.labels", "{} labels, at most {} are allowed", filter.labels.size(), kLabelsMax);
+      fail("resource.labels", "{} labels, at most {} are allowed", filter.labels.size(),
+           kLabelsMax);
     }
     for (size_t i = 0; i < filter.labels.size() && i < kLabelsMax; ++i) {
       if (has_name_characters(filter.labels[i])) continue;

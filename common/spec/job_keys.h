@@ -22,6 +22,7 @@ template <typename Spec, typename Visitor>
 void for_each_key(Spec& spec, Visitor&& visit) {
   visit("name", spec.name);
   visit("priority", spec.priority);
+  visit("array", spec.array);
   visit("spec.workspace", spec.workspace);
   visit("spec.entrypoint", spec.entrypoint);
   visit("spec.parameters", spec.parameters);

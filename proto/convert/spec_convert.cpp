@@ -121,6 +121,7 @@ v1::JobSpec to_proto(const JobSpec& spec) {
   v1::JobSpec message;
   message.set_name(spec.name);
   message.set_priority(std::string(to_string(spec.priority)));
+  message.set_array(spec.array);
   message.set_workspace(spec.workspace);
   message.set_entrypoint(spec.entrypoint);
   message.set_parameters(spec.parameters);
@@ -150,6 +151,7 @@ Result<JobSpec> from_proto(const v1::JobSpec& message) {
   if (!message.priority().empty()) {
     RETURN_IF_ERROR(take(parse_priority(message.priority()), spec.priority));
   }
+  spec.array = message.array();
   spec.workspace = message.workspace();
   spec.entrypoint = message.entrypoint();
   spec.parameters = message.parameters();

@@ -246,7 +246,8 @@ void Advisor::try_submit(const Caller& caller, const SubmitChange& submit,
 
 void Advisor::what_if(const Caller& caller, Change change, Done<WhatIfView> done) {
   if (Status status = prepare(change); !status.is_ok()) return done(status);
-  const auto* submit = std::get_if<SubmitChange>(&change);
+  auto* submit = std::get_if<SubmitChange>(&change);
+  if (submit != nullptr) submit->spec.array.clear();  // when its first task would start
   if (submit == nullptr) return think_what_if(caller, std::move(change), std::move(done));
   ended_jobs_.find(
       caller, {submit->spec},

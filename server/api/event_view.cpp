@@ -87,11 +87,18 @@ struct Sentence {
                        because(event.reason));
   }
   std::string operator()(const TokenRevoked&) const { return "a token is revoked"; }
+  static std::string origin(const JobSubmitted& event) {
+    if (event.array_task) {
+      return fmt::format(" as task {} of array {}", event.array_task->index,
+                         event.array_task->array.value);
+    }
+    return event.rerun_of ? fmt::format(" as job {} was", event.rerun_of->value) : "";
+  }
   std::string operator()(const JobSubmitted& event) const {
     return fmt::format("{} submitted{}: {} node{} of {}, priority {}", event.spec->name,
-                       event.rerun_of ? fmt::format(" as job {} was", event.rerun_of->value) : "",
-                       event.spec->node_count, event.spec->node_count == 1 ? "" : "s",
-                       event.spec->group, to_string(event.spec->priority));
+                       origin(event), event.spec->node_count,
+                       event.spec->node_count == 1 ? "" : "s", event.spec->group,
+                       to_string(event.spec->priority));
   }
   std::string operator()(const JobEdited& event) const {
     std::string text;

@@ -131,6 +131,11 @@ Result<JobPlace> parse_place(std::string_view cursor) {
 
 bool matches(const Job& job, const JobListRequest& request, const std::string& user) {
   if (!user.empty() && job.user != user) return false;
+  if (request.array) {
+    if (!job.array_task || job.array_task->array != request.array) return false;
+  } else if (job.array_task && !request.tasks) {
+    return false;
+  }
   if (!request.group.empty() && job.spec->group != request.group) return false;
   for (const std::string& tag : request.tags) {
     if (std::ranges::find(job.spec->tags, tag) == job.spec->tags.end()) return false;

@@ -47,6 +47,8 @@ struct JobListRequest {
   bool include_finished = false;     // without it, finished ones only as far as `states` names them
   std::vector<Priority> priorities;  // empty = any
   std::vector<std::string> reasons;  // words of why a job waits; empty = any, and no reason too
+  bool tasks = false;                // tasks of arrays, too
+  JobId array;                       // only the tasks of this one; none = any job
   std::string text;                  // in its name, its user, a tag, or its id; any case
   JobOrder order;
   JobId before;                   // only older ones; none = from the newest

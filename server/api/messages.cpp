@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "common/array_range.h"
 #include "common/json/json_text.h"
 #include "proto/convert/spec_convert.h"
 #include "server/auth/token.h"
@@ -39,6 +40,18 @@ void set_times(const JobView& view, v1::Job& out) {
 
 }  // namespace
 
+static void set_array(const JobView& view, v1::ArrayJob& out) {
+  out.set_range(view.spec->array);
+  if (const auto range = ArrayRange::parse(view.spec->array); range.is_ok()) {
+    out.set_tasks(range.value().count());
+  }
+  out.set_made(view.array.made);
+  out.set_unfinished(view.array.unfinished);
+  out.set_succeeded(view.array.succeeded);
+  out.set_failed(view.array.failed);
+  out.set_stopped(view.array.stopped);
+}
+
 void to_proto(const JobView& view, WithSpec with_spec, v1::Job& out) {
   set_spec_fields(*view.spec, out);
   set_times(view, out);
@@ -53,6 +66,11 @@ void to_proto(const JobView& view, WithSpec with_spec, v1::Job& out) {
     out.mutable_pending_reason()->set_code(word(to_string(view.pending_reason->code)));
     out.mutable_pending_reason()->set_text(clean_utf8(view.pending_reason->text));
   }
+  if (view.array_task) {
+    out.mutable_array_task()->set_array(view.array_task->array.value);
+    out.mutable_array_task()->set_index(view.array_task->index);
+  }
+  if (!view.spec->array.empty()) set_array(view, *out.mutable_array());
   if (view.exit_code) out.set_exit_code(*view.exit_code);
   for (const std::string& node : view.nodes) out.add_nodes(node);
   out.set_suspend_count(view.counters.suspend_count);

@@ -18,6 +18,7 @@ const Job* newest_of_name(const ClusterState& state, const std::string& user,
                           const std::string& name) {
   if (const Job* job = state.find_unfinished(user, name)) return job;
   for (auto it = state.jobs().rbegin(); it != state.jobs().rend(); ++it) {
+    if (it->second.array_task) continue;  // its array has the name
     if (it->second.user == user && it->second.spec->name == name) return &it->second;
   }
   return nullptr;
@@ -41,8 +42,15 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
   auto look = [this, caller, job, done, found, missing](const Controller::ReadContext& context,
                                                         const Actor& actor) {
     const std::optional<JobId> id = parse_job_id(job);
+    const std::optional<ArrayTask> task = parse_array_task(job);
     const Job* known = id ? context.state.find(*id) : nullptr;
-    if (!id) {
+    if (task) known = context.state.find_task(*task);
+    if (task && known == nullptr && context.state.find_unfinished(actor.user, job) == nullptr) {
+      return done(not_found(
+          "array {} has no task {} in memory; `hai list --array {} -a` lists those that ended",
+          task->array.value, task->index, task->array.value));
+    }
+    if (!id && known == nullptr) {
       known = history_ == nullptr ? newest_of_name(context.state, actor.user, job)
                                   : context.state.find_unfinished(actor.user, job);
     }

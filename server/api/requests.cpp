@@ -59,6 +59,8 @@ Result<JobListRequest> from_proto(const v1::ListJobsRequest& message) {
                          .tags = {message.tags().begin(), message.tags().end()},
                          .include_finished = message.include_finished(),
                          .reasons = {message.reasons().begin(), message.reasons().end()},
+                         .tasks = message.tasks(),
+                         .array = JobId{message.array()},
                          .text = message.text(),
                          .count_all = message.total(),
                          .limit = limit.value()};

@@ -33,8 +33,8 @@ void StartEstimates::learn(const Event& event) {
   const EventBody& body = event.body;
   if (std::holds_alternative<EpochStarted>(body)) return warm();
   const JobId id = job_of(body);
-  if (std::holds_alternative<JobSubmitted>(body)) {
-    unpromised_ = id;
+  if (const auto* submitted = std::get_if<JobSubmitted>(&body)) {
+    if (submitted->spec->array.empty()) unpromised_ = id;  // an array never starts
   } else if (std::holds_alternative<AttemptPlaced>(body)) {
     auto it = promises_.find(id);
     if (it == promises_.end()) return;
@@ -52,6 +52,7 @@ void StartEstimates::learn(const Event& event) {
 }
 
 void StartEstimates::learn_run_time(const ClusterState& state, const Job& job) {
+  if (job.is_array()) return;
   const int gpus = std::max(1, gpus_asked(state, job));
   run_times_.add(job.user, job.spec->group, gpus, std::chrono::seconds(job.gpu_seconds / gpus));
 }

@@ -53,6 +53,7 @@ void ClusterState::evict_finished(size_t keep) {
     finished_.erase(finished_.begin());
     const Job& gone = *find(oldest);
     if (!gone.request_id.empty()) requests_.erase({gone.user, gone.request_id});
+    if (gone.array_task) tasks_.erase(*gone.array_task);
     jobs_.forget(oldest);
   }
 }
@@ -69,6 +70,25 @@ const Job* ClusterState::find_unfinished(const std::string& user, const std::str
   if (it == unfinished_names_.end()) return nullptr;
   const auto& [of_user, of_name, id] = *it;
   return of_user == user && of_name == name ? find(id) : nullptr;
+}
+
+const Job* ClusterState::find_task(const ArrayTask& task) const {
+  const auto it = tasks_.find(task);
+  return it == tasks_.end() ? nullptr : find(it->second);
+}
+
+int ClusterState::waiting_tasks(JobId array) const {
+  const auto it = waiting_tasks_.find(array);
+  return it == waiting_tasks_.end() ? 0 : it->second;
+}
+
+std::vector<JobId> ClusterState::unfinished_tasks(JobId array) const {
+  std::vector<JobId> jobs;
+  for (auto it = tasks_.lower_bound({array, 0}); it != tasks_.end(); ++it) {
+    if (it->first.array != array) break;
+    if (!find(it->second)->is_terminal()) jobs.push_back(it->second);
+  }
+  return jobs;
 }
 
 std::vector<JobId> ClusterState::all_unfinished(const std::string& user,
@@ -171,6 +191,7 @@ bool ClusterState::equals(const ClusterState& other) const {
          quotas_ == other.quotas_ && tokens_ == other.tokens_ && secrets_ == other.secrets_ &&
          identities_ == other.identities_ && knobs_ == other.knobs_ &&
          incidents_ == other.incidents_ && last_incident_ == other.last_incident_ &&
+         waiting_tasks_ == other.waiting_tasks_ && unfinished_arrays_ == other.unfinished_arrays_ &&
          waiting_ == other.waiting_ && live_ == other.live_ && reserved_ == other.reserved_ &&
          usage_ == other.usage_;
 }
@@ -280,6 +301,11 @@ StoredState ClusterState::take_durable() && {
 // ---- derived indexes ---------------------------------------------------------------------------
 
 void ClusterState::index(const Job& job) {
+  if (job.array_task) {
+    tasks_.emplace(*job.array_task, job.id);
+    if (job.is_waiting()) ++waiting_tasks_[job.array_task->array];
+  }
+  if (job.is_array() && !job.is_terminal()) unfinished_arrays_.insert(job.id);
   if (job.is_terminal()) {
     finished_.insert({job.ended_at.value_or(UnixTime{}), job.id});
   } else {
@@ -299,6 +325,11 @@ void ClusterState::index(const Job& job) {
 }
 
 void ClusterState::unindex(const Job& job) {
+  unfinished_arrays_.erase(job.id);
+  if (job.array_task && job.is_waiting()) {
+    const auto count = waiting_tasks_.find(job.array_task->array);
+    if (--count->second == 0) waiting_tasks_.erase(count);
+  }
   finished_.erase({job.ended_at.value_or(UnixTime{}), job.id});
   if (!job.is_terminal()) {
     unfinished_names_.erase({job.user, job.spec->name, job.id});

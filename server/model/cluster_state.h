@@ -108,10 +108,16 @@ class ClusterState {
   JobId last_job() const { return last_job_; }
 
   const Job* find(JobId job) const;
-  // The oldest of that name: only singletons share one.
+  // The oldest of that name: only singletons, and an array with its tasks, share one.
   const Job* find_unfinished(const std::string& user, const std::string& name) const;
   // Oldest first.
   std::vector<JobId> all_unfinished(const std::string& user, const std::string& name) const;
+  // Null if it is not made yet, or not in memory any more.
+  const Job* find_task(const ArrayTask& task) const;
+  // In the order of their indices.
+  std::vector<JobId> unfinished_tasks(JobId array) const;
+  int waiting_tasks(JobId array) const;
+  const std::set<JobId>& unfinished_arrays() const { return unfinished_arrays_; }
   // The job may be one that is not in memory any more.
   std::optional<JobId> find_request(const std::string& user, const std::string& request_id) const;
   const Node* find(NodeId node) const;
@@ -221,6 +227,8 @@ class ClusterState {
   HAI_APPLY(JobUsesSdk);
 #undef HAI_APPLY
 
+  ArrayCounts* counts_of(const Job& task);
+
   // To change what is stored of it; whom it does not change asks for the const ones.
   Job& job(JobId id);
   Attempt& live_attempt(JobId id, int attempt);
@@ -265,6 +273,9 @@ class ClusterState {
   std::map<std::string, int64_t> unfinished_counts_;
   std::map<QuotaKey, int64_t> usage_;
   std::set<WaitingKey> waiting_;
+  std::map<ArrayTask, JobId> tasks_;  // those in memory
+  std::map<JobId, int> waiting_tasks_;
+  std::set<JobId> unfinished_arrays_;
   std::set<JobId> live_;
   std::set<JobId> reserved_;
   std::set<std::pair<UnixTime, JobId>> finished_;  // in the order they ended

@@ -40,8 +40,7 @@ void note_early_failure(Job& job, const std::string& reason) {
   EarlyFailure failure{{}, reason};
   for (const Rank& rank : job.attempt->ranks) {
     failure.nodes.push_back(rank.place.node);
-    failure.could_not_start =
-        failure.could_not_start || rank.cause == ExitCause::launch_failed;
+    failure.could_not_start = failure.could_not_start || rank.cause == ExitCause::launch_failed;
   }
   std::ranges::sort(failure.nodes);
   if (job.early_failures.size() >= Job::kEarlyFailuresMax) return;
@@ -131,6 +130,12 @@ void ClusterState::on(const KnobUnset& event, const Event&) {
   changes_ = {.everything = true};
 }
 
+// Null if it is no task. A copy for planning may lack the array.
+ArrayCounts* ClusterState::counts_of(const Job& task) {
+  if (!task.array_task || find(task.array_task->array) == nullptr) return nullptr;
+  return &job(task.array_task->array).array;
+}
+
 void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   CHECK(event.job.value == last_job_.value + 1);
   last_job_ = event.job;
@@ -144,6 +149,11 @@ void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   job.waiting_since = meta.time;
   job.custom_rank = event.job.value;
   job.unmet_dependencies = event.dependencies;
+  job.array_task = event.array_task;
+  if (ArrayCounts* counts = counts_of(job)) {
+    ++counts->made;
+    ++counts->unfinished;
+  }
   index(jobs_.set(event.job, std::move(job)));
   note_change(event.job);
   if (!event.rerun_of) return;
@@ -200,6 +210,10 @@ void ClusterState::on(const JobFinished& event, const Event& meta) {
   finished.ended_at = meta.time;
   finished.exit_code = event.exit_code;
   finished.end_reason = event.reason;
+  if (ArrayCounts* counts = counts_of(finished)) {
+    --counts->unfinished;
+    ++counts->of(event.state);
+  }
   index(finished);
   settle_dependents(finished, meta.time);
 }

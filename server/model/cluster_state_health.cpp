@@ -88,6 +88,10 @@ void ClusterState::on(const NodeValidated& event, const Event& meta) {
 void ClusterState::on(const JobReopened& event, const Event& meta) {
   Job& reopened = job(event.job);
   CHECK(reopened.state == JobState::failed);
+  if (ArrayCounts* counts = counts_of(reopened)) {
+    ++counts->unfinished;
+    --counts->failed;
+  }
   unindex(reopened);
   // The one way back from an end: nobody but this event takes it.
   reopened.state = reopened.started_at ? JobState::suspended : JobState::queued;

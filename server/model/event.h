@@ -93,8 +93,9 @@ struct JobSubmitted {
   std::shared_ptr<const JobSpec> spec;
   std::vector<Dependency> dependencies;
   std::optional<JobId> rerun_of = {};  // what waited for that one in vain waits for this one
+  std::optional<ArrayTask> array_task = {};
   HAI_EVENT("job_submitted", kChangesPlan,
-            F(job) F(user) F(request_id) F(spec) F(dependencies) F(rerun_of))
+            F(job) F(user) F(request_id) F(spec) F(dependencies) F(rerun_of) F(array_task))
 };
 struct JobHeld {
   JobId job;

@@ -101,6 +101,7 @@ struct ExternalFields<JobSpec> {
   static void fields(Self& self, Visit&& visit) {
     visit("name", self.name);
     visit("priority", self.priority);
+    visit("array", self.array);
     visit("workspace", self.workspace);
     visit("entrypoint", self.entrypoint);
     visit("parameters", self.parameters);

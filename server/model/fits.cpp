@@ -71,6 +71,12 @@ struct Fitting {
   }
   Status needs(const JobSubmitted& body, const Job*) const {
     if (body.spec == nullptr) return misfit("job {} has no spec", body.job.value);
+    if (body.array_task) {
+      const Job* array = state.find(body.array_task->array);
+      if (array == nullptr || array->is_terminal() || !array->is_array()) {
+        return misfit("job {} is a task of no unfinished array", body.job.value);
+      }
+    }
     if (body.job.value == state.last_job().value + 1) return ok();
     return misfit("job {} follows job {}", body.job.value, state.last_job().value);
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 namespace hai {
@@ -63,6 +64,21 @@ void check_attempt(const ClusterState& state, const Job& job, Violations& out) {
   }
 }
 
+void check_array(const ClusterState& state, const Job& job, Violations& out) {
+  const std::vector<JobId> tasks = state.unfinished_tasks(job.id);
+  const auto waits = [&](JobId id) { return state.find(id)->is_waiting(); };
+  const auto waiting = std::ranges::count_if(tasks, waits);
+  const ArrayCounts& counts = job.array;
+  const int sum = counts.unfinished + counts.succeeded + counts.failed + counts.stopped;
+  if (counts.unfinished != static_cast<int>(tasks.size()) || counts.made != sum ||
+      state.waiting_tasks(job.id) != waiting) {
+    out.push_back(fmt::format("array {}: its counts are wrong", job.id.value));
+  }
+  if (job.has_live_attempt() || job.reservation) {
+    out.push_back(fmt::format("array {}: runs itself", job.id.value));
+  }
+}
+
 void check_jobs(const ClusterState& state, Violations& out) {
   std::map<ClusterState::QuotaKey, int64_t> usage;
   for (const auto& [id, job] : state.jobs()) {
@@ -81,6 +97,7 @@ void check_jobs(const ClusterState& state, Violations& out) {
     if (job.state == JobState::running && !job.has_live_attempt()) {
       out.push_back(fmt::format("job {}: running without a live attempt", id.value));
     }
+    if (job.is_array() && !job.is_terminal()) check_array(state, job, out);
     if (!job.has_live_attempt()) continue;
     check_attempt(state, job, out);
     for (const Rank& rank : job.attempt->ranks) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/whole_number.h"
 #include "server/model/job_fields.h"
 
 namespace hai {
@@ -10,6 +11,15 @@ int64_t Attempt::ran_seconds() const {
   if (!running_at || !ended_at) return 0;
   const Duration ran = std::max<Duration>(*ended_at - *running_at, Duration(0));
   return std::chrono::duration_cast<std::chrono::seconds>(ran).count();
+}
+
+std::optional<ArrayTask> parse_array_task(std::string_view text) {
+  const size_t mark = text.find('_');
+  if (mark == std::string_view::npos) return std::nullopt;
+  const auto array = whole_number<int64_t>(text.substr(0, mark));
+  const auto index = whole_number<int>(text.substr(mark + 1));
+  if (!array || !index || *array < 1 || *index < 0) return std::nullopt;
+  return ArrayTask{JobId{*array}, *index};
 }
 
 namespace {

@@ -161,6 +161,44 @@ struct Dependency {
   }
 };
 
+// Of a job that is a task of an array: which one of which.
+struct ArrayTask {
+  JobId array;
+  int index = 0;
+  auto operator<=>(const ArrayTask&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("array", self.array);
+    visit("index", self.index);
+  }
+};
+
+// "17_3" is task 3 of array 17; nothing else is one.
+std::optional<ArrayTask> parse_array_task(std::string_view text);
+
+// How far an array is. Its first tasks are made first, each as a job with the array's spec.
+struct ArrayCounts {
+  int made = 0;
+  int unfinished = 0;
+  int succeeded = 0;
+  int failed = 0;
+  int stopped = 0;
+  bool operator==(const ArrayCounts&) const = default;
+
+  int& of(JobState state) {
+    return state == JobState::succeeded ? succeeded : state == JobState::failed ? failed : stopped;
+  }
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("made", self.made);
+    visit("unfinished", self.unfinished);
+    visit("succeeded", self.succeeded);
+    visit("failed", self.failed);
+    visit("stopped", self.stopped);
+  }
+};
+
 // What has become of a job so far, shown as it is.
 struct JobCounters {
   int suspend_count = 0;
@@ -207,10 +245,12 @@ struct Job {
   int vain_requeues = 0;    // of its requeues, since an attempt got anywhere
   int launch_failures = 0;  // in a row
   int failure_restarts = 0;
-  int64_t gpu_seconds = 0;  // GPU time of its ended attempts
-  bool uses_sdk = false;    // of its own accord it looks at the suspend request
-  JobId rerun_as;           // the newest job that is this one again; 0 = none
-  int skipped_to = 0;       // attempts up to here were given once and are forgotten (design/0006)
+  int64_t gpu_seconds = 0;              // GPU time of its ended attempts
+  bool uses_sdk = false;                // of its own accord it looks at the suspend request
+  JobId rerun_as;                       // the newest job that is this one again; 0 = none
+  std::optional<ArrayTask> array_task;  // if it is one
+  ArrayCounts array;                    // if is_array()
+  int skipped_to = 0;  // attempts up to here were given once and are forgotten (design/0006)
 
   // Its attempts that failed early, on nodes none of which is in two of them; emptied by one that
   // ran longer.
@@ -224,6 +264,8 @@ struct Job {
   bool is_told_by_signal() const {
     return !uses_sdk && spec->suspend.signal.empty() && !spec->is_validation;
   }
+  // It runs by its tasks alone.
+  bool is_array() const { return !spec->array.empty(); }
   bool is_terminal() const { return hai::is_terminal(state); }
   bool has_live_attempt() const { return attempt && attempt->is_live(); }
   bool is_waiting() const { return !is_terminal() && !has_live_attempt(); }

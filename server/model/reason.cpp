@@ -16,6 +16,8 @@ std::string_view to_string(PendingCode code) {
       return "dependency_failed";
     case PendingCode::user_inactive:
       return "user_inactive";
+    case PendingCode::array:
+      return "array";
     case PendingCode::quota:
       return "quota";
     case PendingCode::resources:

@@ -122,6 +122,8 @@ std::string_view to_string(BlockingKind kind) {
       return "held";
     case BlockingKind::begin_time:
       return "begin_time";
+    case BlockingKind::array:
+      return "array";
     case BlockingKind::dependency:
       return "dependency";
     case BlockingKind::quota:
@@ -145,6 +147,10 @@ std::vector<BlockingFact> blocking_set(const ClusterState& state, const Knobs& k
   const Job& job = *state.find(id);
   std::vector<BlockingFact> facts;
   add_ineligible(state, job, now, facts);
+  if (job.is_array()) {
+    facts.push_back({BlockingKind::array, array_text(state, job)});
+    return facts;
+  }
   if (job.reservation && add_leaving(state, job, facts)) return facts;
   Hypothesis hypothesis(state, knobs, now, job);
   Blockade blockade = find_blockade(hypothesis);

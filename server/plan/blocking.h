@@ -16,6 +16,7 @@ enum class BlockingKind {
   user_inactive,
   held,
   begin_time,
+  array,        // it runs by its tasks
   dependency,   // another job has to succeed first, or has not
   quota,        // used up by the holders
   node,         // takes no jobs

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/array_range.h"
+
 namespace hai {
 
 std::string_view awaited(DependencyCondition condition) {
@@ -44,6 +46,19 @@ std::string backoff_text(const Job& job, UnixTime restart) {
                      is_launch || job.failure_restarts > 1 ? "s" : "", format_rfc3339(restart));
 }
 
+// "runs 20 of its 500 tasks; 80 wait, 200 have ended (3 failed), 200 are still to come"
+std::string array_text(const ClusterState& state, const Job& job) {
+  const ArrayCounts& counts = job.array;
+  const int waiting = state.waiting_tasks(job.id);
+  const int tasks = ArrayRange::parse(job.spec->array).value().count();
+  const int ended = counts.succeeded + counts.failed + counts.stopped;
+  std::string text = fmt::format("runs {} of its {} tasks; {} wait, {} have ended",
+                                 counts.unfinished - waiting, tasks, waiting, ended);
+  if (counts.failed > 0) text += fmt::format(" ({} failed)", counts.failed);
+  if (counts.made < tasks) text += fmt::format(", {} are still to come", tasks - counts.made);
+  return text;
+}
+
 std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& job, UnixTime now) {
   const User* user = state.find_user(job.user);
   if (user == nullptr || !user->active) {
@@ -76,6 +91,7 @@ std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& 
     return PendingReason{PendingCode::begin_time,
                          fmt::format("begins at {}", format_rfc3339(*job.spec->begin_at))};
   }
+  if (job.is_array()) return PendingReason{PendingCode::array, array_text(state, job)};
   return std::nullopt;
 }
 

@@ -16,6 +16,8 @@ std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& 
 std::string_view awaited(DependencyCondition condition);
 // Of a job with one that can't be met: "job 7, which must succeed first (afterok), has failed".
 std::string failed_dependency_text(const ClusterState& state, const Job& job);
+// How far an array is; it never starts itself.
+std::string array_text(const ClusterState& state, const Job& job);
 std::string backoff_text(const Job& job, UnixTime restart);
 
 // Quota units one rank set of this job takes, judged by the group's largest node.

@@ -61,7 +61,7 @@ std::vector<JobId> first_waiting(const ClusterState& state, const Knobs& knobs, 
   for (const auto& [order, id] : state.waiting()) {
     if (queue.size() == kExaminedMax) break;
     const Job& job = *state.find(id);
-    if (job.held || job.reservation) continue;
+    if (job.held || job.reservation || job.is_array()) continue;
     const Priority level = job.priority == Priority::automatic ? kAutoCeiling : job.priority;
     UnixTime unused{};
     queue.emplace_back(-static_cast<int>(level), waiting_class(knobs, job, now, &unused), id);

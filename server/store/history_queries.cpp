@@ -83,7 +83,12 @@ Result<Job> find_job(PgSession& session, const JobKey& key) {
   std::vector<Job> jobs =
       jobs_of(session, filter.select(session, select_list<JobRow>(), "job", "id DESC", 1));
   snapshot.end();
-  if (!jobs.empty()) return std::move(jobs.front());
+  if (!jobs.empty()) {
+    // The tasks of an array have its name, and are newer.
+    const std::optional<ArrayTask>& task = jobs.front().array_task;
+    if (!key.job && task) return find_job(session, {.job = task->array});
+    return std::move(jobs.front());
+  }
   if (key.job) return missing_job(session, key.job);
   return not_found("job {} of {}", key.name, key.user);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# long.sh [--seeds 100000] [--goes-back 20000] [--twice 500] [--first N] [--jobs 2] [--dir DIR] [--sim PROGRAM]
+# long.sh [--seeds 100000] [--goes-back 20000] [--host 2000] [--twice 500] [--first N] [--jobs 2] [--dir DIR] [--sim PROGRAM]
 #
 # Runs fresh chaos seeds, the first one from the clock, in pieces of 500 on so many cores, and appends the result to
 # recorded_runs.txt (proof.py). Called again with the same --dir it goes on where it was ended. Failing seeds
@@ -7,15 +7,16 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-plain=100000 goes_back=20000 twice=500 jobs=2 first='' dir=$root/build/long sim=$root/build/release/bin/hai-sim
+plain=100000 goes_back=20000 host=2000 twice=500 jobs=2 first='' dir=$root/build/long sim=$root/build/release/bin/hai-sim
 usage() { sed -n '2,6s/^# \{0,1\}//p' "$0"; }
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
-    --seeds | --goes-back | --twice | --first | --jobs | --dir | --sim)
+    --seeds | --goes-back | --host | --twice | --first | --jobs | --dir | --sim)
       [ $# -ge 2 ] || { echo "long.sh: $1 needs a value" >&2; exit 2; } ;;&
     --seeds) plain=$2 ;;
     --goes-back) goes_back=$2 ;;
+    --host) host=$2 ;;
     --twice) twice=$2 ;;
     --first) first=$2 ;;
     --jobs) jobs=$2 ;;
@@ -25,7 +26,7 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
-for number in "$plain" "$goes_back" "$twice" "$jobs" "${first:-1}"; do
+for number in "$plain" "$goes_back" "$host" "$twice" "$jobs" "${first:-1}"; do
   case $number in '' | *[!0-9]*) echo "long.sh: '$number' is no number" >&2; exit 2 ;; esac
 done
 [ -x "$sim" ] || { echo "long.sh: there is no $sim: build it, or name one with --sim" >&2; exit 2; }
@@ -71,11 +72,12 @@ began=$SECONDS
 {
   pieces_of plain "$plain"
   pieces_of goes-back "$goes_back" --store-goes-back
+  pieces_of host "$host" --host
   pieces_of twice "$twice" --twice
 } | xargs -r -P "$jobs" -L 1 bash -c 'run_piece "$@"' run_piece
 
 status=0
-for kind in plain goes-back twice; do
+for kind in plain goes-back host twice; do
   logs=$(find "$dir" -name "$kind-*.log" | sort -V)
   [ -n "$logs" ] || continue
   # shellcheck disable=SC2086 # they are several files

@@ -26,12 +26,8 @@ class NodesBuilder {
   NodesBuilder& group(std::string name) { return facts_.group = std::move(name), *this; }
   NodesBuilder& zone(std::string name) { return facts_.zone = std::move(name), *this; }
   NodesBuilder& leaf(std::string name) { return facts_.leaf = std::move(name), *this; }
-  NodesBuilder& gpu_model(std::string name) {
-    return facts_.gpu_model = std::move(name), *this;
-  }
-  NodesBuilder& label(std::string name) {
-    return facts_.labels.push_back(std::move(name)), *this;
-  }
+  NodesBuilder& gpu_model(std::string name) { return facts_.gpu_model = std::move(name), *this; }
+  NodesBuilder& label(std::string name) { return facts_.labels.push_back(std::move(name)), *this; }
   NodesBuilder& cpus(int count) { return facts_.cpus = count, *this; }
   NodesBuilder& memory_gib(int64_t size) { return facts_.memory_bytes = size << 30, *this; }
 
@@ -55,15 +51,14 @@ class JobBuilder {
   JobBuilder& gpus(int per_node) { return spec_.gpus_per_node = per_node, *this; }
   JobBuilder& cpus(int per_node) { return spec_.cpus_per_node = per_node, *this; }
   JobBuilder& memory_gib(int64_t size) { return spec_.memory_per_node_bytes = size << 30, *this; }
+  JobBuilder& array(std::string range) { return spec_.array = std::move(range), *this; }
   JobBuilder& gpu_type(std::string type) {
     return spec_.node_filter.gpu_type = std::move(type), *this;
   }
   JobBuilder& label(std::string name) {
     return spec_.node_filter.labels.push_back(std::move(name)), *this;
   }
-  JobBuilder& only_on(std::string list) {
-    return spec_.node_filter.nodes = std::move(list), *this;
-  }
+  JobBuilder& only_on(std::string list) { return spec_.node_filter.nodes = std::move(list), *this; }
   JobBuilder& not_on(std::string list) {
     return spec_.node_filter.exclude = std::move(list), *this;
   }

@@ -205,7 +205,9 @@ void RandomCluster::change_health(NodeId node) {
         // younger; these clusters live for minutes.
         if (time() - ended_at > 2min) continue;
         const Job& job = *state_.find(id);
-        if (job.state != JobState::failed) continue;
+        if (job.state != JobState::failed || job.is_array()) continue;
+        const Job* array = job.array_task ? state_.find(job.array_task->array) : nullptr;
+        if (job.array_task && (array == nullptr || array->is_terminal())) continue;
         if (state_.find_unfinished(job.user, job.spec->name) != nullptr) continue;
         if (state_.find_user(job.user) == nullptr) emit(UserSet{{.name = job.user}});
         return emit(JobReopened{id, some_nodes(), text()});
@@ -327,6 +329,10 @@ JobSpec RandomCluster::random_spec() {
   spec.cross_zone = one_of({CrossZone::allow, CrossZone::never});
   for (auto count = rng_.below(3); count > 0; --count) spec.tags.push_back(name("tag", 5) + text());
   if (rng_.chance(0.2)) spec.begin_at = time();
+  if (rng_.chance(0.1)) spec.array = "0-99999%9";
+  if (rng_.chance(0.2)) {
+    spec.node_filter = {.gpu_type = text(), .labels = {text()}, .nodes = "n[1-9]", .exclude = "n3"};
+  }
   return spec;
 }
 
@@ -392,7 +398,24 @@ Placement RandomCluster::random_placement(const Job& job) {
   return placement;
 }
 
+void RandomCluster::change_array(const Job& job) {
+  if (rng_.chance(0.6)) {
+    JobSpec spec = *job.spec;
+    spec.array.clear();
+    return emit(JobSubmitted{.job = JobId{state_.last_job().value + 1},
+                             .user = job.user,
+                             .request_id = "",
+                             .spec = std::make_shared<const JobSpec>(std::move(spec)),
+                             .dependencies = {},
+                             .array_task = ArrayTask{job.id, job.array.made}});
+  }
+  if (job.array.unfinished > 0) return;
+  emit(JobFinished{job.id, one_of({JobState::succeeded, JobState::failed, JobState::stopped}), 0,
+                   text()});
+}
+
 void RandomCluster::change_waiting(const Job& job) {
+  if (job.is_array()) return change_array(job);
   const auto choice = rng_.below(12);
   if (choice == 0 && !job.reservation) {
     const JobState state = one_of({JobState::succeeded, JobState::failed, JobState::stopped});

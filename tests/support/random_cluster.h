@@ -43,6 +43,7 @@ class RandomCluster {
   std::vector<NodeId> some_nodes();
   void submit();
   void change_job(const Job& job);
+  void change_array(const Job& job);
   void change_waiting(const Job& job);
   void change_live(const Job& job);
   void end_rank(const Job& job);

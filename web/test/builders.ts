@@ -9,7 +9,7 @@ export function job(part: Partial<Job> = {}): Job {
     id: 1, name: 'j1', user: 'ann', group: 'training', priority: 'normal', state: 'queued', held: false, node_count: 1,
     gpus_per_node: 0, submitted_at: at(0), started_at: null, ended_at: null, attempt: 0, pending_reason: null, exit_code: null,
     nodes: [], suspend_count: 0, requeue_count: 0, lost_gpu_seconds: 0, run_seconds: 0, running_at: null, attempt_state: null, end_reason: null, zone: null,
-    tags: [], checkpoint: null, progress_step: null, whole_life_state: null, workspace: '/w', entrypoint: 'a.py', parameters: '',
+    tags: [], array_task: null, array: null, checkpoint: null, progress_step: null, whole_life_state: null, workspace: '/w', entrypoint: 'a.py', parameters: '',
     ...part,
   };
 }
@@ -18,7 +18,7 @@ export function node(part: Partial<Node> = {}): Node {
   return {
     name: 'n1', group: 'training', zone: 'A', leaf: 'leaf-1', liveness: 'up', scheduling: 'open', reason: null, reason_by: null, drain_at: null,
     gpus: 8, gpus_free: 8, jobs: [], gpu_jobs: [], health: 'ok', checks: [], repair: null,
-    validation: { passed_at: null, judged_at: null, passed: false, text: null, measured: [] }, lemon_score: 0, lemon_text: null, marks: [], address: '', cpus: 1, memory_bytes: 1, cpus_free: 0, memory_free_bytes: 0, gpu_model: 'x',
+    validation: { passed_at: null, judged_at: null, passed: false, text: null, measured: [] }, lemon_score: 0, lemon_text: null, marks: [], address: '', cpus: 1, memory_bytes: 1, cpus_free: 0, memory_free_bytes: 0, gpu_model: 'x', labels: [],
     agent_version: '1', ...part,
   };
 }

@@ -59,7 +59,9 @@ bool BatchHost::open_output() {
   const PatternValues values = {.job = value_of(rank_, "HAI_JOB_ID"),
                                 .name = plan_.name,
                                 .user = value_of(rank_, "HAI_USER"),
-                                .node = names_[0]};
+                                .node = names_[0],
+                                .array_job = value_of(rank_, "SLURM_ARRAY_JOB_ID"),
+                                .array_task = value_of(rank_, "SLURM_ARRAY_TASK_ID")};
   // What earlier attempts wrote belongs to the job, too.
   const bool append = plan_.append || value_of(rank_, "HAI_ATTEMPT") != "1";
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC);

@@ -41,9 +41,14 @@ std::string expand_pattern(std::string_view pattern, const PatternValues& values
     };
     switch (letter) {
       case 'j':
-      case 'A':
       case 'J':
         out += number(values.job);
+        break;
+      case 'A':
+        out += number(values.array_job.empty() ? values.job : values.array_job);
+        break;
+      case 'a':
+        out += number(values.array_task.empty() ? "0" : values.array_task);
         break;
       case 'x':
         out += values.name;

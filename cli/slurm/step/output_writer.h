@@ -17,11 +17,12 @@ void write_all(int fd, std::string_view bytes);
 
 struct PatternValues {
   std::string job, name, user, node;
+  std::string array_job, array_task;  // of a task of an array
   int node_index = 0;
   int task = 0;
   uint32_t step = 0;
 };
-// %j %A %x %u %N %n %t %s %% and widths (%4t); unknown letters stay as they are.
+// %j %A %a %x %u %N %n %t %s %% and widths (%4t); unknown letters stay as they are.
 std::string expand_pattern(std::string_view pattern, const PatternValues& values);
 
 class OutputWriter {

@@ -54,12 +54,17 @@ bool ran_there(const Attempt& attempt, NodeId node, const CheckResult& fault) {
 }
 
 bool may_reopen(const Decision& decision, const Job& job) {
+  if (job.array_task) {
+    const Job* array = decision.state().find(job.array_task->array);
+    if (array == nullptr || array->is_terminal()) return false;
+  }
   return job.state == JobState::failed && !job.stop_requested && !job.spec->is_validation &&
          job.attempt && job.attempt->end && !job.attempt->end->infrastructure &&
          job.attempt->state == AttemptState::failed &&
          job.vain_requeues < decision.knobs().max_requeues &&
          decision.state().find_user(job.user) != nullptr &&
-         decision.state().find_unfinished(job.user, job.spec->name) == nullptr;
+         (job.array_task ||  // shares its array's name
+          decision.state().find_unfinished(job.user, job.spec->name) == nullptr);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "server/control/attempt/array_flow.h"
 #include "server/control/attempt/attempt_flow.h"
 #include "server/control/health/decide_bisect.h"
 #include "server/control/health/decide_hang.h"
@@ -140,6 +141,7 @@ void decide_tick(Decision& decision, Sessions& sessions, MonoTime now, bool know
   advance_drains(decision);
   decide_hangs(decision, sessions);
   for (NodeId id : nodes_with_faults(decision.state())) decide_faults(decision, id);
+  decide_arrays(decision);
   if (!knows_history) return;
   decide_launches(decision);
   decide_bisections(decision, sessions);

@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "common/array_range.h"
+
 namespace hai {
 namespace {
 
@@ -66,6 +68,22 @@ RankPlaces PlacesOfTurn::of(const ClusterState& state, const Job& job) {
   return found->second = std::move(places);
 }
 
+// A task's own variables win, as over all of hai's.
+static void add_array_variables(const ClusterState& state, const ArrayTask& task,
+                                std::map<std::string, std::string>& environments) {
+  const Job* array = state.find(task.array);
+  if (array == nullptr) return;
+  const ArrayRange range = ArrayRange::parse(array->spec->array).value();
+  for (const std::string prefix : {"HAI_ARRAY_", "SLURM_ARRAY_"}) {
+    environments.emplace(prefix + "JOB_ID", std::to_string(task.array.value));
+    environments.emplace(prefix + "TASK_ID", std::to_string(task.index));
+    environments.emplace(prefix + "TASK_COUNT", std::to_string(range.count()));
+    environments.emplace(prefix + "TASK_MIN", std::to_string(range.first()));
+    environments.emplace(prefix + "TASK_MAX", std::to_string(range.last()));
+    environments.emplace(prefix + "TASK_STEP", std::to_string(range.step()));
+  }
+}
+
 LaunchRank launch_order(const ClusterState& state, const Job& job, int index,
                         PlacesOfTurn& places) {
   const JobSpec& spec = *job.spec;
@@ -81,6 +99,7 @@ LaunchRank launch_order(const ClusterState& state, const Job& job, int index,
   order.parameters = spec.parameters;
   order.environments = spec.environments;
   order.secrets = spec.secrets;
+  if (job.array_task) add_array_variables(state, *job.array_task, order.environments);
   order.launch = spec.launch;
   order.env_style = spec.env_style;
   order.gpus = rank.place.gpus;

@@ -62,6 +62,8 @@ JobView view_job(const ClusterState& state, const Job& job, const SoftFacts& sof
   view.checkpoint = job.checkpoint;
   view.whole_life_state = job.whole_life_state;
   view.spec = job.spec;
+  view.array_task = job.array_task;
+  view.array = job.array;
   if (soft.progress != nullptr) {
     auto it = soft.progress->find(job.id);
     if (it != soft.progress->end()) view.progress_step = it->second;

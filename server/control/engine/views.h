@@ -44,6 +44,8 @@ struct JobView {
   std::string last_attempt_reason;  // why the last attempt ended or is being suspended
   std::optional<UnixTime> suspend_deadline;
   std::shared_ptr<const JobSpec> spec;
+  std::optional<ArrayTask> array_task;
+  ArrayCounts array;  // if it is one
 };
 
 struct NodeView {

@@ -21,9 +21,19 @@ inline constexpr Duration kSessionIdleMax = 2h;
 // Who the caller is, with no more rights than his token has. `now` ends tokens.
 Result<Actor> authenticate(const ClusterState& state, const Caller& caller, UnixTime now);
 
-// The job a person means: a number is an id, else the name of an unfinished job of theirs.
-// not_found says what was looked for; permission_denied if it is another user's and the actor is no
-// operator.
+// The same of each unfinished task of an array. Tasks that refuse it, such as one that ends just
+// now, are left as they are.
+template <typename Command>
+void decide_for_tasks(Decision& decision, JobId array, Command command, const Actor& actor) {
+  for (JobId id : decision.state().unfinished_tasks(array)) {
+    command.job = std::to_string(id.value);
+    (void)decide(decision, command, actor);
+  }
+}
+
+// The job a person means: a number is an id, 17_3 is task 3 of array 17, else it is the name of an
+// unfinished job of theirs. not_found says what was looked for; permission_denied if it is another
+// user's and the actor is no operator.
 Result<const Job*> find_controllable(const ClusterState& state, const Actor& actor,
                                      const std::string& job);
 

@@ -14,7 +14,11 @@ constexpr size_t kInLineMax = 100;  // singletons of one name
 const Job* find_in_memory(const ClusterState& state, const std::string& user,
                           const std::string& text) {
   const std::optional<int64_t> id = whole_number(text);
-  return id ? state.find(JobId{*id}) : state.find_unfinished(user, text);
+  if (id) return state.find(JobId{*id});
+  if (const auto task = parse_array_task(text)) {
+    if (const Job* job = state.find_task(*task)) return job;
+  }
+  return state.find_unfinished(user, text);
 }
 
 // An unfinished job may have the name of one that ended before.
@@ -86,7 +90,9 @@ bool waits_for(const ClusterState& state, JobId waiting, JobId other) {
 
 Status add_singleton(const ClusterState& state, const std::string& user, const JobSpec& spec,
                      std::optional<JobId> rerun_of, std::vector<Dependency>& unmet) {
-  const std::vector<JobId> earlier = state.all_unfinished(user, spec.name);
+  std::vector<JobId> earlier = state.all_unfinished(user, spec.name);
+  // The array of a task ends after it.
+  std::erase_if(earlier, [&](JobId id) { return state.find(id)->array_task.has_value(); });
   if (earlier.size() >= kInLineMax) {
     return resource_exhausted("options.depends_on: {} of your jobs named {} are in line already",
                               earlier.size(), spec.name);

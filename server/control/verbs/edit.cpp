@@ -52,6 +52,11 @@ Result<CommandReply> decide(Decision& decision, const EditJob& command, const Ac
   if (job.spec->is_validation) {
     return failed_precondition("job {} is a validation of the platform's", job.id.value);
   }
+  if (job.is_array()) {
+    return failed_precondition(
+        "job {} is an array: edit its tasks, as {}_3; `hai priority` is for all of them",
+        job.id.value, job.id.value);
+  }
   RETURN_IF_ERROR(check_waits(job, command));
   JobSpec spec = *job.spec;
   if (command.node_count) spec.node_count = *command.node_count;

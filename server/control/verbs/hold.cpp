@@ -14,6 +14,10 @@ Result<CommandReply> decide(Decision& decision, const HoldJob& command, const Ac
       "held by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
   if (!job.held) decision.emit(JobHeld{job.id, reason});
   if (job.reservation) decision.emit(ReservationDropped{job.id, reason});
+  if (job.is_array()) {
+    decide_for_tasks(decision, job.id, command, actor);
+    return CommandReply{job.id, job.spec->name, "held; running tasks go on"};
+  }
   return CommandReply{job.id, job.spec->name,
                       job.has_live_attempt() ? "held; the running attempt goes on" : "held"};
 }

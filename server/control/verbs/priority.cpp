@@ -17,6 +17,7 @@ Result<CommandReply> decide(Decision& decision, const SetJobPriority& command, c
   }
   if (job.reservation) decision.emit(ReservationDropped{job.id, "its priority changed"});
   if (job.priority != command.priority) decision.emit(JobPriorityChanged{job.id, command.priority});
+  if (job.is_array()) decide_for_tasks(decision, job.id, command, actor);
   return CommandReply{job.id, job.spec->name,
                       fmt::format("priority {}", to_string(command.priority))};
 }

@@ -13,6 +13,10 @@ Result<CommandReply> decide(Decision& decision, const RequeueJob& command, const
   if (job.is_terminal())
     return failed_precondition("job {} has {}: only a running job can be requeued", job.id.value,
                                to_string(job.state));
+  if (job.is_array()) {
+    decide_for_tasks(decision, job.id, command, actor);
+    return CommandReply{job.id, job.spec->name, "its running tasks start again by themselves"};
+  }
   if (!job.has_live_attempt())
     return failed_precondition("job {} waits already: only a running job can be requeued",
                                job.id.value);

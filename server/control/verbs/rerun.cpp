@@ -3,6 +3,8 @@
 
 #include "server/control/verbs/rerun.h"
 
+#include "server/control/verbs/dependencies.h"
+
 namespace hai {
 namespace {
 
@@ -34,6 +36,7 @@ JobSpec spec_to_rerun(const ClusterState& state, const Job& old) {
   JobSpec spec = *old.spec;
   spec.priority = old.priority;
   spec.depends_on.clear();
+  if (old.array_task) spec.array = std::to_string(old.array_task->index);  // it keeps its index
   for (const Dependency& each : old.unmet_dependencies) {
     if (each.condition == DependencyCondition::singleton) continue;
     const JobId newest = newest_of(state, each.job);

@@ -17,6 +17,16 @@ Result<CommandReply> decide(Decision& decision, const StopJob& command, const Ac
   }
   std::string reason =
       "stopped by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
+  if (job.is_array()) {
+    if (!job.stop_requested) decision.emit(JobStopRequested{job.id, reason});
+    decide_for_tasks(decision, job.id, command, actor);
+    reply.message = "stopping; its tasks end first";
+    if (job.array.unfinished == 0) {
+      decision.emit(JobFinished{job.id, JobState::stopped, 0, reason});
+      reply.message = "stopped";
+    }
+    return reply;
+  }
   if (!job.has_live_attempt()) {
     if (job.reservation) decision.emit(ReservationDropped{job.id, reason});
     decision.emit(JobFinished{job.id, JobState::stopped, 0, reason});

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "common/hostlist.h"
+#include "server/control/attempt/array_flow.h"
 #include "server/control/verbs/dependencies.h"
 #include "server/control/verbs/submit.h"
 #include "server/plan/eligible.h"
@@ -222,6 +223,7 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   decision.emit(JobSubmitted{id, actor.user, command.request_id,
                              std::make_shared<const JobSpec>(spec), std::move(dependencies).value(),
                              command.rerun_of});
+  if (!spec.array.empty()) advance_array(decision, id, kTasksAtSubmit);
   return CommandReply{id, spec.name, "queued"};
 }
 

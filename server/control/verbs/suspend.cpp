@@ -16,6 +16,10 @@ Result<CommandReply> decide(Decision& decision, const SuspendJob& command, const
       "suspended by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
   if (!job.held) decision.emit(JobHeld{job.id, reason});
   if (job.reservation) decision.emit(ReservationDropped{job.id, reason});
+  if (job.is_array()) {
+    decide_for_tasks(decision, job.id, command, actor);
+    return CommandReply{job.id, job.spec->name, "held, and its running tasks are suspended"};
+  }
   if (!job.has_live_attempt())
     return CommandReply{job.id, job.spec->name, "held; it does not run now"};
   suspend_attempt(decision, job.id, {}, reason);
@@ -31,6 +35,7 @@ Result<CommandReply> decide(Decision& decision, const ResumeJob& command, const 
   if (job.is_terminal())
     return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
   if (job.held) decision.emit(JobReleased{job.id});
+  if (job.is_array()) decide_for_tasks(decision, job.id, command, actor);
   return CommandReply{job.id, job.spec->name, job.has_live_attempt() ? "runs" : "queued"};
 }
 

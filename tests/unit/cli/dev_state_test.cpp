@@ -124,7 +124,8 @@ TEST(Topology, SaysWhereItIsWrong) {
   const auto error_of = [](const char* yaml) { return parse_topology(yaml, 8).status().message(); };
   EXPECT_EQ(error_of("- {name: a}\n- {name: a}\n"), "line 2: name: a is there twice");
   EXPECT_EQ(error_of("- {name: a, rack: 1}\n"),
-            "line 1: unknown key rack: known are name, group, zone, leaf, gpus");
+            "line 1: unknown key rack: known are name, group, zone, leaf, gpus, "
+            "gpu_model, label");
   EXPECT_EQ(error_of("- {zone: A}\n"), "line 1: name: is missing");
   EXPECT_EQ(error_of("- {name: ../a}\n"),
             "line 1: name: '../a' is no name: letters, digits, - _ .");

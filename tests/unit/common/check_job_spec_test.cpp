@@ -85,6 +85,13 @@ TEST(CheckJobSpec, RefusesEachBadField) {
       {"name", [](JobSpec& s) { s.name = "\xc3\xa9"; }},
       {"name", [](JobSpec& s) { s.name = "12345"; }},
       {"priority", [](JobSpec& s) { s.priority = static_cast<Priority>(11); }},
+      {"array", [](JobSpec& s) { s.array = "0-1000000000"; }},
+      {"array", [](JobSpec& s) { s.array = "5-1"; }},
+      {"array",
+       [](JobSpec& s) {
+         s.array = "0-99999";
+         s.environments = {{"A", std::string(3'000, 'x')}};
+       }},
       {"resource.gpu_type", [](JobSpec& s) { s.node_filter.gpu_type = "h800; rm"; }},
       {"resource.gpu_type", [](JobSpec& s) { s.node_filter.gpu_type = " - "; }},
       {"resource.gpu_type", [](JobSpec& s) { s.node_filter.gpu_type = std::string(65, 'h'); }},

@@ -109,7 +109,7 @@ TEST(LaunchTimeout, DoesNotCountTheTimeBeforeTheTerm) {
   const JobId id = t.c.place(job("j"), {"node-1"});
   t.c.emit(AttemptStarting{id, 1});
   t.mono += 1h, t.c.advance(1h);  // while nobody led, or the store was away
-  t.c.emit(EpochStarted{.epoch = t.c.state().epoch() + 1});
+  t.c.emit(EpochStarted{Epoch{t.c.state().epoch().value + 1}});
   t.sessions.set_term_start(t.mono);
   t.contact("node-1"), t.tick();
   t.advance(t.c.knobs.launch_timeout), t.contact("node-1");

@@ -21,6 +21,7 @@ struct Alter {
   void operator()(Id<Tag>& value) const {
     ++value.value;
   }
+  void operator()(ArrayCounts& value) const { ++value.stopped; }
   template <typename T>
   void operator()(std::optional<T>& value) const {
     value.emplace();

@@ -50,6 +50,7 @@ export function makeNodes(random: Random): Node[] {
       cpus_free: 128,
       memory_free_bytes: 1024 ** 4,
       gpu_model: 'A100-PCIe-40GB',
+      labels: [],
       agent_version: random.chance(0.02) ? '0.0.9' : '0.1.0',
     };
   });
@@ -73,6 +74,8 @@ export function makeJob(random: Random, id: number, at: string): Job {
     started_at: null,
     ended_at: null,
     attempt: 0,
+    array_task: null,
+    array: null,
     pending_reason: { code: 'not_considered', text: 'no planning pass has seen it yet' },
     exit_code: null,
     nodes: [],

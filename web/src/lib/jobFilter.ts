@@ -25,6 +25,7 @@ export interface JobFilter {
   priority: string;
   tag: string;
   reason: string;
+  array: string; // the id of an array, whose tasks are shown; '' = jobs and arrays
   text: string;
   sort: SortKey;
   descending: boolean;
@@ -41,6 +42,7 @@ export const defaultFilter: JobFilter = {
   priority: '',
   tag: '',
   reason: '',
+  array: '',
   text: '',
   sort: 'id',
   descending: true,
@@ -63,6 +65,7 @@ export function parseJobFilter(search: string): JobFilter {
     priority: isOneOf(priorities, query.get('priority')) ? query.get('priority')! : '',
     tag: query.get('tag') ?? '',
     reason: isOneOf(pendingCodes, query.get('reason')) ? query.get('reason')! : '',
+    array: /^[1-9]\d{0,15}$/.test(query.get('array') ?? '') ? query.get('array')! : '',
     text: (query.get('q') ?? '').slice(0, textMax),
     sort: isOneOf(sortKeys, sort) ? sort : defaultFilter.sort,
     descending: query.get('order') !== 'asc',
@@ -80,7 +83,7 @@ export function formatJobFilter(filter: JobFilter): string {
   else if (!sameSet(filter.states, unfinished)) {
     for (const state of filter.states) query.append('state', state);
   }
-  const texts = { user: filter.user, group: filter.group, priority: filter.priority, tag: filter.tag, reason: filter.reason };
+  const texts = { user: filter.user, group: filter.group, priority: filter.priority, tag: filter.tag, reason: filter.reason, array: filter.array };
   for (const [key, value] of Object.entries(texts)) if (value !== '') query.set(key, value);
   if (filter.text !== '') query.set('q', filter.text);
   if (filter.sort !== defaultFilter.sort) query.set('sort', filter.sort);
@@ -99,6 +102,7 @@ export function serverQuery(filter: JobFilter): string {
   if (filter.priority !== '') query.set('priority', filter.priority);
   if (filter.tag !== '') query.set('tag', filter.tag);
   if (filter.reason !== '') query.set('reason', filter.reason);
+  if (filter.array !== '') query.set('array', filter.array);
   if (filter.text !== '') query.set('q', filter.text);
   const isUnfinished = filter.states.length > 0 && filter.states.every((state) => unfinished.includes(state));
   const isNewestFirst = filter.sort === 'id' && filter.descending;
@@ -114,6 +118,7 @@ function hasText(job: Job, text: string): boolean {
 }
 
 export function matchesServerFilter(job: Job, filter: JobFilter): boolean {
+  if (filter.array !== (job.array_task ? String(job.array_task.array) : '')) return false;
   if (filter.states.length > 0 && !filter.states.includes(job.state)) return false;
   if (filter.user !== '' && job.user !== filter.user) return false;
   if (filter.group !== '' && job.group !== filter.group) return false;

@@ -45,6 +45,8 @@ export function adviceFor(entry: Pick<QueueEntry, 'held' | 'pending_reason' | 'a
       return 'The job it starts after has failed: run that one again, or submit this one without it.';
     case 'dependency':
       return 'Nothing: it starts when the jobs have succeeded that it starts after.';
+    case 'array':
+      return 'Nothing: its tasks have their own places in the queue.';
     case 'begin_time':
       return 'Nothing: it starts at the time that it was given.';
     case 'user_inactive':

@@ -144,6 +144,15 @@ function Resources({ job }: { job: Job }) {
   return (
     <Panel title="Asked for">
       <dl className="facts">
+        {job.array && <ArrayFacts id={job.id} array={job.array} />}
+        {job.array_task && (
+          <>
+            <dt>task</dt>
+            <dd>
+              {job.array_task.index} of <Link href={`/jobs/${job.array_task.array}`}>array {job.array_task.array}</Link>
+            </dd>
+          </>
+        )}
         <dt>nodes</dt>
         <dd>
           {formatCount(job.node_count)} × {job.gpus_per_node < 0 ? 'no GPUs' : job.gpus_per_node === 0 ? 'whole' : `${job.gpus_per_node} GPUs`}
@@ -169,6 +178,24 @@ function Resources({ job }: { job: Job }) {
         {job.nodes[0] && <NodeFacts name={job.nodes[0]} />}
       </dl>
     </Panel>
+  );
+}
+
+function ArrayFacts({ id, array }: { id: number; array: NonNullable<Job['array']> }) {
+  const ended = array.succeeded + array.failed + array.stopped;
+  return (
+    <>
+      <dt>array</dt>
+      <dd>
+        {array.range}: <Link href={`/jobs?state=all&array=${id}`}>{formatCount(array.tasks)} tasks</Link>
+      </dd>
+      <dt>so far</dt>
+      <dd>
+        {formatCount(array.unfinished)} unfinished, {formatCount(ended)} ended
+        {array.failed > 0 && `, of which ${formatCount(array.failed)} failed`}
+        {array.made < array.tasks && `, ${formatCount(array.tasks - array.made)} still to come`}
+      </dd>
+    </>
   );
 }
 

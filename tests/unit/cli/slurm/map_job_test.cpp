@@ -78,6 +78,13 @@ TEST(SlurmMapping, NodesAndTasks) {
   EXPECT_THAT(error_of({"-n9", "-N2", "--ntasks-per-node=4"}), HasSubstr("9 tasks do not fit"));
 }
 
+TEST(SlurmMapping, Arrays) {
+  EXPECT_EQ(spec_of({"--array=0-15:4%2"}).array, "0-15:4%2");
+  EXPECT_THAT(error_of({"--array=5-1"}), HasSubstr("--array: '5-1': range 5-1 runs backwards"));
+  EXPECT_THAT(error_of({"--array=0-1000000000"}), HasSubstr("indices go to"));
+  EXPECT_THAT(spec_of({"-d", "afterok:7_3:8_*"}).depends_on, ElementsAre("7_3", "8"));
+}
+
 TEST(SlurmMapping, WhichNodes) {
   EXPECT_EQ(spec_of({"-C", "fast&h800"}).node_filter, (NodeFilter{.labels = {"fast", "h800"}}));
   EXPECT_THAT(error_of({"-C", "a|b"}), HasSubstr("'a|b': a node must have all that is named"));
@@ -174,8 +181,7 @@ TEST(SlurmMapping, Dependencies) {
       {"afterok:", "name or id"},
       {"afterok", "name jobs after it"},
       {"after:7+5", "+MINUTES"},
-      {"afterok:7_3", "no arrays"},
-      {"aftercorr:7", "no arrays"},
+      {"aftercorr:7", "hai waits for a whole array"},
       {"afterburstbuffer:7", "burst buffers"},
       {"expand:7", "do not grow"},
       {"whenever:7", "afterok, afterany, afternotok, after or singleton"}};

@@ -47,9 +47,8 @@ TEST(SlurmOptions, EndAtTheScriptOrTheProgram) {
 
 TEST(SlurmOptions, EachErrorNamesTheOptionAndWhatToDo) {
   EXPECT_EQ(
-      parsed(Command::sbatch, {"--array=1-4"}),
-      "error: -a/--array is not supported: hai has no job arrays: submit one job per index in "
-      "a loop");
+      parsed(Command::sbatch, {"--hold"}),
+      "error: -H/--hold is not supported: use --begin, or scontrol hold JOB after submitting");
   EXPECT_THAT(parsed(Command::sbatch, {"--partitoin=x"}), HasSubstr("did you mean --partition?"));
   EXPECT_EQ(parsed(Command::sbatch, {"-N"}), "error: -N/--nodes needs a value");
   EXPECT_EQ(parsed(Command::sbatch, {"--nodes="}), "error: -N/--nodes needs a value");

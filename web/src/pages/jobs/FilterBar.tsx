@@ -41,6 +41,7 @@ export function FilterBar({ filter, users, groups, onChange }: Props) {
       {filter.priority !== '' && <Chip text={`priority ${formatWord(filter.priority)}`} onClear={() => onChange({ priority: '' })} />}
       {filter.tag !== '' && <Chip text={`tag ${filter.tag}`} onClear={() => onChange({ tag: '' })} />}
       {filter.reason !== '' && <Chip text={`waits for ${formatWord(filter.reason)}`} onClear={() => onChange({ reason: '' })} />}
+      {filter.array !== '' && <Chip text={`tasks of array ${filter.array}`} onClear={() => onChange({ array: '' })} />}
       <label className="row dim" style={{ fontSize: 'var(--text-s)' }}>
         group by
         <select

@@ -1,0 +1,22 @@
+#pragma once
+// Arrays: a job that runs by its tasks alone. Each task is a job of its own, with the array's name
+// and spec; a few are made ahead of those that start, so that an array of 100,000 is one record
+// until then.
+
+#include <string>
+
+#include "server/model/decision.h"
+
+namespace hai {
+
+// Makes the next tasks of every array that may have some, and ends those whose tasks have ended.
+void decide_arrays(Decision& decision);
+// The same of one. At most `tasks_max` are made.
+void advance_array(Decision& decision, JobId array, int tasks_max);
+
+inline constexpr int kTasksMadeAtOnce = 200;   // of one array, on a tick
+inline constexpr int kTasksMadeInAll = 1'000;  // of all of them
+inline constexpr int kTasksAhead = 400;        // that wait
+inline constexpr int kTasksAtSubmit = 16;      // made at once; the others within a second
+
+}  // namespace hai

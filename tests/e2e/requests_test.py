@@ -1,0 +1,112 @@
+"""Arrays, and which nodes a job may have, on a cluster of real processes."""
+
+import json
+import subprocess
+import unittest
+
+import cluster
+
+NODES = [
+    {"name": "old-1", "gpus": 4, "gpu_model": "A100-SXM4-80GB", "label": "fast-disk"},
+    {"name": "old-2", "gpus": 4, "gpu_model": "A100-SXM4-80GB"},
+    {"name": "new-1", "gpus": 4, "gpu_model": "H800"},
+]
+SAYS = 'echo "task $HAI_ARRAY_TASK_ID of $HAI_ARRAY_TASK_COUNT, $SLURM_ARRAY_JOB_ID"'
+SCRIPT = """#!/bin/bash
+#SBATCH --array=3-9:3%1
+#SBATCH --gres=gpu:h800:1
+echo "index $SLURM_ARRAY_TASK_ID on $SLURMD_NODENAME"
+"""
+
+
+class RequestsTest(cluster.ClusterTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cluster.Cluster("requests")
+        cls.addClassCleanup(cls.close_cluster)
+        cls.cluster.topology = cls.cluster.file("topology.yaml", json.dumps(NODES))
+        cls.cluster.up()
+
+    def tearDown(self):
+        left = [job["id"] for job in self.cluster.json("list", "--tasks")]
+        left = [job for job in left if self.cluster.job(job)["ended_at"] is None]
+        if left:
+            self.cluster.hai("stop", *left)
+            self.cluster.hai("wait", *left, "--timeout", "60s", seconds=90)
+
+    def slurm(self, command, *words, stdin=None):
+        return subprocess.run(
+            [str(cluster.programs() / "slurm" / command), *map(str, words)],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=90,
+            cwd=self.cluster.work,
+            env=self.cluster.environment(),
+        )
+
+    def test_an_array_is_one_line_and_ends_with_its_last_task(self):
+        array = self.cluster.exec(SAYS, "--gpus", 1, "--array", "0-19", "--name", "sweep")
+        ended = self.cluster.wait_end(array)
+        self.assertEqual(ended["end_reason"], "20 of 20 tasks succeeded")
+        self.assertEqual(ended["array"]["succeeded"], 20)
+        self.assertEqual([job["id"] for job in self.cluster.json("list")][:1], [array])
+        tasks = self.cluster.json("list", "--array", array)
+        self.assertEqual(sorted(task["array_task"]["index"] for task in tasks), list(range(20)))
+        said = self.cluster.log(f"{array}_7")
+        self.assertIn(f"task 7 of 20, {array}", said)
+        self.assertIn("0-19: 20 tasks, 0 unfinished, 20 succeeded", self.cluster.ok("status", array))
+
+    def test_tasks_are_stopped_by_number_and_all_at_once(self):
+        array = self.cluster.exec("sleep 600", "--gpus", 1, "--array", "0-99999", "--name", "long")
+        cluster.eventually(
+            "tasks run",
+            lambda: self.cluster.job(f"{array}_0")["state"] == "running",
+        )
+        self.cluster.ok("stop", f"{array}_[0-1]")
+        self.cluster.wait_state(f"{array}_1", "stopped")
+        self.assertIn(f"{array}_2", self.cluster.ok("list", "--tasks"))
+        waits = self.cluster.job(array)["pending_reason"]
+        self.assertEqual(waits["code"], "array")
+        self.assertIn("of its 100000 tasks", waits["text"])
+        self.cluster.ok("stop", array)
+        self.assertEqual(self.cluster.wait_end(array, "stopped")["array"]["unfinished"], 0)
+
+    def test_sbatch_array(self):
+        self.cluster.file("array.sh", SCRIPT)
+        sent = self.slurm("sbatch", "--parsable", "array.sh")
+        self.assertEqual(sent.returncode, 0, sent.stderr)
+        array = int(sent.stdout)
+        self.cluster.wait_end(array)
+        for index in (3, 6, 9):
+            said = (self.cluster.work / f"slurm-{array}_{index}.out").read_text()
+            self.assertEqual(said, f"index {index} on new-1\n")
+        refused = self.slurm("sbatch", "--array=5-1", "array.sh")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("range 5-1 runs backwards", refused.stderr)
+
+    def test_a_job_runs_only_on_nodes_that_it_may_have(self):
+        for words, on in (
+            (["--gpu-type", "h800"], {"new-1"}),
+            (["--gpu-type", "a100", "--exclude", "old-1"], {"old-2"}),
+            (["--label", "fast-disk"], {"old-1"}),
+            (["--nodelist", "old-[1-2]", "-n", 2], {"old-1", "old-2"}),
+        ):
+            job = self.cluster.wait_end(self.cluster.exec("true", *words))
+            self.assertEqual(set(job["nodes"]), on, words)
+        for words, said in (
+            (["--gpu-type", "h900"], "no node of training has a GPU of type 'h900'; there is: A100"),
+            (["--label", "slow"], "has the label 'slow'; there is: fast-disk"),
+            (["--nodelist", "x-[1-9]"], "none of x-[1-9] is a node of training"),
+            (["--gpu-type", "h800", "-n", 2], "training has 1 nodes (GPU type h800)"),
+            (["--array", "0-1000000000"], "indices go to 10000000"),
+        ):
+            refused = self.cluster.hai("exec", "true", "--", *words)
+            self.assertNotEqual(refused.code, 0, words)
+            self.assertIn(said, refused.err)
+            self.assertEqual(len(refused.err.strip().splitlines()), 1, refused.err)
+        self.assertEqual(self.cluster.node("old-1")["labels"], ["fast-disk"])
+
+
+if __name__ == "__main__":
+    unittest.main()

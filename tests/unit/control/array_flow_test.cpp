@@ -1,0 +1,201 @@
+// Arrays: tasks are made ahead of those that start, verbs mean all of them, and the array ends with
+// its last task.
+
+#include "server/control/attempt/array_flow.h"
+
+#include "server/model/invariants.h"
+#include "tests/unit/control/agent_reports.h"
+
+namespace hai::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+JobId submit(Cluster& c, const JobBuilder& builder) {
+  const auto reply = c.decide(SubmitJob{builder.spec(), builder.request_id()}, builder.user());
+  EXPECT_TRUE(reply.is_ok()) << reply.status().message();
+  return reply.value().job;
+}
+
+void tick(Cluster& c) {
+  c.decide_with(decide_arrays);
+  EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+}
+
+const Job& task(const Cluster& c, JobId array, int index) {
+  const Job* found = c.state().find_task({array, index});
+  CHECK(found != nullptr);
+  return *found;
+}
+
+TEST(Array, IsOneRecordUntilItsTasksAreMade) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").gpus(1).array("0-99999"));
+  EXPECT_EQ(c.job(id).array.made, kTasksAtSubmit);
+  EXPECT_EQ(c.state().jobs().size(), 1u + kTasksAtSubmit);
+  for (int i = 0; i < 5; ++i) tick(c);
+  EXPECT_EQ(c.job(id).array.made, kTasksAhead) << "no more than wait";
+  c.pass();
+  tick(c);
+  EXPECT_EQ(c.job(id).array.made, kTasksAhead + 8);
+  EXPECT_EQ(task(c, id, 3).spec->name, "sweep");
+  EXPECT_TRUE(task(c, id, 3).spec->array.empty());
+  EXPECT_EQ(c.plan().pending.at(id).text,
+            "runs 8 of its 100000 tasks; 400 wait, 0 have ended, 99592 are still to come");
+}
+
+TEST(Array, EndsWithItsLastTask) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").gpus(1).array("1-3"));
+  const JobId after = c.decide(SubmitJob{job("after").depends_on("sweep").spec(), ""}).value().job;
+  c.finish(task(c, id, 1).id);
+  c.finish(task(c, id, 3).id);
+  tick(c);
+  EXPECT_FALSE(c.job(id).is_terminal());
+  c.finish(task(c, id, 2).id);
+  tick(c);
+  EXPECT_EQ(c.job(id).state, JobState::succeeded);
+  EXPECT_EQ(c.job(id).end_reason, "3 of 3 tasks succeeded");
+  EXPECT_TRUE(c.job(after).unmet_dependencies.empty());
+}
+
+TEST(Array, HasFailedIfATaskHas) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").array("1-3"));
+  c.finish(task(c, id, 1).id, JobState::failed);
+  c.finish(task(c, id, 2).id, JobState::stopped);
+  c.finish(task(c, id, 3).id);
+  tick(c);
+  EXPECT_EQ(c.job(id).state, JobState::failed);
+  EXPECT_EQ(c.job(id).exit_code, 1);
+  EXPECT_EQ(c.job(id).end_reason, "1 of 3 tasks succeeded, 1 failed, 1 were stopped");
+}
+
+TEST(Array, KeepsItsLimit) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").gpus(1).array("0-9%2"));
+  EXPECT_EQ(c.job(id).array.made, 2);
+  tick(c);
+  EXPECT_EQ(c.job(id).array.made, 2);
+  c.finish(task(c, id, 0).id);
+  tick(c);
+  EXPECT_EQ(c.job(id).array.made, 3);
+  EXPECT_EQ(c.job(id).array.unfinished, 2);
+}
+
+TEST(Array, WaitsItselfForWhatItWaitsFor) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId first = c.submit(job("first"));
+  const JobId id = submit(c, job("sweep").array("0-9").depends_on("first"));
+  const JobId held = submit(c, job("held").array("0-9").begin_at(c.now + 1h));
+  tick(c);
+  EXPECT_EQ(c.job(id).array.made, 0);
+  EXPECT_EQ(c.job(held).array.made, 0);
+  c.finish(first);
+  c.advance(2h);
+  tick(c);
+  EXPECT_EQ(c.job(id).array.made, 10);
+  EXPECT_EQ(c.job(held).array.made, 10);
+  EXPECT_TRUE(task(c, id, 0).unmet_dependencies.empty());
+}
+
+TEST(Array, NeverRunsItself) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  const JobId id = submit(c, job("sweep").array("0-1"));
+  const Plan plan = c.pass();
+  EXPECT_EQ(plan.starts.size(), 2u);
+  EXPECT_FALSE(c.job(id).has_live_attempt());
+  EXPECT_EQ(c.plan().pending.at(id).code, PendingCode::array);
+}
+
+TEST(Array, ItsVerbsAreForAllItsTasks) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").array("0-3"));
+  c.pass();
+  ASSERT_TRUE(task(c, id, 0).has_live_attempt());
+  ASSERT_TRUE(c.decide(SetJobPriority{"sweep", Priority::low}).is_ok());
+  EXPECT_EQ(task(c, id, 3).priority, Priority::low);
+  ASSERT_TRUE(c.decide(HoldJob{"sweep", ""}).is_ok());
+  EXPECT_TRUE(task(c, id, 2).held);
+  EXPECT_TRUE(c.job(id).held);
+  ASSERT_TRUE(c.decide(ReleaseJob{"sweep"}).is_ok());
+  EXPECT_FALSE(task(c, id, 2).held);
+  ASSERT_TRUE(c.decide(SuspendJob{"sweep", ""}).is_ok());
+  EXPECT_EQ(task(c, id, 0).attempt->state, AttemptState::suspending);
+  const auto stop = c.decide(StopJob{"sweep", ""});
+  ASSERT_TRUE(stop.is_ok());
+  EXPECT_EQ(stop.value().message, "stopping; its tasks end first");
+  EXPECT_EQ(task(c, id, 3).state, JobState::stopped);
+  tick(c);
+  EXPECT_FALSE(c.job(id).is_terminal()) << "task 0 still runs";
+  c.leave(task(c, id, 0).id, AttemptState::stopped);
+  c.finish(task(c, id, 0).id, JobState::stopped);
+  tick(c);
+  EXPECT_EQ(c.job(id).state, JobState::stopped);
+  EXPECT_EQ(c.job(id).end_reason, "0 of 4 tasks succeeded, 4 were stopped");
+}
+
+TEST(Array, StoppedBeforeItsLastTaskIsMadeMakesNoMore) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").array("0-9999"));
+  ASSERT_TRUE(c.decide(StopJob{"sweep", ""}).is_ok());
+  EXPECT_EQ(c.job(id).state, JobState::stopped);
+  const size_t jobs = c.state().jobs().size();
+  tick(c);
+  EXPECT_EQ(c.state().jobs().size(), jobs);
+}
+
+TEST(Array, ATaskIsNamedByItsArrayAndNumber) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob");
+  const JobId id = submit(c, job("sweep").array("5-7"));
+  const std::string name = fmt::format("{}_6", id.value);
+  ASSERT_TRUE(c.decide(StopJob{name, ""}).is_ok());
+  EXPECT_EQ(task(c, id, 6).state, JobState::stopped);
+  EXPECT_EQ(c.decide(StopJob{name, ""}, "bob").status().code(), Code::permission_denied);
+  EXPECT_THAT(c.decide(StopJob{fmt::format("{}_8", id.value), ""}).status().message(),
+              HasSubstr("no unfinished task 8"));
+  const auto next = c.decide(
+      SubmitJob{job("next").depends_on(fmt::format("afterany:{}_7", id.value)).spec(), ""});
+  ASSERT_TRUE(next.is_ok()) << next.status().message();
+  EXPECT_EQ(c.job(next.value().job).unmet_dependencies[0].job, task(c, id, 7).id);
+  const JobId odd = c.submit(job("99_1"));
+  EXPECT_EQ(c.decide(StopJob{"99_1", ""}).value().job, odd) << "a job may be called so";
+}
+
+TEST(Array, ATaskThatIsRunAgainKeepsItsNumber) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").array("5-7"));
+  const Job failed = task(c, id, 6);
+  c.finish(failed.id, JobState::failed);
+  const auto reply = c.decide(
+      RerunJob{.old = std::make_shared<const Job>(c.job(failed.id)), .name = "", .request_id = ""});
+  ASSERT_TRUE(reply.is_ok()) << reply.status().message();
+  EXPECT_EQ(c.job(reply.value().job).spec->array, "6");
+  EXPECT_EQ(task(c, reply.value().job, 6).state, JobState::queued);
+}
+
+TEST(Array, ANodesFaultOpensATaskAgainWhileItsArrayIsUnfinished) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = submit(c, job("sweep").array("0-1"));
+  const JobId first = task(c, id, 0).id;
+  c.finish(first, JobState::failed);
+  EXPECT_EQ(c.job(id).array.failed, 1);
+  c.emit(JobReopened{first, {}, "its node was to blame"});
+  EXPECT_EQ(c.job(id).array.failed, 0);
+  EXPECT_EQ(c.job(id).array.unfinished, 2);
+  EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+}
+
+TEST(Array, UserMayHaveNoMoreJobsThanAllowed) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.knobs.max_unfinished_jobs_per_user = 5;
+  const JobId id = submit(c, job("sweep").array("0-99"));
+  EXPECT_EQ(c.job(id).array.made, 4) << "and the array itself";
+  tick(c);
+  EXPECT_EQ(c.job(id).array.made, 4);
+}
+
+}  // namespace
+}  // namespace hai::test
