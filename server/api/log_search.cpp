@@ -71,7 +71,8 @@ class LogSearch : public std::enable_shared_from_this<LogSearch> {
         request_(std::move(request)),
         matcher_(std::make_shared<LogMatcher>(request_.text, request_.match_case)),
         done_(std::move(done)),
-        began_(loop.now()) {}
+        began_(loop.now()),
+        seek_timer_(loop) {}
 
   void start() {
     const Result<std::optional<SearchPlace>> place = place_of_cursor(request_.cursor);
@@ -152,6 +153,7 @@ class LogSearch : public std::enable_shared_from_this<LogSearch> {
 
   // Posted, so that many logs that cannot be read do not deepen the stack.
   void next_log() {
+    seek_timer_.cancel();
     log_.reset();
     loop_.post([weak = weak_from_this()] {
       if (auto self = weak.lock()) self->begin_log();
@@ -173,7 +175,13 @@ class LogSearch : public std::enable_shared_from_this<LogSearch> {
         key.attempt == latest_ ? names_ : std::vector<std::string>();
     log_ = std::make_shared<RankLog>(router_, queries_, key, user_,
                                      node_of(queries_, names, attempt, key.rank));
+    half_line_end_.reset();
     if (!request_.since || offset_ > 0) return read();
+    // What is asked of the log is dropped with it.
+    seek_timer_.arm(LogSearches::kSeekTimeMax, [this] {
+      skip(deadline_exceeded("where its lines of that time begin was not found within {}",
+                             format_duration(LogSearches::kSeekTimeMax)));
+    });
     log_->extent(later(&LogSearch::got_extent));
   }
 
@@ -184,6 +192,7 @@ class LogSearch : public std::enable_shared_from_this<LogSearch> {
 
   void got_place(Result<int64_t> place) {
     if (!place.is_ok()) return skip(place.status());
+    seek_timer_.cancel();
     offset_ = place.value();
     read();
   }
@@ -196,9 +205,19 @@ class LogSearch : public std::enable_shared_from_this<LogSearch> {
     if (!result.is_ok()) return skip(result.status());
     RankLogPart& part = result.value();
     if (part.data.empty()) return log_is_done();
+    // A line that is being written may not say yet what it will; the next search has it whole.
+    // Bytes that follow it at once are of that line; where some are missing, another one begins.
+    if (half_line_end_ && part.offset <= *half_line_end_) return log_is_done();
+    half_line_end_.reset();
+    const bool grows = !part.end && attempts_[logs_[at_].attempt].is_live();
+    const bool is_all = static_cast<int64_t>(part.data.size()) < kMaxLogChunkBytes;
+    if (grows && is_all && part.data.find('\n') == std::string::npos) {
+      offset_ = part.next_offset;
+      half_line_end_ = offset_;
+      return read();
+    }
     page_.bytes += static_cast<int64_t>(part.data.size());
-    // What a log ends with now is looked at, whether its line has ended or not.
-    const bool is_end = part.end || static_cast<int64_t>(part.data.size()) < kMaxLogChunkBytes;
+    const bool is_end = part.end || (is_all && !grows);
     const size_t hits_max = static_cast<size_t>(request_.limit) - page_.lines.size();
     const bool is_taken =
         scanner_.post([matcher = matcher_, data = std::move(part.data), offset = part.offset,
@@ -284,6 +303,8 @@ class LogSearch : public std::enable_shared_from_this<LogSearch> {
   size_t at_ = 0;             // in logs_
   std::shared_ptr<RankLog> log_;
   int64_t offset_ = 0;
+  std::optional<int64_t> half_line_end_;  // of the line that is being written, as far as it is read
+  LoopTimer seek_timer_;
   LogSearchPage page_;
 };
 

@@ -62,6 +62,7 @@ class LogSearches {
   // Of one call: it ends with what there is.
   static constexpr int64_t kBytesMax = 64 << 20;
   static constexpr Duration kTimeMax = 1s;
+  static constexpr Duration kSeekTimeMax = 5s;  // of one log: then it is left out, with the reason
   static constexpr size_t kUnreadMax = 100;
 
   LogSearches(Loop& loop, Queries& queries, LogRouter& router);

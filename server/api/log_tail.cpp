@@ -63,13 +63,9 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     }
     request_.job = std::to_string(job.id.value);
     user_ = job.user;
-    if (std::exchange(request_.announce, false)) {
-      if (Status status = check_rank(job); !status.is_ok()) return fail(status);
-      return give(LogPiece{.attempt = request_.attempt, .rank = request_.rank});
-    }
     key_ = {job.id, request_.attempt == 0 ? job.attempt_number() : request_.attempt, request_.rank};
     if (key_.attempt > job.attempt_number() || !job.attempt) {
-      if (request_.follow && !job.is_terminal()) return wait_for_change();
+      if (request_.follow && !job.is_terminal()) return wait_for_attempt(job);
       if (job.attempt_number() == 0) {
         return fail(failed_precondition("job {} has not started, so it has no log", job.id.value));
       }
@@ -84,20 +80,21 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     queries_.history()->attempts(job.id, later(&LogTail::got_attempts));
   }
 
-  // What an answer that has begun could not say any more.
-  Status check_rank(const Job& job) const {
-    const int ranks = job.spec->node_count;
-    if (request_.rank < 0 || request_.rank >= ranks) {
-      return not_found("job {} has ranks 0 to {}, not {}", job.id.value, ranks - 1, request_.rank);
-    }
-    if (job.is_terminal() && job.attempt_number() == 0) {
-      return failed_precondition("job {} has not started, so it has no log", job.id.value);
-    }
-    if (job.is_terminal() && request_.attempt > job.attempt_number()) {
-      return not_found("job {} has {} attempts, not {}", job.id.value, job.attempt_number(),
-                       request_.attempt);
-    }
-    return ok();
+  // It will have as many ranks as its spec says by then.
+  void wait_for_attempt(const Job& job) {
+    if (!has_rank(job.spec->node_count)) return fail(no_rank(job.spec->node_count));
+    request_.announce ? announce() : wait_for_change();
+  }
+
+  bool has_rank(int64_t ranks) const { return request_.rank >= 0 && request_.rank < ranks; }
+  Status no_rank(int64_t ranks) const {
+    return not_found("job {} has ranks 0 to {}, not {}", request_.job, ranks - 1, request_.rank);
+  }
+
+  // What could not be said any more once the answer has begun has been said.
+  void announce() {
+    request_.announce = false;
+    give(LogPiece{.attempt = request_.attempt, .rank = request_.rank});
   }
 
   void got_attempts(Result<std::vector<Attempt>> attempts) {
@@ -110,10 +107,9 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   }
 
   void use(const std::vector<std::string>& names, const Attempt& attempt) {
-    if (key_.rank < 0 || static_cast<size_t>(key_.rank) >= attempt.ranks.size()) {
-      return fail(not_found("job {} has ranks 0 to {}, not {}", key_.job.value,
-                            static_cast<int64_t>(attempt.ranks.size()) - 1, key_.rank));
-    }
+    const auto ranks = static_cast<int64_t>(attempt.ranks.size());
+    if (!has_rank(ranks)) return fail(no_rank(ranks));
+    if (request_.announce) return announce();
     log_ = std::make_shared<RankLog>(router_, queries_, key_, user_,
                                      node_of(queries_, names, attempt, key_.rank));
     is_resolved_ = true;
@@ -150,8 +146,7 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   void got_part(Result<RankLogPart> result) {
     if (!result.is_ok()) return part_failed(result.status());
     RankLogPart& part = result.value();
-    request_.offset = part.next_offset;
-    request_.tail_bytes = 0;
+    go_on_after(part);
     LogPiece piece{.data = std::move(part.data),
                    .offset = part.offset,
                    .attempt = key_.attempt,
@@ -166,6 +161,15 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     tell_extent(part, piece);
     has_ended_ = piece.end;
     give(std::move(piece));
+  }
+
+  // The store may have less than was read from the node already, and a node less than the store:
+  // nobody gets a byte twice. Only what is there moves the place, or the node's word of its end.
+  void go_on_after(const RankLogPart& part) {
+    if (part.data.empty() && !part.source.empty()) return;
+    request_.offset = std::max(part.next_offset, read_to_);
+    request_.tail_bytes = 0;
+    if (!part.data.empty()) read_to_ = request_.offset;
   }
 
   bool is_end_of_node(const RankLogPart& part, const LogPiece& piece) const {
@@ -237,6 +241,7 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
   std::string user_;  // whose job it is
   std::shared_ptr<RankLog> log_;
   std::optional<LogExtent> extent_;
+  int64_t read_to_ = 0;  // the end of what was given
   bool is_resolved_ = false;
   bool is_given_up_ = false;  // the log store has no more: the node may be back
   bool source_is_told_ = false;

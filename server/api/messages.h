@@ -54,6 +54,8 @@ Result<Submission> from_proto(const v1::SubmitJobRequest& message);
 Result<std::optional<Priority>> parse_quota_priority(const std::string& text);
 // 0 = the default; 1 .. max as given.
 Result<int> page_size(int asked, int standard, int max);
+// Of a field that people fill; outside 1970 to 9999 no time can be written, and sums overflow.
+Result<UnixTime> asked_time(std::string_view field, int64_t micros);
 // A cursor that this server gave: a number; nullopt for "".
 Result<std::optional<int64_t>> parse_cursor(const std::string& text);
 

@@ -16,6 +16,7 @@ void Observatory::standing_changed() {
   if (is_leading == was_leading_) return;
   was_leading_ = is_leading;
   census_.forget();
+  usage_.forget();
   if (is_leading) series_.load(loop_.wall_now());
 }
 

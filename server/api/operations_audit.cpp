@@ -21,7 +21,11 @@ Result<AuditQuery> query_of(const v1::ListAuditRequest& request) {
                    .call = request.call(),
                    .result = request.result(),
                    .target = request.target()};
-  if (request.has_since_us()) query.since = unix_micros(request.since_us());
+  if (request.has_since_us()) {
+    const Result<UnixTime> since = asked_time("since", request.since_us());
+    if (!since.is_ok()) return since.status();
+    query.since = since.value();
+  }
   if (request.has_before_seq()) query.before_seq = request.before_seq();
   if (!is_result(query.result)) {
     return invalid_argument("result: ok, refused or the word of an error, is {}",

@@ -24,9 +24,14 @@ struct HistoryRange {
 
 Result<HistoryRange> history_range_of(const v1::GetHistoryRequest& request, UnixTime now) {
   HistoryRange range;
-  range.until = request.has_until_us() ? unix_micros(request.until_us()) : now;
-  range.since =
-      request.has_since_us() ? unix_micros(request.since_us()) : range.until - kRangeDefault;
+  const Result<UnixTime> until =
+      request.has_until_us() ? asked_time("until", request.until_us()) : now;
+  if (!until.is_ok()) return until.status();
+  range.until = until.value();
+  const Result<UnixTime> since = request.has_since_us() ? asked_time("since", request.since_us())
+                                                        : range.until - kRangeDefault;
+  if (!since.is_ok()) return since.status();
+  range.since = since.value();
   if (range.since >= range.until) {
     return invalid_argument("since: {} is not before {}", format_rfc3339(range.since),
                             format_rfc3339(range.until));

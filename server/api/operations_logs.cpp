@@ -18,8 +18,16 @@ Result<LogSearchRequest> search_of(const v1::SearchLogRequest& request) {
                           .cursor = request.cursor()};
   if (request.has_rank()) search.rank = request.rank();
   if (request.has_attempt()) search.attempt = request.attempt();
-  if (request.has_since_us()) search.since = unix_micros(request.since_us());
-  if (request.has_until_us()) search.until = unix_micros(request.until_us());
+  if (request.has_since_us()) {
+    const Result<UnixTime> since = asked_time("since", request.since_us());
+    if (!since.is_ok()) return since.status();
+    search.since = since.value();
+  }
+  if (request.has_until_us()) {
+    const Result<UnixTime> until = asked_time("until", request.until_us());
+    if (!until.is_ok()) return until.status();
+    search.until = until.value();
+  }
   return search;
 }
 

@@ -167,12 +167,19 @@ struct QueueBoard::Look {
 
   std::vector<QueuePlace> places;
   std::vector<QueueBlock> blocks;  // those with most nodes first
+  // What most answers need, made here and not on the loop.
+  std::map<std::string, int> group_nodes;
+  std::vector<QueueBlock> all_bounded;  // for who sees all jobs, of all groups
 
   void think() {
     const auto began = std::chrono::steady_clock::now();
     const ClusterState state(stored);
     places = queue_places(state, knobs, at);
     blocks = blocks_of(state, at, run_times);
+    for (const auto& [id, node] : state.nodes()) {
+      if (!node.removed_at) ++group_nodes[node.facts.group];
+    }
+    all_bounded = bounded_blocks(blocks, Sight{}, "", at);
     cost = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began);
   }
 };
@@ -297,9 +304,7 @@ Result<QueueView> QueueBoard::view_for(const QueueRequest& request,
   };
   QueueView view{.at = look_->at};
   std::map<std::string, QueueGroupView> groups;
-  for (const auto& [id, node] : state.nodes()) {
-    if (!node.removed_at) ++groups[node.facts.group].nodes;
-  }
+  for (const auto& [name, nodes] : look_->group_nodes) groups[name].nodes = nodes;
   for (const QueuePlace& place : look_->places) {
     const Job* job = state.find(place.job);
     if (job == nullptr || !job->is_waiting()) continue;  // gone since
@@ -325,7 +330,9 @@ Result<QueueView> QueueBoard::view_for(const QueueRequest& request,
     group.group = name;
     view.groups.push_back(group);
   }
-  view.blocks = bounded_blocks(look_->blocks, sight, request.group, look_->at);
+  view.blocks = sight.is_limited() || !request.group.empty()
+                    ? bounded_blocks(look_->blocks, sight, request.group, look_->at)
+                    : look_->all_bounded;
   if (ahead_ != nullptr && ahead_->look->epoch == look_->epoch) {
     view.estimated_at = ahead_->look->at;
     view.estimate_note =

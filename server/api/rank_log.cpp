@@ -170,8 +170,9 @@ class LogSeek : public std::enable_shared_from_this<LogSeek> {
   static constexpr int64_t kLineBytesMax = static_cast<int64_t>(kLogLineBytesMax) + 64;
   static constexpr int64_t kReadBytes = 8 * kLineBytesMax;
 
-  LogSeek(std::shared_ptr<RankLog> log, const LogExtent& extent, UnixTime since, Done<int64_t> done)
-      : log_(std::move(log)),
+  LogSeek(const std::shared_ptr<RankLog>& log, const LogExtent& extent, UnixTime since,
+          Done<int64_t> done)
+      : log_(log),
         since_(since),
         done_(std::move(done)),
         low_(extent.begin),
@@ -197,11 +198,13 @@ class LogSeek : public std::enable_shared_from_this<LogSeek> {
  private:
   template <typename Then>
   void read(int64_t offset, int64_t bytes, Then then) {
-    log_->read({.offset = offset, .max_bytes = bytes},
-               [self = shared_from_this(), then](Result<RankLogPart> part) {
-                 if (!part.is_ok()) return self->done_(part.status());
-                 then(*self, part.value());
-               });
+    const auto log = log_.lock();
+    if (!log) return;
+    log->read({.offset = offset, .max_bytes = bytes},
+              [self = shared_from_this(), then](Result<RankLogPart> part) {
+                if (!part.is_ok()) return self->done_(part.status());
+                then(*self, part.value());
+              });
   }
 
   // Where the first line begins that was written late enough.
@@ -238,7 +241,7 @@ class LogSeek : public std::enable_shared_from_this<LogSeek> {
     });
   }
 
-  const std::shared_ptr<RankLog> log_;
+  const std::weak_ptr<RankLog> log_;  // who drops it wants no answer any more
   const UnixTime since_;
   const Done<int64_t> done_;
   int64_t low_;

@@ -73,7 +73,8 @@ std::string node_of(Queries& queries, const std::vector<std::string>& names, con
                     int rank);
 
 // The first byte of the first line written at `since` or later; the end of the log if there is
-// none. Looks at some of its lines only: clocks of nodes are taken to go forwards.
+// none. Looks at some of its lines only: clocks of nodes are taken to go forwards. Ends without an
+// answer when the log is dropped.
 void seek_log(const std::shared_ptr<RankLog>& log, const LogExtent& extent, UnixTime since,
               Done<int64_t> done);
 

@@ -24,6 +24,12 @@ Result<int> page_size(int asked, int standard, int max) {
   return asked;
 }
 
+Result<UnixTime> asked_time(std::string_view field, int64_t micros) {
+  constexpr std::chrono::sys_days kEnd = std::chrono::year(10'000) / 1 / 1;
+  if (micros >= 0 && Duration(micros) < kEnd.time_since_epoch()) return unix_micros(micros);
+  return invalid_argument("{}: must be a time of the years 1970 to 9999", field);
+}
+
 namespace {
 
 constexpr size_t kRequestIdBytesMax = 128;
@@ -112,7 +118,11 @@ Result<LogTailRequest> log_tail_of(const v1::ReadLogRequest& message) {
                       .tail_bytes = message.tail_bytes(),
                       .max_bytes = message.max_bytes(),
                       .follow = message.follow()};
-  if (message.has_since_us()) tail.since = unix_micros(message.since_us());
+  if (message.has_since_us()) {
+    const Result<UnixTime> since = asked_time("since", message.since_us());
+    if (!since.is_ok()) return since.status();
+    tail.since = since.value();
+  }
   return tail;
 }
 

@@ -44,7 +44,7 @@ class StoredLogs {
   using Live = std::function<std::optional<std::set<AttemptKey>>()>;
 
   StoredLogs(Loop& loop, StoredLogsOptions options);
-  ~StoredLogs();
+  virtual ~StoredLogs();
   StoredLogs(const StoredLogs&) = delete;
   StoredLogs& operator=(const StoredLogs&) = delete;
 
@@ -52,7 +52,7 @@ class StoredLogs {
   void start(Live live);
   // `done` is called exactly once, never from inside this call, unless this goes first. not_found:
   // the store has no such log; unavailable: it cannot be read, with the reason.
-  void read(const StoredLogRequest& request, Done<StoredLogPart> done);
+  virtual void read(const StoredLogRequest& request, Done<StoredLogPart> done);
   const StoredLogsStats& stats() const { return stats_; }
 
  private:

@@ -1,5 +1,8 @@
 #include "server/api/unix_groups_refresh.h"
 
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -12,6 +15,9 @@ namespace hai {
 namespace {
 
 const Caller kRefresh{.is_server = true};
+// In a row: then it is the directory that fails, or this server that leads no more.
+constexpr int kFailuresMax = 3;
+constexpr Duration kLookUpTimeMax = 3s;
 
 void log_unknown(const std::string& user, const Status& why) {
   log_warning("unix_groups_unknown", {{"user", user}, {"reason", why.message()}});
@@ -34,14 +40,21 @@ void UnixGroupsRefresh::stop() {
   parts_.loop.cancel(timer_);
 }
 
+// Who comes behind those with whom the last round ended comes first: a few that always fail keep
+// nobody back.
 void UnixGroupsRefresh::begin_round() {
   left_.clear();
+  failures_ = 0;
   parts_.controller.read(
       kRefresh,
       [this](const Controller::ReadContext& context, const Actor&) {
-        for (const auto& [name, user] : context.state.users()) {
-          if (user.active) left_.push_back(name);
-        }
+        const std::map<std::string, User>& users = context.state.users();
+        const auto first = users.upper_bound(looked_to_);
+        const auto add = [this](const auto& each) {
+          if (each.second.active) left_.push_back(each.first);
+        };
+        std::for_each(first, users.end(), add);
+        std::for_each(users.begin(), first, add);
         look_at_next();
       },
       [this](const Status&) { wait(); });  // it leads no more, or not yet
@@ -49,30 +62,59 @@ void UnixGroupsRefresh::begin_round() {
 
 void UnixGroupsRefresh::look_at_next() {
   if (is_stopped_) return;
-  if (left_.empty()) return wait();
-  const std::string user = left_.front();
+  if (left_.empty()) {
+    looked_to_.clear();
+    return wait();
+  }
+  looked_to_ = left_.front();
   left_.pop_front();
-  parts_.ask(user, [this, user](const Result<std::vector<std::string>>& groups) {
+  parts_.ask(looked_to_, [this, user = looked_to_](const Result<GroupNames>& groups) {
     if (is_stopped_) return;
-    if (groups.is_ok()) return apply(user, false, groups.value(), [this] { look_at_next(); });
-    if (groups.status().code() == Code::not_found) return look_at_next();
+    if (groups.is_ok()) {
+      return apply(user, false, groups.value(),
+                   [this](const Status& status) { looked_at(status); });
+    }
+    if (groups.status().code() == Code::not_found) return looked_at(ok());
     log_unknown(user, groups.status());
-    wait();
+    looked_at(groups.status());
   });
 }
 
+void UnixGroupsRefresh::looked_at(const Status& status) {
+  failures_ = status.is_ok() ? 0 : failures_ + 1;
+  if (failures_ < kFailuresMax) return look_at_next();
+  left_.clear();
+  wait();
+}
+
+// Nobody waits for a directory that does not answer: he signs in with the groups that he has. What
+// it says later counts all the same.
 void UnixGroupsRefresh::look_up(const std::string& user, bool may_be_new,
                                 const std::function<void()>& done) {
-  parts_.ask(user, [this, user, may_be_new, done](const Result<std::vector<std::string>>& groups) {
-    if (groups.is_ok()) return apply(user, may_be_new, groups.value(), done);
+  const auto answer = std::make_shared<std::function<void()>>(done);
+  const auto answer_once = [answer] {
+    if (const auto told = std::exchange(*answer, nullptr)) told();
+  };
+  const TimerId timer = parts_.loop.call_after(kLookUpTimeMax, [user, answer_once] {
+    log_unknown(user, deadline_exceeded("this machine's name service did not answer within {}",
+                                        format_duration(kLookUpTimeMax)));
+    answer_once();
+  });
+  const auto finish = [this, timer, answer_once] {
+    parts_.loop.cancel(timer);
+    answer_once();
+  };
+  parts_.ask(user, [this, user, may_be_new, finish](const Result<GroupNames>& groups) {
+    if (groups.is_ok()) {
+      return apply(user, may_be_new, groups.value(), [finish](const Status&) { finish(); });
+    }
     if (groups.status().code() != Code::not_found) log_unknown(user, groups.status());
-    done();
+    finish();
   });
 }
 
-void UnixGroupsRefresh::apply(const std::string& user, bool may_be_new,
-                              const std::vector<std::string>& groups,
-                              const std::function<void()>& done) {
+void UnixGroupsRefresh::apply(const std::string& user, bool may_be_new, const GroupNames& groups,
+                              const std::function<void(const Status&)>& done) {
   const auto change = [this, user, may_be_new,
                        groups](const User* known) -> Result<std::optional<User>> {
     if (known == nullptr && !may_be_new) return std::optional<User>();
@@ -82,7 +124,13 @@ void UnixGroupsRefresh::apply(const std::string& user, bool may_be_new,
     if (known != nullptr && changed == *known) return std::optional<User>();
     return std::optional(std::move(changed));
   };
-  parts_.accounts.run(kRefresh, user, change, [done](const Result<User>&) { done(); });
+  parts_.accounts.run(kRefresh, user, change, [user, done](const Result<User>& changed) {
+    const bool is_refused = !changed.is_ok() && changed.status().code() != Code::not_found;
+    if (is_refused) {
+      log_warning("unix_groups_not_set", {{"user", user}, {"reason", changed.status().message()}});
+    }
+    done(is_refused ? changed.status() : ok());
+  });
 }
 
 }  // namespace hai

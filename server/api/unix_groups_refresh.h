@@ -1,8 +1,8 @@
 #pragma once
 // Looks at people's Unix groups again now and then, so that who has left a group has left it here,
-// too, whatever he came in by. One after the other; of whom the machine has no account nothing
-// changes, and while it does not say nothing changes of anybody. On the loop's thread; only the
-// leader does anything.
+// too, whatever he came in by. One after the other; of whom the machine has no account, or does not
+// say, nothing changes. When it does not say of a few in a row, the round ends. On the loop's
+// thread; only the leader does anything.
 
 #include <deque>
 #include <functional>
@@ -19,7 +19,8 @@ class AccountChanges;
 class Controller;
 
 // Names of the groups of an account, on the loop's thread; not_found = there is no such account.
-using AskUnixGroups = std::function<void(const std::string& user, Done<std::vector<std::string>>)>;
+using GroupNames = std::vector<std::string>;
+using AskUnixGroups = std::function<void(const std::string& user, Done<GroupNames>)>;
 
 class UnixGroupsRefresh {
  public:
@@ -36,18 +37,22 @@ class UnixGroupsRefresh {
 
   void start();  // the first look is after config.every
   void stop();
-  // One person, now. `may_be_new`: he becomes a user if he is none. `done` whatever comes of it.
+  // One person, now. `may_be_new`: he becomes a user if he is none. `done` whatever comes of it,
+  // within seconds.
   void look_up(const std::string& user, bool may_be_new, const std::function<void()>& done);
 
  private:
   void wait();
   void begin_round();
   void look_at_next();
-  void apply(const std::string& user, bool may_be_new, const std::vector<std::string>& groups,
-             const std::function<void()>& done);
+  void looked_at(const Status& status);
+  void apply(const std::string& user, bool may_be_new, const GroupNames& groups,
+             const std::function<void(const Status&)>& done);
 
   const Parts parts_;
   std::deque<std::string> left_;  // of this round
+  std::string looked_to_;         // who was the last in a round that has not ended with all; or ""
+  int failures_ = 0;              // in a row
   TimerId timer_ = 0;
   bool is_stopped_ = true;
 };

@@ -61,6 +61,8 @@ void keep_every_second(std::vector<T>& values) {
 }  // namespace
 
 void UsageBoard::note(UnixTime now, const ClusterState& state, const Sessions& sessions) {
+  lines_touched_ = 0;
+  drop_gone(state);
   int budget = kRanksAtOnce;
   const auto& live = state.live();
   auto it = live.upper_bound(looked_to_);
@@ -70,14 +72,32 @@ void UsageBoard::note(UnixTime now, const ClusterState& state, const Sessions& s
     const Job& job = *state.find(*it);
     if (!job.attempt->running_at) continue;
     budget -= static_cast<int>(job.attempt->ranks.size());
-    add(lines_[{job.id, job.attempt->number}], now, job, state, sessions);
+    add(line_of(job), now, job, state, sessions);
   }
   make_room();
 }
 
+void UsageBoard::forget() {
+  lines_.clear();
+  by_seen_.clear();
+  values_ = 0;
+}
+
+UsageBoard::Line& UsageBoard::line_of(const Job& job) {
+  ++lines_touched_;
+  const Key key{job.id, job.attempt->number};
+  const auto [found, is_new] = lines_.try_emplace(key);
+  Line& line = found->second;
+  if (is_new) {
+    line.seen = by_seen_.insert(by_seen_.end(), key);
+  } else {
+    by_seen_.splice(by_seen_.end(), by_seen_, line.seen);
+  }
+  return line;
+}
+
 void UsageBoard::add(Line& line, UnixTime now, const Job& job, const ClusterState& state,
                      const Sessions& sessions) {
-  line.seen = now;
   if (++line.skipped < line.every) return;
   line.skipped = 0;
   const std::vector<Rank>& ranks = job.attempt->ranks;
@@ -90,6 +110,12 @@ void UsageBoard::add(Line& line, UnixTime now, const Job& job, const ClusterStat
   }
   line.at.push_back(now);
   for (RankLine& each : line.ranks) {
+    // An attempt does not lose ranks; were it to, nothing would be known of them.
+    if (static_cast<size_t>(each.rank) >= ranks.size()) {
+      each.gpu_percent.push_back(-1);
+      each.steps.push_back(-1);
+      continue;
+    }
     const Session* session = sessions.find(ranks[each.rank].place.node);
     each.gpu_percent.push_back(busy_of(session, ranks[each.rank].place.gpus));
     each.steps.push_back(step_of(session, {job.id, job.attempt->number, each.rank}));
@@ -106,13 +132,28 @@ void UsageBoard::add(Line& line, UnixTime now, const Job& job, const ClusterStat
   line.every *= 2;
 }
 
-void UsageBoard::make_room() {
-  while (values_ > kValuesMax && lines_.size() > 1) {
-    const auto oldest =
-        std::ranges::min_element(lines_, {}, [](const auto& each) { return each.second.seen; });
-    values_ -= oldest->second.ranks.size() * oldest->second.at.size();
-    lines_.erase(oldest);
+// Goes round all lines in many calls.
+void UsageBoard::drop_gone(const ClusterState& state) {
+  auto it = lines_.upper_bound(checked_to_);
+  for (size_t left = std::min(lines_.size(), kLinesAtOnce); left > 0; --left) {
+    if (it == lines_.end()) it = lines_.begin();
+    ++lines_touched_;
+    checked_to_ = it->first;
+    it = state.find(it->first.first) == nullptr ? drop(it) : std::next(it);
   }
+}
+
+void UsageBoard::make_room() {
+  while ((values_ > values_max_ || lines_.size() > lines_max_) && lines_.size() > 1) {
+    ++lines_touched_;
+    drop(lines_.find(by_seen_.front()));
+  }
+}
+
+UsageBoard::Lines::iterator UsageBoard::drop(Lines::iterator line) {
+  values_ -= line->second.ranks.size() * line->second.at.size();
+  by_seen_.erase(line->second.seen);
+  return lines_.erase(line);
 }
 
 UsageLines UsageBoard::usage(JobId job, int attempt) const {

@@ -4,6 +4,7 @@
 // Soft: a new leader begins anew. On the loop's thread.
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,13 +44,25 @@ class UsageBoard {
  public:
   static constexpr size_t kPointsMax = 60;         // of one attempt
   static constexpr size_t kValuesMax = 2'000'000;  // of all; then the oldest attempts go
+  static constexpr size_t kLinesMax = 20'000;      // of attempts; the same
   static constexpr int kRanksAtOnce = 2'500;       // a longer look would hold up the loop
+  static constexpr size_t kLinesAtOnce = 1'000;    // that are asked whether their job is there
 
-  // A point of each running attempt; of very many ranks, of the next ones.
+  // The limits are those of tests.
+  explicit UsageBoard(size_t values_max = kValuesMax, size_t lines_max = kLinesMax)
+      : values_max_(values_max), lines_max_(lines_max) {}
+
+  // A point of each running attempt; of very many ranks, of the next ones. Forgets, some at a time,
+  // what is of jobs that `state` does not have any more.
   void note(UnixTime now, const ClusterState& state, const Sessions& sessions);
   // `attempt` 0 = the latest known.
   UsageLines usage(JobId job, int attempt) const;
+  // Of another term: its attempts are none of this one.
+  void forget();
   size_t values() const { return values_; }
+  size_t lines() const { return lines_.size(); }
+  // What the last note() cost: of how many lines it did anything.
+  size_t lines_touched() const { return lines_touched_; }
 
  private:
   using Key = std::pair<JobId, int>;
@@ -58,15 +71,24 @@ class UsageBoard {
     std::vector<RankLine> ranks;
     int every = 1;  // of the looks, how many make a point
     int skipped = 0;
-    UnixTime seen{};
+    std::list<Key>::iterator seen;  // in by_seen_
   };
+  using Lines = std::map<Key, Line>;
+  Line& line_of(const Job& job);
   void add(Line& line, UnixTime now, const Job& job, const ClusterState& state,
            const Sessions& sessions);
+  void drop_gone(const ClusterState& state);
   void make_room();
+  Lines::iterator drop(Lines::iterator line);
 
-  std::map<Key, Line> lines_;
+  const size_t values_max_;
+  const size_t lines_max_;
+  Lines lines_;
+  std::list<Key> by_seen_;  // of lines_, the longest unseen first
   size_t values_ = 0;
+  size_t lines_touched_ = 0;
   JobId looked_to_;
+  Key checked_to_;  // by drop_gone()
 };
 
 // Ranks that are behind the others in steps, or whose GPUs are far less busy, worst first.

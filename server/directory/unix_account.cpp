@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kBytesFirst = 16 << 10;
 constexpr size_t kBytesMax = 16 << 20;  // an entry of a group has the names of all its members
-constexpr int kGroupsMax = 65'536;      // the kernel's NGROUPS_MAX
+constexpr int kGroupsMax = 4'096;       // each is a question to the directory; Windows has 1,015
 
 // An entry as the name service has it; its texts are in `text`.
 template <typename T>
@@ -54,6 +54,10 @@ Result<std::vector<gid_t>> numbers_of_groups(const passwd& account) {
       numbers.resize(static_cast<size_t>(count));
       return numbers;
     }
+  }
+  if (count > kGroupsMax) {
+    return unavailable("{} is in {} Unix groups; hai looks at {} at most: leave him in fewer",
+                       account.pw_name, count, kGroupsMax);
   }
   return unavailable("this machine's name service does not say in which groups {} is",
                      account.pw_name);

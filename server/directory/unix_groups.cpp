@@ -36,11 +36,13 @@ User with_unix_groups(const std::vector<std::string>& unix_groups, const UnixGro
   user.role = role_of(unix_groups, config.roles, user.role);
   std::set<std::string> taken;
   for (const std::string& group : unix_groups) {
-    if (taken.size() < kUnixGroupsMax && matches(group, config.groups) && group != "public" &&
+    if (matches(group, config.groups) && group != "public" &&
         check_account_name("group", group).is_ok()) {
       taken.insert(group);
     }
   }
+  // The same ones each time, in whatever order the name service has them.
+  while (taken.size() > kUnixGroupsMax) taken.erase(std::prev(taken.end()));
   std::vector<std::string> groups;
   for (const std::string& group : user.groups) {
     if (!matches(group, config.groups) || taken.erase(group) > 0) groups.push_back(group);

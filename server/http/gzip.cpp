@@ -1,6 +1,7 @@
 #include "server/http/gzip.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hai {
 
@@ -32,6 +33,12 @@ bool accepts_gzip(std::string_view accept_encoding) {
     if (coding == "gzip" || coding == "*") return !is_refused(item.substr(semicolon));
   }
   return false;
+}
+
+HttpChunk gzip_piece(const std::string& text, Pack pack) {
+  constexpr int kQuick = 1;
+  std::string packed = pack(text, kQuick);
+  return packed.empty() ? HttpChunk::cut() : HttpChunk(std::move(packed));
 }
 
 }  // namespace hai

@@ -12,6 +12,7 @@
 
 #include "common/gzip/gzip.h"
 #include "common/log.h"
+#include "server/http/gzip.h"
 #include "server/http/negotiation.h"
 #include "server/http/problem.h"
 
@@ -263,7 +264,11 @@ class BeastSession final : public HttpSession,
       keep_alive_ = false;
       is_gzip_ = response.is_gzip;
       is_chunked_ = response.is_chunked && version_ == 11 && !asked_.is_head;
-      if (!response.body.empty()) response.body = packed(response.body);
+      if (is_gzip_ && !response.body.empty()) {
+        const HttpChunk first = gzip_piece(response.body, gzip);
+        if (!first) return close();
+        response.body = *first;
+      }
       message_->keep_alive(false);
       if (is_chunked_) return send_head(std::move(response.body));
       message_->body() = std::move(response.body);
@@ -295,12 +300,6 @@ class BeastSession final : public HttpSession,
                              });
   }
 
-  // One member of a gzip file after the other.
-  std::string packed(const std::string& text) const {
-    constexpr int kQuick = 1;
-    return is_gzip_ ? gzip(text, kQuick) : text;
-  }
-
   // The length stays: it is that of what GET would give.
   void leave_out_body() {
     message_->body().clear();
@@ -327,10 +326,11 @@ class BeastSession final : public HttpSession,
 
   void stream_chunk(HttpChunk chunk) {
     if (is_ended_) return;
-    if (!chunk && is_chunked_) return chunk.is_cut() ? close() : send_last_chunk();
-    if (!chunk) return finish();
-    if (chunk->empty() && (is_chunked_ || is_gzip_)) return stream_next();
-    send_chunk(is_gzip_ ? HttpChunk(packed(*chunk)) : std::move(chunk));
+    if (chunk && chunk->empty() && (is_chunked_ || is_gzip_)) return stream_next();
+    if (chunk && is_gzip_) chunk = gzip_piece(*chunk, gzip);
+    if (chunk.is_cut()) return close();  // no last chunk, and none of TLS's farewells
+    if (chunk) return send_chunk(std::move(chunk));
+    is_chunked_ ? send_last_chunk() : finish();
   }
 
   void send_chunk(HttpChunk chunk) {

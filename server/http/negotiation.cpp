@@ -13,6 +13,8 @@ namespace hai {
 namespace {
 
 constexpr size_t kGzipBytesMin = 1'024;  // less fits one packet anyway
+// More would hold up the other connections of the thread for longer than sending it as it is.
+constexpr size_t kGzipBytesMax = 4 << 20;
 constexpr int kQuick = 1;
 constexpr size_t kEtagDigits = 32;
 
@@ -33,7 +35,7 @@ bool is_text(std::string_view content_type) {
 void compress(HttpResponse& response) {
   if (!is_text(response.content_type) || find_header(response, "Content-Encoding")) return;
   response.headers.emplace_back("Vary", "Accept-Encoding");
-  if (response.body.size() < kGzipBytesMin) return;
+  if (response.body.size() < kGzipBytesMin || response.body.size() > kGzipBytesMax) return;
   std::string small = gzip(response.body, kQuick);
   if (small.empty() || small.size() >= response.body.size()) return;
   response.body = std::move(small);

@@ -10,6 +10,7 @@
 #include "server/store/archive_table.h"
 #include "server/store/audit_archive.h"
 #include "server/store/audit_parts.h"
+#include "server/store/hour_queries.h"
 #include "server/store/pg_event_log.h"
 
 namespace hai {
@@ -25,6 +26,7 @@ class Archiver {
       return failed_precondition("another archive of this database is under way");
     }
     if (!options_.dry_run) {
+      count_all_events(session_);  // what is deleted can't be counted any more
       RETURN_IF_ERROR(sync_folder(options_.dir));
       RETURN_IF_ERROR(audit_.complete_earlier());
       RETURN_IF_ERROR(complete_earlier());

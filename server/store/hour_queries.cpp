@@ -128,8 +128,14 @@ const char* const kStepOf =
 
 }  // namespace
 
-bool count_hours(PgSession& session, Duration keep, int events_max) {
+namespace {
+
+void begin_counting(PgSession& session) {
   session.run("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '1min'");
+}
+
+// True if more are left.
+bool count_next_events(PgSession& session, int events_max) {
   // Locked until the end: another server that counts waits here, and goes on from where this ends.
   const PgResult at = session.run("SELECT seq FROM history_cursor FOR UPDATE");
   const int64_t from = at.integer(0, 0);
@@ -139,18 +145,24 @@ bool count_hours(PgSession& session, Duration keep, int events_max) {
                     " WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint) AS next"},
                    {std::to_string(from), std::to_string(events_max)});
   const int64_t to = end.integer(0, 0);
-  const bool is_more = end.integer(0, 1) == events_max;
-  if (to > from) {
-    const std::vector<std::string> range = {std::to_string(from), std::to_string(to)};
-    static const std::string events = count_events_sql();
-    static const std::string waits = count_waits_sql();
-    session.call({"count_hour_events", events.c_str()}, range);
-    session.call({"count_hour_waits", waits.c_str()}, range);
-    session.call({"move_hour_cursor",
-                  "UPDATE history_cursor SET seq = $2::bigint, at = (SELECT time FROM event"
-                  " WHERE seq = $2::bigint) WHERE seq = $1::bigint"},
-                 range);
-  }
+  if (to == from) return false;
+  const std::vector<std::string> range = {std::to_string(from), std::to_string(to)};
+  static const std::string events = count_events_sql();
+  static const std::string waits = count_waits_sql();
+  session.call({"count_hour_events", events.c_str()}, range);
+  session.call({"count_hour_waits", waits.c_str()}, range);
+  session.call({"move_hour_cursor",
+                "UPDATE history_cursor SET seq = $2::bigint, at = (SELECT time FROM event"
+                " WHERE seq = $2::bigint) WHERE seq = $1::bigint"},
+               range);
+  return end.integer(0, 1) == events_max;
+}
+
+}  // namespace
+
+bool count_hours(PgSession& session, Duration keep, int events_max) {
+  begin_counting(session);
+  const bool is_more = count_next_events(session, events_max);
   if (!is_more) {
     static const std::string samples = sum_samples_sql();
     session.call({"sum_hour_samples", samples.c_str()});
@@ -158,6 +170,14 @@ bool count_hours(PgSession& session, Duration keep, int events_max) {
   }
   session.run("COMMIT");
   return is_more;
+}
+
+void count_all_events(PgSession& session) {
+  for (bool is_more = true; is_more;) {
+    begin_counting(session);
+    is_more = count_next_events(session, kEventsCountedMax);
+    session.run("COMMIT");
+  }
 }
 
 HourReport find_hours(PgSession& session, UnixTime since, UnixTime until, Duration step) {

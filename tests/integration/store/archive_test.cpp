@@ -12,6 +12,7 @@
 
 #include "server/store/archive_files.h"
 #include "server/store/event_log.h"
+#include "server/store/hour_queries.h"
 #include "tests/integration/store/store_fixture.h"
 
 namespace hai {
@@ -89,6 +90,21 @@ TEST_F(ArchiveTest, MovesTheBeginning) {
   EXPECT_EQ(report.digest, whole_.digest);
 
   EXPECT_EQ(archive_ledger(conninfo_, options()).value().events, 0);
+}
+
+// A server that was down, or one that has just got the history, has not counted them.
+TEST_F(ArchiveTest, WhatGoesWasCountedBefore) {
+  PgSession session({.conninfo = conninfo_});
+  const auto submitted = [&] {
+    return session.run("SELECT count(*) FROM event WHERE kind = 'job_submitted'").integer(0, 0);
+  };
+  const int64_t all = submitted();
+  ASSERT_EQ(session.run("SELECT seq FROM history_cursor").integer(0, 0), 0);
+  ASSERT_TRUE(archive_ledger(conninfo_, options()).is_ok());
+  ASSERT_LT(submitted(), all);
+  while (count_hours(session, 24h * 36'500)) {
+  }
+  EXPECT_EQ(session.run("SELECT sum(submitted)::bigint FROM history_hour").integer(0, 0), all);
 }
 
 TEST_F(ArchiveTest, ADryRunTellsAndDoesNothing) {

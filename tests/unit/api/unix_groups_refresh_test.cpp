@@ -8,8 +8,6 @@
 namespace hai::test {
 namespace {
 
-using GroupNames = std::vector<std::string>;
-
 class UnixGroupsRefreshTest : public ::testing::Test {
  protected:
   void set(User user) {
@@ -57,7 +55,7 @@ TEST_F(UnixGroupsRefreshTest, WhoHasLeftAGroupHasLeftItHere) {
   EXPECT_EQ(user("ann").role, Role::operator_);
 }
 
-TEST_F(UnixGroupsRefreshTest, NothingChangesWhileTheDirectoryIsAway) {
+TEST_F(UnixGroupsRefreshTest, WhoCannotBeLookedAtKeepsNobodyBack) {
   set({.name = "ann", .groups = {"proj-a"}});
   set({.name = "bob", .groups = {"proj-a"}});
   directory.emplace("ann", Result<GroupNames>(unavailable("no group hai-ops")));
@@ -65,11 +63,48 @@ TEST_F(UnixGroupsRefreshTest, NothingChangesWhileTheDirectoryIsAway) {
   refresh.start();
   w.run(61s);
   EXPECT_EQ(user("ann").groups, GroupNames{"proj-a"});
-  EXPECT_EQ(user("bob").groups, GroupNames{"proj-a"}) << "nobody behind her is asked for";
+  EXPECT_EQ(user("bob").groups, GroupNames{});
   directory.insert_or_assign("ann", GroupNames{"proj-b"});
   w.run(1min);
   EXPECT_EQ(user("ann").groups, GroupNames{"proj-b"});
-  EXPECT_EQ(user("bob").groups, GroupNames{});
+}
+
+TEST_F(UnixGroupsRefreshTest, ADirectoryThatIsAwayIsNotAskedForEverybody) {
+  for (const char* name : {"ann", "bob", "cid", "dan", "eve"}) {
+    set({.name = name, .groups = {"proj-a"}});
+    directory.emplace(name, Result<GroupNames>(unavailable("no group hai-ops")));
+  }
+  directory.insert_or_assign("eve", GroupNames{});
+  refresh.start();
+  w.run(61s);
+  EXPECT_EQ(asked, (GroupNames{"ann", "bob", "cid"}));
+  EXPECT_EQ(user("eve").groups, GroupNames{"proj-a"});
+  w.run(1min);
+  EXPECT_EQ(GroupNames(asked.begin() + 3, asked.begin() + 5), (GroupNames{"dan", "eve"}))
+      << "three who always fail keep nobody back";
+  EXPECT_EQ(user("eve").groups, GroupNames{});
+  EXPECT_EQ(user("ann").groups, GroupNames{"proj-a"});
+}
+
+TEST_F(UnixGroupsRefreshTest, NobodyWaitsLongForADirectoryThatDoesNotAnswer) {
+  set({.name = "ann", .groups = {"proj-a"}});
+  Done<GroupNames> answer;
+  UnixGroupsRefresh slow{
+      {.loop = server->loop,
+       .controller = server->controller,
+       .accounts = accounts,
+       .config = {.groups = {"proj-*"}},
+       .ask = [&](const std::string&, Done<GroupNames> done) { answer = done; }}};
+  int done = 0;
+  slow.look_up("ann", false, [&] { ++done; });
+  w.run(2s);
+  EXPECT_EQ(done, 0);
+  w.run(2s);
+  EXPECT_EQ(done, 1);
+  answer(GroupNames{"proj-b"});
+  w.run(1s);
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(user("ann").groups, GroupNames{"proj-b"}) << "what it says later counts";
 }
 
 TEST_F(UnixGroupsRefreshTest, WhoSignsInIsLookedAtBefore) {

@@ -79,6 +79,55 @@ TEST_F(UsageBoardTest, ThinsOutAndNeverGrowsFurther) {
   EXPECT_NEAR(*seconds_per_step(usage), 10.0, 0.5);
 }
 
+TEST_F(UsageBoardTest, TheLongestUnseenAttemptsGoFirst) {
+  UsageBoard board(UsageBoard::kValuesMax, 3);
+  const auto look = [&] { board.note(cluster_.advance(10s).now, cluster_.state(), sessions_); };
+  std::vector<JobId> jobs;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    const bool runs_on = jobs.size() == 1;  // "b"
+    jobs.push_back(cluster_.run(job(name), {runs_on ? "node-2" : "node-1"}));
+    look();
+    if (!runs_on) cluster_.leave(jobs.back());
+    EXPECT_LE(board.lines(), 3u);
+    // Each that is kept is asked for, those that run get a point, and one goes.
+    EXPECT_LE(board.lines_touched(), 3u + 2 + 1);
+  }
+  EXPECT_EQ(board.usage(jobs[0], 0).attempt, 0);
+  EXPECT_EQ(board.usage(jobs[1], 0).attempt, 1) << "it was seen with each look";
+  EXPECT_EQ(board.usage(jobs[2], 0).attempt, 0);
+  EXPECT_EQ(board.usage(jobs[4], 0).attempt, 1);
+  EXPECT_EQ(board.values(), board.usage(jobs[1], 0).at.size() + 2);
+}
+
+TEST_F(UsageBoardTest, TooManyValuesMakeRoomForNewOnes) {
+  UsageBoard board(10, UsageBoard::kLinesMax);
+  const JobId old = cluster_.run(job("old"), {"node-1"});
+  for (int i = 0; i < 8; ++i) board.note(cluster_.advance(10s).now, cluster_.state(), sessions_);
+  cluster_.leave(old);
+  const JobId next = cluster_.run(job("next"), {"node-1"});
+  for (int i = 0; i < 3; ++i) board.note(cluster_.advance(10s).now, cluster_.state(), sessions_);
+  EXPECT_EQ(board.usage(old, 0).attempt, 0);
+  EXPECT_EQ(board.usage(next, 0).at.size(), 3u);
+  EXPECT_EQ(board.values(), 3u);
+}
+
+TEST_F(UsageBoardTest, ForgetsJobsThatAreNotKeptAndOtherTerms) {
+  const JobId id = cluster_.run(job("train"), {"node-1"});
+  note();
+  ASSERT_EQ(board_.lines(), 1u);
+  const Cluster other = cluster(nodes(2, gpus(8)));
+  board_.note(cluster_.now, other.state(), sessions_);
+  EXPECT_EQ(board_.lines(), 0u);
+  EXPECT_EQ(board_.values(), 0u);
+  note();
+  EXPECT_EQ(board_.usage(id, 0).at.size(), 1u) << "it begins anew";
+  board_.forget();
+  EXPECT_EQ(board_.usage(id, 0).attempt, 0);
+  EXPECT_EQ(board_.values(), 0u);
+  note();
+  EXPECT_EQ(board_.usage(id, 0).at.size(), 1u);
+}
+
 TEST(Stragglers, AreBehindInSteps) {
   const std::vector<StragglingRank> found = find_stragglers(
       {line(0, {-1}, {100}), line(1, {-1}, {60}), line(2, {-1}, {101}), line(3, {-1}, {-1})});

@@ -97,6 +97,20 @@ TEST_F(Logs, ASearchLooksThroughAllAndGoesOnWhereItEnded) {
   EXPECT_EQ(timed["lines"][0]["attempt"], 1);
 }
 
+TEST_F(Logs, ALineThatIsBeingWrittenIsNotTakenForAWholeOne) {
+  const int64_t job = submit("half");
+  server_.write_log(line(0) + line(1) + "2026-11-20T08:00:02.000Z a half");
+  EXPECT_EQ(search(job, "text=half")["lines"].size(), 0U);
+  const json page = search(job, "text=line");
+  EXPECT_EQ(page["lines"].size(), 2U);
+  EXPECT_EQ(page["logs_done"], 1);
+  EXPECT_TRUE(page["next_cursor"].is_null());
+  server_.write_log("-written line\n");
+  const json whole = search(job, "text=half");
+  ASSERT_EQ(whole["lines"].size(), 1U);
+  EXPECT_EQ(whole["lines"][0]["text"], "a half-written line");
+}
+
 TEST_F(Logs, ASearchIsRefusedWithAReason) {
   const int64_t job = submit("refused");
   const auto status_of = [&](const std::string& query, const std::string& token) {
@@ -106,6 +120,8 @@ TEST_F(Logs, ASearchIsRefusedWithAReason) {
   const std::string admin = LiveServer::kAdminToken;
   EXPECT_EQ(status_of("", admin), 400);
   EXPECT_EQ(status_of("text=x&cursor=nonsense", admin), 400);
+  EXPECT_EQ(status_of("text=x&since=1969-12-31T23:59:59Z", admin), 400);
+  EXPECT_EQ(status_of("text=x&until=1969-12-31T23:59:59Z", admin), 400);
   EXPECT_EQ(status_of("text=x&rank=7", admin), 404);
   EXPECT_EQ(status_of("text=x&attempt=7", admin), 404);
   EXPECT_EQ(status_of("text=" + std::string(201, 'x'), admin), 400);

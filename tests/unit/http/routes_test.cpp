@@ -182,6 +182,7 @@ TEST_F(Routes, HistoryAndUsageAreRefusedOrEmptyWhereNothingIsKnown) {
   EXPECT_EQ(get("/api/v1/history?step=5m").status, 400);
   EXPECT_EQ(get("/api/v1/history?since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z").status,
             400);
+  EXPECT_EQ(get("/api/v1/history?since=1969-12-31T00:00:00Z").status, 400);
   const json usage = get(fmt::format("/api/v1/jobs/{}/usage", id)).content();
   EXPECT_EQ(usage["attempt"], 0);
   EXPECT_EQ(get("/api/v1/jobs/99/usage").status, 404);
