@@ -75,7 +75,7 @@ TEST(InputVariables, ThatAreNotUnderstoodKeepNobodyFromLooking) {
   EXPECT_EQ(shown.value().words.value_of("partition"), "dev");
   EXPECT_THAT(shown.value().warnings,
               ElementsAre("SINFO_ALL: 'perhaps' must be yes or no; it is ignored",
-                          "SINFO_FORMAT2: --Format is not supported: use -o with letters; it is "
+                          "SINFO_FORMAT2: -O/--Format is not supported: use -o with letters; it is "
                           "ignored"));
   // To cancel more than was said would be worse than nothing.
   EXPECT_EQ(error_text(Command::scancel, {{"SCANCEL_BATCH", "perhaps"}}),
