@@ -148,6 +148,8 @@ Status follow_attempt(Client& client, const LogOptions& options) {
     const bool moved_on =
         job.is_ok() && (job.value().attempt() > options.attempt || is_terminal(job.value()));
     if (moved_on && ++tries_afterwards > kTriesAfterwards) return status;
+    // A node with much to do answers late; it has the log all the same.
+    if (status.code() == Code::deadline_exceeded) status = unavailable("{}", status.message());
     if (!patience.retry(status)) return status;
   }
 }
@@ -166,7 +168,9 @@ Result<v1::Job> wait_for_attempt(Client& client, const std::string& name, int at
       const bool begun = job.attempt() > attempt && job.attempt_state() != "placed";
       if (begun && !is_terminal(job)) {
         line.tell_start(job);
-      } else {
+      } else if (job.attempt() != attempt || job.attempt_state() != "starting") {
+        // Else the rank that was followed has ended while others are still being launched: the job
+        // is "queued" yet, but nobody waits for its start any more.
         line.update(job);
       }
       return !begun && !is_terminal(job);

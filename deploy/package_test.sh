@@ -33,6 +33,12 @@ look() {
 
 check_installed() {  # check_installed VERSION
   local package path expected line
+  local slurm  # each name that is linked, and no other one
+  mapfile -t slurm < "$repository/cli/slurm/link_names.txt"
+  expect "Slurm's commands" "$(printf '%s\n' "${slurm[@]}" | LC_ALL=C sort)" \
+    "$(inside ls /usr/libexec/hai/slurm | LC_ALL=C sort)"
+  slurm=("${slurm[@]/#//usr/libexec/hai/slurm/}")
+  slurm=("${slurm[@]/%/ --version}")
   for package in "${all[@]}"; do
     expect "version of $package" "$1" "$(inside dpkg-query -W -f '${Version}' "$package")"
   done
@@ -54,7 +60,7 @@ check_installed() {  # check_installed VERSION
 /usr/share/hai/web/index.html 644 root:root
 PLACES
   for line in "hai-server --version" "hai-agent --version" "hai-validator --version" "hai-pam --help" "hai --version" \
-    "/usr/libexec/hai/hai-hang-evidence --help" "/usr/libexec/hai/slurm/squeue --version" "/usr/libexec/hai/slurm/seff --version" "hai-backup --help"; do
+    "/usr/libexec/hai/hai-hang-evidence --help" "hai-backup --help" "${slurm[@]}"; do
     # shellcheck disable=SC2086
     inside $line > "$work/log" 2>&1 || { cat "$work/log"; fail "does not run: $line"; }
     [ -s "$work/log" ] || fail "says nothing: $line"

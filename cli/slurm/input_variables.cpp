@@ -231,6 +231,24 @@ Result<std::optional<std::string>> word_of(const InputVariable& variable, const 
   return std::optional(value.empty() ? name : name + "=" + value);
 }
 
+// Such a command goes on without what it does not understand of a variable, which was set for
+// Slurm's own. What is submitted or cancelled must not be another than was said.
+bool only_shows(Command command) {
+  return command == Command::squeue || command == Command::sinfo || command == Command::sacct ||
+         command == Command::scontrol;
+}
+
+// What the variable says; nothing if that is nothing.
+Result<ParsedWords> words_of(Command command, const InputVariable& variable,
+                             const std::string& value) {
+  const Option* option = find_option(command, variable.option);
+  CHECK(option != nullptr);  // a test goes through the tables
+  const auto word = word_of(variable, *option, value);
+  RETURN_IF_ERROR(word.status());
+  if (!word.value()) return ParsedWords{};
+  return parse_words(command, {*word.value()}, fmt::format("{}: ", variable.name));
+}
+
 }  // namespace
 
 std::span<const InputVariable> input_variables(Command command) {
@@ -267,13 +285,11 @@ Result<EnvironmentOptions> environment_options(Command command, const ReadVariab
       }
       continue;
     }
-    const Option* option = find_option(command, variable.option);
-    CHECK(option != nullptr);  // a test goes through the tables
-    const auto word = word_of(variable, *option, *value);
-    RETURN_IF_ERROR(word.status());
-    if (!word.value()) continue;
-    const Result<ParsedWords> parsed =
-        parse_words(command, {*word.value()}, fmt::format("{}: ", variable.name));
+    const Result<ParsedWords> parsed = words_of(command, variable, *value);
+    if (!parsed.is_ok() && only_shows(command)) {
+      found.warnings.push_back(parsed.status().message() + "; it is ignored");
+      continue;
+    }
     RETURN_IF_ERROR(parsed.status());
     found.words.options.insert(found.words.options.end(), parsed.value().options.begin(),
                                parsed.value().options.end());

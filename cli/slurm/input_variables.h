@@ -27,10 +27,11 @@ using ReadVariable = std::function<std::optional<std::string>(const std::string&
 
 struct EnvironmentOptions {
   ParsedWords words;                  // as if given first on the command line
-  std::vector<std::string> warnings;  // of variables that change nothing
+  std::vector<std::string> warnings;  // of variables that change nothing or are not understood
 };
 // An option without a value is given by 1, yes, true or nothing, and not by 0, no or false. Errors
-// name the variable. `in_job`: srun in a script.
+// name the variable; of commands that only show something they are warnings. `in_job`: srun in a
+// script.
 Result<EnvironmentOptions> environment_options(Command command, const ReadVariable& read,
                                                bool in_job = false);
 

@@ -80,7 +80,11 @@ class AvailabilityTest(ServersTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.steady = cls.cluster.run(cls.cluster.spec_of_sleep("steady", gpus=1))
+        # A drain asks it to leave: it is not told by a signal, so it stays.
+        spec = cls.cluster.spec_of_sleep(
+            "steady", gpus=1, options={"suspend": {"signal": "none"}}
+        )
+        cls.steady = cls.cluster.run(spec)
         cls.cluster.wait_running(cls.steady)
         # A node that knows no peers yet has nobody to ask whether only it is cut off.
         eventually("both nodes know their peers", cls.peers_are_known)

@@ -2,10 +2,12 @@
 fifth of what it held before. The inputs are those that the fuzzers have kept, and the largest that is
 taken. HAI_MEMORY_SECONDS=900 for a long one."""
 
+import collections
 import contextlib
 import json
 import os
 import random
+import re
 import socket
 import threading
 import time
@@ -35,55 +37,68 @@ class MemoryTest(ServersTest):
 
     def setUp(self):
         self.server = self.cluster.servers[0]
-        self.counts = {}
+        self.counts, self.refusals = {}, {}
         self.lock = threading.Lock()
 
-    def count(self, kind):
+    def count(self, kind, status):
         with self.lock:
-            self.counts[kind] = self.counts.get(kind, 0) + 1
+            self.counts.setdefault(kind, collections.Counter())[status] += 1
 
     def send_kept_requests(self, rng):
         """What the fuzzers of HTTP have kept, as bytes of a connection."""
         text = rng.choice(self.requests).replace(b"TOKEN", TOKEN.encode())
+        answer = b""
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.server.http), 5) as one:
             one.sendall(text)
             one.shutdown(socket.SHUT_WR)
             one.settimeout(1)
-            while one.recv(65_536):
-                pass
-        self.count("kept requests")
+            while piece := one.recv(65_536):
+                answer = answer or piece
+        status = re.match(rb"HTTP/1\.1 (\d+)", answer)
+        self.count("kept requests", int(status[1]) if status else 0)
 
     def send_kept_jobs(self, rng):
         head = {"Content-Type": "application/yaml"}
-        self.server.get("/api/v1/jobs/validate", "POST", rng.choice(self.specs), head)
-        self.count("kept job files")
+        job = rng.choice(self.specs)
+        answer = self.server.get("/api/v1/jobs/validate", "POST", job, head, 60)
+        self.count("kept job files", answer[0])
 
     def ask_large_questions(self, rng):
-        """As large as is taken of somebody known: many names, long reasons, much text."""
-        names = f"n[1-{rng.randrange(10_000, 21_000)}]"
-        path, body = rng.choice([
-            ("/api/v1/whatif", {"drain": [names] * rng.randrange(1, 40)}),
-            ("/api/v1/nodes/actions", {"nodes": [names], "action": "cordon", "reason": "x" * 1_000}),
-            ("/api/v1/jobs", {"spec": {"environments": {"A": "x" * rng.randrange(1_000, 1_900_000)}}}),
-            ("/api/v1/jobs/dry_run", {"spec": {"name": "x", "resources": {"nodes": [names] * 1_000}}}),
+        """As large as is taken of somebody known: many names, long reasons, much text. All of it is
+        right, so that it is not refused at the first line; of none more is kept than a reason."""
+        large = self.cluster.spec("large", "/bin/true", gpus=1)
+        large["spec"]["environments"] = {
+            f"A{number}": "x" * rng.randrange(1_000, 8_500) for number in range(30)  # 256 KiB at most
+        }
+        kind, path, body = rng.choice([
+            ("whatif", "whatif", {"drain": ["node-1", "node-2"] * rng.randrange(1, 1_000)}),
+            ("cordon", "nodes/actions", {"nodes": ["node-[1-2]"], "verb": "cordon", "reason": "x" * 1_000}),
+            ("undrain", "nodes/actions", {"nodes": ["node-[1-2]"], "verb": "undrain"}),
+            ("dry run", "jobs/dry_run", large),
+            ("whatif of a job", "whatif", {"submit": large}),
         ])
-        self.server.get(path, "POST", json.dumps(body), {"Content-Type": "application/json"})
-        self.count("large questions")
+        status, _, text = self.server.get(
+            f"/api/v1/{path}", "POST", json.dumps(body), {"Content-Type": "application/json"}, 60
+        )
+        self.count(kind, status)
+        if status != 200:
+            self.refusals[kind] = text[:300]
 
     def look(self, rng):
         path = rng.choice(["jobs?limit=1000", "events?limit=1000", "nodes", "cluster", "audit?limit=1000"])
-        self.server.get(f"/api/v1/{path}")
-        self.count("looks")
+        self.count("looks", self.server.get(f"/api/v1/{path}", seconds=60)[0])
 
     def leave_messages_unfinished(self, rng):
         """4 MB of a message that never ends, of somebody who is known."""
         stranger = Stranger(self.server.grpc, rng.choice(["/hai.v1.Api/SubmitJobs", "/hai.v1.Api/WhatIf"]), TOKEN)
         stranger.send_all_but_the_end()
         stranger.socket.close()
-        self.count("unfinished messages")
+        self.count("unfinished messages", "refused" if stranger.is_refused else "taken")
 
     def storm(self, seconds, seed):
         self.requests, self.specs = inputs("http"), inputs("spec")
+        # The kept ones name folders, groups and the like that are not here: some are to be right.
+        self.specs += [json.dumps(self.cluster.spec("right", "/bin/true", gpus=1)).encode()] * 4
         kinds = [self.send_kept_requests, self.send_kept_jobs, self.ask_large_questions, self.look,
                  self.leave_messages_unfinished]
         deadline = time.monotonic() + seconds
@@ -112,10 +127,21 @@ class MemoryTest(ServersTest):
         eventually("the memory is given back", lambda: self.server.resident_bytes() <= before * ALLOWED, SETTLED_WITHIN)
         took = time.monotonic() - began
         after = self.settled()
-        print(f"\n{self.counts}: {before // MEGABYTE} MB before, {peak // MEGABYTE} MB at most, "
+        counts = {kind: dict(each) for kind, each in self.counts.items()}
+        print(f"\n{counts}: {before // MEGABYTE} MB before, {peak // MEGABYTE} MB at most, "
               f"{after // MEGABYTE} MB after {took:.0f} s", end=" ")
         self.assertLessEqual(after, before * ALLOWED)
         self.assertEqual(self.cluster.nodes_up(), 2)
+        self.check_answers()
+
+    def check_answers(self):
+        """Memory was asked for only by what was done: each kind had the answers it should have."""
+        for kind in ("whatif", "whatif of a job", "cordon", "undrain", "dry run", "looks"):
+            self.assertEqual(set(self.counts.get(kind, ())), {200}, f"{kind}: {self.refusals.get(kind)}")
+        self.assertEqual(set(self.counts["kept job files"]), {200, 400})
+        kept = self.counts["kept requests"]
+        self.assertTrue(kept[200] and kept[400] and not kept[500], kept)
+        self.assertEqual(set(self.counts["unfinished messages"]), {"taken"})
 
     def settled(self):
         """Resident bytes, once they do not fall any more."""

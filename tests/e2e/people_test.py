@@ -27,14 +27,15 @@ class PeopleServers(Servers):
 
 
 class HttpStream:
-    """One answer that goes on, read beside the test; `ended_at` is when it was over."""
+    """One answer that goes on, read beside the test; `ended_at` is when it was over, `is_whole`
+    whether it had the end that an answer has."""
 
     def __init__(self, server, path, token, accept="*/*"):
         self.connection = http.client.HTTPConnection("127.0.0.1", server.http, timeout=120)
         head = {"Authorization": f"Bearer {token}", "Accept": accept}
         self.connection.request("GET", path, headers=head)
         self.answer = self.connection.getresponse()
-        self.text, self.ended_at = b"", None
+        self.text, self.ended_at, self.is_whole = b"", None, False
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
@@ -42,8 +43,9 @@ class HttpStream:
         try:
             while piece := self.answer.read1(65_536):
                 self.text += piece
+            self.is_whole = True
         except (OSError, ValueError, http.client.HTTPException):
-            pass  # cut off in the middle: what is not whole must not look so
+            pass  # cut off in the middle
         self.ended_at = time.monotonic()
 
 
@@ -98,6 +100,7 @@ class PeopleTest(ServersTest):
         for name, stream in over_http.items():
             eventually(f"{name} ends", lambda stream=stream: stream.ended_at, 10)
             ends["http " + name] = stream.ended_at - since
+        self.assertFalse(over_http["log"].is_whole, "a log that was cut off looks like all of it")
         for name, process in over_grpc.items():
             process.wait(timeout=10)
             ends["grpc " + name] = time.monotonic() - since

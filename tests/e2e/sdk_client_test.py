@@ -88,9 +88,11 @@ class SdkClientTest(ClusterTest):
         log, exit_code, stop_code = run(failed.log(with_code=True))
         self.assertIn("hello from rank 0 of short", log)
         self.assertEqual((exit_code, stop_code), (3, client.STOP_CODE.FAILED))
+        self.assertEqual(run(failed.search_in_global("HELLO")), [0], "upper case is another text")
         again = run(failed.rerun())
         self.assertNotEqual(again.id, failed.id)
         self.assertEqual(again.nb_name, "fails")
+        self.assertIn(f"as job {failed.id} was", run(again.sys_log()))
         self.cluster.wait_end(again.id, "failed")
 
     def test_the_variables_that_the_readme_promises(self):
@@ -137,12 +139,25 @@ options: {{tags: [listed]}}
         for call, text in (
             (lambda: run(job.stop(op="succeed")), "op=succeed"),
             (lambda: run(job.suspend(restart_delay=60)), "hai resume"),
-            (lambda: run(job.tag_task("x")), "options.tags"),
             (lambda: run(job.rerun()), "only one that has ended"),
             (lambda: client.create_node_port_svc, "ssh -L"),
         ):
             with self.assertRaisesRegex(Refused, text):
                 call()
+        run(job.stop())
+        self.cluster.wait_end(job.id, "stopped")
+        with self.assertRaisesRegex(Refused, "has stopped"):
+            run(job.tag_task("late"))
+
+    def test_tags_and_the_star(self):
+        job = run(client.create_experiment(self.config("starred", "long")))
+        self.assertTrue(run(job.tag_task("star")))
+        self.assertEqual((sorted(job.tags), job.star), (["sdk", "star"], True))
+        total, found = run(client.get_experiments(1, 10, only_star=True))
+        self.assertEqual((total, [each.id for each in found]), (1, [job.id]))
+        self.assertTrue(run(job.untag_task("star")))
+        self.assertEqual(run(client.get_experiments(1, 10, only_star=True)), (0, []))
+        self.assertEqual(self.cluster.job(job.id)["tags"], ["sdk"])
         run(job.stop())
         self.cluster.wait_end(job.id, "stopped")
 

@@ -20,7 +20,7 @@ from hai import _context, _rest
 
 class Server(http.server.ThreadingHTTPServer):
     """Answers by a list of (status, body, headers), the last one for ever; keeps what it was
-    asked."""
+    asked. A body of bytes is sent as it is, another one as JSON."""
 
     daemon_threads = True
 
@@ -38,7 +38,7 @@ class Server(http.server.ThreadingHTTPServer):
                 if status == 0:  # it dies over the request
                     handler.connection.close()
                     return
-                data = json.dumps(answer).encode()
+                data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
                 handler.send_response(status)
                 for name, value in {**headers, "Content-Length": str(len(data))}.items():
                     handler.send_header(name, value)

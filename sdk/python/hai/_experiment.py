@@ -12,22 +12,28 @@ import os
 import re
 
 from . import _rest
-from ._channel import Refused
+from ._channel import Refused, Unreachable
 
-PRIORITIES = {
-    "auto": -1,
-    "low": 0,
-    "below_normal": 5,
-    "under_normal": 8,
-    "normal": 10,
-    "above_normal": 20,
-    "high": 30,
-    "very_high": 40,
-    "extreme_high": 50,
-}
+
+class EXP_PRIORITY:
+    """HAI's numbers; hai's words are the same names in lower case."""
+
+    AUTO = -1
+    LOW = 0
+    BELOW_NORMAL = 5
+    UNDER_NORMAL = 8
+    NORMAL = 10
+    ABOVE_NORMAL = 20
+    HIGH = 30
+    VERY_HIGH = 40
+    EXTREME_HIGH = 50
+
+
+PRIORITIES = {name.lower(): number for name, number in vars(EXP_PRIORITY).items() if name.isupper()}
 TERMINAL = ("succeeded", "failed", "stopped")
 JOBS_COUNTED_MAX = 10_000  # by get_experiments
 PAGE = 1_000  # of REST
+LOG_BYTES = 1 << 20  # of one answer, the most that REST gives
 
 
 class STOP_CODE:
@@ -170,12 +176,10 @@ class Experiment:
         attempt, _, offset = ("" if last_seen in (None, "null") else str(last_seen)).partition(":")
         is_same = attempt == str(self.job["attempt"])  # a later attempt has a log of its own
         start = int(offset) if is_same and offset.isdigit() else 0
-        data = b""
+        data, end = b"", start
         if self.job["attempt"] > 0:
-            data = self._rest.text(
-                f"/jobs/{self.id}/logs", rank=rank, attempt=self.job["attempt"], offset=start
-            )
-        self.last_seen = f"{self.job['attempt']}:{start + len(data)}"
+            data, end = self._read_log(rank, self.job["attempt"], start)
+        self.last_seen = f"{self.job['attempt']}:{end}"
         return {
             "data": data.decode(errors="replace"),
             "last_seen": self.last_seen,
@@ -184,28 +188,57 @@ class Experiment:
             "error_msg": self.end_reason or "",
         }
 
+    def _read_log(self, rank, attempt, start):
+        """The log from byte `start` on, as far as it reaches now, and where that is. What was
+        rotated away is skipped."""
+        data, size = [], None
+        while size is None or start < size:
+            piece, headers = self._rest.text(
+                f"/jobs/{self.id}/logs",
+                rank=rank,
+                attempt=attempt,
+                offset=start,
+                max_bytes=LOG_BYTES,
+            )
+            if not piece:
+                break
+            data.append(piece)
+            start = int(headers["HAI-Log-Offset"]) + len(piece)
+            size = size or int(headers["HAI-Log-Size"])  # a log may grow faster than it is read
+        return b"".join(data), start
+
     @_coroutine
     def sys_log(self, **kwargs):
         """What hai did with it, oldest first."""
-        lines, cursor = [], None
-        while True:
-            page = self._rest.get(f"/jobs/{self.id}/events", cursor=cursor)
+        lines, after = [], 0
+        while after is not None:
+            page = self._rest.get(f"/jobs/{self.id}/events", after=after, limit=PAGE)
             lines += [f"[{event['time']}] {event['text']}" for event in page["events"]]
-            cursor = page.get("next_cursor")
-            if not cursor:
-                return "\n".join(sorted(lines))
+            after = page["next_cursor"] or None
+        return "\n".join(lines)
 
     @_coroutine
     def search_in_global(self, content, **kwargs):
-        """How often each rank of the latest attempt wrote it."""
+        """How many lines of each rank of the latest attempt hold it."""
         self._refresh()
-        counts = []
-        for pod in self.pods:
-            log = self._rest.text(
-                f"/jobs/{self.id}/logs", rank=pod.rank, attempt=self.job["attempt"]
+        counts, cursor = {pod.rank: 0 for pod in self.pods}, None
+        while counts:
+            page = self._rest.get(
+                f"/jobs/{self.id}/logs/search",
+                text=content,
+                match_case="true",
+                attempt=self.job["attempt"],
+                limit=PAGE,
+                cursor=cursor,
             )
-            counts.append(log.decode(errors="replace").count(content))
-        return counts
+            for log in page["unread"]:
+                raise Unreachable(f"the log of rank {log['rank']}: {log['reason']}")
+            for line in page["lines"]:
+                counts[line["rank"]] += 1
+            cursor = page.get("next_cursor")
+            if not cursor:
+                break
+        return list(counts.values())
 
     @_coroutine
     def get_latest_point(self, **kwargs):
@@ -225,22 +258,32 @@ class Experiment:
 
     @_coroutine
     def rerun(self, **kwargs):
-        """A new job of the same file, once this one has ended; gives it."""
+        """A new job of the same spec, once this one has ended; gives it. What waited for this one
+        in vain waits for the new one."""
         self._refresh()
         if self.queue_status != "finished":
             raise Refused(
                 f"job {self.id} is {self.worker_status}: only one that has ended can be rerun"
             )
-        spec = self._rest.text(f"/jobs/{self.id}/spec").decode()
-        return _submitted(self._rest, spec)
+        job = self._rest.rerun(self.id)
+        return Experiment(*_job_and_attempts(self._rest, job), self._rest)
 
     @_coroutine
     def tag_task(self, tag, **kwargs):
-        raise Unsupported("tag_task: name tags in the job file, options.tags")
+        """Adds a tag; "star" is what get_experiments(only_star=True) looks for."""
+        return self._set_tags(lambda tags: tags if tag in tags else [*tags, tag])
 
     @_coroutine
     def untag_task(self, tag, **kwargs):
-        raise Unsupported("untag_task: name tags in the job file, options.tags")
+        """Takes a tag away; fine if it has none of the kind."""
+        return self._set_tags(lambda tags: [each for each in tags if each != tag])
+
+    def _set_tags(self, change):
+        tags = change(self._refresh().tags)
+        if tags != self.tags:
+            self._rest.post(f"/jobs/{self.id}/edit", {"tags": tags})
+            self._refresh()
+        return True
 
     @_coroutine
     def map_task_artifact(self, artifact_name, artifact_version, direction, **kwargs):

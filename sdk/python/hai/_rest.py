@@ -1,8 +1,8 @@
 """Calls of hai-server over REST, with the standard library alone.
 
 A server that does not lead names the one that does; while none answers or leads, the next one is
-tried until PATIENCE_SECONDS are over. A submission carries a key, so that trying it again never
-makes a second job.
+tried until PATIENCE_SECONDS are over. What makes a job carries a key, so that trying it again never
+makes a second one.
 """
 
 import http.client
@@ -38,26 +38,34 @@ class Rest:
 
     def submit(self, path, text):
         """`text`: a job file, YAML or JSON."""
-        return self.call("POST", path, {}, text, {"Idempotency-Key": uuid.uuid4().hex})
+        return self.call("POST", path, {}, text, key=uuid.uuid4().hex)
+
+    def rerun(self, job):
+        """The id of a new job with the spec of this one."""
+        key = uuid.uuid4().hex
+        return self.call("POST", f"/jobs/{job}/rerun", {}, {"request_id": key}, key=key)["job_id"]
 
     def text(self, path, **query):
-        """The answer as it is, in bytes."""
-        return self._bytes("GET", path, query, None, {})
+        """The answer as it is, in bytes, and its headers."""
+        return self._answer("GET", path, query, None, "")
 
-    def call(self, method, path, query, body=None, headers=None):
-        answer = self._bytes(method, path, query, body, headers or {})
+    def call(self, method, path, query, body=None, key=""):
+        """`key`: under which the server does this once, however often it is asked."""
+        answer, _ = self._answer(method, path, query, body, key)
         try:
             return json.loads(answer) if answer else {}
         except ValueError as error:
             raise Unreachable(f"{method} {path}: the answer is no JSON: {error}") from error
 
-    def _bytes(self, method, path, query, body, headers):
+    def _answer(self, method, path, query, body, key):
         pairs = [(name, value) for name, value in query.items() if value is not None]
         target = "/api/v1" + path
         if pairs:
             target += "?" + urllib.parse.urlencode(pairs, doseq=True)
         data = body if isinstance(body, (bytes, type(None))) else _encoded(body)
-        headers = dict(headers, Authorization=f"Bearer {self._context.token}")
+        headers = {"Authorization": f"Bearer {self._context.token}"}
+        if key:
+            headers["Idempotency-Key"] = key
         if data is not None:
             headers["Content-Type"] = (
                 "application/yaml" if isinstance(body, str) else "application/json"
@@ -76,9 +84,10 @@ class Rest:
 
     def _once(self, server, method, target, data, headers):
         for _ in range(REDIRECTS_MAX):
-            status, answer, location = self._exchange(server, method, target, data, headers)
+            status, answer, told = self._exchange(server, method, target, data, headers)
             if status != 307:
-                return _checked(status, answer)
+                return _checked(status, answer), told
+            location = told.get("Location", "")
             leader = urllib.parse.urlsplit(location)
             if leader.scheme != urllib.parse.urlsplit(server).scheme:
                 raise Refused(f"{server} sends to {location}, which is not as safe")
@@ -103,7 +112,7 @@ class Rest:
             has_been_sent = True
             connection.request(method, target, body=data, headers=headers)
             answer = connection.getresponse()
-            return answer.status, answer.read(), answer.getheader("Location", "")
+            return answer.status, answer.read(), answer.headers
         except ssl.SSLCertVerificationError as error:
             raise Error(f"{server}: its certificate is not believed: {error}") from error
         except (OSError, http.client.HTTPException) as error:

@@ -16,6 +16,7 @@ import sys
 import hai
 from hai import Error, receive_suspend_command as _receive, go_suspend as _go_suspend
 from hai._experiment import (
+    EXP_PRIORITY,
     STOP_CODE,
     Experiment,
     Unsupported,
@@ -70,18 +71,6 @@ _INSTEAD = {
     "set_swap_memory": "the memory of a job is resource.memory_per_node of its file",
     "create_haiprof_task": "start the profiler in the job",
 }
-
-
-class EXP_PRIORITY:
-    AUTO = -1
-    LOW = 0
-    BELOW_NORMAL = 5
-    UNDER_NORMAL = 8
-    NORMAL = 10
-    ABOVE_NORMAL = 20
-    HIGH = 30
-    VERY_HIGH = 40
-    EXTREME_HIGH = 50
 
 
 class WARN_TYPE:

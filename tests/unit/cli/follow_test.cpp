@@ -75,6 +75,31 @@ TEST(RotatedLog, SaysWhatIsMissingInTheMiddle) {
   EXPECT_EQ(said, "hai: 10 bytes of the log are gone: it was rotated\n");
 }
 
+TEST(SlowNode, IsAskedAgainForTheLogOfAJobThatHasEnded) {
+  FakeApi server;
+  server.on_get_job = [](const auto&, v1::Job* reply) {
+    *reply = job_in("succeeded", 1, "succeeded");
+    return grpc::Status::OK;
+  };
+  server.on_watch_job = [](const auto&, grpc::ServerWriter<v1::Job>* writer) {
+    writer->Write(job_in("succeeded", 1, "succeeded"));
+    return grpc::Status::OK;
+  };
+  int asked = 0;
+  server.on_read_log = [&](const auto&, grpc::ServerWriter<v1::ReadLogReply>* writer) {
+    if (++asked == 1) return grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "no answer");
+    writer->Write(chunk("one\n", 0, true));
+    return grpc::Status::OK;
+  };
+  Client client({server.address()}, "");
+  testing::internal::CaptureStdout();
+  const Result<v1::Job> job = follow_job(client, {.job = "17", .follow = true});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "one\n");
+  ASSERT_TRUE(job.is_ok()) << job.status().message();
+  EXPECT_EQ(job.value().state(), "succeeded");
+  EXPECT_EQ(asked, 2);
+}
+
 // A job that is suspended once: attempt 1 logs "one", attempt 2 "two".
 class SuspendedOnce : public testing::Test {
  protected:
@@ -124,6 +149,32 @@ TEST_F(SuspendedOnce, FollowingGoesOnThroughTheNextAttempt) {
   EXPECT_EQ(output, "one\ntwo\n");
   EXPECT_EQ(job.value().state(), "failed");
   EXPECT_EQ(job.value().exit_code(), 7);
+}
+
+TEST(Follow, ARankThatEndsBeforeOthersAreUpIsNotWaitedForAgain) {
+  FakeApi server;
+  server.on_get_job = [](const auto&, v1::Job* reply) {
+    *reply = job_in("queued", 1, "starting");
+    return grpc::Status::OK;
+  };
+  int watched = 0;
+  server.on_watch_job = [&](const auto&, grpc::ServerWriter<v1::Job>* writer) {
+    writer->Write(job_in("queued", 1, "starting"));
+    if (++watched == 2) writer->Write(job_in("succeeded", 1, "succeeded"));
+    return grpc::Status::OK;
+  };
+  server.on_read_log = [](const auto&, grpc::ServerWriter<v1::ReadLogReply>* writer) {
+    writer->Write(chunk("done\n", 0, true));
+    return grpc::Status::OK;
+  };
+  Client client({server.address()}, "");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const Result<v1::Job> job = follow_job(client, {.job = "17", .follow = true});
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "done\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  ASSERT_TRUE(job.is_ok()) << job.status().message();
+  EXPECT_EQ(watched, 2);
 }
 
 TEST(Follow, ABrokenLogStreamGoesOnAtTheByteWhereItStopped) {

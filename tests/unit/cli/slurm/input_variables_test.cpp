@@ -66,6 +66,22 @@ TEST(InputVariables, ErrorsNameTheVariable) {
             "SBATCH_WAIT: 'perhaps' must be yes or no");
 }
 
+TEST(InputVariables, ThatAreNotUnderstoodKeepNobodyFromLooking) {
+  const auto shown = options_of(
+      Command::sinfo,
+      {{"SINFO_FORMAT2", "nodehost"}, {"SINFO_ALL", "perhaps"}, {"SINFO_PARTITION", "dev"}});
+  ASSERT_TRUE(shown.is_ok());
+  EXPECT_EQ(shown.value().words.options.size(), 1u);
+  EXPECT_EQ(shown.value().words.value_of("partition"), "dev");
+  EXPECT_THAT(shown.value().warnings,
+              ElementsAre("SINFO_ALL: 'perhaps' must be yes or no; it is ignored",
+                          "SINFO_FORMAT2: -O/--Format is not supported: use -o with letters; it is "
+                          "ignored"));
+  // To cancel more than was said would be worse than nothing.
+  EXPECT_EQ(error_text(Command::scancel, {{"SCANCEL_BATCH", "perhaps"}}),
+            "SCANCEL_BATCH: 'perhaps' must be yes or no");
+}
+
 TEST(InputVariables, OfAJobAreNoOptionsOfItsSteps) {
   const std::map<std::string, std::string> variables = {
       {"SLURM_NTASKS", "4"}, {"SLURM_NNODES", "2"}, {"SLURM_LABELIO", "1"}};
