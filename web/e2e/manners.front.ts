@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
+import { goTo } from './patience';
 import { openIn, visit } from './visit';
 
 const site = visit();
@@ -11,7 +12,7 @@ const jobsOf = async (query: string): Promise<Job[]> =>
 it('names each page', async () => {
   const page = await site.open('/');
   const named = async (path: string, title: RegExp): Promise<void> => {
-    await page.goto(site.server.url + path);
+    await goTo(page, path);
     await page.waitForFunction((source) => new RegExp(source).test(document.title), title.source);
   };
   await named('/', /^Overview · hai$/);
@@ -143,9 +144,7 @@ it('has no target smaller than 24 pixels', async () => {
   const [job] = await jobsOf('state=running&limit=1');
   const small: Record<string, string[]> = {};
   for (const path of ['/', '/map', '/jobs', '/nodes', '/nodes/fire-0007', '/incidents', '/quotas', '/submit', `/jobs/${job!.id}`]) {
-    await page.goto(site.server.url + path);
-    await page.getByText('live', { exact: true }).waitFor();
-    await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
+    await goTo(page, path);
     const found = await page.evaluate(() =>
       [...document.querySelectorAll('button, select, input:not([type=checkbox]), a.tag, a.button, nav a')]
         .map((each) => ({ box: each.getBoundingClientRect(), text: each.outerHTML.slice(0, 90) }))
