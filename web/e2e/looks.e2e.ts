@@ -34,7 +34,7 @@ async function firstLoad(): Promise<{ bytes: number; files: string[] }> {
   await network.send('Network.enable');
   await page.goto(base);
   await page.locator('.chart, .empty').first().waitFor();
-  await page.getByText('live', { exact: true }).waitFor();
+  await page.locator('.live').getByText('live', { exact: true }).waitFor();
   await page.waitForLoadState('load');
   await page.evaluate(() => document.fonts.ready);
   await page.context().close();
@@ -59,7 +59,7 @@ it('can be read and operated by everybody, on every page and in both schemes of 
   const faults: Record<string, string[]> = {};
   for (const path of paths) {
     await goTo(page, path);
-    if (path !== '/now') await page.getByText('live', { exact: true }).waitFor();
+    if (path !== '/now') await page.locator('.live').getByText('live', { exact: true }).waitFor();
     const found = await faultsOf(page);
     await page.emulateMedia({ colorScheme: 'dark' });
     const inDark = await faultsOf(page, ...(isAll ? [] : ['color-contrast']));
@@ -89,7 +89,7 @@ it('shows where the focus is, at each stop of the Tab key', async () => {
   const { page } = story;
   for (const path of ['/', '/jobs', '/map']) {
     await open(page, path);
-    await page.getByText('live', { exact: true }).waitFor();
+    await page.locator('.live').getByText('live', { exact: true }).waitFor();
     for (let stop = 0; stop < 16; stop += 1) {
       await page.keyboard.press('Tab');
       const seen = await page.evaluate(() => {

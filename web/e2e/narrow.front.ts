@@ -31,7 +31,7 @@ it('scrolls no page sideways, and can be operated by everybody', async () => {
   const faults: Record<string, string[]> = {};
   for (const [at, path] of (await paths()).entries()) {
     await goTo(page, path);
-    if (path !== '/now') await page.getByText('live', { exact: true }).waitFor();
+    if (path !== '/now') await page.locator('.live').getByText('live', { exact: true }).waitFor();
     for (const [turn, [width, height, colorScheme]] of narrow.entries()) {
       await page.setViewportSize({ width, height });
       await page.emulateMedia({ colorScheme });
