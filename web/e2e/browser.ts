@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { actionMs } from './patience';
 
 // Debian's Chromium, without the background connections that a closed network would refuse.
 export function launch(): Promise<Browser> {
@@ -39,7 +40,7 @@ export async function openPage(browser: Browser, url: string, look: Look): Promi
   });
   if (look.token) await signIn(context, url, look.token);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(actionMs);
   await page.goto(url);
   return page;
 }

@@ -18,6 +18,7 @@ declare module 'vitest' {
 // A dev cluster of its own (HAI_BIN: the folder of the programs) and the built dashboard before it.
 // HAI_WEB=server takes the dashboard that hai-server itself serves.
 const bin = resolve(process.env.HAI_BIN ?? join(import.meta.dirname, '../../build/release/bin'));
+const devMs = 120_000; // a cluster comes up in seconds
 const name = `web-e2e-${process.pid}`;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -25,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
   const data = join(home, 'data');
   const dev = (verb: string, ...args: string[]): string =>
-    execFileSync(join(bin, 'hai'), ['dev', verb, '--name', name, '--data', data, ...args], { env, encoding: 'utf8' });
+    execFileSync(join(bin, 'hai'), ['dev', verb, '--name', name, '--data', data, ...args], { env, encoding: 'utf8', timeout: devMs });
   dev('up', '--nodes', '4', '--knob', 'min_quantum=1s');
   const { http } = JSON.parse(dev('status', '-o', 'json')) as { http: string };
   process.env.NODE_EXTRA_CA_CERTS = join(data, 'ca/ca.crt'); // read by the workers, which start later

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 //   Go to **Submit**. Type `train` into **Name** and choose `low` in **Priority**. Wait for **running**.
 // A word in bold names what is on the screen, and the verb before it says what to do with it; a verb goes
 // on for the words after it ("See **a**, and **b**"). Bold without a verb is a mistake of the tutorial.
-export type Verb = 'open-address' | 'go' | 'open' | 'press' | 'type' | 'choose' | 'see' | 'row';
+type Verb = 'open-address' | 'go' | 'open' | 'press' | 'type' | 'choose' | 'see' | 'row';
 export interface Act {
   verb: Verb;
   name: string;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
+import { patience } from './patience';
 import { open, stopAll, submit, tell } from './story';
 
 const story = tell();
@@ -125,7 +126,7 @@ it('shows in a list that was left what came meanwhile', async () => {
   const job = await submit();
   await page.waitForResponse((response) => response.url().includes('/cluster'));
   await pages.getByRole('link', { name: 'Jobs' }).click();
-  await page.getByRole('row', { name: job.name }).waitFor({ timeout: 8_000 });
+  await page.getByRole('row', { name: job.name }).waitFor({ timeout: 8_000 * patience });
 });
 
 it('keeps a view under a name', async () => {

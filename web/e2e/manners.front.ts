@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
+import { goTo } from './patience';
 import { openIn, visit } from './visit';
 
 const site = visit();
@@ -11,7 +12,7 @@ const jobsOf = async (query: string): Promise<Job[]> =>
 it('names each page', async () => {
   const page = await site.open('/');
   const named = async (path: string, title: RegExp): Promise<void> => {
-    await page.goto(site.server.url + path);
+    await goTo(page, path);
     await page.waitForFunction((source) => new RegExp(source).test(document.title), title.source);
   };
   await named('/', /^Overview · hai$/);
@@ -109,14 +110,41 @@ it('gives the focus back after Esc, and skips to the page', async () => {
   await page.context().close();
 });
 
+it('gives the focus back to what it was on when the help was opened', async () => {
+  const page = await site.open('/nodes/fire-0007');
+  const drain = page.getByRole('button', { name: 'Drain', exact: true });
+  await drain.focus();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => drain.evaluate((button) => button === document.activeElement)).toBe(true);
+  await page.context().close();
+});
+
+it('leaves the focus to the search when / follows Esc at once', async () => {
+  const page = await site.open('/jobs');
+  await page.getByLabel('filter the loaded jobs').waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  const focused = await page.evaluate(async () => {
+    const press = (key: string): unknown => document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    press('Escape');
+    // No timer runs before the next key.
+    for (let turn = 0; turn < 1_000 && document.querySelector('[role=dialog]'); turn += 1) await Promise.resolve();
+    press('/');
+    await new Promise((resolve) => setTimeout(resolve, 50)); // those that were waiting have run
+    return document.activeElement?.getAttribute('aria-label');
+  });
+  expect(focused).toBe('filter the loaded jobs');
+  await page.context().close();
+});
+
 it('has no target smaller than 24 pixels', async () => {
   const page = await site.open('/');
   const [job] = await jobsOf('state=running&limit=1');
   const small: Record<string, string[]> = {};
   for (const path of ['/', '/map', '/jobs', '/nodes', '/nodes/fire-0007', '/incidents', '/quotas', '/submit', `/jobs/${job!.id}`]) {
-    await page.goto(site.server.url + path);
-    await page.getByText('live', { exact: true }).waitFor();
-    await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
+    await goTo(page, path);
     const found = await page.evaluate(() =>
       [...document.querySelectorAll('button, select, input:not([type=checkbox]), a.tag, a.button, nav a')]
         .map((each) => ({ box: each.getBoundingClientRect(), text: each.outerHTML.slice(0, 90) }))

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
 import { faultsOf } from './axe';
+import { goTo, isAll } from './patience';
 import { visit } from './visit';
 
 const site = visit();
@@ -22,22 +23,27 @@ const wider = (page: Page): Promise<string[]> =>
   });
 
 // A phone; a laptop of 1366 × 768 at 200 %.
-describe.each([[360, 740], [683, 384]])('at %i × %i', (width, height) => {
-  it('scrolls no page sideways, and can be operated by everybody', async () => {
-    const page = await site.open('/', { width, height });
-    const faults: Record<string, string[]> = {};
-    for (const path of await paths()) {
-      await page.goto(site.server.url + path);
-      if (path !== '/now') await page.getByText('live', { exact: true }).waitFor();
-      await page.locator('h1').first().waitFor({ state: 'attached' });
-      await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
-      const found = [...(await wider(page)), ...(await faultsOf(page))];
-      if (found.length > 0) faults[path] = found;
-    }
-    expect(faults).toEqual({});
-    await page.context().close();
-  });
+const narrow = [[360, 740, 'light'], [683, 384, 'dark']] as const;
 
+it('scrolls no page sideways, and can be operated by everybody', async () => {
+  const [[width, height]] = narrow;
+  const page = await site.open('/', { width, height });
+  const faults: Record<string, string[]> = {};
+  for (const [at, path] of (await paths()).entries()) {
+    await goTo(page, path);
+    if (path !== '/now') await page.locator('.live').getByText('live', { exact: true }).waitFor();
+    for (const [turn, [width, height, colorScheme]] of narrow.entries()) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme });
+      const found = [...(await wider(page)), ...(isAll || at % 2 === turn ? await faultsOf(page) : [])];
+      if (found.length > 0) faults[`${path} at ${width}`] = found;
+    }
+  }
+  expect(faults).toEqual({});
+  await page.context().close();
+});
+
+describe.each(narrow)('at %i × %i', (width, height) => {
   it('shows a table\'s last column inside its box, and a dialog whole', async () => {
     const page = await site.open('/jobs', { width, height });
     const last = page.locator('.grid-head [role=columnheader]').last();

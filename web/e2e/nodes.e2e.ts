@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import type { Job, Node } from '../src/api/types';
+import { patience } from './patience';
 import { api, base, dev, open, stopAll, submit, tell, until } from './story';
 
 const story = tell();
@@ -125,9 +126,9 @@ it('shows by itself that a node is lost and that it is back', async () => {
   const row = page.getByRole('row', { name: 'node-4' });
   await row.getByText('up').waitFor();
   dev('kill', 'agent:node-4');
-  await row.getByText('suspect').waitFor({ timeout: 30_000 });
+  await row.getByText('suspect').waitFor({ timeout: 30_000 * patience });
   dev('start', 'agent:node-4');
-  await row.getByText('up').waitFor({ timeout: 30_000 });
+  await row.getByText('up').waitFor({ timeout: 30_000 * patience });
 });
 
 it('knows that nothing is wrong now', async () => {

@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { Incident } from '../src/api/types';
 import { faultsOf } from './axe';
+import { isAll, patience } from './patience';
 import { visit } from './visit';
 
 const site = visit();
@@ -14,6 +15,7 @@ const card = (about: string) => `.now li:has-text("${about}")`;
 it('says what is wrong, since when, whom it hurts, what hai does, and what a person must do', async () => {
   const page = await site.open('/now');
   await page.getByText('things are wrong').or(page.getByText('thing is wrong')).waitFor();
+  await page.locator(card('mass loss')).getByText('GPUs missing').waitFor(); // once the nodes are known, too
   const loss = await page.locator(card('mass loss')).innerText();
   expect(loss).toMatch(/since\s+\d\d:\d\d:\d\d, \d+m/);
   expect(loss).toMatch(/hurts\s+no running job; 24 GPUs missing/);
@@ -41,7 +43,7 @@ it('says that nothing is wrong only while the server says so, and then that it i
   const title = page.getByRole('heading', { level: 1 });
   await title.getByText('Nothing is wrong').waitFor();
   site.server.freeze();
-  await title.getByText('Unknown').waitFor({ timeout: 12_000 });
+  await title.getByText('Unknown').waitFor({ timeout: 12_000 * patience });
   await page.getByText('What is wrong is not known').waitFor();
   expect(await page.getByText('Nothing is wrong', { exact: true }).count()).toBe(0);
   site.server.thaw();
@@ -58,19 +60,21 @@ it('is reached from the navigation, and leads back', async () => {
   await page.context().close();
 });
 
-// A phone, a laptop at 200 %, laptops, walls.
-describe.each(wide)('at %i × %i', (width, height) => {
-  it.each(['light', 'dark'] as const)('can be read by everybody in %s colours, and scrolls no way sideways', async (colorScheme) => {
-    const page = await site.open('/now', { width, height });
-    await page.emulateMedia({ colorScheme });
-    await page.getByRole('heading', { level: 1 }).getByText('wrong').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+// A phone, a laptop at 200 %, laptops, walls. Each size is held against axe in one scheme of colours, and each scheme at
+// several sizes.
+it.each(['light', 'dark'] as const)('can be read by everybody in %s colours on each screen, and scrolls no way sideways', async (colorScheme) => {
+  const page = await site.open('/now');
+  await page.emulateMedia({ colorScheme });
+  await page.getByRole('heading', { level: 1 }).getByText('wrong').waitFor();
+  for (const [at, [width, height]] of wide.entries()) {
+    await page.setViewportSize({ width, height });
+    if (isAll || (at % 2 === 0) === (colorScheme === 'light')) expect(await faultsOf(page)).toEqual([]);
     const look = await page.evaluate(() => {
       const root = document.documentElement;
       const sizes = [...document.querySelectorAll('.now *')].filter((each) => each.childNodes.length > 0).map((each) => Number.parseFloat(getComputedStyle(each).fontSize));
       return { over: root.scrollWidth - root.clientWidth, tall: root.scrollHeight - root.clientHeight, least: Math.min(...sizes) };
     });
-    expect(look.over).toBe(0);
+    expect(look.over, `at ${width} × ${height}`).toBe(0);
     expect(look.least).toBeGreaterThanOrEqual(16);
     // Across a room: nothing to scroll, and no letter below a 55th of the screen's height.
     if (width >= 1920) {
@@ -78,8 +82,8 @@ describe.each(wide)('at %i × %i', (width, height) => {
       expect(look.least).toBeGreaterThan(height / 55);
     }
     if (process.env.HAI_PICTURES) await page.screenshot({ path: `${process.env.HAI_PICTURES}/now-${width}-${colorScheme}.png` });
-    await page.context().close();
-  });
+  }
+  await page.context().close();
 });
 
 it('fits a wall with many things wrong at once, what needs a person first', async () => {

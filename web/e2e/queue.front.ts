@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Job, Queue, QueueEntry } from '../src/api/types';
 import { faultsOf } from './axe';
+import { goTo, isAll } from './patience';
 import { visit } from './visit';
 
 const site = visit();
@@ -112,23 +113,23 @@ describe('my jobs', () => {
   });
 });
 
-describe.each([[360, 'light'], [1366, 'dark'], [2560, 'light']] as const)('at %i px in %s colours', (width, scheme) => {
-  it('can be read and operated by everybody', async () => {
-    const small = { ...(await queue('limit=12')), next_cursor: null };
-    site.server.override = ({ path }) => (path.startsWith('/api/v1/queue') ? Response.json(small) : null);
-    const page = await site.open('/queue', { width, height: 900 });
-    page.setDefaultTimeout(60_000);
-    await page.emulateMedia({ colorScheme: scheme });
-    const faults: Record<string, string[]> = {};
-    for (const path of ['/queue', '/mine', '/history?days=90&compare=1', '/knobs', '/account', '/compare']) {
-      await page.goto(site.server.url + path);
-      await page.locator('h1').first().waitFor({ state: 'attached' });
-      await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
+const looks = [[360, 'light'], [1366, 'dark'], [2560, 'light']] as const;
+
+it('can be read and operated by everybody', async () => {
+  const small = { ...(await queue('limit=12')), next_cursor: null };
+  site.server.override = ({ path }) => (path.startsWith('/api/v1/queue') ? Response.json(small) : null);
+  const page = await site.open('/queue');
+  const faults: Record<string, string[]> = {};
+  for (const [at, path] of ['/queue', '/mine', '/history?days=90&compare=1', '/knobs', '/account', '/compare'].entries()) {
+    await goTo(page, path);
+    for (const [turn, [width, colorScheme]] of looks.entries()) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
       const wide = await page.evaluate(() => [document.documentElement, document.querySelector('main')!].some((box) => box.scrollWidth > box.clientWidth));
-      const found = [...(wide ? ['scrolls sideways'] : []), ...(await faultsOf(page))];
-      if (found.length > 0) faults[path] = found;
+      const found = [...(wide ? ['scrolls sideways'] : []), ...(isAll || at % 3 === turn ? await faultsOf(page) : [])];
+      if (found.length > 0) faults[`${path} at ${width}`] = found;
     }
-    expect(faults).toEqual({});
-    await page.context().close();
-  }, 180_000);
+  }
+  expect(faults).toEqual({});
+  await page.context().close();
 });

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
+import { patience } from './patience';
 import { base, dev, look, open, openPage, stopAll, submit, tell } from './story';
 
 const story = tell();
@@ -115,7 +116,7 @@ it('finds its way back when the server was killed', async () => {
   dev('kill', 'server');
   await page.getByText('offline').waitFor();
   dev('start', 'server');
-  await page.getByText('live', { exact: true }).waitFor({ timeout: 40_000 });
+  await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 * patience });
 });
 
 it('lets go of its stream while nobody looks, and is up to date afterwards', async () => {
@@ -141,9 +142,9 @@ it('says that it shows what was known before, while the store is away', async ()
   await open(page, '/');
   await page.getByText('live', { exact: true }).waitFor();
   dev('kill', 'postgres');
-  await page.getByText('The server can decide nothing now').waitFor({ timeout: 40_000 });
+  await page.getByText('The server can decide nothing now').waitFor({ timeout: 30_000 * patience });
   dev('start', 'postgres');
-  await page.getByText('The server can decide nothing now').waitFor({ state: 'detached', timeout: 40_000 });
+  await page.getByText('The server can decide nothing now').waitFor({ state: 'detached', timeout: 30_000 * patience });
 });
 
 it('has thrown nothing on any page', () => expect(story.errors).toEqual([]));

@@ -15,6 +15,10 @@ export interface Asked {
   path: string;
 }
 
+// One for all servers of a run, because making it takes seconds.
+let made: Transport | null = null;
+const world = (): Transport => (made ??= createDemo({ jobs: 3_000 }));
+
 export class StandIn {
   readonly asked: Asked[] = [];
   readonly openStreams = new Set<string>();
@@ -30,11 +34,9 @@ export class StandIn {
   private server: Server | null = null;
   private thawed: Promise<void> = Promise.resolve();
   private thawNow: () => void = () => undefined;
-  private readonly world: Transport;
 
-  constructor(jobs = 3_000) {
+  constructor() {
     if (!existsSync(join(dist, 'index.html'))) throw new Error(`there is no dashboard in ${dist}: npm run build makes dist/`);
-    this.world = createDemo({ jobs });
   }
 
   async start(): Promise<void> {
@@ -80,7 +82,7 @@ export class StandIn {
     const body = Buffer.concat(pieces).toString();
     const abort = new AbortController();
     response.on('close', () => abort.abort());
-    const answer = this.override(asked, body) ?? this.ofPeople(asked) ?? (await this.world(path, { method: asked.method, signal: abort.signal, ...(body === '' ? {} : { body }) }));
+    const answer = this.override(asked, body) ?? this.ofPeople(asked) ?? (await world()(path, { method: asked.method, signal: abort.signal, ...(body === '' ? {} : { body }) }));
     await this.pass(asked, answer, response);
   }
 

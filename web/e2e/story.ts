@@ -9,7 +9,7 @@ const look: Look = { width: 1366, height: 768, scheme: 'light', token: inject('t
 const base = inject('url');
 
 // What the tests of all pages share: one browser, a page signed in as admin, the API behind it.
-export interface Story {
+interface Story {
   page: Page;
   browser: Browser;
   errors: string[];
@@ -80,7 +80,7 @@ export function dev(verb: string, ...args: string[]): void {
   const home = inject('home');
   const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
   const options = ['--name', inject('cluster'), '--data', join(home, 'data')];
-  execFileSync(join(inject('bin'), 'hai'), ['dev', verb, ...options, ...args], { env });
+  execFileSync(join(inject('bin'), 'hai'), ['dev', verb, ...options, ...args], { env, timeout: 120_000 });
 }
 
 export const open = (page: Page, path: string): Promise<unknown> => page.goto(`${base}${path}`);

@@ -5,13 +5,14 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { launch, openPage } from './browser';
 import { type Act, readGuide, readItem } from './guide';
+import { patience } from './patience';
 import { base, listen, look, stopAll } from './story';
 
 // docs/tutorial-dashboard.md, done to the letter: each sentence of it is an act here.
 const root = resolve(import.meta.dirname, '../..');
 const guide = readGuide(join(root, 'docs/tutorial-dashboard.md'));
 const checkpoints = mkdtempSync(join(tmpdir(), 'hai-tutorial-'));
-const patienceMs = 120_000;
+const patienceMs = 60_000 * patience;
 
 const stateWords = ['queued', 'running', 'suspended', 'succeeded', 'failed', 'stopped', 'open', 'cordoned', 'draining', 'drained'];
 
@@ -88,7 +89,7 @@ it('has steps, and each of them something to do', () => {
 
 let isLost = false;
 for (const step of guide) {
-  it(step.title, { timeout: 3 * patienceMs }, async ({ skip }) => {
+  it(step.title, { timeout: 2 * patienceMs }, async ({ skip }) => {
     skip(isLost, 'a step before it failed');
     isLost = true;
     for (const act of step.acts) {

@@ -1,19 +1,22 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { launch } from './browser';
+import { actionMs } from './patience';
 import { StandIn } from './standIn';
 
-// What the tests with a stand-in server share: one browser, one server.
-export interface Visit {
+// What the tests with a stand-in server share: one browser for all files, one server for each.
+interface Visit {
   server: StandIn;
   browser: Browser;
   open(path: string, look?: { width?: number; height?: number }): Promise<Page>;
 }
 
+let launched: Promise<Browser> | null = null;
+
 export function visit(): Visit {
   const it = {} as Visit;
   beforeAll(async () => {
-    it.browser = await launch();
+    it.browser = await (launched ??= launch());
     it.server = new StandIn();
     await it.server.start();
     it.open = async (path, { width = 1366, height = 768 } = {}) => {
@@ -22,7 +25,7 @@ export function visit(): Visit {
     };
   });
   afterAll(async () => {
-    await it.browser.close();
+    for (const context of it.browser.contexts()) await context.close(); // of tests that failed
     await it.server.kill();
   });
   return it;
@@ -30,7 +33,7 @@ export function visit(): Visit {
 
 export async function openIn(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000 * Number(process.env.HAI_PATIENCE ?? 1));
+  page.setDefaultTimeout(actionMs);
   await page.goto(url);
   return page;
 }

@@ -32,9 +32,6 @@ export const whatIfSubmit = (yaml: string): Promise<WhatIf> => inquire<WhatIf>('
 
 export const whatIfDrain = (nodes: string[]): Promise<WhatIf> => inquire<WhatIf>('/whatif', { drain: nodes });
 
-export const whatIfPriority = (job: number, priority: Priority): Promise<WhatIf> =>
-  inquire<WhatIf>('/whatif', { priority: { job, priority } });
-
 export const whatIfQuota = (quota: Pick<Quota, 'owner' | 'group' | 'priority' | 'nodes'>): Promise<WhatIf> =>
   inquire<WhatIf>('/whatif', { quota });
 

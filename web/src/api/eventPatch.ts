@@ -4,7 +4,7 @@ import type { AttemptState, Checkpoint, ClusterEvent, Job, JobState, Liveness, N
 // What an event says about a job or a node, applied to what the page already shows, at once. What an
 // event does not say (pending reasons, GPUs free) is asked for again soon after.
 
-export function subjectOf(event: ClusterEvent): { kind: string; name: string } {
+function subjectOf(event: ClusterEvent): { kind: string; name: string } {
   const slash = event.subject.indexOf('/');
   if (slash < 0) return { kind: '', name: '' };
   return { kind: event.subject.slice(0, slash), name: event.subject.slice(slash + 1) };
@@ -98,7 +98,7 @@ export function patchNode(node: Node, event: ClusterEvent): Node {
   }
 }
 
-export interface Patches {
+interface Patches {
   jobs: Map<number, ClusterEvent[]>;
   nodes: Map<string, ClusterEvent[]>;
   hasNewJobs: boolean;

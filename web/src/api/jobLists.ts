@@ -10,7 +10,7 @@ import type { ClusterEvent, Job } from './types';
 // New jobs are put into the pages that are loaded; a page with more than this is asked for again.
 const pageJobsMax = 2_000;
 
-export function filterOfList(query: string): JobFilter {
+function filterOfList(query: string): JobFilter {
   const wantsFinished = new URLSearchParams(query).get('finished') === 'true';
   const filter = parseJobFilter(query);
   return wantsFinished ? { ...filter, states: [] } : filter;

@@ -12,11 +12,11 @@ import type { Cluster, ClusterEvent } from './types';
 // One stream of events for the whole page, which it may share with others (share.ts). It resumes after the last event seen, so nothing is missed
 // while a laptop sleeps; the server cuts off a reader that is too slow, which is the same case.
 
-export type Connection = 'connecting' | 'live' | 'lost' | 'paused';
+type Connection = 'connecting' | 'live' | 'lost' | 'paused';
 export const connection = createStore<Connection>('connecting');
 
 // Newest first; `isCut`: older ones were let go.
-export interface Recent {
+interface Recent {
   events: readonly ClusterEvent[];
   isCut: boolean;
 }

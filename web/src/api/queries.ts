@@ -232,7 +232,7 @@ export const useEvents = (kinds: readonly string[], pages: number) =>
 
 export type JobPages = InfiniteData<JobPage, string>;
 
-export interface JobList {
+interface JobList {
   jobs: Job[];
   isComplete: boolean;
   isLoading: boolean;

@@ -3,7 +3,7 @@ import { ApiError, ask, errorOf, isLoginNeeded, setCsrf } from './client';
 
 // Who is signed in here. The secret of his session is in a cookie that no script can read; the page
 // has what goes with it in changes, and forgets that too when it is closed.
-export interface Session {
+interface Session {
   user: string;
   role: string;
   expires_at: string;

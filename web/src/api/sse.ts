@@ -1,6 +1,6 @@
 // Server-sent events out of pieces of text. EventSource cannot send an Authorization header, so the
 // stream is read with fetch and cut into messages here.
-export interface SseMessage {
+interface SseMessage {
   id: string;
   event: string;
   data: string;

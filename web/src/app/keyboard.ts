@@ -18,7 +18,7 @@ export const goKeys: Record<string, [path: string, title: string]> = {
 
 const sequenceMs = 1_200;
 
-export function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [role=dialog], [role=menu]') !== null;
 }
 

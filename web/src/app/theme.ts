@@ -1,6 +1,6 @@
 import { createStore, useStore } from '../lib/store';
 
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = 'system' | 'light' | 'dark';
 const key = 'hai.theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 

@@ -13,9 +13,11 @@ export function Dialog({
   children: ReactNode;
 }) {
   const opener = useRef<HTMLElement | null>(null);
-  // While drawing: a field of the dialog takes the focus before any effect runs.
-  if (!isOpen) opener.current = null;
-  else opener.current ??= document.activeElement as HTMLElement | null;
+  const wasOpen = useRef(false);
+  // While drawing: a field of the dialog takes the focus before any effect runs. It is kept beyond the closing,
+  // because Radix asks for it only afterwards.
+  if (isOpen && !wasOpen.current) opener.current = document.activeElement as HTMLElement | null;
+  wasOpen.current = isOpen;
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
@@ -31,9 +33,13 @@ export function Dialog({
   );
 }
 
-// To what was used to open it, as people with keyboards expect; to the page if that is gone.
+// To what was used to open it, as people with keyboards expect; to the page if that is gone. Radix calls this a
+// moment after the closing: what took the focus meanwhile keeps it, for example the search of whoever pressed Esc and /.
 function giveBack(event: Event, opener: HTMLElement | null): void {
   event.preventDefault();
-  const target = opener?.isConnected ? opener : document.getElementById('page');
+  const hasOpener = opener?.isConnected && opener !== document.body;
+  const target = hasOpener ? opener : document.getElementById('page');
+  const at = document.activeElement;
+  if (at && at !== document.body && !at.contains(target)) return;
   target?.focus();
 }

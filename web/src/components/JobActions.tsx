@@ -41,7 +41,7 @@ async function forEachJob(jobs: readonly Job[], act: (job: Job) => Promise<Job>)
   return { done, failed };
 }
 
-export function useJobActions(): (title: string, jobs: readonly Job[], act: (job: Job) => Promise<Job>) => Promise<void> {
+function useJobActions(): (title: string, jobs: readonly Job[], act: (job: Job) => Promise<Job>) => Promise<void> {
   const client = useQueryClient();
   return async (title, jobs, act) => {
     const { done, failed } = await forEachJob(jobs, act);

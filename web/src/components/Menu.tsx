@@ -1,7 +1,7 @@
 import * as Radix from '@radix-ui/react-dropdown-menu';
 import type { ReactNode } from 'react';
 
-export interface MenuItem {
+interface MenuItem {
   label: ReactNode;
   onSelect: () => void;
   isDisabled?: boolean;

@@ -13,7 +13,7 @@ const stampBytes = 25;
 const space = 32;
 const pieceMs = 700;
 
-export function lineBytesOf(log: MadeLog, line: number): Uint8Array {
+function lineBytesOf(log: MadeLog, line: number): Uint8Array {
   const bytes = new Uint8Array(log.lineBytes).fill(space);
   bytes.set(encoder.encode(`${new Date(log.timeOf(line)).toISOString()} `));
   bytes.set(encoder.encode(log.textOf(line)).subarray(0, log.lineBytes - stampBytes - 1), stampBytes);
@@ -21,7 +21,7 @@ export function lineBytesOf(log: MadeLog, line: number): Uint8Array {
   return bytes;
 }
 
-export function bytesOf(log: MadeLog, from: number, to: number): Uint8Array<ArrayBuffer> {
+function bytesOf(log: MadeLog, from: number, to: number): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(to - from);
   for (let line = Math.floor(from / log.lineBytes); line * log.lineBytes < to; line += 1) {
     const begin = line * log.lineBytes;

@@ -1,6 +1,6 @@
 // A line of a log as a terminal would show it: colours, and what carriage returns have written over.
 
-export interface Span {
+interface Span {
   text: string;
   style: string; // classes: "fg1 bold"; '' = plain
 }

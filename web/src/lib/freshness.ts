@@ -4,7 +4,7 @@ import { createStore, useStore } from './store';
 
 // The last sign of life of a server that has stopped answering; what stands in its place says why, if
 // anything does.
-export interface Silence {
+interface Silence {
   since: number;
   why: string;
 }

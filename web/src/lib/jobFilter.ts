@@ -2,7 +2,7 @@ import { type Job, type JobState, jobStates, pendingCodes, priorities } from '..
 
 // What the jobs page shows, as it stands in the address. The server filters, and sorts what is
 // unfinished; grouping works on the loaded rows.
-export const sortKeys = [
+const sortKeys = [
   'id',
   'name',
   'user',

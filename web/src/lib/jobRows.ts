@@ -81,7 +81,7 @@ export function groupRows(
 }
 
 // How many jobs, nodes and GPUs per value; most GPUs first.
-export interface Tally {
+interface Tally {
   value: string;
   jobs: number;
   nodes: number;

@@ -1,6 +1,6 @@
 import type { ClusterEvent } from '../api/types';
 
-export interface Losses {
+interface Losses {
   since: number; // seconds
   suspensions: number;
   byOutcome: { outcome: string; attempts: number; gpuSeconds: number }[]; // of those that lost work or were interrupted

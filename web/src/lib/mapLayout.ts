@@ -3,7 +3,7 @@ import type { Node } from '../api/types';
 // Where each GPU of the cluster is drawn: zones side by side, in each its leaves in reading order, in
 // each leaf its nodes, in each node its GPUs. The largest tile is taken with which all fits.
 
-export interface NodeBox {
+interface NodeBox {
   node: Node;
   x: number;
   y: number;
@@ -40,7 +40,7 @@ interface Zone {
 
 const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
-export function groupByPlace(nodes: readonly Node[]): Zone[] {
+function groupByPlace(nodes: readonly Node[]): Zone[] {
   const zones = new Map<string, Map<string, Node[]>>();
   for (const node of nodes) {
     const leaves = zones.get(node.zone) ?? new Map<string, Node[]>();
@@ -148,7 +148,7 @@ function layoutZone(layout: MapLayout, zone: Zone, left: number, room: number): 
   return y + rowHeight;
 }
 
-export interface Hit {
+interface Hit {
   box: NodeBox;
   gpu: number; // -1: between the tiles
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 // A value outside React that components may follow: the token, the staleness mark, the toasts.
-export interface Store<T> {
+interface Store<T> {
   get(): T;
   set(value: T): void;
   subscribe(listener: () => void): () => void;

@@ -1,7 +1,7 @@
 import type { JobUsage } from '../api/types';
 
 // Lines of the small multiples. Pure.
-export interface Spark {
+interface Spark {
   path: string; // in a box of 100 × 30
   last: number | null;
 }

@@ -35,7 +35,10 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
       toast(`${chart.title} was not saved: ${(error as Error).message}`, 'failed');
     }
   };
-  const figures = chart.lines.map((line, i) => `${line.label} ${figureOf(line, chart)}${past ? ` (before ${figureOf(past.lines[i]!, chart)})` : ''}`);
+  const figures = chart.lines.map((line, i) => ({ ...line, figure: figureOf(line, chart), before: past ? figureOf(past.lines[i]!, chart) : null }));
+  const summary = figures.map(({ label, figure, before }) => `${label} ${figure}${before === null ? '' : ` (before ${before})`}`).join(', ');
+  const axis = { fill: 'var(--ink-3)', fontSize: 11 };
+  const curve = (line: HistoryLine) => ({ d: pathOf(line.values.slice(0, times.length), x, y), fill: 'none', stroke: `var(${line.tone})` });
   const isEmpty = max === 0;
   return (
     <Panel
@@ -49,26 +52,26 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
     >
       <div className="line-chart" data-chart={chart.key}>
         <p className="legend">
-          {chart.lines.map((line, i) => (
-            <span key={line.label}>
-              <i style={{ background: `var(${line.tone})` }} />
-              {line.label} <b>{figureOf(line, chart)}</b>
-              {past && <span className="dim">before {figureOf(past.lines[i]!, chart)}</span>}
+          {figures.map(({ label, tone, figure, before }) => (
+            <span key={label}>
+              <i style={{ background: `var(${tone})` }} />
+              {label} <b>{figure}</b>
+              {before !== null && <span className="dim">before {before}</span>}
             </span>
           ))}
         </p>
-        <svg ref={svg} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${chart.title}: ${figures.join(', ')}`} onPointerMove={point} onPointerLeave={() => setAt(null)}>
+        <svg ref={svg} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${chart.title}: ${summary}`} onPointerMove={point} onPointerLeave={() => setAt(null)}>
           {[0, 0.5, 1].map((part) => (
             <g key={part}>
               <line x1={left} x2={width - right} y1={y(part * ceiling)} y2={y(part * ceiling)} stroke="var(--line)" />
-              <text x={left - 6} y={y(part * ceiling) + 4} textAnchor="end" fill="var(--ink-3)" fontSize={11}>{short(part * ceiling, chart.unit)}</text>
+              <text x={left - 6} y={y(part * ceiling) + 4} textAnchor="end" {...axis}>{short(part * ceiling, chart.unit)}</text>
             </g>
           ))}
           {ticks(times.length).map((i) => (
-            <text key={i} x={x(i)} y={height - 5} textAnchor="middle" fill="var(--ink-3)" fontSize={11}>{tickOf(times[i]!, range)}</text>
+            <text key={i} x={x(i)} y={height - 5} textAnchor="middle" {...axis}>{tickOf(times[i]!, range)}</text>
           ))}
-          {past?.lines.map((line) => <path key={`before ${line.label}`} d={pathOf(line.values.slice(0, times.length), x, y)} fill="none" stroke={`var(${line.tone})`} strokeWidth={1.2} strokeDasharray="4 3" opacity={0.75} />)}
-          {chart.lines.map((line) => <path key={line.label} d={pathOf(line.values, x, y)} fill="none" stroke={`var(${line.tone})`} strokeWidth={1.8} />)}
+          {past?.lines.map((line) => <path key={`before ${line.label}`} {...curve(line)} strokeWidth={1.2} strokeDasharray="4 3" opacity={0.75} />)}
+          {chart.lines.map((line) => <path key={line.label} {...curve(line)} strokeWidth={1.8} />)}
           {at !== null && <line x1={x(at)} x2={x(at)} y1={top} y2={height - bottom} stroke="var(--ink-3)" strokeDasharray="2 2" data-only-screen />}
         </svg>
         <div className="readout">

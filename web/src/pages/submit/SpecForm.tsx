@@ -82,6 +82,7 @@ export function SpecForm({ form, groups, onChange }: Props) {
       <label className="field w4">
         Environment
         <TypedArea
+          aria-label="Environment"
           className="area mono"
           rows={3}
           spellCheck={false}

@@ -207,7 +207,7 @@ function Download({ which }: { which: { job: string; attempt: number; rank: numb
       <a className="button small" href={logPath(which)} download={name} title="the whole log of this rank">
         Download
       </a>
-      <a className="button small" href={`${logPath(which)}&gzip=true`} download={`${name}.gz`} aria-label="download compressed">
+      <a className="button small" href={`${logPath(which)}&gzip=true`} download={`${name}.gz`} aria-label="download compressed, .gz">
         .gz
       </a>
     </>
