@@ -61,6 +61,8 @@ class World {
         mine.spec = std::make_shared<const JobSpec>(spec);
         return;
       }
+      case BlockingKind::array:  // these worlds have none
+        return;
       case BlockingKind::dependency:
         std::erase_if(mine.unmet_dependencies,
                       [&](const Dependency& each) { return each.job == fact.job; });

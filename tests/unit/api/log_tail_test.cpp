@@ -17,13 +17,11 @@ class LogNode final : public LogPort {
   ConnectionId send_log_request(const std::string&, int64_t id,
                                 const LogRequest& request) override {
     if (is_away) return {};
-    asked_.emplace_back(id, request);
-    loop_.call_after(takes, [this] { answer(); });
+    loop_.call_after(takes, [this, id, request] { answer(id, request); });
     return kConnection;
   }
   void leave() {
     is_away = true;
-    asked_.clear();
     router->disconnected(kConnection);
   }
 
@@ -33,27 +31,23 @@ class LogNode final : public LogPort {
 
  private:
   static constexpr ConnectionId kConnection{1};
-  // Where there is no more they wait for some.
-  void answer() {
-    for (const auto& [id, request] : std::exchange(asked_, {})) {
-      const auto size = static_cast<int64_t>(text_.size());
-      const int64_t offset =
-          request.tail_bytes > 0 ? size - request.tail_bytes : std::min(request.offset, size);
-      if (offset == size && request.wait > Duration(0)) {
-        asked_.emplace_back(id, request);
-        loop_.call_after(50ms, [this] { answer(); });
-        continue;
-      }
-      router->answered(kConnection, id,
-                       {.data = text_.substr(static_cast<size_t>(offset)),
-                        .offset = offset,
-                        .next_offset = size});
+  // Where there is no more it waits for some.
+  void answer(int64_t id, const LogRequest& request) {
+    if (is_away) return;
+    const auto size = static_cast<int64_t>(text_.size());
+    const int64_t offset =
+        request.tail_bytes > 0 ? size - request.tail_bytes : std::min(request.offset, size);
+    if (offset == size && request.wait > Duration(0)) {
+      loop_.call_after(50ms, [this, id, request] { answer(id, request); });
+      return;
     }
+    router->answered(
+        kConnection, id,
+        {.data = text_.substr(static_cast<size_t>(offset)), .offset = offset, .next_offset = size});
   }
 
   Loop& loop_;
   const std::string& text_;
-  std::vector<std::pair<int64_t, LogRequest>> asked_;
 };
 
 class LogStoreOnShare final : public StoredLogs {
