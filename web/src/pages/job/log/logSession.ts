@@ -46,6 +46,7 @@ export class LogSession {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private moves = 0; // only the last one counts
   private isReading = false;
+  private missed: 'before' | 'after' | null = null; // what was asked for meanwhile
   private hasOpened = false;
   private at = 0; // up to where the log has been followed
   private recent = new Uint8Array(0); // the last bytes before that
@@ -120,7 +121,11 @@ export class LogSession {
   async extend(side: 'before' | 'after'): Promise<void> {
     const { start, end } = this.window;
     const isThere = side === 'before' ? start > this.log.begin : end < this.log.size;
-    if (this.isReading || !isThere || !this.hasOpened) return;
+    if (!isThere || !this.hasOpened) return;
+    if (this.isReading) {
+      this.missed = side; // nobody may scroll, and so ask, again
+      return;
+    }
     this.isReading = true;
     const move = this.moves;
     try {
@@ -135,6 +140,10 @@ export class LogSession {
       if (!this.abort.signal.aborted) this.become({ error: error as Error });
     } finally {
       this.isReading = false;
+      const { missed } = this;
+      this.missed = null;
+      // Only for what a move has made vain: else what is drawn now asks by itself.
+      if (missed !== null && move !== this.moves && !this.abort.signal.aborted) void this.extend(missed);
     }
   }
 
