@@ -34,7 +34,7 @@ export type AttemptState = (typeof attemptStateWords)[number];
 export const priorityWords = ['extreme_high', 'very_high', 'high', 'above_normal', 'normal', 'under_normal', 'below_normal', 'low', 'auto'] as const;
 export type Priority = (typeof priorityWords)[number];
 
-export const pendingCodeWords = ['held', 'begin_time', 'backoff', 'dependency', 'dependency_failed', 'user_inactive', 'quota', 'resources', 'preempting', 'starting', 'recovering', 'not_considered'] as const;
+export const pendingCodeWords = ['held', 'begin_time', 'backoff', 'dependency', 'dependency_failed', 'user_inactive', 'array', 'quota', 'resources', 'preempting', 'starting', 'recovering', 'not_considered'] as const;
 export type PendingCode = (typeof pendingCodeWords)[number];
 
 export const livenessWords = ['up', 'suspect', 'down'] as const;
@@ -205,6 +205,8 @@ export interface EditJobReply {
   parameters: string;
   run_seconds: number; // that its ended attempts ran
   running_at: Time | null; // since when the present attempt runs, too
+  array_task: ArrayTask | null; // of a task of an array
+  array: ArrayJob | null; // of an array
 }
 
 export interface HistoryReport {
@@ -265,6 +267,8 @@ export interface Job {
   parameters: string;
   run_seconds: number; // that its ended attempts ran
   running_at: Time | null; // since when the present attempt runs, too
+  array_task: ArrayTask | null; // of a task of an array
+  array: ArrayJob | null; // of an array
 }
 
 export interface JobUsage {
@@ -395,6 +399,8 @@ export interface MoveJobReply {
   parameters: string;
   run_seconds: number; // that its ended attempts ran
   running_at: Time | null; // since when the present attempt runs, too
+  array_task: ArrayTask | null; // of a task of an array
+  array: ArrayJob | null; // of an array
 }
 
 export interface Node {
@@ -425,6 +431,7 @@ export interface Node {
   memory_free_bytes: number;
   gpu_model: string;
   agent_version: string;
+  labels: string[]; // what jobs may ask for with resource.labels
   gpu_utilization?: (number | null)[]; // Percent, by GPU: -1, in JSON null, where its driver does not say; none while its agent has no driver to ask.
   gpu_temperature?: (number | null)[]; // Celsius, likewise.
 }
@@ -522,6 +529,21 @@ export interface WhyJobReply {
   start_p90: Time | null;
   estimate_note: string | null; // how the estimate came about, or why there is none
   jobs_before: number | null; // Waiting jobs of its node group that may run and come first; at most 2,000 are counted.
+}
+
+export interface ArrayJob {
+  range: string; // "0-499%20"
+  tasks: number;
+  made: number;
+  unfinished: number;
+  succeeded: number;
+  failed: number;
+  stopped: number;
+}
+
+export interface ArrayTask {
+  array: number; // the job that it is a task of
+  index: number;
 }
 
 export interface Attempt {
