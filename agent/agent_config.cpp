@@ -57,8 +57,9 @@ void read_position(YamlReader& reader, AgentConfig* config) {
   }
   for (const std::string& label : config->labels) {
     if (is_node_name(label)) continue;
-    reader.fail("labels", fmt::format("must be 1 to 255 letters, digits and . _ - each, one is '{}'",
-                                      std::string_view(label).substr(0, 255)));
+    reader.fail("labels",
+                fmt::format("must be 1 to 255 letters, digits and . _ - each, one is '{}'",
+                            std::string_view(label).substr(0, 255)));
   }
   reader.string("address", &config->address);
   reader.integer("peer_port", &config->peer_port, {.low = 0, .high = 65'535});

@@ -29,13 +29,13 @@ struct AgentConfig {
   std::string zone;
   std::string leaf;
   std::vector<std::string> labels;  // what jobs may ask for
-  std::string address;  // where other ranks reach this node; "" = this host's name
-  int peer_port = 0;    // UDP, where other agents ask after its lease; 0 = any, kept over restarts
+  std::string address;              // where other ranks reach this node; "" = this host's name
+  int peer_port = 0;  // UDP, where other agents ask after its lease; 0 = any, kept over restarts
   std::string data_dir;
   std::vector<std::string> servers;  // host:port
-  std::string token_file;         // "" = the certificate proves enough, and no other agent is asked
-  TlsFiles tls;                   // whom it believes, and what it proves by
-  int simulate_gpus = 0;          // 0 = the real ones
+  std::string token_file;  // "" = the certificate proves enough, and no other agent is asked
+  TlsFiles tls;            // whom it believes, and what it proves by
+  int simulate_gpus = 0;   // 0 = the real ones
   std::string simulate_gpu_model = "simulated";
   std::string shim;               // "" = where this installation has it
   std::string validator;          // the same of hai-validator

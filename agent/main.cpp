@@ -53,7 +53,8 @@ int fail(const Status& status) {
 }
 
 GpuInventory gpus_of(const AgentConfig& config) {
-  return config.simulate_gpus > 0 ? GpuInventory{config.simulate_gpus, config.simulate_gpu_model} : find_gpus();
+  return config.simulate_gpus > 0 ? GpuInventory{config.simulate_gpus, config.simulate_gpu_model}
+                                  : find_gpus();
 }
 
 NodeFacts make_facts(const AgentConfig& config, const GpuInventory& gpus) {

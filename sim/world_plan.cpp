@@ -38,6 +38,8 @@ std::string text_of(const JobSpec& spec) {
   if (spec.memory_per_node_bytes > 0) {
     text += fmt::format(" memory={}", spec.memory_per_node_bytes);
   }
+  if (!spec.array.empty()) text += " array=" + spec.array;
+  if (!spec.node_filter.exclude.empty()) text += " exclude=" + spec.node_filter.exclude;
   if (!spec.suspend.signal.empty()) text += " signal=" + spec.suspend.signal;
   if (spec.restart.on_failure) text += fmt::format(" restarts={}", spec.restart.max);
   for (const std::string& name : spec.depends_on) text += " after=" + name;
@@ -180,6 +182,8 @@ std::shared_ptr<const JobSpec> read_spec(Line& line, int job) {
   spec.cpus_per_node = static_cast<int>(line.number("cpus"));
   spec.memory_per_node_bytes = line.number("memory");
   spec.max_leaves = static_cast<int>(line.number("leaves"));
+  spec.array = line.find("array").value_or("");
+  spec.node_filter.exclude = line.find("exclude").value_or("");
   if (line.find("cross") == to_string(CrossZone::never)) spec.cross_zone = CrossZone::never;
   spec.suspend.grace = line.time("grace");
   spec.suspend.signal = line.find("signal").value_or("");

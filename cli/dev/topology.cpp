@@ -31,16 +31,17 @@ Status read_node(const YamlNode& item, DevNode& node) {
       }
       continue;
     }
-    std::string* field = entry.key == "name"    ? &node.name
-                         : entry.key == "group" ? &node.group
-                         : entry.key == "zone"  ? &node.zone
-                         : entry.key == "leaf"  ? &node.leaf
-                         : entry.key == "label" ? &node.label
+    std::string* field = entry.key == "name"        ? &node.name
+                         : entry.key == "group"     ? &node.group
+                         : entry.key == "zone"      ? &node.zone
+                         : entry.key == "leaf"      ? &node.leaf
+                         : entry.key == "label"     ? &node.label
                          : entry.key == "gpu_model" ? &node.gpu_model
-                                                : nullptr;
+                                                    : nullptr;
     if (field == nullptr) {
-      return invalid_argument("line {}: unknown key {}: known are name, group, zone, leaf, gpus, gpu_model, label",
-                              entry.line, entry.key);
+      return invalid_argument(
+          "line {}: unknown key {}: known are name, group, zone, leaf, gpus, gpu_model, label",
+          entry.line, entry.key);
     }
     if (!is_name(text)) {
       return invalid_argument("line {}: {}: '{}' is no name: letters, digits, - _ .", entry.line,

@@ -107,8 +107,8 @@ Status set_gpus(const ParsedWords& words, MappedJob& job) {
     }
     if (given->option->name == "gpus") {
       if (per_node % job.spec.node_count != 0) {
-        return option_error(*given, fmt::format("{} GPUs do not divide by {} nodes", count,
-                                                job.spec.node_count));
+        return option_error(
+            *given, fmt::format("{} GPUs do not divide by {} nodes", count, job.spec.node_count));
       }
       per_node /= job.spec.node_count;
     } else if (given->option->name == "gpus-per-task") {
@@ -157,8 +157,8 @@ Status set_named_nodes(const ParsedWords& words, MappedJob& job) {
       job.spec.node_count = count;
       job.plan.tasks = count * std::max(1, job.plan.tasks_per_node);
     } else if (job.spec.node_count > count) {
-      return option_error(*given, fmt::format("{} nodes are asked for, and {} named",
-                                              job.spec.node_count, count));
+      return option_error(
+          *given, fmt::format("{} nodes are asked for, and {} named", job.spec.node_count, count));
     }
   }
   return ok();
@@ -229,9 +229,10 @@ Result<int64_t> parse_memory(const GivenOption& given) {
 
 Result<GpusAsked> parse_gpus(const GivenOption& given) {
   std::string_view text = given.value;
-  const Status bad = option_error(
-      given, fmt::format("'{}': write {}", text.substr(0, 64),
-                         given.option->name == "gres" ? "gpu:N, gpu:TYPE:N or none" : "the number of GPUs"));
+  const Status bad =
+      option_error(given, fmt::format("'{}': write {}", text.substr(0, 64),
+                                      given.option->name == "gres" ? "gpu:N, gpu:TYPE:N or none"
+                                                                   : "the number of GPUs"));
   if (given.option->name == "gres") {
     if (text == "gpu") return GpusAsked{1, ""};
     if (text == "none") return GpusAsked{};

@@ -132,8 +132,8 @@ class Validator {
     }
     const int64_t tasks = range.value().count();
     if (bytes * tasks <= kArrayTextBytesMax) return;
-    fail("array", "{} tasks with {} of parameters and environments each, at most {} in all",
-         tasks, format_bytes(bytes), format_bytes(kArrayTextBytesMax));
+    fail("array", "{} tasks with {} of parameters and environments each, at most {} in all", tasks,
+         format_bytes(bytes), format_bytes(kArrayTextBytesMax));
   }
 
   void check_node_filter() {

@@ -60,8 +60,8 @@ Status from_proto(const v1::NodeFacts& message, NodeFacts& out) {
   RETURN_IF_ERROR(check_size("gpu_model", message.gpu_model().size(), AgentLimits::kNameBytes));
   RETURN_IF_ERROR(
       check_size("agent_version", message.agent_version().size(), AgentLimits::kNameBytes));
-  RETURN_IF_ERROR(check_size("labels", static_cast<size_t>(message.labels_size()),
-                             NodeFacts::kLabelsMax));
+  RETURN_IF_ERROR(
+      check_size("labels", static_cast<size_t>(message.labels_size()), NodeFacts::kLabelsMax));
   for (const std::string& label : message.labels()) {
     RETURN_IF_ERROR(check_name("node label", label, false));
   }

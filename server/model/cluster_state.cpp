@@ -54,6 +54,8 @@ void ClusterState::evict_finished(size_t keep) {
     const Job& gone = *find(oldest);
     if (!gone.request_id.empty()) requests_.erase({gone.user, gone.request_id});
     if (gone.array_task) tasks_.erase(*gone.array_task);
+    const auto rerun = reruns_.find(gone.rerun_of);
+    if (rerun != reruns_.end() && rerun->second == oldest) reruns_.erase(rerun);
     jobs_.forget(oldest);
   }
 }
@@ -75,6 +77,11 @@ const Job* ClusterState::find_unfinished(const std::string& user, const std::str
 const Job* ClusterState::find_task(const ArrayTask& task) const {
   const auto it = tasks_.find(task);
   return it == tasks_.end() ? nullptr : find(it->second);
+}
+
+JobId ClusterState::newest_rerun_of(JobId id) const {
+  for (auto it = reruns_.find(id); it != reruns_.end(); it = reruns_.find(id)) id = it->second;
+  return id;
 }
 
 int ClusterState::waiting_tasks(JobId array) const {
@@ -305,6 +312,7 @@ void ClusterState::index(const Job& job) {
     tasks_.emplace(*job.array_task, job.id);
     if (job.is_waiting()) ++waiting_tasks_[job.array_task->array];
   }
+  if (job.rerun_of) reruns_[job.rerun_of] = std::max(reruns_[job.rerun_of], job.id);
   if (job.is_array() && !job.is_terminal()) unfinished_arrays_.insert(job.id);
   if (job.is_terminal()) {
     finished_.insert({job.ended_at.value_or(UnixTime{}), job.id});

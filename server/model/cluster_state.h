@@ -117,6 +117,8 @@ class ClusterState {
   // In the order of their indices.
   std::vector<JobId> unfinished_tasks(JobId array) const;
   int waiting_tasks(JobId array) const;
+  // The job that this one is now, if it has been run again; else itself. As far as memory goes.
+  JobId newest_rerun_of(JobId job) const;
   const std::set<JobId>& unfinished_arrays() const { return unfinished_arrays_; }
   // The job may be one that is not in memory any more.
   std::optional<JobId> find_request(const std::string& user, const std::string& request_id) const;
@@ -274,6 +276,7 @@ class ClusterState {
   std::map<QuotaKey, int64_t> usage_;
   std::set<WaitingKey> waiting_;
   std::map<ArrayTask, JobId> tasks_;  // those in memory
+  std::map<JobId, JobId> reruns_;     // old → newest
   std::map<JobId, int> waiting_tasks_;
   std::set<JobId> unfinished_arrays_;
   std::set<JobId> live_;

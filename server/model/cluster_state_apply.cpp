@@ -150,15 +150,14 @@ void ClusterState::on(const JobSubmitted& event, const Event& meta) {
   job.custom_rank = event.job.value;
   job.unmet_dependencies = event.dependencies;
   job.array_task = event.array_task;
+  job.rerun_of = event.rerun_of.value_or(JobId{});
   if (ArrayCounts* counts = counts_of(job)) {
     ++counts->made;
     ++counts->unfinished;
   }
   index(jobs_.set(event.job, std::move(job)));
   note_change(event.job);
-  if (!event.rerun_of) return;
-  if (find(*event.rerun_of) != nullptr) this->job(*event.rerun_of).rerun_as = event.job;
-  wait_for_rerun(*event.rerun_of, event.job);
+  if (event.rerun_of) wait_for_rerun(*event.rerun_of, event.job);
 }
 
 void ClusterState::on(const JobEdited& event, const Event&) {

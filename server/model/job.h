@@ -247,7 +247,7 @@ struct Job {
   int failure_restarts = 0;
   int64_t gpu_seconds = 0;              // GPU time of its ended attempts
   bool uses_sdk = false;                // of its own accord it looks at the suspend request
-  JobId rerun_as;                       // the newest job that is this one again; 0 = none
+  JobId rerun_of;                       // the job that it is again; 0 = none
   std::optional<ArrayTask> array_task;  // if it is one
   ArrayCounts array;                    // if is_array()
   int skipped_to = 0;  // attempts up to here were given once and are forgotten (design/0006)

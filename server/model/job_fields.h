@@ -15,7 +15,7 @@ struct ExternalFields<Job> {
            submitted_at, waiting_since, custom_rank, started_at, ended_at, unmet_dependencies,
            failed_dependency, attempt, reservation, checkpoint, checkpoint_gap, whole_life_state,
            avoid, exit_code, end_reason, counters, vain_requeues, launch_failures, failure_restarts,
-           gpu_seconds, uses_sdk, rerun_as, array_task, array, skipped_to, early_failures] = self;
+           gpu_seconds, uses_sdk, rerun_of, array_task, array, skipped_to, early_failures] = self;
     visit("id", id);
     visit("user", user);
     visit("request_id", request_id);
@@ -46,7 +46,7 @@ struct ExternalFields<Job> {
     visit("failure_restarts", failure_restarts);
     visit("gpu_seconds", gpu_seconds);
     visit("uses_sdk", uses_sdk);
-    visit("rerun_as", rerun_as);
+    visit("rerun_of", rerun_of);
     visit("array_task", array_task);
     visit("array", array);
     visit("skipped_to", skipped_to);

@@ -17,9 +17,9 @@ struct Demand {
   int nodes = 1;
   int gpus = 0;  // per node; 0 = the whole node, kNoGpus
   bool may_cross_zones = false;
-  int max_leaves = 0;         // 0 = no limit
-  std::vector<NodeId> avoid;  // used only if there is no other way
-  HostAsk ask;                // per node
+  int max_leaves = 0;                             // 0 = no limit
+  std::vector<NodeId> avoid;                      // used only if there is no other way
+  HostAsk ask;                                    // per node
   std::shared_ptr<const NodeFilter> filter = {};  // null = any node of the group
 
   RankSize size() const { return {gpus, ask, filter}; }

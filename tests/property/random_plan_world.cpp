@@ -70,7 +70,9 @@ class Life {
   }
 
   void ask_for_nodes(JobBuilder& builder) {
-    const auto any = [&] { return rng_.between(1, static_cast<int64_t>(c_.state().nodes().size())); };
+    const auto any = [&] {
+      return rng_.between(1, static_cast<int64_t>(c_.state().nodes().size()));
+    };
     switch (rng_.below(6)) {
       case 0:
         builder.gpu_type("h800");

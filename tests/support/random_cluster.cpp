@@ -329,7 +329,7 @@ JobSpec RandomCluster::random_spec() {
   spec.cross_zone = one_of({CrossZone::allow, CrossZone::never});
   for (auto count = rng_.below(3); count > 0; --count) spec.tags.push_back(name("tag", 5) + text());
   if (rng_.chance(0.2)) spec.begin_at = time();
-  if (rng_.chance(0.1)) spec.array = "0-99999%9";
+  if (rng_.chance(0.04)) spec.array = "0-99999%9";
   if (rng_.chance(0.2)) {
     spec.node_filter = {.gpu_type = text(), .labels = {text()}, .nodes = "n[1-9]", .exclude = "n3"};
   }
@@ -396,22 +396,6 @@ Placement RandomCluster::random_placement(const Job& job) {
   }
   if (static_cast<int>(placement.size()) < job.spec->node_count) placement.clear();
   return placement;
-}
-
-void RandomCluster::change_array(const Job& job) {
-  if (rng_.chance(0.6)) {
-    JobSpec spec = *job.spec;
-    spec.array.clear();
-    return emit(JobSubmitted{.job = JobId{state_.last_job().value + 1},
-                             .user = job.user,
-                             .request_id = "",
-                             .spec = std::make_shared<const JobSpec>(std::move(spec)),
-                             .dependencies = {},
-                             .array_task = ArrayTask{job.id, job.array.made}});
-  }
-  if (job.array.unfinished > 0) return;
-  emit(JobFinished{job.id, one_of({JobState::succeeded, JobState::failed, JobState::stopped}), 0,
-                   text()});
 }
 
 void RandomCluster::change_waiting(const Job& job) {

@@ -10,7 +10,7 @@ describe('the filter in the address', () => {
 
   it('comes back as it was', () => {
     const filter: JobFilter = {
-      states: ['failed', 'stopped'], user: 'ann b', group: 'dev', priority: 'very_high', tag: 'a&b', reason: 'quota', text: 'x=1', sort: 'node_count',
+      states: ['failed', 'stopped'], user: 'ann b', group: 'dev', priority: 'very_high', tag: 'a&b', reason: 'quota', array: '17', text: 'x=1', sort: 'node_count',
       descending: false, groupBy: 'user',
     };
     expect(parseJobFilter(formatJobFilter(filter))).toEqual(filter);

@@ -98,8 +98,8 @@ std::optional<AttemptEnd> verdict(const Decision& decision, const Job& job, size
   }
   if (suspending && suspend.has_signal())
     return with(AttemptState::suspended, attempt.suspend_reason);
-  // Where ranks are told by SIGTERM, others may break off because one has left, and their ends may be
-  // heard of first. What it was shows when all are gone; until then each has its grace.
+  // Where ranks are told by SIGTERM, others may break off because one has left, and their ends may
+  // be heard of first. What it was shows when all are gone; until then each has its grace.
   const bool may_be_leaving = has_left(attempt) || (rank.exit_code != 0 && job.is_told_by_signal());
   if (suspending && may_be_leaving) {
     if (!has_ended(attempt)) return std::nullopt;

@@ -18,8 +18,8 @@ bool is_singleton(const JobSpec& spec);
 
 // Those that are not met yet, each once. What has left memory is looked for in `history`. The error
 // names the one that does not exist, is somebody else's, or can't be met any more. A singleton that
-// is `rerun_of` run again does not wait for those of its name that wait for that one: they will wait
-// for it.
+// is `rerun_of` run again does not wait for those of its name that wait for that one: they will
+// wait for it.
 Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
                                                      const std::string& user, const JobSpec& spec,
                                                      const std::vector<EndedJob>& history,

@@ -22,14 +22,6 @@ std::string free_name(const ClusterState& state, const std::string& user, const 
   return name;  // the submit says that it is taken
 }
 
-// What it waited for in vain may have been run again since.
-JobId newest_of(const ClusterState& state, JobId id) {
-  for (const Job* job = state.find(id); job != nullptr && job->rerun_as; job = state.find(id)) {
-    id = job->rerun_as;
-  }
-  return id;
-}
-
 }  // namespace
 
 JobSpec spec_to_rerun(const ClusterState& state, const Job& old) {
@@ -39,7 +31,8 @@ JobSpec spec_to_rerun(const ClusterState& state, const Job& old) {
   if (old.array_task) spec.array = std::to_string(old.array_task->index);  // it keeps its index
   for (const Dependency& each : old.unmet_dependencies) {
     if (each.condition == DependencyCondition::singleton) continue;
-    const JobId newest = newest_of(state, each.job);
+    // What it waited for in vain may have been run again since.
+    const JobId newest = state.newest_rerun_of(each.job);
     spec.depends_on.push_back(format_dependency({each.condition, std::to_string(newest.value)}));
   }
   for (const std::string& word : old.spec->depends_on) {

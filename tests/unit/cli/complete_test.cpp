@@ -89,9 +89,9 @@ TEST_F(Complete, WordsOfAProgramAreItsOwnUntilTheDashes) {
   EXPECT_EQ(texts({"python", "train.py", "--no"}), Words{":files"});
   EXPECT_EQ(texts({"python", "train.py", "-"}), (Words{":files", "--"}));
   EXPECT_EQ(texts({"python", "train.py", "--"}), (Words{":files", "--"}));
-  EXPECT_EQ(texts({"python", "train.py", "--", "--no"}), Words{"--nodes"});
+  EXPECT_EQ(texts({"python", "train.py", "--", "--node"}), (Words{"--nodes", "--nodelist"}));
   EXPECT_EQ(texts({"python", "a.py", "--", "-p", "very_"}), Words{"very_high"});
-  EXPECT_EQ(texts({"python", "a.py", "++", "--no"}), Words{"--nodes"});
+  EXPECT_EQ(texts({"python", "a.py", "++", "--node"}), (Words{"--nodes", "--nodelist"}));
 }
 
 TEST(Candidates, AreLinesAndNothingThatMovesTheCursor) {

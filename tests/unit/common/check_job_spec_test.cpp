@@ -208,10 +208,7 @@ TEST(CheckJobSpec, RefusesEachBadField) {
       {"options.depends_on[0]", [](JobSpec& s) { s.depends_on = {"0"}; }},
       {"options.depends_on[0]", [](JobSpec& s) { s.depends_on = {"9999999999999999999"}; }},
       {"options.depends_on[0]", [](JobSpec& s) { s.depends_on = {"llm-7b"}; }},
-      {"options.depends_on[1]",
-       [](JobSpec& s) {
-         s.depends_on = {"a", "a"};
-       }},
+      {"options.depends_on[1]", [](JobSpec& s) { s.depends_on = {"a", "a"}; }},
       {"options.depends_on", [](JobSpec& s) { s.depends_on.assign(101, "a"); }},
       {"options.begin_at", [](JobSpec& s) { s.begin_at = unix_micros(-1); }},
       // The year 10000, which no text of a time can hold.

@@ -23,7 +23,7 @@ TEST(NodeFilterPlan, StartsOnlyOnSuchNodes) {
   c.submit(job("gang").gpu_type("h800").nodes(2).gpus(4));
   EXPECT_THAT(starts(c, c.pass()),
               ElementsAre("type: node-3[0,1,2,3]", "label: node-4[0,1,2,3]",
-                          "name: node-2[0,1,2,3]", "gang: node-1[0,1,2,3] node-2[4,5,6,7]"));
+                          "name: node-2[0,1,2,3]", "gang: node-1[0,1,2,3],node-2[4,5,6,7]"));
 }
 
 TEST(NodeFilterPlan, WaitsThoughOtherNodesAreFree) {
@@ -58,8 +58,7 @@ TEST(NodeFilterPlan, OfJobsThatDifferInNothingElseEachKeepsItsOwn) {
   c.submit(job("a").only_on("node-2").gpus(1));
   c.submit(job("b").only_on("node-4").gpus(1));
   c.submit(job("c").gpus(1).only_on("node-3"));
-  EXPECT_THAT(starts(c, c.pass()),
-              ElementsAre("a: node-2[0]", "b: node-4[0]", "c: node-3[0]"));
+  EXPECT_THAT(starts(c, c.pass()), ElementsAre("a: node-2[0]", "b: node-4[0]", "c: node-3[0]"));
 }
 
 TEST(NodeFilterPlan, FollowsANodeWhoseLabelsChange) {
@@ -69,7 +68,7 @@ TEST(NodeFilterPlan, FollowsANodeWhoseLabelsChange) {
   NodeFacts facts = c.node("node-2").facts;
   facts.labels = {"new"};
   c.emit(NodeRegistered{.node = c.node_id("node-2"), .facts = facts});
-  EXPECT_THAT(starts(c, c.pass()), ElementsAre("j: node-2[0,1,2,3,4,5,6,7]"));
+  EXPECT_THAT(starts(c, c.pass()), ElementsAre("j: node-2"));
   EXPECT_TRUE(c.job(id).has_live_attempt());
 }
 

@@ -123,7 +123,7 @@ TEST(SlurmMapping, Gpus) {
   for (const char* none : {"--gres=none", "--gres=gpu:0", "--gpus-per-node=0", "--gpus=0"}) {
     EXPECT_EQ(spec_of({none}).gpus_per_node, kNoGpus) << none;
   }
-  EXPECT_THAT(error_of({"--gres=gpu:-1"}), HasSubstr("write gpu:N or none"));
+  EXPECT_THAT(error_of({"--gres=gpu:-1"}), HasSubstr("write gpu:N, gpu:TYPE:N or none"));
   EXPECT_THAT(error_of({"--gres=none", "--gpus-per-node=2"}),
               HasSubstr("another option says none"));
   EXPECT_THAT(error_of({"--gres=gpu:2", "--gpus-per-node=0"}), HasSubstr("another option says 2"));

@@ -109,7 +109,7 @@ TEST(BatchScript, ErrorsNameTheLine) {
     return std::string(
         read_script_options("#!/bin/sh\n#SBATCH " + line + "\n", "a.sh").status().message());
   };
-  EXPECT_THAT(error("--array=1-3"), HasSubstr("a.sh line 2: -a/--array is not supported"));
+  EXPECT_THAT(error("--hold"), HasSubstr("a.sh line 2: -H/--hold is not supported"));
   EXPECT_EQ(error("--zzzzzz=1"), "a.sh line 2: unknown option --zzzzzz: see sbatch --help");
   EXPECT_EQ(error("-N 2 more"), "a.sh line 2: 'more' is no option");
   EXPECT_THAT(error("-J 'open"), HasSubstr("a.sh line 2: "));
