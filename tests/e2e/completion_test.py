@@ -25,7 +25,7 @@ LINES = [
     ("hai run prog", ["program.py"], ["train-7b"]),
     ("hai python prog", ["program.py"], ["train-7b"]),
     ("hai exec fals", ["false"], ["train-7b"]),
-    ("hai python program.py -- --no", ["--nodes"], []),
+    ("hai python program.py -- --node", ["--nodes", "--nodelist"], []),
     ("hai dev kill node:node-1", ["node-1"], ["postgres"]),
 ]
 
@@ -160,7 +160,7 @@ class CompletionTest(ClusterTest):
                 ("hai list --fini", "hai list --finished"),
                 ("hai list --output=jsonl -s run", "hai list --output=jsonl -s running"),
                 ("hai python prog", "hai python program.py"),
-                ("hai python program.py -- --no", "hai python program.py -- --nodes"),
+                ("hai python program.py -- --gro", "hai python program.py -- --group"),
             ):
                 with self.subTest(line):
                     shell.type(line + "\t\x01echo \x05\n")

@@ -86,8 +86,12 @@ class SlurmScripts:
         ended = self.cluster.wait_end(job, script.one("state"), seconds=120)
         if script.one("nodes"):
             self.assertEqual(ended["node_count"], int(script.one("nodes")))
-        self.assertEqual(ended["attempt"] - 1, int(script.one("restarts") or 0))
-        text = self.cluster.log(job)
+        if ended["array"]:
+            tasks = self.cluster.json("list", "--array", job)
+            text = "".join(self.cluster.log(task["id"]) for task in tasks)
+        else:
+            self.assertEqual(ended["attempt"] - 1, int(script.one("restarts") or 0))
+            text = self.cluster.log(job)
         if ended["attempt"] > 1:
             text = self.cluster.log(job, "--attempt", "1") + text
         for pattern in script.all("output"):

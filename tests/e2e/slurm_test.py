@@ -283,11 +283,12 @@ class SlurmTest(SlurmScripts, ClusterTest):
     def test_what_is_refused_changes_nothing(self):
         before = self.cluster.json("list", "-a", "--finished")
         script = self.cluster.file("plain.sh", "#!/bin/sh\ntrue\n")
-        lines = self.cluster.file("array.sh", "#!/bin/sh\n#SBATCH --array=1-3\ntrue\n")
+        lines = self.cluster.file("hold.sh", "#!/bin/sh\n#SBATCH --hold\ntrue\n")
         none = self.cluster.file("none.txt", "echo hi\n")
         for words, message in (
-            (["sbatch", "--array=1-4", script], "-a/--array is not supported"),
-            (["sbatch", lines], "array.sh line 2: -a/--array is not supported"),
+            (["sbatch", "--array=4-1", script], "range 4-1 runs backwards"),
+            (["sbatch", "--hold", script], "-H/--hold is not supported"),
+            (["sbatch", lines], "hold.sh line 2: -H/--hold is not supported"),
             (["sbatch", "-N1-4", script], "give no range"),
             (["sbatch", "--no-requeue", script], "SLURM_RESTART_COUNT"),
             (["sbatch", "--partitoin=x", script], "did you mean --partition?"),
@@ -300,7 +301,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
             (["srun"], "no command given"),
             (["scancel"], "No job identification provided"),
             (["scancel", "-s", "USR1", "1"], "-s/--signal is not supported"),
-            (["scancel", "1_2"], "no job arrays"),
+            (["scancel", "1_2"], "Invalid job id specified"),
             (["squeue", "-o", "%I"], "%I in the format is not known"),
             (["squeue", "-t", "sleeping"], "state 'SLEEPING' is not known"),
             (["sinfo", "-t", "sleeping"], "'sleeping' is not known"),
