@@ -19,8 +19,7 @@ void RandomCluster::change_array(const Job& job) {
   }
   if (job.array.unfinished > 0) return;
   constexpr std::array kEnds = {JobState::succeeded, JobState::failed, JobState::stopped};
-  emit(JobFinished{job.id, kEnds[rng_.below(kEnds.size())], 0,
-                   text()});
+  emit(JobFinished{job.id, kEnds[rng_.below(kEnds.size())], 0, text()});
 }
 
 }  // namespace hai::test

@@ -52,6 +52,7 @@ const aside = (page: Page) => page.locator('.log-panel header .aside');
 // As a hand does: it turns on until it is there, also where there was no more to see yet.
 async function turnTo(page: Page, pixels: number, isThere: (first: number) => boolean): Promise<void> {
   const turned = async (): Promise<boolean> => {
+    await box(page).hover(); // what is drawn above it may have moved it
     for (let turn = 0; turn < 10; turn += 1) await page.mouse.wheel(0, pixels);
     await page.waitForTimeout(150);
     return isThere((await inView(page))[0]!);
@@ -144,7 +145,11 @@ it('follows, and never moves what somebody reads', async () => {
   await isFollowing().toBe('false');
   await stays(page);
   // Back at the end by hand.
-  const turned = async (): Promise<string | null> => (await page.mouse.wheel(0, 900_000), follow.getAttribute('aria-pressed'));
+  const turned = async (): Promise<string | null> => {
+    await box(page).hover();
+    await page.mouse.wheel(0, 900_000);
+    return follow.getAttribute('aria-pressed');
+  };
   await expect.poll(turned).toBe('true');
   await moves();
   // Something is selected.

@@ -58,7 +58,7 @@ class HistoryTest : public StoreFixture {
     return ids;
   }
 
-  test::RandomCluster cluster_{21};
+  test::RandomCluster cluster_{23};
   std::vector<Event> events_;
   std::map<std::pair<JobId, int>, Attempt> attempts_;
   std::unique_ptr<PgHistory> history_;
