@@ -1,5 +1,4 @@
 #include "cli/job_names.h"
-#include "common/hostlist.h"
 
 #include <fnmatch.h>
 
@@ -7,6 +6,7 @@
 #include <set>
 
 #include "cli/client.h"
+#include "common/hostlist.h"
 #include "common/whole_number.h"
 
 namespace hai::cli {

@@ -34,24 +34,34 @@ Status too_many(std::string_view whole, size_t names_max) {
   return bad(whole, fmt::format("more than {} names", names_max));
 }
 
+// "1-4" as its two ends, "7" as 7 and 7. What is no number is judged by who reads it.
+std::pair<std::string_view, std::string_view> ends_of(std::string_view range) {
+  const size_t dash = range.find('-');
+  const std::string_view first = range.substr(0, dash);
+  return {first, dash == std::string_view::npos ? first : range.substr(dash + 1)};
+}
+
+int64_t number_of(std::string_view digits) {
+  int64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
 // "1-4,7" to its numbers as text.
 Result<std::vector<std::string>> parse_ranges(std::string_view text, std::string_view whole,
                                               size_t names_max) {
   std::vector<std::string> numbers;
   while (true) {
     const std::string_view item = text.substr(0, text.find(','));
-    const size_t dash = item.find('-');
-    const std::string_view first = item.substr(0, dash);
-    const std::string_view last = dash == std::string_view::npos ? first : item.substr(dash + 1);
-    int64_t low = 0;
-    int64_t high = 0;
-    for (const auto& [part, number] : {std::pair{first, &low}, std::pair{last, &high}}) {
+    const auto [first, last] = ends_of(item);
+    for (const std::string_view part : {first, last}) {
       if (part.empty() || part.size() > kDigitsMax ||
           !std::all_of(part.begin(), part.end(), is_digit)) {
         return bad(whole, "brackets hold numbers and ranges, like [1-4,7]");
       }
-      std::from_chars(part.data(), part.data() + part.size(), *number);
     }
+    const int64_t low = number_of(first);
+    const int64_t high = number_of(last);
     if (high < low) return bad(whole, fmt::format("range {} runs backwards", item));
     if (static_cast<uint64_t>(high - low) >= names_max - numbers.size()) {
       return too_many(whole, names_max);
@@ -101,21 +111,14 @@ Status expand(std::string_view element, std::string_view whole, size_t names_max
 
 // Whether digits are one of the numbers in brackets, written as the list pads them.
 bool is_in_ranges(std::string_view digits, std::string_view ranges) {
-  int64_t number = 0;
   if (digits.size() > kDigitsMax) return false;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const int64_t number = number_of(digits);
   while (true) {
     const std::string_view item = ranges.substr(0, ranges.find(','));
-    const size_t dash = item.find('-');
-    const std::string_view first = item.substr(0, dash);
-    const std::string_view last = dash == std::string_view::npos ? first : item.substr(dash + 1);
-    int64_t low = 0;
-    int64_t high = 0;
-    std::from_chars(first.data(), first.data() + first.size(), low);
-    std::from_chars(last.data(), last.data() + last.size(), high);
+    const auto [first, last] = ends_of(item);
     const bool is_padded_so =
         digits.size() == first.size() || (digits.size() > first.size() && digits.front() != '0');
-    if (number >= low && number <= high && is_padded_so) return true;
+    if (number >= number_of(first) && number <= number_of(last) && is_padded_so) return true;
     if (item.size() == ranges.size()) return false;
     ranges.remove_prefix(item.size() + 1);
   }

@@ -82,8 +82,8 @@ struct ProgramOptions {
 struct JobSpec {
   std::string name;
   Priority priority = Priority::automatic;
-  std::string
-      array;  // common/array_range.h: a job of many tasks, each of which is a job; "" = none
+  // A job of many tasks: their numbers, as common/array_range.h reads them; "" = it is none.
+  std::string array;
 
   std::string workspace;   // absolute path
   std::string entrypoint;  // relative to workspace, or absolute

@@ -14,12 +14,10 @@ namespace {
 
 bool is_word_char(char c) { return is_letter(c) || is_digit(c); }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // Of letters in either case; what stands between words counts as one blank.
 bool is_same(char a, char b) {
   if (!is_word_char(a) || !is_word_char(b)) return is_word_char(a) == is_word_char(b);
-  return lower(a) == lower(b);
+  return to_lower(a) == to_lower(b);
 }
 
 }  // namespace

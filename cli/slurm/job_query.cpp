@@ -75,7 +75,9 @@ Result<int64_t> parse_job_id(std::string_view text) {
   const bool is_number = parsed.ec == std::errc() && id > 0;
   if (is_number && parsed.ptr == text.data() + text.size()) return id;
   if (is_number && (*parsed.ptr == '_' || *parsed.ptr == '.')) {
-    return invalid_argument("{}: only whole jobs can be named here", text.substr(0, 64));
+    return invalid_argument(
+        "{}: name a whole job; a task of an array by its own id, `squeue -o %A`",
+        text.substr(0, 64));
   }
   return invalid_argument("Invalid job id specified: '{}'", text.substr(0, 64));
 }

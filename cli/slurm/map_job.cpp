@@ -51,8 +51,7 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
 std::string_view dependency_reason(std::string_view type) {
   if (type == "aftercorr") {
     return "aftercorr pairs the tasks of two arrays; hai waits for a whole array, or for tasks "
-           "that "
-           "are named one by one: afterok";
+           "that are named one by one: afterok";
   }
   if (type == "afterburstbuffer") return "hai has no burst buffers";
   if (type == "expand") return "hai's jobs do not grow";

@@ -27,7 +27,7 @@ constexpr size_t kArrayBytesMax = 1'024;
 constexpr int64_t kArrayTextBytesMax = int64_t{256} << 20;
 constexpr size_t kGpuTypeBytesMax = 64;
 constexpr size_t kLabelsMax = 16;
-constexpr size_t kHostlistBytesMax = 8'192;
+constexpr size_t kHostlistBytesMax = 2'048;  // each node's name is looked for in it
 constexpr size_t kListedNodesMax = 20'000;
 constexpr size_t kTagsMax = 64;
 constexpr size_t kTagBytesMax = 128;
@@ -132,8 +132,11 @@ class Validator {
     }
     const int64_t tasks = range.value().count();
     if (bytes * tasks <= kArrayTextBytesMax) return;
-    fail("array", "{} tasks with {} of parameters and environments each, at most {} in all", tasks,
-         format_bytes(bytes), format_bytes(kArrayTextBytesMax));
+    fail(
+        "array",
+        "{} tasks with {} of parameters and environments each are more than {} in all; put what is "
+        "long into a file, or submit fewer tasks at once",
+        tasks, format_bytes(bytes), format_bytes(kArrayTextBytesMax));
   }
 
   void check_node_filter() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/ascii.h"
 #include "common/whole_number.h"
 
 namespace hai {
@@ -22,8 +23,6 @@ constexpr std::pair<std::string_view, JobOrderBy> kOrders[] = {
     {"submitted_at", JobOrderBy::submitted},
     {"started_at", JobOrderBy::started},
     {"lost_gpu_seconds", JobOrderBy::lost}};
-
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 // `wanted` is in lower case.
 bool contains(std::string_view text, std::string_view wanted) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/ascii.h"
 #include "common/json/json_text.h"
 
 namespace hai {
@@ -12,8 +13,6 @@ namespace {
 constexpr size_t kStampBytesMax = 40;
 constexpr size_t kShownBytesMax = 1'000;  // of a line
 constexpr size_t kShownBefore = 200;      // the match
-
-char lower_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_inside_character(std::string_view text, size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
@@ -59,13 +58,13 @@ LogLineView split_log_line(std::string_view line) {
 
 LogMatcher::LogMatcher(std::string text, bool match_case)
     : text_(std::move(text)), match_case_(match_case) {
-  if (!match_case_) std::ranges::transform(text_, text_.begin(), lower_letter);
+  if (!match_case_) std::ranges::transform(text_, text_.begin(), to_lower);
 }
 
 std::string_view LogMatcher::prepare(std::string_view text, std::string& room) const {
   if (match_case_) return text;
   room.resize(text.size());
-  std::ranges::transform(text, room.begin(), lower_letter);
+  std::ranges::transform(text, room.begin(), to_lower);
   return room;
 }
 

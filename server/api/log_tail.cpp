@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/array_range.h"
 #include "common/loop.h"
 #include "server/api/event_feed.h"
 
@@ -60,6 +61,11 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     if (!found.may_control) {
       return fail(permission_denied("job {} belongs to {}: only he and operators read its logs",
                                     job.id.value, job.user));
+    }
+    if (job.is_array()) {
+      return fail(failed_precondition(
+          "job {0} is an array, whose tasks have the logs: name one, as {0}_{1}", job.id.value,
+          ArrayRange::parse(job.spec->array).value().first()));
     }
     request_.job = std::to_string(job.id.value);
     user_ = job.user;

@@ -29,6 +29,12 @@ const Job* newest_of_name(const ClusterState& state, const std::string& user,
 void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJob> done) {
   auto missing = [done](const std::string& text, const Actor& actor) {
     if (parse_job_id(text)) return done(not_found("job {} does not exist", text));
+    if (const auto task = parse_array_task(text)) {
+      return done(not_found(
+          "array {} has no task {} in memory; `hai list --array {} --finished` lists the ids of "
+          "those that were made",
+          task->array.value, task->index, task->array.value));
+    }
     done(not_found("{} has no job named {}", actor.user, text));
   };
   auto found = [this, job, done, missing](const Controller::ReadContext& context,
@@ -45,11 +51,6 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
     const std::optional<ArrayTask> task = parse_array_task(job);
     const Job* known = id ? context.state.find(*id) : nullptr;
     if (task) known = context.state.find_task(*task);
-    if (task && known == nullptr && context.state.find_unfinished(actor.user, job) == nullptr) {
-      return done(not_found(
-          "array {} has no task {} in memory; `hai list --array {} -a` lists those that ended",
-          task->array.value, task->index, task->array.value));
-    }
     if (!id && known == nullptr) {
       known = history_ == nullptr ? newest_of_name(context.state, actor.user, job)
                                   : context.state.find_unfinished(actor.user, job);

@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "common/ascii.h"
 #include "common/check.h"
 #include "common/hex.h"
 
@@ -27,8 +28,6 @@ Digest digest_of(std::string_view text) {
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
   return digest;
 }
-
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 }  // namespace
 

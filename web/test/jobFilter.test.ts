@@ -45,3 +45,14 @@ it('matches as the server does', () => {
   expect(matchesServerFilter(job({ id: 12, name: 'b' }), { ...defaultFilter, text: '1' })).toBe(false);
   expect(matchesServerFilter(job(), { ...defaultFilter, reason: 'quota' })).toBe(false);
 });
+
+it('shows an array as one line, or its tasks', () => {
+  const task = job({ array_task: { array: 17, index: 3 } });
+  const ofArray = parseJobFilter('array=17');
+  expect(matchesServerFilter(task, defaultFilter)).toBe(false);
+  expect(matchesServerFilter(task, ofArray)).toBe(true);
+  expect(matchesServerFilter(task, parseJobFilter('array=18'))).toBe(false);
+  expect(matchesServerFilter(job(), ofArray)).toBe(false);
+  expect(serverQuery(ofArray)).toContain('array=17');
+  expect(parseJobFilter('array=x').array).toBe('');
+});

@@ -110,6 +110,14 @@ TEST_F(HistoryTest, FindsOneJob) {
   const Job& some = cluster_.state().jobs().begin()->second;
   EXPECT_EQ(job({.job = some.id}).value(), some);
   EXPECT_EQ(job({.user = some.user, .name = some.spec->name}).value(), some);
+  int tasks = 0;
+  for (const auto& [id, each] : cluster_.state().jobs()) {
+    if (!each.array_task) continue;
+    ++tasks;
+    const Result<Job> named = job({.user = each.user, .name = each.spec->name});
+    EXPECT_EQ(named.value().id, each.array_task->array) << "its tasks have its name, and are newer";
+  }
+  EXPECT_GT(tasks, 0);
   EXPECT_EQ(job({.job = JobId{987'654}}).status().message(), "job 987654 does not exist");
   EXPECT_EQ(job({.user = "ann", .name = "x"}).status().message(), "job x of ann");
   EXPECT_EQ(job({.user = "ann"}).status().code(), Code::invalid_argument);
