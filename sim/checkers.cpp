@@ -226,9 +226,12 @@ class Purposes {
         if (!(place.gpus & rank.place.gpus).is_empty()) return std::nullopt;
         // CPUs and memory of his may be what is short; the property tests tell whether they are.
         if (asks_for_host(*beneficiary.spec)) return std::nullopt;
-        for (const Occupant& occupant : before.find(place.node)->occupants) {
-          if (asks_for_host(*before.find(occupant.job)->spec)) return std::nullopt;
-        }
+        const Node& node = *before.find(place.node);
+        const auto takes_host = [&](const auto& each) {
+          return asks_for_host(*before.find(each.job)->spec);
+        };
+        if (std::ranges::any_of(node.occupants, takes_host)) return std::nullopt;
+        if (std::ranges::any_of(node.held, takes_host)) return std::nullopt;
       }
     }
     return fmt::format("job {} is not in the way of job {}", victim.id.value, beneficiary.id.value);

@@ -22,7 +22,8 @@ Agent::Agent(Loop& loop, Ports ports, NodeFacts facts)
 
 void Agent::start() {
   if (std::optional<AgentRecord> kept = keeper_.load()) record_ = std::move(*kept);
-  ranks_until_ = record_.lease_until;  // at least; the shims may know of a later fence
+  // At least: the shims may know of a later fence. An older agent kept its lease only.
+  ranks_until_ = std::max(record_.ranks_until, record_.lease_until);
   for (RankStatus& status : host_.adopt()) ranks_.insert_or_assign(status.key, std::move(status));
   host_.set_listener(scope_.bind([this](const RankStatus& status) { rank_changed(status); }));
   link_.start({.connected = scope_.bind([this] { connected(); }),
@@ -151,7 +152,8 @@ void Agent::on(const GrantLease& order) {
   }
   record_.fence = std::max(order.fence, order.lease);
   record_.lease_until = std::max(record_.lease_until, sent_at + order.lease);
-  let_ranks_live(sent_at + record_.fence);
+  record_.ranks_until = std::max(record_.ranks_until, sent_at + record_.fence);
+  let_ranks_live(record_.ranks_until);
   // What the next agent process would not know must not count as proof that this lease lives.
   if (keeper_.save(record_).is_ok()) granted_sequence_ = order.report_sequence;
   vote_.stop();

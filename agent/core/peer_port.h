@@ -30,6 +30,7 @@ class PeerPort {
 // For as long as the machine is up. Times are the agent loop's.
 struct AgentRecord {
   MonoTime lease_until{};  // of the last grant
+  MonoTime ranks_until{};  // to when the grants let ranks live: the lease, and what is left to ask
   Duration fence{0};       // from a granted report to the end of ranks
   NamePeers peers;
   LogPosition seen;  // the newest any leader's order named

@@ -36,8 +36,12 @@ std::optional<AgentRecord> AgentRecordFile::load() {
     const Json json = read(path_);
     if (!json.is_object() || boot_id_.empty() || json.at("boot_id") != boot_id_) return {};
     AgentRecord record;
-    const MonoTime until{Duration(json.at("lease_until_boottime_us").get<int64_t>())};
-    if (until > MonoTime{}) record.lease_until = loop_.now() + (until - boot_now());
+    const auto time = [&](const Json& micros) {
+      const MonoTime until{Duration(micros.get<int64_t>())};
+      return until > MonoTime{} ? loop_.now() + (until - boot_now()) : MonoTime{};
+    };
+    record.lease_until = time(json.at("lease_until_boottime_us"));
+    record.ranks_until = time(json.value("ranks_until_boottime_us", Json(0)));
     record.fence = Duration(json.at("fence_us").get<int64_t>());
     record.seen = {Epoch{number(json, "seen_epoch")}, number(json, "seen_seq")};
     record.peers.version = json.at("peers_version").get<int64_t>();
@@ -57,10 +61,13 @@ Status AgentRecordFile::save(const AgentRecord& record) {
   for (const Peer& peer : record.peers.peers) {
     peers.push_back({{"node", peer.node}, {"address", peer.address}, {"port", peer.port}});
   }
-  MonoTime until{};
-  if (record.lease_until > MonoTime{}) until = boot_now() + (record.lease_until - loop_.now());
+  const auto micros = [&](MonoTime until) {
+    if (until <= MonoTime{}) return int64_t{0};
+    return (boot_now() + (until - loop_.now())).time_since_epoch().count();
+  };
   const Json json = {{"boot_id", boot_id_},
-                     {"lease_until_boottime_us", until.time_since_epoch().count()},
+                     {"lease_until_boottime_us", micros(record.lease_until)},
+                     {"ranks_until_boottime_us", micros(record.ranks_until)},
                      {"fence_us", record.fence.count()},
                      {"seen_epoch", record.seen.epoch.value},
                      {"seen_seq", record.seen.seq},

@@ -77,11 +77,13 @@ int logs(Session& session, LogsVerb verb) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
   if (!verb.grep.empty()) return grep(session, *client.value(), verb);
-  if (verb.log.follow && !are_all_ranks) return follow(session, *client.value(), verb.log);
   v1::GetJobRequest request;
   request.set_job(verb.log.job);
   const Result<v1::Job> job = client.value()->get_job(request);
   if (!job.is_ok()) return session.fail(job.status());
+  // The server says whose logs to ask for.
+  if (job.value().has_array()) return print_one(session, *client.value(), verb.log);
+  if (verb.log.follow && !are_all_ranks) return follow(session, *client.value(), verb.log);
   if (job.value().attempt() == 0) {
     const std::string why =
         job.value().has_pending_reason() ? ": " + job.value().pending_reason().text() : "";

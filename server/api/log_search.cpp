@@ -93,10 +93,7 @@ class LogSearch : public std::enable_shared_from_this<LogSearch> {
     if (!result.is_ok()) return finish(result.status());
     const Queries::FoundJob& found = result.value();
     const Job& job = found.job;
-    if (!found.may_control) {
-      return finish(permission_denied("job {} belongs to {}: only he and operators read its logs",
-                                      job.id.value, job.user));
-    }
+    if (const Status status = found.check_log(); !status.is_ok()) return finish(status);
     job_ = job.id;
     user_ = job.user;
     names_ = found.view.nodes;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/array_range.h"
 #include "common/loop.h"
 #include "server/api/event_feed.h"
 
@@ -58,15 +57,7 @@ class LogTail : public std::enable_shared_from_this<LogTail> {
     if (!result.is_ok()) return fail(result.status());
     const Queries::FoundJob& found = result.value();
     const Job& job = found.job;
-    if (!found.may_control) {
-      return fail(permission_denied("job {} belongs to {}: only he and operators read its logs",
-                                    job.id.value, job.user));
-    }
-    if (job.is_array()) {
-      return fail(failed_precondition(
-          "job {0} is an array, whose tasks have the logs: name one, as {0}_{1}", job.id.value,
-          ArrayRange::parse(job.spec->array).value().first()));
-    }
+    if (const Status status = found.check_log(); !status.is_ok()) return fail(status);
     request_.job = std::to_string(job.id.value);
     user_ = job.user;
     key_ = {job.id, request_.attempt == 0 ? job.attempt_number() : request_.attempt, request_.rank};

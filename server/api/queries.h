@@ -141,6 +141,8 @@ class Queries {
     Job job;
     JobView view;
     bool may_control = false;
+    // Whether he may read its logs, and it is a job that has some: an array's are its tasks'.
+    Status check_log() const;
   };
   void find_job(const Caller& caller, const std::string& job, Done<FoundJob> done);
 

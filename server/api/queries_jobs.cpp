@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "common/array_range.h"
 #include "common/whole_number.h"
 #include "server/api/queries.h"
+#include "server/model/find_job.h"
 
 namespace hai {
 
@@ -16,7 +18,6 @@ std::optional<JobId> parse_job_id(const std::string& text) {
 
 const Job* newest_of_name(const ClusterState& state, const std::string& user,
                           const std::string& name) {
-  if (const Job* job = state.find_unfinished(user, name)) return job;
   for (auto it = state.jobs().rbegin(); it != state.jobs().rend(); ++it) {
     if (it->second.array_task) continue;  // its array has the name
     if (it->second.user == user && it->second.spec->name == name) return &it->second;
@@ -25,6 +26,16 @@ const Job* newest_of_name(const ClusterState& state, const std::string& user,
 }
 
 }  // namespace
+
+Status Queries::FoundJob::check_log() const {
+  if (!may_control) {
+    return permission_denied("job {} belongs to {}: only he and operators read its logs",
+                             job.id.value, job.user);
+  }
+  if (!job.is_array()) return ok();
+  return failed_precondition("job {0} is an array, whose tasks have the logs: name one, as {0}_{1}",
+                             job.id.value, ArrayRange::parse(job.spec->array).value().first());
+}
 
 void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJob> done) {
   auto missing = [done](const std::string& text, const Actor& actor) {
@@ -48,12 +59,9 @@ void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJ
   auto look = [this, caller, job, done, found, missing](const Controller::ReadContext& context,
                                                         const Actor& actor) {
     const std::optional<JobId> id = parse_job_id(job);
-    const std::optional<ArrayTask> task = parse_array_task(job);
-    const Job* known = id ? context.state.find(*id) : nullptr;
-    if (task) known = context.state.find_task(*task);
-    if (!id && known == nullptr) {
-      known = history_ == nullptr ? newest_of_name(context.state, actor.user, job)
-                                  : context.state.find_unfinished(actor.user, job);
+    const Job* known = hai::find_job(context.state, actor.user, job);
+    if (known == nullptr && !id && history_ == nullptr) {
+      known = newest_of_name(context.state, actor.user, job);
     }
     if (known != nullptr) return found(context, actor, *known);
     if (history_ == nullptr) return missing(job, actor);

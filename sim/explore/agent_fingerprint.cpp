@@ -30,6 +30,7 @@ void AgentFingerprint::add(Fingerprint& out, const Agent& agent, MonoTime now, E
   }
   out.add(agent.record_.seen.epoch.value - epoch.value);
   add_end(agent.record_.lease_until);
+  add_end(agent.record_.ranks_until);
   out.add(agent.record_.fence);
   out.add(agent.record_.peers.version - version);
   for (const Peer& peer : agent.record_.peers.peers) out.add(peer.node);

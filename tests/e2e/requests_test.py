@@ -55,9 +55,10 @@ class RequestsTest(cluster.ClusterTest):
         self.assertEqual(sorted(task["array_task"]["index"] for task in tasks), list(range(20)))
         said = self.cluster.log(f"{array}_7")
         self.assertIn(f"task 7 of 20, {array}", said)
-        refused = self.cluster.hai("logs", array)
-        self.assertNotEqual(refused.code, 0)
-        self.assertIn(f"name one, as {array}_0", refused.err)
+        for how in ([], ["-f"], ["-r", "all"], ["--grep", "task"]):
+            refused = self.cluster.hai("logs", array, *how)
+            self.assertNotEqual(refused.code, 0, how)
+            self.assertIn(f"name one, as {array}_0", refused.err)
         missing = self.cluster.hai("status", f"{array}_20")
         self.assertIn(f"`hai list --array {array} --finished`", missing.err)
         self.assertIn("0-19: 20 tasks, 0 unfinished, 20 succeeded", self.cluster.ok("status", array))

@@ -32,8 +32,8 @@ void end_array(Decision& decision, const Job& array, int tasks) {
                                                 : JobState::stopped;
   std::string text = fmt::format("{} of {} tasks succeeded", counts.succeeded, tasks);
   if (counts.failed > 0) text += fmt::format(", {} failed", counts.failed);
-  if (counts.stopped > 0) text += fmt::format(", {} were stopped", counts.stopped);
-  if (counts.made < tasks) text += fmt::format(", {} were never made", tasks - counts.made);
+  if (counts.stopped > 0) text += fmt::format(", {} stopped", counts.stopped);
+  if (counts.made < tasks) text += fmt::format(", {} never made", tasks - counts.made);
   decision.emit(JobFinished{array.id, state, state == JobState::failed ? 1 : 0, std::move(text)});
 }
 

@@ -3,8 +3,6 @@
 // and spec; a few are made ahead of those that start, so that an array of 100,000 is one record
 // until then.
 
-#include <string>
-
 #include "server/model/decision.h"
 
 namespace hai {

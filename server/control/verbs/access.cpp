@@ -2,6 +2,7 @@
 
 #include "common/whole_number.h"
 #include "server/control/verbs/tokens.h"
+#include "server/model/find_job.h"
 
 namespace hai {
 
@@ -65,21 +66,17 @@ Result<Actor> actor_of(const std::string& name, const User* user, TokenScope sco
 
 Result<const Job*> find_controllable(const ClusterState& state, const Actor& actor,
                                      const std::string& job) {
-  const std::optional<int64_t> id = whole_number(job);
-  const std::optional<ArrayTask> task = parse_array_task(job);
-  const Job* found = id     ? state.find(JobId{*id})
-                     : task ? state.find_task(*task)
-                            : state.find_unfinished(actor.user, job);
-  if (found == nullptr && task && !state.find_unfinished(actor.user, job)) {
-    return not_found("array {} has no unfinished task {}, or it is not made yet", task->array.value,
-                     task->index);
-  }
-  if (found == nullptr && task) found = state.find_unfinished(actor.user, job);
-  if (found == nullptr && id && *id > 0 && *id <= state.last_job().value) {
-    return failed_precondition("job {} has ended", *id);  // Only old, finished jobs leave memory.
-  }
+  const Job* found = find_job(state, actor.user, job);
   if (found == nullptr) {
+    const std::optional<int64_t> id = whole_number(job);
+    if (id && *id > 0 && *id <= state.last_job().value) {
+      return failed_precondition("job {} has ended", *id);  // Only old, finished jobs leave memory.
+    }
     if (id) return not_found("job {} does not exist", job);
+    if (const auto task = parse_array_task(job)) {
+      return not_found("array {} has no unfinished task {}, or it is not made yet",
+                       task->array.value, task->index);
+    }
     return not_found("{} has no unfinished job named {}", actor.user, job);
   }
   if (found->user != actor.user && !actor.is_operator()) {

@@ -5,21 +5,12 @@
 
 #include "common/whole_number.h"
 #include "server/model/dependency_fate.h"
+#include "server/model/find_job.h"
 
 namespace hai {
 namespace {
 
 constexpr size_t kInLineMax = 100;  // singletons of one name
-
-const Job* find_in_memory(const ClusterState& state, const std::string& user,
-                          const std::string& text) {
-  const std::optional<int64_t> id = whole_number(text);
-  if (id) return state.find(JobId{*id});
-  if (const auto task = parse_array_task(text)) {
-    if (const Job* job = state.find_task(*task)) return job;
-  }
-  return state.find_unfinished(user, text);
-}
 
 // An unfinished job may have the name of one that ended before.
 std::optional<EndedJob> find_ended(const ClusterState& state, const std::string& user,
@@ -137,7 +128,7 @@ Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
     }
     std::optional<EndedJob> other;
     bool has_started = true;  // of one that has ended it does not matter
-    if (const Job* job = find_in_memory(state, user, word.job)) {
+    if (const Job* job = find_job(state, user, word.job)) {
       other = EndedJob{job->id, job->user, job->spec->name, job->state};
       has_started = job->started_at.has_value();
     } else {
@@ -162,7 +153,7 @@ std::vector<std::string> dependencies_not_in_memory(const ClusterState& state,
                                                     const std::string& user, const JobSpec& spec) {
   std::vector<std::string> missing;
   for (std::string& job : dependency_jobs(spec)) {
-    if (find_in_memory(state, user, job) == nullptr) missing.push_back(std::move(job));
+    if (find_job(state, user, job) == nullptr) missing.push_back(std::move(job));
   }
   return missing;
 }

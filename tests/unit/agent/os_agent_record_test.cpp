@@ -33,6 +33,7 @@ struct Process {
 
 AgentRecord some_record() {
   return {.lease_until = MonoTime(1030s),
+          .ranks_until = MonoTime(1037s),
           .fence = 37s,
           .peers = {.version = 4, .peers = {{"node-2", "10.0.0.2", 7703}, {"node-3", "n3", 1}}},
           .seen = {Epoch{3}, 99}};
@@ -49,6 +50,7 @@ TEST(AgentRecord, IsFoundByTheNextProcessOfTheSameBoot) {
   ASSERT_TRUE(found.has_value());
   // By the clock of the machine, which has hardly moved meanwhile.
   EXPECT_NEAR(static_cast<double>((found->lease_until - MonoTime(1030s)).count()), 0, 5e6);
+  EXPECT_NEAR(static_cast<double>((found->ranks_until - MonoTime(1037s)).count()), 0, 5e6);
   EXPECT_EQ(found->fence, Duration(37s));
   EXPECT_EQ(found->peers, some_record().peers);
   EXPECT_EQ(found->seen, some_record().seen);
@@ -74,6 +76,17 @@ TEST(AgentRecord, OfALeaseThatNeverWasStaysSo) {
   record.lease_until = {};
   ASSERT_TRUE(first.file.save(record).is_ok());
   EXPECT_EQ(first.file.load()->lease_until, MonoTime{});
+}
+
+TEST(AgentRecord, OfAnAgentBeforeTheFenceWasKeptIsRead) {
+  Data data;
+  data.write(R"({"boot_id":"boot-1","lease_until_boottime_us":0,"fence_us":1,"seen_epoch":2,)"
+             R"("seen_seq":3,"peers_version":1,"peers":[]})");
+  Process process(data, "boot-1");
+  const std::optional<AgentRecord> found = process.file.load();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->ranks_until, MonoTime{});
+  EXPECT_EQ(found->seen, (LogPosition{Epoch{2}, 3}));
 }
 
 TEST(AgentRecord, ThatIsDamagedIsAsNone) {

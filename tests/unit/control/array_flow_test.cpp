@@ -69,7 +69,7 @@ TEST(Array, HasFailedIfATaskHas) {
   tick(c);
   EXPECT_EQ(c.job(id).state, JobState::failed);
   EXPECT_EQ(c.job(id).exit_code, 1);
-  EXPECT_EQ(c.job(id).end_reason, "1 of 3 tasks succeeded, 1 failed, 1 were stopped");
+  EXPECT_EQ(c.job(id).end_reason, "1 of 3 tasks succeeded, 1 failed, 1 stopped");
 }
 
 TEST(Array, KeepsItsLimit) {
@@ -133,7 +133,7 @@ TEST(Array, ItsVerbsAreForAllItsTasks) {
   c.finish(task(c, id, 0).id, JobState::stopped);
   tick(c);
   EXPECT_EQ(c.job(id).state, JobState::stopped);
-  EXPECT_EQ(c.job(id).end_reason, "0 of 4 tasks succeeded, 4 were stopped");
+  EXPECT_EQ(c.job(id).end_reason, "0 of 4 tasks succeeded, 4 stopped");
 }
 
 TEST(Array, StoppedBeforeItsLastTaskIsMadeMakesNoMore) {

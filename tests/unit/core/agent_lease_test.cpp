@@ -61,6 +61,17 @@ TEST(Lease, AnAgentThatIsGoneLeavesNothingOnTheLoop) {
   EXPECT_EQ(w.timeline.callbacks_run(), before);
 }
 
+// Without it the rank would die with the lease, before the agent has asked a single peer.
+TEST(Lease, ARankOfTheNextAgentLivesToTheFenceToo) {
+  AgentWorld w;
+  w.lease();
+  w.run(10s);
+  w.start();
+  w.link.listener.connected();
+  w.order(launch());
+  EXPECT_EQ(w.host.lease_until, MonoTime(37s));
+}
+
 TEST(Lease, UnknownReportsGetNone) {
   AgentWorld w;
   w.link.listener.connected();
