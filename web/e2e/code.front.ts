@@ -7,7 +7,7 @@ const go = (page: Awaited<ReturnType<typeof site.open>>, name: string) =>
   page.getByRole('navigation', { name: 'pages' }).getByRole('link', { name }).click();
 
 it('never shows an empty page while the server is away, and goes on by itself', async () => {
-  const page = await site.open('/');
+  const page = await site.open('/', { isOwn: true });
   await page.getByText('live', { exact: true }).waitFor();
   await site.server.kill();
   await go(page, 'Nodes');
@@ -20,11 +20,10 @@ it('never shows an empty page while the server is away, and goes on by itself', 
   await page.getByText('could not be loaded').waitFor();
   await site.server.start();
   await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
-  await page.context().close();
 });
 
 it('loads itself once, and not in a circle, when an upgrade took its files', async () => {
-  const page = await site.open('/');
+  const page = await site.open('/', { isOwn: true });
   await page.getByText('live', { exact: true }).waitFor();
   let loads = 0;
   page.on('load', () => (loads += 1));
@@ -35,5 +34,4 @@ it('loads itself once, and not in a circle, when an upgrade took its files', asy
   site.server.isAsset = () => true;
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
-  await page.context().close();
 });

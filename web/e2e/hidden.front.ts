@@ -29,8 +29,6 @@ it('lets go of the log of a hidden tab, and goes on without a hole', async () =>
   await page.getByRole('log').getByText('line 399').waitFor();
   const lines = await page.locator('.log-line').evaluateAll((all) => all.map((line) => Number(/line (\d+)/.exec(line.textContent)![1])));
   expect(lines).toEqual(Array.from({ length: 400 }, (_, i) => i));
-  site.server.override = () => null;
-  await page.context().close();
 });
 
 it('works in the sixth tab of job pages while five others are open', async () => {
@@ -43,7 +41,6 @@ it('works in the sixth tab of job pages while five others are open', async () =>
   await last.getByRole('button', { name: 'Suspend', exact: true }).click();
   await last.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true }).click();
   await last.getByText(/^Suspend: job/).waitFor({ timeout: 5_000 * patience });
-  await context.close();
 });
 
 it('says after ten seconds that nobody knows whether it was done', async () => {
@@ -53,5 +50,4 @@ it('says after ten seconds that nobody knows whether it was done', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true }).click();
   await page.getByText(/it is not known whether this was done/).waitFor({ timeout: 12_000 * patience });
   site.server.thaw();
-  await page.context().close();
 });

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { Download, Page } from 'playwright-core';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { HistoryReport } from '../src/api/types';
 import { visit } from './visit';
 
 const site = visit();
-afterEach(() => {
-  site.server.override = () => null;
-});
 const chart = (page: Page, key: string) => page.locator(`[data-chart=${key}]`);
 
 async function saved(page: Page, title: string, form: string): Promise<{ name: string; bytes: Buffer }> {
@@ -24,7 +21,6 @@ it('shows failures, waits, use, preemptions, lost work and broken GPUs of the ti
   expect(await page.getByLabel('From (UTC)').inputValue()).toBe('2026-11-02');
   expect(site.server.count('GET', '/history?since=2026-11-02T00%3A00%3A00.000Z&until=2026-11-16T00%3A00%3A00.000Z&step=1d')).toBeGreaterThan(0);
   expect(await chart(page, 'utilisation').getByRole('img').getAttribute('aria-label')).toMatch(/GPUs used: used \d+(\.\d)? %/);
-  await page.context().close();
 });
 
 it('lays the time before beside it, and links to exactly that', async () => {
@@ -42,7 +38,6 @@ it('lays the time before beside it, and links to exactly that', async () => {
   await page.goto(link);
   await chart(page, 'jobs').waitFor();
   await page.waitForFunction((wanted) => document.querySelector('[data-chart=jobs] svg')?.getAttribute('aria-label') === wanted, label);
-  await page.context().close();
 });
 
 it('saves each chart as CSV, SVG and PNG', async () => {
@@ -61,7 +56,6 @@ it('saves each chart as CSV, SVG and PNG', async () => {
   const png = await saved(page, 'Waiting time', 'PNG');
   expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
   expect(png.bytes.readUInt32BE(16)).toBe(1_120);
-  await page.context().close();
 });
 
 it('shows a gap where nothing is known, and no zero', async () => {
@@ -79,5 +73,4 @@ it('shows a gap where nothing is known, and no zero', async () => {
   expect(line!.match(/M/g)).toHaveLength(2);
   const csv = await saved(page, 'GPUs used', 'CSV');
   expect(csv.bytes.toString()).toContain('2026-11-04T00:00:00.000Z,\r\n');
-  await page.context().close();
 });

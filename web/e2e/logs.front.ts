@@ -1,15 +1,12 @@
 import { statSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
 import { answerLog, type MadeLog, searchLogs } from '../src/demo/logs';
 import { patience } from './patience';
 import { visit } from './visit';
 
 const site = visit();
-afterEach(() => {
-  site.server.override = () => null;
-});
 
 const began = Date.UTC(2026, 10, 20, 8);
 const lineBytes = 128;
@@ -94,7 +91,6 @@ it('reaches every part of a log of 512 MB, and holds only a part of it', async (
   // Back by hand.
   await turnTo(page, -2_000, (first) => first < count - 1_500);
   expect(areOneByOne(await held(page))).toBe(true);
-  await page.context().close();
 });
 
 // A log that grows by 20 lines each 100 ms, and by what a test adds at once.
@@ -161,7 +157,6 @@ it('follows, and never moves what somebody reads', async () => {
   await follow.click();
   await moves();
   expect(areOneByOne(await held(page))).toBe(true);
-  await page.context().close();
 });
 
 it('goes on by itself, without a hole and nothing twice, when the server was killed', async () => {
@@ -178,7 +173,6 @@ it('goes on by itself, without a hole and nothing twice, when the server was kil
   const all = await held(page);
   expect(areOneByOne(all)).toBe(true);
   expect(all.length).toBeGreaterThan(1_200);
-  await page.context().close();
 });
 
 const needle = (lines: number[]) => (line: number) => (lines.includes(line) ? `line ${line} the Needle is here` : `line ${line}`);
@@ -222,7 +216,6 @@ it('searches all ranks and attempts on the server, and shows what it found where
   await search.fill('not there');
   await search.press('Enter');
   await page.getByText('no line in 3 logs').waitFor();
-  await page.context().close();
 });
 
 it('lets a search be left, and goes on with it after a restart of the server', async () => {
@@ -242,7 +235,6 @@ it('lets a search be left, and goes on with it after a restart of the server', a
   const asked = site.server.count('GET', '/logs/search');
   await page.waitForTimeout(700);
   expect(site.server.count('GET', '/logs/search')).toBe(asked);
-  await page.context().close();
 });
 
 it('shows colours, what was drawn over itself, and long lines as they are wanted', async () => {
@@ -266,7 +258,6 @@ it('shows colours, what was drawn over itself, and long lines as they are wanted
   expect(await overflows()).toBe(true);
   await page.getByRole('button', { name: 'Wrap' }).click();
   expect(await overflows()).toBe(false);
-  await page.context().close();
 });
 
 it('shows all times in one zone, which is named and can be UTC', async () => {
@@ -288,7 +279,6 @@ it('shows all times in one zone, which is named and can be UTC', async () => {
   await page.getByRole('button', { name: 'in 1 h' }).click();
   const wanted = new Date(Date.now() + 3_600_000).toISOString().slice(0, 15);
   expect(await page.getByLabel('Deadline').inputValue()).toContain(wanted);
-  await context.close();
 });
 
 it('downloads the whole log', async () => {
@@ -301,5 +291,4 @@ it('downloads the whole log', async () => {
   const file = await downloading;
   expect(file.suggestedFilename()).toBe(`job-${job.id}-attempt-1-rank-0.log`);
   expect(statSync(await file.path()).size).toBe(count * lineBytes);
-  await page.context().close();
 });

@@ -20,7 +20,6 @@ it('names each page', async () => {
   await named('/nodes/fire-0007', /^fire-0007, up, open · hai$/);
   const [job] = await jobsOf('state=running&limit=1');
   await named(`/jobs/${job!.id}`, new RegExp(`^${job!.name}, running · hai$`));
-  await page.context().close();
 });
 
 it('offers people to stop their own jobs only', async () => {
@@ -33,8 +32,6 @@ it('offers people to stop their own jobs only', async () => {
   await page.getByRole('link', { name: 'Run again' }).waitFor();
   await page.getByTitle('account').getByText('ann').waitFor();
   expect(await page.getByRole('button', { name: 'Stop', exact: true }).count()).toBe(0);
-  site.server.user = { user: 'ann', role: 'admin' };
-  await page.context().close();
 });
 
 it('says that the server does not answer when somebody signs in', async () => {
@@ -49,7 +46,6 @@ it('says that the server does not answer when somebody signs in', async () => {
   site.server.override = () => null;
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('GPUs work').waitFor();
-  await page.context().close();
 });
 
 it('signs out all tabs with one', async () => {
@@ -59,7 +55,6 @@ it('signs out all tabs with one', async () => {
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByLabel('Token').waitFor();
   await other.getByLabel('Token').waitFor();
-  await page.context().close();
 });
 
 // Where the letters of a text stand on the screen, from left to right.
@@ -89,8 +84,6 @@ it('lets a U+202E in a reason reverse nothing but itself', async () => {
   await page.locator('.note').getByText('ops').waitFor();
   const seen = await lettersFromLeft(page, '.note');
   expect(seen).toMatch(/^fan exe\.png.* ops\.$/);
-  site.server.override = () => null;
-  await page.context().close();
 });
 
 it('gives the focus back after Esc, and skips to the page', async () => {
@@ -107,7 +100,6 @@ it('gives the focus back after Esc, and skips to the page', async () => {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('page');
-  await page.context().close();
 });
 
 it('gives the focus back to what it was on when the help was opened', async () => {
@@ -118,7 +110,6 @@ it('gives the focus back to what it was on when the help was opened', async () =
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => drain.evaluate((button) => button === document.activeElement)).toBe(true);
-  await page.context().close();
 });
 
 it('leaves the focus to the search when / follows Esc at once', async () => {
@@ -136,7 +127,6 @@ it('leaves the focus to the search when / follows Esc at once', async () => {
     return document.activeElement?.getAttribute('aria-label');
   });
   expect(focused).toBe('filter the loaded jobs');
-  await page.context().close();
 });
 
 it('has no target smaller than 24 pixels', async () => {
@@ -154,5 +144,4 @@ it('has no target smaller than 24 pixels', async () => {
     if (found.length > 0) small[path] = found.slice(0, 4);
   }
   expect(small).toEqual({});
-  await page.context().close();
 });

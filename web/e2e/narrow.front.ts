@@ -40,7 +40,6 @@ it('scrolls no page sideways, and can be operated by everybody', async () => {
     }
   }
   expect(faults).toEqual({});
-  await page.context().close();
 });
 
 describe.each(narrow)('at %i × %i', (width, height) => {
@@ -56,6 +55,5 @@ describe.each(narrow)('at %i × %i', (width, height) => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Drain', exact: true }).scrollIntoViewIfNeeded();
     expect(await dialog.evaluate((box) => box.scrollWidth <= box.clientWidth)).toBe(true);
-    await page.context().close();
   });
 });

@@ -1,12 +1,9 @@
 // What an admin sees first at 3 a.m.
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ClusterEvent, Incident } from '../src/api/types';
 import { visit } from './visit';
 
 const site = visit();
-afterEach(() => {
-  site.server.override = () => null;
-});
 const ago = (minutes: number): string => new Date(Date.now() - 60_000 * minutes).toISOString();
 const incident = (id: number, kind: string, part: Partial<Incident> = {}): Incident => ({
   id, kind, subject: 'cluster', summary: `summary of ${kind}`, opened_at: ago(id), closed_at: null, close_reason: null, nodes: [], notes: [], ...part,
@@ -21,7 +18,6 @@ it('says what has changed in the last hour beside the headline', async () => {
       : null;
   const page = await site.open('/');
   await page.getByText(/Since \d\d:\d\d:\d\d: 256 fewer used, 256 more broken or silent GPUs/).waitFor();
-  await page.context().close();
 });
 
 it('makes one line of what hits 552 jobs, and none of the others is pushed away', async () => {
@@ -33,7 +29,6 @@ it('makes one line of what hits 552 jobs, and none of the others is pushed away'
   await feed.getByText('552 jobs').waitFor();
   expect(await feed.getByText('could not be launched').count()).toBe(1);
   await feed.getByRole('link', { name: 'fire-0007' }).waitFor();
-  await page.context().close();
 });
 
 it('puts the severest incident first, with links and the next step, also of those that are over', async () => {
@@ -54,5 +49,4 @@ it('puts the severest incident first, with links and the next step, also of thos
   await page.getByText('gpu_xid on 20 nodes').waitFor();
   await page.getByText('Look at what they share').waitFor();
   await page.getByRole('link', { name: 'fire-0021' }).waitFor();
-  await page.context().close();
 });

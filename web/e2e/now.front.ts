@@ -1,14 +1,10 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Incident } from '../src/api/types';
 import { faultsOf } from './axe';
 import { isAll, patience } from './patience';
 import { visit } from './visit';
 
 const site = visit();
-afterEach(() => {
-  site.server.thaw();
-  site.server.override = () => null;
-});
 const wide = [[360, 740], [683, 384], [1366, 768], [1920, 1080], [2560, 1440]] as const;
 const card = (about: string) => `.now li:has-text("${about}")`;
 
@@ -21,7 +17,6 @@ it('says what is wrong, since when, whom it hurts, what hai does, and what a per
   expect(loss).toMatch(/hurts\s+no running job; 24 GPUs missing/);
   expect(loss).toContain('moves no job');
   expect(loss).toContain('hai fence NODE');
-  await page.context().close();
 });
 
 it('names the users of the jobs that an incident hurts', async () => {
@@ -31,7 +26,6 @@ it('names the users of the jobs that an incident hurts', async () => {
   const page = await site.open('/wall');
   await page.locator(card('hang')).getByText('1 job of ben').waitFor();
   await page.locator(card('hang')).getByText('Nothing to do.').waitFor();
-  await page.context().close();
 });
 
 it('says that nothing is wrong only while the server says so, and then that it is unknown', async () => {
@@ -48,7 +42,6 @@ it('says that nothing is wrong only while the server says so, and then that it i
   expect(await page.getByText('Nothing is wrong', { exact: true }).count()).toBe(0);
   site.server.thaw();
   await title.getByText('Nothing is wrong').waitFor();
-  await page.context().close();
 });
 
 it('is reached from the navigation, and leads back', async () => {
@@ -57,7 +50,6 @@ it('is reached from the navigation, and leads back', async () => {
   await page.getByRole('heading', { level: 1 }).getByText('wrong').waitFor();
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByText('GPUs work').waitFor();
-  await page.context().close();
 });
 
 // A phone, a laptop at 200 %, laptops, walls. Each size is held against axe in one scheme of colours, and each scheme at
@@ -83,7 +75,6 @@ it.each(['light', 'dark'] as const)('can be read by everybody in %s colours on e
     }
     if (process.env.HAI_PICTURES) await page.screenshot({ path: `${process.env.HAI_PICTURES}/now-${width}-${colorScheme}.png` });
   }
-  await page.context().close();
 });
 
 it('fits a wall with many things wrong at once, what needs a person first', async () => {
@@ -99,6 +90,5 @@ it('fits a wall with many things wrong at once, what needs a person first', asyn
     expect(await page.locator('.now li:not([data-needs])').count()).toBe(0);
     expect(await page.evaluate(() => document.documentElement.scrollHeight - document.documentElement.clientHeight)).toBe(0);
     if (process.env.HAI_PICTURES) await page.screenshot({ path: `${process.env.HAI_PICTURES}/now-many-${width}.png` });
-    await page.context().close();
   }
 });

@@ -1,17 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { patience } from './patience';
 import { become, visit } from './visit';
 
 const site = visit();
 
 const live = (page: Page) => page.getByText('live', { exact: true }).waitFor();
-// A test that failed leaves no frozen server to the next.
-afterEach(() => {
-  site.server.thaw();
-  site.server.override = () => null;
-  site.server.isDead = () => false;
-});
 
 const banner = (page: Page) => page.locator('.banner');
 
@@ -34,7 +28,6 @@ it('notices within ten seconds that the server is frozen, and lets no timer go o
   site.server.thaw();
   await banner(page).waitFor({ state: 'detached' });
   await live(page);
-  await page.context().close();
 });
 
 it('says so at once when the server is dead, until it is back', async () => {
@@ -45,7 +38,6 @@ it('says so at once when the server is dead, until it is back', async () => {
   await site.server.start();
   await banner(page).waitFor({ state: 'detached' });
   await live(page);
-  await page.context().close();
 });
 
 const noIncident = (): Response => Response.json({ incidents: [], next_cursor: null });
@@ -59,8 +51,6 @@ it('does not call fine what nobody knows', async () => {
   expect(await page.getByText('Nothing is wrong now').count()).toBe(0);
   await site.server.start();
   await page.getByText('Nothing is wrong now').waitFor();
-  site.server.override = () => null;
-  await page.context().close();
 });
 
 it('keeps the banner of a dead database through refusals', async () => {
@@ -85,14 +75,13 @@ it('keeps the banner of a dead database through refusals', async () => {
   site.server.override = () => null;
   site.server.staleSince = null;
   await banner(page).waitFor({ state: 'detached' });
-  await page.context().close();
 });
 
 const isStream = (path: string): boolean => path.startsWith('/api/v1/events?after');
 const streamsOpen = (): number => [...site.server.openStreams].filter((each) => isStream(each)).length;
 
 it('opens the stream of events anew when its connection alone is dead', async () => {
-  const page = await site.open('/favicon.svg');
+  const page = await site.open('/favicon.svg', { isOwn: true });
   await page.clock.install();
   await page.goto(site.server.url);
   await live(page);
@@ -104,7 +93,6 @@ it('opens the stream of events anew when its connection alone is dead', async ()
   site.server.isDead = () => false;
   await live(page);
   expect(streamsOpen()).toBe(1);
-  await page.context().close();
 });
 
 it('does not call fine, when a hidden tab is shown, what was fine hours ago', async () => {
@@ -126,7 +114,6 @@ it('does not call fine, when a hidden tab is shown, what was fine hours ago', as
   await live(page);
   await page.getByText('Nobody knows now').waitFor();
   expect(await page.getByText('Nothing is wrong now').count()).toBe(0);
-  await page.context().close();
 });
 
 it('does not call a node well of which no check could tell, or nobody knows', async () => {
@@ -140,7 +127,6 @@ it('does not call a node well of which no check could tell, or nobody knows', as
   await page.getByText('Nothing is wrong: 1 ok.').waitFor();
   site.server.freeze();
   await page.getByText('Nobody knows now. When the server last said so: 1 ok.').waitFor();
-  await page.context().close();
 });
 
 it('shows facts that were old already as so old, when the server falls silent, too', async () => {
@@ -151,6 +137,4 @@ it('shows facts that were old already as so old, when the server falls silent, t
   site.server.freeze();
   await banner(page).getByText(/No answer from the server/).waitFor();
   await banner(page).getByText(/^1h( \d+m)? old$/).waitFor();
-  site.server.staleSince = null;
-  await page.context().close();
 });

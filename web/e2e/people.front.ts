@@ -1,12 +1,8 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { AuditEntry, Token } from '../src/api/types';
 import { visit } from './visit';
 
 const site = visit();
-afterEach(() => {
-  site.server.user = { user: 'ann', role: 'admin' };
-  site.server.override = () => null;
-});
 const json = (body: unknown, status = 200): Response => Response.json(body, { status });
 const entry = (part: Partial<AuditEntry>): AuditEntry => ({ seq: 512, at: new Date().toISOString(), user: 'ann', token: 't1', address: '10.0.0.1', call: 'SetKnob', target: 'knob/min_quantum', result: 'ok', text: '', hash: 'h', ...part });
 
@@ -46,7 +42,6 @@ it('makes a token, shows its secret once, and revokes it, each with its entry of
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('You have no token').waitFor();
   await page.getByRole('cell', { name: '513' }).waitFor();
-  await page.context().close();
 });
 
 it('offers a user no scope beyond his role', async () => {
@@ -55,7 +50,6 @@ it('offers a user no scope beyond his role', async () => {
   await page.getByRole('button', { name: 'New token' }).click();
   expect(await page.getByLabel('It may').locator('option').count()).toBe(2);
   expect(await page.getByText('from the audit log').count()).toBe(0);
-  await page.context().close();
 });
 
 it('asks what a knob would change before it is changed, and shows the change\'s entry', async () => {
@@ -81,7 +75,6 @@ it('asks what a knob would change before it is changed, and shows the change\'s 
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('cell', { name: '512' }).waitFor();
   expect(asked).toEqual(['{"knob":{"name":"min_quantum","value":"10m"}}', '/api/v1/knobs/min_quantum {"value":"10m","reason":"deadline"}']);
-  await page.context().close();
 });
 
 it('shows knobs to an operator, who may not change them', async () => {
@@ -89,7 +82,6 @@ it('shows knobs to an operator, who may not change them', async () => {
   const page = await site.open('/knobs');
   await page.getByText('defrag_moves_per_hour').waitFor();
   expect(await page.getByRole('button', { name: /^change/ }).count()).toBe(0);
-  await page.context().close();
 });
 
 it('asks what a change of a user would do', async () => {
@@ -105,5 +97,4 @@ it('asks what a change of a user would do', async () => {
   await page.getByRole('button', { name: 'What would happen?' }).click();
   await page.getByText('No other job would fare differently.').waitFor();
   expect(asked).toEqual(['{"user":{"name":"ben","role":"user","active":false,"groups":["research"]}}']);
-  await page.context().close();
 });

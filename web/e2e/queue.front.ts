@@ -1,14 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Job, Queue, QueueEntry } from '../src/api/types';
 import { faultsOf } from './axe';
 import { goTo, isAll } from './patience';
 import { visit } from './visit';
 
 const site = visit();
-afterEach(() => {
-  site.server.user = { user: 'ann', role: 'admin' };
-  site.server.override = () => null;
-});
 const queue = async (query = ''): Promise<Queue> => (await (await fetch(`${site.server.url}/api/v1/queue?${query}`)).json()) as Queue;
 
 describe('the queue page', () => {
@@ -27,7 +23,6 @@ describe('the queue page', () => {
     expect(await rows.nth(0).innerText()).toMatch(/in \d+[mhd].*nine in ten by \d/s);
     expect(await rows.nth(1).innerText()).toContain('holds 4 nodes that others are leaving');
     expect(await rows.nth(1).innerText()).toContain(second.pending_reason.text);
-    await page.context().close();
   });
 
   it('draws the nodes of each group over the next hours', async () => {
@@ -37,7 +32,6 @@ describe('the queue page', () => {
     expect(await picture.locator('rect').count()).toBeGreaterThan(50);
     await page.getByLabel('how far ahead').selectOption('72');
     await page.getByRole('img', { name: /nodes of training in use over the next 72 hours/ }).waitFor();
-    await page.context().close();
   });
 
   it('filters by user, priority and node group, keeps that in the address, and shows more on demand', async () => {
@@ -54,7 +48,6 @@ describe('the queue page', () => {
     const before = await rows.count();
     await page.getByRole('button', { name: 'Show more' }).click();
     await page.waitForFunction((count) => document.querySelectorAll('.queue-table tbody tr').length > count, before);
-    await page.context().close();
   });
 
   it('says that a start is being worked out until the look ahead is there, and then shows it by itself', async () => {
@@ -70,7 +63,6 @@ describe('the queue page', () => {
     isThere = true;
     await page.getByText('nine in ten by').first().waitFor();
     expect(await page.getByText('being worked out').count()).toBe(0);
-    await page.context().close();
   });
 });
 
@@ -83,11 +75,9 @@ describe('my jobs', () => {
     await page.getByRole('heading', { level: 1, name: 'My jobs' }).waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.getByText('GPUs work').waitFor();
-    await page.context().close();
     site.server.user = { user: 'ann', role: 'admin' };
     const other = await site.open('/');
     await other.getByText('GPUs work').waitFor();
-    await other.context().close();
   });
 
   it('says of each job what it waits for, what it did last night and what to do', async () => {
@@ -109,7 +99,6 @@ describe('my jobs', () => {
     await card(second.id).getByText('Release it when it may start.').waitFor();
     await card(second.id).getByText('not before that changes').waitFor();
     await card(runs!.id).getByText(/ran \d+[hms]/).waitFor();
-    await page.context().close();
   });
 });
 
@@ -131,5 +120,4 @@ it('can be read and operated by everybody', async () => {
     }
   }
   expect(faults).toEqual({});
-  await page.context().close();
 });

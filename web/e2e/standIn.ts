@@ -15,14 +15,16 @@ export interface Asked {
   path: string;
 }
 
-// One for all servers of a run, because making it takes seconds.
+// Made when it is first asked, because that takes seconds. No job ends and no list changes while a test looks at it.
 let made: Transport | null = null;
-const world = (): Transport => (made ??= createDemo({ jobs: 3_000 }));
+const world = (): Transport => (made ??= createDemo({ jobs: 3_000, isStill: true }));
+
+const ann = { user: 'ann', role: 'admin' };
 
 export class StandIn {
   readonly asked: Asked[] = [];
   readonly openStreams = new Set<string>();
-  user = { user: 'ann', role: 'admin' };
+  user = ann;
   staleSince: string | null = null;
   // Instead of the world's answer, when it gives one.
   override: (asked: Asked, body: string) => Response | null = () => null;
@@ -65,6 +67,18 @@ export class StandIn {
     const closed = new Promise((resolve) => this.server?.close(resolve));
     for (const socket of this.sockets) socket.destroy();
     await closed;
+    this.server = null;
+  }
+
+  // As it was, whatever a test has done to it.
+  async reset(): Promise<void> {
+    this.thaw();
+    if (this.server === null) await this.start();
+    this.user = ann;
+    this.staleSince = null;
+    this.override = () => null;
+    this.isDead = () => false;
+    this.isAsset = () => true;
   }
 
   count(method: string, part: string): number {
@@ -118,6 +132,7 @@ export class StandIn {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { 'Content-Type': types[extname(at)] ?? 'application/octet-stream', 'Cache-Control': 'no-store' }).end(readFileSync(at));
+    const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'; // as the server does it
+    response.writeHead(200, { 'Content-Type': types[extname(at)] ?? 'application/octet-stream', 'Cache-Control': caching }).end(readFileSync(at));
   }
 }

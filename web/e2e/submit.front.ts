@@ -1,11 +1,8 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
 import { visit } from './visit';
 
 const site = visit();
-afterEach(() => {
-  site.server.override = () => null;
-});
 
 it('takes commas and numbers as they are typed', async () => {
   const page = await site.open('/submit');
@@ -21,7 +18,6 @@ it('takes commas and numbers as they are typed', async () => {
   expect(await file.inputValue()).toContain('node_count: 2\n');
   await field('Name').focus();
   expect(await field('Nodes').inputValue()).toBe('2');
-  await page.context().close();
 });
 
 it('keeps a draft and its comments while its page is left and loaded anew', async () => {
@@ -38,7 +34,6 @@ it('keeps a draft and its comments while its page is left and loaded anew', asyn
   expect(await file.inputValue()).toContain('# for the paper');
   await page.getByRole('button', { name: 'Start over' }).click();
   expect(await file.inputValue()).not.toContain('paper');
-  await page.context().close();
 });
 
 it('takes variables and a time limit, and keeps what was written beside them', async () => {
@@ -53,7 +48,6 @@ it('takes variables and a time limit, and keeps what was written beside them', a
   await page.getByLabel('Time limit').fill('12h');
   expect(await file.inputValue()).toContain('environments:\n    A: "1"\n    NCCL_DEBUG: INFO\n');
   expect(await file.inputValue()).toContain('timeout: 12h');
-  await page.context().close();
 });
 
 it('begins with the job file of the last job, or of one that is named', async () => {
@@ -66,7 +60,6 @@ it('begins with the job file of the last job, or of one that is named', async ()
   await page.getByLabel('like job').fill(String(other.id));
   await page.getByLabel('like job').press('Enter');
   await page.getByRole('heading', { name: `Run ${other.name} again` }).waitFor();
-  await page.context().close();
 });
 
 const problem = (status: number, title: string, detail: string): Response =>
@@ -83,7 +76,6 @@ it('does not call a job file wrong that nobody judged, and lets it be sent', asy
   site.server.override = () => null;
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('valid', { exact: true }).waitFor();
-  await page.context().close();
 });
 
 it('forgets a verdict with its text, sends once, and forgets why it failed', async () => {
@@ -108,5 +100,4 @@ it('forgets a verdict with its text, sends once, and forgets why it failed', asy
   await page.getByLabel('Name', { exact: true }).fill('third');
   await page.getByText('too many at once').waitFor({ state: 'detached' });
   hold();
-  await page.context().close();
 });

@@ -17,7 +17,6 @@ it('shows no GPU of a closed node as free', async () => {
   const colors = await gpus.locator('i').evaluateAll((all) => all.map((each) => getComputedStyle(each).backgroundColor));
   expect(colors).toHaveLength(8);
   expect(colors).not.toContain(free);
-  await page.context().close();
 });
 
 it('does not say that a silent node is well and empty', async () => {
@@ -26,7 +25,6 @@ it('does not say that a silent node is well and empty', async () => {
   await row.getByText('unknown').waitFor();
   await row.getByRole('link').first().click();
   await page.getByText('Nothing ran here when it was last heard').waitFor();
-  await page.context().close();
 });
 
 it('finds on Back the place and what was selected', async () => {
@@ -45,7 +43,6 @@ it('finds on Back the place and what was selected', async () => {
   await page.getByRole('link', { name, exact: true }).waitFor();
   expect(await body(page).evaluate((box) => box.scrollTop)).toBeGreaterThan(3_900);
   await page.getByRole('navigation', { name: 'pages' }).getByRole('link', { name: 'Jobs' }).click();
-  await page.context().close();
 });
 
 it('opens a page at its top, and where it was left on Back', async () => {
@@ -59,5 +56,4 @@ it('opens a page at its top, and where it was left on Back', async () => {
   expect(await main.evaluate((box) => box.scrollTop)).toBe(0);
   await page.goBack();
   await expect.poll(() => main.evaluate((box) => box.scrollTop)).toBe(200);
-  await page.context().close();
 });

@@ -1,12 +1,9 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Job, JobUsage } from '../src/api/types';
 import { faultsOf } from './axe';
 import { visit } from './visit';
 
 const site = visit();
-afterEach(() => {
-  site.server.override = () => null;
-});
 const running = async (): Promise<Job[]> => ((await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1000`)).json()) as { jobs: Job[] }).jobs;
 const nothing: JobUsage = { ranks: [], rank_count: 0, attempt: 0, attempts: [], at: [], stragglers: [], step_seconds: null };
 
@@ -21,7 +18,6 @@ it('shows each rank over time, names those that fall behind, and says what is no
   await panel.getByText(/per step/).waitFor();
   await panel.getByText('agents do not tell').waitFor();
   expect(await faultsOf(page)).toEqual([]);
-  await page.context().close();
 });
 
 it('shows attempts as rows of a line or two', async () => {
@@ -30,7 +26,6 @@ it('shows attempts as rows of a line or two', async () => {
   const cell = page.locator('td.now').first();
   await cell.waitFor();
   expect((await cell.boundingBox())!.height).toBeLessThan(60);
-  await page.context().close();
 });
 
 it('makes nothing up where nothing is known', async () => {
@@ -39,7 +34,6 @@ it('makes nothing up where nothing is known', async () => {
   const page = await site.open(`/jobs/${job!.id}`);
   await page.getByText('Nothing is known of how it used its GPUs').waitFor();
   expect(await page.locator('.multiple').count()).toBe(0);
-  await page.context().close();
 });
 
 it('lays two jobs side by side, what is alike in grey', async () => {
@@ -52,5 +46,4 @@ it('lays two jobs side by side, what is alike in grey', async () => {
   expect(await page.locator('.side-by-side .panel').count()).toBe(2);
   expect(await page.locator('.side-by-side .multiple').count()).toBe(Math.min(64, a!.node_count) + Math.min(64, b!.node_count));
   expect(await faultsOf(page)).toEqual([]);
-  await page.context().close();
 });

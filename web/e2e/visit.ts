@@ -1,39 +1,74 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterEach, beforeAll } from 'vitest';
 import { launch } from './browser';
 import { actionMs } from './patience';
 import { StandIn } from './standIn';
 
-// What the tests with a stand-in server share: one browser for all files, one server for each.
+// What the tests with a stand-in server share: one browser and one server for all files.
 interface Visit {
   server: StandIn;
   browser: Browser;
-  open(path: string, look?: { width?: number; height?: number }): Promise<Page>;
+  // The page, as somebody sees it who has never been here. `isOwn`: in a context of its own, for what would stay with
+  // the next test: a clock, files that are kept, a heap.
+  open(path: string, look?: { width?: number; height?: number; isOwn?: boolean }): Promise<Page>;
 }
 
 let launched: Promise<Browser> | null = null;
+let started: Promise<StandIn> | null = null;
+// Used again and again, because a new context costs two seconds of both cores.
+let kept: Page | null = null;
 
 export function visit(): Visit {
   const it = {} as Visit;
   beforeAll(async () => {
     it.browser = await (launched ??= launch());
-    it.server = new StandIn();
-    await it.server.start();
-    it.open = async (path, { width = 1366, height = 768 } = {}) => {
-      const context = await it.browser.newContext({ viewport: { width, height }, timezoneId: 'UTC', locale: 'en-GB' });
-      return openIn(context, it.server.url + path);
-    };
+    it.server = await (started ??= startServer());
   });
-  afterAll(async () => {
-    for (const context of it.browser.contexts()) await context.close(); // of tests that failed
-    await it.server.kill();
+  it.open = async (path, { width = 1366, height = 768, isOwn = false } = {}) => {
+    const make = async (): Promise<Page> => blankIn(await it.browser.newContext({ viewport: { width, height }, timezoneId: 'UTC', locale: 'en-GB' }));
+    const page = isOwn ? await make() : (kept ??= await make());
+    if (!isOwn) {
+      await forget(page, it.server.url);
+      await page.setViewportSize({ width, height });
+    }
+    await page.goto(it.server.url + path);
+    return page;
+  };
+  // A test leaves nothing to the next one. What one that failed still does ends with its pages.
+  afterEach(async ({ task }) => {
+    await it.server.reset();
+    if (task.result?.state === 'fail') kept = null;
+    for (const context of it.browser.contexts()) if (context !== kept?.context()) await context.close();
+    if (kept === null) return;
+    for (const page of kept.context().pages()) if (page !== kept) await page.close();
+    await forget(kept, it.server.url);
   });
   return it;
 }
 
-export async function openIn(context: BrowserContext, url: string): Promise<Page> {
+async function startServer(): Promise<StandIn> {
+  const server = new StandIn();
+  await server.start();
+  return server;
+}
+
+async function forget(page: Page, url: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: null });
+  await page.goto(`${url}/favicon.svg`); // where the dashboard does not run
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+}
+
+async function blankIn(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(actionMs);
+  return page;
+}
+
+export async function openIn(context: BrowserContext, url: string): Promise<Page> {
+  const page = await blankIn(context);
   await page.goto(url);
   return page;
 }

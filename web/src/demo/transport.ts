@@ -15,9 +15,10 @@ const json = (body: unknown, status = 200): Response =>
 const refuse = (status: number, title: string, detail: string): Response =>
   new Response(JSON.stringify({ title, detail, status }), { status, headers: { 'Content-Type': 'application/problem+json' } });
 
-export function createDemo({ jobs }: { jobs: number }): Transport {
+// `isStill`: its clock goes on, but nothing happens in it that nobody asked for.
+export function createDemo({ jobs, isStill = false }: { jobs: number; isStill?: boolean }): Transport {
   const world = new World(jobs);
-  setInterval(() => world.step(stepMs / 1000), stepMs);
+  setInterval(() => (isStill ? (world.now = Date.now()) : world.step(stepMs / 1000)), stepMs);
   return (path, init) => Promise.resolve(answer(world, new URL(path, 'http://demo'), init));
 }
 
