@@ -28,11 +28,13 @@
 #include "agent/os/os_rank_host.h"
 #include "agent/os/process_table.h"
 #include "agent/os/sdk_path.h"
+#include "agent/os/shim_process.h"
 #include "agent/peer_key_file.h"
 #include "agent/rpc/certificate_renewer.h"
 #include "agent/rpc/server_link.h"
 #include "agent/rpc/udp_peers.h"
 #include "agent/run_fleet.h"
+#include "agent/shell/shells.h"
 #include "common/asio_loop.h"
 #include "common/config/token_file.h"
 #include "common/log.h"
@@ -187,6 +189,14 @@ OsRankHostOptions host_options_of(const AgentConfig& config, const NodeFacts& fa
       .validator_options = config.validator_options};
 }
 
+Shells::Options shell_options_of(const AgentConfig& config, const std::string& token,
+                                 const OsRankHost& host) {
+  return {.data_dir = config.data_dir,
+          .shim_path = config.shim.empty() ? default_shim_path() : config.shim,
+          .agent_token = token,
+          .is_live = [&host](const RankKey& key) { return host.is_live(key); }};
+}
+
 int run_agent(const AgentConfig& config, const std::string& token,
               const std::string& cgroup_parent) {
   AsioLoop loop;
@@ -220,6 +230,7 @@ int run_agent(const AgentConfig& config, const std::string& token,
   Result<std::unique_ptr<UdpPeers>> peers = open_peers(config, facts, token, keeper, loop);
   if (!peers.is_ok()) return fail(peers.status());
   facts.peer_port = peers.value()->port();
+  Shells shells(loop, loop.io_context(), shell_options_of(config, token, *host.value()));
   GrpcServerLink link(
       loop, logs,
       {.servers = config.servers,
@@ -229,6 +240,7 @@ int run_agent(const AgentConfig& config, const std::string& token,
        .tls = [files = config.tls] { return read_tls_files(files); },
        .peer_keys =
            [&](const PeerKeys& keys) { take_peer_keys(config.data_dir, keys, *peers.value()); },
+       .open_shell = [&](const auto&... what) { shells.open(what...); },
        .seed = std::random_device()()});
   Result<std::unique_ptr<LocalHealth>> health =
       open_health(config, facts, *host.value(), uploader.get(), loop);

@@ -52,4 +52,8 @@ Status Client::read_log(const v1::ReadLogRequest& request,
                                                              on_message, std::nullopt);
 }
 
+Result<std::unique_ptr<ShellCall>> Client::open_shell(const v1::ShellOpen& open) {
+  return wire_->open_shell(open);
+}
+
 }  // namespace hai::cli

@@ -14,6 +14,7 @@
 #include "common/time.h"
 #include "common/tls/tls_files.h"
 #include "hai/v1/api.pb.h"
+#include "hai/v1/shell.pb.h"
 
 namespace hai::cli {
 
@@ -71,6 +72,20 @@ namespace hai::cli {
 template <typename Message>
 using OnMessage = std::function<bool(const Message&)>;
 
+// A way into a rank. Blocking, for one thread that reads and one that writes.
+class ShellCall {
+ public:
+  virtual ~ShellCall() = default;
+  virtual const v1::ShellStarted& started() const = 0;
+  // False: it has ended.
+  virtual bool read(v1::ShellMessage& message) = 0;
+  virtual bool write(const v1::ShellMessage& message) = 0;
+  // Why it has ended; once nobody reads or writes any more.
+  virtual Status finish() = 0;
+  // From any thread: whoever reads or writes is told that it has ended.
+  virtual void cancel() = 0;
+};
+
 class Client {
  public:
   // Without a CA in `tls`: plain text.
@@ -103,6 +118,8 @@ class Client {
   Status watch_events(const v1::WatchEventsRequest& request, const OnMessage<v1::Event>& on_message,
                       std::optional<Duration> limit = std::nullopt);
   Status read_log(const v1::ReadLogRequest& request, const OnMessage<v1::ReadLogReply>& on_message);
+  // Returns when the program runs there. Tried again only where nobody was asked yet.
+  Result<std::unique_ptr<ShellCall>> open_shell(const v1::ShellOpen& open);
 
  private:
   struct Wire;  // keeps gRPC's headers out of every command

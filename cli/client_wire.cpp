@@ -49,7 +49,77 @@ std::string value_of(const std::multimap<grpc::string_ref, grpc::string_ref>& me
   return found == metadata.end() ? "" : std::string(found->second.data(), found->second.size());
 }
 
+class GrpcShellCall final : public ShellCall {
+ public:
+  explicit GrpcShellCall(std::shared_ptr<grpc::Channel> channel)
+      : channel_(std::move(channel)), stub_(v1::Shells::NewStub(channel_)) {}
+
+  grpc::ClientContext& context() { return context_; }
+  // Not ok: it is finished.
+  grpc::Status begin(const v1::ShellOpen& open) {
+    stream_ = stub_->Open(&context_);
+    v1::ShellMessage message;
+    *message.mutable_open() = open;
+    stream_->Write(message);  // If it fails, so does the read.
+    if (!stream_->Read(&message)) return stream_->Finish();
+    if (!message.has_started()) {
+      context_.TryCancel();
+      while (stream_->Read(&message)) continue;
+      stream_->Finish();
+      return {grpc::StatusCode::INTERNAL, "the server did not say that the program runs"};
+    }
+    started_ = message.started();
+    return grpc::Status::OK;
+  }
+
+  const v1::ShellStarted& started() const override { return started_; }
+  bool read(v1::ShellMessage& message) override { return stream_->Read(&message); }
+  bool write(const v1::ShellMessage& message) override { return stream_->Write(message); }
+  void cancel() override { context_.TryCancel(); }
+  Status finish() override {
+    v1::ShellMessage unread;
+    while (stream_->Read(&unread)) continue;
+    const grpc::Status status = stream_->Finish();
+    if (status.ok()) return ok();
+    // The server's own words say what became of the shell, gRPC's what became of a socket.
+    const bool is_of_server = status.error_message().find("shell") != std::string::npos;
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && !is_of_server) {
+      return unavailable("the connection to the server is lost, and the shell with it");
+    }
+    return {static_cast<Code>(status.error_code()), status.error_message()};
+  }
+
+ private:
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<v1::Shells::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::ShellMessage, v1::ShellMessage>> stream_;
+  v1::ShellStarted started_;
+};
+
 }  // namespace
+
+Result<std::unique_ptr<ShellCall>> ClientWire::open_shell(const v1::ShellOpen& open) {
+  ServerList::Search search(list_, mono_now());
+  for (;;) {
+    stub();
+    auto call = std::make_unique<GrpcShellCall>(lines_[list_.current()].channel);
+    grpc::ClientContext& context = call->context();
+    prepare(context, std::nullopt);
+    const Stopper::Call under_way(stopper_, context);
+    const grpc::Status status = call->begin(open);
+    if (stopper_.is_stopped()) return Status(Code::cancelled, "stopped");
+    if (status.ok()) return std::unique_ptr<ShellCall>(std::move(call));
+    const FailedTry failed = failed_try(status, context);
+    const bool may_run = failed.fate_is_unknown;
+    if (status.error_code() != grpc::StatusCode::UNAVAILABLE || may_run ||
+        !search.go_on(failed, mono_now())) {
+      return to_status(status, context);
+    }
+    if (search.should_tell(mono_now())) tell("waiting for a server that leads");
+    std::this_thread::sleep_for(search.pause());
+  }
+}
 
 // gRPC does nothing for a channel while no call waits for it. A channel that was lost begins to
 // connect between two calls, so that a TLS handshake, which takes several rounds, never ends: what

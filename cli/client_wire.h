@@ -14,6 +14,7 @@
 #include "cli/server_list.h"
 #include "cli/stopper.h"
 #include "hai/v1/api.grpc.pb.h"
+#include "hai/v1/shell.grpc.pb.h"
 
 namespace hai::cli {
 
@@ -103,6 +104,8 @@ class ClientWire {
     }
     return result;
   }
+
+  Result<std::unique_ptr<ShellCall>> open_shell(const v1::ShellOpen& open);
 
  private:
   Stub& stub();

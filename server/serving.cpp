@@ -34,6 +34,7 @@
 #include "server/api/stored_logs.h"
 #include "server/api/unix_directory.h"
 #include "server/auth/token.h"
+#include "server/connection_shares.h"
 #include "server/http/event_hub.h"
 #include "server/http/event_stream.h"
 #include "server/http/http_server.h"
@@ -44,29 +45,16 @@
 #include "server/rpc/agent_service.h"
 #include "server/rpc/api_service.h"
 #include "server/rpc/grpc_server.h"
+#include "server/rpc/shells.h"
 
 namespace hai {
 
 namespace {
 
-// How many connections each port may have, so that both together leave enough of the files that the
-// process may open for the database, logs and whatever it reads.
-struct ConnectionShares {
-  size_t http = 0;
-  size_t grpc = 0;
-};
-
 const std::set<std::string, std::less<>> kHealthPaths = {"/livez", "/metrics", "/readyz",
                                                          "/version"};
 constexpr Duration kTokenLook = 500ms;
 constexpr Duration kTokenNote = 1min;
-
-ConnectionShares connection_shares(long open_files) {
-  const auto most = static_cast<size_t>(std::max(open_files, 64L));
-  const size_t left = most - std::min<size_t>(most / 4, 1'000);
-  return {.http = std::min<size_t>(left / 3, 12'000),
-          .grpc = std::min<size_t>(left * 2 / 3, 100'000)};
-}
 
 }  // namespace
 
@@ -117,6 +105,8 @@ struct Serving::Impl {
                     sign_in, accounts, queue, hours, searches}),
         api_service({loop, board, callers, operations, queries, logs, admission, calls, streams,
                      audit, *known, failures}),
+        shells({loop, board, callers, admission, calls, streams, audit, *known, failures}, queries,
+               gateway, !config.tls.ca.empty()),
         routes({.loop = loop,
                 .standing = board,
                 .callers = callers,
@@ -208,6 +198,7 @@ struct Serving::Impl {
     if (!now.is_leading() && !now.stale_since) {
       callers.forget();
       events.cut_all("this server does not lead any more");
+      shells.close_all(unavailable("this server does not lead any more, and the shell has ended"));
     }
     if (now.mode != ServerMode::loading) loop.post([this] { gateway.decide_waiting(); });
     // The reason alone changes with each look at another's lease.
@@ -292,7 +283,9 @@ struct Serving::Impl {
 
   // On gRPC's threads.
   Status judge(const CallHead& head) {
-    if (head.method.starts_with("/hai.v1.AgentService/")) return judge_agent(head);
+    const bool is_of_agents = head.method.starts_with("/hai.v1.AgentService/") ||
+                              head.method.starts_with("/hai.v1.NodeShells/");
+    if (is_of_agents) return judge_agent(head);
     if (for_anyone.contains(head.method)) return ok();
     const Status admitted = callers.admit(caller_of(head.authorization));
     if (admitted.is_ok()) return admitted;
@@ -366,7 +359,8 @@ struct Serving::Impl {
     if (!http_started.is_ok()) return http_started.status();
     RETURN_IF_ERROR(listen_for_health());
     Result<std::unique_ptr<GrpcServer>> grpc_started =
-        GrpcServer::start(config.grpc_address, {&agent_service, &api_service},
+        GrpcServer::start(config.grpc_address,
+                          {&agent_service, &api_service, &shells.of_people(), &shells.of_agents()},
                           {.limits = {.connections = {.all = shares.grpc - shares.grpc / 8,
                                                       .per_address = shares.grpc / 4},
                                       .at_once = shares.grpc / 2,
@@ -412,6 +406,7 @@ struct Serving::Impl {
     directory.stop();
     controller.stop([this, stopped = std::move(stopped)] {
       gateway.close_all(unavailable("the server stops"));
+      shells.close_all(unavailable("the server stops, and the shell has ended"));
       grpc->stop(loop, [this, stopped] {
         http.reset();
         health.reset();
@@ -460,6 +455,7 @@ struct Serving::Impl {
   Enrollment enrollment;
   Operations operations;
   ApiService api_service;
+  Shells shells;
   EventHub events;
   RequestMeter requests;
   WebFiles web;

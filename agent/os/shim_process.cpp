@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include "agent/os/files.h"
 #include "agent/os/helper_program.h"
 #include "agent/os/process_table.h"
+#include "agent/os/spawn.h"
 
 namespace hai {
 
@@ -23,34 +23,6 @@ namespace {
 constexpr int kControlBacklog = 16;
 constexpr size_t kLockFileBytesMax = 256;
 constexpr size_t kShimLogBytesMax = 64 << 10;
-
-struct SpawnSettings {
-  SpawnSettings() {
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawnattr_init(&attributes);
-  }
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-};
-
-// Own session and default signals, whatever the agent's are.
-void prepare_attributes(posix_spawnattr_t& attributes) {
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
 
 Result<UniqueFd> make_control_socket(const std::string& path) {
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -68,14 +40,6 @@ Result<UniqueFd> make_control_socket(const std::string& path) {
   return fd;
 }
 
-// An inherited descriptor must not be the target of another one's dup2: move it above both.
-Status move_out_of_the_way(UniqueFd& fd) {
-  const int moved = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, kShimControlFd + 1);
-  if (moved < 0) return resource_exhausted("cannot duplicate a descriptor: {}", errno_text(errno));
-  fd = UniqueFd(moved);
-  return ok();
-}
-
 }  // namespace
 
 Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& directory,
@@ -84,27 +48,13 @@ Result<pid_t> start_shim(const std::string& shim_path, const RankDirectory& dire
   if (!lock.is_ok()) return lock.status();
   Result<UniqueFd> control = make_control_socket(control_path);
   if (!control.is_ok()) return control.status();
-  RETURN_IF_ERROR(move_out_of_the_way(lock.value()));
-  RETURN_IF_ERROR(move_out_of_the_way(control.value()));
-  const std::string log = directory.shim_log();
-  SpawnSettings settings;
-  ::posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&settings.actions, STDOUT_FILENO, log.c_str(),
-                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
-  ::posix_spawn_file_actions_adddup2(&settings.actions, STDOUT_FILENO, STDERR_FILENO);
-  ::posix_spawn_file_actions_adddup2(&settings.actions, lock.value().get(), kShimLockFd);
-  ::posix_spawn_file_actions_adddup2(&settings.actions, control.value().get(), kShimControlFd);
-  prepare_attributes(settings.attributes);
-
-  const char* argv[] = {shim_path.c_str(), "--dir", directory.path.c_str(), nullptr};
-  // Nothing of the agent's environment: above all no HAI_SOCKET of a job the agent itself may run
-  // in.
-  const char* environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", nullptr};
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, shim_path.c_str(), &settings.actions, &settings.attributes,
-                                  const_cast<char**>(argv), const_cast<char**>(environment));
-  if (error != 0) return internal("cannot start {}: {}", shim_path, errno_text(error));
-  return pid;
+  Spawn shim;
+  shim.open("/dev/null", O_RDONLY, STDIN_FILENO);
+  shim.open(directory.shim_log(), O_WRONLY | O_CREAT | O_APPEND, STDOUT_FILENO);
+  shim.share(STDOUT_FILENO, STDERR_FILENO);
+  shim.give(lock.value().get(), kShimLockFd);
+  shim.give(control.value().get(), kShimControlFd);
+  return shim.run({shim_path, "--dir", directory.path});
 }
 
 bool is_shim_alive(const RankDirectory& directory) {

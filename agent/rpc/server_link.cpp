@@ -50,6 +50,10 @@ ServerStreamEvents GrpcServerLink::make_events() {
               },
           .peer_keys = options_.peer_keys,
           .read_log = [this](int64_t id, const LogRequest& request) { answer_log(id, request); },
+          .open_shell =
+              [this](const ShellRequest& request) {
+                options_.open_shell(options_.servers[next_server_], tls_, request);
+              },
           .done = [this](const Status& status) { stream_done(status); }};
 }
 

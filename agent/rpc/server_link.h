@@ -13,6 +13,7 @@
 #include "agent/rpc/reason_seeker.h"
 #include "common/loop.h"
 #include "common/rng.h"
+#include "common/shell_messages.h"
 #include "common/tls/peer_keys.h"
 #include "common/tls/tls_files.h"
 
@@ -33,6 +34,9 @@ struct ServerLinkOptions {
   std::function<Result<TlsTexts>()> tls = [] { return TlsTexts{}; };
   // Told of keys that come over a stream.
   std::function<void(const PeerKeys&)> peer_keys = [](const PeerKeys&) {};
+  // Somebody wants into a rank: to be answered at that server, over a stream that proves as much.
+  std::function<void(const std::string& server, const TlsTexts&, const ShellRequest&)> open_shell =
+      [](const std::string&, const TlsTexts&, const ShellRequest&) {};
   Duration backoff_min = 100ms;  // and ten times as long at most after an accepted stream has ended
   // While `hurry` lasts, from the end of a stream that worked, ranks may depend on our being heard:
   // a server that leads for two seconds only must not be missed by a few nodes (docs/design/0005).

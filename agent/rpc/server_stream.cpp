@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "hai/v1/agent.grpc.pb.h"
 #include "proto/convert/channel_credentials.h"
+#include "proto/convert/shell_convert.h"
 
 namespace hai {
 
@@ -168,6 +169,11 @@ class GrpcServerStream final : public ServerStream,
         if (!request.is_ok()) return reject(request.status());
         events_.read_log(message.read_log().request_id(), request.value());
         return;
+      }
+      case v1::ServerMessage::kOpenShell: {
+        Result<ShellRequest> request = from_proto(message.open_shell());
+        if (!request.is_ok()) return reject(request.status());
+        return events_.open_shell(request.value());
       }
       case v1::ServerMessage::BODY_NOT_SET:
         return;  // Of a newer server: not for us.

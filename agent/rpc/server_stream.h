@@ -16,6 +16,7 @@
 #include "common/agent_messages.h"
 #include "common/log_messages.h"
 #include "common/loop.h"
+#include "common/shell_messages.h"
 #include "common/status.h"
 #include "common/tls/peer_keys.h"
 #include "common/tls/tls_files.h"
@@ -37,6 +38,7 @@ struct ServerStreamEvents {
   // Before the order that names the peers whose keys they are.
   std::function<void(const PeerKeys&)> peer_keys = [](const PeerKeys&) {};
   std::function<void(int64_t request_id, const LogRequest&)> read_log;
+  std::function<void(const ShellRequest&)> open_shell = [](const ShellRequest&) {};
   std::function<void(const Status&)> done;
 };
 

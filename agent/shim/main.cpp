@@ -1,4 +1,5 @@
 // hai-shim --dir RANKDIR: holds one rank so that the agent can crash or be upgraded.
+// hai-shim --shell RANKDIR: becomes a program beside those of the rank, for a person.
 // Started by the agent only.
 
 #include <fcntl.h>
@@ -18,9 +19,11 @@
 #include "agent/os/launch_file.h"
 #include "agent/os/process_table.h"
 #include "agent/os/rank_directory.h"
+#include "agent/os/shell_file.h"
 #include "agent/os/shim_process.h"
 #include "agent/shim/complain.h"
 #include "agent/shim/share_log.h"
+#include "agent/shim/shell_entry.h"
 #include "agent/shim/shim.h"
 
 namespace hai {
@@ -131,6 +134,11 @@ int run(const RankDirectory& directory) {
 }  // namespace hai
 
 int main(int argc, char** argv) {
+  const bool is_shell = argc == 3 && std::strcmp(argv[1], "--shell") == 0;
+  if (is_shell && ::fcntl(hai::kShellRequestFd, F_GETFD) >= 0) {
+    hai::hide_from_own_user();
+    return hai::enter_rank({argv[2]});
+  }
   const bool has_directory = argc == 3 && std::strcmp(argv[1], "--dir") == 0;
   if (!has_directory || ::fcntl(hai::kShimControlFd, F_GETFD) < 0 ||
       ::fcntl(hai::kShimLockFd, F_GETFD) < 0) {

@@ -2,28 +2,23 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <grp.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <vector>
 
 #include "agent/shim/cgroup_fork.h"
 #include "agent/shim/privileges.h"
-#include "common/gpu_set.h"
+#include "agent/shim/program_setup.h"
 
 namespace hai {
 
 namespace {
 
-constexpr rlim_t kOpenFilesWanted =
-    204'800;  // what training programs with many data loaders were found to need
 constexpr int kPipeBytes = 1 << 20;
 
 // Everything the child needs, made before fork(): between fork and exec nothing may allocate.
@@ -48,14 +43,6 @@ struct ChildPlan {
   ::_exit(127);
 }
 
-void reset_signals() {
-  ::signal(SIGHUP, SIG_DFL);
-  ::signal(SIGPIPE, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 void connect_output(const ChildPlan& plan) {
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0 || ::dup2(plan.output, STDOUT_FILENO) < 0 ||
@@ -63,32 +50,6 @@ void connect_output(const ChildPlan& plan) {
     fail(plan, LaunchStep::output);
   }
   if (nothing > STDERR_FILENO) ::close(nothing);
-}
-
-void raise_limit(__rlimit_resource resource, rlim_t wanted) {
-  rlimit limit{};
-  if (::getrlimit(resource, &limit) != 0) return;
-  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, wanted));
-  ::setrlimit(resource, &limit);
-}
-
-// The program may ask for less or more up to the hard limit, which only a privileged agent raises.
-void limit_core_dumps(int64_t bytes) {
-  const rlim_t wanted = bytes == kUnlimited ? RLIM_INFINITY : static_cast<rlim_t>(bytes);
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
-  const rlimit raised = {wanted, std::max(wanted, limit.rlim_max)};
-  if (::setrlimit(RLIMIT_CORE, &raised) == 0) return;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  ::setrlimit(RLIMIT_CORE, &limit);
-}
-
-// The shim protects itself; its program must not inherit that.
-void accept_oom() {
-  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  static_cast<void>(!::write(fd, "0", 1));
-  ::close(fd);
 }
 
 void enter_mounts(const ChildPlan& plan) {
@@ -99,12 +60,7 @@ void become_user(const ChildPlan& plan) {
   const UserIdentity& user = plan.user;
   const bool is_confined = plan.confines.calls.has_value();
   if (is_confined && !empty_bounding_set()) fail(plan, LaunchStep::privileges);
-  if (user.switch_user) {
-    if (::setgroups(user.groups.size(), user.groups.data()) != 0 || ::setgid(user.gid) != 0 ||
-        ::setuid(user.uid) != 0) {
-      fail(plan, LaunchStep::user);
-    }
-  }
+  if (!become(user)) fail(plan, LaunchStep::user);
   if (is_confined && !drop_capabilities()) fail(plan, LaunchStep::privileges);
   // After setuid, which clears it. If the shim died before, nobody would ever tell us.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -144,11 +100,7 @@ const char* check_entrypoint(const ChildPlan& plan) {
   ::close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
   if (::setsid() < 0) fail(plan, LaunchStep::session);
   connect_output(plan);
-  raise_limit(RLIMIT_NOFILE, kOpenFilesWanted);
-  raise_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);  // RDMA registers memory
-  limit_core_dumps(plan.launch.program.core_size);
-  ::umask(022);
-  accept_oom();
+  set_limits_of_programs(plan.launch.program.core_size);
   enter_mounts(plan);
   become_user(plan);
   filter_calls(plan);
@@ -158,32 +110,6 @@ const char* check_entrypoint(const ChildPlan& plan) {
   ::environ = const_cast<char**>(plan.environment.data());  // execvp searches the PATH of environ
   ::execvp(file, plan.argv.data());
   fail(plan, LaunchStep::execute);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (std::string& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
-  return out;
-}
-
-// Numbers of the node's GPUs as CUDA counts them where it can open no others: from 0.
-void count_gpus_from_zero(Environment& environment) {
-  const auto found = environment.find("CUDA_VISIBLE_DEVICES");
-  if (found == environment.end()) return;
-  const Result<GpuSet> gpus = parse_gpu_set(found->second);
-  if (gpus.is_ok()) found->second = to_string(GpuSet::first(gpus.value().count()));
-}
-
-std::vector<std::string> environment_texts(const LaunchProcess& process, const UserIdentity& user,
-                                           bool only_its_gpus) {
-  Environment all = {
-      {"HOME", user.home}, {"SHELL", user.shell}, {"MARSV2_UID", std::to_string(user.uid)}};
-  for (const auto& [name, value] : process.environment) all[name] = value;
-  if (only_its_gpus) count_gpus_from_zero(all);
-  std::vector<std::string> texts;
-  for (const auto& [name, value] : all) texts.push_back(name + "=" + value);
-  return texts;
 }
 
 bool make_pipe(UniqueFd& reader, UniqueFd& writer) {

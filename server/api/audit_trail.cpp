@@ -63,7 +63,8 @@ AuditTrail::~AuditTrail() {
 }
 
 bool AuditTrail::wants(std::string_view call, Code result) const {
-  return log_ != nullptr && (call == kAgentCall || is_audited(call, result));
+  const bool is_of_another_service = call == kAgentCall || call == kShellCall;
+  return log_ != nullptr && (is_of_another_service || is_audited(call, result));
 }
 
 void AuditTrail::note(const AuditedCall& call, const Status& status) {

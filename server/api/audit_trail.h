@@ -33,10 +33,11 @@ class CallerBoard;
 struct AuditedCall {
   Caller caller;
   std::string address;    // "" = not known
-  std::string_view name;  // of the rpc; kAgentCall
+  std::string_view name;  // of the rpc; kAgentCall, kShellCall
   AuditFacts facts;
 };
 inline constexpr std::string_view kAgentCall = "agent";
+inline constexpr std::string_view kShellCall = "Shell";  // of a service of its own (rpc/shells.h)
 
 class AuditTrail {
  public:

@@ -136,6 +136,13 @@ ConnectionId AgentGateway::send_log_request(const std::string& node, int64_t req
   return newest->second;
 }
 
+bool AgentGateway::send_shell_request(const std::string& node, const ShellRequest& request) {
+  auto newest = newest_.find(node);
+  if (newest == newest_.end()) return false;
+  connections_.at(newest->second).stream->send(request);
+  return true;
+}
+
 void AgentGateway::close_all(const Status& reason) {
   for (const auto& [id, connection] : connections_) connection.stream->close(reason);
   for (const Waiting& each : waiting_) each.stream->close(reason);

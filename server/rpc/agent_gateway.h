@@ -13,6 +13,7 @@
 #include "server/control/ports.h"
 #include "server/rpc/agent_stream.h"
 #include "server/rpc/log_limit.h"
+#include "server/rpc/shell_port.h"
 
 namespace hai {
 
@@ -42,7 +43,7 @@ struct AgentGatewayEvents {
       stranger = [](const std::string&, const std::string&, const Status&) {};
 };
 
-class AgentGateway final : public AgentPort, public LogPort {
+class AgentGateway final : public AgentPort, public LogPort, public ShellPort {
  public:
   static constexpr size_t kRefusalsMax = 20'000;  // nodes whose refusal is said once only
 
@@ -74,6 +75,7 @@ class AgentGateway final : public AgentPort, public LogPort {
   void close(ConnectionId connection, const std::string& reason) override;
   ConnectionId send_log_request(const std::string& node, int64_t request_id,
                                 const LogRequest& request) override;
+  bool send_shell_request(const std::string& node, const ShellRequest& request) override;
 
   // When leadership is lost or the server stops: agents look for another server.
   void close_all(const Status& reason);

@@ -2,6 +2,7 @@
 
 #include "common/log.h"
 #include "common/tls/peer_keys.h"
+#include "proto/convert/shell_convert.h"
 #include "server/rpc/status_map.h"
 
 namespace hai {
@@ -48,6 +49,12 @@ void AgentReactor::add_peer_keys(v1::NamePeers& message) const {
 void AgentReactor::send(int64_t request_id, const LogRequest& request) {
   v1::ServerMessage message;
   to_proto(request_id, request, *message.mutable_read_log());
+  enqueue(std::move(message));
+}
+
+void AgentReactor::send(const ShellRequest& request) {
+  v1::ServerMessage message;
+  to_proto(request, *message.mutable_open_shell());
   enqueue(std::move(message));
 }
 

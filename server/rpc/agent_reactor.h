@@ -44,6 +44,7 @@ class AgentReactor final : public AgentStream,
   void accept() override;
   void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
+  void send(const ShellRequest& request) override;
   void close(const Status& reason) override;
   void cut(const Status& reason) override;
 

@@ -15,6 +15,7 @@
 
 #include "common/agent_messages.h"
 #include "common/log_messages.h"
+#include "common/shell_messages.h"
 #include "common/status.h"
 #include "proto/convert/agent_convert.h"
 
@@ -47,6 +48,7 @@ class AgentStream {
   // `codec` is the one of all streams of this thread.
   virtual void send(const AgentOrder& order, PlacesCodec& codec) = 0;
   virtual void send(int64_t request_id, const LogRequest& request) = 0;
+  virtual void send(const ShellRequest& request) = 0;
   // Sends what is queued, at most kDrainTimeout long, and ends the stream with this status.
   virtual void close(const Status& reason) = 0;
   // Ends it at once, without what is queued.

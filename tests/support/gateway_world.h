@@ -26,6 +26,7 @@ class AgentEnd final : public AgentStream {
   void accept() override { is_accepted = true; }
   void send(const AgentOrder& order, PlacesCodec& codec) override;
   void send(int64_t request_id, const LogRequest& request) override;
+  void send(const ShellRequest&) override {}
   void close(const Status& reason) override;
 
   bool is_accepted = false;

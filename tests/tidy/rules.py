@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "agent/health": ["common", "agent/os"],
     "agent/hang": ["common", "agent/os", "agent/health"],
     "agent/rpc": ["common", "agent/core", "proto"],
+    "agent/shell": ["common", "agent/os", "proto"],
     "agent/login": ["common", "agent/os", "agent/shim"],
     "agent/shim": ["common", "agent/core", "agent/os"],
     "agent": ["common", "proto"],  # main
@@ -61,15 +62,15 @@ BASE_OF_ROOMS = ["server/control"]
 # Headers that are slow to compile or carry a decision: where they may be included, and whether by a header too.
 # (pattern of the included path, folders or files, allowed in headers)
 HEAVY_HEADERS = [
-    (r"grpc(pp|\+\+)?/", ["server/rpc", "agent/rpc", "proto", "cli"], True),
-    (r"(google/protobuf/|hai/v1/(?!api\.pb))", ["server/rpc", "server/http", "agent/rpc", "proto", "cli"], True),
+    (r"grpc(pp|\+\+)?/", ["server/rpc", "agent/rpc", "agent/shell", "proto", "cli"], True),
+    (r"(google/protobuf/|hai/v1/(?!api\.pb))", ["server/rpc", "server/http", "agent/rpc", "agent/shell", "proto", "cli"], True),
     (r"hai/v1/api\.pb", ["server/rpc", "server/api", "server/http", "proto", "cli"], True),
     (r"pqxx/", ["server/store"], True),
     (r"libpq-fe\.h", ["server/store"], True),
     (r"boost/beast", ["server/http"], True),
     (
         r"boost/asio",
-        ["common/asio_loop.cpp", "common/tcp_listen.h", "common/tcp_listen.cpp", "agent/os", "agent/shim", "agent/rpc", "agent/fleet", "server/rpc", "server/http"],
+        ["common/asio_loop.cpp", "common/tcp_listen.h", "common/tcp_listen.cpp", "agent/os", "agent/shim", "agent/rpc", "agent/shell", "agent/fleet", "server/rpc", "server/http"],
         True,
     ),
     (r"nlohmann/json\.hpp", ["server", "agent", "cli", "sim", "proto", "validator"], False),

@@ -1,0 +1,96 @@
+#include "agent/shim/program_setup.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/gpu_set.h"
+
+namespace hai {
+namespace {
+
+constexpr rlim_t kOpenFilesWanted =
+    204'800;  // what training programs with many data loaders were found to need
+
+void raise_limit(__rlimit_resource resource, rlim_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(resource, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, wanted));
+  ::setrlimit(resource, &limit);
+}
+
+// The program may ask for less or more up to the hard limit, which only a privileged agent raises.
+void limit_core_dumps(int64_t bytes) {
+  const rlim_t wanted = bytes == kUnlimited ? RLIM_INFINITY : static_cast<rlim_t>(bytes);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  const rlimit raised = {wanted, std::max(wanted, limit.rlim_max)};
+  if (::setrlimit(RLIMIT_CORE, &raised) == 0) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  ::setrlimit(RLIMIT_CORE, &limit);
+}
+
+// The shim protects itself; its program must not inherit that.
+void accept_oom() {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  static_cast<void>(!::write(fd, "0", 1));
+  ::close(fd);
+}
+
+// Numbers of the node's GPUs as CUDA counts them where it can open no others: from 0.
+void count_gpus_from_zero(Environment& environment) {
+  const auto found = environment.find("CUDA_VISIBLE_DEVICES");
+  if (found == environment.end()) return;
+  const Result<GpuSet> gpus = parse_gpu_set(found->second);
+  if (gpus.is_ok()) found->second = to_string(GpuSet::first(gpus.value().count()));
+}
+
+}  // namespace
+
+void set_limits_of_programs(int64_t core_bytes) {
+  raise_limit(RLIMIT_NOFILE, kOpenFilesWanted);
+  raise_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);  // RDMA registers memory
+  limit_core_dumps(core_bytes);
+  ::umask(022);
+  accept_oom();
+}
+
+void reset_signals() {
+  ::signal(SIGHUP, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool become(const UserIdentity& user) {
+  if (!user.switch_user) return true;
+  return ::setgroups(user.groups.size(), user.groups.data()) == 0 && ::setgid(user.gid) == 0 &&
+         ::setuid(user.uid) == 0;
+}
+
+std::vector<std::string> environment_texts(const LaunchProcess& process, const UserIdentity& user,
+                                           bool only_its_gpus) {
+  Environment all = {
+      {"HOME", user.home}, {"SHELL", user.shell}, {"MARSV2_UID", std::to_string(user.uid)}};
+  for (const auto& [name, value] : process.environment) all[name] = value;
+  if (only_its_gpus) count_gpus_from_zero(all);
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : all) texts.push_back(name + "=" + value);
+  return texts;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace hai

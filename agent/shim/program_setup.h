@@ -1,0 +1,28 @@
+#pragma once
+// What a rank's main processes and those that people start beside them (shell_entry.h) have in
+// common. All but the texts may be called between fork and exec: nothing of it allocates.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/os/launch_file.h"
+#include "agent/shim/user_identity.h"
+
+namespace hai {
+
+// Open files, locked memory, core dumps of at most `core_bytes`, umask; killed for memory as any.
+void set_limits_of_programs(int64_t core_bytes);
+// Nothing ignored or blocked.
+void reset_signals();
+// For good, if it is another user than the shim's. False, with errno, if the kernel refuses.
+bool become(const UserIdentity& user);
+
+// "NAME=value", of what the agent gave and who the user is. `only_its_gpus`: the process can open
+// no others, so CUDA counts them from 0.
+std::vector<std::string> environment_texts(const LaunchProcess& process, const UserIdentity& user,
+                                           bool only_its_gpus);
+// For execve: as long as the texts live.
+std::vector<char*> pointers(std::vector<std::string>& texts);
+
+}  // namespace hai

@@ -1,0 +1,217 @@
+#include "agent/shim/shell_entry.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "agent/os/cgroup.h"
+#include "agent/os/launch_file.h"
+#include "agent/os/process_table.h"
+#include "agent/os/shell_file.h"
+#include "agent/os/shim_process.h"
+#include "agent/shim/call_filter.h"
+#include "agent/shim/privileges.h"
+#include "agent/shim/program_setup.h"
+
+namespace hai {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCannot = 126;
+constexpr int kNotFound = 127;
+
+int fail(const std::string& why, int code = kCannot) {
+  static_cast<void>(!::write(kShellComplaintFd, why.data(), why.size()));
+  return code;
+}
+
+Result<ShellProgram> read_request() {
+  const UniqueFd file(kShellRequestFd);
+  std::string text(kShellFileBytesMax, '\0');
+  const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
+  if (got < 0) return internal("cannot read what is asked: {}", errno_text(errno));
+  text.resize(static_cast<size_t>(got));
+  return shell_program_from_json(text);
+}
+
+// That of the rank's processes: the shim itself stays in the machine's.
+Result<UniqueFd> mounts_of_rank(const RankDirectory& directory) {
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/ns/mnt", error);
+  for (const pid_t pid : descendants_of(shim_pid(directory))) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/ns/mnt";
+    UniqueFd mounts(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const fs::path its = fs::read_symlink(path, error);
+    if (mounts.is_open() && !error && its != own) return mounts;
+  }
+  return unavailable("none of the rank's programs runs (any more)");
+}
+
+struct Entry {
+  LaunchFile launch;
+  UserIdentity user;
+  std::optional<UniqueFd> mounts;
+  std::optional<CallFilter> calls;
+};
+
+Result<Entry> look_at(const RankDirectory& directory) {
+  const Result<std::string> text = read_file(directory.launch_file(), kLaunchFileBytesMax);
+  RETURN_IF_ERROR(text.status());
+  Result<LaunchFile> launch = launch_file_from_json(text.value());
+  RETURN_IF_ERROR(launch.status());
+  Entry entry{.launch = std::move(launch).value(), .user = {}, .mounts = {}, .calls = {}};
+  const Confinement& confinement = entry.launch.confinement;
+  Result<UserIdentity> user =
+      find_user(entry.launch.user, {.unknown_runs_as_self = entry.launch.unknown_user_runs_as_self,
+                                    .system_users = confinement.system_users,
+                                    .uid_min = read_uid_min()});
+  RETURN_IF_ERROR(user.status());
+  entry.user = std::move(user).value();
+  if (confinement.has_own_mounts) {
+    Result<UniqueFd> mounts = mounts_of_rank(directory);
+    RETURN_IF_ERROR(mounts.status());
+    entry.mounts = std::move(mounts).value();
+  }
+  if (confinement.drops_privileges) {
+    Result<CallFilter> calls = CallFilter::make(confinement.allowed_calls);
+    RETURN_IF_ERROR(calls.status());
+    entry.calls = std::move(calls).value();
+  }
+  return entry;
+}
+
+// In this order: each step takes what the next ones do not need any more.
+Status give_up_what_is_roots(const Entry& entry) {
+  RETURN_IF_ERROR(move_into_cgroups(::getpid(), entry.launch.cgroups));
+  set_limits_of_programs(entry.launch.program.core_size);
+  if (entry.mounts && ::setns(entry.mounts->get(), CLONE_NEWNS) != 0) {
+    return internal("cannot enter the rank's mounts: {}", errno_text(errno));
+  }
+  if (entry.calls && !empty_bounding_set()) {
+    return internal("cannot give up privileges: {}", errno_text(errno));
+  }
+  if (!become(entry.user)) {
+    return internal("cannot become user {}: {}", entry.launch.user, errno_text(errno));
+  }
+  if (entry.calls && (!drop_capabilities() || !forbid_new_privileges() || !entry.calls->apply())) {
+    return internal("cannot give up privileges: {}", errno_text(errno));
+  }
+  return ok();
+}
+
+// His home where the rank's folder is gone meanwhile.
+void enter_folder(const Entry& entry) {
+  for (const std::string& folder : {entry.launch.workspace, entry.user.home, std::string("/")}) {
+    if (::chdir(folder.c_str()) == 0) return;
+  }
+}
+
+// As SHELL says, of the job or else of the user.
+std::string shell_of(const Entry& entry, const LaunchProcess& process) {
+  const auto said = process.environment.find("SHELL");
+  const std::string& shell = said == process.environment.end() ? entry.user.shell : said->second;
+  return ::access(shell.c_str(), X_OK) == 0 ? shell : "/bin/sh";
+}
+
+int run_program(const Entry& entry, const ShellProgram& program) {
+  LaunchProcess process = entry.launch.processes.front();
+  std::vector<std::string> argv = program.argv;
+  std::string file = argv.empty() ? shell_of(entry, process) : argv[0];
+  if (argv.empty()) argv.push_back(file.substr(file.rfind('/') + 1));
+  if (!program.term.empty()) process.environment["TERM"] = program.term;
+  std::vector<std::string> environment =
+      environment_texts(process, entry.user, entry.launch.confinement.counts_gpus_from_zero);
+  const std::vector<char*> pointers_to_environment = pointers(environment);
+  ::environ = const_cast<char**>(pointers_to_environment.data());  // execvp searches its PATH
+  ::execvp(file.c_str(), pointers(argv).data());
+  const int error = errno;
+  if (error == ENOENT) return fail(file + " is no program here", kNotFound);
+  return fail("cannot execute " + file + ": " + errno_text(error));
+}
+
+bool write_all(int fd, const char* data, size_t size) {
+  while (size > 0) {
+    const ssize_t wrote = ::write(fd, data, size);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    data += wrote;
+    size -= static_cast<size_t>(wrote);
+  }
+  return true;
+}
+
+Result<UniqueFd> connect_to(int port) {
+  UniqueFd connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (!connection.is_open() ||
+      ::connect(connection.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    return unavailable("nothing answers at port {} there: {}", port, errno_text(errno));
+  }
+  const int on = 1;
+  ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return connection;
+}
+
+// Standard input to the connection and back, until both have ended.
+int join_to(int port) {
+  Result<UniqueFd> opened = connect_to(port);
+  if (!opened.is_ok()) return fail(opened.status().message());
+  const int connection = opened.value().get();
+  ::close(kShellComplaintFd);
+  std::array<pollfd, 2> ends = {pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{connection, POLLIN, 0}};
+  std::array<char, kShellPieceBytes> piece{};
+  while (ends[1].fd >= 0) {
+    if (::poll(ends.data(), ends.size(), -1) < 0 && errno != EINTR) return kCannot;
+    for (pollfd& end : ends) {
+      if (end.fd < 0 || end.revents == 0) continue;
+      const bool is_input = end.fd == STDIN_FILENO;
+      const ssize_t got = ::read(end.fd, piece.data(), piece.size());
+      if (got < 0 && errno == EINTR) continue;
+      const int to = is_input ? connection : STDOUT_FILENO;
+      if (got > 0 && write_all(to, piece.data(), static_cast<size_t>(got))) continue;
+      if (is_input) ::shutdown(connection, SHUT_WR);
+      end.fd = -1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int enter_rank(const RankDirectory& directory) {
+  ::close_range(kShellComplaintFd + 1, ~0u, 0);
+  ::fcntl(kShellComplaintFd, F_SETFD, FD_CLOEXEC);
+  const Result<ShellProgram> program = read_request();
+  if (!program.is_ok()) return fail(program.status().message());
+  const Result<Entry> entry = look_at(directory);
+  if (!entry.is_ok()) return fail(entry.status().message());
+  if (program.value().terminal && ::ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0) {
+    return fail("cannot take the terminal: " + errno_text(errno));
+  }
+  if (const Status status = give_up_what_is_roots(entry.value()); !status.is_ok()) {
+    return fail(status.message());
+  }
+  reset_signals();
+  enter_folder(entry.value());
+  if (program.value().port > 0) return join_to(program.value().port);
+  return run_program(entry.value(), program.value());
+}
+
+}  // namespace hai

@@ -1,0 +1,157 @@
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <memory>
+#include <thread>
+
+#include "cli/client.h"
+#include "cli/commands/commands.h"
+#include "cli/exit_code.h"
+#include "cli/session.h"
+#include "cli/shell_io.h"
+#include "common/unique_fd.h"
+#include "common/whole_number.h"
+
+namespace hai::cli {
+namespace {
+
+constexpr int kPortMax = 65'535;
+constexpr int kBacklog = 64;
+
+struct Ports {
+  int there = 0;
+  int here = 0;  // 0 = any that is free
+};
+
+struct ForwardOptions {
+  std::string job;
+  std::string ports;
+  int rank = 0;
+};
+
+std::optional<int> port_of(const std::string& text, int least) {
+  const std::optional<int> port = whole_number<int>(text);
+  return port && *port >= least && *port <= kPortMax ? port : std::nullopt;
+}
+
+// "8888", "8888:9000", "8888:0".
+std::optional<Ports> ports_of(const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::optional<int> there = port_of(text.substr(0, colon), 1);
+  if (!there) return std::nullopt;
+  if (colon == std::string::npos) return Ports{.there = *there, .here = *there};
+  const std::optional<int> here = port_of(text.substr(colon + 1), 0);
+  if (!here) return std::nullopt;
+  return Ports{.there = *there, .here = *here};
+}
+
+Result<UniqueFd> listen_here(Ports& ports) {
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(ports.here));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (!fd.is_open() ||
+      ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(fd.get(), kBacklog) != 0 ||
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return failed_precondition("cannot listen at port {} here: {}; name another one, as {}:0",
+                               ports.here, errno_text(errno), ports.there);
+  }
+  ports.here = ntohs(address.sin_port);
+  return fd;
+}
+
+v1::ShellOpen open_of(const ForwardOptions& options, const Ports& ports) {
+  v1::ShellOpen open;
+  open.set_job(options.job);
+  open.set_rank(options.rank);
+  open.mutable_program()->set_port(ports.there);
+  return open;
+}
+
+// One connection, on a thread of its own.
+void carry(Client& client, const v1::ShellOpen& open, const UniqueFd& connection) {
+  const int on = 1;
+  ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  const Result<std::unique_ptr<ShellCall>> call = client.open_shell(open);
+  if (!call.is_ok()) return say(call.status().message());
+  const int fd = connection.get();
+  const Result<int> code = carry_shell(
+      *call.value(), {.input = fd, .output = fd, .error = STDERR_FILENO}, InputKind::bytes);
+  if (!code.is_ok()) say(code.status().message());
+}
+
+// A command that does nothing, to hear whether there is a way at all, before anybody connects.
+Result<v1::ShellStarted> knock(Client& client, const ForwardOptions& options) {
+  v1::ShellOpen open;
+  open.set_job(options.job);
+  open.set_rank(options.rank);
+  open.mutable_program()->add_argv("true");
+  const Result<std::unique_ptr<ShellCall>> call = client.open_shell(open);
+  if (!call.is_ok()) return call.status();
+  const v1::ShellStarted started = call.value()->started();
+  call.value()->cancel();
+  static_cast<void>(call.value()->finish());
+  return started;
+}
+
+int forward(Session& session, ForwardOptions options) {
+  Ports ports = *ports_of(options.ports);
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  const Result<v1::ShellStarted> started = knock(*client.value(), options);
+  if (!started.is_ok()) return session.fail(started.status());
+  options.job = std::to_string(started.value().job());  // the name may pass to a newer job
+  const Result<UniqueFd> listener = listen_here(ports);
+  if (!listener.is_ok()) return session.fail(listener.status());
+  say(fmt::format("127.0.0.1:{} is port {} of rank {} of job {} on {}; Ctrl-C ends it", ports.here,
+                  ports.there, options.rank, options.job, started.value().node()));
+  for (;;) {
+    const int accepted = ::accept4(listener.value().get(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (accepted < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (accepted < 0) return session.fail(internal("accept: {}", errno_text(errno)));
+    std::thread([own = std::shared_ptr<Client>(client.value()->clone()),
+                 open = open_of(options, ports),
+                 connection = std::make_shared<UniqueFd>(accepted)] {
+      carry(*own, open, *connection);
+    }).detach();
+  }
+}
+
+std::string check_ports(const std::string& text) {
+  return ports_of(text) ? "" : "must be PORT or PORT:HERE, as 8888 or 8888:9000";
+}
+
+}  // namespace
+
+void add_forward(CLI::App& app, Session& session) {
+  CLI::App* verb =
+      app.add_subcommand("forward", "Reach a port of a running job from here")->group("Jobs");
+  const auto options = std::make_shared<ForwardOptions>();
+  verb->add_option("JOB", options->job, "id or name")->required();
+  verb->add_option("PORT", options->ports,
+                   "its port; PORT:HERE for another one on this machine, 0 = any that is free")
+      ->required()
+      ->check(check_ports, "");
+  verb->add_option("-r,--rank", options->rank, "of this rank, 0 by default")
+      ->check(CLI::Range(0, 1'000'000));
+  session.help[verb] = {
+      .details =
+          "Programs on this machine connect to 127.0.0.1; each connection goes over the server to "
+          "the rank's machine, where it is made by a process of the rank: what the job's programs "
+          "reach at their 127.0.0.1 is reached. Only the job's owner may.",
+      .examples = {{"hai forward notebook 8888", "Jupyter at http://127.0.0.1:8888"},
+                   {"hai forward train 6006:0 -r 3", "TensorBoard of rank 3, at any free port"}}};
+  verb->callback([&session, options] { session.exit_code = forward(session, *options); });
+}
+
+}  // namespace hai::cli

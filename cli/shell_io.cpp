@@ -1,0 +1,217 @@
+#include "cli/shell_io.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "cli/client.h"
+#include "common/shell_messages.h"
+#include "common/unique_fd.h"
+
+namespace hai::cli {
+namespace {
+
+termios terminal_before{};
+std::atomic<bool> is_raw = false;
+std::atomic<int> resized_fd = -1;  // where the handler says that the window has changed
+
+void give_terminal_back() {
+  if (is_raw.exchange(false)) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &terminal_before);
+}
+
+void end_by(int signal) {
+  give_terminal_back();
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void note_resize(int) {
+  const int before = errno;
+  const int fd = resized_fd.load();
+  if (fd >= 0) static_cast<void>(!::write(fd, "r", 1));
+  errno = before;
+}
+
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(signal, &action, nullptr);
+}
+
+bool write_all(int fd, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t wrote = ::write(fd, data.data(), data.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0 && errno == EAGAIN) {
+      pollfd ready{fd, POLLOUT, 0};
+      ::poll(&ready, 1, -1);
+      continue;
+    }
+    if (wrote <= 0) return false;
+    data.remove_prefix(static_cast<size_t>(wrote));
+  }
+  return true;
+}
+
+// "~." at the beginning of a line; "~~" is one "~".
+class Escape {
+ public:
+  // What goes to the program; none = the person wants to leave.
+  std::optional<std::string> take(std::string_view typed) {
+    std::string out;
+    for (const char c : typed) {
+      if (has_tilde_) {
+        has_tilde_ = false;
+        if (c == '.') return std::nullopt;
+        if (c != '~') out += '~';
+      } else if (c == '~' && at_line_begin_) {
+        has_tilde_ = true;
+        at_line_begin_ = false;
+        continue;
+      }
+      out += c;
+      at_line_begin_ = c == '\r' || c == '\n';
+    }
+    return out;
+  }
+
+ private:
+  bool at_line_begin_ = true;
+  bool has_tilde_ = false;
+};
+
+// From the person to the program, on a thread of its own.
+class InputPump {
+ public:
+  InputPump(ShellCall& call, int input, InputKind kind) : call_(call), input_(input), kind_(kind) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    wake_read_ = UniqueFd(ends[0]);
+    wake_write_ = UniqueFd(ends[1]);
+    if (kind_ == InputKind::terminal) resized_fd = wake_write_.get();
+    thread_ = std::thread([this] { run(); });
+  }
+  ~InputPump() {
+    if (kind_ == InputKind::terminal) resized_fd = -1;
+    is_over_ = true;
+    if (wake_write_.is_open()) static_cast<void>(!::write(wake_write_.get(), "e", 1));
+    if (thread_.joinable()) thread_.join();
+  }
+  InputPump(const InputPump&) = delete;
+  InputPump& operator=(const InputPump&) = delete;
+
+  bool has_left() const { return has_left_; }
+
+ private:
+  void run() {
+    std::array<pollfd, 2> watched = {pollfd{wake_read_.get(), POLLIN, 0},
+                                     pollfd{input_, POLLIN, 0}};
+    while (!is_over_) {
+      if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+      if (watched[0].revents != 0 && !woken()) return;
+      if (watched[1].revents != 0 && !read_input()) watched[1].fd = -1;
+    }
+  }
+
+  bool woken() {
+    std::array<char, 64> signs{};
+    while (::read(wake_read_.get(), signs.data(), signs.size()) > 0) continue;
+    if (is_over_ || kind_ != InputKind::terminal) return !is_over_;
+    v1::ShellMessage message;
+    *message.mutable_size() = terminal_size(input_);
+    return call_.write(message);
+  }
+
+  // False: there is no more.
+  bool read_input() {
+    std::array<char, kShellPieceBytes> piece{};
+    const ssize_t got = ::read(input_, piece.data(), piece.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+    v1::ShellMessage message;
+    if (got <= 0) {
+      message.mutable_input_end();
+      call_.write(message);
+      return false;
+    }
+    std::optional<std::string> data(std::string(piece.data(), static_cast<size_t>(got)));
+    if (kind_ == InputKind::terminal) data = escape_.take(*data);
+    if (!data) {
+      has_left_ = true;
+      call_.cancel();
+      return false;
+    }
+    if (data->empty()) return true;
+    message.set_input(*std::move(data));
+    return call_.write(message);
+  }
+
+  ShellCall& call_;
+  const int input_;
+  const InputKind kind_;
+  UniqueFd wake_read_;
+  UniqueFd wake_write_;
+  Escape escape_;
+  std::atomic<bool> is_over_ = false;
+  std::atomic<bool> has_left_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+RawTerminal::RawTerminal() {
+  if (::tcgetattr(STDIN_FILENO, &terminal_before) != 0) return;
+  termios raw = terminal_before;
+  ::cfmakeraw(&raw);
+  is_raw = true;
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) handle(signal, end_by);
+  handle(SIGWINCH, note_resize);
+  ::tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+}
+
+RawTerminal::~RawTerminal() { give_terminal_back(); }
+
+v1::TerminalSize terminal_size(int fd) {
+  v1::TerminalSize size;
+  winsize window{};
+  if (::ioctl(fd, TIOCGWINSZ, &window) != 0) return size;
+  size.set_rows(window.ws_row);
+  size.set_columns(window.ws_col);
+  return size;
+}
+
+Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind) {
+  std::optional<int> exit_code;
+  bool has_left = false;
+  {
+    const InputPump input(call, files.input, kind);
+    v1::ShellMessage message;
+    bool is_taken = true;  // else nobody reads any more, and the program is to hear of it
+    while (!exit_code && is_taken && call.read(message)) {
+      if (message.has_end()) exit_code = message.end().exit_code();
+      if (!message.output().empty()) is_taken = write_all(files.output, message.output());
+      if (!message.error_output().empty())
+        is_taken = write_all(files.error, message.error_output());
+    }
+    // Whoever still writes need not wait. A call that has ended keeps its reason only without this.
+    if (exit_code || !is_taken) call.cancel();
+    has_left = input.has_left();
+  }
+  const Status status = call.finish();
+  if (exit_code) return *exit_code;
+  if (has_left) return Status(Code::cancelled, "left");
+  return status.is_ok() ? unavailable("the server ended the shell") : status;
+}
+
+}  // namespace hai::cli

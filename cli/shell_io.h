@@ -1,0 +1,44 @@
+#pragma once
+// Somebody's terminal, files or connection on one side, a program in a rank on the other.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "common/status.h"
+
+namespace hai::v1 {
+class TerminalSize;
+}
+
+namespace hai::cli {
+
+class ShellCall;
+
+// Descriptors; `error` may be the same as `output`.
+struct ShellFiles {
+  int input = 0;
+  int output = 1;
+  int error = 2;
+};
+
+// The terminal of this process, which gives each key as it is pressed while this lives. The end of
+// the process by a signal gives it back, too.
+class RawTerminal {
+ public:
+  RawTerminal();
+  ~RawTerminal();
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
+};
+
+// All zero if it is none.
+v1::TerminalSize terminal_size(int fd);
+
+enum class InputKind { bytes, terminal };
+
+// Carries bytes both ways until the program has ended, and returns its exit code. From a terminal
+// also its changes of size, and "~." after a line break ends it here, as with ssh: `cancelled`.
+Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind);
+
+}  // namespace hai::cli

@@ -1,0 +1,38 @@
+#pragma once
+// What the server asks of an agent when somebody wants into a rank (proto/hai/v1/shell.proto).
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/id.h"
+
+namespace hai {
+
+struct TerminalSize {
+  int rows = 0;
+  int columns = 0;
+  bool operator==(const TerminalSize&) const = default;
+};
+
+struct ShellProgram {
+  std::vector<std::string> argv;         // none: the user's login shell
+  std::optional<TerminalSize> terminal;  // none: pipes
+  std::string term;                      // kind of the terminal, as in TERM
+  int port = 0;  // > 0: no program, but a connection to this port of the machine
+  bool operator==(const ShellProgram&) const = default;
+};
+
+struct ShellRequest {
+  std::string ticket;  // to be shown on the stream that answers; a secret of server and agent
+  RankKey key;
+  ShellProgram program;
+  bool operator==(const ShellRequest&) const = default;
+};
+
+inline constexpr const char* kShellTicketKey = "hai-shell";  // metadata of that stream
+inline constexpr size_t kShellPieceBytes = 32 << 10;         // of input or output in one message
+inline constexpr size_t kShellArgvBytesMax = 128 << 10;
+inline constexpr int kTerminalSideMax = 10'000;
+
+}  // namespace hai

@@ -1,0 +1,273 @@
+#include "server/rpc/shells.h"
+
+#include "proto/convert/shell_convert.h"
+#include "server/api/rank_log.h"
+#include "server/auth/token.h"
+#include "server/rpc/status_map.h"
+#include "server/rpc/tls_credentials.h"
+
+namespace hai {
+
+struct Shells::Session {
+  std::string ticket;
+  std::shared_ptr<ShellStream> person;
+  std::shared_ptr<ShellStream> agent;
+  Caller caller;
+  std::string address;
+  AuditFacts facts;
+  std::string asked_job;  // as the person names it
+  ShellRequest request;
+  std::string node;
+  OpenStreams::Place place;
+  TimerId timer = 0;
+  bool is_opened = false;
+  bool is_noted = false;
+  bool has_ended = false;
+};
+
+namespace {
+
+std::string ticket_of(const grpc::CallbackServerContext& context) {
+  const auto found = context.client_metadata().find(kShellTicketKey);
+  if (found == context.client_metadata().end()) return "";
+  return {found->second.data(), found->second.size()};
+}
+
+std::string detail_of(const v1::ShellOpen& open) {
+  constexpr size_t kShown = 200;
+  if (open.program().port() > 0) {
+    return fmt::format("rank {}, port {}", open.rank(), open.program().port());
+  }
+  std::string words;
+  for (const std::string& word : open.program().argv()) {
+    if (words.size() > kShown) break;
+    words += (words.empty() ? "" : " ") + word;
+  }
+  return fmt::format("rank {}{}{}", open.rank(), words.empty() ? "" : ": ", words);
+}
+
+}  // namespace
+
+grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>* Shells::OfPeople::Open(
+    grpc::CallbackServerContext* context) {
+  const CallSite& site = shells.site_;
+  auto stream = std::make_shared<ShellStream>(site.loop, *context, &site.standing);
+  const Caller caller = caller_of(*context);
+  const Standing standing = site.standing.get();
+  const Status admitted =
+      standing.is_leading() ? admit(site, *context, caller) : why_not_leading(standing);
+  site.meter.note("", kShellCall.data(), code_word(to_grpc(admitted)), 0);
+  stream->begin([owner = &shells, caller, admitted, address = context->peer()](
+                    const std::shared_ptr<ShellStream>& opened) -> ShellStream::Events {
+    if (admitted.is_ok()) return owner->person_came(opened, caller, address);
+    opened->finish(admitted);
+    return {};
+  });
+  return stream.get();
+}
+
+grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>* Shells::OfAgents::Join(
+    grpc::CallbackServerContext* context) {
+  auto stream = std::make_shared<ShellStream>(shells.site_.loop, *context, nullptr);
+  stream->begin(
+      [owner = &shells, ticket = ticket_of(*context),
+       nodes = nodes_of(*context->auth_context())](const std::shared_ptr<ShellStream>& opened) {
+        return owner->agent_came(opened, ticket, nodes);
+      });
+  return stream.get();
+}
+
+ShellStream::Events Shells::person_came(const std::shared_ptr<ShellStream>& stream,
+                                        const Caller& caller, const std::string& address) {
+  auto session = std::make_shared<Session>();
+  session->ticket = make_token_secret();
+  session->person = stream;
+  session->caller = caller;
+  session->address = address;
+  sessions_[session->ticket] = session;
+  session->timer = site_.loop.call_after(kJoinTimeout, [this, session] {
+    session->timer = 0;
+    end(session,
+        deadline_exceeded("nothing was asked for within {}", format_duration(kJoinTimeout)));
+  });
+  stream->read_next();
+  return {.message = [this, session](
+                         v1::ShellMessage message) { from_person(session, std::move(message)); },
+          .ended =
+              [this, session] {
+                end(session, {Code::cancelled, "the person is gone"});
+              },
+          .done = [session] { session->person.reset(); }};
+}
+
+ShellStream::Events Shells::agent_came(const std::shared_ptr<ShellStream>& stream,
+                                       const std::string& ticket,
+                                       const std::vector<std::string>& nodes) {
+  const auto found = sessions_.find(ticket);
+  if (found == sessions_.end() || found->second->agent || found->second->node.empty()) {
+    stream->finish(not_found("nobody waits for a shell with this ticket"));
+    return {};
+  }
+  const SessionPtr session = found->second;
+  if (wants_certificates_) {
+    if (const Status is_it = check_is_node(nodes, session->node); !is_it.is_ok()) {
+      stream->finish(is_it);
+      return {};
+    }
+  }
+  site_.loop.cancel(std::exchange(session->timer, 0));
+  session->agent = stream;
+  stream->read_next();
+  session->person->read_next();
+  return {.message = [this, session](
+                         v1::ShellMessage message) { from_agent(session, std::move(message)); },
+          .ended =
+              [this, session] {
+                end(session, unavailable("the connection to node {} is lost, and the shell with it",
+                                         session->node));
+              },
+          .done = [session] { session->agent.reset(); }};
+}
+
+void Shells::from_person(const SessionPtr& session, v1::ShellMessage message) {
+  if (session->has_ended) return;
+  if (!session->is_opened) {
+    session->is_opened = true;
+    if (message.has_open()) return open(session, message.open());
+    return end(session, invalid_argument("the first message must say what is to be opened"));
+  }
+  const bool is_known = message.body_case() == v1::ShellMessage::kInput ||
+                        message.body_case() == v1::ShellMessage::kInputEnd ||
+                        message.body_case() == v1::ShellMessage::kSize;
+  if (!is_known) return session->person->read_next();  // of a newer client: not for us
+  session->agent->send(std::move(message), [session] {
+    if (session->person) session->person->read_next();
+  });
+}
+
+void Shells::from_agent(const SessionPtr& session, v1::ShellMessage message) {
+  if (session->has_ended) return;
+  if (message.has_end()) return ended(session, message.end());
+  if (message.has_started()) {
+    note(*session, ok());
+    message.mutable_started()->set_node(session->node);
+    message.mutable_started()->set_job(session->request.key.job.value);
+  }
+  const bool is_known = message.has_started() || message.body_case() == v1::ShellMessage::kOutput ||
+                        message.body_case() == v1::ShellMessage::kErrorOutput;
+  if (!is_known) return session->agent->read_next();
+  session->person->send(std::move(message), [session] {
+    if (session->agent) session->agent->read_next();
+  });
+}
+
+void Shells::open(const SessionPtr& session, const v1::ShellOpen& open) {
+  session->facts = {.user = "",
+                    .target = audit_target("job", open.job()),
+                    .detail = detail_of(open),
+                    .outcomes = {}};
+  if (sessions_.size() > kMax) {
+    return end(session, resource_exhausted("{} shells are open already, of all users", kMax));
+  }
+  Result<ShellProgram> program = from_proto(open.program());
+  if (!program.is_ok()) return end(session, program.status());
+  Result<OpenStreams::Place> place =
+      site_.streams.open(session->caller, OpenStreams::Kind::other,
+                         [this, weak = std::weak_ptr(session)](const Status& why) {
+                           if (const SessionPtr opened = weak.lock()) end(opened, why);
+                         });
+  if (!place.is_ok()) return end(session, place.status());
+  session->place = std::move(place).value();
+  session->asked_job = open.job();
+  session->request = {.ticket = session->ticket,
+                      .key = {.job = {}, .attempt = 0, .rank = open.rank()},
+                      .program = std::move(program).value()};
+  queries_.find_job(session->caller, open.job(), [this, session](Result<Queries::FoundJob> found) {
+    if (session->has_ended) return;
+    if (!found.is_ok()) return end(session, found.status());
+    found_job(session, found.value());
+  });
+}
+
+// Whoever runs a program in a rank has its user's files and the job's secrets: nobody else may, and
+// no token that may not submit.
+Status Shells::check_may_enter(const Session& session, const Job& job) const {
+  const std::optional<Actor> actor = site_.callers.actor_of(session.caller);
+  if (!actor || actor->user != job.user) {
+    return permission_denied("job {} belongs to {}: only he gets into it", job.id.value, job.user);
+  }
+  if (actor->scope < TokenScope::submit) {
+    return permission_denied("a token of scope {} opens no shell; it takes {}",
+                             to_string(actor->scope), to_string(TokenScope::submit));
+  }
+  if (job.is_array()) {
+    return failed_precondition("job {0} is an array, whose tasks run: name one, as {0}_0",
+                               job.id.value);
+  }
+  if (!job.has_live_attempt()) {
+    return failed_precondition("job {} is {}: only into one that runs there is a way", job.id.value,
+                               to_string(job.state));
+  }
+  const auto ranks = static_cast<int64_t>(job.attempt->ranks.size());
+  if (session.request.key.rank < 0 || session.request.key.rank >= ranks) {
+    return not_found("job {} has ranks 0 to {}, not {}", job.id.value, ranks - 1,
+                     session.request.key.rank);
+  }
+  return ok();
+}
+
+void Shells::found_job(const SessionPtr& session, const Queries::FoundJob& found) {
+  const Job& job = found.job;
+  session->facts.target = audit_target("job", std::to_string(job.id.value));
+  if (const Status status = check_may_enter(*session, job); !status.is_ok()) {
+    return end(session, status);
+  }
+  RankKey& key = session->request.key;
+  key.job = job.id;
+  key.attempt = job.attempt->number;
+  session->node = node_of(queries_, found.view.nodes, *job.attempt, key.rank);
+  if (!agents_.send_shell_request(session->node, session->request)) {
+    return end(session, unavailable("node {} is not connected", session->node));
+  }
+  site_.loop.cancel(session->timer);
+  session->timer = site_.loop.call_after(kJoinTimeout, [this, session] {
+    session->timer = 0;
+    end(session,
+        deadline_exceeded("node {} did not answer within {}; an agent of an older version cannot",
+                          session->node, format_duration(kJoinTimeout)));
+  });
+}
+
+void Shells::ended(const SessionPtr& session, const v1::ShellEnd& shell_end) {
+  if (!shell_end.error().empty()) {
+    return end(session, failed_precondition("{}", shell_end.error()));
+  }
+  v1::ShellMessage last;
+  *last.mutable_end() = shell_end;
+  session->person->send(std::move(last), [] {});
+  end(session, ok());
+}
+
+// The person hears why; a stream that is gone already hears nothing.
+void Shells::end(const SessionPtr& session, const Status& why) {
+  if (std::exchange(session->has_ended, true)) return;
+  note(*session, why);
+  site_.loop.cancel(std::exchange(session->timer, 0));
+  session->place.reset();
+  sessions_.erase(session->ticket);
+  if (session->person) session->person->finish(why);
+  if (session->agent) session->agent->finish(why);
+}
+
+// Once: when the program runs, or with why it does not.
+void Shells::note(Session& session, const Status& status) {
+  if (!session.is_opened || std::exchange(session.is_noted, true)) return;
+  hai::note(site_, session.address, kShellCall, session.caller, session.facts, status);
+}
+
+void Shells::close_all(const Status& reason) {
+  const std::map<std::string, SessionPtr> all = sessions_;
+  for (const auto& [ticket, session] : all) end(session, reason);
+}
+
+}  // namespace hai

@@ -1,0 +1,77 @@
+#pragma once
+// Lets people into the ranks of their own jobs. A person's stream says where to and what for; the
+// rank's agent is asked over its stream of orders, and answers by a stream of its own that shows
+// the ticket it was given. From then on each message goes from one to the other. On the loop's
+// thread, but for the two services.
+//
+//   opened ──open──▶ job found, agent asked ──agent joins──▶ started, both ways ──end──▶ done
+//      └───────── refused, no agent within kJoinTimeout, or either side gone ────────────▲
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/api/queries.h"
+#include "server/rpc/call_site.h"
+#include "server/rpc/shell_port.h"
+#include "server/rpc/shell_stream.h"
+
+namespace hai {
+
+class Shells {
+ public:
+  static constexpr Duration kJoinTimeout = 10s;
+  static constexpr size_t kMax = 2'000;  // open at once, of all users
+
+  // `wants_certificates`: an agent must prove by one that it is the node that was asked.
+  Shells(CallSite site, Queries& queries, ShellPort& agents, bool wants_certificates)
+      : site_(site), queries_(queries), agents_(agents), wants_certificates_(wants_certificates) {}
+
+  v1::Shells::CallbackService& of_people() { return of_people_; }
+  v1::NodeShells::CallbackService& of_agents() { return of_agents_; }
+
+  // Ends all of them, e.g. because this server does not lead any more.
+  void close_all(const Status& reason);
+  size_t count() const { return sessions_.size(); }
+
+ private:
+  struct Session;
+  using SessionPtr = std::shared_ptr<Session>;
+
+  struct OfPeople final : v1::Shells::CallbackService {
+    explicit OfPeople(Shells& owner) : shells(owner) {}
+    grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>* Open(
+        grpc::CallbackServerContext* context) override;
+    Shells& shells;
+  };
+  struct OfAgents final : v1::NodeShells::CallbackService {
+    explicit OfAgents(Shells& owner) : shells(owner) {}
+    grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>* Join(
+        grpc::CallbackServerContext* context) override;
+    Shells& shells;
+  };
+
+  ShellStream::Events person_came(const std::shared_ptr<ShellStream>& stream, const Caller& caller,
+                                  const std::string& address);
+  ShellStream::Events agent_came(const std::shared_ptr<ShellStream>& stream,
+                                 const std::string& ticket, const std::vector<std::string>& nodes);
+  void from_person(const SessionPtr& session, v1::ShellMessage message);
+  void from_agent(const SessionPtr& session, v1::ShellMessage message);
+  void open(const SessionPtr& session, const v1::ShellOpen& open);
+  void found_job(const SessionPtr& session, const Queries::FoundJob& found);
+  Status check_may_enter(const Session& session, const Job& job) const;
+  void ended(const SessionPtr& session, const v1::ShellEnd& end);
+  void end(const SessionPtr& session, const Status& why);
+  void note(Session& session, const Status& status);
+
+  const CallSite site_;
+  Queries& queries_;
+  ShellPort& agents_;
+  const bool wants_certificates_;
+  OfPeople of_people_{*this};
+  OfAgents of_agents_{*this};
+  std::map<std::string, SessionPtr> sessions_;  // by ticket
+};
+
+}  // namespace hai
