@@ -11,11 +11,14 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "cli/client.h"
+#include "cli/exit_code.h"
+#include "cli/session.h"
 #include "common/shell_messages.h"
 #include "common/unique_fd.h"
 
@@ -212,6 +215,26 @@ Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind
   if (exit_code) return *exit_code;
   if (has_left) return Status(Code::cancelled, "left");
   return status.is_ok() ? unavailable("the server ended the shell") : status;
+}
+
+Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal) {
+  if (with_terminal) {
+    *open.mutable_program()->mutable_terminal() = terminal_size(STDIN_FILENO);
+    const char* term = std::getenv("TERM");
+    open.mutable_program()->set_term(term != nullptr ? term : "dumb");
+  }
+  const Result<std::unique_ptr<ShellCall>> call = client.open_shell(open);
+  RETURN_IF_ERROR(call.status());
+  const bool is_typed = with_terminal && ::isatty(STDIN_FILENO) != 0;
+  Result<int> code = kOk;
+  {
+    std::optional<RawTerminal> raw;
+    if (is_typed) raw.emplace();
+    code = carry_shell(*call.value(), {}, is_typed ? InputKind::terminal : InputKind::bytes);
+  }
+  if (code.is_ok() || code.status().code() != Code::cancelled) return code;
+  say(fmt::format("left job {}, it goes on", call.value()->started().job()));
+  return kInterrupted;
 }
 
 }  // namespace hai::cli

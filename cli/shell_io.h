@@ -8,11 +8,13 @@
 #include "common/status.h"
 
 namespace hai::v1 {
+class ShellOpen;
 class TerminalSize;
-}
+}  // namespace hai::v1
 
 namespace hai::cli {
 
+class Client;
 class ShellCall;
 
 // Descriptors; `error` may be the same as `output`.
@@ -40,5 +42,10 @@ enum class InputKind { bytes, terminal };
 // Carries bytes both ways until the program has ended, and returns its exit code. From a terminal
 // also its changes of size, and "~." after a line break ends it here, as with ssh: `cancelled`.
 Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind);
+
+// Opens what is asked and carries the bytes of this process's standard input, output and error;
+// with its terminal, which becomes that of the program. Its exit code, or 130 if the person has
+// left, who is told so.
+Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal);
 
 }  // namespace hai::cli

@@ -23,6 +23,7 @@
 #include "agent/os/shell_file.h"
 #include "agent/os/shim_process.h"
 #include "agent/shim/call_filter.h"
+#include "agent/shim/login_door.h"
 #include "agent/shim/privileges.h"
 #include "agent/shim/program_setup.h"
 
@@ -94,9 +95,16 @@ Result<Entry> look_at(const RankDirectory& directory) {
   return entry;
 }
 
+// Looked at when we are in its groups: from the moment the door is shut the shim kills whoever is
+// in them, again and again, and who comes later must not come at all.
+Status join_groups(const RankDirectory& directory, const Entry& entry) {
+  RETURN_IF_ERROR(move_into_cgroups(::getpid(), entry.launch.cgroups));
+  if (::access(logins_file(directory).c_str(), F_OK) == 0) return ok();
+  return unavailable("the rank is ending");
+}
+
 // In this order: each step takes what the next ones do not need any more.
 Status give_up_what_is_roots(const Entry& entry) {
-  RETURN_IF_ERROR(move_into_cgroups(::getpid(), entry.launch.cgroups));
   set_limits_of_programs(entry.launch.program.core_size);
   if (entry.mounts && ::setns(entry.mounts->get(), CLONE_NEWNS) != 0) {
     return internal("cannot enter the rank's mounts: {}", errno_text(errno));
@@ -204,6 +212,9 @@ int enter_rank(const RankDirectory& directory) {
   if (!entry.is_ok()) return fail(entry.status().message());
   if (program.value().terminal && ::ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0) {
     return fail("cannot take the terminal: " + errno_text(errno));
+  }
+  if (const Status status = join_groups(directory, entry.value()); !status.is_ok()) {
+    return fail(status.message());
   }
   if (const Status status = give_up_what_is_roots(entry.value()); !status.is_ok()) {
     return fail(status.message());

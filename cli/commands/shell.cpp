@@ -1,12 +1,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <memory>
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
-#include "cli/exit_code.h"
 #include "cli/session.h"
 #include "cli/shell_io.h"
 
@@ -30,29 +28,12 @@ bool has_terminal(const ShellOptions& options) {
 int shell(Session& session, const ShellOptions& options) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
-  const bool is_terminal = has_terminal(options);
   v1::ShellOpen open;
   open.set_job(options.job);
   open.set_rank(options.rank);
   for (const std::string& word : options.command) open.mutable_program()->add_argv(word);
-  if (is_terminal) {
-    *open.mutable_program()->mutable_terminal() = terminal_size(STDIN_FILENO);
-    const char* term = std::getenv("TERM");
-    open.mutable_program()->set_term(term != nullptr ? term : "dumb");
-  }
-  const Result<std::unique_ptr<ShellCall>> call = client.value()->open_shell(open);
-  if (!call.is_ok()) return session.fail(call.status());
-  const bool is_typed = is_terminal && ::isatty(STDIN_FILENO) != 0;
-  Result<int> code = kOk;
-  {
-    std::optional<RawTerminal> raw;
-    if (is_typed) raw.emplace();
-    code = carry_shell(*call.value(), {}, is_typed ? InputKind::terminal : InputKind::bytes);
-  }
-  if (code.is_ok()) return code.value();
-  if (code.status().code() != Code::cancelled) return session.fail(code.status());
-  say(fmt::format("left job {}, it goes on", call.value()->started().job()));
-  return kInterrupted;
+  const Result<int> code = enter_job(*client.value(), std::move(open), has_terminal(options));
+  return code.is_ok() ? code.value() : session.fail(code.status());
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -14,6 +16,7 @@
 #include "cli/follow.h"
 #include "cli/patience.h"
 #include "cli/session.h"
+#include "cli/shell_io.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/input_variables.h"
@@ -159,6 +162,46 @@ int run_outside(Session& session, const ParsedWords& words) {
       last.state(), last.has_exit_code() ? std::optional<int>(last.exit_code()) : std::nullopt);
 }
 
+// The number of the rank on this node.
+Result<int> rank_on(const v1::Job& job, const std::string& node) {
+  for (int rank = 0; rank < job.nodes_size(); ++rank) {
+    if (job.nodes(rank) == node) return rank;
+  }
+  return not_found("job {} has no task on {}", job.id(), node);
+}
+
+// A command in a job that runs already: beside its tasks, with all their GPUs.
+int run_in_job(Session& session, const ParsedWords& words) {
+  constexpr auto kTaken =
+      std::to_array<std::string_view>({"jobid", "nodelist", "nodes", "ntasks", "overlap", "pty"});
+  for (const GivenOption& given : words.options) {
+    const std::string_view name = given.option->name;
+    const bool is_one = (name != "nodes" && name != "ntasks") || given.value == "1";
+    const bool is_taken = given.option->treatment != Treatment::mapped ||
+                          (std::ranges::find(kTaken, name) != kTaken.end() && is_one);
+    if (is_taken) continue;
+    return usage_error(
+        kSrun,
+        option_error(given, "with --jobid one command runs beside the job's tasks").message());
+  }
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kSrun, client.status());
+  v1::GetJobRequest request;
+  request.set_job(words.value_of("jobid"));
+  const Result<v1::Job> job = client.value()->get_job(request);
+  if (!job.is_ok()) return fail(kSrun, job.status());
+  v1::ShellOpen open;
+  open.set_job(std::to_string(job.value().id()));
+  if (words.has("nodelist")) {
+    const Result<int> rank = rank_on(job.value(), words.value_of("nodelist"));
+    if (!rank.is_ok()) return fail(kSrun, rank.status());
+    open.set_rank(rank.value());
+  }
+  for (const std::string& word : words.operands) open.mutable_program()->add_argv(word);
+  const Result<int> code = enter_job(*client.value(), std::move(open), words.has("pty"));
+  return code.is_ok() ? code.value() : fail(kSrun, code.status());
+}
+
 }  // namespace
 
 int run_srun(Session& session, const Words& words) {
@@ -171,6 +214,12 @@ int run_srun(Session& session, const Words& words) {
   }
   if (const GivenOption* mpi = parsed.value().find("mpi"); mpi != nullptr && mpi->value != "none") {
     return usage_error(kSrun, option_error(*mpi, mpi->option->text).message());
+  }
+  if (socket.empty() && parsed.value().has("jobid")) return run_in_job(session, parsed.value());
+  for (const char* name : {"jobid", "pty"}) {
+    if (const GivenOption* given = parsed.value().find(name)) {
+      return usage_error(kSrun, option_error(*given, given->option->text).message());
+    }
   }
   if (!socket.empty()) return run_inside(parsed.value(), socket);
   if (!variable("SLURM_JOB_ID").empty() || !variable("HAI_JOB_ID").empty()) {

@@ -55,7 +55,7 @@ Result<ShellProgram> from_proto(const v1::ShellProgram& message) {
   if (!program.argv.empty() && program.argv[0].empty()) {
     return invalid_argument("argv: the program has no name");
   }
-  if (program.term.find_first_of("\0/\n") != std::string::npos) {
+  if (program.term.find_first_of(std::string_view("\0/\n", 3)) != std::string::npos) {
     return invalid_argument("term: '/' and line breaks are not allowed");
   }
   if (message.has_terminal()) {

@@ -297,7 +297,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
             (["sbatch", "-D", "/nowhere", script], "there is no directory /nowhere"),
             (["sbatch", none], "does not look like a batch script"),
             (["sbatch", "absent.sh"], "absent.sh"),
-            (["srun", "--pty", "bash"], "hai has no interactive sessions"),
+            (["srun", "--pty", "bash"], "hai shell JOB"),
             (["srun"], "no command given"),
             (["scancel"], "No job identification provided"),
             (["scancel", "-s", "USR1", "1"], "-s/--signal is not supported"),
@@ -315,6 +315,22 @@ class SlurmTest(SlurmScripts, ClusterTest):
                 self.assertTrue(done.stderr.startswith(f"{words[0]}: error: "), done.stderr)
                 self.assertIn(message, done.stderr)
         self.assertEqual(self.cluster.json("list", "-a", "--finished"), before)
+
+    def test_srun_enters_a_running_job(self):
+        job = self.submit("-N2", "--wrap", "srun sleep 600")
+        self.cluster.wait_running(job)
+        where = self.cluster.job(job)["nodes"]
+        said = self.good("srun", "--jobid", job, "-w", where[1], "sh", "-c", "echo $HAI_JOB_ID $HAI_NODE_RANK")
+        self.assertEqual(said, f"{job} 1\n")
+        for words, message in (
+            (["srun", "--jobid", job, "-N2", "true"], "one command runs beside the job's tasks"),
+            (["srun", "--jobid", job, "-w", "elsewhere", "true"], f"job {job} has no task on elsewhere"),
+            (["srun", "--jobid", "999", "true"], "job 999 does not exist"),
+        ):
+            done = self.call(*words)
+            self.assertIn(done.returncode, (2, 3), done)
+            self.assertIn(message, done.stderr)
+        self.cluster.ok("stop", job)
 
     def test_the_example(self):
         job = self.submit("--wait", EXAMPLES / "slurm" / "train.sbatch")

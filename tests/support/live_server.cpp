@@ -76,12 +76,16 @@ LiveServer::LiveServer(const std::function<void(ServerConfig&, ServingSecrets&)>
   serving_->start();
 
   ranks_ = std::make_unique<PretendedRanks>(loop_);
-  link_ = std::make_unique<GrpcServerLink>(loop_, *ranks_,
-                                           ServerLinkOptions{.servers = {grpc_address()},
-                                                             .agent_token = kAgentToken,
-                                                             .node = "n1",
-                                                             .backoff_min = 10ms,
-                                                             .backoff_max = 50ms});
+  link_ = std::make_unique<GrpcServerLink>(
+      loop_, *ranks_,
+      ServerLinkOptions{
+          .servers = {grpc_address()},
+          .agent_token = kAgentToken,
+          .node = "n1",
+          .open_shell = [this](const std::string&, const TlsTexts&,
+                               const ShellRequest& asked) { asked_shells_.push_back(asked); },
+          .backoff_min = 10ms,
+          .backoff_max = 50ms});
   NodeFacts facts{.name = "n1", .group = "training", .zone = "A", .leaf = "l1", .gpus = 8};
   facts.cpus = 64;
   facts.memory_bytes = int64_t{1} << 40;

@@ -11,6 +11,7 @@
 #include "agent/core/agent.h"
 #include "agent/core/log_source.h"
 #include "common/asio_loop.h"
+#include "common/shell_messages.h"
 #include "server/serving.h"
 #include "server/store/mem_store.h"
 #include "tests/support/kept_audit.h"
@@ -76,6 +77,12 @@ class LiveServer {
     on_loop([&] { launch = ranks_->last_launch(); });
     return launch;
   }
+  // What its agent was asked for by those who want into a rank, and has not answered.
+  std::vector<ShellRequest> asked_shells() {
+    std::vector<ShellRequest> asked;
+    on_loop([&] { asked = asked_shells_; });
+    return asked;
+  }
   void write_log(const std::string& text) {
     on_loop([&] { ranks_->write_log(text); });
   }
@@ -93,6 +100,7 @@ class LiveServer {
   MutePeers peers_;
   MemoryRecord record_;
   std::unique_ptr<Agent> agent_;
+  std::vector<ShellRequest> asked_shells_;
   std::thread thread_;
 };
 
