@@ -93,12 +93,12 @@ it('reaches every part of a log of 512 MB, and holds only a part of it', async (
   expect(areOneByOne(await held(page))).toBe(true);
 });
 
-// A log that grows by 20 lines each 100 ms, and by what a test adds at once.
+// A log that grows by 10 lines each 100 ms, and by what a test adds at once. So it is below 1 MiB for a minute, and each KiB more is seen.
 let added = 0;
 const growing = (): MadeLog => {
   const from = Date.now();
   added = 0;
-  return log((now) => 2_000 + added + Math.floor((now - from) / 5), undefined, false);
+  return log((now) => 2_000 + added + Math.floor((now - from) / 10), undefined, false);
 };
 
 async function stays(page: Page): Promise<void> {

@@ -57,6 +57,7 @@ it('keeps the banner of a dead database through refusals', async () => {
   const page = await site.open('/');
   await live(page);
   site.server.staleSince = new Date(Date.now() - 60_000).toISOString();
+  await site.server.tell('ask now');
   await banner(page).getByText(/can decide nothing now/).waitFor();
   let refused = 0;
   site.server.override = ({ path }) => {
@@ -69,11 +70,12 @@ it('keeps the banner of a dead database through refusals', async () => {
     Object.assign(window, { log });
     new MutationObserver(() => log.push(document.querySelector('.banner') !== null)).observe(document.body, { childList: true, subtree: true });
   });
-  await page.getByLabel('how far back').selectOption('1h');
+  await page.getByLabel('how far back').selectOption('24h'); // which nothing has asked for yet
   await expect.poll(() => refused, { timeout: 20_000 * patience }).toBeGreaterThan(1);
   expect(await page.evaluate(() => (window as unknown as { log: boolean[] }).log.includes(false))).toBe(false);
   site.server.override = () => null;
   site.server.staleSince = null;
+  await site.server.tell('ask again');
   await banner(page).waitFor({ state: 'detached' });
 });
 
@@ -124,6 +126,7 @@ it('does not call a node well of which no check could tell, or nobody knows', as
   const page = await site.open('/nodes/fire-0008');
   await page.getByText('No check could tell: 0 ok, 1 unknown.').waitFor();
   checks = [check('ok')];
+  await site.server.tell('ask now');
   await page.getByText('Nothing is wrong: 1 ok.').waitFor();
   site.server.freeze();
   await page.getByText('Nobody knows now. When the server last said so: 1 ok.').waitFor();
@@ -133,6 +136,7 @@ it('shows facts that were old already as so old, when the server falls silent, t
   const page = await site.open('/');
   await live(page);
   site.server.staleSince = new Date(Date.now() - 3_600_000).toISOString();
+  await site.server.tell('ask now');
   await banner(page).getByText(/can decide nothing now/).waitFor();
   site.server.freeze();
   await banner(page).getByText(/No answer from the server/).waitFor();

@@ -38,9 +38,6 @@ it('leaves connections free with seven pages of jobs and their logs in view', as
   await expect.poll(() => open('follow=true')).toBe(3);
 });
 
-// Makes an event, whose text ends with the reason.
-const tell = (reason: string) => fetch(`${site.server.url}/api/v1/nodes/actions`, { method: 'POST', body: JSON.stringify({ verb: 'undrain', nodes: ['fire-0009'], reason }) });
-
 it('tells events to all pages, and goes on in another one when the reader of the stream goes', async () => {
   const first = await site.open('/');
   await live(first);
@@ -53,7 +50,7 @@ it('tells events to all pages, and goes on in another one when the reader of the
     await expect.poll(() => open('/events?after')).toBe(1);
     await live(third);
     const reason = reader === first ? 'told by the second' : 'told by the third';
-    await tell(reason);
+    await site.server.tell(reason);
     await third.locator('.feed').getByText(reason).waitFor();
   }
 });
@@ -74,7 +71,7 @@ it('costs the server nothing while no page is seen, and reads on from one that c
   // A question of each page itself, which comes after all that its timers have asked.
   for (const page of [first, second]) await page.evaluate(() => fetch('/api/v1/cluster').then((answer) => answer.text()));
   expect(site.server.asked.slice(asked).map((each) => each.path)).toEqual(['/api/v1/cluster', '/api/v1/cluster']);
-  expect(site.server.openStreams.size).toBe(0);
+  await expect.poll(() => site.server.openStreams.size).toBe(0);
   await become(second, 'visible');
   await live(second);
   expect(open('/events?after')).toBe(1);

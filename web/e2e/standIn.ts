@@ -81,6 +81,11 @@ export class StandIn {
     this.isAsset = () => true;
   }
 
+  // Makes an event of one node, upon which pages ask anew for what they show of the cluster.
+  async tell(reason: string): Promise<void> {
+    await world()('/api/v1/nodes/actions', { method: 'POST', body: JSON.stringify({ verb: 'undrain', nodes: ['fire-0009'], reason }) });
+  }
+
   count(method: string, part: string): number {
     return this.asked.filter((each) => each.method === method && each.path.includes(part)).length;
   }
@@ -109,6 +114,7 @@ export class StandIn {
   }
 
   private async pass(asked: Asked, answer: Response, response: ServerResponse): Promise<void> {
+    if (response.destroyed) return answer.body?.cancel(); // whoever asked has gone
     const stale = this.staleSince && answer.ok ? { 'Hai-Stale-Since': this.staleSince } : {};
     response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...stale });
     response.flushHeaders();

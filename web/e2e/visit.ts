@@ -37,7 +37,7 @@ export function visit(): Visit {
   // A test leaves nothing to the next one. What one that failed still does ends with its pages.
   afterEach(async ({ task }) => {
     await it.server.reset();
-    if (task.result?.state === 'fail') kept = null;
+    if (task.result?.state === 'fail' || kept?.isClosed()) kept = null;
     for (const context of it.browser.contexts()) if (context !== kept?.context()) await context.close();
     if (kept === null) return;
     for (const page of kept.context().pages()) if (page !== kept) await page.close();
@@ -49,6 +49,7 @@ export function visit(): Visit {
 async function startServer(): Promise<StandIn> {
   const server = new StandIn();
   await server.start();
+  await fetch(`${server.url}/api/v1/cluster`); // no test waits for the world to be made
   return server;
 }
 

@@ -12,17 +12,19 @@ export function queueOf(world: World, query: URLSearchParams): Queue {
   const waiting = [...world.waiting].map((id) => world.jobs.get(id)!);
   const isIn = (job: Job): boolean => !job.held && job.pending_reason?.code !== 'dependency';
   const ordered = [...waiting].sort((a, b) => a.group.localeCompare(b.group) || Number(isIn(b)) - Number(isIn(a)) || levelOf(a) - levelOf(b) || a.id - b.id);
-  const places = new Map<string, Job[]>();
+  const places = new Map<string, number[]>(); // of each group, how many of each priority are before
   const entries = ordered.map((job): QueueEntry => {
-    const before = places.get(job.group) ?? [];
-    if (isIn(job)) places.set(job.group, [...before.slice(-4_000), job]);
-    const by_priority = before.filter((each) => levelOf(each) < levelOf(job)).length;
-    const position = isIn(job) ? before.length + 1 : null;
-    const wait = 60_000 * (3 + before.length * 0.7);
+    const levels = places.get(job.group) ?? priorities.map(() => 0);
+    places.set(job.group, levels);
+    const by_priority = total(levels.slice(0, levelOf(job)));
+    const before = total(levels);
+    if (isIn(job)) levels[levelOf(job)]! += 1;
+    const position = isIn(job) ? before + 1 : null;
+    const wait = 60_000 * (3 + before * 0.7);
     return {
       id: job.id, name: job.name, user: job.user, group: job.group, priority: job.priority, state: job.state, held: job.held, node_count: job.node_count,
       gpus_per_node: job.gpus_per_node, pending_reason: job.held ? { code: 'held', text: 'held by its owner' } : job.pending_reason!, waiting_since: job.submitted_at, position,
-      ahead: position === null ? null : { by_priority, by_class: 0, by_usage: 0, by_age: before.length - by_priority }, feedback_class: 0,
+      ahead: position === null ? null : { by_priority, by_class: 0, by_usage: 0, by_age: before - by_priority }, feedback_class: 0,
       start_p50: position === null ? null : new Date(world.now + wait).toISOString(), start_p90: position === null ? null : new Date(world.now + 2.2 * wait + 240_000).toISOString(), nodes_held: 0,
     };
   });
@@ -37,6 +39,7 @@ export function queueOf(world: World, query: URLSearchParams): Queue {
 }
 
 const levelOf = (job: Job): number => priorities.indexOf(job.priority);
+const total = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
 
 function matches(entry: QueueEntry, query: URLSearchParams): boolean {
   const [user, group, wanted] = [query.get('user'), query.get('group'), query.getAll('priority')];

@@ -50,6 +50,8 @@ function answer(world: World, url: URL, init: RequestInit): Response {
       const timer = setInterval(() => push(': alive\n\n'), aliveMs);
       init.signal?.addEventListener('abort', () => clearInterval(timer));
       const listener = (event: ClusterEvent): void => push(`id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);
+      const after = Number(query.get('after') ?? world.lastSeq());
+      for (const event of world.events.slice(world.events.findLastIndex((each) => each.seq <= after) + 1)) listener(event);
       world.listeners.add(listener);
       init.signal?.addEventListener('abort', () => world.listeners.delete(listener));
     });
