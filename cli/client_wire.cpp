@@ -111,8 +111,11 @@ Result<std::unique_ptr<ShellCall>> ClientWire::open_shell(const v1::ShellOpen& o
     if (stopper_.is_stopped()) return Status(Code::cancelled, "stopped");
     if (status.ok()) return std::unique_ptr<ShellCall>(std::move(call));
     const FailedTry failed = failed_try(status, context);
-    const bool may_run = failed.fate_is_unknown;
-    if (status.error_code() != grpc::StatusCode::UNAVAILABLE || may_run ||
+    // Who was sent on, or did not come through at all, may ask again: nothing runs for him yet.
+    const bool may_ask_again =
+        !failed.fate_is_unknown &&
+        (!failed.leader.empty() || failed.will_pass || is_no_connection(context));
+    if (status.error_code() != grpc::StatusCode::UNAVAILABLE || !may_ask_again ||
         !search.go_on(failed, mono_now())) {
       return to_status(status, context);
     }

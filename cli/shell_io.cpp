@@ -197,10 +197,10 @@ v1::TerminalSize terminal_size(int fd) {
 Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind) {
   std::optional<int> exit_code;
   bool has_left = false;
+  bool is_taken = true;  // else nobody reads any more, and the program is to hear of it
   {
     const InputPump input(call, files.input, kind);
     v1::ShellMessage message;
-    bool is_taken = true;  // else nobody reads any more, and the program is to hear of it
     while (!exit_code && is_taken && call.read(message)) {
       if (message.has_end()) exit_code = message.end().exit_code();
       if (!message.output().empty()) is_taken = write_all(files.output, message.output());
@@ -213,9 +213,21 @@ Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind
   }
   const Status status = call.finish();
   if (exit_code) return *exit_code;
-  if (has_left) return Status(Code::cancelled, "left");
+  if (has_left || !is_taken) return Status(Code::cancelled, "left");
   return status.is_ok() ? unavailable("the server ended the shell") : status;
 }
+
+namespace {
+
+// Where there was none, gRPC has made one of its own descriptors of that number before main().
+bool has_standard_input() {
+  std::array<char, 64> target{};
+  const ssize_t size = ::readlink("/proc/self/fd/0", target.data(), target.size());
+  return size > 0 &&
+         !std::string_view(target.data(), static_cast<size_t>(size)).starts_with("anon_inode:");
+}
+
+}  // namespace
 
 Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal) {
   if (with_terminal) {
@@ -226,11 +238,13 @@ Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal) {
   const Result<std::unique_ptr<ShellCall>> call = client.open_shell(open);
   RETURN_IF_ERROR(call.status());
   const bool is_typed = with_terminal && ::isatty(STDIN_FILENO) != 0;
+  const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const ShellFiles files{.input = has_standard_input() ? STDIN_FILENO : nothing.get()};
   Result<int> code = kOk;
   {
     std::optional<RawTerminal> raw;
     if (is_typed) raw.emplace();
-    code = carry_shell(*call.value(), {}, is_typed ? InputKind::terminal : InputKind::bytes);
+    code = carry_shell(*call.value(), files, is_typed ? InputKind::terminal : InputKind::bytes);
   }
   if (code.is_ok() || code.status().code() != Code::cancelled) return code;
   say(fmt::format("left job {}, it goes on", call.value()->started().job()));

@@ -85,7 +85,13 @@ class GrpcShellLink final : public ShellLink,
   }
 
   void OnWriteDone(bool ok) override {
-    if (!ok) return post([this] { close(); });
+    // What waits for a write holds this link: without it gone both would live for ever.
+    if (!ok) {
+      return post([this] {
+        written_ = nullptr;
+        close();
+      });
+    }
     post([this] {
       const std::function<void()> written = std::exchange(written_, nullptr);
       if (!silent_ && !released_ && written) written();
@@ -97,6 +103,7 @@ class GrpcShellLink final : public ShellLink,
     // the very threads that call us here. After the post, `this` may be gone.
     const std::shared_ptr<std::promise<void>> done = done_;
     loop_.post([self = std::move(self_)] {
+      self->written_ = nullptr;
       if (self->silent_) return;
       const ShellLinkEvents events = std::exchange(self->events_, {});
       if (events.done) events.done();

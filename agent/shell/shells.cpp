@@ -7,10 +7,17 @@
 #include "agent/shell/shell_link.h"
 #include "agent/shell/shell_process.h"
 #include "common/log.h"
+#include "common/text_check.h"
 #include "hai/v1/shell.pb.h"
 #include "proto/convert/shell_convert.h"
 
 namespace hai {
+
+namespace {
+
+constexpr Duration kGoodbye = 5s;  // a server that does not end the stream by then is left
+
+}  // namespace
 
 // Its program's output goes one message after the other; its input, one after the other too, since
 // the next is read when the last is written.
@@ -31,6 +38,10 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
   }
 
   void look() {
+    if (has_ended_) {
+      if (owner_.loop_.now() - ended_at_ > kGoodbye) link_->close();
+      return;
+    }
     if (!owner_.options_.is_live(request_.key)) return end(128 + 1, "");  // SIGHUP
     // While the program reads nothing we read nothing either, and would not hear that the person is
     // gone; a message without words cannot be sent then.
@@ -74,7 +85,7 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
       self->is_writing_ = false;
       self->link_->read_next();
     };
-    if (!process_) return;  // The last message is on its way.
+    if (!process_) return link_->read_next();  // The last message is on its way.
     if (message.body_case() == v1::ShellMessage::kInput) {
       is_writing_ = true;
       return process_->write(message.input(), go_on);
@@ -98,13 +109,18 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
 
   void end(int exit_code, const std::string& error) {
     if (std::exchange(has_ended_, true)) return;
+    ended_at_ = owner_.loop_.now();
     v1::ShellMessage message;
     message.mutable_end()->set_exit_code(exit_code);
-    message.mutable_end()->set_error(error);
+    message.mutable_end()->set_error(printable(error));
     send(std::move(message), nullptr);
-    // Not from inside one of its own events.
-    owner_.loop_.post([self = shared_from_this()] { self->process_.reset(); });
-    link_->read_next();  // to hear that the server has taken it
+    // Not from inside one of its own events. Then it is read on, to hear that the server has ended
+    // the stream: input that the program did not take waits for nothing any more.
+    owner_.loop_.post([self = shared_from_this()] {
+      self->process_.reset();
+      self->is_writing_ = false;
+      self->link_->read_next();
+    });
   }
 
   struct Outgoing {
@@ -139,6 +155,7 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
   std::deque<Outgoing> outbox_;  // the first is being sent
   bool is_writing_ = false;      // input that the program has not taken
   bool has_ended_ = false;
+  MonoTime ended_at_{};
 };
 
 Shells::Shells(Loop& loop, boost::asio::io_context& context, Options options)

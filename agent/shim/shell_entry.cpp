@@ -9,9 +9,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -57,7 +60,10 @@ Result<UniqueFd> mounts_of_rank(const RankDirectory& directory) {
     const std::string path = "/proc/" + std::to_string(pid) + "/ns/mnt";
     UniqueFd mounts(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     const fs::path its = fs::read_symlink(path, error);
-    if (mounts.is_open() && !error && its != own) return mounts;
+    if (!mounts.is_open() || error || its == own) continue;
+    // Its number may have passed to another process meanwhile.
+    const std::vector<pid_t> still = descendants_of(shim_pid(directory));
+    if (std::ranges::find(still, pid) != still.end()) return mounts;
   }
   return unavailable("none of the rank's programs runs (any more)");
 }
@@ -103,11 +109,20 @@ Status join_groups(const RankDirectory& directory, const Entry& entry) {
   return unavailable("the rank is ending");
 }
 
+// So that it can be opened by its name: /dev/tty, /dev/stderr. Best effort.
+void give_to(const UserIdentity& user, int fd) {
+  static_cast<void>(!::fchown(fd, user.uid, static_cast<gid_t>(-1)));
+  if (::isatty(fd) != 0) static_cast<void>(!::fchmod(fd, 0620));
+}
+
 // In this order: each step takes what the next ones do not need any more.
 Status give_up_what_is_roots(const Entry& entry) {
   set_limits_of_programs(entry.launch.program.core_size);
   if (entry.mounts && ::setns(entry.mounts->get(), CLONE_NEWNS) != 0) {
     return internal("cannot enter the rank's mounts: {}", errno_text(errno));
+  }
+  if (entry.user.switch_user) {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) give_to(entry.user, fd);
   }
   if (entry.calls && !empty_bounding_set()) {
     return internal("cannot give up privileges: {}", errno_text(errno));
@@ -151,16 +166,45 @@ int run_program(const Entry& entry, const ShellProgram& program) {
   return fail("cannot execute " + file + ": " + errno_text(error));
 }
 
-bool write_all(int fd, const char* data, size_t size) {
-  while (size > 0) {
-    const ssize_t wrote = ::write(fd, data, size);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    data += wrote;
-    size -= static_cast<size_t>(wrote);
+// One direction: what was read is written before more is read. Neither waits, so that who does not
+// read does not keep the other direction from going on.
+class Way {
+ public:
+  Way(int from, int to) : from_(from), to_(to) {}
+
+  bool is_over() const { return is_over_; }
+  int fd() const { return is_over_ ? -1 : wants_to_write() ? to_ : from_; }
+  short wanted() const { return wants_to_write() ? POLLOUT : POLLIN; }
+
+  void go_on() {
+    if (is_over_) return;
+    if (!wants_to_write()) {
+      const ssize_t got = ::read(from_, piece_.data(), piece_.size());
+      if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+      is_over_ = got <= 0;
+      end_ = is_over_ ? 0 : static_cast<size_t>(got);
+    }
+    while (begin_ < end_) {
+      const ssize_t wrote = ::write(to_, piece_.data() + begin_, end_ - begin_);
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote < 0 && errno == EAGAIN) return;
+      if (wrote <= 0) is_over_ = true;
+      if (wrote <= 0) return;
+      begin_ += static_cast<size_t>(wrote);
+    }
+    begin_ = end_ = 0;
   }
-  return true;
-}
+
+ private:
+  bool wants_to_write() const { return begin_ < end_; }
+
+  const int from_;
+  const int to_;
+  std::array<char, kShellPieceBytes> piece_{};
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  bool is_over_ = false;
+};
 
 Result<UniqueFd> connect_to(int port) {
   UniqueFd connection(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -177,26 +221,25 @@ Result<UniqueFd> connect_to(int port) {
   return connection;
 }
 
-// Standard input to the connection and back, until both have ended.
+// Standard input to the connection, and back until the other side has ended it.
 int join_to(int port) {
   Result<UniqueFd> opened = connect_to(port);
   if (!opened.is_ok()) return fail(opened.status().message());
   const int connection = opened.value().get();
   ::close(kShellComplaintFd);
-  std::array<pollfd, 2> ends = {pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{connection, POLLIN, 0}};
-  std::array<char, kShellPieceBytes> piece{};
-  while (ends[1].fd >= 0) {
+  ::signal(SIGPIPE, SIG_IGN);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, connection}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
+  Way there(STDIN_FILENO, connection);
+  Way back(connection, STDOUT_FILENO);
+  while (!back.is_over()) {
+    std::array<pollfd, 2> ends = {pollfd{there.fd(), there.wanted(), 0},
+                                  pollfd{back.fd(), back.wanted(), 0}};
     if (::poll(ends.data(), ends.size(), -1) < 0 && errno != EINTR) return kCannot;
-    for (pollfd& end : ends) {
-      if (end.fd < 0 || end.revents == 0) continue;
-      const bool is_input = end.fd == STDIN_FILENO;
-      const ssize_t got = ::read(end.fd, piece.data(), piece.size());
-      if (got < 0 && errno == EINTR) continue;
-      const int to = is_input ? connection : STDOUT_FILENO;
-      if (got > 0 && write_all(to, piece.data(), static_cast<size_t>(got))) continue;
-      if (is_input) ::shutdown(connection, SHUT_WR);
-      end.fd = -1;
+    if (ends[0].revents != 0) {
+      there.go_on();
+      if (there.is_over()) ::shutdown(connection, SHUT_WR);
     }
+    if (ends[1].revents != 0) back.go_on();
   }
   return 0;
 }
@@ -204,6 +247,7 @@ int join_to(int port) {
 }  // namespace
 
 int enter_rank(const RankDirectory& directory) {
+  const pid_t agent = ::getppid();
   ::close_range(kShellComplaintFd + 1, ~0u, 0);
   ::fcntl(kShellComplaintFd, F_SETFD, FD_CLOEXEC);
   const Result<ShellProgram> program = read_request();
@@ -219,6 +263,9 @@ int enter_rank(const RankDirectory& directory) {
   if (const Status status = give_up_what_is_roots(entry.value()); !status.is_ok()) {
     return fail(status.message());
   }
+  // After setuid, which clears it. If the agent died before, nobody would ever tell us.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != agent) return kCannot;
   reset_signals();
   enter_folder(entry.value());
   if (program.value().port > 0) return join_to(program.value().port);

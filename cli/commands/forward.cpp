@@ -1,6 +1,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/session.h"
 #include "cli/shell_io.h"
+#include "common/open_files.h"
 #include "common/unique_fd.h"
 #include "common/whole_number.h"
 
@@ -22,6 +24,7 @@ namespace {
 
 constexpr int kPortMax = 65'535;
 constexpr int kBacklog = 64;
+constexpr Duration kAcceptAgain = 100ms;
 
 struct Ports {
   int there = 0;
@@ -87,7 +90,7 @@ void carry(Client& client, const v1::ShellOpen& open, const UniqueFd& connection
   const int fd = connection.get();
   const Result<int> code = carry_shell(
       *call.value(), {.input = fd, .output = fd, .error = STDERR_FILENO}, InputKind::bytes);
-  if (!code.is_ok()) say(code.status().message());
+  if (!code.is_ok() && code.status().code() != Code::cancelled) say(code.status().message());
 }
 
 // A command that does nothing, to hear whether there is a way at all, before anybody connects.
@@ -95,7 +98,7 @@ Result<v1::ShellStarted> knock(Client& client, const ForwardOptions& options) {
   v1::ShellOpen open;
   open.set_job(options.job);
   open.set_rank(options.rank);
-  open.mutable_program()->add_argv("true");
+  open.mutable_program()->add_argv("/bin/true");
   const Result<std::unique_ptr<ShellCall>> call = client.open_shell(open);
   if (!call.is_ok()) return call.status();
   const v1::ShellStarted started = call.value()->started();
@@ -104,7 +107,15 @@ Result<v1::ShellStarted> knock(Client& client, const ForwardOptions& options) {
   return started;
 }
 
+// Of a connection that went, or of files and memory that others use now.
+bool will_pass(int error) {
+  return error == EINTR || error == ECONNABORTED || error == EMFILE || error == ENFILE ||
+         error == ENOBUFS || error == ENOMEM || error == EPROTO;
+}
+
 int forward(Session& session, ForwardOptions options) {
+  ::signal(SIGPIPE, SIG_IGN);  // of a connection that its program has closed meanwhile
+  allow_many_open_files();     // each takes several
   Ports ports = *ports_of(options.ports);
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
@@ -117,8 +128,11 @@ int forward(Session& session, ForwardOptions options) {
                   ports.there, options.rank, options.job, started.value().node()));
   for (;;) {
     const int accepted = ::accept4(listener.value().get(), nullptr, nullptr, SOCK_CLOEXEC);
-    if (accepted < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
-    if (accepted < 0) return session.fail(internal("accept: {}", errno_text(errno)));
+    if (accepted < 0) {
+      if (!will_pass(errno)) return session.fail(internal("accept: {}", errno_text(errno)));
+      std::this_thread::sleep_for(kAcceptAgain);
+      continue;
+    }
     std::thread([own = std::shared_ptr<Client>(client.value()->clone()),
                  open = open_of(options, ports),
                  connection = std::make_shared<UniqueFd>(accepted)] {

@@ -42,6 +42,7 @@ void ShellStream::finish(const Status& status) {
 
 void ShellStream::finish_now() {
   if (std::exchange(is_finished_, true)) return;
+  loop_.cancel(std::exchange(timer_, 0));  // gRPC's context may go at any time from here on
   const grpc::Status status = to_grpc(*end_);
   if (standing_ != nullptr && !status.ok()) add_standing(*standing_, context_, status);
   Finish(status);
@@ -76,7 +77,6 @@ void ShellStream::other_side_ended() {
 
 void ShellStream::OnDone() {
   post([this] {
-    loop_.cancel(timer_);
     // The callbacks may hold this stream: let go of them after they have run.
     const Events events = std::exchange(events_, {});
     if (events.done) events.done();

@@ -32,7 +32,7 @@ class ShellStream final : public grpc::ServerBidiReactor<v1::ShellMessage, v1::S
 
   static constexpr Duration kDrainTimeout = 2s;
 
-  // `standing`: who is refused is told where the leader is; null for agents.
+  // `standing`: who is refused is told where the leader is; null = he is not.
   ShellStream(Loop& loop, grpc::CallbackServerContext& context, const StandingBoard* standing)
       : loop_(loop), context_(context), standing_(standing) {}
 

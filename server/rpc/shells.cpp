@@ -41,7 +41,7 @@ std::string detail_of(const v1::ShellOpen& open) {
   std::string words;
   for (const std::string& word : open.program().argv()) {
     if (words.size() > kShown) break;
-    words += (words.empty() ? "" : " ") + word;
+    words += (words.empty() ? "" : " ") + word.substr(0, kShown);
   }
   return fmt::format("rank {}{}{}", open.rank(), words.empty() ? "" : ": ", words);
 }
@@ -51,11 +51,13 @@ std::string detail_of(const v1::ShellOpen& open) {
 grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>* Shells::OfPeople::Open(
     grpc::CallbackServerContext* context) {
   const CallSite& site = shells.site_;
-  auto stream = std::make_shared<ShellStream>(site.loop, *context, &site.standing);
   const Caller caller = caller_of(*context);
   const Standing standing = site.standing.get();
   const Status admitted =
       standing.is_leading() ? admit(site, *context, caller) : why_not_leading(standing);
+  // Only who was refused is told where to go on: once an agent was asked the program may run.
+  auto stream = std::make_shared<ShellStream>(site.loop, *context,
+                                              admitted.is_ok() ? nullptr : &site.standing);
   site.meter.note("", kShellCall.data(), code_word(to_grpc(admitted)), 0);
   stream->begin([owner = &shells, caller, admitted, address = context->peer()](
                     const std::shared_ptr<ShellStream>& opened) -> ShellStream::Events {
@@ -84,7 +86,15 @@ ShellStream::Events Shells::person_came(const std::shared_ptr<ShellStream>& stre
   session->person = stream;
   session->caller = caller;
   session->address = address;
-  sessions_[session->ticket] = session;
+  Result<OpenStreams::Place> place = site_.streams.open(
+      caller, OpenStreams::Kind::other, [this, weak = std::weak_ptr(session)](const Status& why) {
+        if (const SessionPtr opened = weak.lock()) end(opened, why);
+      });
+  if (!place.is_ok()) {
+    stream->finish(place.status());
+    return {};
+  }
+  session->place = std::move(place).value();
   session->timer = site_.loop.call_after(kJoinTimeout, [this, session] {
     session->timer = 0;
     end(session,
@@ -115,7 +125,7 @@ ShellStream::Events Shells::agent_came(const std::shared_ptr<ShellStream>& strea
       return {};
     }
   }
-  site_.loop.cancel(std::exchange(session->timer, 0));
+  expect_by_then(session, "start it");
   session->agent = stream;
   stream->read_next();
   session->person->read_next();
@@ -149,6 +159,7 @@ void Shells::from_agent(const SessionPtr& session, v1::ShellMessage message) {
   if (session->has_ended) return;
   if (message.has_end()) return ended(session, message.end());
   if (message.has_started()) {
+    site_.loop.cancel(std::exchange(session->timer, 0));
     note(*session, ok());
     message.mutable_started()->set_node(session->node);
     message.mutable_started()->set_job(session->request.key.job.value);
@@ -166,18 +177,12 @@ void Shells::open(const SessionPtr& session, const v1::ShellOpen& open) {
                     .target = audit_target("job", open.job()),
                     .detail = detail_of(open),
                     .outcomes = {}};
-  if (sessions_.size() > kMax) {
+  if (sessions_.size() >= kMax) {
     return end(session, resource_exhausted("{} shells are open already, of all users", kMax));
   }
+  sessions_[session->ticket] = session;
   Result<ShellProgram> program = from_proto(open.program());
   if (!program.is_ok()) return end(session, program.status());
-  Result<OpenStreams::Place> place =
-      site_.streams.open(session->caller, OpenStreams::Kind::other,
-                         [this, weak = std::weak_ptr(session)](const Status& why) {
-                           if (const SessionPtr opened = weak.lock()) end(opened, why);
-                         });
-  if (!place.is_ok()) return end(session, place.status());
-  session->place = std::move(place).value();
   session->asked_job = open.job();
   session->request = {.ticket = session->ticket,
                       .key = {.job = {}, .attempt = 0, .rank = open.rank()},
@@ -229,12 +234,15 @@ void Shells::found_job(const SessionPtr& session, const Queries::FoundJob& found
   if (!agents_.send_shell_request(session->node, session->request)) {
     return end(session, unavailable("node {} is not connected", session->node));
   }
+  expect_by_then(session, "answer (an agent of a version without shells cannot)");
+}
+
+void Shells::expect_by_then(const SessionPtr& session, const char* what) {
   site_.loop.cancel(session->timer);
-  session->timer = site_.loop.call_after(kJoinTimeout, [this, session] {
+  session->timer = site_.loop.call_after(kJoinTimeout, [this, session, what] {
     session->timer = 0;
-    end(session,
-        deadline_exceeded("node {} did not answer within {}; an agent of an older version cannot",
-                          session->node, format_duration(kJoinTimeout)));
+    end(session, deadline_exceeded("node {} did not {} within {}", session->node, what,
+                                   format_duration(kJoinTimeout)));
   });
 }
 

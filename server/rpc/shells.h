@@ -61,6 +61,8 @@ class Shells {
   void open(const SessionPtr& session, const v1::ShellOpen& open);
   void found_job(const SessionPtr& session, const Queries::FoundJob& found);
   Status check_may_enter(const Session& session, const Job& job) const;
+  // The node does this within kJoinTimeout, or the session ends.
+  void expect_by_then(const SessionPtr& session, const char* what);
   void ended(const SessionPtr& session, const v1::ShellEnd& end);
   void end(const SessionPtr& session, const Status& why);
   void note(Session& session, const Status& status);

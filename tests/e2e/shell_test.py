@@ -144,6 +144,8 @@ class ShellTest(ClusterTest):
         terminal = self.terminal(job, columns=90, rows=30)
         terminal.type("stty size; tty\r")
         terminal.see("30 90", "/dev/pts/")
+        terminal.type("echo mine >$(tty)\r")
+        terminal.see("\nmine")
         terminal.resize(70, 20)
         terminal.type("stty size\r")
         terminal.see("20 70")
@@ -253,6 +255,30 @@ class ShellTest(ClusterTest):
         except OSError:
             pass  # it was killed meanwhile, as it should be
 
+    def test_ended_ones_leave_nothing_at_the_agent(self):
+        job = self.start_job("left")
+        (node,) = self.cluster.job(job)["nodes"]
+        (agent,) = [each["agent_pid"] for each in self.cluster.status()["nodes"] if each["name"] == node]
+
+        def files():
+            return len(os.listdir(f"/proc/{agent}/fd"))
+
+        self.shell(job, "--", "true")
+        eventually("the agent is as before", lambda: files() < 100)
+        before = files()
+        for words in (("true",), ("sleep", "0.1")):  # that read nothing of what is typed
+            shells = [self.start_shell(job, "--", *words) for _ in range(20)]
+            for process in shells:
+                threading.Thread(target=self.fill, args=(process,), daemon=True).start()
+            for process in shells:
+                self.assertEqual(process.wait(timeout=60), 0)
+        eventually("nothing is left", lambda: files() <= before + 3)
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"exec {programs() / 'hai'} shell {job} -- cat <&-"],
+            env=self.cluster.environment(**self.env), capture_output=True, timeout=30,
+        )
+        self.assertEqual((done.returncode, done.stdout), (0, b""), "without a standard input")
+
     def test_a_revoked_token_ends_it(self):
         job = self.start_job("revoked")
         token = self.cluster.ok("token", "create", "--user", ANN, "--label", "short").strip()
@@ -336,6 +362,16 @@ class ShellTest(ClusterTest):
             connection.request("GET", "/web.sh")
             self.assertIn("serve_forever", connection.getresponse().read().decode())
             connection.close()
+        # One that hangs up in the middle takes the others' ways with it no more than itself.
+        (self.cluster.work / "large").write_bytes(bytes(32 << 20))
+        with socket.create_connection(("127.0.0.1", here)) as link:
+            link.sendall(b"GET /large HTTP/1.0\r\n\r\n")
+            self.assertTrue(link.recv(1_000))
+        connection = http.client.HTTPConnection("127.0.0.1", here, timeout=30)
+        connection.request("GET", "/large")
+        self.assertEqual(len(connection.getresponse().read()), 32 << 20)
+        connection.close()
+        self.assertIsNone(process.poll())
         # What nobody answers there, and a port that is taken here.
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
