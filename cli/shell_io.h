@@ -40,8 +40,8 @@ v1::TerminalSize terminal_size(int fd);
 enum class InputKind { bytes, terminal };
 
 // Carries bytes both ways until the program has ended, and returns its exit code. From a terminal
-// also its changes of size, and "~." after a line break ends it here, as with ssh: `cancelled` then,
-// and where nobody takes its output any more.
+// also its changes of size, and "~." after a line break ends it here, as with ssh. Then, and where
+// nobody takes its output any more, `cancelled`.
 Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind);
 
 // Opens what is asked and carries the bytes of this process's standard input, output and error;

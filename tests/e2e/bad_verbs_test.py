@@ -53,6 +53,26 @@ TABLE = {
         ("--filtr x", USAGE, "did you mean --filter?"),
         ("--once extra", USAGE, "'extra'"),
     ],
+    "shell": [
+        ("doen", NOT_FOUND, "did you mean done?"),
+        ("", USAGE, "needs JOB"),
+        ("done -- true", REFUSED, "is succeeded"),
+        ("waits", REFUSED, "is queued"),
+        ("waits -r x", USAGE, "--rank"),
+        ("waits -t -T", USAGE, "--tty"),
+    ],
+    "ssh": [
+        ("doen", NOT_FOUND, "did you mean done?"),
+        ("waits", REFUSED, "is queued"),
+        ("waits --config --proxy", USAGE, "--config"),
+    ],
+    "forward": [
+        ("doen 80", NOT_FOUND, "did you mean done?"),
+        ("waits 80", REFUSED, "is queued"),
+        ("waits", USAGE, "needs PORT"),
+        ("waits 80:x", USAGE, "PORT:HERE"),
+        ("waits 0", USAGE, "PORT:HERE"),
+    ],
     "logs": [
         ("doen", NOT_FOUND, "did you mean done?"),
         ("done -r -1", USAGE, "--rank"),

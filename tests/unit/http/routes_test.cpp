@@ -151,10 +151,12 @@ TEST_F(Routes, TheQueueSaysWhoGoesFirstAndWhoIsThere) {
   const int64_t first = ask("POST", "/api/v1/jobs", yaml("b")).content().value("id", 0);
   const int64_t second = ask("POST", "/api/v1/jobs", yaml("c")).content().value("id", 0);
   json queue = get("/api/v1/queue").content();
-  // The first look ahead may be on its way still.
-  for (int ask = 0; ask < 100'000 && !queue["estimated_at"].is_string(); ++ask) {
-    queue = get("/api/v1/queue").content();
-  }
+  // The first look ahead may be on its way still, and so may be the pass over the last submit.
+  const auto is_there = [&queue] {
+    return queue["estimated_at"].is_string() &&
+           queue["entries"][1]["pending_reason"]["code"] != "not_considered";
+  };
+  for (int ask = 0; ask < 100'000 && !is_there(); ++ask) queue = get("/api/v1/queue").content();
   EXPECT_TRUE(queue["estimated_at"].is_string());
   ASSERT_EQ(queue["entries"].size(), 2u) << queue;
   EXPECT_EQ(queue["entries"][0]["id"], first);
