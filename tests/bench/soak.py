@@ -32,7 +32,7 @@ from servers import TOKEN  # noqa: E402
 
 HEAD = {"Authorization": f"Bearer {TOKEN}"}
 SAMPLE_SECONDS = 2
-LOGS_UNREAD_SHARE = 0.1  # of those asked for: their node had died, or no processor for seconds
+LOGS_UNREAD_SHARE = 0.2  # of those asked for: their node had died, or no processor for seconds
 WARM_SHARE = 0.4  # of the time: what is kept of finished jobs has grown to its bound by then
 
 
@@ -109,7 +109,7 @@ class Follower:
     def __init__(self, soak, number):
         self.soak, self.number = soak, number
         self.caller = Caller(soak.cluster, [])
-        self.logs, self.bytes = 0, 0
+        self.logs, self.cut, self.bytes = 0, 0, 0
 
     def follow(self):
         running = self.caller.call("running", "/api/v1/jobs?state=running&limit=100")["jobs"]
@@ -120,8 +120,11 @@ class Follower:
         path = f"/api/v1/jobs/{running[self.number]['id']}/logs?follow=true"
         connection.request("GET", path, headers=HEAD)
         answer = connection.getresponse()
-        while answer.status == 200 and (data := answer.read1(65536)):
-            self.bytes += len(data)
+        try:
+            while answer.status == 200 and (data := answer.read1(65536)):
+                self.bytes += len(data)
+        except http.client.IncompleteRead:
+            self.cut += 1  # its node died, and what cannot go on looks so
         self.logs += 1
         connection.close()
 
@@ -226,6 +229,7 @@ class Soak:
             "watched_mb_per_s": round(watchers.bytes / took / 1e6, 1),
             "logs_asked": self.logs_asked, "logs_unread": self.logs_unread,
             "logs_followed": sum(each.logs for each in followers),
+            "follows_cut": sum(each.cut for each in followers),
             "log_bytes": sum(each.bytes for each in followers),
             "server_cores": round(cores, 2), **self.memory(), **self.answers(),
             **self.ledger(), "errors": self.errors,
@@ -291,6 +295,8 @@ def faults_of(result):
         faults.append(f"{result['logs_followed']} logs had {result['log_bytes']} bytes")
     if result["logs_unread"] > max(3, LOGS_UNREAD_SHARE * result["logs_asked"]):
         faults.append(f"{result['logs_unread']} of {result['logs_asked']} logs could not be read")
+    if result["follows_cut"] > max(3, LOGS_UNREAD_SHARE * result["logs_followed"]):
+        faults.append(f"{result['follows_cut']} of {result['logs_followed']} followed logs were cut off")
     if result["watchers_cut"]:
         faults.append(f"{result['watchers_cut']} watchers were cut off")
     # By the median: what wears out is slower each time, and the slowest answers are the machine's.

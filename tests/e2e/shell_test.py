@@ -5,6 +5,7 @@ import http.client
 import os
 import pathlib
 import pwd
+import re
 import signal
 import socket
 import subprocess
@@ -145,12 +146,12 @@ class ShellTest(ClusterTest):
         terminal.type("stty size; tty\r")
         terminal.see("30 90", "/dev/pts/")
         terminal.type("echo mine >$(tty)\r")
-        terminal.see("\nmine")
+        terminal.until("it has written there", lambda seen: re.search(r"^(\$ )?mine$", seen, re.M))
         terminal.resize(70, 20)
         terminal.type("stty size\r")
         terminal.see("20 70")
-        terminal.type("sleep 500\r")
-        terminal.read(0.5)
+        terminal.type("sh -c 'echo a$((1 + 1))b; exec sleep 500'\r")
+        terminal.see("a2b")
         terminal.type("\x03")  # Ctrl-C reaches what runs there
         terminal.type("echo code $?\r")
         terminal.see(f"code {128 + signal.SIGINT}")
