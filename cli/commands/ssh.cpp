@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -126,6 +127,10 @@ std::vector<std::pair<std::string, std::string>> settings_of(const Session& sess
                                                              const std::string& user) {
   std::error_code error;
   std::string proxy = quoted(fs::read_symlink("/proc/self/exe", error).string());
+  // An editor starts it without this shell's variables.
+  if (const char* config = std::getenv("HAI_CONFIG"); config != nullptr && *config != '\0') {
+    proxy = "env HAI_CONFIG=" + quoted(config) + " " + proxy;
+  }
   if (!session.context.empty()) proxy += " --context " + quoted(session.context);
   proxy += fmt::format(" ssh --proxy -r {} {}", options.rank, quoted(options.job));
   // The way is hai's: who is at its other end is known by that.

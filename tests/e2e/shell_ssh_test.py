@@ -72,14 +72,17 @@ class ShellSshTest(ClusterTest):
         return self.cluster.hai("ssh", *words, env=self.env, **options)
 
     def config(self, *words):
-        done = self.ssh("--config", "train", *words)
+        context = ["--context", self.env["HAI_CONTEXT"]] if self.env else []
+        done = self.cluster.hai(*context, "ssh", "--config", "train", *words)
         self.assertEqual(done.code, 0, done)
         return self.cluster.file("ssh_config", done.out, 0o600)
 
     def run_with_config(self, program, *words, **options):
+        """As an editor does it: without the variables of the shell that wrote the config."""
         return subprocess.run(
             [program, "-F", str(self.config()), *map(str, words)],
-            env=self.cluster.environment(**self.env), capture_output=True, text=True, timeout=60, **options,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.cluster.root / "home")},
+            capture_output=True, text=True, timeout=60, **options,
         )
 
     def test_a_command_has_what_the_rank_has(self):
