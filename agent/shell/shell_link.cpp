@@ -12,7 +12,7 @@
 namespace hai {
 namespace {
 
-constexpr int kKeepaliveMs = 5'000;
+constexpr int kKeepaliveMs = 10'000;  // hundreds of them on a busy machine answer late
 
 std::shared_ptr<grpc::Channel> make_channel(const ShellLinkOptions& options) {
   grpc::ChannelArguments arguments;

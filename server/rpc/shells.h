@@ -21,8 +21,8 @@ namespace hai {
 
 class Shells {
  public:
-  static constexpr Duration kJoinTimeout = 10s;
-  static constexpr size_t kMax = 2'000;  // open at once, of all users
+  static constexpr Duration kJoinTimeout = 30s;  // hundreds at once on a busy node take seconds
+  static constexpr size_t kMax = 2'000;          // open at once, of all users
 
   // `wants_certificates`: an agent must prove by one that it is the node that was asked.
   Shells(CallSite site, Queries& queries, ShellPort& agents, bool wants_certificates)

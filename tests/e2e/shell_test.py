@@ -327,7 +327,8 @@ class ShellTest(ClusterTest):
             process.stdin.write(b"%d\n" % number)
             process.stdin.flush()
         for number, process in enumerate(shells):
-            self.assertEqual(process.stdout.readline(), b"%d\n" % number)
+            answer = process.stdout.readline()
+            self.assertEqual(answer, b"%d\n" % number, answer or process.stderr.read())
         for process in shells:
             process.stdin.close()
         for process in shells:
