@@ -299,14 +299,14 @@ Result<std::unique_ptr<ShellProcess>> ShellProcess::start(asio::io_context& cont
 ShellProcess::~ShellProcess() { impl_->abandon(); }
 
 void ShellProcess::write(std::string data, std::function<void()> written) {
-  Descriptor& to = impl_->has_terminal ? impl_->sources.front()->descriptor
-                   : impl_->input      ? *impl_->input
-                                       : impl_->sources.front()->descriptor;
-  if (!to.is_open() || (!impl_->has_terminal && !impl_->input)) return written();
+  Descriptor* to = nullptr;  // none where the input has ended
+  if (impl_->has_terminal) to = &impl_->sources.front()->descriptor;
+  if (impl_->input) to = &*impl_->input;
+  if (to == nullptr || !to->is_open()) return written();
   auto kept = std::make_shared<std::string>(std::move(data));
   // Who does not read any more may write on: what is typed for him goes nowhere.
   asio::async_write(
-      to, asio::buffer(*kept),
+      *to, asio::buffer(*kept),
       [impl = impl_, kept, written = std::move(written)](boost::system::error_code error, size_t) {
         if (error != asio::error::operation_aborted && !impl->is_over) written();
       });

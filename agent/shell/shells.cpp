@@ -56,7 +56,7 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
  private:
   Status start() {
     if (owner_.sessions_.size() > kMax) {
-      return resource_exhausted("{} shells are open on this node already", kMax);
+      return resource_exhausted("{} shells are open on this node already; leave one", kMax);
     }
     if (!owner_.options_.is_live(request_.key)) {
       return failed_precondition("rank {} of job {} does not run any more", request_.key.rank,

@@ -36,7 +36,6 @@ class Shells {
 
   // Never fails here: why there is no shell is said over its stream.
   void open(const std::string& server, const TlsTexts& tls, const ShellRequest& request);
-  size_t count() const { return sessions_.size(); }
 
  private:
   class Session;

@@ -65,7 +65,7 @@ Result<UniqueFd> mounts_of_rank(const RankDirectory& directory) {
     const std::vector<pid_t> still = descendants_of(shim_pid(directory));
     if (std::ranges::find(still, pid) != still.end()) return mounts;
   }
-  return unavailable("none of the rank's programs runs (any more)");
+  return unavailable("none of the rank's programs runs now; try again in a moment");
 }
 
 struct Entry {
@@ -106,7 +106,7 @@ Result<Entry> look_at(const RankDirectory& directory) {
 Status join_groups(const RankDirectory& directory, const Entry& entry) {
   RETURN_IF_ERROR(move_into_cgroups(::getpid(), entry.launch.cgroups));
   if (::access(logins_file(directory).c_str(), F_OK) == 0) return ok();
-  return unavailable("the rank is ending");
+  return unavailable("the rank is ending; try again when the job runs again");
 }
 
 // So that it can be opened by its name: /dev/tty, /dev/stderr. Best effort.

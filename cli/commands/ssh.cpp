@@ -14,6 +14,7 @@
 #include "cli/file.h"
 #include "cli/session.h"
 #include "cli/shell_io.h"
+#include "common/shell_words.h"
 #include "common/unique_fd.h"
 
 namespace hai::cli {
@@ -28,8 +29,13 @@ constexpr const char* kServe = R"(set -e
 umask 077
 d=${TMPDIR:-/tmp}/hai-ssh.$(id -u)
 mkdir -p "$d"
+# In a folder that others share somebody may have made it before, to say what sshd does.
+if [ ! -O "$d" ] || [ -L "$d" ]; then
+  echo "hai: $d is somebody else's: let the job's TMPDIR be a folder of your own" >&2
+  exit 126
+fi
 sshd=$(command -v sshd || echo /usr/sbin/sshd)
-[ -x "$sshd" ] || { echo 'hai: there is no sshd on this node' >&2; exit 127; }
+[ -x "$sshd" ] || { echo 'hai: there is no sshd on this node: use hai shell, or have openssh-server installed there' >&2; exit 127; }
 if [ ! -f "$d/host" ]; then
   ssh-keygen -q -t ed25519 -N '' -f "$d/host.$$"
   ln "$d/host.$$" "$d/host" 2>/dev/null || :
@@ -38,8 +44,8 @@ fi
 grep -qxF "$1" "$d/keys" 2>/dev/null || printf '%s\n' "$1" >>"$d/keys"
 {
   printf 'HostKey "%s"\nAuthorizedKeysFile "%s"\n' "$d/host" "$d/keys"
-  printf '%s\n' 'StrictModes no' 'UsePAM no' 'PidFile none' 'LogLevel ERROR' 'PasswordAuthentication no' \
-    'KbdInteractiveAuthentication no' 'Subsystem sftp internal-sftp'
+  printf '%s\n' 'StrictModes no' 'UsePAM no' 'PidFile none' 'LogLevel ERROR' \
+    'PasswordAuthentication no' 'KbdInteractiveAuthentication no' 'Subsystem sftp internal-sftp'
   printf SetEnv
   env | sed -n 's/[\\"]/\\&/g; /^[A-Za-z_][A-Za-z0-9_]*=/s/.*/ "&"/p' |
     grep -v '^ "\(HOME\|USER\|LOGNAME\|SHELL\|PWD\|OLDPWD\|SHLVL\|TERM\|_\)=' | tr -d '\n'
@@ -114,28 +120,21 @@ Result<std::string> user_of(Client& client, const SshOptions& options) {
   return user;
 }
 
-// For a shell: one word, whatever is in it.
-std::string quoted(const std::string& word) {
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // What ssh needs to come in, as lines of its config.
 std::vector<std::pair<std::string, std::string>> settings_of(const Session& session,
                                                              const SshOptions& options,
                                                              const std::string& user) {
   std::error_code error;
-  std::string proxy = quoted(fs::read_symlink("/proc/self/exe", error).string());
+  std::vector<std::string> proxy = {fs::read_symlink("/proc/self/exe", error).string()};
   // An editor starts it without this shell's variables.
   if (const char* config = std::getenv("HAI_CONFIG"); config != nullptr && *config != '\0') {
-    proxy = "env HAI_CONFIG=" + quoted(config) + " " + proxy;
+    proxy.insert(proxy.begin(), {"env", std::string("HAI_CONFIG=") + config});
   }
-  if (!session.context.empty()) proxy += " --context " + quoted(session.context);
-  proxy += fmt::format(" ssh --proxy -r {} {}", options.rank, quoted(options.job));
+  if (!session.context.empty()) proxy.insert(proxy.end(), {"--context", session.context});
+  proxy.insert(proxy.end(), {"ssh", "--proxy", "-r", std::to_string(options.rank), options.job});
   // The way is hai's: who is at its other end is known by that.
   return {{"User", user},
-          {"ProxyCommand", proxy},
+          {"ProxyCommand", join_words(proxy)},
           {"IdentityFile", "\"" + key_path() + "\""},
           {"IdentitiesOnly", "yes"},
           {"StrictHostKeyChecking", "no"},
@@ -178,7 +177,8 @@ int ssh(Session& session, const SshOptions& options) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
-  return session.fail(failed_precondition("cannot run ssh: {}", errno_text(errno)));
+  return session.fail(
+      failed_precondition("cannot run ssh: {}; is openssh-client installed?", errno_text(errno)));
 }
 
 }  // namespace

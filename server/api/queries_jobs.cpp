@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/array_range.h"
 #include "common/whole_number.h"
+#include "server/api/first_task.h"
 #include "server/api/queries.h"
 #include "server/model/find_job.h"
 
@@ -33,8 +33,8 @@ Status Queries::FoundJob::check_log() const {
                              job.id.value, job.user);
   }
   if (!job.is_array()) return ok();
-  return failed_precondition("job {0} is an array, whose tasks have the logs: name one, as {0}_{1}",
-                             job.id.value, ArrayRange::parse(job.spec->array).value().first());
+  return failed_precondition("job {} is an array, whose tasks have the logs: name one, as {}",
+                             job.id.value, first_task_of(job));
 }
 
 void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJob> done) {

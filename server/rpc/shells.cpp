@@ -1,6 +1,7 @@
 #include "server/rpc/shells.h"
 
 #include "proto/convert/shell_convert.h"
+#include "server/api/first_task.h"
 #include "server/api/rank_log.h"
 #include "server/auth/token.h"
 #include "server/rpc/status_map.h"
@@ -15,7 +16,6 @@ struct Shells::Session {
   Caller caller;
   std::string address;
   AuditFacts facts;
-  std::string asked_job;  // as the person names it
   ShellRequest request;
   std::string node;
   OpenStreams::Place place;
@@ -183,7 +183,6 @@ void Shells::open(const SessionPtr& session, const v1::ShellOpen& open) {
   sessions_[session->ticket] = session;
   Result<ShellProgram> program = from_proto(open.program());
   if (!program.is_ok()) return end(session, program.status());
-  session->asked_job = open.job();
   session->request = {.ticket = session->ticket,
                       .key = {.job = {}, .attempt = 0, .rank = open.rank()},
                       .program = std::move(program).value()};
@@ -206,8 +205,8 @@ Status Shells::check_may_enter(const Session& session, const Job& job) const {
                              to_string(actor->scope), to_string(TokenScope::submit));
   }
   if (job.is_array()) {
-    return failed_precondition("job {0} is an array, whose tasks run: name one, as {0}_0",
-                               job.id.value);
+    return failed_precondition("job {} is an array, whose tasks run: name one, as {}", job.id.value,
+                               first_task_of(job));
   }
   if (!job.has_live_attempt()) {
     return failed_precondition("job {} is {}: only into one that runs there is a way", job.id.value,
@@ -232,7 +231,8 @@ void Shells::found_job(const SessionPtr& session, const Queries::FoundJob& found
   key.attempt = job.attempt->number;
   session->node = node_of(queries_, found.view.nodes, *job.attempt, key.rank);
   if (!agents_.send_shell_request(session->node, session->request)) {
-    return end(session, unavailable("node {} is not connected", session->node));
+    return end(session,
+               unavailable("node {} is not connected; try again when it is back", session->node));
   }
   expect_by_then(session, "answer (an agent of a version without shells cannot)");
 }

@@ -33,7 +33,6 @@ class Shells {
 
   // Ends all of them, e.g. because this server does not lead any more.
   void close_all(const Status& reason);
-  size_t count() const { return sessions_.size(); }
 
  private:
   struct Session;
