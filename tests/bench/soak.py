@@ -173,8 +173,11 @@ class Soak:
         path = f"/api/v1/jobs/{running[0]['id']}/logs"
         # A node that has just died cannot answer, and the fleet, which has the lowest priority of
         # all, may be later on a busy machine than the server waits: judged in faults_of().
-        if self.asker.call("log", path, or_status=(404, 409, 503, 504)) is None:
-            self.logs_unread += 1
+        try:
+            is_read = self.asker.call("log", path, or_status=(404, 409, 503, 504)) is not None
+        except http.client.IncompleteRead:  # it died while it answered
+            self.asker.connection, is_read = None, False
+        self.logs_unread += not is_read
 
     def churn(self):
         if self.over.wait(self.options.churn):

@@ -25,6 +25,10 @@ it('leaves connections free with seven pages of jobs and their logs in view', as
   for (const page of pages) await live(page);
   expect(open('/events?after')).toBe(1);
   await expect.poll(() => open('follow=true')).toBe(3);
+  // A page whose place was taken goes on when somebody turns to it.
+  await first.getByText('not followed: other pages follow theirs').click();
+  await first.getByText('not followed').waitFor({ state: 'detached' });
+  await expect.poll(() => open('follow=true')).toBe(3);
   await last.getByRole('button', { name: 'Suspend', exact: true }).click();
   const suspend = last.getByRole('dialog').getByRole('button', { name: 'Suspend', exact: true });
   await suspend.waitFor();
@@ -32,10 +36,8 @@ it('leaves connections free with seven pages of jobs and their logs in view', as
   await suspend.click();
   await last.getByText(/^Suspend: job/).waitFor({ timeout: 2_000 * patience });
   console.log(`with seven pages an action was answered after ${Math.round(performance.now() - begin)} ms`);
-  // A page whose place was taken goes on when somebody turns to it.
-  await first.getByText('not followed: other pages follow theirs').click();
-  await first.getByText('not followed').waitFor({ state: 'detached' });
-  await expect.poll(() => open('follow=true')).toBe(3);
+  // The suspended job writes no more, and a page without a place takes that one by itself.
+  await expect.poll(() => [open('follow=true'), open(`/jobs/${ids[6]}/logs`)]).toEqual([3, 0]);
 });
 
 it('tells events to all pages, and goes on in another one when the reader of the stream goes', async () => {

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../api/client';
-import { LogPlace, untilWanted } from '../../../api/logPlaces';
+import { LogPlace } from '../../../api/logPlaces';
 import { followLog, type From, type LogPart, partBytes, readPart, type WhichLog } from '../../../api/logs';
 import { heard } from '../../../api/pulse';
 import { pauseOrHeard, Watch } from '../../../api/watch';
@@ -95,7 +95,7 @@ export class LogSession {
       if (signal.aborted) return;
       if (taken.signal.aborted) {
         this.become({ state: 'elsewhere' });
-        await untilWanted(signal);
+        await this.place.untilWanted(signal);
         continue;
       }
       this.become({ state: watch.isHidden ? 'paused' : next, error: this.log.error });
