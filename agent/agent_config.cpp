@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "agent/confinement_config.h"
+#include "agent/image_config.h"
 #include "agent/login_config.h"
 #include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
@@ -121,6 +122,7 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   reader.boolean("unknown_user_runs_as_self", &config.unknown_user_runs_as_self);
   reader.boolean("cgroups", &config.cgroups);
   read_confinement(reader, &config.confinement);
+  read_images(reader, config.data_dir, &config.images);
   read_login(reader, &config.login);
   read_log_store(reader, &config.logs);
   read_log(reader, &config);

@@ -7,6 +7,7 @@
 #include "agent/health/health_config.h"
 #include "agent/login/login_settings.h"
 #include "agent/os/confinement.h"
+#include "agent/os/image_file.h"
 #include "agent/site_hook.h"
 #include "common/log.h"
 #include "common/status.h"
@@ -45,6 +46,7 @@ struct AgentConfig {
   bool unknown_user_runs_as_self = false;
   bool cgroups = true;
   ConfinementSettings confinement;
+  ImageSettings images;
   LoginSettings login;  // for hai-pam
   LogStoreConfig logs;
   LogLevel log_level = LogLevel::info;

@@ -17,6 +17,7 @@
 #include "agent/gpu_inventory.h"
 #include "agent/health/log_store_check.h"
 #include "agent/health/node_checks.h"
+#include "agent/image_config.h"
 #include "agent/join.h"
 #include "agent/node_health.h"
 #include "agent/os/agent_instance.h"
@@ -182,6 +183,7 @@ OsRankHostOptions host_options_of(const AgentConfig& config, const NodeFacts& fa
       .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
       .use_cgroups = config.cgroups,
       .confinement = config.confinement,
+      .images = config.images,
       .node = {.gpus = facts.gpus, .memory_bytes = facts.memory_bytes, .gpu_minors = gpus.minors},
       .cgroup_parent = cgroup_parent,
       .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir,
@@ -206,6 +208,7 @@ int run_agent(const AgentConfig& config, const std::string& token,
   const GpuInventory gpus = gpus_of(config);
   NodeFacts facts = make_facts(config, gpus);
   OsRankHostOptions host_options = host_options_of(config, facts, gpus, cgroup_parent);
+  host_options.images.environment = environment_of_skopeo();
   host_options.sample_activity = [&sampler](const RankInUse& rank) { return sampler.sample(rank); };
   host_options.take_evidence = [&evidence](const RankInUse& rank,
                                            OsRankHostOptions::EvidenceDone done) {

@@ -97,7 +97,10 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option("-n,--nodes", options.nodes, "nodes to run on")->check(CLI::Range(1, 100'000));
   verb.add_option("-g,--group", options.group, "node group; GROUP#ZONE pins a zone");
   verb.add_option("-p,--priority", options.priority, "auto, low ... extreme_high, or its number");
-  verb.add_option("-i,--image", options.image, "container image");
+  verb.add_option(
+      "-i,--image", options.image,
+      "container image: NAME[:TAG] of a registry, oci:PATH, docker-archive:PATH, rootfs:PATH");
+  verb.add_option("--mount", options.mounts, "folder of the node in the image: FROM[:TO][:ro]");
   verb.add_option("--name", options.name, "unique among your unfinished jobs");
   verb.add_option("--gpus", options.gpus, "GPUs per node, or none; default: the whole node")
       ->type_name("N")
@@ -177,6 +180,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
   }
   if (!options.group.empty()) set_group(options.group, spec);
   if (!options.image.empty()) spec.image = options.image;
+  if (!options.mounts.empty()) spec.program.mounts = options.mounts;
   if (!options.priority.empty()) {
     const Result<Priority> priority = parse_priority(options.priority);
     RETURN_IF_ERROR(priority.status());

@@ -37,6 +37,7 @@ struct SubmissionOptions {
   std::string name;
   std::string group;
   std::string image;
+  std::vector<std::string> mounts;
   std::string priority;
   std::vector<std::string> environments;  // K=V, or K: its value here
   std::vector<std::string> secrets;       // VARIABLE=NAME

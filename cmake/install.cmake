@@ -11,7 +11,7 @@ install(DIRECTORY deploy/prometheus deploy/grafana deploy/postgres
 
 # What no person calls is apart; hai-agent looks there (agent/os/helper_program.h).
 install(TARGETS hai-agent hai-pam hai-validator RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT agent)
-install(TARGETS hai-shim hai-hang-evidence
+install(TARGETS hai-shim hai-hang-evidence hai-image
   RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hai COMPONENT agent)
 install(FILES deploy/agent.yaml DESTINATION ${CMAKE_INSTALL_DOCDIR}-agent/examples COMPONENT agent)
 install(DIRECTORY deploy/pam DESTINATION ${CMAKE_INSTALL_DOCDIR}-agent/examples COMPONENT agent)

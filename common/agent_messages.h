@@ -239,6 +239,7 @@ struct LaunchRank {
   std::string checkpoint;        // path of the last one reported, "" if none
   std::string whole_life_state;  // "" if never set
   ProgramOptions program;
+  std::string image;           // that the rank runs in, "" = the node itself
   bool is_validation = false;  // run the node's own validator with `parameters`, as the agent
   bool operator==(const LaunchRank&) const = default;
 };

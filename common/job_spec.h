@@ -68,13 +68,16 @@ inline constexpr int kNoGpus = -1;
 
 // What a job file says to the process that becomes the program, and to nobody on the way there: a
 // launch order and its launch.json carry it as it is, and the shim heeds it
-// (agent/shim/program.cpp). Numbers of 64 bits, whose 0 is the default.
+// (agent/shim/program.cpp). Numbers of 64 bits, whose 0 is the default, and lists of texts.
 struct ProgramOptions {
   int64_t core_size = 0;  // bytes of a core dump, or kUnlimited
+  // Folders of the node that a job in an image sees: "FROM[:TO][:ro]", as common/image.h reads them.
+  std::vector<std::string> mounts;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("core_size", self.core_size);
+    visit("mounts", self.mounts);
   }
   bool operator==(const ProgramOptions&) const = default;
 };
@@ -98,7 +101,7 @@ struct JobSpec {
   int cpus_per_node = 0;              // 0 = in proportion to the GPUs; without GPUs 1
   int64_t memory_per_node_bytes = 0;  // 0 = in proportion to the GPUs; without, to the CPUs
   NodeFilter node_filter;             // of the group's nodes only such
-  std::string image;
+  std::string image;  // the container image its ranks run in (common/image.h); "" = the node itself
 
   LaunchMode launch = LaunchMode::per_node;
   EnvStyle env_style = EnvStyle::hai;

@@ -9,4 +9,8 @@ namespace hai {
 
 inline constexpr std::string_view kLaunchRefusal = "=launch_refused";
 
+// Goes with each launch in an image, for agents of before images: they would start the program
+// outside of it. They refuse this variable by its name, which their message shows; others drop it.
+inline constexpr std::string_view kNeedsImages = "=image: this hai-agent is too old for images";
+
 }  // namespace hai

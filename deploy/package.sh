@@ -41,7 +41,7 @@ if [ -z "${BUILD:-}" ]; then
   ninja -C "$BUILD" hai hai_man hai-server hai-agent hai-pam hai-slurm web >&2
 fi
 BUILD=$(realpath "$BUILD")
-for file in bin/hai-server bin/hai-agent bin/hai-pam bin/hai-shim bin/hai-validator bin/hai-hang-evidence bin/hai \
+for file in bin/hai-server bin/hai-agent bin/hai-pam bin/hai-shim bin/hai-validator bin/hai-hang-evidence bin/hai-image bin/hai \
   bin/hai-slurm man/hai.1 completion/bash share/hai/web/index.html; do
   [ -e "$BUILD/$file" ] || fail "no $BUILD/$file: build hai, hai_man, hai-server, hai-agent, hai-pam, hai-slurm and web"
 done

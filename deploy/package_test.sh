@@ -60,7 +60,7 @@ check_installed() {  # check_installed VERSION
 /usr/share/hai/web/index.html 644 root:root
 PLACES
   for line in "hai-server --version" "hai-agent --version" "hai-validator --version" "hai-pam --help" "hai --version" \
-    "/usr/libexec/hai/hai-hang-evidence --help" "hai-backup --help" "${slurm[@]}"; do
+    "/usr/libexec/hai/hai-hang-evidence --help" "/usr/libexec/hai/hai-image --help" "hai-backup --help" "${slurm[@]}"; do
     # shellcheck disable=SC2086
     inside $line > "$work/log" 2>&1 || { cat "$work/log"; fail "does not run: $line"; }
     [ -s "$work/log" ] || fail "says nothing: $line"

@@ -132,6 +132,7 @@ void read_people(YamlReader& reader, ServerConfig* config) {
     }
     config->munge_socket = munge == "true" ? "" : munge;
   }
+  reader.strings("image_registries", &config->image_registries);
   reader.boolean("munge_create_users", &config->munge_creates_users);
   if (config->munge_creates_users && !config->munge_socket) {
     reader.fail("munge_create_users", "needs munge: true");

@@ -48,6 +48,7 @@ struct ServerConfig {
   Duration history_keep = 400 * Duration(24h);  // of what happened hour by hour
   std::optional<std::string> munge_socket;  // of munged, which proves who people are; "" = its own
   bool munge_creates_users = false;
+  std::vector<std::string> image_registries;  // whose images jobs may have; none = all
   UnixGroupsConfig unix_groups;
   Knobs knobs;
   std::string archive_older_than;        // of `hai-server archive`; "" = it must be told

@@ -18,6 +18,7 @@
 #include "server/api/failure_limit.h"
 #include "server/api/hour_counting.h"
 #include "server/api/identity_board.h"
+#include "server/api/image_pins.h"
 #include "server/api/launch_secrets.h"
 #include "server/api/log_router.h"
 #include "server/api/log_search.h"
@@ -71,8 +72,10 @@ struct Serving::Impl {
                              .admin_token_hash = secrets.admin_token_hash,
                              .public_quota_nodes = config.default_quota_nodes},
                    config.cluster),
-        actions(controller,
-                {.visibility = config.visibility, .history = history, .sealer = sealer()}),
+        actions(controller, {.visibility = config.visibility,
+                             .history = history,
+                             .sealer = sealer(),
+                             .images = &images}),
         queries(controller, history, feed, config.visibility),
         advisor(loop, controller, queries, feed, history),
         queue(loop, controller, queries, advisor.estimates()),
@@ -438,6 +441,7 @@ struct Serving::Impl {
   AuditTrail audit;
   IdentityBoard identities;
   Controller controller;
+  ImagePins images{loop, {.registries = config.image_registries}};
   Actions actions;
   AccountChanges accounts{controller};
   UnixDirectory directory{loop, controller, accounts, config.unix_groups};

@@ -65,6 +65,7 @@ Result<LaunchFile> make_launch_file(const LaunchRank& order, const LocalPaths& p
   launch.watchdog = order.watchdog;
   launch.whole_life_state = order.whole_life_state;
   launch.program = order.program;
+  launch.image = order.image;
   launch.log_dir = paths.log_dir;
   launch.temp_dir = paths.temp_dir;
   const std::vector<std::string> argv = make_argv(order, std::move(parameters).value());

@@ -8,6 +8,7 @@
 
 #include "agent/core/environment.h"
 #include "agent/os/confinement.h"
+#include "agent/os/image_file.h"
 #include "common/agent_messages.h"
 #include "common/status.h"
 
@@ -44,6 +45,8 @@ struct LaunchFile {
   ProgramOptions program;
   std::vector<std::string> cgroups;  // directories the rank's processes join
   Confinement confinement;
+  std::string image;     // that it runs in, "" = the node itself
+  ImageSettings images;  // of this node
   bool operator==(const LaunchFile&) const = default;
 };
 

@@ -21,15 +21,15 @@ RankKey key_from_json(const Json& json) {
 // Older agents wrote none, or fewer: what is missing has its default.
 ProgramOptions program_from_json(const Json& json) {
   ProgramOptions program;
-  ProgramOptions::fields(program, [&json](const char* name, int64_t& value) {
-    value = json.value("program", Json::object()).value(name, value);
-  });
+  const Json options = json.value("program", Json::object());
+  ProgramOptions::fields(
+      program, [&](const char* name, auto& value) { value = options.value(name, value); });
   return program;
 }
 
 Json program_to_json(const ProgramOptions& program) {
   Json json = Json::object();
-  ProgramOptions::fields(program, [&json](const char* name, int64_t value) { json[name] = value; });
+  ProgramOptions::fields(program, [&](const char* name, const auto& value) { json[name] = value; });
   return json;
 }
 
@@ -53,6 +53,26 @@ Json confinement_to_json(const Confinement& confinement) {
           {"has_own_mounts", confinement.has_own_mounts},
           {"kept_paths", confinement.kept_paths},
           {"counts_gpus_from_zero", confinement.counts_gpus_from_zero}};
+}
+
+// An agent of before wrote none.
+ImageSettings images_from_json(const Json& launch) {
+  ImageSettings images;
+  const Json json = launch.value("images", Json::object());
+  images.store = json.value("store", images.store);
+  images.bytes_max = json.value("bytes_max", images.bytes_max);
+  images.mounts = json.value("mounts", images.mounts);
+  images.allowed_mounts = json.value("allowed_mounts", images.allowed_mounts);
+  images.environment = json.value("environment", images.environment);
+  return images;
+}
+
+Json images_to_json(const ImageSettings& images) {
+  return {{"store", images.store},
+          {"bytes_max", images.bytes_max},
+          {"mounts", images.mounts},
+          {"allowed_mounts", images.allowed_mounts},
+          {"environment", images.environment}};
 }
 
 // Files of agents before 2026-12 say it in the environment only, which the job may have changed.
@@ -89,6 +109,8 @@ LaunchFile parse_launch(const Json& json) {
   launch.program = program_from_json(json);
   launch.cgroups = json.at("cgroups").get<std::vector<std::string>>();
   launch.confinement = confinement_from_json(json);
+  launch.image = json.value("image", std::string());
+  launch.images = images_from_json(json);
   return launch;
 }
 
@@ -117,7 +139,9 @@ std::string launch_file_to_json(const LaunchFile& launch) {
                      {"temp_dir", launch.temp_dir},
                      {"program", program_to_json(launch.program)},
                      {"cgroups", launch.cgroups},
-                     {"confinement", confinement_to_json(launch.confinement)}};
+                     {"confinement", confinement_to_json(launch.confinement)},
+                     {"image", launch.image},
+                     {"images", images_to_json(launch.images)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -193,7 +193,8 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
   LocalPaths paths;
   RETURN_IF_ERROR(make_directories(rank, paths));
   paths.python_dir = options_.python_dir;
-  paths.base = {{"PATH", kDefaultPath}, {"LANG", "C.UTF-8"}};
+  // In an image its own hold.
+  if (order.image.empty()) paths.base = {{"PATH", kDefaultPath}, {"LANG", "C.UTF-8"}};
   for (const auto& [name, value] : options_.base_environment) paths.base[name] = value;
 
   Result<LaunchFile> made = make_launch_file(order, paths);
@@ -209,6 +210,12 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
   launch.confinement = rank_confinement(launch, settings, powers_, options_.python_dir);
   launch.confinement.counts_gpus_from_zero =
       groups.filters_devices && !options_.node.gpu_minors.empty();
+  launch.images = options_.images;
+  launch.images.mounts.push_back(options_.python_dir);
+  if (!launch.image.empty() && !launch.confinement.has_own_mounts) {
+    return invalid_argument(
+        "this node runs no container images: its hai-agent must be root, with isolation: strict");
+  }
   launch.unknown_user_runs_as_self = options_.unknown_user_runs_as_self;
   launch.lease_until = to_boot_time(lease_until);
   launch.log_limits = options_.log_limits;

@@ -41,6 +41,7 @@ struct OsRankHostOptions {
   bool unknown_user_runs_as_self = false;
   bool use_cgroups = true;
   ConfinementSettings confinement;
+  ImageSettings images;
   NodeShape node;
   std::string cgroup_parent = "hai";
   LogLimits log_limits;

@@ -18,6 +18,8 @@ struct RankDirectory {
   // Locked exclusively by the shim from its birth to its death: the proof that it lives.
   std::string lock_file() const { return path + "/lock"; }
   std::string shim_log() const { return path + "/shim.log"; }
+  std::string image_file() const { return path + "/image.json"; }            // see image_file.h
+  std::string image_place() const { return path + "/image"; }                // see image_root.h
   std::string validation_file() const { return path + "/validation.json"; }  // of a validation
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "agent/os/launch_file.h"
+#include "agent/os/rank_directory.h"
 #include "agent/shim/call_filter.h"
 #include "agent/shim/private_mounts.h"
 #include "agent/shim/user_identity.h"
@@ -16,7 +17,9 @@ struct Confines {
   std::optional<CallFilter> calls;  // and no privileges
 };
 
-// The rank's temporary directory must be there and still be root's.
-Result<Confines> make_confines(const LaunchFile& launch, const UserIdentity& user);
+// The rank's temporary directory must be there and still be root's. `image`: of a rank that runs in
+// one. invalid_argument: what the job asks for is not to be had.
+Result<Confines> make_confines(const LaunchFile& launch, const UserIdentity& user,
+                               const RankDirectory& directory, const ImageFile& image);
 
 }  // namespace hai

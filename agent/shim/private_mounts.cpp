@@ -2,18 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <grp.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "agent/shim/image_root.h"
+#include "agent/shim/mount_tree.h"
 #include "common/check.h"
 
 namespace hai {
@@ -23,68 +21,18 @@ namespace {
 constexpr const char* kOwnNamespace = "/proc/self/ns/mnt";
 constexpr const char* kUserServices = "/run/user";
 
-struct KeptFolder {
-  std::string path;
-  UniqueFd tree;  // first the folder itself, then a mount of it that is nowhere yet
-};
-
-// Opens with this user's rights, as long as it lives.
-class ActingAs {
- public:
-  explicit ActingAs(const UserIdentity& user) : is_other_(user.switch_user && user.uid != 0) {
-    if (!is_other_) return;
-    groups_.resize(static_cast<size_t>(std::max(0, ::getgroups(0, nullptr))));
-    CHECK(::getgroups(static_cast<int>(groups_.size()), groups_.data()) >= 0);
-    CHECK(::setgroups(user.groups.size(), user.groups.data()) == 0);
-    CHECK(::setegid(user.gid) == 0 && ::seteuid(user.uid) == 0);
-  }
-  ~ActingAs() {
-    if (!is_other_) return;
-    CHECK(::seteuid(0) == 0 && ::setegid(0) == 0);
-    CHECK(::setgroups(groups_.size(), groups_.data()) == 0);
-  }
-  ActingAs(const ActingAs&) = delete;
-  ActingAs& operator=(const ActingAs&) = delete;
-
- private:
-  bool is_other_;
-  std::vector<gid_t> groups_;
-};
-
-Status failed(const char* what) {
-  return internal("cannot give the rank mounts of its own: {}: {}", what, errno_text(errno));
-}
-
-Result<std::vector<KeptFolder>> detach(const std::vector<std::string>& paths,
-                                       const UserIdentity& user) {
-  std::vector<KeptFolder> kept;
+Result<std::vector<MountTree>> detach_kept(const std::vector<std::string>& paths,
+                                           const UserIdentity& user) {
+  std::vector<MountTree> kept;
   {
     const ActingAs acting(user);
     for (const std::string& path : paths) {
       UniqueFd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-      if (folder.is_open()) kept.push_back({path, std::move(folder)});
+      if (folder.is_open()) kept.push_back({.to = path, .tree = std::move(folder)});
     }
   }
-  for (KeptFolder& folder : kept) {
-    folder.tree = UniqueFd(::open_tree(
-        folder.tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
-    if (!folder.tree.is_open()) return failed(folder.path.c_str());
-  }
+  for (MountTree& folder : kept) RETURN_IF_ERROR(detach_mount(folder));
   return kept;
-}
-
-Status attach(const std::vector<KeptFolder>& kept) {
-  for (const KeptFolder& folder : kept) {
-    std::error_code error;
-    std::filesystem::create_directories(folder.path, error);
-    if (::move_mount(folder.tree.get(), "", AT_FDCWD, folder.path.c_str(),
-                     MOVE_MOUNT_F_EMPTY_PATH) != 0)
-      return failed(folder.path.c_str());
-    // Its copy would hand on to the machine what is mounted in it.
-    if (::mount(nullptr, folder.path.c_str(), nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
-      return failed(folder.path.c_str());
-  }
-  return ok();
 }
 
 // As large as the machine's: a site that made it larger has programs that need it.
@@ -100,41 +48,75 @@ unsigned long no_programs(const std::string& path) {
   return ::statvfs(path.c_str(), &info) == 0 && (info.f_flag & ST_NOEXEC) != 0 ? MS_NOEXEC : 0;
 }
 
-// In the new namespace.
-Status mount_all(const PrivateMountPlan& plan, const std::vector<KeptFolder>& kept) {
-  constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV;
-  if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return failed("/");
-  const std::string options = options_of_shared_memory();
+constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV;
+
+Status mount_shared_memory(const std::string& options) {
   if (::mount("tmpfs", "/dev/shm", "tmpfs", kPlain, options.c_str()) != 0)
-    return failed("/dev/shm");
+    return mounts_failed("/dev/shm");
+  return ok();
+}
+
+Status mount_processes() {
+  if (::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC, "hidepid=invisible") != 0)
+    return mounts_failed("/proc");
+  return ok();
+}
+
+// In the new namespace.
+Status mount_over_machine(const PrivateMountPlan& plan, const std::vector<MountTree>& kept) {
+  RETURN_IF_ERROR(mount_shared_memory(options_of_shared_memory()));
   const unsigned long as_its_disk = MS_BIND | MS_REMOUNT | kPlain | no_programs(plan.temp_dir);
   if (::mount(plan.temp_dir.c_str(), "/tmp", nullptr, MS_BIND, nullptr) != 0 ||
       ::mount(nullptr, "/tmp", nullptr, as_its_disk, nullptr) != 0)
-    return failed("/tmp");
+    return mounts_failed("/tmp");
   // Else the user's own systemd, if he has one here, starts programs outside the rank for him.
   if (::access(kUserServices, F_OK) == 0 &&
       ::mount("tmpfs", kUserServices, "tmpfs", kPlain, "mode=755") != 0)
-    return failed(kUserServices);
-  RETURN_IF_ERROR(attach(kept));
-  if (::mount("proc", "/proc", "proc", kPlain | MS_NOEXEC, "hidepid=invisible") != 0)
-    return failed("/proc");
-  return ok();
+    return mounts_failed(kUserServices);
+  for (const MountTree& folder : kept) {
+    make_place(folder);
+    RETURN_IF_ERROR(attach_mount(folder));
+  }
+  return mount_processes();
+}
+
+Status mount_image(const ImageRoot& image) {
+  const std::string shared_memory = options_of_shared_memory();
+  RETURN_IF_ERROR(image.enter());
+  RETURN_IF_ERROR(mount_shared_memory(shared_memory));
+  return mount_processes();
+}
+
+Status mount_all(const PrivateMountPlan& plan, const std::vector<MountTree>& kept,
+                 const std::optional<ImageRoot>& image) {
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return mounts_failed("/");
+  return image ? mount_image(*image) : mount_over_machine(plan, kept);
 }
 
 }  // namespace
 
 Result<PrivateMounts> PrivateMounts::make(const PrivateMountPlan& plan, const UserIdentity& user) {
-  const Result<std::vector<KeptFolder>> kept = detach(plan.kept, user);
-  if (!kept.is_ok()) return kept.status();
+  std::vector<MountTree> kept;
+  std::optional<ImageRoot> image;
+  if (plan.image) {
+    Result<ImageRoot> prepared = ImageRoot::prepare(*plan.image, plan.temp_dir, user);
+    RETURN_IF_ERROR(prepared.status());
+    image = std::move(prepared).value();
+  } else {
+    Result<std::vector<MountTree>> detached = detach_kept(plan.kept, user);
+    RETURN_IF_ERROR(detached.status());
+    kept = std::move(detached).value();
+  }
   const UniqueFd home(::open(kOwnNamespace, O_RDONLY | O_CLOEXEC));
-  if (!home.is_open() || ::unshare(CLONE_NEWNS) != 0) return failed("a namespace");
-  const Status mounted = mount_all(plan, kept.value());
+  if (!home.is_open() || ::unshare(CLONE_NEWNS) != 0) return mounts_failed("a namespace");
+  const Status mounted = mount_all(plan, kept, image);
   PrivateMounts mounts;
-  mounts.namespace_ = UniqueFd(::open(kOwnNamespace, O_RDONLY | O_CLOEXEC));
+  // In an image /proc may be of any kind until it is mounted.
+  if (mounted.is_ok()) mounts.namespace_ = UniqueFd(::open(kOwnNamespace, O_RDONLY | O_CLOEXEC));
   // The shim itself stays where the machine's folders are: it keeps the rank's files.
   CHECK(::setns(home.get(), CLONE_NEWNS) == 0);
   RETURN_IF_ERROR(mounted);
-  if (!mounts.namespace_.is_open()) return failed("its namespace");
+  if (!mounts.namespace_.is_open()) return mounts_failed("its namespace");
   return mounts;
 }
 

@@ -75,6 +75,17 @@ bool become(const UserIdentity& user) {
          ::setuid(user.uid) == 0;
 }
 
+void add_image_environment(const ImageFile& image, LaunchFile& launch) {
+  for (LaunchProcess& process : launch.processes) {
+    for (const auto& [name, value] : image.environment) {
+      if (name != "HOME" && name != "SHELL") process.environment.emplace(name, value);
+    }
+    process.environment.emplace("PATH",
+                                "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    process.environment.emplace("LANG", "C.UTF-8");
+  }
+}
+
 std::vector<std::string> environment_texts(const LaunchProcess& process, const UserIdentity& user,
                                            bool only_its_gpus) {
   Environment all = {

@@ -18,6 +18,9 @@ void reset_signals();
 // For good, if it is another user than the shim's. False, with errno, if the kernel refuses.
 bool become(const UserIdentity& user);
 
+// What the image sets and the job does not; where neither says PATH, the usual one.
+void add_image_environment(const ImageFile& image, LaunchFile& launch);
+
 // "NAME=value", of what the agent gave and who the user is. `only_its_gpus`: the process can open
 // no others, so CUDA counts them from 0.
 std::vector<std::string> environment_texts(const LaunchProcess& process, const UserIdentity& user,

@@ -81,6 +81,11 @@ Result<Entry> look_at(const RankDirectory& directory) {
   Result<LaunchFile> launch = launch_file_from_json(text.value());
   RETURN_IF_ERROR(launch.status());
   Entry entry{.launch = std::move(launch).value(), .user = {}, .mounts = {}, .calls = {}};
+  if (!entry.launch.image.empty()) {
+    const Result<ImageFile> image = read_image_file(directory.image_file());
+    RETURN_IF_ERROR(image.status());
+    add_image_environment(image.value(), entry.launch);
+  }
   const Confinement& confinement = entry.launch.confinement;
   Result<UserIdentity> user =
       find_user(entry.launch.user, {.unknown_runs_as_self = entry.launch.unknown_user_runs_as_self,

@@ -1,8 +1,10 @@
 #include "agent/shim/shim.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,10 +18,13 @@
 
 #include "agent/os/boot_clock.h"
 #include "agent/os/cgroup.h"
+#include "agent/os/helper_program.h"
+#include "agent/os/spawn.h"
 #include "agent/os/status_json.h"
 #include "agent/shim/complain.h"
 #include "agent/shim/login_door.h"
 #include "agent/shim/process_tree.h"
+#include "agent/shim/program_setup.h"
 
 namespace hai {
 
@@ -67,6 +72,12 @@ struct Shim::Program {
   bool is_gone = false;
 };
 
+// hai-image, which gets the image if it is not here and says where it is.
+struct Shim::ImageHelper {
+  pid_t pid;
+  OutputPipe output;
+};
+
 Shim::Shim(asio::io_context& context, RankDirectory directory, LaunchFile launch,
            Result<UserIdentity> user, LogSpool spool, int control_fd)
     : context_(context),
@@ -94,6 +105,8 @@ Status Shim::start(std::function<void()> done) {
     launch_failed(user_.status().message());
   } else if (const Status made = make_temp_dir(); !made.is_ok()) {
     node_failed(made.message());
+  } else if (!launch_.image.empty()) {
+    start_image();
   } else {
     start_programs();
   }
@@ -131,8 +144,58 @@ Status Shim::give_temp_dir() {
                   errno_text(errno));
 }
 
+void Shim::start_image() {
+  status_.message = "waits for its image " + launch_.image;
+  if (const Status started = start_image_helper(); !started.is_ok()) node_failed(started.message());
+}
+
+Status Shim::start_image_helper() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+    return resource_exhausted("cannot make a pipe for hai-image: {}", errno_text(errno));
+  }
+  UniqueFd output(ends[0]);
+  const UniqueFd input(ends[1]);
+  ::fcntl(input.get(), F_SETFL, 0);
+  Spawn spawn;
+  spawn.open("/dev/null", O_RDONLY, STDIN_FILENO);
+  spawn.give(input.get(), STDOUT_FILENO);
+  spawn.share(STDOUT_FILENO, STDERR_FILENO);
+  const UserIdentity& user = user_.value();
+  const Result<pid_t> pid =
+      spawn.run({helper_program("hai-image"), "ensure", "--rank", directory_.path, "--user",
+                 fmt::format("{}:{}:{}", user.uid, user.gid, fmt::join(user.groups, ","))});
+  RETURN_IF_ERROR(pid.status());
+  image_helper_ = std::make_unique<ImageHelper>(
+      ImageHelper{pid.value(), OutputPipe(context_, std::move(output), spool_, [] {})});
+  return ok();
+}
+
+void Shim::image_helper_exited() {
+  image_helper_->output.drain();
+  image_helper_.reset();
+  if (life_.cause() != ExitCause::none) return;  // it was ended with the rank
+  Result<ImageFile> image = read_image_file(directory_.image_file());
+  if (!image.is_ok()) {
+    return node_failed("hai-image ended without a word about image " + launch_.image);
+  }
+  image_ = std::move(image).value();
+  if (image_.folder.empty()) {
+    return image_.is_of_the_node ? node_failed(image_.error) : launch_failed(image_.error);
+  }
+  if (!image_.lock.empty()) {
+    image_lock_ = UniqueFd(::open(image_.lock.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!image_lock_.is_open() || ::flock(image_lock_.get(), LOCK_SH) != 0)
+      return node_failed("cannot keep image " + launch_.image + ": " + errno_text(errno));
+  }
+  add_image_environment(image_, launch_);
+  start_programs();
+}
+
 void Shim::start_programs() {
-  const Result<Confines> confines = make_confines(launch_, user_.value());
+  const Result<Confines> confines = make_confines(launch_, user_.value(), directory_, image_);
+  if (confines.status().code() == Code::invalid_argument)
+    return launch_failed(confines.status().message());
   if (!confines.is_ok()) return node_failed(confines.status().message());
   if (const Status given = give_temp_dir(); !given.is_ok()) return node_failed(given.message());
   for (const LaunchProcess& process : launch_.processes) {
@@ -186,6 +249,7 @@ void Shim::check_all_running() {
   }
   status_.phase = RankPhase::running;
   status_.started_at = system_now();
+  status_.message.clear();
   last_activity_ = boot_now();
   if (signal_due_) signal_programs();
   publish();
@@ -201,6 +265,7 @@ void Shim::child_changed() {
     // rank.
     if (pid < 0 && errno == ECHILD) return finish();
     if (pid < 0) continue;
+    if (image_helper_ && image_helper_->pid == pid) image_helper_exited();
     for (const auto& program : programs_) {
       if (program->pid == pid) program_exited(*program, wait_status);
     }
@@ -275,6 +340,9 @@ void Shim::note_sdk() {
 void Shim::suspend(Duration grace, bool tell_by_signal) {
   tell_by_signal_ = tell_by_signal;
   carry_out(life_.suspend(grace, boot_now()));
+  // There is nothing to save yet.
+  if (image_helper_)
+    carry_out(life_.end(ExitCause::go_suspend, "", kGoSuspendPatience, boot_now()));
   if (status_.suspend_notified) return;
   status_.suspend_notified = true;
   publish();

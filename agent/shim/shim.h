@@ -58,6 +58,9 @@ class Shim final : private JobPort, private ControlPort {
   Status open_sockets();
   Status make_temp_dir();
   Status give_temp_dir();
+  void start_image();
+  Status start_image_helper();
+  void image_helper_exited();
   void start_programs();
   void watch_launch(Program& program);
   void check_launch(Program& program);
@@ -93,6 +96,10 @@ class Shim final : private JobPort, private ControlPort {
   RankStatus status_;
   BootTimer timer_;
   CgroupRemover cgroup_remover_;
+  struct ImageHelper;
+  std::unique_ptr<ImageHelper> image_helper_;  // as long as it looks for the image
+  ImageFile image_;
+  UniqueFd image_lock_;  // keeps the image as long as this process lives
   std::vector<std::unique_ptr<Program>> programs_;
   std::unique_ptr<LineServer> job_server_;
   std::unique_ptr<LineServer> control_server_;

@@ -11,7 +11,7 @@ using enum Argument;
 using enum Treatment;
 
 constexpr std::string_view kContainer =
-    "start the container in the script, e.g. srun apptainer exec IMAGE COMMAND";
+    "use hai run -i IMAGE, or start it in the script: srun apptainer exec IMAGE COMMAND";
 
 constexpr auto kCommon = std::to_array<Option>({
     {"account", 'A', required, ignored, "hai has no accounts"},

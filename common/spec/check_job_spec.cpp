@@ -9,6 +9,7 @@
 #include "common/bytes.h"
 #include "common/dependency.h"
 #include "common/hostlist.h"
+#include "common/image.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/job_keys.h"
@@ -17,6 +18,8 @@
 namespace hai {
 namespace {
 
+constexpr size_t kMountsMax = 64;
+constexpr size_t kImageTextMax = 1'024;
 constexpr size_t kNameMax = 255;
 constexpr size_t kPathBytesMax = 4'095;
 constexpr size_t kParametersBytesMax = 65'536;
@@ -264,9 +267,28 @@ class Validator {
     if (!spec_.zone.empty() && !has_name_characters(spec_.zone)) {
       fail("resource.group", "must be GROUP#ZONE, the zone is {}", shown(spec_.zone));
     }
-    if (check_text("resource.image", spec_.image, 1'024) &&
-        spec_.image.find_first_of(" \t\n\r") != std::string::npos) {
-      fail("resource.image", "must not contain blanks, is {}", shown(spec_.image));
+    check_image();
+  }
+
+  void check_image() {
+    if (spec_.image.empty()) {
+      if (!spec_.program.mounts.empty())
+        fail("resource.mounts", "are for jobs with resource.image");
+      return;
+    }
+    if (check_text("resource.image", spec_.image, kImageTextMax)) {
+      const Result<ImageName> image = parse_image(spec_.image);
+      if (!image.is_ok()) fail("resource.image", "{}", image.status().message());
+    }
+    const std::vector<std::string>& mounts = spec_.program.mounts;
+    if (mounts.size() > kMountsMax) {
+      fail("resource.mounts", "{} mounts, at most {} are allowed", mounts.size(), kMountsMax);
+    }
+    for (size_t i = 0; i < mounts.size() && i < kMountsMax; ++i) {
+      const std::string path = fmt::format("resource.mounts[{}]", i);
+      if (!check_text(path, mounts[i], kImageTextMax)) continue;
+      const Result<ImageMount> mount = parse_mount(mounts[i]);
+      if (!mount.is_ok()) fail(path, "{}", mount.status().message());
     }
   }
 

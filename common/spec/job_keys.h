@@ -38,6 +38,7 @@ void for_each_key(Spec& spec, Visitor&& visit) {
   visit("resource.nodes", spec.node_filter.nodes);
   visit("resource.exclude_nodes", spec.node_filter.exclude);
   visit("resource.image", spec.image);
+  visit("resource.mounts", spec.program.mounts);
   visit("options.launch", spec.launch, std::array{LaunchMode::per_node, LaunchMode::per_gpu});
   visit("options.env_style", spec.env_style,
         std::array{EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm});

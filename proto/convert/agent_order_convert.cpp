@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "common/launch_refusal.h"
 #include "hai/v1/agent.pb.h"
 #include "proto/convert/agent_convert.h"
 #include "proto/convert/agent_enums.h"
@@ -43,6 +44,9 @@ void to_proto(const LaunchRank& launch, PlacesCodec& codec, v1::LaunchRank& out)
   out.set_whole_life_state(launch.whole_life_state);
   out.set_is_validation(launch.is_validation);
   to_proto(launch.program, *out.mutable_program());
+  if (launch.image.empty()) return;
+  out.set_image(launch.image);
+  out.add_environments()->set_name(std::string(kNeedsImages));
 }
 
 Status check_texts(const v1::LaunchRank& message) {
@@ -53,6 +57,7 @@ Status check_texts(const v1::LaunchRank& message) {
   RETURN_IF_ERROR(check_size("parameters", message.parameters().size(), AgentLimits::kTextBytes));
   RETURN_IF_ERROR(
       check_size("suspend_signal", message.suspend_signal().size(), AgentLimits::kNameBytes));
+  RETURN_IF_ERROR(check_size("image", message.image().size(), AgentLimits::kTextBytes));
   RETURN_IF_ERROR(check_size("checkpoint", message.checkpoint().size(), AgentLimits::kTextBytes));
   return check_size("whole_life_state", message.whole_life_state().size(), AgentLimits::kTextBytes);
 }
@@ -70,6 +75,7 @@ Status read_environments(const v1::LaunchRank& message, LaunchRank& out) {
   RETURN_IF_ERROR(check_size("environments", static_cast<size_t>(message.environments_size()),
                              AgentLimits::kEnvironments));
   for (const v1::Environment& environment : message.environments()) {
+    if (!message.image().empty() && environment.name() == kNeedsImages) continue;
     if (!out.environments.emplace(environment.name(), environment.value()).second) {
       return invalid_argument("environment variable {} is given twice", environment.name());
     }
@@ -110,6 +116,7 @@ Status from_proto(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank&
   out.whole_life_state = message.whole_life_state();
   out.is_validation = message.is_validation();
   from_proto(message.program(), out.program);
+  out.image = message.image();
   return ok();
 }
 

@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "common/check.h"
+#include "common/overloads.h"
 #include "hai/v1/types.pb.h"
 
 namespace hai {
@@ -106,15 +107,30 @@ const google::protobuf::FieldDescriptor* program_field(const char* name) {
 }  // namespace
 
 void to_proto(const ProgramOptions& options, v1::ProgramOptions& out) {
-  ProgramOptions::fields(options, [&out](const char* name, int64_t value) {
-    out.GetReflection()->SetInt64(&out, program_field(name), value);
-  });
+  const auto& reflection = *out.GetReflection();
+  ProgramOptions::fields(options,
+                         Overloads{[&](const char* name, int64_t value) {
+                                     reflection.SetInt64(&out, program_field(name), value);
+                                   },
+                                   [&](const char* name, const std::vector<std::string>& values) {
+                                     for (const std::string& value : values) {
+                                       reflection.AddString(&out, program_field(name), value);
+                                     }
+                                   }});
 }
 
 void from_proto(const v1::ProgramOptions& message, ProgramOptions& out) {
-  ProgramOptions::fields(out, [&message](const char* name, int64_t& value) {
-    value = message.GetReflection()->GetInt64(message, program_field(name));
-  });
+  const auto& reflection = *message.GetReflection();
+  ProgramOptions::fields(out, Overloads{[&](const char* name, int64_t& value) {
+                                          value = reflection.GetInt64(message, program_field(name));
+                                        },
+                                        [&](const char* name, std::vector<std::string>& values) {
+                                          const auto* field = program_field(name);
+                  values.clear();
+                  for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+                    values.push_back(reflection.GetRepeatedString(message, field, i));
+                  }
+                                        }});
 }
 
 v1::JobSpec to_proto(const JobSpec& spec) {

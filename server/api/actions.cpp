@@ -131,6 +131,15 @@ void Actions::submit_job(const Caller& caller, Submission submission, Done<Comma
   if (Status status = to_status(check_job_spec(submission.spec)); !status.is_ok()) {
     return done(status);
   }
+  if (wants_pin(caller, submission)) {
+    auto one = std::make_shared<std::vector<Submission>>(1, std::move(submission));
+    return pin_images(caller, one, 0,
+                      [this, caller, one, done] { submit_pinned(caller, one->front(), done); });
+  }
+  submit_pinned(caller, std::move(submission), std::move(done));
+}
+
+void Actions::submit_pinned(const Caller& caller, Submission submission, Done<CommandReply> done) {
   if (submission.spec.depends_on.empty()) {
     return submit_checked(caller, std::move(submission), {}, std::move(done));
   }
@@ -142,8 +151,32 @@ void Actions::submit_job(const Caller& caller, Submission submission, Done<Comma
                    });
 }
 
+// Registries are asked for who may submit only, and not again for what was submitted before.
+bool Actions::wants_pin(const Caller& caller, const Submission& submission) const {
+  if (submission.spec.image.empty() || settings_.images == nullptr) return false;
+  const ClusterState& state = controller_.state();
+  const Result<Actor> actor = authenticate(state, caller, controller_.soft_facts().now);
+  if (!actor.is_ok() || actor.value().scope == TokenScope::read) return false;
+  return submission.request_id.empty() ||
+         !state.find_request(actor.value().user, submission.request_id).has_value();
+}
+
+void Actions::pin_images(const Caller& caller, Submissions submissions, size_t index,
+                         std::function<void()> next) {
+  while (index < submissions->size() && !wants_pin(caller, (*submissions)[index])) ++index;
+  if (index == submissions->size()) return next();
+  settings_.images->pin((*submissions)[index].spec.image, [this, caller, submissions, index, next](
+                                                              const Result<std::string>& pinned) {
+    Submission& submission = (*submissions)[index];
+    submission.image = pinned.status();
+    if (pinned.is_ok()) submission.spec.image = pinned.value();
+    pin_images(caller, submissions, index + 1, next);
+  });
+}
+
 void Actions::submit_checked(const Caller& caller, Submission submission,
                              std::vector<EndedJob> history, Done<CommandReply> done) {
+  if (!submission.image.is_ok()) return done(submission.image);
   const std::vector<std::string> jobs = dependency_jobs(submission.spec);
   if (Status status = check_seen(caller, jobs); !status.is_ok()) return done(status);
   Result<Done<CommandReply>> counted = check_size(caller, submission, done);
@@ -266,17 +299,19 @@ void Actions::submit_jobs(const Caller& caller, std::vector<Submission> submissi
   if (Status status = check_count(submissions.size(), "jobs"); !status.is_ok()) {
     return done(status);
   }
-  std::vector<JobSpec> waiting;
-  for (const Submission& each : submissions) {
-    if (!each.spec.depends_on.empty()) waiting.push_back(each.spec);
-  }
-  // Of all of them first: each may wait for those before it.
-  ended_jobs_.find(caller, waiting,
-                   [this, caller, submissions = std::move(submissions),
-                    done](Result<std::vector<EndedJob>> history) mutable {
-                     if (!history.is_ok()) return done(history.status());
-                     submit_all(caller, std::move(submissions), history.value(), std::move(done));
-                   });
+  auto all = std::make_shared<std::vector<Submission>>(std::move(submissions));
+  pin_images(caller, all, 0, [this, caller, all, done] {
+    std::vector<JobSpec> waiting;
+    for (const Submission& each : *all) {
+      if (!each.spec.depends_on.empty()) waiting.push_back(each.spec);
+    }
+    // Of all of them first: each may wait for those before it.
+    ended_jobs_.find(caller, waiting,
+                     [this, caller, all, done](Result<std::vector<EndedJob>> history) mutable {
+                       if (!history.is_ok()) return done(history.status());
+                       submit_all(caller, std::move(*all), history.value(), std::move(done));
+                     });
+  });
 }
 
 void Actions::submit_all(const Caller& caller, std::vector<Submission> submissions,

@@ -10,6 +10,7 @@
 
 #include "hai/v1/api.pb.h"
 #include "server/api/ended_jobs.h"
+#include "server/api/image_pins.h"
 #include "server/api/large_specs.h"
 #include "server/api/sight.h"
 #include "server/api/source.h"
@@ -38,6 +39,7 @@ struct ActionResult {
 struct Submission {
   JobSpec spec;
   std::string request_id;
+  Status image = ok();  // why there is no such image
 };
 
 class Actions {
@@ -46,6 +48,7 @@ class Actions {
     Visibility visibility = Visibility::all;
     History* history = nullptr;
     const Sealer* sealer = nullptr;  // of users' secrets; null = there is no key for it
+    ImagePins* images = nullptr;     // null = names of images stay as they are
   };
   explicit Actions(Controller& controller) : Actions(controller, Settings{}) {}
   Actions(Controller& controller, const Settings& settings)
@@ -114,9 +117,16 @@ class Actions {
   // his own.
   Status check_seen(const Caller& caller, const std::vector<std::string>& jobs) const;
 
+  // From that one on, names of images get their digests; then `next`.
+  using Submissions = std::shared_ptr<std::vector<Submission>>;
+  void pin_images(const Caller& caller, Submissions submissions, size_t index,
+                  std::function<void()> next);
+  bool wants_pin(const Caller& caller, const Submission& submission) const;
+
   // With what is known of the jobs that it depends on.
   void submit_all(const Caller& caller, std::vector<Submission> submissions,
                   const std::vector<EndedJob>& history, Done<std::vector<ActionResult>> done);
+  void submit_pinned(const Caller& caller, Submission submission, Done<CommandReply> done);
   void submit_checked(const Caller& caller, Submission submission, std::vector<EndedJob> history,
                       Done<CommandReply> done);
 

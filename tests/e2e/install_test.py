@@ -87,6 +87,7 @@ class InstallTest(unittest.TestCase):
             "bin/hai-slurm",
             "bin/hai-validator",
             "libexec/hai/hai-hang-evidence",
+            "libexec/hai/hai-image",
             "libexec/hai/hai-shim",
             *(f"libexec/hai/slurm/{name}" for name in LINKS.read_text().split()),
             "share/hai/python/hai/__init__.py",

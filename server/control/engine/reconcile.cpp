@@ -119,6 +119,7 @@ LaunchRank launch_order(const ClusterState& state, const Job& job, int index,
   if (job.checkpoint) order.checkpoint = job.checkpoint->path;
   order.whole_life_state = job.whole_life_state;
   order.program = spec.program;
+  order.image = spec.image;
   order.is_validation = spec.is_validation;
   return order;
 }

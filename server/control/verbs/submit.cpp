@@ -205,10 +205,6 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
         "name: {} is the name of your unfinished job {}; take another or stop that one", spec.name,
         same->id.value);
   }
-  if (!spec.image.empty()) {
-    return invalid_argument(
-        "resource.image: container images are not supported yet; leave it empty");
-  }
   if (state.unfinished_count(actor.user) >= decision.knobs().max_unfinished_jobs_per_user) {
     return resource_exhausted("{} has {} unfinished jobs, as many as allowed", actor.user,
                               state.unfinished_count(actor.user));

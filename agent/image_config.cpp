@@ -1,0 +1,39 @@
+#include "agent/image_config.h"
+
+#include <array>
+#include <cstdlib>
+
+namespace hai {
+
+namespace {
+
+constexpr auto kVariables = std::to_array<const char*>(
+    {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+     "REGISTRY_AUTH_FILE", "HOME", "XDG_CONFIG_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"});
+
+void read_folders(YamlReader& reader, const char* key, std::vector<std::string>* out) {
+  if (!reader.strings(key, out)) return;
+  for (const std::string& path : *out) {
+    if (!path.starts_with('/'))
+      reader.fail(key, fmt::format("must be absolute paths, has {}", path));
+  }
+}
+
+}  // namespace
+
+void read_images(YamlReader& reader, const std::string& data_dir, ImageSettings* out) {
+  out->store = data_dir + "/images";
+  reader.bytes("images.keep", &out->bytes_max, {.low = 0, .high = int64_t{1} << 60});
+  read_folders(reader, "images.mounts", &out->mounts);
+  read_folders(reader, "images.allowed_mounts", &out->allowed_mounts);
+}
+
+Environment environment_of_skopeo() {
+  Environment environment;
+  for (const char* name : kVariables) {
+    if (const char* value = std::getenv(name)) environment[name] = value;
+  }
+  return environment;
+}
+
+}  // namespace hai

@@ -1,0 +1,204 @@
+#include "agent/shim/image_root.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+namespace hai {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of the machine, in every image: devices (cgroups say which may be opened), what describes the
+// hardware, and how names are found.
+constexpr auto kOfMachine =
+    std::to_array<const char*>({"/dev", "/sys", "/etc/resolv.conf", "/etc/hosts", "/etc/hostname"});
+// What the kernel shows of all processes must not come in under another name.
+constexpr auto kOfKernel = std::to_array<const char*>({"/proc", "/sys", "/dev"});
+constexpr off_t kAccountsBytesMax = 1 << 20;
+
+bool is_below(const std::string& path, const std::string& folder) {
+  if (folder == "/") return true;
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+Result<MountTree> open_mount(const ImageMount& mount, const ImageRootPlan& plan) {
+  UniqueFd place = open_place(mount.from);
+  if (!place.is_open()) {
+    return invalid_argument("mount {}: {}, for user {} on this node", mount.from, errno_text(errno),
+                            plan.user);
+  }
+  const std::string real = place_of(place);
+  if (!may_be_mounted(real)) {
+    return invalid_argument("mount {} is {}, which cannot be mounted", mount.from, real);
+  }
+  const bool is_allowed =
+      std::any_of(plan.allowed_mounts.begin(), plan.allowed_mounts.end(),
+                  [&](const std::string& folder) { return is_below(real, folder); });
+  if (!is_allowed) {
+    return invalid_argument("mount {}: this node's site allows no mounts of {}", mount.from, real);
+  }
+  return MountTree{.to = mount.to,
+                   .tree = std::move(place),
+                   .is_read_only = mount.is_read_only,
+                   .may_have_devices = false};
+}
+
+// Not there, or not to be entered: the program will say what it misses.
+void add_folder(const std::string& path, std::vector<MountTree>& out) {
+  if (!path.starts_with('/')) return;
+  UniqueFd place = open_place(path);
+  const std::string real = place.is_open() ? place_of(place) : "/";
+  const bool is_of_kernel = std::any_of(kOfKernel.begin(), kOfKernel.end(),
+                                        [&](const char* each) { return is_below(real, each); });
+  if (real == "/" || is_of_kernel) return;
+  out.push_back({.to = path, .tree = std::move(place), .may_have_devices = false});
+}
+
+// One line of a file of accounts, "name:x:NUMBER:…"; -1 if it is none.
+int64_t number_of(std::string_view line) {
+  for (int colons = 0; colons < 2; ++colons) {
+    const size_t at = line.find(':');
+    if (at == std::string_view::npos) return -1;
+    line.remove_prefix(at + 1);
+  }
+  int64_t number = 0;
+  for (const char c : line.substr(0, line.find(':'))) {
+    if (c < '0' || c > '9' || number > UINT32_MAX) return -1;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+// Adds the line unless a line for this number is there. What is no plain file is left as it is.
+void add_account(const char* path, int64_t number, const std::string& line) {
+  const UniqueFd file(::open(
+      path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644));
+  struct stat info {};
+  if (!file.is_open() || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_size > kAccountsBytesMax)
+    return;
+  std::string text(static_cast<size_t>(info.st_size), '\0');
+  const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    if (number_of(rest.substr(0, end)) == number) return;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const std::string added = (text.empty() || text.ends_with('\n') ? "" : "\n") + line + "\n";
+  static_cast<void>(!::write(file.get(), added.data(), added.size()));
+}
+
+}  // namespace
+
+Result<ImageRoot> ImageRoot::prepare(const ImageRootPlan& plan, const std::string& temp_dir,
+                                     const UserIdentity& user) {
+  ImageRoot root;
+  root.user_name_ = plan.user;
+  root.user_ = user;
+  root.place_ = plan.place;
+  root.lower_ = {.to = plan.place + "/lower", .tree = UniqueFd(), .may_have_devices = false};
+  if (!plan.is_of_user) root.lower_.tree = open_place(plan.folder);
+  {
+    const ActingAs acting(user);
+    if (plan.is_of_user) root.lower_.tree = open_place(plan.folder);
+    const int folder = root.lower_.tree.get();
+    if (folder < 0 || ::faccessat(folder, ".", R_OK | X_OK, AT_EACCESS) != 0) {
+      return invalid_argument("image {}: {}, for user {} on this node", plan.folder,
+                              errno_text(errno), plan.user);
+    }
+    for (const std::string& path : plan.folders) add_folder(path, root.mounts_);
+    for (const ImageMount& mount : plan.mounts) {
+      Result<MountTree> opened = open_mount(mount, plan);
+      RETURN_IF_ERROR(opened.status());
+      root.mounts_.push_back(std::move(opened).value());
+    }
+  }
+  RETURN_IF_ERROR(detach_mount(root.lower_));
+  for (const char* path : kOfMachine) {
+    UniqueFd place = open_place(path);
+    const bool is_file = std::string_view(path).starts_with("/etc/");
+    if (place.is_open())
+      root.mounts_.push_back({.to = path, .tree = std::move(place), .is_read_only = is_file});
+  }
+  root.temp_ = {.to = "/tmp", .tree = open_place(temp_dir), .may_have_devices = false};
+  RETURN_IF_ERROR(detach_mount(root.temp_));
+  std::stable_sort(root.mounts_.begin(), root.mounts_.end(),
+                   [](const MountTree& a, const MountTree& b) { return a.to < b.to; });
+  for (MountTree& mount : root.mounts_) RETURN_IF_ERROR(detach_mount(mount));
+  return root;
+}
+
+Status ImageRoot::enter() const {
+  RETURN_IF_ERROR(mount_layers());
+  const std::string root = place_ + "/root";
+  if (::chdir(root.c_str()) != 0 || ::syscall(SYS_pivot_root, ".", ".") != 0 ||
+      ::umount2(".", MNT_DETACH) != 0 || ::chdir("/") != 0)
+    return mounts_failed("the image's root folder");
+  make_account();
+  return attach_all();
+}
+
+// All places are made before the first folder of the machine is attached: in that root would make
+// files for a user who may not. /tmp is new, and nobody's yet.
+Status ImageRoot::attach_all() const {
+  make_place(temp_);
+  RETURN_IF_ERROR(attach_mount(temp_));
+  for (const MountTree& mount : mounts_) make_place(mount);
+  std::error_code ignored;
+  fs::create_directories("/proc", ignored);
+  for (const MountTree& mount : mounts_) {
+    const Status attached = attach_mount(mount);
+    if (attached.is_ok()) continue;
+    if (attached.code() != Code::not_found) return attached;
+    return invalid_argument("mount {}: what is mounted around it has no such place", mount.to);
+  }
+  return ok();
+}
+
+// The upper layer is memory: it is bounded by the rank's, and gone with the rank.
+Status ImageRoot::mount_layers() const {
+  if (::mount("tmpfs", place_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") != 0)
+    return mounts_failed(place_);
+  for (const char* layer : {"/upper", "/work", "/root", "/lower"}) {
+    if (::mkdir((place_ + layer).c_str(), 0755) != 0) return mounts_failed(place_ + layer);
+  }
+  RETURN_IF_ERROR(attach_mount(lower_));
+  struct stat info {};
+  if (::stat(lower_.to.c_str(), &info) != 0 ||
+      ::chmod((place_ + "/upper").c_str(), info.st_mode & 07777) != 0)
+    return mounts_failed("the image");
+  const std::string options =
+      fmt::format("lowerdir={0}/lower,upperdir={0}/upper,workdir={0}/work", place_);
+  if (::mount("overlay", (place_ + "/root").c_str(), "overlay", MS_NOSUID | MS_NODEV,
+              options.c_str()) != 0)
+    return mounts_failed("the image");
+  return ok();
+}
+
+// Programs ask who they are. A home that is not mounted is made, and his.
+void ImageRoot::make_account() const {
+  const UserIdentity& user = user_;
+  if (!user.switch_user) return;
+  add_account(
+      "/etc/passwd", user.uid,
+      fmt::format("{}:x:{}:{}::{}:{}", user_name_, user.uid, user.gid, user.home, user.shell));
+  add_account("/etc/group", user.gid, fmt::format("{}:x:{}:", user_name_, user.gid));
+  std::error_code error;
+  if (!user.home.starts_with('/') || fs::exists(user.home, error)) return;
+  if (fs::create_directories(user.home, error))
+    static_cast<void>(!::lchown(user.home.c_str(), user.uid, user.gid));
+}
+
+}  // namespace hai

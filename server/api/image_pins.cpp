@@ -1,0 +1,168 @@
+#include "server/api/image_pins.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+
+#include "common/machine/skopeo.h"
+#include "common/unique_fd.h"
+
+extern char** environ;
+
+namespace hai {
+
+namespace {
+
+constexpr Duration kHolds = 30s;
+constexpr size_t kPinnedMax = 1'000;
+constexpr size_t kOutputBytesMax = 64 << 10;
+constexpr int kNoProgram = 127;
+constexpr int kTooLate = 124;  // says timeout(1)
+
+struct Output {
+  int exit_code = -1;
+  std::string text;   // standard output
+  std::string error;  // standard error
+};
+
+std::string read_all(int fd) {
+  std::string text;
+  char piece[4096];
+  for (ssize_t got; (got = ::read(fd, piece, sizeof piece)) != 0;) {
+    if (got < 0 && errno != EINTR) break;
+    if (got > 0 && text.size() < kOutputBytesMax) text.append(piece, static_cast<size_t>(got));
+  }
+  return text;
+}
+
+// Waits for it: beside the loop only. What the program says as an error is little, so that reading
+// one after the other cannot block it.
+Output run(const std::vector<std::string>& words) {
+  int out[2];
+  int err[2];
+  if (::pipe2(out, O_CLOEXEC) != 0) return {};
+  const UniqueFd out_reader(out[0]);
+  UniqueFd out_writer(out[1]);
+  if (::pipe2(err, O_CLOEXEC) != 0) return {};
+  const UniqueFd err_reader(err[0]);
+  UniqueFd err_writer(err[1]);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+  ::posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigset_t all;
+  ::sigemptyset(&none);
+  ::sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int error =
+      ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) return {.exit_code = kNoProgram, .text = {}, .error = errno_text(error)};
+  out_writer.reset();
+  err_writer.reset();
+  Output output;
+  output.text = read_all(out_reader.get());
+  output.error = read_all(err_reader.get());
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  output.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return output;
+}
+
+Result<std::string> ask_registry(ImageName image, Duration patience) {
+  const std::string seconds = std::to_string(std::max<int64_t>(1, patience / 1s));
+  const Output output = run({"timeout", "-k", "1", seconds, "skopeo", "inspect", "--no-tags",
+                             "--format", "{{.Digest}}", skopeo_name(image)});
+  const std::string name = to_string(image);
+  if (output.exit_code == kNoProgram) {
+    return failed_precondition(
+        "resource.image: hai-server has no skopeo(1), which finds {}; install it, or name the "
+        "image with its digest",
+        name);
+  }
+  if (output.exit_code == kTooLate || output.exit_code == 128 + SIGKILL) {
+    return unavailable("resource.image: {} did not answer within {}", registry_of(image),
+                       format_duration(patience));
+  }
+  std::string digest = output.text;
+  digest.erase(std::find_if(digest.begin(), digest.end(), [](char c) { return c <= ' '; }),
+               digest.end());
+  if (output.exit_code != 0 || !is_image_digest(digest)) {
+    return not_found("resource.image: {}: {}", name, complaint_of(output.error));
+  }
+  image.digest = digest;
+  return to_string(image);
+}
+
+}  // namespace
+
+ImagePins::ImagePins(Loop& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
+
+const ImagePins::Pinned* ImagePins::recent(const std::string& image) const {
+  const auto found = pinned_.find(image);
+  const bool holds = found != pinned_.end() && loop_.now() < found->second.at + kHolds;
+  return holds ? &found->second : nullptr;
+}
+
+void ImagePins::pin(const std::string& image, Done<std::string> done) {
+  const Result<ImageName> name = parse_image(image);
+  if (!name.is_ok()) return done(name.status());
+  if (name.value().kind != ImageName::Kind::registry) return done(to_string(name.value()));
+  const std::vector<std::string>& allowed = settings_.registries;
+  const std::string registry = registry_of(name.value());
+  if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), registry) == allowed.end()) {
+    return done(permission_denied("resource.image: no images of {} here; of {}", registry,
+                                  fmt::format("{}", fmt::join(allowed, ", "))));
+  }
+  if (!name.value().digest.empty()) return done(to_string(name.value()));
+  const std::string key = to_string(name.value());
+  if (const Pinned* pinned = recent(key)) return done(pinned->name);
+  std::vector<Done<std::string>>& waiting = waiting_[key];
+  waiting.push_back(std::move(done));
+  if (waiting.size() == 1) ask(name.value());
+}
+
+void ImagePins::ask(const ImageName& image) {
+  const std::string key = to_string(image);
+  const size_t worker = std::hash<std::string>()(registry_of(image)) % workers_.size();
+  const bool is_taken = workers_[worker].post([this, key, image] {
+    loop_.post(
+        [this, key, pinned = ask_registry(image, settings_.patience)] { answer(key, pinned); });
+  });
+  if (is_taken) return;
+  loop_.post([this, key] {
+    answer(key, resource_exhausted(
+                    "resource.image: too many images are asked for already; try again soon"));
+  });
+}
+
+void ImagePins::answer(const std::string& image, const Result<std::string>& pinned) {
+  if (pinned.is_ok()) {
+    std::erase_if(pinned_, [this](const auto& each) { return !recent(each.first); });
+    if (pinned_.size() < kPinnedMax) pinned_[image] = {pinned.value(), loop_.now()};
+  }
+  const auto found = waiting_.find(image);
+  const std::vector<Done<std::string>> waiting = std::move(found->second);
+  waiting_.erase(found);
+  for (const Done<std::string>& done : waiting) done(pinned);
+}
+
+}  // namespace hai

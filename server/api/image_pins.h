@@ -1,0 +1,48 @@
+#pragma once
+// Which image a name stands for at the moment of a submit: asks the registry for its digest, with
+// skopeo(1), so that all ranks of a job, and all its attempts, run in the same. What a registry
+// said holds for half a minute: a thousand submits at once are one question.
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/image.h"
+#include "common/loop.h"
+#include "common/time.h"
+#include "server/api/question_worker.h"
+#include "server/api/source.h"
+
+namespace hai {
+
+class ImagePins {
+ public:
+  struct Settings {
+    std::vector<std::string> registries;  // whose images jobs may have; none = all
+    Duration patience{10s};               // with a registry
+  };
+  ImagePins(Loop& loop, Settings settings);
+
+  // Answers on the loop's thread, where it is called: the name with its digest, or why there is no
+  // such image. One that is pinned, or is not of a registry, is as it was.
+  void pin(const std::string& image, Done<std::string> done);
+
+ private:
+  struct Pinned {
+    std::string name;
+    MonoTime at;
+  };
+  void ask(const ImageName& image);
+  void answer(const std::string& image, const Result<std::string>& pinned);
+  const Pinned* recent(const std::string& image) const;
+
+  Loop& loop_;
+  const Settings settings_;
+  std::map<std::string, Pinned> pinned_;
+  std::map<std::string, std::vector<Done<std::string>>> waiting_;
+  // One that does not answer holds up those only that share its thread.
+  std::array<QuestionWorker, 4> workers_;  // last: they use all above
+};
+
+}  // namespace hai

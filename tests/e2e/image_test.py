@@ -1,0 +1,300 @@
+"""Jobs that run in container images: from a registry on loopback, from layouts and archives, from
+root folders; on nodes that confine their ranks strictly."""
+
+import json
+import os
+import pathlib
+import pwd
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+
+from cluster import ClusterTest, eventually, programs, said
+from oci_image import Registry, busybox_layer, entry, layer, write_layout
+
+ANN, BOB = "nobody", "daemon"  # users that every Debian machine has
+NODES = ("node-1", "node-2", "node-3", "node-4")
+NEEDS = ("skopeo", "umoci", "docker-registry")
+LOOK = 'echo "of=$OF_IMAGE file=$(cat /opt/image/word) user=$(id -un) there=$(ls /usr/bin/python3 2>&1)"'
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root may give ranks a root folder of their own")
+@unittest.skipUnless(all(map(shutil.which, NEEDS)), f"needs {', '.join(NEEDS)}")
+class ImageTest(ClusterTest):
+    @classmethod
+    def setUpClass(cls):
+        # Not below /tmp, which ranks have of their own.
+        cls.site = pathlib.Path(tempfile.mkdtemp(prefix="hai-e2e-image-", dir="/var/tmp"))
+        cls.addClassCleanup(shutil.rmtree, cls.site)
+        cls.site.chmod(0o755)
+        for name in ("data", "closed", "site"):
+            (cls.site / name).mkdir()
+        (cls.site / "data" / "word").write_text("of the data\n")
+        (cls.site / "data").chmod(0o777)
+        (cls.site / "site" / "word").write_text("of the site\n")
+        (cls.site / "closed").chmod(0o700)
+        settings = cls.site / "settings.yaml"
+        settings.write_text(
+            f"isolation: strict\nconfinement: {{system_users: [{ANN}, {BOB}]}}\n"
+            f"images: {{mounts: [{cls.site}/site], allowed_mounts: [{cls.site}]}}\n"
+        )
+        cls.registry = Registry(cls.site)
+        cls.addClassCleanup(cls.registry.close)
+        root = cls.site / "cluster"
+        containers = root / "home" / ".config" / "containers"
+        containers.mkdir(parents=True)
+        containers.joinpath("registries.conf").write_text(cls.registry.settings)
+        cls.shape = {"name": "image", "nodes": 4, "root": root}
+        cls.layout = cls.site / "layout"
+        word = entry("opt/image/word", b"inside\n")
+        cls.base = busybox_layer()
+        cls.word = layer([entry("opt/image", mode=0o755, kind=tarfile.DIRTYPE), word])
+        write_layout(cls.layout, [cls.base, cls.word])
+        cls.digest = cls.registry.push(cls.layout, "team/box:1")
+        cls.name = f"{cls.registry.host}/team/box:1"
+        cls.up_options = tuple(w for node in NODES for w in ("--agent-config", f"{node}={settings}"))
+        super().setUpClass()
+        cls.cluster.work.chmod(0o777)
+        cls.env = cls.cluster.as_user(ANN)
+        cls.cluster.people[ANN] = cls.env
+
+    def spec(self, name, script, image, mounts=(), **more):
+        self.cluster.file(name, "#!/bin/sh\n" + script)
+        spec = self.cluster.spec(name, name, **more)
+        spec["resource"]["image"] = image
+        if mounts:
+            spec["resource"]["mounts"] = list(mounts)
+        return spec
+
+    def start(self, name, script, image, mounts=(), **more):
+        return self.cluster.run_as(ANN, self.spec(name, script, image, mounts, **more))
+
+    def refused(self, name, image, mounts=()):
+        """What is said to who submits it; no job is made."""
+        before = len(self.cluster.json("list", "-a"))
+        result = self.cluster.hai("run", "-", stdin=json.dumps(self.spec(name, "true", image, mounts)),
+                                  env=self.env)
+        self.assertNotEqual(result.code, 0, result)
+        self.assertEqual(len(self.cluster.json("list", "-a")), before)
+        return result.err.strip()
+
+    def fails(self, name, image, mounts=(), script="true"):
+        """Why a job failed to start."""
+        return self.cluster.wait_end(self.start(name, script, image, mounts, gpus=1), "failed")["end_reason"]
+
+    def said_by(self, name, script, image, mounts=(), **more):
+        job = self.start(name, script, image, mounts, **{"gpus": 1, **more})
+        self.cluster.wait_end(job)
+        return self.cluster.log(job)
+
+    # -- what it is
+
+    def test_a_rank_sees_the_image_and_not_the_node(self):
+        log = self.said_by("sees", LOOK, self.name)
+        self.assertIn("of=yes file=inside user=nobody", log)
+        self.assertIn("there=ls: /usr/bin/python3: No such file", log)
+
+    def test_the_tag_is_what_it_was_when_it_was_submitted(self):
+        job = self.start("pinned", LOOK, self.name, gpus=1)
+        spec = self.cluster.ok("describe", job, "--spec", env=self.env)
+        self.assertIn(f"docker://{self.name}@{self.digest}", spec)
+        other = self.site / "other"
+        write_layout(other, [self.base, self.word, layer([entry("opt/image/word", b"changed\n")])])
+        self.registry.push(other, "team/box:1")
+        self.addCleanup(self.registry.push, self.layout, "team/box:1")
+        self.cluster.wait_end(job)
+        self.assertIn("file=inside", self.cluster.log(job))
+        again = self.cluster.json("rerun", job, "--name", "pinned-again", env=self.env)["id"]
+        self.cluster.wait_end(again)
+        self.assertIn("file=inside", self.cluster.log(again))
+
+    def test_four_nodes_pull_it_once_each_for_thirty_jobs(self):
+        layout = self.site / "thirty"
+        write_layout(layout, [self.base, self.word, layer([entry("opt/thirty", b"x" * 100_000)])])
+        digest = self.registry.push(layout, "team/thirty:1")
+        name = f"{self.registry.host}/team/thirty:1"
+        jobs = [self.start(f"thirty-{i}", "cat /opt/image/word", name, nodes=4 if i % 10 == 0 else 1,
+                           gpus=None if i % 10 == 0 else 2) for i in range(30)]
+        for job in jobs:
+            self.cluster.wait_end(job, seconds=120)
+            self.assertIn("inside\n", self.cluster.log(job))
+        pulls = self.registry.pulls_of_manifest(digest)
+        self.assertTrue(1 <= pulls <= 4, pulls)
+
+    def test_it_writes_where_it_may_and_nothing_of_it_stays(self):
+        script = ("touch /tmp/mine && echo tmp; touch $HOME/mine && echo home; touch /etc/mine || echo no-etc;"
+                  f"touch {self.cluster.work}/left && echo work; grep -c . /etc/passwd; cat {self.site}/site/word")
+        first = self.said_by("writes", script, self.name)
+        for word in ("tmp\n", "home\n", "no-etc\n", "work\n", "2\n", "of the site\n"):
+            self.assertIn(word, first)
+        self.assertTrue((self.cluster.work / "left").exists())
+        second = self.said_by("again", "ls /tmp /nonexistent", self.name)
+        self.assertNotIn("mine", second)
+
+    def test_folders_that_the_job_names_are_in_it(self):
+        script = "cat /in/word; touch /in/new || echo read-only; touch /out/made; cat /word-file"
+        log = self.said_by("mounts", script, self.name, [
+            f"{self.site}/data:/in:ro", f"{self.site}/data:/out", f"{self.site}/data/word:/word-file:ro"])
+        self.assertEqual(log.count("of the data\n"), 2)
+        self.assertIn("read-only\n", log)
+        self.assertFalse((self.site / "data" / "new").exists())
+        self.assertTrue((self.site / "data" / "made").exists())
+
+    def test_a_shell_is_in_it_as_well(self):
+        job = self.start("shell", "echo $$; exec sleep 600", self.name, gpus=1)
+        self.cluster.wait_running(job)
+        seen = self.cluster.hai("shell", job, "--", "sh", "-c", LOOK, env=self.env)
+        self.assertIn("of=yes file=inside user=nobody", seen.out, seen)
+        self.cluster.ok("stop", job)
+
+    def test_it_is_suspended_and_goes_on_in_it(self):
+        job = self.start("slept", f"trap 'exit 85' USR1; {LOOK}; sleep 600 & wait", self.name, gpus=1,
+                         options={"suspend": {"signal": "SIGUSR1", "grace": "20s"}})
+        self.cluster.wait_running(job)
+        eventually("it has begun", lambda: "file=inside" in self.cluster.hai("logs", job).out)
+        self.cluster.ok("suspend", job)
+        self.cluster.wait_state(job, "suspended")
+        self.cluster.ok("resume", job)
+        self.cluster.wait_running(job, attempt=2)
+        self.cluster.ok("stop", job)
+
+    # -- other kinds
+
+    def test_layouts_archives_and_root_folders(self):
+        archive, docker = self.site / "box.tar", self.site / "docker.tar"
+        for name in (f"oci-archive:{archive}:image", f"docker-archive:{docker}:team/box:1"):
+            subprocess.run(["skopeo", "copy", "--quiet", f"oci:{self.layout}:image", name], check=True)
+        root = self.site / "root"
+        subprocess.run(["umoci", "unpack", "--image", f"{self.layout}:image", str(root)], check=True,
+                       capture_output=True)
+        root.chmod(0o755)
+        for number, name in enumerate((f"oci:{self.layout}:image", f"oci-archive:{archive}",
+                                       f"docker-archive:{docker}", f"rootfs:{root}/rootfs")):
+            log = self.said_by(f"kind-{number}", "cat /opt/image/word", name)
+            self.assertIn("inside\n", log, name)
+
+    def test_what_the_user_may_not_read_is_not_read_for_him(self):
+        secret = self.site / "closed" / "layout"
+        shutil.copytree(self.layout, secret)
+        self.assertIn("permission denied", self.fails("secret", f"oci:{secret}:image").lower())
+        self.assertIn("Permission denied", self.fails("secret-root", f"rootfs:{self.site}/closed"))
+
+    # -- bad input
+
+    def test_bad_names_are_refused_before_anything_happens(self):
+        for image, why in (
+            (f"{self.registry.host}/team/none:1", "unknown"),
+            ("127.0.0.1:1/team/box", "refused"),
+            ("docker-daemon:box", "nodes read no images of the kind docker-daemon"),
+            ("oci:relative", "absolute path"),
+            ("box@sha256:12", "64 hexadecimal digits"),
+        ):
+            said = self.refused("bad", image)
+            self.assertIn(why, said)
+            self.assertEqual(len(said.splitlines()), 1, said)
+
+    def test_bad_mounts_are_refused_or_fail_with_one_line(self):
+        for mount, why in (("/proc:/x", "ranks have their own"), ("data", "absolute paths"), ("/a/../b", "..")):
+            self.assertIn(why, self.refused("mount", self.name, [mount]))
+        for number, (mount, why) in enumerate((
+            ("/etc", "allows no mounts"),
+            (f"{self.site}/none", "No such file"),
+            (f"{self.site}/closed/deep:/x", "Permission denied"),
+            (f"{self.site}/data:/a:ro", None),
+        )):
+            if why:
+                self.assertIn(why, self.fails(f"mount-{number}", self.name, [mount]))
+        link = self.site / "data" / "link"
+        link.symlink_to("/etc")
+        self.assertIn("allows no mounts", self.fails("mount-link", self.name, [f"{link}:/x"]))
+        inner = [f"{self.site}/data:/x", f"{self.site}/site:/x/planted"]
+        self.assertIn("no such place", self.fails("mount-inner", self.name, inner))
+        self.assertFalse((self.site / "data" / "planted").exists())
+
+    def test_mounts_of_a_job_without_an_image_are_refused(self):
+        spec = self.cluster.spec("plain", "x.sh")
+        spec["resource"]["mounts"] = ["/data"]
+        self.assertIn("for jobs with resource.image", self.cluster.hai("run", "-", stdin=json.dumps(spec)).err)
+
+    # -- hostile images
+
+    def test_a_layer_that_is_not_what_it_says(self):
+        layout = self.site / "spoiled"
+        write_layout(layout, [self.base, self.word], spoil=True)
+        self.assertRegex(self.fails("spoiled", f"oci:{layout}:image"), "Digest did not match")
+
+    def test_layers_that_reach_out_change_nothing(self):
+        mark = pathlib.Path("/var/tmp") / f"hai-evil-{os.getpid()}"
+        up = "../" * 12
+        layout = self.site / "evil"
+        write_layout(layout, [self.base, layer([
+            entry(f"{up}{str(mark)[1:]}", b"evil\n"),
+            entry("out", kind=tarfile.SYMTYPE, link="/var/tmp"),
+            entry(f"out/{mark.name}", b"evil\n"),
+            entry("hard", kind=tarfile.LNKTYPE, link=f"{up}etc/shadow"),
+        ])])
+        job = self.start("evil", "ls /; cat /hard || echo no-hard", f"oci:{layout}:image", gpus=1)
+        self.cluster.wait_state(job, "succeeded", "failed", seconds=60)
+        self.assertFalse(mark.exists())
+        self.assertNotIn("root:", self.cluster.hai("logs", job).out)
+
+    def test_devices_and_set_uid_programs_of_an_image_are_nothing(self):
+        layout = self.site / "devices"
+        write_layout(layout, [self.base, layer([
+            entry("dev-mem", kind=tarfile.CHRTYPE, device=(1, 1), mode=0o666),
+            entry("dev-null", kind=tarfile.CHRTYPE, device=(1, 3), mode=0o666),
+            entry("bin/suid", pathlib.Path(shutil.which("busybox")).read_bytes(), 0o4755),
+            entry("etc/passwd", kind=tarfile.FIFOTYPE),
+        ])])
+        log = self.said_by("devices", "echo x >/dev-null || echo no-device; echo uid=$(/bin/suid id -u)",
+                           f"oci:{layout}:image")
+        self.assertIn("no-device", log)
+        self.assertIn(f"uid={pwd.getpwnam(ANN).pw_uid}\n", log)
+        # Nobody reaches the file from outside either.
+        stores = list(self.cluster.data.glob("*/node-1/images")) + list(self.cluster.data.glob("**/images"))
+        self.assertTrue(stores)
+        for store in stores:
+            for image in store.iterdir():
+                if image.is_dir() and (image / "rootfs").exists():
+                    self.assertEqual(image.stat().st_mode & 0o777, 0o700)
+
+    def test_a_link_in_the_image_leads_nowhere_outside(self):
+        layout = self.site / "links"
+        write_layout(layout, [self.base, layer([
+            entry("tmp", kind=tarfile.SYMTYPE, link="/opt"),
+            entry("data", kind=tarfile.SYMTYPE, link="../../../../etc"),
+        ])])
+        before = sorted(os.listdir("/etc"))
+        log = self.said_by("links", "cat /data/word && readlink /data", f"oci:{layout}:image",
+                           [f"{self.site}/data:/data/in", f"{self.site}/data/word:/data/word"])
+        self.assertIn("of the data", log)
+        self.assertEqual(sorted(os.listdir("/etc")), before)
+
+    # -- what is kept
+
+    def test_what_nobody_uses_goes_and_what_runs_stays(self):
+        job = self.start("keeps", "echo $$; exec sleep 600", self.name, gpus=1)
+        node = self.cluster.wait_running(job)["nodes"]
+        node = node[0] if isinstance(node, list) else node
+        store = next(self.cluster.data.glob(f"**/{node}/**/images"))
+        image = programs() / "hai-image"
+        listed = subprocess.run([image, "list", "--store", store], capture_output=True, text=True, check=True)
+        self.assertIn(self.digest, listed.stdout)
+        subprocess.run([image, "prune", "--store", store], check=True, capture_output=True)
+        listed = subprocess.run([image, "list", "--store", store], capture_output=True, text=True, check=True)
+        self.assertIn(self.digest, listed.stdout)
+        self.assertEqual(len(listed.stdout.splitlines()), 1, listed.stdout)
+        self.cluster.ok("stop", job)
+        self.cluster.wait_state(job, "stopped")
+
+        def is_gone():
+            subprocess.run([image, "prune", "--store", store], check=True, capture_output=True)
+            return not subprocess.run([image, "list", "--store", store], capture_output=True, text=True).stdout
+
+        eventually("the image goes when no rank uses it", is_gone)
+
+
+if __name__ == "__main__":
+    unittest.main()
