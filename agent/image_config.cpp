@@ -13,7 +13,8 @@ constexpr auto kVariables = std::to_array<const char*>(
 
 void read_folders(YamlReader& reader, const char* key, std::vector<std::string>* out) {
   if (!reader.strings(key, out)) return;
-  for (const std::string& path : *out) {
+  for (std::string& path : *out) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     if (!path.starts_with('/'))
       reader.fail(key, fmt::format("must be absolute paths, has {}", path));
   }

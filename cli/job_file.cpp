@@ -59,9 +59,11 @@ std::vector<FieldError> find_missing_files(const JobSpec& spec) {
                                       ? spec.workspace + " is not a directory"
                                       : "there is no directory " + spec.workspace);
   }
-  // A bare word may also be a program that each node finds in its PATH.
+  // A bare word may also be a program that each node finds in its PATH, or the image.
   const fs::path file = fs::path(spec.workspace) / spec.entrypoint;
   const bool is_bare = spec.entrypoint.find('/') == std::string::npos;
+  const bool may_be_of_image = is_bare || spec.entrypoint.starts_with('/');
+  if (!spec.image.empty() && may_be_of_image && !fs::exists(file, error)) return {};
   if (!fs::exists(file, error)) {
     if (is_bare && !find_in_path(spec.entrypoint).empty()) return {};
     return fail("spec.entrypoint", "there is no file " + file.string());

@@ -8,17 +8,17 @@
 namespace hai {
 namespace {
 
-using Kind = ImageName::Kind;
+using ImageKind = ImageName::Kind;
 
 struct Prefix {
   std::string_view text;
-  Kind kind;
+  ImageKind kind;
 };
-constexpr auto kPrefixes = std::to_array<Prefix>({{"docker://", Kind::registry},
-                                                  {"oci:", Kind::layout},
-                                                  {"oci-archive:", Kind::oci_archive},
-                                                  {"docker-archive:", Kind::docker_archive},
-                                                  {"rootfs:", Kind::root_folder}});
+constexpr auto kPrefixes = std::to_array<Prefix>({{"docker://", ImageKind::registry},
+                                                  {"oci:", ImageKind::layout},
+                                                  {"oci-archive:", ImageKind::oci_archive},
+                                                  {"docker-archive:", ImageKind::docker_archive},
+                                                  {"rootfs:", ImageKind::root_folder}});
 // Kinds that skopeo has, and nodes do not.
 constexpr auto kElsewhere = std::to_array<std::string_view>(
     {"containers-storage", "dir", "docker-daemon", "ostree", "sif", "tarball"});
@@ -31,7 +31,7 @@ constexpr size_t kDigestDigits = 64;
 constexpr auto kOwnOfRanks =
     std::to_array<std::string_view>({"/proc", "/sys", "/dev", "/tmp", "/run"});
 
-const Prefix& prefix_of(Kind kind) {
+const Prefix& prefix_of(ImageKind kind) {
   return *std::find_if(kPrefixes.begin(), kPrefixes.end(),
                        [kind](const Prefix& prefix) { return prefix.kind == kind; });
 }
@@ -63,7 +63,7 @@ Result<ImageName> parse_registry_name(std::string_view text) {
   return image;
 }
 
-Result<ImageName> parse_path_name(Kind kind, std::string_view text) {
+Result<ImageName> parse_path_name(ImageKind kind, std::string_view text) {
   const std::string_view prefix = prefix_of(kind).text;
   if (!text.starts_with('/')) {
     return invalid_argument("{} wants an absolute path of the node behind it, is {}{}", prefix,
@@ -111,8 +111,8 @@ Result<ImageName> parse_image(std::string_view text) {
   for (const Prefix& prefix : kPrefixes) {
     if (!text.starts_with(prefix.text)) continue;
     text.remove_prefix(prefix.text.size());
-    return prefix.kind == Kind::registry ? parse_registry_name(text)
-                                         : parse_path_name(prefix.kind, text);
+    return prefix.kind == ImageKind::registry ? parse_registry_name(text)
+                                              : parse_path_name(prefix.kind, text);
   }
   for (const std::string_view kind : kElsewhere) {
     if (text.starts_with(kind) && text.substr(kind.size()).starts_with(':')) {
@@ -145,7 +145,7 @@ std::string registry_of(const ImageName& image) {
 }
 
 std::string path_of(const ImageName& image) {
-  if (image.kind == Kind::root_folder) return image.name;
+  if (image.kind == ImageKind::root_folder) return image.name;
   return image.name.substr(0, image.name.find(':'));
 }
 

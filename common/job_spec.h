@@ -71,7 +71,7 @@ inline constexpr int kNoGpus = -1;
 // (agent/shim/program.cpp). Numbers of 64 bits, whose 0 is the default, and lists of texts.
 struct ProgramOptions {
   int64_t core_size = 0;  // bytes of a core dump, or kUnlimited
-  // Folders of the node that a job in an image sees: "FROM[:TO][:ro]", as common/image.h reads them.
+  // Folders of the node that a job in an image sees: "FROM[:TO][:ro]" (common/image.h).
   std::vector<std::string> mounts;
 
   template <typename Self, typename Visit>

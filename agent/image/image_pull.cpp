@@ -5,14 +5,18 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "agent/image/image_layout.h"
 #include "agent/image/image_store.h"
+#include "agent/os/cgroup.h"
+#include "agent/shim/call_filter.h"
+#include "agent/shim/privileges.h"
 #include "common/bytes.h"
 #include "common/machine/bounded_child.h"
 #include "common/machine/skopeo.h"
@@ -22,13 +26,11 @@ namespace hai {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
-using Kind = ImageName::Kind;
 
 constexpr ChildLimits kLook = {.patience = 60s, .bytes_max = 1 << 20};
 constexpr ChildLimits kWork = {.patience = 1h, .bytes_max = 8 << 20};
 constexpr int kNoProgram = 127;
-constexpr size_t kConfigBytesMax = 4 << 20;
+constexpr int64_t kRoom = 20LL << 30;  // with so much free a full disk is the image's fault
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 [[noreturn]] void execute(const std::vector<std::string>& words) {
@@ -57,17 +59,35 @@ ChildOutput run_as_site(const std::vector<std::string>& words, const ImageSettin
       limits);
 }
 
-// With the user's rights, and nothing of the site's.
+// Apart from what the machine's processes and users pass each other. /tmp stays: images may lie
+// there.
+bool hide_processes() {
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0 &&
+         (::access("/run/user", F_OK) != 0 ||
+          ::mount("tmpfs", "/run/user", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0) &&
+         ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV, "hidepid=invisible") == 0;
+}
+
+// As a program of the rank, since another rank of the user's may take it over: in its control
+// groups, without privileges, under its filter of system calls; with nothing of the site's.
+bool become_reader(const ImageReader& reader, const CallFilter& calls) {
+  if (::geteuid() != 0) return true;
+  return move_into_cgroups(::getpid(), reader.cgroups).is_ok() && hide_processes() &&
+         empty_bounding_set() && ::setgroups(reader.groups.size(), reader.groups.data()) == 0 &&
+         ::setresgid(reader.gid, reader.gid, reader.gid) == 0 &&
+         ::setresuid(reader.uid, reader.uid, reader.uid) == 0 && drop_capabilities() &&
+         forbid_new_privileges() && calls.apply();
+}
+
 ChildOutput run_as_user(const std::vector<std::string>& words, const ImageReader& reader,
                         const ChildLimits& limits) {
+  const Result<CallFilter> calls = CallFilter::make({});
   return run_in_child(
       [&](int) {
         set_environment({});
-        const bool is_other = ::geteuid() == 0 && reader.uid != 0;
-        if (is_other && (::setgroups(reader.groups.size(), reader.groups.data()) != 0 ||
-                         ::setresgid(reader.gid, reader.gid, reader.gid) != 0 ||
-                         ::setresuid(reader.uid, reader.uid, reader.uid) != 0))
-          ::_exit(kNoProgram - 1);
+        if (!calls.is_ok() || !become_reader(reader, calls.value())) ::_exit(kNoProgram - 1);
         execute(words);
       },
       limits);
@@ -84,7 +104,8 @@ bool confine_to(const std::string& folder) {
          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          ::mount(path, path, nullptr, MS_BIND, nullptr) == 0 &&
          ::mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof read_only) == 0 &&
-         ::mount_setattr(AT_FDCWD, path, 0, &writable, sizeof writable) == 0;
+         ::mount_setattr(AT_FDCWD, path, 0, &writable, sizeof writable) == 0 &&
+         ::mount("tmpfs", "/dev", "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, nullptr) == 0;
 }
 
 ChildOutput run_confined(const std::vector<std::string>& words, const std::string& folder) {
@@ -106,15 +127,10 @@ bool is_full(std::string_view text) {
          text.find("quota exceeded") != std::string_view::npos;
 }
 
-// resource_exhausted, internal and failed_precondition are the node's, all else is the image's.
-Status failure(const std::string& program, const std::string& what, const ChildOutput& output) {
-  if (output.exit_code == kNoProgram)
-    return failed_precondition("this node has no {}, which images need", program);
-  if (output.exit_code == kNoProgram - 1) return internal("{} {}", program, output.text);
-  if (output.is_late) return deadline_exceeded("image {}: {} took too long", what, program);
-  if (is_full(output.text))
-    return resource_exhausted("image {}: {}", what, complaint_of(output.text));
-  return not_found("image {}: {}", what, complaint_of(output.text));
+int64_t free_bytes(const std::string& path) {
+  struct statvfs info {};
+  if (::statvfs(path.c_str(), &info) != 0) return 0;
+  return static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
 }
 
 bool is_of_node(const Status& status) {
@@ -136,25 +152,53 @@ class Pull {
        const ImageReader& reader, const std::function<void(const std::string&)>& say)
       : store_(store), image_(image), settings_(settings), reader_(reader), say_(say) {}
 
+  // As long as this object lives nobody removes the image.
   Result<ImageFile> get() {
+    free_at_first_ = free_bytes(settings_.store);
     RETURN_IF_ERROR(find_digest());
-    const Result<UniqueFd> lock = store_.lock(
-        id_, [this] { say_("waits for image " + name() + ", which another rank gets"); });
-    RETURN_IF_ERROR(lock.status());
-    if (std::optional<ImageFile> found = store_.find(id_)) return *found;
-    RETURN_IF_ERROR(make());
-    std::optional<ImageFile> made = store_.find(id_);
-    if (!made) return internal("image {} is not there although it was made", name());
-    return *made;
+    const auto waits = [this] { say_("waits for image " + name() + ", which another rank gets"); };
+    for (int tries = 0; tries < kTriesMax; ++tries) {
+      Result<UniqueFd> shared = store_.share(id_, waits);
+      RETURN_IF_ERROR(shared.status());
+      lock_ = std::move(shared).value();
+      if (std::optional<ImageFile> found = store_.find(id_)) return *found;
+      lock_.reset();
+      const Result<UniqueFd> lock = store_.lock(id_, waits);
+      RETURN_IF_ERROR(lock.status());
+      if (store_.find(id_)) continue;
+      const Status made = make();
+      if (!made.is_ok()) store_.drop(id_);
+      RETURN_IF_ERROR(made);
+    }
+    return internal("image {} is not there although it was made", name());
   }
 
  private:
+  static constexpr int kTriesMax = 5;
+
   std::string name() const { return to_string(image_); }
-  bool is_of_registry() const { return image_.kind == Kind::registry; }
+  bool is_of_registry() const { return image_.kind == ImageName::Kind::registry; }
 
   ChildOutput run(const std::vector<std::string>& words, const ChildLimits& limits) const {
     return is_of_registry() ? run_as_site(words, settings_, limits)
                             : run_as_user(words, reader_, limits);
+  }
+
+  // resource_exhausted, internal and failed_precondition are the node's, all else is the image's.
+  Status failure(const std::string& program, const ChildOutput& output) const {
+    const std::string why = complaint_of(output.text);
+    if (output.exit_code == kNoProgram)
+      return failed_precondition("this node has no {}, which images need", program);
+    if (output.exit_code == kNoProgram - 1)
+      return internal("image {}: {} could not be started as it is to be: {}", name(), program, why);
+    if (output.is_late) return deadline_exceeded("image {}: {} took too long", name(), program);
+    const bool had_room = free_at_first_ >= kRoom;
+    if (is_full(output.text) && had_room) {
+      return not_found("image {}: needs more than the {} that were free: {}", name(),
+                       format_bytes(free_at_first_), why);
+    }
+    if (is_full(output.text)) return resource_exhausted("image {}: {}", name(), why);
+    return not_found("image {}: {}", name(), why);
   }
 
   // Which image it is. Of one that a user named by a path it is what he says: it is his alone.
@@ -163,7 +207,7 @@ class Pull {
     if (digest_.empty()) {
       const ChildOutput looked =
           run({"skopeo", "inspect", "--format", "{{.Digest}}", skopeo_name(image_)}, kLook);
-      if (looked.exit_code != 0) return failure("skopeo", name(), looked);
+      if (looked.exit_code != 0) return failure("skopeo", looked);
       const size_t end = looked.text.find_last_not_of(" \n");
       const size_t begin = looked.text.rfind('\n', end);
       digest_ = looked.text.substr(begin + 1, end - begin);
@@ -179,15 +223,13 @@ class Pull {
     say_("gets image " + name());
     const Result<std::string> folder = store_.begin(id_);
     RETURN_IF_ERROR(folder.status());
-    RETURN_IF_ERROR(copy(folder.value() + "/layout"));
-    const std::string root = folder.value() + "/work";
-    RETURN_IF_ERROR(unpack(folder.value(), root));
+    const std::string layout = folder.value() + "/layout";
+    RETURN_IF_ERROR(copy(folder.value()));
     Environment environment;
-    RETURN_IF_ERROR(read_environment(root + "/bundle/config.json", environment));
+    RETURN_IF_ERROR(read_image_environment(layout, environment));
+    RETURN_IF_ERROR(unpack(folder.value()));
     std::error_code error;
-    fs::rename(root + "/bundle/rootfs", folder.value() + "/rootfs", error);
-    if (error) return internal("image {}: {}", name(), error.message());
-    fs::remove_all(root, error);
+    fs::remove_all(layout, error);
     const int64_t bytes = bytes_on_disk(folder.value());
     RETURN_IF_ERROR(store_.keep({id_, name(), digest_, bytes, {}}, environment));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -195,44 +237,32 @@ class Pull {
     return ok();
   }
 
-  // Into a folder of who reads it; then it is ours.
-  Status copy(const std::string& layout) const {
+  // To FOLDER/layout, and from then on nobody but root enters the folder.
+  Status copy(const std::string& folder) const {
+    const std::string layout = folder + "/layout";
+    const std::string his = folder + "/his";
     const bool is_ours = is_of_registry() || ::geteuid() != 0;
-    if (::mkdir(layout.c_str(), 0700) != 0 ||
-        (!is_ours && ::chown(layout.c_str(), reader_.uid, reader_.gid) != 0))
-      return internal("{}: {}", layout, errno_text(errno));
+    const std::string& to = is_ours ? layout : his;
+    if (::mkdir(to.c_str(), 0700) != 0 ||
+        (!is_ours && ::chown(to.c_str(), reader_.uid, reader_.gid) != 0))
+      return internal("{}: {}", to, errno_text(errno));
     const ChildOutput copied =
-        run({"skopeo", "copy", "--quiet", skopeo_name(image_), "oci:" + layout + ":image"}, kWork);
-    return copied.exit_code == 0 ? ok() : failure("skopeo", name(), copied);
+        run({"skopeo", "copy", "--quiet", skopeo_name(image_), "oci:" + to + ":image"}, kWork);
+    if (copied.exit_code != 0) return failure("skopeo", copied);
+    if (::chmod(folder.c_str(), 0700) != 0) return internal("{}: {}", folder, errno_text(errno));
+    if (is_ours) return ok();
+    const Status taken = take_layout(his, layout);
+    std::error_code ignored;
+    fs::remove_all(his, ignored);
+    return taken.is_ok() ? ok() : not_found("image {}: {}", name(), taken.message());
   }
 
-  Status unpack(const std::string& folder, const std::string& root) const {
-    std::error_code error;
-    if (::mkdir(root.c_str(), 0700) != 0) return internal("{}: {}", root, errno_text(errno));
-    fs::rename(folder + "/layout", root + "/layout", error);
-    if (error || ::chown((root + "/layout").c_str(), ::geteuid(), ::getegid()) != 0)
-      return internal("{}: {}", root, error ? error.message() : errno_text(errno));
+  // Into FOLDER/rootfs.
+  Status unpack(const std::string& folder) const {
     const ChildOutput unpacked = run_confined(
-        {"umoci", "unpack", "--image", root + "/layout:image", root + "/bundle"}, root);
-    if (unpacked.exit_code != 0) return failure("umoci", name(), unpacked);
-    fs::remove_all(root + "/layout", error);
-    return ok();
-  }
-
-  Status read_environment(const std::string& path, Environment& out) const {
-    const Result<std::string> text = read_file(path, kConfigBytesMax);
-    RETURN_IF_ERROR(text.status());
-    const Json json = Json::parse(text.value(), nullptr, false);
-    if (!json.is_object() || !json.contains("process")) return ok();
-    for (const Json& variable : json["process"].value("env", Json::array())) {
-      if (!variable.is_string()) continue;
-      const std::string word = variable.get<std::string>();
-      const size_t equals = word.find('=');
-      if (equals == 0 || equals == std::string::npos) continue;
-      out[word.substr(0, equals)] = word.substr(equals + 1);
-    }
-    out.erase("TERM");  // umoci's own
-    return ok();
+        {"umoci", "raw", "unpack", "--image", folder + "/layout:image", folder + "/rootfs"},
+        folder);
+    return unpacked.exit_code == 0 ? ok() : failure("umoci", unpacked);
   }
 
   const ImageStore& store_;
@@ -240,8 +270,10 @@ class Pull {
   const ImageSettings& settings_;
   const ImageReader& reader_;
   const std::function<void(const std::string&)>& say_;
+  int64_t free_at_first_ = 0;
   std::string digest_;
   std::string id_;
+  UniqueFd lock_;
 };
 
 }  // namespace
@@ -250,7 +282,7 @@ ImageFile get_image(const std::string& name, const ImageSettings& settings,
                     const ImageReader& reader, const std::function<void(const std::string&)>& say) {
   const Result<ImageName> image = parse_image(name);
   if (!image.is_ok()) return failed(not_found("image {}", image.status().message()));
-  if (image.value().kind == Kind::root_folder) {
+  if (image.value().kind == ImageName::Kind::root_folder) {
     return {.folder = image.value().name,
             .lock = {},
             .environment = {},
@@ -259,7 +291,8 @@ ImageFile get_image(const std::string& name, const ImageSettings& settings,
   }
   const Result<ImageStore> store = ImageStore::open(settings.store);
   if (!store.is_ok()) return failed(store.status());
-  Result<ImageFile> got = Pull(store.value(), image.value(), settings, reader, say).get();
+  Pull pull(store.value(), image.value(), settings, reader, say);
+  Result<ImageFile> got = pull.get();
   if (!got.is_ok()) return failed(got.status());
   for (const std::string& gone : store.value().prune(settings.bytes_max))
     say("removed image " + gone + ", which was not used for longest");

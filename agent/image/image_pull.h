@@ -18,6 +18,7 @@ struct ImageReader {
   uid_t uid = 0;
   gid_t gid = 0;
   std::vector<gid_t> groups;
+  std::vector<std::string> cgroups;  // of his rank: what reads for him is in them
 };
 
 // Says what is being done, a line each, when it takes long. Its errors are in the file.

@@ -50,15 +50,31 @@ Result<ImageStore> ImageStore::open(const std::string& path) {
   return ImageStore(path);
 }
 
-Result<UniqueFd> ImageStore::lock(const std::string& id, const std::function<void()>& waits) const {
+Result<UniqueFd> ImageStore::take(const std::string& id, int how,
+                                  const std::function<void()>& waits) const {
   UniqueFd file(::open(lock_path(id).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.is_open()) return internal("{}: {}", lock_path(id), errno_text(errno));
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
+  if (::flock(file.get(), how | LOCK_NB) == 0) return file;
   if (errno == EWOULDBLOCK && waits) waits();
-  while (::flock(file.get(), LOCK_EX) != 0) {
+  while (::flock(file.get(), how) != 0) {
     if (errno != EINTR) return internal("{}: {}", lock_path(id), errno_text(errno));
   }
   return file;
+}
+
+Result<UniqueFd> ImageStore::share(const std::string& id,
+                                   const std::function<void()>& waits) const {
+  return take(id, LOCK_SH, waits);
+}
+
+Result<UniqueFd> ImageStore::lock(const std::string& id, const std::function<void()>& waits) const {
+  return take(id, LOCK_EX, waits);
+}
+
+UniqueFd ImageStore::lock_unused(const std::string& id) const {
+  UniqueFd file(::open(lock_path(id).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  return file.is_open() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(file)
+                                                                       : UniqueFd();
 }
 
 std::optional<StoredImage> ImageStore::read(const std::string& id) const {
@@ -96,10 +112,16 @@ std::optional<ImageFile> ImageStore::find(const std::string& id) const {
 Result<std::string> ImageStore::begin(const std::string& id) const {
   std::error_code error;
   fs::remove_all(partial(id), error);
+  fs::remove_all(folder(id), error);  // one whose record cannot be read
   if (::mkdir(partial(id).c_str(), 0711) != 0) {
     return internal("{}: {}", partial(id), errno_text(errno));
   }
   return partial(id);
+}
+
+void ImageStore::drop(const std::string& id) const {
+  std::error_code ignored;
+  fs::remove_all(partial(id), ignored);
 }
 
 Status ImageStore::keep(const StoredImage& image, const Environment& environment) const {
@@ -111,8 +133,11 @@ Status ImageStore::keep(const StoredImage& image, const Environment& environment
   RETURN_IF_ERROR(write_file_atomic(made + "/image.json",
                                     json.dump(-1, ' ', false, Json::error_handler_t::replace), 0600,
                                     Durability::survives_crash_of_program));
-  // Programs that run with their owner's rights lie in it: nobody reaches them from outside.
-  if (::chmod(made.c_str(), 0700) != 0 || ::rename(made.c_str(), folder(image.id).c_str()) != 0)
+  // After a power cut it is whole or not there, too.
+  const UniqueFd disk(::open(made.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!disk.is_open() || ::syncfs(disk.get()) != 0)
+    return internal("{}: {}", made, errno_text(errno));
+  if (::rename(made.c_str(), folder(image.id).c_str()) != 0)
     return internal("{}: {}", folder(image.id), errno_text(errno));
   return ok();
 }
@@ -132,40 +157,33 @@ std::vector<StoredImage> ImageStore::list() const {
   return images;
 }
 
-// False if a rank uses it, or somebody makes it.
-bool ImageStore::remove(const std::string& id) const {
-  const UniqueFd file(::open(lock_path(id).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!file.is_open() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  std::error_code error;
-  fs::remove_all(partial(id), error);
-  // In one step, as an image is whole or not there.
-  fs::rename(folder(id), partial(id), error);
-  if (!error) fs::remove_all(partial(id), error);
-  return true;
-}
-
 std::vector<std::string> ImageStore::prune(int64_t bytes_max) const {
-  const std::vector<StoredImage> images = list();
+  std::vector<std::pair<StoredImage, UniqueFd>> unused;
   int64_t bytes = 0;
-  for (const StoredImage& image : images) bytes += image.bytes;
+  for (StoredImage& image : list()) {
+    UniqueFd lock = lock_unused(image.id);
+    if (!lock.is_open()) continue;
+    bytes += image.bytes;
+    unused.emplace_back(std::move(image), std::move(lock));
+  }
   std::vector<std::string> gone;
-  for (const StoredImage& image : images) {
+  std::error_code error;
+  for (const auto& [image, lock] : unused) {
     if (bytes <= bytes_max) break;
-    if (!remove(image.id)) continue;
     bytes -= image.bytes;
     gone.push_back(image.name);
+    drop(image.id);
+    fs::rename(folder(image.id), partial(image.id), error);  // it is whole or not there
+    drop(image.id);
   }
+  unused.clear();
   // What is left of tries that were ended, with nobody at work on them.
-  std::error_code error;
   for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
        entry.increment(error)) {
-    const fs::path& path = entry->path();
-    if (path.extension() != ".partial") continue;
-    const std::string id = path.stem().string();
-    const UniqueFd file(::open(lock_path(id).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    std::error_code ignored;
-    if (file.is_open() && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0)
-      fs::remove_all(path, ignored);
+    const std::string id = entry->path().stem().string();
+    if (entry->path().extension() != ".partial") continue;
+    const UniqueFd lock = lock_unused(id);
+    if (lock.is_open()) drop(id);
   }
   return gone;
 }

@@ -30,21 +30,25 @@ class ImageStore {
   // Makes the folder.
   static Result<ImageStore> open(const std::string& path);
 
-  // Waits until nobody else makes it or uses it; `waits` is told if that takes a while.
+  // To use it: shared by all who do. Waits until nobody makes or removes it; `waits` is told then.
+  Result<UniqueFd> share(const std::string& id, const std::function<void()>& waits) const;
+  // To make it: nobody else makes it or uses it.
   Result<UniqueFd> lock(const std::string& id, const std::function<void()>& waits) const;
   std::string lock_path(const std::string& id) const { return path_ + "/" + id + ".lock"; }
 
-  // Of an image that is there; marks it as used. With its lock held.
+  // Of an image that is there; marks it as used. With its lock held, or shared.
   std::optional<ImageFile> find(const std::string& id) const;
   // A folder to make it in, new and empty; what was left of an earlier try goes. With its lock
   // held.
   Result<std::string> begin(const std::string& id) const;
+  // Nothing came of it.
+  void drop(const std::string& id) const;
   // The folder holds rootfs/: it is kept.
   Status keep(const StoredImage& image, const Environment& environment) const;
 
   std::vector<StoredImage> list() const;  // what was used longest ago first
-  // Removes images that no rank uses until the rest has at most so many bytes. The names of those
-  // that went.
+  // Removes images that no rank uses until the rest of such has at most so many bytes. The names of
+  // those that went.
   std::vector<std::string> prune(int64_t bytes_max) const;
 
  private:
@@ -52,7 +56,9 @@ class ImageStore {
   std::string folder(const std::string& id) const { return path_ + "/" + id; }
   std::string partial(const std::string& id) const { return path_ + "/" + id + ".partial"; }
   std::optional<StoredImage> read(const std::string& id) const;
-  bool remove(const std::string& id) const;
+  // Not open if somebody makes, removes or uses it.
+  UniqueFd lock_unused(const std::string& id) const;
+  Result<UniqueFd> take(const std::string& id, int how, const std::function<void()>& waits) const;
 
   std::string path_;
 };

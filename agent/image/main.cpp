@@ -54,6 +54,7 @@ int ensure(const RankDirectory& directory, const std::string& user) {
   if (!text.is_ok()) return fail(text.status());
   const Result<LaunchFile> launch = launch_file_from_json(text.value());
   if (!launch.is_ok()) return fail(launch.status());
+  reader.cgroups = launch.value().cgroups;
   const ImageFile image = get_image(launch.value().image, launch.value().images, reader, say);
   if (!image.error.empty()) say(image.error);
   const Status written = write_file_atomic(directory.image_file(), image_file_to_json(image), 0600,

@@ -212,9 +212,12 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
       groups.filters_devices && !options_.node.gpu_minors.empty();
   launch.images = options_.images;
   launch.images.mounts.push_back(options_.python_dir);
-  if (!launch.image.empty() && !launch.confinement.has_own_mounts) {
-    return invalid_argument(
-        "this node runs no container images: its hai-agent must be root, with isolation: strict");
+  if (!launch.image.empty()) {
+    launch.confinement.has_own_mounts = launch.confinement.drops_privileges && powers_.mounts;
+    if (!launch.confinement.has_own_mounts) {
+      return invalid_argument(
+          "this node runs no container images: its hai-agent must be root, without isolation: none");
+    }
   }
   launch.unknown_user_runs_as_self = options_.unknown_user_runs_as_self;
   launch.lease_until = to_boot_time(lease_until);

@@ -22,8 +22,7 @@ namespace fs = std::filesystem;
 // hardware, and how names are found.
 constexpr auto kOfMachine =
     std::to_array<const char*>({"/dev", "/sys", "/etc/resolv.conf", "/etc/hosts", "/etc/hostname"});
-// What the kernel shows of all processes must not come in under another name.
-constexpr auto kOfKernel = std::to_array<const char*>({"/proc", "/sys", "/dev"});
+constexpr auto kOwnFolders = std::to_array<const char*>({"/proc", "/sys", "/dev", "/tmp"});
 constexpr off_t kAccountsBytesMax = 1 << 20;
 
 bool is_below(const std::string& path, const std::string& folder) {
@@ -53,14 +52,17 @@ Result<MountTree> open_mount(const ImageMount& mount, const ImageRootPlan& plan)
                    .may_have_devices = false};
 }
 
+// What ranks have of their own must not come in under another name: not all processes, nor the
+// sockets in /run. Where the platform's folders may be, in /tmp, it may be.
+bool may_be_seen(const std::string& real) {
+  return may_be_mounted(real) || real.starts_with("/tmp/");
+}
+
 // Not there, or not to be entered: the program will say what it misses.
 void add_folder(const std::string& path, std::vector<MountTree>& out) {
   if (!path.starts_with('/')) return;
   UniqueFd place = open_place(path);
-  const std::string real = place.is_open() ? place_of(place) : "/";
-  const bool is_of_kernel = std::any_of(kOfKernel.begin(), kOfKernel.end(),
-                                        [&](const char* each) { return is_below(real, each); });
-  if (real == "/" || is_of_kernel) return;
+  if (!place.is_open() || !may_be_seen(place_of(place))) return;
   out.push_back({.to = path, .tree = std::move(place), .may_have_devices = false});
 }
 
@@ -108,6 +110,7 @@ Result<ImageRoot> ImageRoot::prepare(const ImageRootPlan& plan, const std::strin
   root.user_name_ = plan.user;
   root.user_ = user;
   root.place_ = plan.place;
+  root.is_of_user_ = plan.is_of_user;
   root.lower_ = {.to = plan.place + "/lower", .tree = UniqueFd(), .may_have_devices = false};
   if (!plan.is_of_user) root.lower_.tree = open_place(plan.folder);
   {
@@ -118,6 +121,8 @@ Result<ImageRoot> ImageRoot::prepare(const ImageRootPlan& plan, const std::strin
       return invalid_argument("image {}: {}, for user {} on this node", plan.folder,
                               errno_text(errno), plan.user);
     }
+    if (plan.is_of_user && !may_be_seen(place_of(root.lower_.tree)))
+      return invalid_argument("image {} is no root folder for a job", plan.folder);
     for (const std::string& path : plan.folders) add_folder(path, root.mounts_);
     for (const ImageMount& mount : plan.mounts) {
       Result<MountTree> opened = open_mount(mount, plan);
@@ -153,10 +158,13 @@ Status ImageRoot::enter() const {
 // All places are made before the first folder of the machine is attached: in that root would make
 // files for a user who may not. /tmp is new, and nobody's yet.
 Status ImageRoot::attach_all() const {
+  std::error_code ignored;
+  for (const char* path : kOwnFolders) {
+    if (fs::is_symlink(fs::symlink_status(path, ignored))) fs::remove(path, ignored);
+  }
   make_place(temp_);
   RETURN_IF_ERROR(attach_mount(temp_));
   for (const MountTree& mount : mounts_) make_place(mount);
-  std::error_code ignored;
   fs::create_directories("/proc", ignored);
   for (const MountTree& mount : mounts_) {
     const Status attached = attach_mount(mount);
@@ -177,14 +185,18 @@ Status ImageRoot::mount_layers() const {
   RETURN_IF_ERROR(attach_mount(lower_));
   struct stat info {};
   if (::stat(lower_.to.c_str(), &info) != 0 ||
-      ::chmod((place_ + "/upper").c_str(), info.st_mode & 07777) != 0)
+      ::chown((place_ + "/upper").c_str(), info.st_uid, info.st_gid) != 0 ||
+      ::chmod((place_ + "/upper").c_str(), info.st_mode & 0777) != 0)
     return mounts_failed("the image");
   const std::string options =
       fmt::format("lowerdir={0}/lower,upperdir={0}/upper,workdir={0}/work", place_);
   if (::mount("overlay", (place_ + "/root").c_str(), "overlay", MS_NOSUID | MS_NODEV,
-              options.c_str()) != 0)
-    return mounts_failed("the image");
-  return ok();
+              options.c_str()) == 0)
+    return ok();
+  // Of a file system that cannot lie below another.
+  if (errno == EINVAL && is_of_user_)
+    return invalid_argument("its image cannot be a root folder on this node");
+  return mounts_failed("the image");
 }
 
 // Programs ask who they are. A home that is not mounted is made, and his.

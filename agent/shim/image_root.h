@@ -42,6 +42,7 @@ class ImageRoot {
   std::string user_name_;
   UserIdentity user_;
   std::string place_;
+  bool is_of_user_ = false;
   MountTree lower_;
   MountTree temp_;
   std::vector<MountTree> mounts_;  // what others are in comes first

@@ -66,20 +66,19 @@ void make_place(const MountTree& mount) {
 // Kernels before 5.12 have no mount_setattr, and ranks without an image do not need it.
 Status attach_mount(const MountTree& mount) {
   mount_attr attributes{};
+  attributes.propagation = MS_SLAVE;  // else it would hand on to the machine what is mounted in it
   if (mount.is_read_only) attributes.attr_set |= MOUNT_ATTR_RDONLY;
   if (!mount.may_have_devices) attributes.attr_set |= MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID;
-  if (attributes.attr_set != 0 &&
-      ::mount_setattr(mount.tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
-                      sizeof attributes) != 0)
-    return mounts_failed(mount.to);
+  const bool is_set = ::mount_setattr(mount.tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE,
+                                      &attributes, sizeof attributes) == 0;
+  if (!is_set && (errno != ENOSYS || attributes.attr_set != 0)) return mounts_failed(mount.to);
   const char* to = mount.to.c_str();
   if (::move_mount(mount.tree.get(), "", AT_FDCWD, to,
                    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return not_found("{}: {}", to, errno_text(errno));
     return mounts_failed(mount.to);
   }
-  // Its copy would hand on to the machine what is mounted in it.
-  if (::mount(nullptr, to, nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
+  if (!is_set && ::mount(nullptr, to, nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
     return mounts_failed(mount.to);
   return ok();
 }

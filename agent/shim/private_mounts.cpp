@@ -108,11 +108,13 @@ Result<PrivateMounts> PrivateMounts::make(const PrivateMountPlan& plan, const Us
     kept = std::move(detached).value();
   }
   const UniqueFd home(::open(kOwnNamespace, O_RDONLY | O_CLOEXEC));
-  if (!home.is_open() || ::unshare(CLONE_NEWNS) != 0) return mounts_failed("a namespace");
+  // In an image /proc is what the image says until ours is mounted, and a moment later perhaps.
+  const UniqueFd own(::open("/proc/self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!home.is_open() || !own.is_open() || ::unshare(CLONE_NEWNS) != 0)
+    return mounts_failed("a namespace");
   const Status mounted = mount_all(plan, kept, image);
   PrivateMounts mounts;
-  // In an image /proc may be of any kind until it is mounted.
-  if (mounted.is_ok()) mounts.namespace_ = UniqueFd(::open(kOwnNamespace, O_RDONLY | O_CLOEXEC));
+  mounts.namespace_ = UniqueFd(::openat(own.get(), "mnt", O_RDONLY | O_CLOEXEC));
   // The shim itself stays where the machine's folders are: it keeps the rank's files.
   CHECK(::setns(home.get(), CLONE_NEWNS) == 0);
   RETURN_IF_ERROR(mounted);

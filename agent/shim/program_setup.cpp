@@ -78,7 +78,8 @@ bool become(const UserIdentity& user) {
 void add_image_environment(const ImageFile& image, LaunchFile& launch) {
   for (LaunchProcess& process : launch.processes) {
     for (const auto& [name, value] : image.environment) {
-      if (name != "HOME" && name != "SHELL") process.environment.emplace(name, value);
+      if (name != "HOME" && name != "SHELL" && name != "MARSV2_UID")
+        process.environment.emplace(name, value);
     }
     process.environment.emplace("PATH",
                                 "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");

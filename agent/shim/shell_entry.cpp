@@ -21,6 +21,7 @@
 #include <optional>
 
 #include "agent/os/cgroup.h"
+#include "agent/os/files.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/process_table.h"
 #include "agent/os/shell_file.h"
@@ -83,7 +84,7 @@ Result<Entry> look_at(const RankDirectory& directory) {
   Entry entry{.launch = std::move(launch).value(), .user = {}, .mounts = {}, .calls = {}};
   if (!entry.launch.image.empty()) {
     const Result<ImageFile> image = read_image_file(directory.image_file());
-    RETURN_IF_ERROR(image.status());
+    if (!image.is_ok()) return unavailable("the rank waits for its image; try again in a moment");
     add_image_environment(image.value(), entry.launch);
   }
   const Confinement& confinement = entry.launch.confinement;

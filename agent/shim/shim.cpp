@@ -18,8 +18,6 @@
 
 #include "agent/os/boot_clock.h"
 #include "agent/os/cgroup.h"
-#include "agent/os/helper_program.h"
-#include "agent/os/spawn.h"
 #include "agent/os/status_json.h"
 #include "agent/shim/complain.h"
 #include "agent/shim/login_door.h"
@@ -34,6 +32,7 @@ namespace {
 
 // So often at most what a program says of itself goes to the agent; the latest counts.
 constexpr Duration kWordsInterval = 1s;
+constexpr int kImageTriesMax = 10;
 // So many of the processes that are left behind are named.
 constexpr ptrdiff_t kNamedMax = 20;
 constexpr LineServerLimits kJobLimits = {.line_bytes_max = 512 << 10, .connections_max = 256};
@@ -70,12 +69,6 @@ struct Shim::Program {
   OutputPipe output;
   bool is_running = false;
   bool is_gone = false;
-};
-
-// hai-image, which gets the image if it is not here and says where it is.
-struct Shim::ImageHelper {
-  pid_t pid;
-  OutputPipe output;
 };
 
 Shim::Shim(asio::io_context& context, RankDirectory directory, LaunchFile launch,
@@ -146,33 +139,14 @@ Status Shim::give_temp_dir() {
 
 void Shim::start_image() {
   status_.message = "waits for its image " + launch_.image;
-  if (const Status started = start_image_helper(); !started.is_ok()) node_failed(started.message());
-}
-
-Status Shim::start_image_helper() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-    return resource_exhausted("cannot make a pipe for hai-image: {}", errno_text(errno));
-  }
-  UniqueFd output(ends[0]);
-  const UniqueFd input(ends[1]);
-  ::fcntl(input.get(), F_SETFL, 0);
-  Spawn spawn;
-  spawn.open("/dev/null", O_RDONLY, STDIN_FILENO);
-  spawn.give(input.get(), STDOUT_FILENO);
-  spawn.share(STDOUT_FILENO, STDERR_FILENO);
-  const UserIdentity& user = user_.value();
-  const Result<pid_t> pid =
-      spawn.run({helper_program("hai-image"), "ensure", "--rank", directory_.path, "--user",
-                 fmt::format("{}:{}:{}", user.uid, user.gid, fmt::join(user.groups, ","))});
-  RETURN_IF_ERROR(pid.status());
-  image_helper_ = std::make_unique<ImageHelper>(
-      ImageHelper{pid.value(), OutputPipe(context_, std::move(output), spool_, [] {})});
-  return ok();
+  Result<std::unique_ptr<ImageHelper>> helper =
+      ImageHelper::start(context_, directory_, user_.value(), spool_);
+  if (!helper.is_ok()) return node_failed(helper.status().message());
+  image_helper_ = std::move(helper).value();
 }
 
 void Shim::image_helper_exited() {
-  image_helper_->output.drain();
+  image_helper_->drain();
   image_helper_.reset();
   if (life_.cause() != ExitCause::none) return;  // it was ended with the rank
   Result<ImageFile> image = read_image_file(directory_.image_file());
@@ -183,13 +157,23 @@ void Shim::image_helper_exited() {
   if (image_.folder.empty()) {
     return image_.is_of_the_node ? node_failed(image_.error) : launch_failed(image_.error);
   }
-  if (!image_.lock.empty()) {
-    image_lock_ = UniqueFd(::open(image_.lock.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!image_lock_.is_open() || ::flock(image_lock_.get(), LOCK_SH) != 0)
-      return node_failed("cannot keep image " + launch_.image + ": " + errno_text(errno));
+  if (!keep_image()) {  // it was removed, or is made anew
+    if (++image_tries_ < kImageTriesMax) return start_image();
+    return node_failed("cannot keep image " + launch_.image);
   }
   add_image_environment(image_, launch_);
   start_programs();
+}
+
+// Without waiting: whoever has the lock may have it for an hour.
+bool Shim::keep_image() {
+  if (image_.lock.empty()) return true;
+  image_lock_ = UniqueFd(::open(image_.lock.c_str(), O_RDONLY | O_CLOEXEC));
+  if (image_lock_.is_open() && ::flock(image_lock_.get(), LOCK_SH | LOCK_NB) == 0 &&
+      ::access(image_.folder.c_str(), F_OK) == 0)
+    return true;
+  image_lock_.reset();
+  return false;
 }
 
 void Shim::start_programs() {
@@ -197,6 +181,9 @@ void Shim::start_programs() {
   if (confines.status().code() == Code::invalid_argument)
     return launch_failed(confines.status().message());
   if (!confines.is_ok()) return node_failed(confines.status().message());
+  // Opening folders may have taken long: it must not start when it must not live any more.
+  if (boot_now() >= life_.next_deadline()) carry_out(life_.advance(boot_now()));
+  if (life_.cause() != ExitCause::none) return;
   if (const Status given = give_temp_dir(); !given.is_ok()) return node_failed(given.message());
   for (const LaunchProcess& process : launch_.processes) {
     Result<StartedProgram> started =
@@ -265,7 +252,7 @@ void Shim::child_changed() {
     // rank.
     if (pid < 0 && errno == ECHILD) return finish();
     if (pid < 0) continue;
-    if (image_helper_ && image_helper_->pid == pid) image_helper_exited();
+    if (image_helper_ && image_helper_->pid() == pid) image_helper_exited();
     for (const auto& program : programs_) {
       if (program->pid == pid) program_exited(*program, wait_status);
     }
@@ -418,8 +405,8 @@ void Shim::saw_activity() {
   arm_timer();
 }
 
-// The shim only says so: whether a silent rank is a hang, and of which node, needs the view of the
-// whole gang.
+// The shim only says so: whether a silent rank is a hang, and of which node, needs the view of
+// the whole gang.
 void Shim::check_watchdog(MonoTime now) {
   if (!is_watched()) return;
   if (now < last_activity_ + launch_.watchdog) return;
@@ -451,7 +438,8 @@ void Shim::finish() {
                             const std::vector<pid_t>& left) { report_end(killed, left); });
 }
 
-// Also in the job's log: the rank's directory, with what the shim complains of, goes with the rank.
+// Also in the job's log: the rank's directory, with what the shim complains of, goes with the
+// rank.
 void Shim::say_left_behind(const std::vector<pid_t>& processes) {
   const std::vector<pid_t> named(
       processes.begin(), processes.begin() + std::min<ptrdiff_t>(kNamedMax, std::ssize(processes)));

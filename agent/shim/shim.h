@@ -15,6 +15,7 @@
 #include "agent/shim/cgroup_remover.h"
 #include "agent/shim/confines.h"
 #include "agent/shim/control_requests.h"
+#include "agent/shim/image_helper.h"
 #include "agent/shim/job_requests.h"
 #include "agent/shim/line_server.h"
 #include "agent/shim/output_pipe.h"
@@ -59,8 +60,8 @@ class Shim final : private JobPort, private ControlPort {
   Status make_temp_dir();
   Status give_temp_dir();
   void start_image();
-  Status start_image_helper();
   void image_helper_exited();
+  bool keep_image();
   void start_programs();
   void watch_launch(Program& program);
   void check_launch(Program& program);
@@ -96,9 +97,9 @@ class Shim final : private JobPort, private ControlPort {
   RankStatus status_;
   BootTimer timer_;
   CgroupRemover cgroup_remover_;
-  struct ImageHelper;
   std::unique_ptr<ImageHelper> image_helper_;  // as long as it looks for the image
   ImageFile image_;
+  int image_tries_ = 0;
   UniqueFd image_lock_;  // keeps the image as long as this process lives
   std::vector<std::unique_ptr<Program>> programs_;
   std::unique_ptr<LineServer> job_server_;

@@ -29,6 +29,9 @@ int run(Session& session, const RunOptions& options) {
   if (!options.submission.name.empty()) {
     std::erase_if(errors, [](const SpecError& error) { return error.path == "name"; });
   }
+  if (!options.submission.image.empty()) {  // likewise
+    std::erase_if(errors, [](const SpecError& error) { return error.path == "resource.mounts"; });
+  }
   if (!errors.empty()) return report_spec_errors(file.value(), errors);
   if (const Status status = apply_options(options.submission, spec); !status.is_ok()) {
     return session.usage_error(status.message());

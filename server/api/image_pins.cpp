@@ -87,29 +87,38 @@ Output run(const std::vector<std::string>& words) {
   return output;
 }
 
-Result<std::string> ask_registry(ImageName image, Duration patience) {
+Status no_answer(const std::string& registry, Duration patience) {
+  return failed_precondition("resource.image: {} did not answer within {}", registry,
+                             format_duration(patience));
+}
+
+struct Asked {
+  Result<std::string> pinned;
+  bool was_silent = false;
+};
+
+Asked ask_registry(ImageName image, Duration patience) {
   const std::string seconds = std::to_string(std::max<int64_t>(1, patience / 1s));
   const Output output = run({"timeout", "-k", "1", seconds, "skopeo", "inspect", "--no-tags",
                              "--format", "{{.Digest}}", skopeo_name(image)});
   const std::string name = to_string(image);
   if (output.exit_code == kNoProgram) {
-    return failed_precondition(
+    return {failed_precondition(
         "resource.image: hai-server has no skopeo(1), which finds {}; install it, or name the "
         "image with its digest",
-        name);
+        name)};
   }
   if (output.exit_code == kTooLate || output.exit_code == 128 + SIGKILL) {
-    return unavailable("resource.image: {} did not answer within {}", registry_of(image),
-                       format_duration(patience));
+    return {no_answer(registry_of(image), patience), true};
   }
   std::string digest = output.text;
   digest.erase(std::find_if(digest.begin(), digest.end(), [](char c) { return c <= ' '; }),
                digest.end());
   if (output.exit_code != 0 || !is_image_digest(digest)) {
-    return not_found("resource.image: {}: {}", name, complaint_of(output.error));
+    return {not_found("resource.image: {}: {}", name, complaint_of(output.error))};
   }
   image.digest = digest;
-  return to_string(image);
+  return {to_string(image)};
 }
 
 }  // namespace
@@ -133,6 +142,7 @@ void ImagePins::pin(const std::string& image, Done<std::string> done) {
                                   fmt::format("{}", fmt::join(allowed, ", "))));
   }
   if (!name.value().digest.empty()) return done(to_string(name.value()));
+  if (is_silent(registry)) return done(no_answer(registry, settings_.patience));
   const std::string key = to_string(name.value());
   if (const Pinned* pinned = recent(key)) return done(pinned->name);
   std::vector<Done<std::string>>& waiting = waiting_[key];
@@ -140,12 +150,23 @@ void ImagePins::pin(const std::string& image, Done<std::string> done) {
   if (waiting.size() == 1) ask(name.value());
 }
 
+// Who asks it again at once would hold up others.
+bool ImagePins::is_silent(const std::string& registry) const {
+  const auto found = silent_until_.find(registry);
+  return found != silent_until_.end() && loop_.now() < found->second;
+}
+
 void ImagePins::ask(const ImageName& image) {
   const std::string key = to_string(image);
   const size_t worker = std::hash<std::string>()(registry_of(image)) % workers_.size();
   const bool is_taken = workers_[worker].post([this, key, image] {
-    loop_.post(
-        [this, key, pinned = ask_registry(image, settings_.patience)] { answer(key, pinned); });
+    loop_.post([this, key, image, asked = ask_registry(image, settings_.patience)] {
+      if (asked.was_silent) {
+        std::erase_if(silent_until_, [this](const auto& each) { return !is_silent(each.first); });
+        silent_until_[registry_of(image)] = loop_.now() + kHolds;
+      }
+      answer(key, asked.pinned);
+    });
   });
   if (is_taken) return;
   loop_.post([this, key] {

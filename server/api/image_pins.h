@@ -36,10 +36,12 @@ class ImagePins {
   void ask(const ImageName& image);
   void answer(const std::string& image, const Result<std::string>& pinned);
   const Pinned* recent(const std::string& image) const;
+  bool is_silent(const std::string& registry) const;
 
   Loop& loop_;
   const Settings settings_;
   std::map<std::string, Pinned> pinned_;
+  std::map<std::string, MonoTime> silent_until_;  // registries that did not answer
   std::map<std::string, std::vector<Done<std::string>>> waiting_;
   // One that does not answer holds up those only that share its thread.
   std::array<QuestionWorker, 4> workers_;  // last: they use all above

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import socket
 import subprocess
 import tarfile
 import tempfile
@@ -142,6 +143,15 @@ class ImageTest(ClusterTest):
         self.assertFalse((self.site / "data" / "new").exists())
         self.assertTrue((self.site / "data" / "made").exists())
 
+    def test_two_jobs_share_it_at_the_same_time(self):
+        jobs = [self.start(f"share-{i}", "echo $$; exec sleep 600", self.name, gpus=4)
+                for i in range(8)]  # two on each node
+        for job in jobs:
+            self.cluster.wait_running(job)
+        self.cluster.ok("stop", *jobs)
+        for job in jobs:
+            self.cluster.wait_state(job, "stopped")
+
     def test_a_shell_is_in_it_as_well(self):
         job = self.start("shell", "echo $$; exec sleep 600", self.name, gpus=1)
         self.cluster.wait_running(job)
@@ -181,6 +191,12 @@ class ImageTest(ClusterTest):
         self.assertIn("permission denied", self.fails("secret", f"oci:{secret}:image").lower())
         self.assertIn("Permission denied", self.fails("secret-root", f"rootfs:{self.site}/closed"))
 
+    def test_an_entrypoint_of_the_image(self):
+        job = self.cluster.json("exec", "/bin/cat", "/opt/image/word", "--", "-i", self.name, "--gpus", 1,
+                                "--mount", f"{self.site}/data:/in", env=self.env)["id"]
+        self.cluster.wait_end(job)
+        self.assertIn("inside\n", self.cluster.log(job))
+
     # -- bad input
 
     def test_bad_names_are_refused_before_anything_happens(self):
@@ -194,6 +210,18 @@ class ImageTest(ClusterTest):
             said = self.refused("bad", image)
             self.assertIn(why, said)
             self.assertEqual(len(said.splitlines()), 1, said)
+
+    def test_a_registry_that_hangs_is_told_of_and_holds_up_nobody(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            host = f"127.0.0.1:{silent.getsockname()[1]}"
+            job = self.cluster.file("hung.yaml", json.dumps(self.spec("hung", "true", f"{host}/team/box")))
+            hung = self.cluster.start_hai("run", job, env=self.env)
+            self.said_by("beside", "cat /opt/image/word", self.name)
+            self.cluster.ok("list")
+            out, err = hung.communicate(timeout=60)
+        self.assertEqual(hung.returncode, 4, err)
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn(f"{host} did not answer within 10s", err)
 
     def test_bad_mounts_are_refused_or_fail_with_one_line(self):
         for mount, why in (("/proc:/x", "ranks have their own"), ("data", "absolute paths"), ("/a/../b", "..")):
@@ -245,10 +273,10 @@ class ImageTest(ClusterTest):
         write_layout(layout, [self.base, layer([
             entry("dev-mem", kind=tarfile.CHRTYPE, device=(1, 1), mode=0o666),
             entry("dev-null", kind=tarfile.CHRTYPE, device=(1, 3), mode=0o666),
-            entry("bin/suid", pathlib.Path(shutil.which("busybox")).read_bytes(), 0o4755),
+            entry("bin/busybox.suid", pathlib.Path(shutil.which("busybox")).read_bytes(), 0o4755),
             entry("etc/passwd", kind=tarfile.FIFOTYPE),
         ])])
-        log = self.said_by("devices", "echo x >/dev-null || echo no-device; echo uid=$(/bin/suid id -u)",
+        log = self.said_by("devices", "echo x >/dev-null || echo no-device; echo uid=$(/bin/busybox.suid id -u)",
                            f"oci:{layout}:image")
         self.assertIn("no-device", log)
         self.assertIn(f"uid={pwd.getpwnam(ANN).pw_uid}\n", log)

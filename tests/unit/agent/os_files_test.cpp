@@ -113,12 +113,19 @@ TEST(LaunchFile, RoundTrips) {
   order.suspend_signal = "SIGUSR1";
   order.watchdog = 30min;
   order.program.core_size = 4096;
+  order.program.mounts = {"/data:/x:ro"};
+  order.image = "docker://team/box:1";
   LaunchFile launch =
       make_launch_file(order, {.socket = "/s", .log_dir = "/l", .temp_dir = "/t"}).value();
   launch.lease_until = MonoTime(5s);
   launch.socket_dir = "/r";
   launch.cgroups = {"/sys/fs/cgroup/hai/x"};
   launch.unknown_user_runs_as_self = true;
+  launch.images = {.store = "/i",
+                   .bytes_max = 7,
+                   .mounts = {"/a"},
+                   .allowed_mounts = {"/b"},
+                   .environment = {{"HOME", "/root"}}};
   ASSERT_EQ(launch.processes.size(), 2u);
   EXPECT_EQ(launch_file_from_json(launch_file_to_json(launch)).value(), launch);
   EXPECT_FALSE(launch_file_from_json("{}").is_ok());
@@ -127,7 +134,7 @@ TEST(LaunchFile, RoundTrips) {
 TEST(LaunchFile, IsReadWithoutTheOptionsOfToday) {
   const LaunchFile launch = make_launch_file(simple_order(), {}).value();
   std::string json = launch_file_to_json(launch);
-  const std::string options = ",\"program\":{\"core_size\":0}";
+  const std::string options = ",\"program\":{\"core_size\":0,\"mounts\":[]}";
   const size_t at = json.find(options);
   ASSERT_NE(at, std::string::npos) << json;
   EXPECT_EQ(launch_file_from_json(json.erase(at, options.size())).value(), launch);

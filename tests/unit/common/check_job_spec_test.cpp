@@ -43,6 +43,10 @@ TEST(CheckJobSpec, AcceptsWhatIsAllowed) {
       },
       [](JobSpec& s) { s.begin_at = unix_micros(0); },
       [](JobSpec& s) { s.image = "registry/team/image:1"; },
+      [](JobSpec& s) {
+        s.image = "rootfs:/3fs/debian";
+        s.program.mounts = {"/data", "/a:/b:ro"};
+      },
       [](JobSpec& s) { s.name = "Az09._-"; },
       [](JobSpec& s) { s.workspace = "/" + std::string(4094, 'x'); },
       [](JobSpec& s) { s.parameters = std::string(65'536, 'x'); },
@@ -181,6 +185,19 @@ TEST(CheckJobSpec, RefusesEachBadField) {
       {"resource.memory_per_node", [](JobSpec& s) { s.memory_per_node_bytes = -1; }},
       {"options.core_size", [](JobSpec& s) { s.program.core_size = -2; }},
       {"resource.image", [](JobSpec& s) { s.image = "a b"; }},
+      {"resource.image", [](JobSpec& s) { s.image = "oci:relative"; }},
+      {"resource.image", [](JobSpec& s) { s.image = std::string(1'025, 'a'); }},
+      {"resource.mounts", [](JobSpec& s) { s.program.mounts = {"/data"}; }},
+      {"resource.mounts",
+       [](JobSpec& s) {
+         s.image = "box";
+         s.program.mounts.assign(65, "/data");
+       }},
+      {"resource.mounts[1]",
+       [](JobSpec& s) {
+         s.image = "box";
+         s.program.mounts = {"/data", "/proc:/x"};
+       }},
       {"options.suspend.grace", [](JobSpec& s) { s.suspend.grace = 61min; }},
       {"options.suspend.grace", [](JobSpec& s) { s.suspend.grace = -1s; }},
       {"options.suspend.signal", [](JobSpec& s) { s.suspend.signal = "SAVE"; }},

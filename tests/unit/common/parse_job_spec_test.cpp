@@ -55,6 +55,7 @@ TEST(ParseJobSpec, ReadsEveryField) {
   expected.cpus_per_node = 4;
   expected.memory_per_node_bytes = int64_t{64} << 30;
   expected.image = "team/image:1";
+  expected.program.mounts = {"/data", "/3fs/x:/x:ro"};
   expected.launch = LaunchMode::per_gpu;
   expected.env_style = EnvStyle::torch;
   expected.suspend = {90s, "SIGUSR1", 86};
@@ -85,6 +86,7 @@ resource:
   cpus_per_node: 4
   memory_per_node: 64Gi
   image: team/image:1
+  mounts: [/data, "/3fs/x:/x:ro"]
 options:
   launch: per_gpu
   env_style: torch
