@@ -216,7 +216,8 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
     launch.confinement.has_own_mounts = launch.confinement.drops_privileges && powers_.mounts;
     if (!launch.confinement.has_own_mounts) {
       return invalid_argument(
-          "this node runs no container images: its hai-agent must be root, without isolation: none");
+          "this node runs no container images: its hai-agent must be root, without isolation: "
+          "none");
     }
   }
   launch.unknown_user_runs_as_self = options_.unknown_user_runs_as_self;

@@ -159,6 +159,11 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
   return started;
 }
 
+// Where programs are looked for: PATH and absolute paths are those of the image.
+static std::string in_image(const LaunchFile& launch) {
+  return launch.image.empty() ? "" : " in image " + launch.image;
+}
+
 bool is_of_the_node(LaunchStep step) { return step < LaunchStep::user; }
 
 std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
@@ -181,6 +186,8 @@ std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
       return fmt::format("user {} cannot enter workspace {}: {}", launch.user, launch.workspace,
                          why);
     case LaunchStep::entrypoint:
+      if (absent && launch.entrypoint.starts_with('/') && !launch.image.empty())
+        return fmt::format("entrypoint {} does not exist{}", launch.entrypoint, in_image(launch));
       if (absent)
         return fmt::format("entrypoint {} does not exist in {}", launch.entrypoint,
                            launch.workspace);
@@ -193,10 +200,10 @@ std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
     case LaunchStep::execute:
       if (absent && process.argv[0] == launch.entrypoint) {
         return fmt::format(
-            "entrypoint {} is neither in {} nor in PATH, or its interpreter is missing",
-            launch.entrypoint, launch.workspace);
+            "entrypoint {} is neither in {} nor in PATH, or its interpreter is missing{}",
+            launch.entrypoint, launch.workspace, in_image(launch));
       }
-      return fmt::format("cannot execute {}: {}", process.argv[0], why);
+      return fmt::format("cannot execute {}{}: {}", process.argv[0], in_image(launch), why);
   }
   return why;
 }

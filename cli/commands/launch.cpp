@@ -73,6 +73,7 @@ int launch(Session& session, const Launcher& launcher, const SubmissionOptions& 
   std::error_code error;
   const std::string directory = fs::current_path(error).string();
   if (error) return session.usage_error("the current directory is gone");
+  spec.image = options.image;  // in it programs may be that are not here
   Status status = spec_of_program(launcher, session.program, directory, spec);
   if (status.is_ok()) status = apply_options(options, spec);
   if (!status.is_ok()) return session.usage_error(status.message());
@@ -92,8 +93,10 @@ Status spec_of_program(const Launcher& launcher, const std::vector<std::string>&
   spec.name = unique_name(fs::path(file).stem().string());
   spec.entrypoint = file;
   if (launcher.interpreter.empty()) {
-    if (!is_file) {
-      spec.entrypoint = file.find('/') == std::string::npos ? find_in_path(file) : "";
+    const bool is_bare = file.find('/') == std::string::npos;
+    const bool is_of_image = !spec.image.empty() && (is_bare || file.starts_with('/'));
+    if (!is_file && !is_of_image) {
+      spec.entrypoint = is_bare ? find_in_path(file) : "";
       if (spec.entrypoint.empty()) {
         return invalid_argument("{}: no such program in {} or in PATH", file, directory);
       }

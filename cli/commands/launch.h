@@ -24,7 +24,8 @@ struct Launcher {
 
 void add_launcher(CLI::App& app, Session& session, const Launcher& launcher);
 
-// Fills workspace, entrypoint, parameters and a name. `program` is never empty.
+// Fills workspace, entrypoint, parameters and a name. `program` is never empty; where the spec has
+// an image it may be one of the image.
 Status spec_of_program(const Launcher& launcher, const std::vector<std::string>& program,
                        const std::string& directory, JobSpec& spec);
 

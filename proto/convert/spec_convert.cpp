@@ -98,10 +98,13 @@ void options_to_proto(const JobSpec& spec, v1::JobSpec& message) {
   to_proto(spec.program, *message.mutable_program());
 }
 
+// Looked for one after the other: they are few, and the descriptor's own table costs more.
 const google::protobuf::FieldDescriptor* program_field(const char* name) {
-  const auto* field = v1::ProgramOptions::descriptor()->FindFieldByName(name);
-  CHECK(field != nullptr);  // the message lacks what the struct has
-  return field;
+  const google::protobuf::Descriptor& all = *v1::ProgramOptions::descriptor();
+  for (int i = 0; i < all.field_count(); ++i) {
+    if (all.field(i)->name() == name) return all.field(i);
+  }
+  CHECK(false);  // the message lacks what the struct has
 }
 
 }  // namespace
@@ -121,16 +124,17 @@ void to_proto(const ProgramOptions& options, v1::ProgramOptions& out) {
 
 void from_proto(const v1::ProgramOptions& message, ProgramOptions& out) {
   const auto& reflection = *message.GetReflection();
-  ProgramOptions::fields(out, Overloads{[&](const char* name, int64_t& value) {
-                                          value = reflection.GetInt64(message, program_field(name));
-                                        },
-                                        [&](const char* name, std::vector<std::string>& values) {
-                                          const auto* field = program_field(name);
-                  values.clear();
-                  for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
-                    values.push_back(reflection.GetRepeatedString(message, field, i));
-                  }
-                                        }});
+  ProgramOptions::fields(
+      out, Overloads{[&](const char* name, int64_t& value) {
+                       value = reflection.GetInt64(message, program_field(name));
+                     },
+                     [&](const char* name, std::vector<std::string>& values) {
+                       const auto* field = program_field(name);
+                       values.clear();
+                       for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
+                         values.push_back(reflection.GetRepeatedString(message, field, i));
+                       }
+                     }});
 }
 
 v1::JobSpec to_proto(const JobSpec& spec) {

@@ -192,10 +192,13 @@ class ImageTest(ClusterTest):
         self.assertIn("Permission denied", self.fails("secret-root", f"rootfs:{self.site}/closed"))
 
     def test_an_entrypoint_of_the_image(self):
-        job = self.cluster.json("exec", "/bin/cat", "/opt/image/word", "--", "-i", self.name, "--gpus", 1,
-                                "--mount", f"{self.site}/data:/in", env=self.env)["id"]
-        self.cluster.wait_end(job)
-        self.assertIn("inside\n", self.cluster.log(job))
+        for program in ("/bin/cat", "cat"):
+            job = self.cluster.json("exec", program, "/opt/image/word", "--", "-i", self.name, "--gpus", 1,
+                                    "--mount", f"{self.site}/data:/in", env=self.env)["id"]
+            self.cluster.wait_end(job)
+            self.assertIn("inside\n", self.cluster.log(job))
+        self.assertIn(f"does not exist in image docker://{self.name}@", self.cluster.wait_end(self.cluster.json(
+            "exec", "/usr/bin/python3", "--", "-i", self.name, "--gpus", 1, env=self.env)["id"], "failed")["end_reason"])
 
     # -- bad input
 

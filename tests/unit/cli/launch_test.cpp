@@ -1,5 +1,6 @@
 #include "cli/commands/launch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -59,6 +60,18 @@ TEST_F(Launch, AModuleOrAFileWithoutSuffixNeedsTheInterpreter) {
 TEST_F(Launch, ExecFindsFilesHereThenInPath) {
   EXPECT_EQ(spec_of(kExec, {"run.sh", "1"}).entrypoint, "run.sh");
   EXPECT_TRUE(spec_of(kExec, {"sh", "-c", "true"}).entrypoint.ends_with("/sh"));
+}
+
+TEST_F(Launch, ExecInAnImageFindsProgramsThere) {
+  const auto entrypoint_of = [&](const std::string& program) {
+    JobSpec spec{.image = "box"};
+    const Status status = spec_of_program(kExec, {program}, folder_, spec);
+    return status.is_ok() ? spec.entrypoint : status.message();
+  };
+  EXPECT_EQ(entrypoint_of("run.sh"), "run.sh");
+  EXPECT_EQ(entrypoint_of("sh"), "sh");
+  EXPECT_EQ(entrypoint_of("/opt/app/serve"), "/opt/app/serve");
+  EXPECT_THAT(entrypoint_of("./nope"), testing::HasSubstr("no such program"));
 }
 
 TEST_F(Launch, WhatIsNotThereIsRefusedBeforeItIsSubmitted) {
