@@ -170,6 +170,24 @@ class ImageTest(ClusterTest):
         self.cluster.wait_running(job, attempt=2)
         self.cluster.ok("stop", job)
 
+    def test_who_waits_for_an_image_can_be_suspended_and_stopped(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            name = f"127.0.0.1:{silent.getsockname()[1]}/team/box@sha256:{'a' * 64}"
+            job = self.start("waits", "true", name, gpus=1)
+            self.cluster.wait_job(job, "waits for its image", lambda now: now["attempt_state"] in ("placed", "starting"))
+            eventually("it says so", lambda: "gets image" in self.cluster.hai("logs", job).out)
+            self.cluster.ok("suspend", job)
+            self.cluster.wait_state(job, "suspended", "queued", seconds=20)
+            self.cluster.ok("resume", job)
+            eventually("it is fetched again", lambda: self.cluster.job(job)["attempt"] >= 2)
+            self.cluster.ok("stop", job)
+            self.cluster.wait_state(job, "stopped", seconds=20)
+
+            def fetchers():
+                return [line for line in self.cluster.processes().values() if "skopeo" in line]
+
+            eventually("nothing of it is left", lambda: not fetchers())
+
     # -- other kinds
 
     def test_layouts_archives_and_root_folders(self):
