@@ -144,11 +144,6 @@ std::string registry_of(const ImageName& image) {
   return is_host ? first : "docker.io";
 }
 
-std::string path_of(const ImageName& image) {
-  if (image.kind == ImageKind::root_folder) return image.name;
-  return image.name.substr(0, image.name.find(':'));
-}
-
 bool is_image_digest(std::string_view text) {
   if (!text.starts_with(kDigestKind)) return false;
   text.remove_prefix(kDigestKind.size());

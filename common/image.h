@@ -26,8 +26,6 @@ std::string to_string(const ImageName& image);
 std::string skopeo_name(const ImageName& image);
 // Of the registry: "docker.io" if the name has none.
 std::string registry_of(const ImageName& image);
-// The path of an image that is not in a registry, without a reference.
-std::string path_of(const ImageName& image);
 
 // "sha256:" and 64 lower-case hexadecimal digits.
 bool is_image_digest(std::string_view text);

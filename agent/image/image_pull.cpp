@@ -15,6 +15,7 @@
 #include "agent/image/image_layout.h"
 #include "agent/image/image_store.h"
 #include "agent/os/cgroup.h"
+#include "agent/os/launch_file.h"
 #include "agent/shim/call_filter.h"
 #include "agent/shim/privileges.h"
 #include "common/bytes.h"
@@ -31,19 +32,10 @@ constexpr ChildLimits kLook = {.patience = 60s, .bytes_max = 1 << 20};
 constexpr ChildLimits kWork = {.patience = 1h, .bytes_max = 8 << 20};
 constexpr int kNoProgram = 127;
 constexpr int64_t kRoom = 20LL << 30;  // with so much free a full disk is the image's fault
-constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-[[noreturn]] void execute(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  ::execvp(arguments[0], arguments.data());
-  ::_exit(kNoProgram);
-}
 
 void set_environment(const Environment& environment) {
   ::clearenv();
-  ::setenv("PATH", kPath, 1);
+  ::setenv("PATH", kDefaultPath, 1);
   ::setenv("LC_ALL", "C", 1);
   for (const auto& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
 }

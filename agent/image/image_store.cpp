@@ -26,6 +26,12 @@ UnixTime modified_at(const std::string& path) {
                   std::chrono::microseconds(info.st_mtim.tv_nsec / 1000));
 }
 
+// No object if there is none, or none that can be read.
+Json read_record(const std::string& path) {
+  const Result<std::string> text = read_file(path, kRecordBytesMax);
+  return text.is_ok() ? Json::parse(text.value(), nullptr, false) : Json();
+}
+
 }  // namespace
 
 int64_t bytes_on_disk(const std::string& folder) {
@@ -79,9 +85,7 @@ UniqueFd ImageStore::lock_unused(const std::string& id) const {
 
 std::optional<StoredImage> ImageStore::read(const std::string& id) const {
   const std::string path = folder(id) + "/image.json";
-  const Result<std::string> text = read_file(path, kRecordBytesMax);
-  if (!text.is_ok()) return std::nullopt;
-  const Json json = Json::parse(text.value(), nullptr, false);
+  const Json json = read_record(path);
   if (!json.is_object()) return std::nullopt;
   return StoredImage{.id = id,
                      .name = json.value("name", ""),
@@ -92,9 +96,7 @@ std::optional<StoredImage> ImageStore::read(const std::string& id) const {
 
 std::optional<ImageFile> ImageStore::find(const std::string& id) const {
   const std::string record = folder(id) + "/image.json";
-  const Result<std::string> text = read_file(record, kRecordBytesMax);
-  if (!text.is_ok()) return std::nullopt;
-  const Json json = Json::parse(text.value(), nullptr, false);
+  const Json json = read_record(record);
   if (!json.is_object()) return std::nullopt;
   ::utimensat(AT_FDCWD, record.c_str(), nullptr, 0);
   ImageFile image{.folder = folder(id) + "/rootfs",

@@ -14,6 +14,10 @@
 
 namespace hai {
 
+// Of programs that nobody gave another.
+inline constexpr const char* kDefaultPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 struct LaunchProcess {
   std::vector<std::string> argv;
   Environment environment;

@@ -24,7 +24,6 @@ constexpr Duration kRetryMin = 10ms;
 constexpr Duration kRetryMax = 1s;
 constexpr Duration kTidyInterval = 60s;
 constexpr int kRemoveAttemptsMax = 10;
-constexpr const char* kDefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 Status make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST) {

@@ -14,7 +14,7 @@
 #include "agent/os/files.h"
 #include "agent/os/helper_program.h"
 #include "agent/os/process_table.h"
-#include "agent/os/spawn.h"
+#include "common/machine/spawn.h"
 
 namespace hai {
 

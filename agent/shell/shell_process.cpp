@@ -18,7 +18,7 @@
 
 #include "agent/os/files.h"
 #include "agent/os/shell_file.h"
-#include "agent/os/spawn.h"
+#include "common/machine/spawn.h"
 
 namespace hai {
 

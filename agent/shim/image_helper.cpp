@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "agent/os/helper_program.h"
-#include "agent/os/spawn.h"
+#include "common/machine/spawn.h"
 
 namespace hai {
 

@@ -122,7 +122,9 @@ Result<ImageRoot> ImageRoot::prepare(const ImageRootPlan& plan, const std::strin
                               errno_text(errno), plan.user);
     }
     if (plan.is_of_user && !may_be_seen(place_of(root.lower_.tree)))
-      return invalid_argument("image {} is no root folder for a job", plan.folder);
+      return invalid_argument(
+          "image {} is a folder that ranks have of their own: name one that is a root folder",
+          plan.folder);
     for (const std::string& path : plan.folders) add_folder(path, root.mounts_);
     for (const ImageMount& mount : plan.mounts) {
       Result<MountTree> opened = open_mount(mount, plan);
@@ -170,7 +172,10 @@ Status ImageRoot::attach_all() const {
     const Status attached = attach_mount(mount);
     if (attached.is_ok()) continue;
     if (attached.code() != Code::not_found) return attached;
-    return invalid_argument("mount {}: what is mounted around it has no such place", mount.to);
+    return invalid_argument(
+        "mount {}: what is mounted around it has no such place: make it there, or mount it "
+        "elsewhere",
+        mount.to);
   }
   return ok();
 }
@@ -195,7 +200,8 @@ Status ImageRoot::mount_layers() const {
     return ok();
   // Of a file system that cannot lie below another.
   if (errno == EINVAL && is_of_user_)
-    return invalid_argument("its image cannot be a root folder on this node");
+    return invalid_argument(
+        "its image lies on a file system that cannot be a root folder here: copy it to another");
   return mounts_failed("the image");
 }
 

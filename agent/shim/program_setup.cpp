@@ -81,8 +81,7 @@ void add_image_environment(const ImageFile& image, LaunchFile& launch) {
       if (name != "HOME" && name != "SHELL" && name != "MARSV2_UID")
         process.environment.emplace(name, value);
     }
-    process.environment.emplace("PATH",
-                                "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    process.environment.emplace("PATH", kDefaultPath);
     process.environment.emplace("LANG", "C.UTF-8");
   }
 }

@@ -138,7 +138,6 @@ Status Shim::give_temp_dir() {
 }
 
 void Shim::start_image() {
-  status_.message = "waits for its image " + launch_.image;
   Result<std::unique_ptr<ImageHelper>> helper =
       ImageHelper::start(context_, directory_, user_.value(), spool_);
   if (!helper.is_ok()) return node_failed(helper.status().message());
@@ -151,7 +150,8 @@ void Shim::image_helper_exited() {
   if (life_.cause() != ExitCause::none) return;  // it was ended with the rank
   Result<ImageFile> image = read_image_file(directory_.image_file());
   if (!image.is_ok()) {
-    return node_failed("hai-image ended without a word about image " + launch_.image);
+    return node_failed("hai-image was ended before it could say where image " + launch_.image +
+                       " is; hai-agent's log may say why");
   }
   image_ = std::move(image).value();
   if (image_.folder.empty()) {
@@ -236,7 +236,6 @@ void Shim::check_all_running() {
   }
   status_.phase = RankPhase::running;
   status_.started_at = system_now();
-  status_.message.clear();
   last_activity_ = boot_now();
   if (signal_due_) signal_programs();
   publish();
@@ -405,8 +404,8 @@ void Shim::saw_activity() {
   arm_timer();
 }
 
-// The shim only says so: whether a silent rank is a hang, and of which node, needs the view of
-// the whole gang.
+// The shim only says so: whether a silent rank is a hang, and of which node, needs the view of the
+// whole gang.
 void Shim::check_watchdog(MonoTime now) {
   if (!is_watched()) return;
   if (now < last_activity_ + launch_.watchdog) return;
@@ -438,8 +437,7 @@ void Shim::finish() {
                             const std::vector<pid_t>& left) { report_end(killed, left); });
 }
 
-// Also in the job's log: the rank's directory, with what the shim complains of, goes with the
-// rank.
+// Also in the job's log: the rank's directory, with what the shim complains of, goes with the rank.
 void Shim::say_left_behind(const std::vector<pid_t>& processes) {
   const std::vector<pid_t> named(
       processes.begin(), processes.begin() + std::min<ptrdiff_t>(kNamedMax, std::ssize(processes)));

@@ -35,7 +35,10 @@ if [ ! -O "$d" ] || [ -L "$d" ]; then
   exit 126
 fi
 sshd=$(command -v sshd || echo /usr/sbin/sshd)
-[ -x "$sshd" ] || { echo 'hai: there is no sshd on this node: use hai shell, or have openssh-server installed there' >&2; exit 127; }
+if [ ! -x "$sshd" ]; then
+  echo 'hai: there is no sshd there: use hai shell, or have openssh-server installed there' >&2
+  exit 127
+fi
 if [ ! -f "$d/host" ]; then
   ssh-keygen -q -t ed25519 -N '' -f "$d/host.$$"
   ln "$d/host.$$" "$d/host" 2>/dev/null || :

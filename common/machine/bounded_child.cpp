@@ -79,14 +79,18 @@ void reap(pid_t pid, Clock::time_point end, ChildOutput& output) {
         ::setresuid(as->uid, as->uid, as->uid) != 0)
       ::_exit(126);
   }
+  execute(words);
+}
+
+}  // namespace
+
+void execute(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());
   ::_exit(127);
 }
-
-}  // namespace
 
 ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits) {
   ChildOutput output;

@@ -34,6 +34,8 @@ struct UserId {
 // The work writes to the descriptor, its standard output. Killed with all that it has started in
 // its process group.
 ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits);
+// For such work: becomes this program, found by PATH; ends with 127 if there is none.
+[[noreturn]] void execute(const std::vector<std::string>& words);
 // The same for work that says all it has to say at its end.
 ChildOutput run_for_text(const std::function<std::string()>& work, const ChildLimits& limits);
 // `as`: whom to be; needs root unless it is who we are.

@@ -1,8 +1,8 @@
 #include "server/api/image_pins.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "common/machine/skopeo.h"
+#include "common/machine/spawn.h"
 #include "common/unique_fd.h"
 
 extern char** environ;
@@ -41,6 +42,15 @@ std::string read_all(int fd) {
   return text;
 }
 
+Result<pid_t> start(const std::vector<std::string>& words, const UniqueFd& out,
+                    const UniqueFd& err) {
+  Spawn spawn;
+  spawn.open("/dev/null", O_RDONLY, STDIN_FILENO);
+  spawn.give(out.get(), STDOUT_FILENO);
+  spawn.give(err.get(), STDERR_FILENO);
+  return spawn.run(words, environ);
+}
+
 // Waits for it: beside the loop only. What the program says as an error is little, so that reading
 // one after the other cannot block it.
 Output run(const std::vector<std::string>& words) {
@@ -52,44 +62,25 @@ Output run(const std::vector<std::string>& words) {
   if (::pipe2(err, O_CLOEXEC) != 0) return {};
   const UniqueFd err_reader(err[0]);
   UniqueFd err_writer(err[1]);
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
-  ::posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t pid = 0;
-  const int error =
-      ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return {.exit_code = kNoProgram, .text = {}, .error = errno_text(error)};
+  const Result<pid_t> pid = start(words, out_writer, err_writer);
+  if (!pid.is_ok()) return {.exit_code = kNoProgram, .text = {}, .error = pid.status().message()};
   out_writer.reset();
   err_writer.reset();
   Output output;
   output.text = read_all(out_reader.get());
   output.error = read_all(err_reader.get());
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  while (::waitpid(pid.value(), &status, 0) < 0 && errno == EINTR) {
   }
   output.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return output;
 }
 
 Status no_answer(const std::string& registry, Duration patience) {
-  return failed_precondition("resource.image: {} did not answer within {}", registry,
-                             format_duration(patience));
+  return failed_precondition(
+      "resource.image: {} did not answer within {}; try again later, or name the image with its "
+      "digest",
+      registry, format_duration(patience));
 }
 
 struct Asked {
@@ -99,8 +90,8 @@ struct Asked {
 
 Asked ask_registry(ImageName image, Duration patience) {
   const std::string seconds = std::to_string(std::max<int64_t>(1, patience / 1s));
-  const Output output = run({"timeout", "-k", "1", seconds, "skopeo", "inspect", "--no-tags",
-                             "--format", "{{.Digest}}", skopeo_name(image)});
+  const Output output = run({"/usr/bin/timeout", "-k", "1", seconds, "skopeo", "inspect",
+                             "--no-tags", "--format", "{{.Digest}}", skopeo_name(image)});
   const std::string name = to_string(image);
   if (output.exit_code == kNoProgram) {
     return {failed_precondition(
@@ -139,7 +130,7 @@ void ImagePins::pin(const std::string& image, Done<std::string> done) {
   const std::string registry = registry_of(name.value());
   if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), registry) == allowed.end()) {
     return done(permission_denied("resource.image: no images of {} here; of {}", registry,
-                                  fmt::format("{}", fmt::join(allowed, ", "))));
+                                  fmt::join(allowed, ", ")));
   }
   if (!name.value().digest.empty()) return done(to_string(name.value()));
   if (is_silent(registry)) return done(no_answer(registry, settings_.patience));

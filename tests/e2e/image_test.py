@@ -168,6 +168,8 @@ class ImageTest(ClusterTest):
         self.cluster.wait_state(job, "suspended")
         self.cluster.ok("resume", job)
         self.cluster.wait_running(job, attempt=2)
+        eventually("it is in the image again", lambda: "file=inside" in self.cluster.hai(
+            "logs", job, "--attempt", 2).out)
         self.cluster.ok("stop", job)
 
     def test_who_waits_for_an_image_can_be_suspended_and_stopped(self):
@@ -176,16 +178,16 @@ class ImageTest(ClusterTest):
             job = self.start("waits", "true", name, gpus=1)
             self.cluster.wait_job(job, "waits for its image", lambda now: now["attempt_state"] in ("placed", "starting"))
             eventually("it says so", lambda: "gets image" in self.cluster.hai("logs", job).out)
+            def fetchers():
+                return [line for line in self.cluster.processes().values() if "skopeo" in line]
+
+            eventually("it is being fetched", fetchers)
             self.cluster.ok("suspend", job)
             self.cluster.wait_state(job, "suspended", "queued", seconds=20)
             self.cluster.ok("resume", job)
             eventually("it is fetched again", lambda: self.cluster.job(job)["attempt"] >= 2)
             self.cluster.ok("stop", job)
             self.cluster.wait_state(job, "stopped", seconds=20)
-
-            def fetchers():
-                return [line for line in self.cluster.processes().values() if "skopeo" in line]
-
             eventually("nothing of it is left", lambda: not fetchers())
 
     # -- other kinds
@@ -251,10 +253,8 @@ class ImageTest(ClusterTest):
             ("/etc", "allows no mounts"),
             (f"{self.site}/none", "No such file"),
             (f"{self.site}/closed/deep:/x", "Permission denied"),
-            (f"{self.site}/data:/a:ro", None),
         )):
-            if why:
-                self.assertIn(why, self.fails(f"mount-{number}", self.name, [mount]))
+            self.assertIn(why, self.fails(f"mount-{number}", self.name, [mount]))
         link = self.site / "data" / "link"
         link.symlink_to("/etc")
         self.assertIn("allows no mounts", self.fails("mount-link", self.name, [f"{link}:/x"]))
@@ -282,12 +282,13 @@ class ImageTest(ClusterTest):
             entry(f"{up}{str(mark)[1:]}", b"evil\n"),
             entry("out", kind=tarfile.SYMTYPE, link="/var/tmp"),
             entry(f"out/{mark.name}", b"evil\n"),
-            entry("hard", kind=tarfile.LNKTYPE, link=f"{up}etc/shadow"),
         ])])
-        job = self.start("evil", "ls /; cat /hard || echo no-hard", f"oci:{layout}:image", gpus=1)
-        self.cluster.wait_state(job, "succeeded", "failed", seconds=60)
+        self.assertIn("evil\n", self.said_by("evil", f"cat {mark}", f"oci:{layout}:image"), "it is in the image")
         self.assertFalse(mark.exists())
-        self.assertNotIn("root:", self.cluster.hai("logs", job).out)
+        # A name of its own for a file of the node: there is none of that name in the image.
+        layout = self.site / "hard"
+        write_layout(layout, [self.base, layer([entry("hard", kind=tarfile.LNKTYPE, link=f"{up}etc/shadow")])])
+        self.assertIn("no such file", self.fails("hard", f"oci:{layout}:image"))
 
     def test_devices_and_set_uid_programs_of_an_image_are_nothing(self):
         layout = self.site / "devices"
@@ -302,12 +303,10 @@ class ImageTest(ClusterTest):
         self.assertIn("no-device", log)
         self.assertIn("Uid:\t" + "\t".join([str(pwd.getpwnam(ANN).pw_uid)] * 4), log)
         # Nobody reaches the file from outside either.
-        stores = list(self.cluster.data.glob("*/node-1/images")) + list(self.cluster.data.glob("**/images"))
-        self.assertTrue(stores)
-        for store in stores:
-            for image in store.iterdir():
-                if image.is_dir() and (image / "rootfs").exists():
-                    self.assertEqual(image.stat().st_mode & 0o777, 0o700)
+        kept = [rootfs.parent for rootfs in self.cluster.data.glob("**/images/*/rootfs")]
+        self.assertTrue(kept)
+        for image in kept:
+            self.assertEqual(image.stat().st_mode & 0o777, 0o700, image)
 
     def test_a_link_in_the_image_leads_nowhere_outside(self):
         layout = self.site / "links"

@@ -1,11 +1,9 @@
-#include "agent/os/spawn.h"
+#include "common/machine/spawn.h"
 
 #include <fcntl.h>
 #include <signal.h>
 
 #include <cerrno>
-
-#include "agent/os/files.h"
 
 namespace hai {
 
@@ -46,16 +44,20 @@ void Spawn::give(int fd, int as) {
 void Spawn::share(int of, int as) { ::posix_spawn_file_actions_adddup2(&actions_, of, as); }
 
 Result<pid_t> Spawn::run(const std::vector<std::string>& argv) {
+  const char* environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", nullptr};
+  return run(argv, const_cast<char**>(environment));
+}
+
+Result<pid_t> Spawn::run(const std::vector<std::string>& argv, char** environment) {
   for (const UniqueFd& fd : given_) {
     if (!fd.is_open()) return resource_exhausted("cannot duplicate a descriptor");
   }
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  const char* environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", nullptr};
   pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, argv[0].c_str(), &actions_, &attributes_, words.data(),
-                                  const_cast<char**>(environment));
+  const int error =
+      ::posix_spawn(&pid, argv[0].c_str(), &actions_, &attributes_, words.data(), environment);
   if (error != 0) return internal("cannot start {}: {}", argv[0], errno_text(error));
   return pid;
 }

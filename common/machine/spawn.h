@@ -1,6 +1,6 @@
 #pragma once
-// Starts one of the agent's helper programs: in a session of its own, with default signals and
-// nothing of the agent's environment, above all no HAI_SOCKET of a job the agent itself may run in.
+// Starts a helper program: in a session of its own, with default signals and, unless it is given
+// one, nothing of our environment, above all no HAI_SOCKET of a job that an agent may run in.
 
 #include <spawn.h>
 #include <sys/types.h>
@@ -26,6 +26,7 @@ class Spawn {
   void share(int of, int as);
   // The pid; the caller must reap it.
   Result<pid_t> run(const std::vector<std::string>& argv);
+  Result<pid_t> run(const std::vector<std::string>& argv, char** environment);
 
  private:
   posix_spawn_file_actions_t actions_;
