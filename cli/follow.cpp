@@ -185,6 +185,8 @@ Result<v1::Job> wait_for_attempt(Client& client, const std::string& name, int at
   }
 }
 
+bool is_running(const v1::Job& job) { return job.state() == "running"; }
+
 std::string interrupt_hint;  // written before the handler is set, read by it only
 
 void on_interrupt(int) {
@@ -237,6 +239,25 @@ Result<v1::Job> follow_job(Client& client, const LogOptions& options) {
         return status;
       }
     }
+  }
+}
+
+Result<v1::Job> wait_until_running(Client& client, const std::string& name) {
+  Patience patience;
+  WaitingLine line(client);
+  v1::WatchJobRequest request;
+  request.set_job(name);
+  for (;;) {
+    v1::Job latest;
+    const Status status = client.watch_job(request, [&](const v1::Job& job) {
+      patience.heard();
+      latest = job;
+      is_running(job) ? line.tell_start(job) : line.update(job);
+      return !is_running(job) && !is_terminal(job);
+    });
+    if (latest.id() != 0 && (is_running(latest) || is_terminal(latest))) return latest;
+    line.wipe();
+    if (!patience.retry(status)) return status;
   }
 }
 

@@ -40,6 +40,10 @@ Status print_log(Client& client, const LogOptions& options);
 // waits for to standard error. Returns the job as it ended.
 Result<v1::Job> follow_job(Client& client, const LogOptions& options);
 
+// The job as it is when all its ranks run, or has ended; until then what it waits for goes to
+// standard error.
+Result<v1::Job> wait_until_running(Client& client, const std::string& job);
+
 // The job as it ended; deadline_exceeded when that took longer than `limit`.
 Result<v1::Job> wait_for_job(Client& client, const std::string& job, std::optional<Duration> limit);
 

@@ -234,15 +234,25 @@ int submit(Session& session, const SubmissionOptions& options, JobSpec spec, con
   }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
+  v1::SubmitJobReply reply;
+  if (const int code = send_job(session, *client.value(), spec, file, reply); code != kOk) {
+    return code;
+  }
+  return tell_submitted(session, *client.value(), reply, options.output, options.follow);
+}
+
+int send_job(Session& session, Client& client, const JobSpec& spec, const JobFile* file,
+             v1::SubmitJobReply& reply) {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = to_proto(spec);
   request.set_request_id(new_request_id());
-  const Result<v1::SubmitJobReply> reply = client.value()->submit_job(request);
-  if (!reply.is_ok()) {
-    const int code = session.fail(file == nullptr ? reply.status() : file->locate(reply.status()));
-    return code == kNotFound ? kRefused : code;  // What is not found is something the job names.
+  Result<v1::SubmitJobReply> answer = client.submit_job(request);
+  if (answer.is_ok()) {
+    reply = std::move(answer).value();
+    return kOk;
   }
-  return tell_submitted(session, *client.value(), reply.value(), options.output, options.follow);
+  const int code = session.fail(file == nullptr ? answer.status() : file->locate(answer.status()));
+  return code == kNotFound ? kRefused : code;  // What is not found is something the job names.
 }
 
 std::string new_request_id() { return random_word(20); }

@@ -65,6 +65,10 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec);
 // Makes a repeated request safe when the first answer was lost.
 std::string new_request_id();
 
+// kOk and the answer, or the exit code of what was refused and told.
+int send_job(Session& session, Client& client, const JobSpec& spec, const JobFile* file,
+             v1::SubmitJobReply& reply);
+
 // What came of it, and its log and end if asked. Returns the exit code.
 int tell_submitted(Session& session, Client& client, const v1::SubmitJobReply& reply,
                    OutputFormat output, bool is_followed);

@@ -12,7 +12,7 @@
 namespace hai {
 namespace {
 
-constexpr size_t kBytesMax = size_t{16} << 20;
+constexpr size_t kWholeFileBytesMax = size_t{16} << 20;
 
 Result<std::string> read_all(int file, const std::string& what) {
   std::string text;
@@ -24,8 +24,8 @@ Result<std::string> read_all(int file, const std::string& what) {
     if (count < 0) return not_found("cannot read {}: {}", what, std::strerror(errno));
     text.append(block.data(), static_cast<size_t>(count));
     // The size that stat tells says nothing of pipes and devices: /dev/zero never ends.
-    if (text.size() > kBytesMax) {
-      return failed_precondition("{}: at most {} bytes are read", what, kBytesMax);
+    if (text.size() > kWholeFileBytesMax) {
+      return failed_precondition("{}: at most {} bytes are read", what, kWholeFileBytesMax);
     }
   }
 }

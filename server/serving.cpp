@@ -7,7 +7,6 @@
 #include "common/open_files.h"
 #include "common/tls/authority_folder.h"
 #include "common/tls/peer_keys.h"
-#include "proto/json/call_options.h"
 #include "server/api/account_changes.h"
 #include "server/api/actions.h"
 #include "server/api/advisor.h"
@@ -45,6 +44,7 @@
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_service.h"
 #include "server/rpc/api_service.h"
+#include "server/rpc/call_judge.h"
 #include "server/rpc/grpc_server.h"
 #include "server/rpc/shells.h"
 
@@ -106,10 +106,8 @@ struct Serving::Impl {
                     .life = config.node_certificate_life}),
         operations({loop, queries, actions, advisor, observatory, enrollment, config.grpc_address,
                     sign_in, accounts, queue, hours, searches}),
-        api_service({loop, board, callers, operations, queries, logs, admission, calls, streams,
-                     audit, *known, failures}),
-        shells({loop, board, callers, admission, calls, streams, audit, *known, failures}, queries,
-               gateway, !config.tls.ca.empty()),
+        api_service(site, operations, queries, logs),
+        shells(site, queries, gateway, !config.tls.ca.empty()),
         routes({.loop = loop,
                 .standing = board,
                 .callers = callers,
@@ -122,6 +120,7 @@ struct Serving::Impl {
                 .audit = audit,
                 .audit_backlog = std::move(audit_backlog),
                 .admission = admission,
+                .queue = call_queue,
                 .failures = failures,
                 .operations = operations,
                 .queries = queries,
@@ -130,6 +129,11 @@ struct Serving::Impl {
                 .agent_count = [this] { return gateway.connection_count(); },
                 .scheme = config.tls.certificate.empty() ? "http" : "https",
                 .http_address = config.advertise.http,
+                .open_shell =
+                    [this](const std::shared_ptr<ShellPeer>& person, const Caller& caller,
+                           const std::string& address) {
+                      return shells.person_came(person, caller, address);
+                    },
                 .sign_in = sign_in,
                 .oidc = oidc.get(),
                 .web = web,
@@ -160,7 +164,7 @@ struct Serving::Impl {
     gateway.set_events(
         {.believe = [this](const std::string& node,
                            UnixTime begins) { return identities.admit(node, begins); },
-         .prove = [this](const AgentHello& hello) { return check_secret(hello.agent_token); },
+         .prove = [this](const AgentHello& hello) { return judge.check_secret(hello.agent_token); },
          .admit =
              [this](const AgentHello& hello) {
                return controller.admit_agent(hello.node, hello.identity);
@@ -238,20 +242,6 @@ struct Serving::Impl {
     controller.submit({.is_server = true}, std::move(command), [](const Result<CommandReply>&) {});
   }
 
-  // Their certificates prove enough: who has one and shows no secret needs none, but a wrong one is
-  // refused.
-  Status check_secret(std::string_view shown) const {
-    const bool has_secret = !secrets.agent_token.empty();
-    if (!has_secret && config.tls.ca.empty()) {
-      return unauthenticated(
-          "agents cannot prove who they are: this server has neither a token of theirs nor a CA of "
-          "their certificates");
-    }
-    if (!config.tls.ca.empty() && shown.empty()) return ok();
-    if (!has_secret || equal_secrets(shown, secrets.agent_token)) return ok();
-    return unauthenticated("the agent token is not this cluster's");
-  }
-
   void renew(const std::string& node, UnixTime begins, const std::string& request,
              AgentService::Renewed done) {
     if (!board.get().is_leading()) return done(unavailable("this server does not lead"));
@@ -263,42 +253,6 @@ struct Serving::Impl {
                        reply.set_authorities(made.value().authorities);
                        done(std::move(reply));
                      });
-  }
-
-  // Agents of a version that shows its token with the hello only are judged by that.
-  Status judge_agent(const CallHead& head) {
-    Status proof = ok();
-    if (!config.tls.ca.empty() && head.nodes.empty()) {
-      proof = permission_denied(
-          "an agent shows no certificate of a node: give it one (hai-server ca issue --node NAME)");
-    } else if (head.certificate_begins && head.nodes.size() == 1) {
-      proof = identities.admit(head.nodes.front(), *head.certificate_begins);
-    }
-    if (proof.is_ok() && !head.authorization.empty()) {
-      proof = check_secret(bearer_token(head.authorization));
-    }
-    if (!proof.is_ok()) {
-      gateway.note_stranger(head.nodes.empty() ? "" : head.nodes.front(),
-                            known->hosts_of_strangers(), proof);
-    }
-    return proof;
-  }
-
-  // On gRPC's threads.
-  Status judge(const CallHead& head) {
-    const bool is_of_agents = head.method.starts_with("/hai.v1.AgentService/") ||
-                              head.method.starts_with("/hai.v1.NodeShells/");
-    if (is_of_agents) return judge_agent(head);
-    if (for_anyone.contains(head.method)) return ok();
-    const Status admitted = callers.admit(caller_of(head.authorization));
-    if (admitted.is_ok()) return admitted;
-    calls.note("", "refused", std::string(to_string(admitted.code())), 0);
-    audit.note({.caller = caller_of(head.authorization),
-                .address = known->hosts_of_strangers(),
-                .name = head.method.substr(head.method.rfind('/') + 1),
-                .facts = {}},
-               admitted);
-    return admitted;
   }
 
   Status load_web() {
@@ -348,6 +302,11 @@ struct Serving::Impl {
             .turn_away = [this](const HttpRequest& head) { return routes.turn_away(head); }};
   }
 
+  // Nobody can prove anything to one: it does not know who people are, and takes no agents.
+  bool is_standby() const {
+    return board.get().mode == ServerMode::standby && !callers.knows_people();
+  }
+
   // HTTP first: it needs no loop to go away again if gRPC's address is taken.
   Status listen() {
     const ConnectionShares shares = connection_shares(allow_many_open_files());
@@ -367,9 +326,10 @@ struct Serving::Impl {
                           {.limits = {.connections = {.all = shares.grpc - shares.grpc / 8,
                                                       .per_address = shares.grpc / 4},
                                       .at_once = shares.grpc / 2,
-                                      .silent = shares.grpc / 8},
+                                      .silent = shares.grpc / 8,
+                                      .is_short_of_trust = [this] { return is_standby(); }},
                            .known = known,
-                           .guard = [this](const CallHead& head) { return judge(head); },
+                           .guard = [this](const CallHead& head) { return judge.judge(head); },
                            .others = &api_service.for_anyone()},
                           config.tls);
     if (!grpc_started.is_ok()) return grpc_started.status();
@@ -414,7 +374,10 @@ struct Serving::Impl {
         http.reset();
         health.reset();
         // What the ended calls have posted runs before the parts it uses go.
-        loop.post([this, stopped] { audit.stop(stopped); });
+        loop.post([this, stopped] {
+          call_queue.run_all();
+          audit.stop(stopped);
+        });
       });
     });
   }
@@ -422,10 +385,11 @@ struct Serving::Impl {
   Loop& loop;
   const ServerConfig config;
   const ServingSecrets secrets;
-  const std::set<std::string, std::less<>> for_anyone = paths_for_anyone();  // of gRPC
   Admission admission;
+  CallQueue call_queue{loop};
   RequestMeter calls;                                                        // of gRPC
   const std::shared_ptr<KnownPeers> known = std::make_shared<KnownPeers>();  // of gRPC
+  UnreadCalls unread;                                                        // of gRPC
   AgentGateway gateway;
   EventFeed feed;
   StandingBoard board;
@@ -439,7 +403,13 @@ struct Serving::Impl {
   MonoTime next_note{};
   std::unique_ptr<MungeReader> munge;
   AuditTrail audit;
+  const CallSite site{loop,    board, callers, admission, call_queue, calls,
+                      streams, audit, *known,  unread,    failures};
   IdentityBoard identities;
+  CallJudge judge{site,
+                  identities,
+                  gateway,
+                  {.wants_certificates = !config.tls.ca.empty(), .secret = secrets.agent_token}};
   Controller controller;
   ImagePins images{loop, {.registries = config.image_registries}};
   Actions actions;
@@ -490,6 +460,7 @@ void Serving::start() {
 void Serving::stop(std::function<void()> stopped) { impl_->stop(std::move(stopped)); }
 int Serving::grpc_port() const { return impl_->grpc->port(); }
 int Serving::http_port() const { return impl_->http->port(); }
+int64_t Serving::calls_under_way() const { return impl_->admission.under_way(); }
 Controller& Serving::controller() { return impl_->controller; }
 Operations& Serving::operations() { return impl_->operations; }
 const HttpRoutes& Serving::routes() { return impl_->routes; }

@@ -59,6 +59,7 @@ class Serving {
   int grpc_port() const;
   int http_port() const;
   Controller& controller();
+  int64_t calls_under_way() const;  // of people, without an answer yet; any thread
   // What is behind the ports, for who asks without one (tests/fuzz).
   Operations& operations();
   const HttpRoutes& routes();

@@ -12,6 +12,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/file.h"
+#include "cli/interactive.h"
 #include "cli/session.h"
 #include "cli/submission.h"
 #include "common/shell_words.h"
@@ -39,9 +40,14 @@ void set_simulation(const Simulation& simulation) {
   for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
 }
 
-int run_here(Session& session, const Launcher& launcher) {
+std::vector<std::string> words_of(const Session& session, const Launcher& launcher) {
   std::vector<std::string> words = launcher.interpreter;
   words.insert(words.end(), session.program.begin(), session.program.end());
+  return words;
+}
+
+int run_here(Session& session, const Launcher& launcher) {
+  std::vector<std::string> words = words_of(session, launcher);
   if (!session.is_simulation) {
     say("running here; end the line with `-- -n NODES` to submit it as a job");
   }
@@ -55,7 +61,7 @@ int run_here(Session& session, const Launcher& launcher) {
 }
 
 int launch(Session& session, const Launcher& launcher, const SubmissionOptions& options,
-           const Simulation& simulation) {
+           const Simulation& simulation, bool wants_terminal) {
   if (session.program.empty()) {
     return session.usage_error(
         fmt::format("hai {0}: nothing to run: write hai {0} FILE ARGS -- -n 1", launcher.verb));
@@ -77,7 +83,8 @@ int launch(Session& session, const Launcher& launcher, const SubmissionOptions& 
   Status status = spec_of_program(launcher, session.program, directory, spec);
   if (status.is_ok()) status = apply_options(options, spec);
   if (!status.is_ok()) return session.usage_error(status.message());
-  return submit(session, options, std::move(spec));
+  if (!wants_terminal || options.dry_run) return submit(session, options, std::move(spec));
+  return run_interactive(session, std::move(spec), words_of(session, launcher));
 }
 
 }  // namespace
@@ -146,8 +153,11 @@ void add_launcher(CLI::App& app, Session& session, const Launcher& launcher) {
       ->check(CLI::Range(0, 1'000'000));
   verb->add_option("--life-state", simulation->life_state,
                    "after ++: the whole life state to begin with (also -ls)");
-  verb->callback([&session, launcher, options, simulation] {
-    session.exit_code = launch(session, launcher, *options, *simulation);
+  const auto wants_terminal = std::make_shared<bool>(false);
+  verb->add_flag("--pty", *wants_terminal,
+                 "give the program this terminal when the job runs; of one node");
+  verb->callback([&session, launcher, options, simulation, wants_terminal] {
+    session.exit_code = launch(session, launcher, *options, *simulation, *wants_terminal);
   });
 }
 

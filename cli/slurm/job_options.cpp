@@ -156,7 +156,7 @@ constexpr auto kSrun = std::to_array<Option>({
     {"overlap", 0, none, mapped, "a step that shares its GPUs with others and waits for none"},
     {"preserve-env", 'E', none, ignored, "use -N and -n"},
     {"prolog", 0, required, refused, "call it from the command"},
-    {"pty", 0, none, mapped, "with --jobid: the command gets a terminal; else use hai shell JOB"},
+    {"pty", 0, none, mapped, "the command gets this terminal; of one task on one node"},
     {"quit-on-interrupt", 0, none, mapped, "the first Ctrl-C stops the job"},
     {"relative", 'r', required, refused, "name the nodes with -w"},
     {"slurmd-debug", 0, required, ignored, "hai why JOB and hai events JOB tell more"},

@@ -14,6 +14,7 @@
 #include "cli/client.h"
 #include "cli/exit_code.h"
 #include "cli/follow.h"
+#include "cli/interactive.h"
 #include "cli/patience.h"
 #include "cli/session.h"
 #include "cli/shell_io.h"
@@ -24,6 +25,7 @@
 #include "cli/slurm/step/client.h"
 #include "cli/slurm/step/task_environment.h"
 #include "cli/slurm/submit.h"
+#include "cli/submission.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -162,6 +164,19 @@ int run_outside(Session& session, const ParsedWords& words) {
       last.state(), last.has_exit_code() ? std::optional<int>(last.exit_code()) : std::nullopt);
 }
 
+// A job of its own whose command has this terminal.
+int run_with_terminal(Session& session, const ParsedWords& words) {
+  const Result<Surroundings> here = surroundings();
+  if (!here.is_ok()) return fail(kSrun, here.status());
+  const std::string program = std::filesystem::path(words.operands[0]).filename().string();
+  Result<MappedJob> mapped = map_job(words, program, here.value());
+  if (!mapped.is_ok()) return usage_error(kSrun, mapped.status().message());
+  for (const std::string& line : mapped.value().warnings) tell(kSrun, line);
+  JobSpec spec = std::move(mapped.value().spec);
+  spec.name = unique_name(spec.name);
+  return run_interactive(session, std::move(spec), words.operands);
+}
+
 // The number of the rank on this node.
 Result<int> rank_on(const v1::Job& job, const std::string& node) {
   for (int rank = 0; rank < job.nodes_size(); ++rank) {
@@ -216,17 +231,19 @@ int run_srun(Session& session, const Words& words) {
     return usage_error(kSrun, option_error(*mpi, mpi->option->text).message());
   }
   if (socket.empty() && parsed.value().has("jobid")) return run_in_job(session, parsed.value());
-  for (const char* name : {"jobid", "pty"}) {
-    if (const GivenOption* given = parsed.value().find(name)) {
-      return usage_error(kSrun, option_error(*given, given->option->text).message());
-    }
+  if (const GivenOption* given = parsed.value().find("jobid")) {
+    return usage_error(kSrun, option_error(*given, given->option->text).message());
+  }
+  if (const GivenOption* given = parsed.value().find("pty"); given != nullptr && !socket.empty()) {
+    return usage_error(kSrun, option_error(*given, "a step of a job has no terminal").message());
   }
   if (!socket.empty()) return run_inside(parsed.value(), socket);
   if (!variable("SLURM_JOB_ID").empty() || !variable("HAI_JOB_ID").empty()) {
     return fail(kSrun, failed_precondition("here srun starts nothing: it works in a script from "
                                            "sbatch, not in its tasks nor in other jobs"));
   }
-  return run_outside(session, parsed.value());
+  return parsed.value().has("pty") ? run_with_terminal(session, parsed.value())
+                                   : run_outside(session, parsed.value());
 }
 
 }  // namespace hai::cli::slurm

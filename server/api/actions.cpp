@@ -131,7 +131,7 @@ void Actions::submit_job(const Caller& caller, Submission submission, Done<Comma
   if (Status status = to_status(check_job_spec(submission.spec)); !status.is_ok()) {
     return done(status);
   }
-  if (wants_pin(caller, submission)) {
+  if (!wants_pin(caller, submission).empty()) {
     auto one = std::make_shared<std::vector<Submission>>(1, std::move(submission));
     return pin_images(caller, one, 0,
                       [this, caller, one, done] { submit_pinned(caller, one->front(), done); });
@@ -151,27 +151,36 @@ void Actions::submit_pinned(const Caller& caller, Submission submission, Done<Co
                    });
 }
 
-// Registries are asked for who may submit only, and not again for what was submitted before.
-bool Actions::wants_pin(const Caller& caller, const Submission& submission) const {
-  if (submission.spec.image.empty() || settings_.images == nullptr) return false;
+// For whom a registry is to be asked; "" = it is not: it is asked for who may submit only, and not
+// again for what was submitted before.
+std::string Actions::wants_pin(const Caller& caller, const Submission& submission) const {
+  if (submission.spec.image.empty() || settings_.images == nullptr) return "";
   const ClusterState& state = controller_.state();
   const Result<Actor> actor = authenticate(state, caller, controller_.soft_facts().now);
-  if (!actor.is_ok() || actor.value().scope == TokenScope::read) return false;
-  return submission.request_id.empty() ||
-         !state.find_request(actor.value().user, submission.request_id).has_value();
+  if (!actor.is_ok() || actor.value().scope == TokenScope::read) return "";
+  const std::string& user = actor.value().user;
+  const bool is_known =
+      !submission.request_id.empty() && state.find_request(user, submission.request_id).has_value();
+  return is_known ? "" : user;
 }
 
 void Actions::pin_images(const Caller& caller, Submissions submissions, size_t index,
                          std::function<void()> next) {
-  while (index < submissions->size() && !wants_pin(caller, (*submissions)[index])) ++index;
+  std::string user;
+  while (index < submissions->size()) {
+    user = wants_pin(caller, (*submissions)[index]);
+    if (!user.empty()) break;
+    ++index;
+  }
   if (index == submissions->size()) return next();
-  settings_.images->pin((*submissions)[index].spec.image, [this, caller, submissions, index, next](
-                                                              const Result<std::string>& pinned) {
-    Submission& submission = (*submissions)[index];
-    submission.image = pinned.status();
-    if (pinned.is_ok()) submission.spec.image = pinned.value();
-    pin_images(caller, submissions, index + 1, next);
-  });
+  settings_.images->pin(
+      (*submissions)[index].spec.image, user,
+      [this, caller, submissions, index, next](const Result<std::string>& pinned) {
+        Submission& submission = (*submissions)[index];
+        submission.image = pinned.status();
+        if (pinned.is_ok()) submission.spec.image = pinned.value();
+        pin_images(caller, submissions, index + 1, next);
+      });
 }
 
 void Actions::submit_checked(const Caller& caller, Submission submission,

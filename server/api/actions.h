@@ -121,7 +121,7 @@ class Actions {
   using Submissions = std::shared_ptr<std::vector<Submission>>;
   void pin_images(const Caller& caller, Submissions submissions, size_t index,
                   std::function<void()> next);
-  bool wants_pin(const Caller& caller, const Submission& submission) const;
+  std::string wants_pin(const Caller& caller, const Submission& submission) const;
 
   // With what is known of the jobs that it depends on.
   void submit_all(const Caller& caller, std::vector<Submission> submissions,

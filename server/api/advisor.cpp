@@ -81,15 +81,15 @@ void Advisor::why(const Caller& caller, const std::string& job, bool with_estima
                             const Job* job = context.state.find(id);
                             if (job == nullptr || !job->is_waiting())
                               return done(WhyView{.job = view});
-                            think(context, id, with_estimate, view,
-                                  queries_.sight_of(context.state, actor), done);
+                            think(context, actor, id, with_estimate, view, done);
                           },
                           done);
                     });
 }
 
-void Advisor::think(const Controller::ReadContext& context, JobId job, bool with_estimate,
-                    JobView view, const Sight& sight, Done<WhyView> done) {
+void Advisor::think(const Controller::ReadContext& context, const Actor& actor, JobId job,
+                    bool with_estimate, JobView view, Done<WhyView> done) {
+  const Sight sight = queries_.sight_of(context.state, actor);
   auto question = std::make_shared<Question>();
   question->knobs = controller_.knobs();
   question->now = loop_.wall_now();
@@ -109,11 +109,12 @@ void Advisor::think(const Controller::ReadContext& context, JobId job, bool with
     done(std::move(why));
   });
   // The answer goes back as a whole: what it holds belongs to the loop's thread.
-  const bool is_taken =
-      worker_.post([&loop = loop_, question, answer = std::move(deliver_later)]() mutable {
+  const bool is_taken = worker_.post(
+      [&loop = loop_, question, answer = std::move(deliver_later)]() mutable {
         question->answer();
         loop.post(std::move(answer));
-      });
+      },
+      actor.user);
   if (is_taken) return;
   done(resource_exhausted("{} questions wait to be thought about already; ask again in a while",
                           QuestionWorker::kWaitingMax));
@@ -150,7 +151,8 @@ void Advisor::practise() {
   const JobId id = estimates_.take_unpromised();
   const Job* job = state.find(id);
   if (job == nullptr || !job->is_waiting()) return;
-  think({state, controller_.soft_facts(), ""}, id, true, {}, {}, [](const Result<WhyView>&) {});
+  think({state, controller_.soft_facts(), ""}, Actor{}, id, true, {},
+        [](const Result<WhyView>&) {});
 }
 
 }  // namespace hai

@@ -94,8 +94,8 @@ class Advisor {
  private:
   struct Question;
 
-  void think(const Controller::ReadContext& context, JobId job, bool with_estimate, JobView view,
-             const Sight& sight, Done<WhyView> done);
+  void think(const Controller::ReadContext& context, const Actor& actor, JobId job,
+             bool with_estimate, JobView view, Done<WhyView> done);
   void deliver(JobId job, UnixTime now, const StartForecast& forecast, WhyView& why);
   void try_submit(const Caller& caller, const SubmitChange& change, Done<CommandReply> done);
   void think_what_if(const Caller& caller, Change change, Done<WhatIfView> done);

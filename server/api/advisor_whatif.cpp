@@ -297,11 +297,12 @@ void Advisor::think_what_if(const Caller& caller, Change change, Done<WhatIfView
           done(std::move(view));
         });
         // The callback is moved to the loop and destroyed there: its things belong to that thread.
-        const bool is_taken =
-            worker_.post([&loop = loop_, thought, answer = std::move(answer_later)]() mutable {
+        const bool is_taken = worker_.post(
+            [&loop = loop_, thought, answer = std::move(answer_later)]() mutable {
               thought->answer();
               loop.post(std::move(answer));
-            });
+            },
+            thought->actor.user);
         if (is_taken) return;
         done(resource_exhausted(
             "{} questions wait to be thought about already; ask again in a while",

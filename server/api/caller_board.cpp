@@ -104,6 +104,11 @@ Status CallerBoard::check(const Caller& caller) const {
   return people_ ? judge(caller, &ignored) : ok();
 }
 
+bool CallerBoard::knows_people() const {
+  const std::shared_lock lock(mutex_);
+  return people_.has_value();
+}
+
 bool CallerBoard::knows(const Caller& caller) const {
   const std::shared_lock lock(mutex_);
   const Known* found = nullptr;

@@ -41,6 +41,8 @@ class CallerBoard {
   Status admit(const Caller& caller) const;
   // The same, of somebody who was let in before and has not come again.
   Status check(const Caller& caller) const;
+  // Whether it has been told who people are.
+  bool knows_people() const;
   // Whether the caller is known for sure: more may be read of him than of others.
   bool knows(const Caller& caller) const;
   // His user's name; "" = not known.

@@ -122,7 +122,7 @@ const ImagePins::Pinned* ImagePins::recent(const std::string& image) const {
   return holds ? &found->second : nullptr;
 }
 
-void ImagePins::pin(const std::string& image, Done<std::string> done) {
+void ImagePins::pin(const std::string& image, const std::string& user, Done<std::string> done) {
   const Result<ImageName> name = parse_image(image);
   if (!name.is_ok()) return done(name.status());
   if (name.value().kind != ImageName::Kind::registry) return done(to_string(name.value()));
@@ -138,7 +138,7 @@ void ImagePins::pin(const std::string& image, Done<std::string> done) {
   if (const Pinned* pinned = recent(key)) return done(pinned->name);
   std::vector<Done<std::string>>& waiting = waiting_[key];
   waiting.push_back(std::move(done));
-  if (waiting.size() == 1) ask(name.value());
+  if (waiting.size() == 1) ask(name.value(), user);
 }
 
 // Who asks it again at once would hold up others.
@@ -147,18 +147,21 @@ bool ImagePins::is_silent(const std::string& registry) const {
   return found != silent_until_.end() && loop_.now() < found->second;
 }
 
-void ImagePins::ask(const ImageName& image) {
+void ImagePins::ask(const ImageName& image, const std::string& user) {
   const std::string key = to_string(image);
   const size_t worker = std::hash<std::string>()(registry_of(image)) % workers_.size();
-  const bool is_taken = workers_[worker].post([this, key, image] {
-    loop_.post([this, key, image, asked = ask_registry(image, settings_.patience)] {
-      if (asked.was_silent) {
-        std::erase_if(silent_until_, [this](const auto& each) { return !is_silent(each.first); });
-        silent_until_[registry_of(image)] = loop_.now() + kHolds;
-      }
-      answer(key, asked.pinned);
-    });
-  });
+  const bool is_taken = workers_[worker].post(
+      [this, key, image] {
+        loop_.post([this, key, image, asked = ask_registry(image, settings_.patience)] {
+          if (asked.was_silent) {
+            std::erase_if(silent_until_,
+                          [this](const auto& each) { return !is_silent(each.first); });
+            silent_until_[registry_of(image)] = loop_.now() + kHolds;
+          }
+          answer(key, asked.pinned);
+        });
+      },
+      user);
   if (is_taken) return;
   loop_.post([this, key] {
     answer(key, resource_exhausted(

@@ -25,15 +25,15 @@ class ImagePins {
   ImagePins(Loop& loop, Settings settings);
 
   // Answers on the loop's thread, where it is called: the name with its digest, or why there is no
-  // such image. One that is pinned, or is not of a registry, is as it was.
-  void pin(const std::string& image, Done<std::string> done);
+  // such image. One that is pinned, or is not of a registry, is as it was. `user`: whose job it is.
+  void pin(const std::string& image, const std::string& user, Done<std::string> done);
 
  private:
   struct Pinned {
     std::string name;
     MonoTime at;
   };
-  void ask(const ImageName& image);
+  void ask(const ImageName& image, const std::string& user);
   void answer(const std::string& image, const Result<std::string>& pinned);
   const Pinned* recent(const std::string& image) const;
   bool is_silent(const std::string& registry) const;

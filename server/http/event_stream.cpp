@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "common/loop.h"
 #include "proto/json/json_writer.h"
+#include "server/api/call_queue.h"
 #include "server/api/event_feed.h"
 #include "server/api/messages.h"
 
@@ -46,7 +46,8 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   void next(HttpChunkDone done) {
     if (has_ended_) return done(std::nullopt);
     if (watcher_ != 0) return parts_.hub.next(watcher_, std::move(done));
-    parts_.loop.post([self = shared_from_this(), done = std::move(done)] { self->page(done); });
+    parts_.queue.post(parts_.user,
+                      [self = shared_from_this(), done = std::move(done)] { self->page(done); });
   }
 
  private:

@@ -9,10 +9,11 @@
 
 namespace hai {
 
-class Loop;
+class CallQueue;
 
 struct EventStreamParts {
-  Loop& loop;
+  CallQueue& queue;
+  std::string user;  // whose turns it takes
   Queries& queries;
   EventHub& hub;
   OpenStreams& streams;

@@ -69,6 +69,17 @@ std::optional<std::string> percent_decode(std::string_view text, bool plus_is_sp
   return result;
 }
 
+bool is_for_socket(const HttpRequest& request) {
+  const auto has = [&request](const char* name, std::string_view word) {
+    std::string value(request.header(name));
+    for (char& c : value) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+    }
+    return value.find(word) != std::string::npos;
+  };
+  return request.method == "GET" && has("connection", "upgrade") && has("upgrade", "websocket");
+}
+
 bool parse_target(std::string_view target, HttpRequest& request) {
   const size_t question = std::min(target.find('?'), target.size());
   auto path = percent_decode(target.substr(0, question), false);

@@ -13,6 +13,7 @@
 
 #include "common/status.h"
 #include "server/api/audit_facts.h"
+#include "server/http/http_socket.h"
 
 namespace hai {
 
@@ -77,6 +78,8 @@ struct HttpResponse {
   // of the connection. Not to clients of HTTP/1.0.
   bool is_chunked = false;
   bool is_gzip = false;  // `body` and what the stream gives are compressed before they are sent
+  // If set, instead of all above: the request is for a WebSocket (is_for_socket) and gets one.
+  std::function<void(std::shared_ptr<HttpSocket>)> socket;
   // If set, it makes the answer instead of all above, on the HTTP server's thread: formatting a
   // thousand jobs must not hold up the loop that found them.
   std::function<HttpResponse()> render;
@@ -84,6 +87,9 @@ struct HttpResponse {
 
 // Answers one request; from any thread, only the first call counts.
 using HttpRespond = std::function<void(HttpResponse)>;
+
+// Whether the client asks for a WebSocket.
+bool is_for_socket(const HttpRequest& request);
 
 // "/api/v1/jobs?state=running&state=queued" → path and query; false if an escape is broken or a
 // NUL or control character hides in it.

@@ -12,6 +12,7 @@
 
 #include "common/gzip/gzip.h"
 #include "common/log.h"
+#include "server/http/beast_socket.h"
 #include "server/http/gzip.h"
 #include "server/http/negotiation.h"
 #include "server/http/problem.h"
@@ -52,6 +53,13 @@ HttpRequest to_request(http::request<http::string_body>&& message, const std::st
   HttpRequest request = head_of(message, peer);
   request.body = std::move(message.body());
   return request;
+}
+
+// What a WebSocket's handshake reads.
+http::request<http::string_body> request_of(const HttpRequest& request, const std::string& target) {
+  http::request<http::string_body> message(http::verb::get, target, 11);
+  for (const auto& [name, value] : request.headers) message.set(name, value);
+  return message;
 }
 
 // In plain text.
@@ -160,6 +168,7 @@ class BeastSession final : public HttpSession,
     const std::string target(view(message.target()));
     HttpRequest request = to_request(std::move(message), peer_);
     asked_ = negotiation_of(request);
+    if (is_for_socket(request)) upgrade_ = request_of(request, target);
     if (!parse_target(target, request)) {
       return respond(problem(invalid_argument("the request's address is malformed")));
     }
@@ -232,7 +241,7 @@ class BeastSession final : public HttpSession,
     answered_number_ = number;
     answer_timer_.cancel();
     if (response.render) response = rendered(response.render);
-    negotiate(asked_, response);
+    if (!response.socket) negotiate(asked_, response);
     respond(std::move(response));
   }
 
@@ -245,7 +254,18 @@ class BeastSession final : public HttpSession,
     }
   }
 
+  // The connection is the socket's from here on.
+  void open_socket(const std::function<void(std::shared_ptr<HttpSocket>)>& opened) {
+    using Socket = BeastSocket<std::remove_reference_t<decltype(stream_)>>;
+    tcp_.expires_never();
+    auto socket = std::make_shared<Socket>(this->shared_from_this(), stream_);
+    socket->accept(*std::exchange(upgrade_, std::nullopt), [socket, opened](bool is_open) {
+      if (is_open) opened(socket);
+    });
+  }
+
   void respond(HttpResponse response) {
+    if (response.socket && upgrade_) return open_socket(response.socket);
     stream_source_ = std::move(response.stream);
     message_.emplace(static_cast<http::status>(response.status), version_);
     message_->set(http::field::server, "hai");
@@ -417,6 +437,7 @@ class BeastSession final : public HttpSession,
   unsigned version_ = 11;
   bool keep_alive_ = false;
   bool is_ended_ = false;
+  std::optional<http::request<http::string_body>> upgrade_;  // of a client who wants a WebSocket
 };
 
 }  // namespace

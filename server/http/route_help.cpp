@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "server/api/call_queue.h"
+#include "server/api/caller_board.h"
 #include "server/auth/token.h"
 #include "server/http/cookies.h"
 #include "server/http/json.h"
+#include "server/http/routes.h"
 
 namespace hai {
 
@@ -14,14 +17,17 @@ namespace {
 // Keeps the source where it belongs: made, asked and destroyed on the loop's thread.
 class LoopSource : public std::enable_shared_from_this<LoopSource> {
  public:
-  LoopSource(Loop& loop, Source<std::string> source)
-      : loop_(loop), source_(std::make_shared<Source<std::string>>(std::move(source))) {}
+  LoopSource(const HttpParts& parts, std::string user, Source<std::string> source)
+      : loop_(parts.loop),
+        queue_(parts.queue),
+        user_(std::move(user)),
+        source_(std::make_shared<Source<std::string>>(std::move(source))) {}
   ~LoopSource() {
     loop_.post([source = std::move(source_)] {});
   }
 
   void next(HttpChunkDone done) {
-    loop_.post([source = source_, done = std::move(done)] {
+    queue_.post(user_, [source = source_, done = std::move(done)] {
       (*source)([done](Result<std::optional<std::string>> piece) {
         // The status line is long gone: an error can only end the body.
         done(piece.is_ok() ? HttpChunk(std::move(piece).value()) : HttpChunk::cut());
@@ -31,6 +37,8 @@ class LoopSource : public std::enable_shared_from_this<LoopSource> {
 
  private:
   Loop& loop_;
+  CallQueue& queue_;
+  const std::string user_;  // whose turn it takes
   std::shared_ptr<Source<std::string>> source_;
 };
 
@@ -79,8 +87,9 @@ HttpResponse text_response(std::string text, std::string content_type) {
   return {.content_type = content_type + "; charset=utf-8", .body = std::move(text)};
 }
 
-HttpStream stream_of(Loop& loop, Source<std::string> source) {
-  auto shared = std::make_shared<LoopSource>(loop, std::move(source));
+HttpStream stream_of(const HttpParts& parts, const Caller& caller, Source<std::string> source) {
+  auto shared =
+      std::make_shared<LoopSource>(parts, parts.callers.user_of(caller), std::move(source));
   return [shared](HttpChunkDone done) { shared->next(std::move(done)); };
 }
 

@@ -13,6 +13,8 @@
 
 namespace hai {
 
+struct HttpParts;
+
 // Whose token came with the request: in Authorization, else in the cookie of a session. The cookie
 // counts for what changes something only with the header that check_csrf() asks for.
 Caller caller_of(const HttpRequest& request);
@@ -30,6 +32,6 @@ HttpResponse text_response(std::string text, std::string content_type = "text/pl
 
 // Answers with the pieces of a source as they come. Source and answers live on the loop's thread,
 // the HTTP server asks from its own.
-HttpStream stream_of(Loop& loop, Source<std::string> source);
+HttpStream stream_of(const HttpParts& parts, const Caller& caller, Source<std::string> source);
 
 }  // namespace hai

@@ -25,6 +25,7 @@ HttpRoutes::HttpRoutes(HttpParts parts)
   add_verb_routes(router_, parts_);
   add_event_routes(router_, parts_);
   add_session_routes(router_, parts_);
+  add_shell_route(router_, parts_);
   add_oidc_routes(router_, parts_);
   router_.add("GET", "/api/v1/openapi.json",
               [text = openapi_.json()](const HttpRequest&, const HttpRouter::Parameters&,
@@ -135,11 +136,13 @@ void HttpRoutes::handle(const HttpRequest& request, HttpRespond respond) const {
   const bool is_submit = submits_.contains(request.method + " " + route);
   const auto kind = is_submit ? Admission::Kind::submit : Admission::Kind::other;
   HttpRespond audited_answer = audited(request, route, std::move(answer));
-  if (!parts_.admission.enter(kind, 1)) {
-    return audited_answer(problem(resource_exhausted("{}", parts_.admission.refusal())));
-  }
+  const std::string user = parts_.callers.user_of(caller_of(request));
   // An answer that goes on, such as a stream of events, is under way only until it begins.
-  auto admitted = std::make_shared<Admitted>(parts_.admission, 1);
+  std::shared_ptr<Admitted> admitted =
+      parts_.admission.enter(kind, user, Admission::weight(1, request.body.size()));
+  if (admitted == nullptr) {
+    return audited_answer(problem(resource_exhausted("{}", parts_.admission.refusal(user))));
+  }
   router_.route(request,
                 [this, admitted, answer = std::move(audited_answer)](HttpResponse response) {
                   admitted->release();

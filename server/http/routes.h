@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "common/loop.h"
+#include "server/api/shell_peer.h"
+#include "server/control/command.h"
 #include "server/http/http_message.h"
 #include "server/http/openapi.h"
 #include "server/http/router.h"
@@ -20,6 +22,7 @@ namespace hai {
 class Admission;
 class AuditTrail;
 class Advisor;
+class CallQueue;
 class CallerBoard;
 class Controller;
 class FailureLimit;
@@ -49,6 +52,7 @@ struct HttpParts {
   // How many entries of the audit log each place of its export lacks; null = there is none.
   std::function<std::map<std::string, int64_t>()> audit_backlog;
   Admission& admission;
+  CallQueue& queue;        // the way to the loop for what people ask
   FailureLimit& failures;  // of those who sign in or join
   Operations& operations;
   Queries& queries;
@@ -57,6 +61,10 @@ struct HttpParts {
   std::function<size_t()> agent_count;  // called on the loop's thread
   std::string_view scheme;              // of all servers of the cluster: "http" or "https"
   std::string http_address;             // where others reach this server; "" = not known
+  // Somebody who was let in wants into a rank (rpc/shells.h); called on the loop's thread.
+  std::function<ShellPeer::Events(const std::shared_ptr<ShellPeer>&, const Caller&,
+                                  const std::string& address)>
+      open_shell;
   SignInDesk& sign_in;
   OidcSignIn* oidc = nullptr;  // nullptr = the site has no identity provider
   const WebFiles& web;         // the dashboard; empty = not built or not wanted
@@ -79,6 +87,7 @@ void add_verb_routes(HttpRouter& router, const HttpParts& parts);
 void add_oidc_routes(HttpRouter& router, const HttpParts& parts);
 void add_event_routes(HttpRouter& router, const HttpParts& parts);
 void add_session_routes(HttpRouter& router, const HttpParts& parts);
+void add_shell_route(HttpRouter& router, const HttpParts& parts);
 void add_status_page(HttpRouter& router, const HttpParts& parts);
 
 class HttpRoutes {

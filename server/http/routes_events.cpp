@@ -38,8 +38,10 @@ Result<EventListRequest> stream_request(const HttpRequest& http) {
 void stream_events(const HttpParts& parts, const HttpRequest& http, const HttpRespond& respond) {
   Result<EventListRequest> list = stream_request(http);
   if (!list.is_ok()) return respond(problem(list.status()));
-  parts.loop.post([&parts, caller = caller_of(http), list = list.value(), respond] {
-    open_event_stream({parts.loop, parts.queries, parts.events, parts.streams}, caller, list,
+  const Caller caller = caller_of(http);
+  const std::string user = parts.callers.user_of(caller);
+  parts.queue.post(user, [&parts, caller, user, list = list.value(), respond] {
+    open_event_stream({parts.queue, user, parts.queries, parts.events, parts.streams}, caller, list,
                       [respond](Result<HttpStream> stream) {
                         if (!stream.is_ok()) return respond(problem(stream.status()));
                         HttpResponse response{.content_type = "text/event-stream"};

@@ -158,13 +158,16 @@ void read_log(const HttpParts& parts, const HttpRequest& request, const std::str
   if (!tail.is_ok()) return respond(problem(tail.status()));
   const std::string_view wanted = request.query_value("gzip");
   const bool is_gzip = wanted == "true" || wanted == "1";
-  parts.loop.post([&parts, caller = caller_of(request), tail = tail.value(), respond, is_gzip] {
+  const Caller caller = caller_of(request);
+  const std::string user = parts.callers.user_of(caller);
+  parts.queue.post(user, [&parts, caller, tail = tail.value(), respond, is_gzip] {
     const auto kind = tail.follow ? OpenStreams::Kind::log : OpenStreams::Kind::other;
     auto source = std::make_shared<Source<LogPiece>>(GuardedSource<LogPiece>::make(
         parts.streams, caller, kind, tail_log(parts.loop, parts.queries, parts.logs, caller, tail),
         Sight{}));
     const bool follows = tail.follow;
-    (*source)([&parts, source, respond, follows, is_gzip](Result<std::optional<LogPiece>> first) {
+    (*source)([&parts, caller, source, respond, follows,
+               is_gzip](Result<std::optional<LogPiece>> first) {
       if (!first.is_ok()) return respond(problem(first.status()));
       HttpResponse response = text_response(first.value() ? first.value()->data : "");
       if (first.value()) add_source(*first.value(), response);
@@ -174,7 +177,7 @@ void read_log(const HttpParts& parts, const HttpRequest& request, const std::str
       response.is_chunked = true;
       response.is_gzip = is_gzip;
       if (is_gzip) response.content_type = "application/gzip";
-      response.stream = stream_of(parts.loop, [source](Done<std::optional<std::string>> done) {
+      response.stream = stream_of(parts, caller, [source](Done<std::optional<std::string>> done) {
         (*source)([done](Result<std::optional<LogPiece>> piece) {
           if (!piece.is_ok()) return done(piece.status());
           if (!piece.value()) return done(std::optional<std::string>());

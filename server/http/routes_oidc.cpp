@@ -2,6 +2,7 @@
 // goes wrong is a page with one sentence, since a person looks at it.
 
 #include "common/text_check.h"
+#include "server/api/call_queue.h"
 #include "server/api/failure_limit.h"
 #include "server/api/oidc_sign_in.h"
 #include "server/http/cookies.h"
@@ -76,8 +77,8 @@ Status refusal(const HttpRequest& request) {
 
 void begin(const HttpParts& parts, const HttpRequest& request, const HttpRespond& respond) {
   const std::string next(request.query_value("next"));
-  parts.loop.post([&parts, next = next.empty() ? "/" : next, peer = request.peer,
-                   url = redirect_url(parts, request), respond] {
+  parts.queue.post("", [&parts, next = next.empty() ? "/" : next, peer = request.peer,
+                        url = redirect_url(parts, request), respond] {
     parts.oidc->begin(peer, next, url, [&parts, respond](Result<OidcSignIn::Begun> begun) {
       if (!begun.is_ok()) return respond(page(begun.status()));
       HttpResponse response = go_to(begun.value().location);
@@ -115,7 +116,7 @@ void finish(const HttpParts& parts, const HttpRequest& request, const HttpRespon
                                 .state = std::string(request.query_value("state")),
                                 .code = std::string(request.query_value("code")),
                                 .issuer = std::string(request.query_value("iss"))};
-  parts.loop.post([&parts, back, peer = request.peer, facts = request.facts, answer] {
+  parts.queue.post("", [&parts, back, peer = request.peer, facts = request.facts, answer] {
     parts.oidc->finish(peer, back,
                        [&parts, peer, facts, answer](Result<OidcSignIn::Finished> finished) {
                          if (!finished.is_ok()) {

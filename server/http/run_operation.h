@@ -6,6 +6,8 @@
 
 #include "proto/json/json_writer.h"
 #include "server/api/audit_words.h"
+#include "server/api/call_queue.h"
+#include "server/api/caller_board.h"
 #include "server/api/operations.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
@@ -56,9 +58,9 @@ template <typename Reply>
 void run_prepared(const HttpParts& parts, const Caller& caller, Prepared<Reply> prepared,
                   const HttpRespond& respond, Answer<Reply> answer) {
   if (!prepared.is_ok()) return respond(problem(prepared.status()));
-  parts.loop.post([caller, go = std::move(prepared).value(), answer = std::move(answer)]() mutable {
-    go(caller, std::move(answer));
-  });
+  parts.queue.post(parts.callers.user_of(caller),
+                   [caller, go = std::move(prepared).value(),
+                    answer = std::move(answer)]() mutable { go(caller, std::move(answer)); });
 }
 
 template <typename Reply>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/api/call_queue.h"
 #include "server/api/queries.h"
 #include "server/http/html.h"
 #include "server/http/route_help.h"
@@ -190,7 +191,7 @@ HttpResponse render(const PageData& data) {
 void add_status_page(HttpRouter& router, const HttpParts& parts) {
   router.add(
       "GET", "/", [&parts](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
-        parts.loop.post([&parts, respond] {
+        parts.queue.post("", [&parts, respond] {
           parts.queries.controller().read(
               {.trusted_user = parts.status_page_user},
               [&parts, respond](const Controller::ReadContext& context, const Actor&) {

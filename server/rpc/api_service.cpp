@@ -25,13 +25,14 @@ Caller caller_of(const grpc::CallbackServerContext& context) {
 
 namespace {
 
-// What a request counts for in the limits of what is under way: a batch as many as its jobs.
+// What a request counts for in the limits of what is under way.
 template <typename Request>
 int64_t weight_of(Admission::Kind kind, const Request& request) {
+  int64_t jobs = 1;
   if constexpr (requires { request.jobs_size(); }) {
-    if (kind == Admission::Kind::submit) return std::max(request.jobs_size(), 1);
+    if (kind == Admission::Kind::submit) jobs = request.jobs_size();
   }
-  return 1;
+  return Admission::weight(jobs, request.ByteSizeLong());
 }
 
 Admission::Kind kind_of(const char* method) {
@@ -43,12 +44,16 @@ Admission::Kind kind_of(const char* method) {
 // context until Finish.
 class UnaryCall {
  public:
-  UnaryCall(const CallSite& site, const char* method, int64_t weight,
+  UnaryCall(const CallSite& site, const char* method, std::shared_ptr<Admitted> admitted,
             grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor)
-      : site_(&site), method_(method), weight_(weight), context_(context), reactor_(reactor) {}
+      : site_(&site),
+        method_(method),
+        admitted_(std::move(admitted)),
+        context_(context),
+        reactor_(reactor) {}
 
   void finish(const grpc::Status& status) const {
-    site_->admission.leave(weight_);
+    admitted_->release();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
     site_->meter.note("", method_, code_word(status), took.count());
     add_standing(site_->standing, *context_, status);
@@ -58,7 +63,7 @@ class UnaryCall {
  private:
   const CallSite* site_;
   const char* method_;
-  int64_t weight_;
+  std::shared_ptr<Admitted> admitted_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   grpc::CallbackServerContext* context_;
   grpc::ServerUnaryReactor* reactor_;
@@ -88,14 +93,15 @@ grpc::ServerUnaryReactor* refuse(const CallSite& site, grpc::CallbackServerConte
 
 // A server with too much to do says so at once, and when to ask again.
 grpc::ServerUnaryReactor* refuse_busy(const CallSite& site, grpc::CallbackServerContext& context,
-                                      const char* method) {
+                                      const char* method, const Status& why) {
   context.AddTrailingMetadata(kRetryAfterKey, std::to_string(Admission::kRetryAfterMs));
-  return refuse(site, context, method, to_grpc(resource_exhausted("{}", site.admission.refusal())));
+  return refuse(site, context, method, to_grpc(why));
 }
 
-// How the call has to end here and now; ok if it may go on.
+// How the call, whose message has come, has to end here and now; ok if it may go on.
 Status judge(const CallSite& site, const grpc::CallbackServerContext& context,
              const Caller& caller) {
+  site.unread.end();
   const Standing standing = site.standing.get();
   return standing.answers_reads() ? admit(site, context, caller) : why_not_leading(standing);
 }
@@ -118,21 +124,23 @@ grpc::ServerUnaryReactor* run(const CallSite& site, Operations& operations, cons
     add_standing(site.standing, context, status);
     return refuse(site, context, method, status);
   }
-  const int64_t weight = weight_of(kind, request);
-  if (!site.admission.enter(kind, weight)) {
-    end_of(resource_exhausted("{}", site.admission.refusal()), nullptr);
-    return refuse_busy(site, context, method);
+  const std::string user = site.callers.user_of(caller);
+  std::shared_ptr<Admitted> admitted = site.admission.enter(kind, user, weight_of(kind, request));
+  if (admitted == nullptr) {
+    const Status why = resource_exhausted("{}", site.admission.refusal(user));
+    end_of(why, nullptr);
+    return refuse_busy(site, context, method, why);
   }
   grpc::ServerUnaryReactor* reactor = context.DefaultReactor();
-  const UnaryCall call(site, method, weight, &context, reactor);
+  const UnaryCall call(site, method, std::move(admitted), &context, reactor);
   Prepared<Reply> prepared = (operations.*operation)(request);
   if (!prepared.is_ok()) {
     end_of(prepared.status(), nullptr);
     call.finish(to_grpc(prepared.status()));
     return reactor;
   }
-  site.loop.post([call, end_of, caller = std::move(caller), &reply,
-                  go = std::move(prepared).value()]() mutable {
+  site.queue.post(user, [call, end_of, caller = std::move(caller), &reply,
+                         go = std::move(prepared).value()]() mutable {
     go(caller, [call, end_of, &reply](Result<Fill<Reply>> fill) {
       if (fill.is_ok()) fill.value()(reply);
       end_of(fill.status(), fill.is_ok() ? &reply : nullptr);

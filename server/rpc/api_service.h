@@ -22,27 +22,12 @@ using KnownCallersService =
 
 class ApiService final : public KnownCallersService {
  public:
-  struct Parts {
-    Loop& loop;
-    const StandingBoard& standing;
-    const CallerBoard& callers;
-    Operations& operations;
-    Queries& queries;
-    LogRouter& logs;
-    Admission& admission;
-    RequestMeter& meter;
-    OpenStreams& streams;
-    AuditTrail& audit;
-    KnownPeers& known;
-    FailureLimit& failures;
-  };
-  explicit ApiService(Parts parts)
-      : site_{parts.loop,    parts.standing, parts.callers, parts.admission, parts.meter,
-              parts.streams, parts.audit,    parts.known,   parts.failures},
-        for_anyone_(site_, parts.operations),
-        operations_(parts.operations),
-        queries_(parts.queries),
-        logs_(parts.logs) {}
+  ApiService(const CallSite& site, Operations& operations, Queries& queries, LogRouter& logs)
+      : site_(site),
+        for_anyone_(site_, operations),
+        operations_(operations),
+        queries_(queries),
+        logs_(logs) {}
 
   // Serves the calls that this service has given away.
   grpc::CallbackGenericService& for_anyone() { return for_anyone_; }

@@ -10,12 +10,14 @@
 #include "common/loop.h"
 #include "server/api/admission.h"
 #include "server/api/audit_trail.h"
+#include "server/api/call_queue.h"
 #include "server/api/caller_board.h"
 #include "server/api/failure_limit.h"
 #include "server/api/open_streams.h"
 #include "server/api/request_meter.h"
 #include "server/api/standing_board.h"
 #include "server/rpc/known_peers.h"
+#include "server/rpc/unread_calls.h"
 
 namespace hai {
 
@@ -29,10 +31,12 @@ struct CallSite {
   const StandingBoard& standing;
   const CallerBoard& callers;
   Admission& admission;
+  CallQueue& queue;  // the way to the loop for what people ask
   RequestMeter& meter;
   OpenStreams& streams;
   AuditTrail& audit;
-  KnownPeers& known;       // connections of people whose token is known
+  KnownPeers& known;  // connections of people whose token is known
+  UnreadCalls& unread;
   FailureLimit& failures;  // of those who sign in or join
 };
 

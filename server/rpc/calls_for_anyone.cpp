@@ -103,14 +103,13 @@ class Call final : public grpc::ServerGenericBidiReactor,
       return resource_exhausted("the request has {} bytes, {} are taken", request_.Length(),
                                 CallsForAnyone::kRequestBytes);
     }
-    if (!site_.admission.enter(Admission::Kind::other, 1)) {
-      return resource_exhausted("{}", site_.admission.refusal());
-    }
-    auto admitted = std::make_shared<Admitted>(site_.admission, 1);
+    const std::string user = site_.callers.user_of(caller_);
+    std::shared_ptr<Admitted> admitted = site_.admission.enter(Admission::Kind::other, user, 1);
+    if (admitted == nullptr) return resource_exhausted("{}", site_.admission.refusal(user));
     Result<Go> go = handler_(request_, facts_);
     request_.Clear();
     if (!go.is_ok()) return go.status();
-    site_.loop.post([self = shared_from_this(), admitted, go = std::move(go).value()] {
+    site_.queue.post(user, [self = shared_from_this(), admitted, go = std::move(go).value()] {
       go(self->caller_, [self, admitted](Result<grpc::ByteBuffer> answer) {
         admitted->release();
         if (!answer.is_ok()) return self->finish(answer.status(), {}, *self->facts_);

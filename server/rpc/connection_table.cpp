@@ -60,19 +60,28 @@ bool ConnectionTable::make_room(const Origin& peer) {
   return end_oldest(is_over_its_share(peer) ? machines_.at(peer.machine).strangers : strangers_);
 }
 
+bool ConnectionTable::end_first(Strangers& strangers) {
+  const auto [number, fd] = *strangers.begin();
+  const auto connection = connections_.find(fd);
+  const bool is_it = connection != connections_.end() && connection->second.number == number;
+  if (!is_it || known_.knows(connection->second.peer.name)) {
+    strangers.erase(strangers.begin());
+    return false;
+  }
+  end_if_still(fd, connection->second.cookie);
+  remove(connection);
+  return true;
+}
+
 bool ConnectionTable::end_oldest(Strangers& strangers) {
   while (!strangers.empty()) {
-    const auto [number, fd] = *strangers.begin();
-    const auto connection = connections_.find(fd);
-    const bool is_it = connection != connections_.end() && connection->second.number == number;
-    if (is_it && !known_.knows(connection->second.peer.name)) {
-      end_if_still(fd, connection->second.cookie);
-      remove(connection);
-      return true;
-    }
-    strangers.erase(strangers.begin());
+    if (end_first(strangers)) return true;
   }
   return false;
+}
+
+void ConnectionTable::end_strangers_until(uint64_t number) {
+  while (!strangers_.empty() && strangers_.begin()->first <= number) end_first(strangers_);
 }
 
 void ConnectionTable::add(int fd, const Origin& peer) {

@@ -38,6 +38,10 @@ class ConnectionTable {
   // false if all have proved something.
   bool make_room(const Origin& peer);
   void add(int fd, const Origin& peer);
+  // The number of the connection that came last; they are counted from 1.
+  uint64_t last_number() const { return last_number_; }
+  // Ends those up to this number that have proved nothing.
+  void end_strangers_until(uint64_t number);
   // Finds those that are gone: a system call for each, so a few times a second at most.
   void look();
   size_t size() const { return connections_.size(); }
@@ -56,6 +60,7 @@ class ConnectionTable {
   using Connections = std::map<int, Connection>;  // by file descriptor
   void remove(Connections::iterator connection);
   bool is_over_its_share(const Origin& peer) const;
+  bool end_first(Strangers& strangers);  // false: it is gone, or no stranger, and is left out
   bool end_oldest(Strangers& strangers);
 
   const ConnectionLimits limits_;

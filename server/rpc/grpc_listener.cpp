@@ -4,6 +4,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <list>
 #include <thread>
 
@@ -19,6 +20,8 @@ using tcp = asio::ip::tcp;
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(20);
+// Where nobody can prove anything, what has a connection is done within a moment.
+constexpr size_t kStrangerLooks = 5;
 constexpr auto kLookPause = std::chrono::milliseconds(250);  // a look is 20,000 system calls
 
 // One that has said nothing yet, as far as we know.
@@ -34,7 +37,7 @@ struct Silent {
 
 struct GrpcListener::Impl {
   Impl(ListenerLimits used, std::shared_ptr<KnownPeers> used_known)
-      : limits(used), known(std::move(used_known)), table(used.connections, *known) {}
+      : limits(std::move(used)), known(std::move(used_known)), table(limits.connections, *known) {}
 
   void accept() {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
@@ -121,6 +124,23 @@ struct GrpcListener::Impl {
     return true;
   }
 
+  void look_at_strangers() {
+    trust_timer.expires_after(limits.trust_look);
+    trust_timer.async_wait([this](boost::system::error_code error) {
+      if (error || is_stopped) return;
+      if (limits.is_short_of_trust()) {
+        if (newest.size() == kStrangerLooks) {
+          table.end_strangers_until(newest.front());
+          newest.pop_front();
+        }
+        newest.push_back(table.last_number());
+      } else {
+        newest.clear();
+      }
+      look_at_strangers();
+    });
+  }
+
   void stop() {
     if (!thread.joinable()) return;
     asio::post(context, [this] {
@@ -128,6 +148,7 @@ struct GrpcListener::Impl {
       is_stopped = true;
       acceptor.close(ignored);
       pause.cancel();
+      trust_timer.cancel();
       for (const auto& one : silent) one->socket.close(ignored);
     });
     thread.join();
@@ -140,6 +161,8 @@ struct GrpcListener::Impl {
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
+  asio::steady_timer trust_timer{context};
+  std::deque<uint64_t> newest;                // the last connection at each of the last looks
   std::list<std::shared_ptr<Silent>> silent;  // the oldest first
   std::thread thread;
   std::chrono::steady_clock::time_point next_look;
@@ -155,7 +178,7 @@ Result<std::unique_ptr<GrpcListener>> GrpcListener::open(const std::string& addr
                                                          ListenerLimits limits,
                                                          std::shared_ptr<KnownPeers> known) {
   if (!known) known = std::make_shared<KnownPeers>();
-  auto impl = std::make_unique<Impl>(limits, std::move(known));
+  auto impl = std::make_unique<Impl>(std::move(limits), std::move(known));
   RETURN_IF_ERROR(listen_on(impl->acceptor, address));
   return std::unique_ptr<GrpcListener>(new GrpcListener(std::move(impl)));
 }
@@ -165,6 +188,7 @@ int GrpcListener::port() const { return impl_->acceptor.local_endpoint().port();
 void GrpcListener::accept(HandOver hand_over) {
   impl_->hand_over = std::move(hand_over);
   impl_->accept();
+  if (impl_->limits.is_short_of_trust) impl_->look_at_strangers();
   impl_->thread = std::thread([impl = impl_.get()] { impl->context.run(); });
 }
 

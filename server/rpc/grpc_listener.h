@@ -21,6 +21,10 @@ struct ListenerLimits {
   size_t at_once = 10'000;  // up to so many are handed over as they come
   size_t silent = 1'000;    // more, that have said nothing yet; the oldest makes room for another
   Duration silent_time = 10s;
+  // Whether connections that have proved nothing end soon, because nobody can prove anything here
+  // now. Asked on the listener's thread; null = they never do.
+  std::function<bool()> is_short_of_trust = nullptr;
+  Duration trust_look = 1s;  // how often it is asked; a stranger's connection lives five to six
 };
 
 class GrpcListener {

@@ -1,8 +1,7 @@
 #pragma once
-// One end of somebody's way into a rank: a person's stream or that of the rank's agent. gRPC's
-// threads only post; everything else is on the loop's thread. Owns itself until gRPC is done with
-// it. One message at a time each way: who reads the next one only when the last has been written to
-// the other end holds back whoever writes faster than the other reads.
+// One end of somebody's way into a rank: a person's stream of gRPC or that of the rank's agent.
+// gRPC's threads only post; everything else is on the loop's thread. Owns itself until gRPC is done
+// with it.
 
 #include <grpcpp/support/server_callback.h>
 
@@ -14,22 +13,16 @@
 #include "common/loop.h"
 #include "common/status.h"
 #include "hai/v1/shell.grpc.pb.h"
+#include "server/api/shell_peer.h"
 
 namespace hai {
 
 class StandingBoard;
 
 class ShellStream final : public grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>,
+                          public ShellPeer,
                           public std::enable_shared_from_this<ShellStream> {
  public:
-  struct Events {
-    std::function<void(v1::ShellMessage)> message;
-    // The other side sends nothing any more, or is gone.
-    std::function<void()> ended;
-    // Exactly once, last.
-    std::function<void()> done;
-  };
-
   static constexpr Duration kDrainTimeout = 2s;
 
   // `standing`: who is refused is told where the leader is; null = he is not.
@@ -40,11 +33,10 @@ class ShellStream final : public grpc::ServerBidiReactor<v1::ShellMessage, v1::S
   // the stream its events.
   void begin(std::function<Events(std::shared_ptr<ShellStream>)> opened);
 
-  void read_next();
-  // `written` is called when it is, unless the stream ends first. One at a time.
-  void send(v1::ShellMessage message, std::function<void()> written);
-  // After what is being sent, for which the other side has kDrainTimeout. The first call counts.
-  void finish(const Status& status);
+  void read_next() override;
+  void send(v1::ShellMessage message, std::function<void()> written) override;
+  // The other side has kDrainTimeout for what is being sent.
+  void finish(const Status& status) override;
 
   // gRPC's threads
   void OnReadDone(bool ok) override;

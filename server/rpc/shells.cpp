@@ -11,8 +11,8 @@ namespace hai {
 
 struct Shells::Session {
   std::string ticket;
-  std::shared_ptr<ShellStream> person;
-  std::shared_ptr<ShellStream> agent;
+  std::shared_ptr<ShellPeer> person;
+  std::shared_ptr<ShellPeer> agent;
   Caller caller;
   std::string address;
   AuditFacts facts;
@@ -59,8 +59,8 @@ grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>* Shells::OfPeople::O
   auto stream = std::make_shared<ShellStream>(site.loop, *context,
                                               admitted.is_ok() ? nullptr : &site.standing);
   site.meter.note("", kShellCall.data(), code_word(to_grpc(admitted)), 0);
-  stream->begin([owner = &shells, caller, admitted, address = context->peer()](
-                    const std::shared_ptr<ShellStream>& opened) -> ShellStream::Events {
+  stream->begin([owner = &shells, caller, admitted, address = host_of_peer(context->peer())](
+                    const std::shared_ptr<ShellStream>& opened) -> ShellPeer::Events {
     if (admitted.is_ok()) return owner->person_came(opened, caller, address);
     opened->finish(admitted);
     return {};
@@ -79,11 +79,11 @@ grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>* Shells::OfAgents::J
   return stream.get();
 }
 
-ShellStream::Events Shells::person_came(const std::shared_ptr<ShellStream>& stream,
-                                        const Caller& caller, const std::string& address) {
+ShellPeer::Events Shells::person_came(const std::shared_ptr<ShellPeer>& person,
+                                      const Caller& caller, const std::string& address) {
   auto session = std::make_shared<Session>();
   session->ticket = make_token_secret();
-  session->person = stream;
+  session->person = person;
   session->caller = caller;
   session->address = address;
   Result<OpenStreams::Place> place = site_.streams.open(
@@ -91,7 +91,7 @@ ShellStream::Events Shells::person_came(const std::shared_ptr<ShellStream>& stre
         if (const SessionPtr opened = weak.lock()) end(opened, why);
       });
   if (!place.is_ok()) {
-    stream->finish(place.status());
+    person->finish(place.status());
     return {};
   }
   session->place = std::move(place).value();
@@ -100,7 +100,7 @@ ShellStream::Events Shells::person_came(const std::shared_ptr<ShellStream>& stre
     end(session,
         deadline_exceeded("nothing was asked for within {}", format_duration(kJoinTimeout)));
   });
-  stream->read_next();
+  person->read_next();
   return {.message = [this, session](
                          v1::ShellMessage message) { from_person(session, std::move(message)); },
           .ended =
@@ -110,9 +110,9 @@ ShellStream::Events Shells::person_came(const std::shared_ptr<ShellStream>& stre
           .done = [session] { session->person.reset(); }};
 }
 
-ShellStream::Events Shells::agent_came(const std::shared_ptr<ShellStream>& stream,
-                                       const std::string& ticket,
-                                       const std::vector<std::string>& nodes) {
+ShellPeer::Events Shells::agent_came(const std::shared_ptr<ShellStream>& stream,
+                                     const std::string& ticket,
+                                     const std::vector<std::string>& nodes) {
   const auto found = sessions_.find(ticket);
   if (found == sessions_.end() || found->second->agent || found->second->node.empty()) {
     stream->finish(not_found("nobody waits for a shell with this ticket"));
@@ -270,7 +270,11 @@ void Shells::end(const SessionPtr& session, const Status& why) {
 // Once: when the program runs, or with why it does not.
 void Shells::note(Session& session, const Status& status) {
   if (!session.is_opened || std::exchange(session.is_noted, true)) return;
-  hai::note(site_, session.address, kShellCall, session.caller, session.facts, status);
+  site_.audit.note({.caller = session.caller,
+                    .address = session.address,
+                    .name = kShellCall,
+                    .facts = session.facts},
+                   status);
 }
 
 void Shells::close_all(const Status& reason) {

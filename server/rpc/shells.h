@@ -31,6 +31,10 @@ class Shells {
   v1::Shells::CallbackService& of_people() { return of_people_; }
   v1::NodeShells::CallbackService& of_agents() { return of_agents_; }
 
+  // Somebody has come who was let in: what is to be told of him from then on. `address` is where he
+  // comes from, for the audit log.
+  ShellPeer::Events person_came(const std::shared_ptr<ShellPeer>& person, const Caller& caller,
+                                const std::string& address);
   // Ends all of them, e.g. because this server does not lead any more.
   void close_all(const Status& reason);
 
@@ -51,10 +55,8 @@ class Shells {
     Shells& shells;
   };
 
-  ShellStream::Events person_came(const std::shared_ptr<ShellStream>& stream, const Caller& caller,
-                                  const std::string& address);
-  ShellStream::Events agent_came(const std::shared_ptr<ShellStream>& stream,
-                                 const std::string& ticket, const std::vector<std::string>& nodes);
+  ShellPeer::Events agent_came(const std::shared_ptr<ShellStream>& stream,
+                               const std::string& ticket, const std::vector<std::string>& nodes);
   void from_person(const SessionPtr& session, v1::ShellMessage message);
   void from_agent(const SessionPtr& session, v1::ShellMessage message);
   void open(const SessionPtr& session, const v1::ShellOpen& open);

@@ -38,9 +38,11 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     auto stream = std::make_shared<SourceStream>(site, method, context, std::move(facts));
     stream->remarks_ = std::move(remarks);
     stream->self_ = stream;
+    site.unread.end();
     const Standing standing = site.standing.get();
-    const Status admitted = standing.answers_reads() ? admit(site, *context, caller_of(*context))
-                                                     : why_not_leading(standing);
+    const Caller caller = caller_of(*context);
+    const Status admitted =
+        standing.answers_reads() ? admit(site, *context, caller) : why_not_leading(standing);
     if (!admitted.is_ok()) {
       stream->end_ = admitted;
       if (standing.answers_reads()) stream->note(admitted);
@@ -48,7 +50,8 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
       stream->finish();
       return stream.get();
     }
-    stream->post([stream = stream.get(), open = std::move(open)] {
+    stream->user_ = site.callers.user_of(caller);
+    stream->wait_for_turn([stream = stream.get(), open = std::move(open)] {
       if (stream->finished_) return;
       stream->source_ = open();
       stream->pull();
@@ -89,6 +92,19 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
     loop_.post([self = this->shared_from_this(), callback = std::move(callback)] { callback(); });
   }
 
+  // What costs something waits for its user's turn, as calls do.
+  void wait_for_turn(std::function<void()> callback) {
+    site_.queue.post(
+        user_, [self = this->shared_from_this(), callback = std::move(callback)] { callback(); });
+  }
+
+  void pull_in_turn() {
+    wait_for_turn([this] {
+      if (end_) return go_on();
+      if (source_) pull();
+    });
+  }
+
   void pull() {
     source_([weak = this->weak_from_this()](Result<std::optional<Batch>> batch) {
       if (auto self = weak.lock()) self->pulled(std::move(batch));
@@ -122,7 +138,7 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
   void go_on() {
     if (write_in_flight_ || finished_) return;
     if (end_) return finish();
-    if (sent_ == batch_.size()) return pull();
+    if (sent_ == batch_.size()) return pull_in_turn();
     write_in_flight_ = true;
     if (!std::exchange(has_written_, true)) begin_answer();
     this->StartWrite(&batch_[sent_++]);
@@ -148,6 +164,7 @@ class SourceStream final : public grpc::ServerWriteReactor<Message>,
   const char* method_;
   const AuditFacts facts_;
   std::shared_ptr<const Remarks> remarks_;
+  std::string user_;  // whose turn it takes
   bool is_noted_ = false;
   grpc::CallbackServerContext* context_;  // gRPC's; valid until OnDone
   std::shared_ptr<SourceStream> self_;    // gRPC's share, given back in OnDone

@@ -79,6 +79,18 @@ class Stranger:
         except OSError:
             pass
 
+    def is_ended_within(self, seconds):
+        """The server ends the connection, or the call."""
+        self.socket.settimeout(seconds)
+        try:
+            while not self.is_refused:
+                self.hear()
+        except TimeoutError:
+            return False
+        except OSError:
+            pass  # Hung up.
+        return True
+
     def hear(self):
         """One frame."""
         head = self.read(9)

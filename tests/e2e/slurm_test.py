@@ -297,7 +297,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
             (["sbatch", "-D", "/nowhere", script], "there is no directory /nowhere"),
             (["sbatch", none], "does not look like a batch script"),
             (["sbatch", "absent.sh"], "absent.sh"),
-            (["srun", "--pty", "bash"], "hai shell JOB"),
+            (["srun", "--pty", "bash"], "this is no terminal"),
             (["srun"], "no command given"),
             (["scancel"], "No job identification provided"),
             (["scancel", "-s", "USR1", "1"], "-s/--signal is not supported"),

@@ -2,6 +2,7 @@
 those with a token are served meanwhile."""
 
 import concurrent.futures
+import time
 import unittest
 
 from cluster import eventually
@@ -13,16 +14,18 @@ MEGABYTE = 1 << 20
 WRONG_TOKEN = "hai_" + "0" * 64
 
 
-class UnfinishedTest(unittest.TestCase):
+class UnfinishedCase(unittest.TestCase):
+    SERVERS = 1
+
     def setUp(self):
         # A server of its own for each: memory that was had once is not given back to the system.
-        self.cluster = Servers(count=1, nodes=2)
+        self.cluster = Servers(count=self.SERVERS, nodes=2)
         self.addCleanup(self.cluster.close)
         self.cluster.up()
 
-    def held_of(self, method, token=""):
+    def held_of(self, method, token="", server=None):
         """(strangers refused, bytes by which the server has grown)."""
-        server = self.cluster.servers[0]
+        server = server or self.cluster.servers[0]
         before = server.resident_bytes()
 
         def attack(_):
@@ -40,6 +43,8 @@ class UnfinishedTest(unittest.TestCase):
             stranger.socket.close()
         return refused, held
 
+
+class UnfinishedTest(UnfinishedCase):
     def test_of_those_without_a_token_nothing_is_read(self):
         for token in ("", WRONG_TOKEN):
             refused, held = self.held_of("/hai.v1.Api/SubmitJobs", token)
@@ -55,6 +60,34 @@ class UnfinishedTest(unittest.TestCase):
         refused, held = self.held_of("/hai.v1.AgentService/Connect")
         self.assertGreaterEqual(refused, STRANGERS - 16)
         self.assertLess(held, 200 * MEGABYTE)  # 16 that are read; of 100 it would be many times as much
+
+
+class UnfinishedAtStandbyTest(UnfinishedCase):
+    """A server that does not lead knows nobody, and so can refuse nobody by his token."""
+
+    SERVERS = 2
+    UNREAD = 64  # so many are let in whose message has not come
+
+    def test_of_many_strangers_few_are_read(self):
+        refused, held = self.held_of("/hai.v1.Api/SubmitJobs", WRONG_TOKEN, self.cluster.standby())
+        self.assertGreaterEqual(refused, STRANGERS - self.UNREAD)
+        self.assertLess(held, 8 * self.UNREAD * MEGABYTE)
+
+    def test_their_connections_end_and_others_are_sent_on(self):
+        standby = self.cluster.standby()
+        with concurrent.futures.ThreadPoolExecutor(self.UNREAD) as threads:
+            strangers = list(
+                threads.map(
+                    lambda _: Stranger(standby.grpc, "/hai.v1.Api/SubmitJobs", WRONG_TOKEN),
+                    range(self.UNREAD + 16),
+                )
+            )
+            began = time.monotonic()
+            ended = list(threads.map(lambda stranger: stranger.is_ended_within(30), strangers))
+        self.assertTrue(all(ended))
+        print(f"\nended after {time.monotonic() - began:.1f} s at most", end=" ")
+        address = f"127.0.0.1:{standby.grpc}"
+        eventually("people are sent on", lambda: self.cluster.hai("--server", address, "whoami").code == 0)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ class LiveServer {
   int http_port() const { return serving_->http_port(); }
 
   Controller& controller() { return serving_->controller(); }  // on the loop's thread
+  int64_t calls_under_way() const { return serving_->calls_under_way(); }
   // Runs on the loop's thread, and waits for it.
   void on_loop(const std::function<void()>& action);
   // Runs it there again and again until it is true; false after 10 s.

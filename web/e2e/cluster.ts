@@ -36,7 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     process.env.HAI_URL = http;
     site = await preview({
       root: join(import.meta.dirname, '..'),
-      preview: { port: 0, host: '127.0.0.1', proxy: { '/api': { target: http, secure: false } } },
+      preview: { port: 0, host: '127.0.0.1', proxy: { '/api': { target: http, secure: false, ws: true } } },
       logLevel: 'error',
     });
     const address = site.httpServer.address();

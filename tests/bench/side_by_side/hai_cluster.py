@@ -97,10 +97,10 @@ class HaiCluster(Servers):
     def server(self):
         return self.servers[0]
 
-    def load(self, *words, wait=True):
+    def load(self, *words, wait=True, token_file=None):
         """hai_load; its JSON."""
         command = [programs() / "hai_load", "--server", f"127.0.0.1:{self.server.grpc}"]
-        command += ["--token-file", self.root / "admin.token", *words]
+        command += ["--token-file", token_file or self.root / "admin.token", *words]
         process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
         if not wait:
             return process

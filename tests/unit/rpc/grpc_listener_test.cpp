@@ -10,10 +10,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
 #include "server/rpc/log_limit.h"
+#include "server/rpc/unread_calls.h"
 
 namespace hai {
 namespace {
@@ -88,6 +90,19 @@ std::unique_ptr<GrpcListener> listen(ListenerLimits limits,
   return std::move(listener).value();
 }
 
+TEST(UnreadCalls, AreSoManyUntilTheyAreReadOrGivenUp) {
+  UnreadCalls unread;
+  const MonoTime now{5s};
+  for (size_t i = 0; i < UnreadCalls::kMax; ++i) EXPECT_TRUE(unread.begin(now));
+  EXPECT_FALSE(unread.begin(now + UnreadCalls::kLife - 1us));
+  unread.end();
+  EXPECT_TRUE(unread.begin(now + 1s));
+  EXPECT_FALSE(unread.begin(now + 1s));
+  EXPECT_TRUE(unread.begin(now + UnreadCalls::kLife)) << "those of then are given up";
+  for (size_t i = 0; i < 2 * UnreadCalls::kMax; ++i) unread.end();
+  EXPECT_TRUE(unread.begin(now));
+}
+
 TEST(GrpcListener, HandsOverAtOnceWhileThereAreFew) {
   Hand hand;
   auto listener = listen({.at_once = 1});
@@ -159,6 +174,25 @@ TEST(GrpcListener, RefusesMoreThanItsLimitUntilSomeAreGone) {
     is_taken = hand.wait_for(1, std::chrono::milliseconds(200));
   }
   EXPECT_TRUE(is_taken);
+}
+
+TEST(GrpcListener, WhereNobodyCanProveAnythingStrangersEndSoon) {
+  Hand hand;
+  std::atomic<bool> is_short = false;
+  auto known = std::make_shared<KnownPeers>();
+  auto listener =
+      listen({.is_short_of_trust = [&] { return is_short.load(); }, .trust_look = 10ms}, known);
+  listener->accept(hand.taker());
+  Stranger proven(listener->port());
+  ASSERT_TRUE(hand.wait_for(1));
+  known->note(proven.name());
+  Stranger stranger(listener->port());
+  ASSERT_TRUE(hand.wait_for(2));
+  EXPECT_FALSE(stranger.is_cut(200ms)) << "it may still prove something";
+  is_short = true;
+  EXPECT_TRUE(stranger.is_cut());
+  EXPECT_TRUE(Stranger(listener->port()).is_cut()) << "who comes later, too";
+  EXPECT_FALSE(proven.is_cut(std::chrono::milliseconds(1)));
 }
 
 // Those that were silent at once are not in the table yet.

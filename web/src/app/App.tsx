@@ -18,6 +18,7 @@ import { Shell } from './Shell';
 const MapPage = part(() => import('../pages/MapPage'));
 const JobsPage = part(() => import('../pages/JobsPage'));
 const JobPage = part(() => import('../pages/JobPage'));
+const ShellPage = part(() => import('../pages/ShellPage'));
 const NodesPage = part(() => import('../pages/NodesPage'));
 const NodePage = part(() => import('../pages/NodePage'));
 const IncidentsPage = part(() => import('../pages/IncidentsPage'));
@@ -67,6 +68,7 @@ export function App({ isDemo }: { isDemo: boolean }) {
             <Route path="/map" component={MapPage} />
             <Route path="/jobs" component={JobsPage} />
             <Route path="/jobs/:id">{({ id }) => <JobPage key={id} id={decodeURIComponent(id)} />}</Route>
+            <Route path="/jobs/:id/shell">{({ id }) => <ShellPage key={id} id={decodeURIComponent(id)} />}</Route>
             <Route path="/nodes" component={NodesPage} />
             <Route path="/nodes/:name">{({ name }) => <NodePage key={name} name={decodeURIComponent(name)} />}</Route>
             <Route path="/incidents" component={IncidentsPage} />

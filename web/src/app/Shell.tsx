@@ -31,7 +31,7 @@ const links = [
 const isAt = (path: string, link: string): boolean =>
   link === '/' ? path === '/' : path === link || path.startsWith(`${link}/`);
 // These fill the window and scroll inside.
-const isFixed = (path: string): boolean => ['/map', '/jobs', '/nodes'].includes(path);
+const isFixed = (path: string): boolean => ['/map', '/jobs', '/nodes'].includes(path) || /^\/jobs\/[^/]+\/shell$/.test(path);
 
 export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNode }) {
   const [path, go] = useLocation();

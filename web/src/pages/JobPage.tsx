@@ -1,6 +1,6 @@
 import { Suspense, useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { useAttempts, useJob, useJobEvents, useNode } from '../api/queries';
+import { useAttempts, useJob, useJobEvents, useNode, useWhoAmI } from '../api/queries';
 import type { Job } from '../api/types';
 import { Badge } from '../components/Badge';
 import { CodeBoundary, part } from '../components/CodeBoundary';
@@ -89,6 +89,7 @@ function Loaded({ job }: { job: Job }) {
 }
 
 function Head({ job }: { job: Job }) {
+  const me = useWhoAmI().data;
   return (
     <div className="page-head">
       <h1>
@@ -107,6 +108,11 @@ function Head({ job }: { job: Job }) {
         </Link>
       ))}
       <span className="grow" />
+      {me?.user === job.user && job.state === 'running' && !job.array && (
+        <Link href={`/jobs/${job.id}/shell`} className="button">
+          Shell
+        </Link>
+      )}
       <JobActions jobs={[job]} />
       <Link href={`/submit?from=${job.id}`} className="button">
         Run again

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""How long one person's calls take while another one floods the server with submits, and how long the
+flood's own take: the state of a job asked for again and again, on a fleet.
+
+usage: fairness.py [--seconds 20] [--outstanding 20000] [--jobs 1000]
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+import threading
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "side_by_side"))
+
+from hai_cluster import HaiCluster  # noqa: E402
+
+
+def token_of(cluster, user):
+    """The file of a token of somebody else."""
+    cluster.hai("user", "add", user)
+    made = cluster.hai("token", "create", user, "--json")
+    if made.code != 0:
+        raise RuntimeError(made.err)
+    file = cluster.root / f"{user}.token"
+    file.touch(0o600)
+    file.write_text(json.loads(made.out)["secret"])
+    return file
+
+
+def asks(cluster, jobs, token, over):
+    """All answers to one who asks until `over`: (median of medians, largest p99, calls)."""
+    rounds = []
+    while not over.is_set():
+        rounds.append(cluster.load("get", "--tries", 200, "--first", 1, "--last", jobs, token_file=token))
+    middle = sorted(one["p50_ms"] for one in rounds)[len(rounds) // 2]
+    return middle, max(one["p99_ms"] for one in rounds), 200 * len(rounds)
+
+
+def row(what, figures):
+    print(f"{what:44} {figures[0]:9.1f} {figures[1]:9.1f} {figures[2]:8}")
+
+
+def measure(cluster, words):
+    cluster.load("submit", "--clients", 4, "--jobs", words.jobs, "--batch", 100, "--prefix", "early")
+    bob = token_of(cluster, "bob")
+    print(f"{'':44} {'p50 ms':>9} {'p99 ms':>9} {'calls':>8}")
+    quiet = threading.Event()
+    threading.Timer(words.seconds / 4, quiet.set).start()
+    row("bob asks, and nobody else", asks(cluster, words.jobs, bob, quiet))
+    over = threading.Event()
+    flood = cluster.load("storm", "--seconds", words.seconds, "--outstanding", words.outstanding, wait=False)
+    threading.Thread(target=lambda: (flood.wait(), over.set())).start()
+    row("bob asks while root floods", asks(cluster, words.jobs, bob, over))
+    told = json.loads(flood.stdout.read())
+    row("root's submits that were taken", (told["accepted_p50_ms"], told["accepted_p99_ms"], told["accepted"]))
+    print(f"refused: {told['calls'] - told['accepted']}, by code {told['codes']}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--outstanding", type=int, default=20_000)
+    parser.add_argument("--jobs", type=int, default=1_000)
+    words = parser.parse_args()
+    cluster = HaiCluster(nodes=10)
+    try:
+        cluster.up()
+        measure(cluster, words)
+    finally:
+        cluster.close()
+
+
+if __name__ == "__main__":
+    main()

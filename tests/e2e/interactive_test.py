@@ -1,0 +1,98 @@
+"""Interactive jobs: `hai exec --pty` and `srun --pty` give a program of the job this terminal, for as long
+as it runs and no longer."""
+
+import unittest
+
+from cluster import ClusterTest, eventually, programs
+from terminal import Terminal
+
+
+class InteractiveTest(ClusterTest):
+    shape = {"name": "interactive", "nodes": 2}
+
+    def terminal(self, *words):
+        terminal = Terminal(
+            list(map(str, words)), self.cluster.environment(TERM="dumb"), cwd=self.cluster.work
+        )
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def hai(self, *words):
+        return self.terminal(programs() / "hai", *words)
+
+    def shell(self, name, *options):
+        return self.hai("exec", "env", "PS1=type: ", "sh", "--", "--pty", "-n", "1", "--name", name, *options)
+
+    def test_a_program_has_the_terminal_and_its_code_is_the_jobs(self):
+        terminal = self.shell("mine")
+        terminal.see("type:")
+        job = self.cluster.job("mine")
+        self.assertEqual(job["state"], "running")
+        terminal.type("tty >/dev/null && echo job $HAI_JOB_ID $(pwd)\n")
+        terminal.see(f"job {job['id']} {self.cluster.work}")
+        terminal.type("echo be\"\"gun; sleep 100\n")
+        terminal.see("begun")
+        terminal.type("\x03")  # is the program's, and ends neither hai nor the job
+        terminal.type("echo goes $((40 + 2)) on\n")
+        terminal.see("goes 42 on")
+        terminal.type("exit 7\n")
+        self.assertEqual(terminal.end(), 7)
+        self.assertEqual(self.cluster.hai("wait", job["id"], "--timeout", "30s").code, 7)
+
+    def test_the_job_ends_with_its_terminal_whatever_becomes_of_it(self):
+        terminal = self.shell("lost")
+        terminal.see("type:")
+        terminal.process.kill()  # the laptop is closed
+        self.assertNotEqual(self.cluster.hai("wait", "lost", "--timeout", "60s", seconds=90).code, 0)
+        self.assertEqual(self.cluster.job("lost")["state"], "failed")
+
+    def test_one_that_is_suspended_begins_anew(self):
+        terminal = self.shell("moved", "--grace", "2s")
+        terminal.see("type:")
+        terminal.type("echo first\n")
+        terminal.see("first")
+        self.assertEqual(self.cluster.hai("suspend", "moved").code, 0)
+        terminal.see("it begins anew", seconds=60)
+        self.assertEqual(self.cluster.hai("resume", "moved").code, 0)
+        terminal.until("a prompt after that", lambda seen: "type:" in seen.split("anew")[-1], 60)
+        eventually("it runs again", lambda: self.cluster.job("moved")["state"] == "running")
+        terminal.type("echo attempt $HAI_ATTEMPT; exit 0\n")
+        terminal.see("attempt 2")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_it_says_what_it_waits_for(self):
+        blocker = self.cluster.run(self.cluster.spec("blocker", "/bin/sleep", "600", nodes=2))
+        self.cluster.wait_running(blocker)
+        terminal = self.shell("later", "-p", "low")
+        terminal.see("first in the queue")
+        self.cluster.hai("stop", blocker)
+        terminal.see("type:", seconds=60)
+        terminal.type("exit\n")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_srun_gives_it_too(self):
+        terminal = self.terminal(
+            programs() / "slurm" / "srun", "--pty", "-N1", "--gpus=1", "sh", "-c", "echo of $HAI_JOB_ID; tty; exit 3"
+        )
+        terminal.see("/dev/pts/")
+        self.assertEqual(terminal.end(), 3)
+
+    def test_what_cannot_be(self):
+        before = len(self.cluster.json("list"))
+        for words, said in (
+            (("exec", "sh", "--", "--pty", "-n", "2"), "a terminal is for a job of one node"),
+            (("exec", "sh", "--", "--pty", "--array", "0-3"), "a terminal is for a job of one node"),
+            (("exec", "no-such-program", "--", "--pty"), "no such program"),
+        ):
+            with self.subTest(words=words):
+                terminal = self.hai(*words)
+                terminal.see(said)
+                self.assertNotEqual(terminal.end(), 0)
+        done = self.cluster.hai("exec", "sh", "--", "--pty", "-n", "1", stdin="")
+        self.assertIn("--pty: this is no terminal", done.err)
+        self.assertEqual(done.code, 2)
+        self.assertEqual(len(self.cluster.json("list")), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,171 @@
+// A browser's way into a rank: a WebSocket at the server, and the agent's stream behind it.
+
+#include "server/http/web_shell.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/websocket.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/http/http_client.h"
+#include "tests/unit/rpc/shells_fixture.h"
+
+namespace hai {
+namespace {
+
+namespace websocket = boost::beast::websocket;
+using nlohmann::json;
+
+// A client of WebSockets that waits for each thing it does.
+class Browser {
+ public:
+  Browser(int port, const std::string& job, const std::string& token = LiveServer::kAdminToken) {
+    socket_.next_layer().connect(
+        {boost::asio::ip::address_v4::loopback(), static_cast<uint16_t>(port)});
+    socket_.set_option(
+        websocket::stream_base::decorator([&token](websocket::request_type& request) {
+          request.set("Authorization", "Bearer " + token);
+        }));
+    socket_.handshake("hai", "/api/v1/jobs/" + job + "/shell");
+  }
+  void say(const json& words) { write(words.dump(), true); }
+  void type(const std::string& bytes) { write(bytes, false); }
+  // The next message; "" = the connection has ended.
+  std::string hear() {
+    boost::beast::flat_buffer buffer;
+    boost::beast::error_code error;
+    socket_.read(buffer, error);
+    return error ? "" : boost::beast::buffers_to_string(buffer.data());
+  }
+  void leave() { socket_.next_layer().close(); }
+
+ private:
+  void write(const std::string& bytes, bool is_text) {
+    socket_.text(is_text);
+    boost::beast::error_code ignored;
+    socket_.write(boost::asio::buffer(bytes), ignored);
+  }
+
+  boost::asio::io_context context_;
+  websocket::stream<boost::asio::ip::tcp::socket> socket_{context_};
+};
+
+class WebShells : public ShellsOfServer {
+ protected:
+  static json opening() {
+    return {{"open", {{"rank", 0}, {"argv", {"cat"}}, {"rows", 24}, {"columns", 80}}}};
+  }
+  // The status line and headers of what answers a request for a WebSocket.
+  std::string answer(const std::string& headers) {
+    return http_exchange(server_.http_port(),
+                         "GET /api/v1/jobs/train/shell HTTP/1.1\r\nHost: hai:80\r\n" + headers +
+                             "Connection: Upgrade, close\r\nUpgrade: websocket\r\n"
+                             "Sec-WebSocket-Version: 13\r\n"
+                             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+                         "\r\n\r\n");
+  }
+};
+
+TEST_F(WebShells, CarryWhatIsTypedAndWhatComesOfIt) {
+  Browser ann(server_.http_port(), "train");
+  ann.say(opening());
+  const auto node = agent(ticket());
+  const ShellRequest asked = server_.asked_shells().back();
+  EXPECT_EQ(asked.program.argv, std::vector<std::string>{"cat"});
+  EXPECT_EQ(asked.program.terminal, (TerminalSize{.rows = 24, .columns = 80}));
+  node->say(started());
+  EXPECT_EQ(json::parse(ann.hear())["started"]["node"], "n1");
+  ann.type(std::string("a\0b", 3));
+  EXPECT_EQ(node->hear().input(), std::string("a\0b", 3));
+  ann.say({{"size", {{"rows", 50}, {"columns", 120}}}});
+  EXPECT_EQ(node->hear().size().columns(), 120);
+  ann.say({{"of a newer page", 1}});
+  node->say(output("\xff\x00"));
+  EXPECT_EQ(ann.hear(), "\xff");
+  node->say(ended(3));
+  EXPECT_EQ(json::parse(ann.hear())["end"]["exit_code"], 3);
+  EXPECT_EQ(ann.hear(), "");
+  EXPECT_TRUE(node->end().ok());
+}
+
+TEST_F(WebShells, EndWithEitherSideAndSayWhy) {
+  Browser ann(server_.http_port(), "train");
+  ann.say(opening());
+  const auto node = agent(ticket());
+  node->say(started());
+  ann.hear();
+  node->leave();
+  const json last = json::parse(ann.hear());
+  EXPECT_EQ(last["error"]["code"], "unavailable");
+  EXPECT_EQ(ann.hear(), "");
+
+  Browser bob(server_.http_port(), "train");
+  bob.say(opening());
+  const auto again = agent(ticket(2));
+  again->say(started());
+  bob.hear();
+  bob.leave();
+  EXPECT_EQ(again->end().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(WebShells, SendNoMoreThanIsShown) {
+  Browser ann(server_.http_port(), "train");
+  ann.say(opening());
+  const auto node = agent(ticket());
+  node->say(started());
+  ann.hear();
+  constexpr size_t kPiece = 32 << 10;
+  constexpr size_t kPieces = 3 * WebShell::kWindow / kPiece;
+  std::thread writer([&] {
+    for (size_t i = 0; i < kPieces; ++i) node->say(output(std::string(kPiece, 'x')));
+    node->say(output("the last"));
+  });
+  size_t heard = 0;
+  while (heard <= WebShell::kWindow) heard += ann.hear().size();
+  // What was typed is heard while the output waits, and so is what was shown.
+  ann.type("typed");
+  EXPECT_EQ(node->hear().input(), "typed");
+  std::string last;
+  while (last != "the last") {
+    ann.say({{"shown", kPiece}});
+    last = ann.hear();
+  }
+  writer.join();
+}
+
+TEST_F(WebShells, RefuseWhatIsNoMessage) {
+  for (const json& words : {json{{"size", {{"rows", 1}, {"columns", 1}}}}, json{1, 2}, json("x"),
+                            json{{"open", {{"rank", "zero"}}}}, json{{"open", {{"argv", "cat"}}}},
+                            json{{"open", {{"rank", 7}}}}, json{{"open", {{"rows", -1}}}}}) {
+    Browser ann(server_.http_port(), "train");
+    ann.say(words);
+    const json last = json::parse(ann.hear());
+    EXPECT_TRUE(last.contains("error")) << words;
+    EXPECT_EQ(ann.hear(), "");
+  }
+  Browser ann(server_.http_port(), "train");
+  ann.type(std::string(HttpSocket::kMessageBytesMax + 1, 'x'));
+  EXPECT_EQ(ann.hear(), "") << "too long";
+  EXPECT_TRUE(server_.asked_shells().empty());
+}
+
+TEST_F(WebShells, AreNotForOtherPagesAndNotForNobody) {
+  const std::string known =
+      std::string("Authorization: Bearer ") + LiveServer::kAdminToken + "\r\n";
+  EXPECT_NE(answer(known + "Origin: https://hai:80\r\n").find(" 101 "), std::string::npos);
+  for (const char* origin :
+       {"https://evil.example", "https://hai:81", "null", "https://hai:80.evil"}) {
+    const std::string told = answer(known + "Origin: " + origin + "\r\n");
+    EXPECT_NE(told.find(" 403 "), std::string::npos) << origin << told;
+  }
+  EXPECT_NE(answer("").find(" 401 "), std::string::npos);
+  EXPECT_NE(answer("Authorization: Bearer hai_wrong\r\n").find(" 401 "), std::string::npos);
+  const std::string plain =
+      http_exchange(server_.http_port(), "GET /api/v1/jobs/train/shell HTTP/1.1\r\nHost: hai\r\n" +
+                                             known + "Connection: close\r\n\r\n");
+  EXPECT_NE(plain.find("this takes a WebSocket"), std::string::npos) << plain;
+}
+
+}  // namespace
+}  // namespace hai
