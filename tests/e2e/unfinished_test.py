@@ -86,8 +86,8 @@ class UnfinishedAtStandbyTest(UnfinishedCase):
             ended = list(threads.map(lambda stranger: stranger.is_ended_within(30), strangers))
         self.assertTrue(all(ended))
         print(f"\nended after {time.monotonic() - began:.1f} s at most", end=" ")
-        address = f"127.0.0.1:{standby.grpc}"
-        eventually("people are sent on", lambda: self.cluster.hai("--server", address, "whoami").code == 0)
+        self.cluster.write_context([standby.grpc])
+        eventually("people are sent on", lambda: self.cluster.hai("whoami").code == 0)
 
 
 if __name__ == "__main__":

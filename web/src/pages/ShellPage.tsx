@@ -93,9 +93,9 @@ function describe(state: State): string {
   }
 }
 
-// Colours as the page has them; the sixteen of a terminal stay xterm's own in the dark, and darker ones
-// in the light.
-function colours(isDark: boolean) {
+// As the page has them. Programs' own colours are xterm's, made darker or lighter where they could not be read.
+const contrast = 4.5;
+function colours() {
   const style = getComputedStyle(document.documentElement);
   const probe = document.createElement('span');
   document.body.append(probe);
@@ -108,7 +108,6 @@ function colours(isDark: boolean) {
     foreground: value('--ink'),
     cursor: value('--accent'),
     selectionBackground: value('--accent-wash'),
-    ...(isDark ? {} : { yellow: '#7d5a00', brightYellow: '#8f6a00', green: '#127048', brightGreen: '#1f8a5b', cyan: '#0b6470', brightCyan: '#0b7d8a', white: '#4b5159', brightWhite: '#191d22' }),
   };
   probe.remove();
   return made;
@@ -117,13 +116,13 @@ function colours(isDark: boolean) {
 function Screen({ job, rank, onState }: { job: string; rank: number; onState: (state: State) => void }) {
   const place = useRef<HTMLDivElement>(null);
   const terminal = useRef<Terminal>(null);
-  const isDark = useTheme() === 'dark';
+  const theme = useTheme();
   useEffect(() => {
-    if (terminal.current) terminal.current.options.theme = colours(isDark);
-  }, [isDark]);
+    if (terminal.current) terminal.current.options.theme = colours();
+  }, [theme]);
   useEffect(() => {
     const font = getComputedStyle(document.documentElement).getPropertyValue('--mono');
-    const made = new Terminal({ fontFamily: font, fontSize: 13, cursorBlink: true, scrollback: 10_000, theme: colours(isDark) });
+    const made = new Terminal({ fontFamily: font, fontSize: 13, cursorBlink: true, scrollback: 10_000, minimumContrastRatio: contrast, theme: colours() });
     terminal.current = made;
     const fit = new FitAddon();
     made.loadAddon(fit);
@@ -151,7 +150,6 @@ function Screen({ job, rank, onState }: { job: string; rank: number; onState: (s
       made.dispose();
       terminal.current = null;
     };
-    // The theme is followed above: a new one must not end the shell.
   }, [job, rank, onState]);
-  return <div className="terminal" ref={place} data-testid="terminal" />;
+  return <div className="shell-screen" ref={place} data-testid="terminal" />;
 }
