@@ -42,11 +42,22 @@ read -r code <"$pipe"
 exit "${code:-129}"
 )";
 
-// What is run in the terminal. A program that ends by a signal is told as a shell tells it.
-constexpr const char* kRun = R"(exec 9>"$JOB_TERMINAL_PIPE" || exit 1
+// What is run in the terminal, once the job waits for it. The pipe is for this shell alone, so that
+// nothing that its program leaves behind keeps the job. A program that ends by a signal is told as
+// a shell tells it.
+constexpr const char* kRun = R"(tries=0
+while [ ! -p "$JOB_TERMINAL_PIPE" ]; do
+  tries=$((tries + 1))
+  if [ $tries -gt 300 ]; then
+    echo "the job does not wait for its terminal" >&2
+    exit 1
+  fi
+  sleep 0.1
+done
+exec 9>"$JOB_TERMINAL_PIPE" || exit 1
 rm -f "$JOB_TERMINAL_PIPE"
-unset JOB_TERMINAL_PIPE JOB_TERMINAL_SCRIPT
-"$@"
+unset JOB_TERMINAL_PIPE JOB_TERMINAL_SCRIPT tries
+"$@" 9>&-
 code=$?
 echo "$code" >&9
 exit "$code"

@@ -172,6 +172,9 @@ int run_with_terminal(Session& session, const ParsedWords& words) {
   Result<MappedJob> mapped = map_job(words, program, here.value());
   if (!mapped.is_ok()) return usage_error(kSrun, mapped.status().message());
   for (const std::string& line : mapped.value().warnings) tell(kSrun, line);
+  if (mapped.value().plan.tasks != 1) {
+    return usage_error(kSrun, "--pty is for one task: the others would have no terminal");
+  }
   JobSpec spec = std::move(mapped.value().spec);
   spec.name = unique_name(spec.name);
   return run_interactive(session, std::move(spec), words.operands);

@@ -151,36 +151,31 @@ void Actions::submit_pinned(const Caller& caller, Submission submission, Done<Co
                    });
 }
 
-// For whom a registry is to be asked; "" = it is not: it is asked for who may submit only, and not
-// again for what was submitted before.
+// For whom to ask a registry: for who may submit only, and once for one submit. "" = nobody.
 std::string Actions::wants_pin(const Caller& caller, const Submission& submission) const {
   if (submission.spec.image.empty() || settings_.images == nullptr) return "";
   const ClusterState& state = controller_.state();
   const Result<Actor> actor = authenticate(state, caller, controller_.soft_facts().now);
   if (!actor.is_ok() || actor.value().scope == TokenScope::read) return "";
   const std::string& user = actor.value().user;
-  const bool is_known =
-      !submission.request_id.empty() && state.find_request(user, submission.request_id).has_value();
-  return is_known ? "" : user;
+  const std::string& id = submission.request_id;
+  return id.empty() || !state.find_request(user, id).has_value() ? user : "";
 }
 
 void Actions::pin_images(const Caller& caller, Submissions submissions, size_t index,
                          std::function<void()> next) {
   std::string user;
-  while (index < submissions->size()) {
+  for (; index < submissions->size() && user.empty(); ++index) {
     user = wants_pin(caller, (*submissions)[index]);
-    if (!user.empty()) break;
-    ++index;
   }
-  if (index == submissions->size()) return next();
-  settings_.images->pin(
-      (*submissions)[index].spec.image, user,
-      [this, caller, submissions, index, next](const Result<std::string>& pinned) {
-        Submission& submission = (*submissions)[index];
-        submission.image = pinned.status();
-        if (pinned.is_ok()) submission.spec.image = pinned.value();
-        pin_images(caller, submissions, index + 1, next);
-      });
+  if (user.empty()) return next();
+  Submission& one = (*submissions)[index - 1];
+  settings_.images->pin(one.spec.image, user,
+                        [this, caller, submissions, &one, index, next](const auto& pinned) {
+                          one.image = pinned.status();
+                          if (pinned.is_ok()) one.spec.image = pinned.value();
+                          pin_images(caller, submissions, index, next);
+                        });
 }
 
 void Actions::submit_checked(const Caller& caller, Submission submission,

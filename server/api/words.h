@@ -40,6 +40,9 @@ struct Words {
   }
 };
 
+template <typename Enum>
+Words(Enum, Enum) -> Words<Enum>;  // which clang 16 does not find out by itself
+
 // The scope of tokens that lets its user be all that he is.
 constexpr TokenScope widest_scope(Role role) {
   switch (role) {

@@ -5,8 +5,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
 #include <boost/beast/websocket.hpp>
-#include <boost/beast/websocket/ssl.hpp>
 #include <memory>
 #include <utility>
 
@@ -14,6 +14,19 @@
 #include "server/http/http_socket.h"
 
 namespace hai {
+
+// TLS as a layer below a WebSocket, with what ends it: of Beast's class clang 16 finds two.
+class TlsLayer : public boost::beast::ssl_stream<boost::beast::tcp_stream> {
+ public:
+  using ssl_stream::ssl_stream;
+};
+template <typename Handler>
+void async_teardown(boost::beast::role_type, TlsLayer& layer, Handler&& handler) {
+  layer.async_shutdown(std::forward<Handler>(handler));
+}
+inline void teardown(boost::beast::role_type, TlsLayer& layer, boost::beast::error_code& error) {
+  layer.shutdown(error);
+}
 
 template <typename Stream>
 class BeastSocket final : public HttpSocket,
@@ -24,13 +37,17 @@ class BeastSocket final : public HttpSocket,
 
   // `stream` is part of the session. On the session's thread, as `opened` is, which is told whether
   // the client was taken.
-  BeastSocket(std::shared_ptr<HttpSession> session, Stream& stream)
-      : session_(std::move(session)), socket_(stream) {}
+  BeastSocket(std::shared_ptr<boost::asio::io_context> context,
+              std::shared_ptr<HttpSession> session, Stream& stream)
+      : context_(std::move(context)), session_(std::move(session)), socket_(stream) {}
 
   void accept(Request request, std::function<void(bool)> opened) {
     namespace websocket = boost::beast::websocket;
     request_ = std::move(request);
-    socket_.set_option(websocket::stream_base::timeout::suggested(boost::beast::role_type::server));
+    // Beast's own timers would outlive a connection that is cut. A client that is gone is noticed
+    // by the kernel's probes (keep_alive_probes), one that does not read by who writes to it.
+    socket_.set_option(websocket::stream_base::timeout{websocket::stream_base::none(),
+                                                       websocket::stream_base::none(), false});
     socket_.read_message_max(kMessageBytesMax);
     socket_.async_accept(request_, [self = this->shared_from_this(), opened](Error error) {
       opened(!error);
@@ -72,14 +89,21 @@ class BeastSocket final : public HttpSocket,
     });
   }
 
+  void cut() override {
+    post([](BeastSocket& self) { self.session_->close(); });
+  }
+
  private:
+  // After the server has stopped nothing runs any more, and what was posted would be held for ever.
   template <typename Action>
   void post(Action action) {
+    if (context_->stopped()) return;
     boost::asio::post(
         socket_.get_executor(),
         [self = this->shared_from_this(), action = std::move(action)]() mutable { action(*self); });
   }
 
+  const std::shared_ptr<boost::asio::io_context> context_;
   const std::shared_ptr<HttpSession> session_;
   boost::beast::websocket::stream<Stream&> socket_;
   Request request_;

@@ -1,5 +1,8 @@
 #include "server/http/http_session.h"
 
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -62,6 +65,19 @@ http::request<http::string_body> request_of(const HttpRequest& request, const st
   return message;
 }
 
+// A connection on which nobody says anything for long ends a minute or two after the client has
+// gone.
+void keep_alive_probes(tcp::socket& socket) {
+  const auto set = [fd = socket.native_handle()](int level, int option, int value) {
+    ::setsockopt(fd, level, option, &value,
+                 sizeof value);  // without it nothing is worse than before
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
 // In plain text.
 class PlainStream {
  public:
@@ -82,7 +98,7 @@ class TlsStream {
 
   const std::shared_ptr<asio::ssl::context>
       context;  // that it began with; there may be a newer one
-  beast::ssl_stream<beast::tcp_stream> stream;
+  TlsLayer stream;
 };
 
 template <typename Stream>
@@ -258,7 +274,8 @@ class BeastSession final : public HttpSession,
   void open_socket(const std::function<void(std::shared_ptr<HttpSocket>)>& opened) {
     using Socket = BeastSocket<std::remove_reference_t<decltype(stream_)>>;
     tcp_.expires_never();
-    auto socket = std::make_shared<Socket>(this->shared_from_this(), stream_);
+    keep_alive_probes(tcp_.socket());
+    auto socket = std::make_shared<Socket>(context_, this->shared_from_this(), stream_);
     socket->accept(*std::exchange(upgrade_, std::nullopt), [socket, opened](bool is_open) {
       if (is_open) opened(socket);
     });

@@ -21,8 +21,10 @@ class HttpSocket {
   virtual void read(std::function<void(std::optional<SocketMessage>)> done) = 0;
   // `done`: whether it was written. One at a time.
   virtual void write(SocketMessage message, std::function<void(bool)> done) = 0;
-  // Says goodbye, for which the client has a moment, and ends the connection.
+  // Says goodbye, waits for the client's and ends the connection. To be followed by cut() in time.
   virtual void close() = 0;
+  // Ends the connection now, if it is not over.
+  virtual void cut() = 0;
 };
 
 }  // namespace hai

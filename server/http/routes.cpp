@@ -77,6 +77,7 @@ std::string HttpRoutes::call_of(const std::string& method, const std::string& ro
   const auto found = calls_.find((method == "HEAD" ? "GET" : method) + " " + route);
   if (found != calls_.end()) return found->second;
   if (route == "/api/v1/oidc/callback") return "SignIn";
+  if (route == "/api/v1/jobs/{id}/shell") return std::string(kShellCall);
   if (method != "POST") return "";
   if (route.starts_with("/api/v1/jobs/{id}/")) return "ControlJob";
   return route.starts_with("/api/v1/nodes/{name}/") ? "ControlNode" : "";
@@ -89,7 +90,9 @@ HttpRespond HttpRoutes::audited(const HttpRequest& request, const std::string& r
   if (call.empty()) return respond;
   return [this, call = std::move(call), caller = caller_of(request), address = request.peer,
           facts = request.facts, respond = std::move(respond)](HttpResponse response) {
-    const bool is_ours = response.status < 400 || !response.error.is_ok();
+    // Who gets a WebSocket is told of when he has opened something (rpc/shells.h).
+    const bool is_ours =
+        response.socket == nullptr && (response.status < 400 || !response.error.is_ok());
     if (is_ours && parts_.audit.wants(call, response.error.code())) {
       parts_.audit.note({.caller = caller, .address = address, .name = call, .facts = *facts},
                         response.error);

@@ -1,5 +1,6 @@
 // A browser's way into a rank: a WebSocket (web_shell.h).
 
+#include "server/api/audit_trail.h"
 #include "server/auth/token.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
@@ -30,16 +31,22 @@ void open_shell(const HttpParts& parts, const HttpRequest& request, const std::s
   }
   const bool is_by_cookie = request.header("authorization").empty();
   const std::string csrf = is_by_cookie ? csrf_of(session_cookie(request)) : "";
-  HttpResponse response{.status = 101};
-  response.socket = [&parts, caller = caller_of(request), peer = request.peer,
-                     opening = WebShell::Opening{job, csrf}](std::shared_ptr<HttpSocket> socket) {
-    auto shell = std::make_shared<WebShell>(parts.loop, std::move(socket), opening);
-    parts.loop.post([&parts, shell, caller, peer] {
-      shell->begin([&](const std::shared_ptr<ShellPeer>& person) {
-        return parts.open_shell(person, caller, peer);
-      });
-    });
+  const auto refused = [&parts, caller = caller_of(request), peer = request.peer,
+                        target = audit_target("job", job)](const Status& why) {
+    parts.audit.note(
+        {.caller = caller, .address = peer, .name = kShellCall, .facts = {.target = target}}, why);
   };
+  HttpResponse response{.status = 101};
+  response.socket =
+      [&parts, caller = caller_of(request), peer = request.peer,
+       opening = WebShell::Opening{job, csrf, refused}](std::shared_ptr<HttpSocket> socket) {
+        auto shell = std::make_shared<WebShell>(parts.loop, std::move(socket), opening);
+        parts.loop.post([&parts, shell, caller, peer] {
+          shell->begin([&](const std::shared_ptr<ShellPeer>& person) {
+            return parts.open_shell(person, caller, peer);
+          });
+        });
+      };
   respond(std::move(response));
 }
 

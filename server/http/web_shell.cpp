@@ -70,31 +70,31 @@ Status read_program(const Json& json, v1::ShellProgram& program) {
 
 }  // namespace
 
+// One is outstanding always: so that it is heard when the client has gone.
 void WebShell::read_ahead() {
-  if (is_finished_ || has_ended_ || ahead_bytes_ >= kAheadMax) return;
-  if (std::exchange(is_reading_, true)) return;
+  if (is_finished_ || has_ended_) return;
   socket_->read([self = shared_from_this()](std::optional<SocketMessage> message) {
-    self->loop_.post([self, message = std::move(message)]() mutable {
-      self->is_reading_ = false;
-      self->was_read(std::move(message));
-    });
+    std::optional<Result<Heard>> heard;
+    if (message) heard = self->hear(*message);
+    self->loop_.post(
+        [self, heard = std::move(heard)]() mutable { self->was_read(std::move(heard)); });
   });
 }
 
-void WebShell::was_read(std::optional<SocketMessage> message) {
+void WebShell::was_read(std::optional<Result<Heard>> heard) {
   if (is_finished_) return;
-  if (!message) return other_side_ended();
-  const size_t bytes = message->bytes.size();
-  Result<std::optional<v1::ShellMessage>> read = to_message(*message);
-  if (!read.is_ok()) {
-    finish(read.status());
-    if (events_.ended) events_.ended();
-    return;
+  if (!heard) return other_side_ended();
+  if (!heard->is_ok()) return give_up(heard->status());
+  Heard& words = heard->value();
+  not_shown_ -= std::min(not_shown_, words.shown);
+  if (words.message) {
+    ahead_cost_ += words.cost;
+    ahead_.push_back({std::move(*words.message), words.cost});
+    if (ahead_cost_ > kAheadMax) {
+      return give_up(resource_exhausted("too much was typed that the program does not read"));
+    }
   }
-  if (read.value()) {
-    ahead_.push_back(std::move(*read.value()));
-    ahead_bytes_ += bytes;
-  }
+  go_on();
   deliver();
   read_ahead();
 }
@@ -102,42 +102,42 @@ void WebShell::was_read(std::optional<SocketMessage> message) {
 void WebShell::deliver() {
   if (!is_wanted_ || ahead_.empty() || is_finished_) return;
   is_wanted_ = false;
-  v1::ShellMessage message = std::move(ahead_.front());
+  Ahead next = std::move(ahead_.front());
   ahead_.pop_front();
-  if (ahead_.empty()) ahead_bytes_ = 0;
-  events_.message(std::move(message));
-  read_ahead();
+  ahead_cost_ -= next.cost;
+  events_.message(std::move(next.message));
 }
 
-Result<std::optional<v1::ShellMessage>> WebShell::to_message(SocketMessage& message) {
+Result<WebShell::Heard> WebShell::hear(SocketMessage& message) {
+  Heard heard{.message = {}, .cost = message.bytes.size() + kMessageCost};
   if (!std::exchange(is_opened_, true)) {
-    Result<v1::ShellMessage> opening = to_opening(message);
+    Result<v1::ShellMessage> opening = hear_opening(message);
     if (!opening.is_ok()) return opening.status();
-    return std::optional(std::move(opening).value());
+    heard.message = std::move(opening).value();
+    return heard;
   }
   v1::ShellMessage out;
   if (!message.is_text) {
     out.set_input(std::move(message.bytes));
-    return std::optional(std::move(out));
+    heard.message = std::move(out);
+    return heard;
   }
   const Json json = Json::parse(message.bytes, nullptr, false);
   if (!json.is_object()) return invalid_argument("a message of text is an object of JSON");
   if (const auto size = json.find("size"); size != json.end() && size->is_object()) {
     if (Status status = read_size(*size, *out.mutable_size()); !status.is_ok()) return status;
-    return std::optional(std::move(out));
-  }
-  if (json.contains("input_end")) {
+    heard.message = std::move(out);
+  } else if (json.contains("input_end")) {
     out.mutable_input_end();
-    return std::optional(std::move(out));
+    heard.message = std::move(out);
   }
   const Result<int> shown = number_of(json, "shown");
   if (!shown.is_ok()) return shown.status();
-  not_shown_ -= std::min(not_shown_, static_cast<size_t>(shown.value()));
-  go_on();
-  return std::optional<v1::ShellMessage>();
+  heard.shown = static_cast<size_t>(shown.value());
+  return heard;
 }
 
-Result<v1::ShellMessage> WebShell::to_opening(const SocketMessage& message) const {
+Result<v1::ShellMessage> WebShell::hear_opening(const SocketMessage& message) const {
   const Json json = message.is_text ? Json::parse(message.bytes, nullptr, false) : Json();
   const auto open = json.is_object() ? json.find("open") : json.end();
   if (!json.is_object() || open == json.end() || !open->is_object()) {
@@ -186,6 +186,13 @@ void WebShell::go_on() {
   if (written) written();
 }
 
+// Whoever is refused before he has opened anything is told of here, others where they are known.
+void WebShell::give_up(const Status& why) {
+  if (why.code() == Code::permission_denied && opening_.refused) opening_.refused(why);
+  finish(why);
+  if (events_.ended) events_.ended();
+}
+
 void WebShell::finish(const Status& status) {
   if (std::exchange(is_finished_, true)) return;
   if (!status.is_ok() && !has_ended_) {
@@ -194,6 +201,7 @@ void WebShell::finish(const Status& status) {
           {{"code", std::string(to_string(status.code()))}, {"message", status.message()}}}});
   }
   if (!is_writing_) last_ ? write(*std::exchange(last_, std::nullopt)) : socket_->close();
+  loop_.call_after(kDrainTimeout, [socket = socket_] { socket->cut(); });
   // Whoever ends it is at it still.
   loop_.post([self = shared_from_this()] { self->end_events(); });
 }

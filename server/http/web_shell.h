@@ -7,7 +7,8 @@
 //   {"error":{"code","message"}}
 // A browser takes whatever comes, so it says how much of the output it has shown, and is sent no
 // more than kWindow beyond that. That has to be heard while what was typed waits for a program that
-// does not read: so it is read ahead, up to kAheadMax.
+// does not read: so it is read ahead, up to kAheadMax, and one who types more than that loses his
+// shell.
 
 #include <deque>
 #include <functional>
@@ -26,10 +27,14 @@ class WebShell final : public ShellPeer, public std::enable_shared_from_this<Web
  public:
   static constexpr size_t kWindow = 512 << 10;
   static constexpr size_t kAheadMax = 1 << 20;
+  static constexpr size_t kMessageCost = 256;    // bytes of memory that any message takes
+  static constexpr Duration kDrainTimeout = 2s;  // for the last words and the goodbye
 
   struct Opening {
     std::string job;   // id or name
     std::string csrf;  // that must come with the first message; "" = none must
+    // Told why somebody was not let in who has opened a connection; on the loop's thread.
+    std::function<void(const Status&)> refused;
   };
 
   WebShell(Loop& loop, std::shared_ptr<HttpSocket> socket, Opening opening)
@@ -49,30 +54,42 @@ class WebShell final : public ShellPeer, public std::enable_shared_from_this<Web
   void finish(const Status& status) override;
 
  private:
+  // What a message of the client says.
+  struct Heard {
+    std::optional<v1::ShellMessage> message;  // for the other side of it
+    size_t cost = 0;                          // bytes of memory
+    size_t shown = 0;
+  };
+  // On the HTTP server's thread, one after the other.
+  Result<Heard> hear(SocketMessage& message);
+  Result<v1::ShellMessage> hear_opening(const SocketMessage& message) const;
+
   void read_ahead();
-  void was_read(std::optional<SocketMessage> message);
-  // What is for the other side of it; nullopt = nothing is.
-  Result<std::optional<v1::ShellMessage>> to_message(SocketMessage& message);
-  Result<v1::ShellMessage> to_opening(const SocketMessage& message) const;
+  void was_read(std::optional<Result<Heard>> heard);
   void deliver();
   void write(SocketMessage message);
   void was_written(bool is_written);
   void go_on();
+  void give_up(const Status& why);
   void other_side_ended();
   void end_events();
+
+  struct Ahead {
+    v1::ShellMessage message;
+    size_t cost;
+  };
 
   Loop& loop_;
   const std::shared_ptr<HttpSocket> socket_;
   const Opening opening_;
+  bool is_opened_ = false;  // of the HTTP server's thread
   Events events_;
-  bool is_opened_ = false;
   bool is_finished_ = false;
   bool has_ended_ = false;
   // What comes.
-  bool is_reading_ = false;
   bool is_wanted_ = false;  // the next message is asked for
-  std::deque<v1::ShellMessage> ahead_;
-  size_t ahead_bytes_ = 0;
+  std::deque<Ahead> ahead_;
+  size_t ahead_cost_ = 0;
   // What goes.
   bool is_writing_ = false;
   std::function<void()> written_;

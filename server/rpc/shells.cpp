@@ -51,6 +51,7 @@ std::string detail_of(const v1::ShellOpen& open) {
 grpc::ServerBidiReactor<v1::ShellMessage, v1::ShellMessage>* Shells::OfPeople::Open(
     grpc::CallbackServerContext* context) {
   const CallSite& site = shells.site_;
+  site.unread.end();  // of a stream nothing is read before it is here
   const Caller caller = caller_of(*context);
   const Standing standing = site.standing.get();
   const Status admitted =

@@ -6,10 +6,12 @@ usage: fairness.py [--seconds 20] [--outstanding 20000] [--jobs 1000]
 """
 
 import argparse
+import http.client
 import json
 import pathlib
 import sys
 import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "side_by_side"))
 
@@ -18,13 +20,10 @@ from hai_cluster import HaiCluster  # noqa: E402
 
 def token_of(cluster, user):
     """The file of a token of somebody else."""
-    cluster.hai("user", "add", user)
-    made = cluster.hai("token", "create", user, "--json")
-    if made.code != 0:
-        raise RuntimeError(made.err)
+    cluster.ok("user", "add", user)
     file = cluster.root / f"{user}.token"
     file.touch(0o600)
-    file.write_text(json.loads(made.out)["secret"])
+    file.write_text(cluster.ok("token", "create", "--user", user))
     return file
 
 
@@ -32,9 +31,23 @@ def asks(cluster, jobs, token, over):
     """All answers to one who asks until `over`: (median of medians, largest p99, calls)."""
     rounds = []
     while not over.is_set():
-        rounds.append(cluster.load("get", "--tries", 200, "--first", 1, "--last", jobs, token_file=token))
+        rounds.append(cluster.load("get", "--tries", 10, "--first", 1, "--last", jobs, token_file=token))
     middle = sorted(one["p50_ms"] for one in rounds)[len(rounds) // 2]
-    return middle, max(one["p99_ms"] for one in rounds), 200 * len(rounds)
+    return middle, max(one["p99_ms"] for one in rounds), 10 * len(rounds)
+
+
+def asks_http(cluster, token, over):
+    """The same over HTTP, a job each time."""
+    head = {"Authorization": f"Bearer {token.read_text().strip()}"}
+    connection = http.client.HTTPConnection("127.0.0.1", cluster.server.http, timeout=60)
+    took = []
+    while not over.is_set():
+        began = time.monotonic()
+        connection.request("GET", "/api/v1/jobs/1", headers=head)
+        connection.getresponse().read()
+        took.append((time.monotonic() - began) * 1000)
+    took.sort()
+    return took[len(took) // 2], took[len(took) * 99 // 100], len(took)
 
 
 def row(what, figures):
@@ -50,8 +63,13 @@ def measure(cluster, words):
     row("bob asks, and nobody else", asks(cluster, words.jobs, bob, quiet))
     over = threading.Event()
     flood = cluster.load("storm", "--seconds", words.seconds, "--outstanding", words.outstanding, wait=False)
-    threading.Thread(target=lambda: (flood.wait(), over.set())).start()
+    threading.Timer(words.seconds, over.set).start()
+    http_figures = []
+    browser = threading.Thread(target=lambda: http_figures.extend(asks_http(cluster, bob, over)))
+    browser.start()
     row("bob asks while root floods", asks(cluster, words.jobs, bob, over))
+    browser.join()
+    row("bob asks over HTTP meanwhile", http_figures)
     told = json.loads(flood.stdout.read())
     row("root's submits that were taken", (told["accepted_p50_ms"], told["accepted_p99_ms"], told["accepted"]))
     print(f"refused: {told['calls'] - told['accepted']}, by code {told['codes']}")

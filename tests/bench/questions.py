@@ -34,7 +34,7 @@ def ask(connection, path):
 
 def fill(cluster, words):
     """Jobs that keep all nodes, and others that wait for them; the ids of these."""
-    busy = [cluster.spec(f"busy-{n}", "/bin/sleep", "36000", nodes=10) for n in range(words.nodes // 10)]
+    busy = [cluster.spec(f"busy-{n}", "/bin/sleep", "36000", nodes=1) for n in range(words.nodes)]
     chance = random.Random(1)
     waiting = [
         cluster.spec(f"waits-{n}", "/bin/sleep", "600", nodes=chance.choice((1, 1, 2, 4, 8, 16))) for n in range(words.waiting)
@@ -42,8 +42,11 @@ def fill(cluster, words):
     connection = http.client.HTTPConnection("127.0.0.1", cluster.server.http, timeout=60)
     for spec in busy:
         connection.request("POST", "/api/v1/jobs", json.dumps(spec), HEAD)
-        connection.getresponse().read()
-    eventually("all nodes work", lambda: ask(connection, "cluster")[0]["jobs"].get("running") == len(busy), 60)
+        answer = connection.getresponse()
+        text = answer.read()
+        if answer.status != 201:
+            raise RuntimeError(text)
+    eventually("all nodes work", lambda: ask(connection, "cluster")[0]["gpus"]["free"] == 0, 60)
     ids = []
     for spec in waiting:
         connection.request("POST", "/api/v1/jobs", json.dumps(spec), HEAD)

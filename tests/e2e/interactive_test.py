@@ -42,6 +42,8 @@ class InteractiveTest(ClusterTest):
     def test_the_job_ends_with_its_terminal_whatever_becomes_of_it(self):
         terminal = self.shell("lost")
         terminal.see("type:")
+        terminal.type("nohup sleep 500 >/dev/null 2>&1 & echo le\"\"ft\n")  # not even this keeps it
+        terminal.see("left")
         terminal.process.kill()  # the laptop is closed
         self.assertNotEqual(self.cluster.hai("wait", "lost", "--timeout", "60s", seconds=90).code, 0)
         self.assertEqual(self.cluster.job("lost")["state"], "failed")
@@ -82,6 +84,7 @@ class InteractiveTest(ClusterTest):
         for words, said in (
             (("exec", "sh", "--", "--pty", "-n", "2"), "a terminal is for a job of one node"),
             (("exec", "sh", "--", "--pty", "--array", "0-3"), "a terminal is for a job of one node"),
+            (("exec", "sh", "--", "--pty", "--launch", "nowhere"), "nowhere"),
             (("exec", "no-such-program", "--", "--pty"), "no such program"),
         ):
             with self.subTest(words=words):

@@ -63,8 +63,9 @@ BASE_OF_ROOMS = ["server/control"]
 # (pattern of the included path, folders or files, allowed in headers)
 HEAVY_HEADERS = [
     (r"grpc(pp|\+\+)?/", ["server/rpc", "agent/rpc", "agent/shell", "proto", "cli"], True),
-    (r"(google/protobuf/|hai/v1/(?!api\.pb))", ["server/rpc", "server/http", "agent/rpc", "agent/shell", "proto", "cli"], True),
+    (r"(google/protobuf/|hai/v1/(?!(api|shell)\.pb))", ["server/rpc", "server/http", "agent/rpc", "agent/shell", "proto", "cli"], True),
     (r"hai/v1/api\.pb", ["server/rpc", "server/api", "server/http", "proto", "cli"], True),
+    (r"hai/v1/shell\.pb", ["server/rpc", "server/api", "server/http", "agent/rpc", "agent/shell", "proto", "cli"], True),
     (r"pqxx/", ["server/store"], True),
     (r"libpq-fe\.h", ["server/store"], True),
     (r"boost/beast", ["server/http"], True),

@@ -41,6 +41,14 @@ it('loses nothing of much, says how it ended and opens again', async () => {
   await type(page, 'seq 300000; echo end of $((299000 + 1000))');
   await shows(page, 'end of 300000');
   await shows(page, /^300000/);
+  await type(page, 'stty -icanon -echo; echo re""ady; head -c 200000 | wc -c; stty sane');
+  await shows(page, /^ready/);
+  await page.evaluate(() => {
+    const pasted = new DataTransfer();
+    pasted.setData('text/plain', 'x'.repeat(200_000));
+    document.querySelector('.xterm-helper-textarea')!.dispatchEvent(new ClipboardEvent('paste', { clipboardData: pasted, bubbles: true }));
+  });
+  await shows(page, /^200000/);
   await type(page, 'exit 3');
   await says(page, 'ended, exit code 3');
   await page.getByRole('button', { name: 'Open again' }).click();

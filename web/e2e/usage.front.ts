@@ -47,3 +47,17 @@ it('lays two jobs side by side, what is alike in grey', async () => {
   expect(await page.locator('.side-by-side .multiple').count()).toBe(Math.min(64, a!.node_count) + Math.min(64, b!.node_count));
   expect(await faultsOf(page)).toEqual([]);
 });
+
+// With thousands of jobs the estimate takes a second: nobody waits for it to hear why.
+it('says why a job waits before it knows when it starts', async () => {
+  const [waiting] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=queued&limit=1`)).json()) as { jobs: Job[] }).jobs;
+  let isKnown = false;
+  site.server.override = ({ path }) =>
+    /\/why$/.test(path) && !isKnown ? Response.json({ title: 'busy', detail: 'not yet', status: 503 }, { status: 503, headers: { 'Content-Type': 'application/problem+json' } }) : null;
+  const page = await site.open(`/jobs/${waiting!.id}`);
+  const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: 'Why it waits' }) });
+  await panel.getByText(/It could start now without/).waitFor();
+  await panel.getByText('When it starts: being worked out').waitFor();
+  isKnown = true;
+  await panel.getByText(/even odds|No estimate/).waitFor();
+});

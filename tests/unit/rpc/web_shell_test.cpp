@@ -134,6 +134,36 @@ TEST_F(WebShells, SendNoMoreThanIsShown) {
   writer.join();
 }
 
+// Also in pieces that are nothing each: what is kept of them is something.
+TEST_F(WebShells, EndWhereTooMuchIsTypedThatNobodyReads) {
+  for (const size_t piece : {size_t{0}, size_t{32} << 10}) {
+    Browser ann(server_.http_port(), "train");
+    ann.say(opening());
+    const auto node = agent(ticket(piece == 0 ? 1 : 2));
+    node->say(started());
+    ann.hear();
+    // The agent takes nothing; so much fits into what is between it and the server.
+    constexpr size_t kBetween = 8 << 20;
+    const size_t cost = piece + WebShell::kMessageCost;
+    for (size_t typed = 0; typed < kBetween + 2 * WebShell::kAheadMax; typed += cost) {
+      ann.type(std::string(piece, 'x'));
+    }
+    EXPECT_EQ(json::parse(ann.hear())["error"]["code"], "resource_exhausted");
+  }
+}
+
+TEST_F(WebShells, AreAuditedWhenTheyAreRefused) {
+  answer(std::string("Authorization: Bearer ") + LiveServer::kAdminToken +
+         "\r\nOrigin: https://evil.example\r\n");
+  const auto is_noted = [&] {
+    for (const AuditEntry& entry : server_.audited()) {
+      if (entry.call == "Shell" && entry.result == "permission_denied") return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(server_.eventually([&](Controller&) { return is_noted(); }));
+}
+
 TEST_F(WebShells, RefuseWhatIsNoMessage) {
   for (const json& words : {json{{"size", {{"rows", 1}, {"columns", 1}}}}, json{1, 2}, json("x"),
                             json{{"open", {{"rank", "zero"}}}}, json{{"open", {{"argv", "cat"}}}},

@@ -154,6 +154,13 @@ export const useProgress = (id: string) =>
     refetchInterval: 10_000,
   });
 
+// The reasons alone, which are there at once: the estimate takes a second when thousands wait.
+export const useReasons = (id: string) =>
+  useQuery({
+    queryKey: ['why', id, 'reasons'],
+    queryFn: ({ signal }) => get<Why>(`/jobs/${encodeURIComponent(id)}/why?estimate=false`, signal),
+  });
+
 export const useWhy = (id: string, isOn: boolean) =>
   useQuery({
     queryKey: ['why', id],

@@ -23,6 +23,8 @@ interface ShellWords {
 
 // Not told for each byte of a screen that is full.
 const shownAtOnce = 64 << 10;
+// The server takes messages of 64 KiB; what is pasted may be longer.
+const pieceBytes = 32 << 10;
 
 export function openShell(job: string, rank: number, size: { rows: number; columns: number }, listener: ShellListener): OpenShell {
   const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/v1/jobs/${encodeURIComponent(job)}/shell`);
@@ -62,7 +64,8 @@ export function openShell(job: string, rank: number, size: { rows: number; colum
     end({ error: wasOpen ? 'the connection to the server is lost, and the shell with it' : 'the server does not open a terminal: it may be away, or nobody is signed in any more' });
   return {
     type: (text) => {
-      if (socket.readyState === WebSocket.OPEN) socket.send(typeof text === 'string' ? new TextEncoder().encode(text) : text.slice());
+      const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+      for (let at = 0; at < bytes.length && socket.readyState === WebSocket.OPEN; at += pieceBytes) socket.send(bytes.slice(at, at + pieceBytes));
     },
     resize: (rows, columns) => tell({ size: { rows, columns } }),
     close: () => {

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { useWhy } from '../../api/queries';
+import { useReasons, useWhy } from '../../api/queries';
 import type { Job, Why } from '../../api/types';
 import { Panel } from '../../components/Panel';
 import { Await } from '../../components/states';
@@ -7,17 +7,19 @@ import { formatAgo, formatDuration, formatTime, formatWord, secondsBetween } fro
 import { useNow } from '../../lib/useNow';
 
 export function WhyCard({ job }: { job: Job }) {
+  const reasons = useReasons(String(job.id));
   const why = useWhy(String(job.id), true);
   return (
     <Panel title="Why it waits" aside={job.pending_reason && formatWord(job.pending_reason.code)}>
-      <Await answer={why} lines={3}>
-        {(answer) => <Answer why={answer} />}
+      <Await answer={why.data || reasons.error ? why : reasons} lines={3}>
+        {(answer) => <Answer why={answer} estimating={why.data ? null : (why.error?.message ?? 'being worked out…')} />}
       </Await>
     </Panel>
   );
 }
 
-export function Answer({ why }: { why: Why }) {
+// `estimating`: what becomes of the estimate that is not there yet.
+export function Answer({ why, estimating = null }: { why: Why; estimating?: string | null }) {
   const now = useNow();
   return (
     <div className="stack">
@@ -36,7 +38,7 @@ export function Answer({ why }: { why: Why }) {
           </ol>
         </div>
       )}
-      <Estimate why={why} now={now} />
+      {estimating === null ? <Estimate why={why} now={now} /> : <p className="note">When it starts: {estimating}</p>}
     </div>
   );
 }
