@@ -172,6 +172,7 @@ int run_with_terminal(Session& session, const ParsedWords& words) {
   Result<MappedJob> mapped = map_job(words, program, here.value());
   if (!mapped.is_ok()) return usage_error(kSrun, mapped.status().message());
   for (const std::string& line : mapped.value().warnings) tell(kSrun, line);
+  if (::isatty(STDIN_FILENO) == 0) return usage_error(kSrun, "--pty: this is no terminal");
   if (mapped.value().plan.tasks != 1) {
     return usage_error(kSrun, "--pty is for one task: the others would have no terminal");
   }
