@@ -135,7 +135,7 @@ class Judge:
                 if not any(run.lines for run in self.runs.get(row.id, [])):
                     yield f"job {row.id} failed, and no rank came to its end"
                 continue
-            seconds = float(request.spec["spec"]["parameters"].split()[3])
+            seconds = float(request.spec["spec"]["parameters"].split()[-3])
             steps = max(1, round(seconds / RANK_STEP_SECONDS))
             for complaint in check_work(self.runs.get(row.id, []), steps, row.nodes):
                 yield f"job {row.id} ({row.state}): {complaint}"

@@ -126,8 +126,9 @@ class Load:
             "priority": rng.choice(PRIORITIES),
             "spec": {
                 "workspace": str(self.world.root),
-                "entrypoint": "/usr/bin/python3",
-                "parameters": " ".join(["-ISB", *map(str, words)]),
+                # Asked by a signal before it can hear one, a program would die of it, and its job fail.
+                "entrypoint": "/usr/bin/env",
+                "parameters": " ".join(["--ignore-signal=USR1", "/usr/bin/python3", "-ISB", *map(str, words)]),
             },
             "resource": {"group": "training", "node_count": nodes, "gpus_per_node": gpus or 8},
             "options": options,
