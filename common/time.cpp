@@ -1,5 +1,6 @@
 #include "common/time.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -149,6 +150,10 @@ Result<UnixTime> parse_rfc3339(std::string_view text) {
 }
 
 std::string format_rfc3339(UnixTime time) {
+  // The years that RFC 3339 can write; others are their first or last moment.
+  constexpr UnixTime kFirst = unix_micros(-62'167'219'200'000'000);
+  constexpr UnixTime kLast = unix_micros(253'402'300'799'999'999);
+  time = std::clamp(time, kFirst, kLast);
   const auto days = std::chrono::floor<std::chrono::days>(time.time_since_epoch());
   const std::chrono::year_month_day date{std::chrono::sys_days(days)};
   const int64_t millis = (time.time_since_epoch() - days) / 1ms;

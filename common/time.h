@@ -47,7 +47,8 @@ std::string format_duration(Duration duration);
 
 // RFC 3339, e.g. "2026-11-20T08:00:00Z"; fractions and numeric offsets are accepted.
 Result<UnixTime> parse_rfc3339(std::string_view text);
-// RFC 3339 in UTC with milliseconds: "2026-11-20T08:00:00.000Z".
+// RFC 3339 in UTC with milliseconds: "2026-11-20T08:00:00.000Z". Of the years 0000 to 9999; what is
+// outside of them is written as their first or last moment.
 std::string format_rfc3339(UnixTime time);
 
 }  // namespace hai

@@ -20,7 +20,8 @@ findings=$build/findings
 memory_max_mb=2048   # of the whole process; ASan's own share is in it
 seconds_max=20       # of one input, on a busy machine
 input_max=65536      # bytes
-kept_max_kb=100      # of the corpus of one target, on disk
+kept_max_kb=100      # that one campaign adds to the corpus of a target
+kept_max_files=40    # the same
 
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export ASAN_OPTIONS=quarantine_size_mb=32:allocator_may_return_null=1:detect_leaks=1
@@ -39,14 +40,15 @@ keep() {
   kept=$(mktemp -d)
   "$build/bin/fuzz_target_$target" -merge=1 -rss_limit_mb=$memory_max_mb "$kept" "$corpus/$target" "$grown" \
     >"$findings/$target.merge.log" 2>&1 || { rm -rf "$kept"; return 0; }
-  local size=0 file
-  # The named seeds stay; new ones come smallest first.
+  local size=0 files=0 file
+  # Of all that is new some, large and small.
   while read -r bytes file; do
     [ -e "$corpus/$target/$(basename "$file")" ] && continue
+    [ $(((size + bytes) / 1024)) -lt $kept_max_kb ] && [ "$bytes" -le 4096 ] && [ $files -lt $kept_max_files ] || continue
     size=$((size + bytes))
-    [ $((size / 1024)) -lt $kept_max_kb ] && [ "$bytes" -le 4096 ] || continue
+    files=$((files + 1))
     cp "$file" "$corpus/$target/"
-  done < <(find "$kept" -type f -printf '%s %p\n' | sort -n)
+  done < <(find "$kept" -type f -printf '%s %p\n' | shuf)
   rm -rf "$kept"
 }
 
@@ -60,8 +62,8 @@ for target in "${targets[@]}"; do
     -rss_limit_mb=$memory_max_mb -max_len=$input_max -print_final_stats=1 -use_value_profile=0 \
     -artifact_prefix="$findings/$target-" "$grown" "$corpus/$target" >"$log" 2>&1 && found=none || found=FOUND
   [ $found = none ] || failed=1
-  edges=$(grep -o 'cov: [0-9]*' "$log" | tail -1 | tr -dc 0-9)
-  inputs=$(grep -o 'corp: [0-9]*' "$log" | tail -1 | tr -dc 0-9)
+  edges=$(grep -o 'cov: [0-9]*' "$log" | tail -1 | tr -dc 0-9 || true)  # none: it fell at once
+  inputs=$(grep -o 'corp: [0-9]*' "$log" | tail -1 | tr -dc 0-9 || true)
   printf '%-12s %12s %9s %9s %8s %9s %s\n' "$target" "$(stat_of "$log" number_of_executed_units)" \
     "$(stat_of "$log" average_exec_per_sec)" "${edges:--}" "${inputs:--}" \
     "$(stat_of "$log" peak_rss_mb)" "$([ $found = none ] && echo none || echo "see $log")"

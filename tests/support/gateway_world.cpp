@@ -100,8 +100,16 @@ GatewayWorld::GatewayWorld()
   run(1s);
 }
 
+// What the gateway wants to be told of a stream holds the stream.
+GatewayWorld::~GatewayWorld() {
+  for (const std::weak_ptr<AgentEnd>& each : dialed_) {
+    if (const auto stream = each.lock()) stream->events_ = {};
+  }
+}
+
 std::shared_ptr<AgentEnd> GatewayWorld::dial(const std::string& node) {
   auto stream = std::make_shared<AgentEnd>(*this, node);
+  dialed_.push_back(stream);
   stream->events_ = gateway_.opened(stream);
   return stream;
 }

@@ -67,6 +67,7 @@ class GatewayWorld {
   static constexpr const char* kUser = "ann";  // an administrator, with quota for everything
 
   GatewayWorld();
+  ~GatewayWorld();  // whose streams have not ended ends them
 
   // A stream of an agent whose certificate is of this node.
   std::shared_ptr<AgentEnd> dial(const std::string& node);
@@ -93,6 +94,7 @@ class GatewayWorld {
  private:
   friend class AgentEnd;
 
+  std::vector<std::weak_ptr<AgentEnd>> dialed_;
   Timeline timeline_;
   VirtualLoop database_loop_{timeline_};
   VirtualLoop loop_{timeline_};
