@@ -130,7 +130,7 @@ TEST(Rfc3339, RefusesWhatIsNone) {
 TEST(Rfc3339, FormatsUtcWithMilliseconds) {
   EXPECT_EQ(format_rfc3339(unix_micros(1'795'161'600'000'000)), "2026-11-20T08:00:00.000Z");
   EXPECT_EQ(format_rfc3339(unix_micros(-1)), "1969-12-31T23:59:59.999Z");
-  // What nobody can write: found by a fuzzer, in a list of times that a client made up.
+  // What nobody can write: found by a fuzzer, in a message that it made up.
   EXPECT_EQ(format_rfc3339(unix_micros(INT64_MIN)), "0000-01-01T00:00:00.000Z");
   EXPECT_EQ(format_rfc3339(unix_micros(INT64_MAX)), "9999-12-31T23:59:59.999Z");
   EXPECT_EQ(format_rfc3339(unix_micros(1'709'251'199'999'999)), "2024-02-29T23:59:59.999Z");
