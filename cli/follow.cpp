@@ -154,8 +154,11 @@ Status follow_attempt(Client& client, const LogOptions& options) {
   }
 }
 
-// Until the job has an attempt above `attempt` that has begun, or has ended.
-Result<v1::Job> wait_for_attempt(Client& client, const std::string& name, int attempt) {
+// Until the job has begun, as `has_begun` says, or has ended; meanwhile people are told what it
+// waits for, while it `waits`.
+Result<v1::Job> wait_for_begin(Client& client, const std::string& name,
+                               const std::function<bool(const v1::Job&)>& has_begun,
+                               const std::function<bool(const v1::Job&)>& waits) {
   Patience patience;
   WaitingLine line(client);
   v1::WatchJobRequest request;
@@ -165,18 +168,14 @@ Result<v1::Job> wait_for_attempt(Client& client, const std::string& name, int at
     const Status status = client.watch_job(request, [&](const v1::Job& job) {
       patience.heard();
       latest = job;
-      const bool begun = job.attempt() > attempt && job.attempt_state() != "placed";
-      if (begun && !is_terminal(job)) {
+      if (has_begun(job) && !is_terminal(job)) {
         line.tell_start(job);
-      } else if (job.attempt() != attempt || job.attempt_state() != "starting") {
-        // Else the rank that was followed has ended while others are still being launched: the job
-        // is "queued" yet, but nobody waits for its start any more.
+      } else if (waits(job)) {
         line.update(job);
       }
-      return !begun && !is_terminal(job);
+      return !has_begun(job) && !is_terminal(job);
     });
-    const bool begun = latest.attempt() > attempt && latest.attempt_state() != "placed";
-    if (latest.id() != 0 && (begun || is_terminal(latest))) return latest;
+    if (latest.id() != 0 && (has_begun(latest) || is_terminal(latest))) return latest;
     line.wipe();
     if (!patience.retry(status)) {
       return status.is_ok() ? unavailable("job {}: the server stopped telling about it", name)
@@ -185,7 +184,18 @@ Result<v1::Job> wait_for_attempt(Client& client, const std::string& name, int at
   }
 }
 
-bool is_running(const v1::Job& job) { return job.state() == "running"; }
+// Until the job has an attempt above `attempt` that has begun, or has ended.
+Result<v1::Job> wait_for_attempt(Client& client, const std::string& name, int attempt) {
+  const auto has_begun = [attempt](const v1::Job& job) {
+    return job.attempt() > attempt && job.attempt_state() != "placed";
+  };
+  // The rank that was followed may have ended while others are still being launched: the job is
+  // "queued" yet, but nobody waits for its start any more.
+  const auto waits = [attempt](const v1::Job& job) {
+    return job.attempt() != attempt || job.attempt_state() != "starting";
+  };
+  return wait_for_begin(client, name, has_begun, waits);
+}
 
 std::string interrupt_hint;  // written before the handler is set, read by it only
 
@@ -243,22 +253,8 @@ Result<v1::Job> follow_job(Client& client, const LogOptions& options) {
 }
 
 Result<v1::Job> wait_until_running(Client& client, const std::string& name) {
-  Patience patience;
-  WaitingLine line(client);
-  v1::WatchJobRequest request;
-  request.set_job(name);
-  for (;;) {
-    v1::Job latest;
-    const Status status = client.watch_job(request, [&](const v1::Job& job) {
-      patience.heard();
-      latest = job;
-      is_running(job) ? line.tell_start(job) : line.update(job);
-      return !is_running(job) && !is_terminal(job);
-    });
-    if (latest.id() != 0 && (is_running(latest) || is_terminal(latest))) return latest;
-    line.wipe();
-    if (!patience.retry(status)) return status;
-  }
+  const auto is_running = [](const v1::Job& job) { return job.state() == "running"; };
+  return wait_for_begin(client, name, is_running, [](const v1::Job&) { return true; });
 }
 
 Result<v1::Job> wait_for_job(Client& client, const std::string& job,

@@ -9,16 +9,11 @@
 #include "cli/shell_io.h"
 #include "cli/submission.h"
 #include "common/shell_words.h"
-#include "common/spec/check_job_spec.h"
 
 namespace hai::cli {
 namespace {
 
 constexpr Duration kEndPatience = 10s;
-
-// Variables of the job: the script of its own program, and where that waits.
-constexpr const char* kScriptVariable = "JOB_TERMINAL_SCRIPT";
-constexpr const char* kPipeVariable = "JOB_TERMINAL_PIPE";
 
 // The job's own program only waits for the one in the terminal, at a pipe in the rank's /tmp that
 // this one has open while it runs: so the job ends with it, whatever becomes of the terminal, the
@@ -68,22 +63,53 @@ exit "$code"
 bool goes_on(Client& client, const std::string& job) {
   v1::WatchJobRequest request;
   request.set_job(job);
-  bool is_over = false;
   bool has_left = false;
-  const Status status = client.watch_job(
+  // However it ends: without an answer the job is not known to live on.
+  const Status ignored = client.watch_job(
       request,
       [&](const v1::Job& now) {
-        is_over = is_terminal(now);
-        has_left = !is_over && now.state() != "running";
-        return !is_over && !has_left;
+        has_left = !is_terminal(now) && now.state() != "running";
+        return now.state() == "running";
       },
       kEndPatience);
-  return has_left && (status.is_ok() || status.code() == Code::deadline_exceeded);
+  static_cast<void>(ignored);
+  return has_left;
 }
 
-// Opens the terminal, again each time the job runs again, until the program has ended.
-int follow_terminal(Session& session, Client& client, const v1::ShellOpen& open) {
-  const std::string& job = open.job();
+v1::ShellOpen terminal_of(int64_t job, const std::vector<std::string>& command) {
+  v1::ShellOpen open;
+  open.set_job(std::to_string(job));
+  for (const char* word : {"/bin/sh", "-c", kRun, "terminal"}) {
+    open.mutable_program()->add_argv(word);
+  }
+  for (const std::string& word : command) open.mutable_program()->add_argv(word);
+  return open;
+}
+
+}  // namespace
+
+Status make_interactive(JobSpec& spec, const std::vector<std::string>& command) {
+  if (spec.node_count != 1 || !spec.array.empty()) {
+    return invalid_argument(
+        "--pty: a terminal is for a job of one node; `hai shell JOB -r RANK` opens one in any rank "
+        "of others");
+  }
+  if (::isatty(STDIN_FILENO) == 0) {
+    return invalid_argument("--pty: this is no terminal; leave it out to have the output in a log");
+  }
+  spec.entrypoint = "/bin/sh";
+  spec.launch = LaunchMode::per_node;
+  std::vector<std::string> words = {"-c", "eval \"$JOB_TERMINAL_SCRIPT\"", "terminal"};
+  words.insert(words.end(), command.begin(), command.end());
+  spec.parameters = join_words(words);  // the command is for people to see
+  spec.environments["JOB_TERMINAL_SCRIPT"] = kWait;
+  spec.environments["JOB_TERMINAL_PIPE"] = "/tmp/.hai-terminal-" + new_request_id();
+  return ok();
+}
+
+int follow_terminal(Session& session, Client& client, int64_t id,
+                    const std::vector<std::string>& command) {
+  const std::string job = std::to_string(id);
   detach_on_interrupt(
       fmt::format("job {0} still waits, and ends soon after it has begun: `hai stop {0}`", job));
   for (;;) {
@@ -93,49 +119,14 @@ int follow_terminal(Session& session, Client& client, const v1::ShellOpen& open)
       say(fmt::format("job {} {}: {}", job, now.value().state(), now.value().end_reason()));
       return exit_code_of_job(now.value().state(), std::nullopt);
     }
-    const Result<int> code = enter_job(client, open, true);
+    const Result<int> code =
+        enter_job(client, terminal_of(id, command), true, "which ends with its terminal");
     if (!goes_on(client, job)) return code.is_ok() ? code.value() : session.fail(code.status());
     say(fmt::format(
         "job {} had to leave its node, and its program with it: it begins anew when the "
         "job runs again",
         job));
   }
-}
-
-}  // namespace
-
-int run_interactive(Session& session, JobSpec spec, const std::vector<std::string>& command) {
-  if (spec.node_count != 1 || !spec.array.empty()) {
-    return session.usage_error(
-        "a terminal is for a job of one node; `hai shell JOB -r RANK` opens one in any rank of "
-        "others");
-  }
-  if (::isatty(STDIN_FILENO) == 0) return session.usage_error("--pty: this is no terminal");
-  spec.entrypoint = "/bin/sh";
-  spec.launch = LaunchMode::per_node;
-  std::vector<std::string> words = {"-c", fmt::format("eval \"${}\"", kScriptVariable), "terminal"};
-  words.insert(words.end(), command.begin(), command.end());
-  spec.parameters = join_words(words);  // the command is for people to see
-  spec.environments[kScriptVariable] = kWait;
-  spec.environments[kPipeVariable] = "/tmp/.hai-terminal-" + new_request_id();
-  if (const std::vector<SpecError> errors = check_job_spec(spec); !errors.empty()) {
-    for (const SpecError& error : errors) say(to_string(error));
-    return kUsage;
-  }
-  const Result<Client*> client = session.client();
-  if (!client.is_ok()) return session.fail(client.status());
-  v1::SubmitJobReply reply;
-  if (const int code = send_job(session, *client.value(), spec, nullptr, reply); code != kOk) {
-    return code;
-  }
-  say(fmt::format("job {} submitted: {}", reply.job_id(), reply.name()));
-  v1::ShellOpen open;
-  open.set_job(std::to_string(reply.job_id()));
-  for (const char* word : {"/bin/sh", "-c", kRun, "terminal"}) {
-    open.mutable_program()->add_argv(word);
-  }
-  for (const std::string& word : command) open.mutable_program()->add_argv(word);
-  return follow_terminal(session, *client.value(), open);
 }
 
 }  // namespace hai::cli

@@ -2,17 +2,25 @@
 // An interactive job: it waits like any other for its node, and then its program has the terminal
 // of whoever submitted it. The job lasts as long as that program does.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "common/job_spec.h"
+#include "common/status.h"
 
 namespace hai::cli {
 
+class Client;
 class Session;
 
-// Of `spec`, which is of one node, everything but the program counts. Returns the program's exit
-// code, 130 if the person has left it.
-int run_interactive(Session& session, JobSpec spec, const std::vector<std::string>& command);
+// Makes `spec` a job that waits for `command`, run in a terminal: all but the program stays as it
+// is. An error: it is no job of one node, or this process has no terminal.
+Status make_interactive(JobSpec& spec, const std::vector<std::string>& command);
+
+// Waits for such a job and runs its command in this terminal. The command's exit code, 130 if the
+// person has left it.
+int follow_terminal(Session& session, Client& client, int64_t job,
+                    const std::vector<std::string>& command);
 
 }  // namespace hai::cli

@@ -229,7 +229,8 @@ bool has_standard_input() {
 
 }  // namespace
 
-Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal) {
+Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal,
+                      std::string_view then) {
   if (with_terminal) {
     *open.mutable_program()->mutable_terminal() = terminal_size(STDIN_FILENO);
     const char* term = std::getenv("TERM");
@@ -247,7 +248,7 @@ Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal) {
     code = carry_shell(*call.value(), files, is_typed ? InputKind::terminal : InputKind::bytes);
   }
   if (code.is_ok() || code.status().code() != Code::cancelled) return code;
-  say(fmt::format("left job {}, it goes on", call.value()->started().job()));
+  say(fmt::format("left job {}, {}", call.value()->started().job(), then));
   return kInterrupted;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "common/status.h"
 
@@ -46,7 +47,8 @@ Result<int> carry_shell(ShellCall& call, const ShellFiles& files, InputKind kind
 
 // Opens what is asked and carries the bytes of this process's standard input, output and error;
 // with its terminal, which becomes that of the program. Its exit code, or 130 if the person has
-// left, who is told so.
-Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal);
+// left, who is told so, and what becomes of the job.
+Result<int> enter_job(Client& client, v1::ShellOpen open, bool with_terminal,
+                      std::string_view then = "it goes on");
 
 }  // namespace hai::cli

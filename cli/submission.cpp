@@ -11,6 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/failed_rank.h"
 #include "cli/follow.h"
+#include "cli/interactive.h"
 #include "cli/job_file.h"
 #include "cli/session.h"
 #include "common/bytes.h"
@@ -223,6 +224,14 @@ std::string unique_name(const std::string& stem) {
   return (name.empty() ? "job" : name) + "-" + random_word(6);
 }
 
+namespace {
+
+std::string submitted_line(const v1::SubmitJobReply& reply) {
+  return fmt::format("job {} submitted: {}", reply.job_id(), reply.name());
+}
+
+}  // namespace
+
 int submit(Session& session, const SubmissionOptions& options, JobSpec spec, const JobFile* file) {
   if (const std::vector<SpecError> errors = check_job_spec(spec); !errors.empty()) {
     for (const SpecError& error : errors) say(to_string(error));
@@ -232,27 +241,25 @@ int submit(Session& session, const SubmissionOptions& options, JobSpec spec, con
     print(format_job_spec_yaml(spec));
     return kOk;
   }
+  if (!options.terminal.empty()) {
+    const Status status = make_interactive(spec, options.terminal);
+    if (!status.is_ok()) return session.usage_error(status.message());
+  }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
-  v1::SubmitJobReply reply;
-  if (const int code = send_job(session, *client.value(), spec, file, reply); code != kOk) {
-    return code;
-  }
-  return tell_submitted(session, *client.value(), reply, options.output, options.follow);
-}
-
-int send_job(Session& session, Client& client, const JobSpec& spec, const JobFile* file,
-             v1::SubmitJobReply& reply) {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = to_proto(spec);
   request.set_request_id(new_request_id());
-  Result<v1::SubmitJobReply> answer = client.submit_job(request);
-  if (answer.is_ok()) {
-    reply = std::move(answer).value();
-    return kOk;
+  const Result<v1::SubmitJobReply> reply = client.value()->submit_job(request);
+  if (!reply.is_ok()) {
+    const int code = session.fail(file == nullptr ? reply.status() : file->locate(reply.status()));
+    return code == kNotFound ? kRefused : code;  // What is not found is something the job names.
   }
-  const int code = session.fail(file == nullptr ? answer.status() : file->locate(answer.status()));
-  return code == kNotFound ? kRefused : code;  // What is not found is something the job names.
+  if (options.terminal.empty()) {
+    return tell_submitted(session, *client.value(), reply.value(), options.output, options.follow);
+  }
+  say(submitted_line(reply.value()));
+  return follow_terminal(session, *client.value(), reply.value().job_id(), options.terminal);
 }
 
 std::string new_request_id() { return random_word(20); }
@@ -260,7 +267,7 @@ std::string new_request_id() { return random_word(20); }
 int tell_submitted(Session& session, Client& client, const v1::SubmitJobReply& reply,
                    OutputFormat output, bool is_followed) {
   const int64_t id = reply.job_id();
-  const std::string line = fmt::format("job {} submitted: {}", id, reply.name());
+  const std::string line = submitted_line(reply);
   if (is_json(output)) {
     print(format_json({{"id", id}, {"name", reply.name()}}, output));
   } else if (is_followed) {

@@ -54,6 +54,7 @@ struct SubmissionOptions {
   std::optional<int> restart_max;
   bool follow = false;
   bool dry_run = false;
+  std::vector<std::string> terminal = {};  // the command that gets this terminal (interactive.h)
   OutputFormat output = OutputFormat::table;
 };
 
@@ -64,10 +65,6 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec);
 
 // Makes a repeated request safe when the first answer was lost.
 std::string new_request_id();
-
-// kOk and the answer, or the exit code of what was refused and told.
-int send_job(Session& session, Client& client, const JobSpec& spec, const JobFile* file,
-             v1::SubmitJobReply& reply);
 
 // What came of it, and its log and end if asked. Returns the exit code.
 int tell_submitted(Session& session, Client& client, const v1::SubmitJobReply& reply,

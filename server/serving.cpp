@@ -327,7 +327,7 @@ struct Serving::Impl {
                                                       .per_address = shares.grpc / 4},
                                       .at_once = shares.grpc / 2,
                                       .silent = shares.grpc / 8,
-                                      .is_short_of_trust = [this] { return is_standby(); }},
+                                      .strangers_end_soon = [this] { return is_standby(); }},
                            .known = known,
                            .guard = [this](const CallHead& head) { return judge.judge(head); },
                            .others = &api_service.for_anyone()},

@@ -12,7 +12,6 @@
 
 #include "cli/exit_code.h"
 #include "cli/file.h"
-#include "cli/interactive.h"
 #include "cli/session.h"
 #include "cli/submission.h"
 #include "common/shell_words.h"
@@ -60,7 +59,7 @@ int run_here(Session& session, const Launcher& launcher) {
   return error == ENOENT ? 127 : 126;
 }
 
-int launch(Session& session, const Launcher& launcher, const SubmissionOptions& options,
+int launch(Session& session, const Launcher& launcher, SubmissionOptions options,
            const Simulation& simulation, bool wants_terminal) {
   if (session.program.empty()) {
     return session.usage_error(
@@ -83,8 +82,8 @@ int launch(Session& session, const Launcher& launcher, const SubmissionOptions& 
   Status status = spec_of_program(launcher, session.program, directory, spec);
   if (status.is_ok()) status = apply_options(options, spec);
   if (!status.is_ok()) return session.usage_error(status.message());
-  if (!wants_terminal || options.dry_run) return submit(session, options, std::move(spec));
-  return run_interactive(session, std::move(spec), words_of(session, launcher));
+  if (wants_terminal) options.terminal = words_of(session, launcher);
+  return submit(session, options, std::move(spec));
 }
 
 }  // namespace
@@ -136,12 +135,16 @@ void add_launcher(CLI::App& app, Session& session, const Launcher& launcher) {
       .examples = {{fmt::format("hai {} {} --config 7b.yaml -- -n 4 -p high -f", launcher.verb,
                                 file),
                     "on 4 nodes; follow its log"},
+                   {fmt::format("hai {} {} --config 7b.yaml -- --pty", launcher.verb, file),
+                    "in this terminal, when the job runs"},
                    {fmt::format("hai {} {} --config 7b.yaml", launcher.verb, file),
                     "the same program here and now"},
                    {fmt::format("hai {} {} --config 7b.yaml ++ -ss 60", launcher.verb, file),
                     "and as if it were a job, asked to save after a minute"}},
       .exit_codes =
-          "With -f the code of the job itself, or 130 if it was stopped without one; without a -- "
+          "With -f or --pty the code of the job itself, or 130 if it was stopped without one or "
+          "its "
+          "terminal was left; without a -- "
           "that of the program; otherwise those of hai --help.",
       .usage =
           (launcher.suffix.empty() ? "PROGRAM" : "FILE") + std::string(" ARGS... -- [OPTIONS]")};

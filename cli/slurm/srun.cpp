@@ -25,7 +25,6 @@
 #include "cli/slurm/step/client.h"
 #include "cli/slurm/step/task_environment.h"
 #include "cli/slurm/submit.h"
-#include "cli/submission.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -119,26 +118,44 @@ class InterruptWatch {
   const int64_t job_;
 };
 
-// A job of its own that runs the command, followed to its end.
-int run_outside(Session& session, const ParsedWords& words) {
+// A job of its own for the command; nullopt: it was refused and told, and `code` is to be the exit
+// code.
+std::optional<MappedJob> own_job(const ParsedWords& words, int& code) {
   const Result<Surroundings> here = surroundings();
-  if (!here.is_ok()) return fail(kSrun, here.status());
+  if (!here.is_ok()) {
+    code = fail(kSrun, here.status());
+    return std::nullopt;
+  }
   const std::string program = std::filesystem::path(words.operands[0]).filename().string();
   Result<MappedJob> mapped = map_job(words, program, here.value());
-  if (!mapped.is_ok()) return usage_error(kSrun, mapped.status().message());
+  if (!mapped.is_ok()) {
+    code = usage_error(kSrun, mapped.status().message());
+    return std::nullopt;
+  }
   for (const std::string& line : mapped.value().warnings) tell(kSrun, line);
-  MappedJob& job = mapped.value();
-  job.plan.command = words.operands;
+  mapped.value().plan.command = words.operands;
+  return std::move(mapped).value();
+}
+
+// What is not found is something the job names.
+int fail_submit(const Status& status) {
+  const int code = fail(kSrun, status);
+  return code == kNotFound ? kRefused : code;
+}
+
+// Runs the command in a job of its own and follows it to its end.
+int run_outside(Session& session, const ParsedWords& words) {
+  int code = kOk;
+  std::optional<MappedJob> made = own_job(words, code);
+  if (!made) return code;
+  MappedJob& job = *made;
   const std::string output = std::exchange(job.plan.output, "");
   const bool append = job.plan.append;
   InterruptWatch::block();  // before gRPC starts its threads
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kSrun, client.status());
   const Result<int64_t> id = submit_job(*client.value(), job, "");
-  if (!id.is_ok()) {
-    const int code = fail(kSrun, id.status());
-    return code == kNotFound ? kRefused : code;
-  }
+  if (!id.is_ok()) return fail_submit(id.status());
   const InterruptWatch interrupts(client.value()->clone(), id.value(),
                                   words.has("quit-on-interrupt"));
   Fd file;
@@ -164,21 +181,21 @@ int run_outside(Session& session, const ParsedWords& words) {
       last.state(), last.has_exit_code() ? std::optional<int>(last.exit_code()) : std::nullopt);
 }
 
-// A job of its own whose command has this terminal.
+// The same in this terminal.
 int run_with_terminal(Session& session, const ParsedWords& words) {
-  const Result<Surroundings> here = surroundings();
-  if (!here.is_ok()) return fail(kSrun, here.status());
-  const std::string program = std::filesystem::path(words.operands[0]).filename().string();
-  Result<MappedJob> mapped = map_job(words, program, here.value());
-  if (!mapped.is_ok()) return usage_error(kSrun, mapped.status().message());
-  for (const std::string& line : mapped.value().warnings) tell(kSrun, line);
-  if (::isatty(STDIN_FILENO) == 0) return usage_error(kSrun, "--pty: this is no terminal");
-  if (mapped.value().plan.tasks != 1) {
+  int code = kOk;
+  std::optional<MappedJob> job = own_job(words, code);
+  if (!job) return code;
+  if (job->plan.tasks != 1) {
     return usage_error(kSrun, "--pty is for one task: the others would have no terminal");
   }
-  JobSpec spec = std::move(mapped.value().spec);
-  spec.name = unique_name(spec.name);
-  return run_interactive(session, std::move(spec), words.operands);
+  const Status status = make_interactive(job->spec, words.operands);
+  if (!status.is_ok()) return usage_error(kSrun, status.message());
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kSrun, client.status());
+  const Result<int64_t> id = submit_job(*client.value(), *job, "");
+  if (!id.is_ok()) return fail_submit(id.status());
+  return follow_terminal(session, *client.value(), id.value(), words.operands);
 }
 
 // The number of the rank on this node.
@@ -239,7 +256,9 @@ int run_srun(Session& session, const Words& words) {
     return usage_error(kSrun, option_error(*given, given->option->text).message());
   }
   if (const GivenOption* given = parsed.value().find("pty"); given != nullptr && !socket.empty()) {
-    return usage_error(kSrun, option_error(*given, "a step of a job has no terminal").message());
+    return usage_error(
+        kSrun,
+        option_error(*given, "a step of a job has no terminal; hai shell JOB opens one").message());
   }
   if (!socket.empty()) return run_inside(parsed.value(), socket);
   if (!variable("SLURM_JOB_ID").empty() || !variable("HAI_JOB_ID").empty()) {

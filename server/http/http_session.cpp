@@ -184,6 +184,7 @@ class BeastSession final : public HttpSession,
     const std::string target(view(message.target()));
     HttpRequest request = to_request(std::move(message), peer_);
     asked_ = negotiation_of(request);
+    upgrade_.reset();
     if (is_for_socket(request)) upgrade_ = request_of(request, target);
     if (!parse_target(target, request)) {
       return respond(problem(invalid_argument("the request's address is malformed")));

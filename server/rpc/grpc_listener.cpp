@@ -125,10 +125,10 @@ struct GrpcListener::Impl {
   }
 
   void look_at_strangers() {
-    trust_timer.expires_after(limits.trust_look);
-    trust_timer.async_wait([this](boost::system::error_code error) {
+    stranger_timer.expires_after(limits.stranger_look);
+    stranger_timer.async_wait([this](boost::system::error_code error) {
       if (error || is_stopped) return;
-      if (limits.is_short_of_trust()) {
+      if (limits.strangers_end_soon()) {
         if (newest.size() == kStrangerLooks) {
           table.end_strangers_until(newest.front());
           newest.pop_front();
@@ -148,7 +148,7 @@ struct GrpcListener::Impl {
       is_stopped = true;
       acceptor.close(ignored);
       pause.cancel();
-      trust_timer.cancel();
+      stranger_timer.cancel();
       for (const auto& one : silent) one->socket.close(ignored);
     });
     thread.join();
@@ -161,7 +161,7 @@ struct GrpcListener::Impl {
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
-  asio::steady_timer trust_timer{context};
+  asio::steady_timer stranger_timer{context};
   std::deque<uint64_t> newest;                // the last connection at each of the last looks
   std::list<std::shared_ptr<Silent>> silent;  // the oldest first
   std::thread thread;
@@ -188,7 +188,7 @@ int GrpcListener::port() const { return impl_->acceptor.local_endpoint().port();
 void GrpcListener::accept(HandOver hand_over) {
   impl_->hand_over = std::move(hand_over);
   impl_->accept();
-  if (impl_->limits.is_short_of_trust) impl_->look_at_strangers();
+  if (impl_->limits.strangers_end_soon) impl_->look_at_strangers();
   impl_->thread = std::thread([impl = impl_.get()] { impl->context.run(); });
 }
 

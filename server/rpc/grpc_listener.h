@@ -23,8 +23,8 @@ struct ListenerLimits {
   Duration silent_time = 10s;
   // Whether connections that have proved nothing end soon, because nobody can prove anything here
   // now. Asked on the listener's thread; null = they never do.
-  std::function<bool()> is_short_of_trust = nullptr;
-  Duration trust_look = 1s;  // how often it is asked; a stranger's connection lives five to six
+  std::function<bool()> strangers_end_soon = nullptr;
+  Duration stranger_look = 1s;  // how often it is asked; a stranger's connection lives five to six
 };
 
 class GrpcListener {

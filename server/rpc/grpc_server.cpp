@@ -35,8 +35,8 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address
   // for one that did, though its call was refused. Messages that are read get the window that they
   // need.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  // A client with more calls than that has them wait on its side: what one connection has sent is
-  // read before another connection's is. An agent has 256 shells at most.
+  // A client with more calls than that has them wait on its side, and keeps others waiting less
+  // (tests/bench/fairness.py). An agent has 256 shells at most.
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 300);
   // A connection on which gRPC has not begun ends after 10 s, one without calls after a minute.
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);

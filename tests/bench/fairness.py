@@ -28,7 +28,7 @@ def token_of(cluster, user):
 
 
 def asks(cluster, jobs, token, over):
-    """All answers to one who asks until `over`: (median of medians, largest p99, calls)."""
+    """All answers to one who asks until `over`: (median of medians of ten, the slowest, calls)."""
     rounds = []
     while not over.is_set():
         rounds.append(cluster.load("get", "--tries", 10, "--first", 1, "--last", jobs, token_file=token))
@@ -37,7 +37,7 @@ def asks(cluster, jobs, token, over):
 
 
 def asks_http(cluster, token, over):
-    """The same over HTTP, a job each time."""
+    """The same over HTTP, a job each time: (median, the slowest, calls)."""
     head = {"Authorization": f"Bearer {token.read_text().strip()}"}
     connection = http.client.HTTPConnection("127.0.0.1", cluster.server.http, timeout=60)
     took = []
@@ -47,7 +47,7 @@ def asks_http(cluster, token, over):
         connection.getresponse().read()
         took.append((time.monotonic() - began) * 1000)
     took.sort()
-    return took[len(took) // 2], took[len(took) * 99 // 100], len(took)
+    return took[len(took) // 2], took[-1], len(took)
 
 
 def row(what, figures):
@@ -57,7 +57,7 @@ def row(what, figures):
 def measure(cluster, words):
     cluster.load("submit", "--clients", 4, "--jobs", words.jobs, "--batch", 100, "--prefix", "early")
     bob = token_of(cluster, "bob")
-    print(f"{'':44} {'p50 ms':>9} {'p99 ms':>9} {'calls':>8}")
+    print(f"{'':44} {'p50 ms':>9} {'slowest':>9} {'calls':>8}")
     quiet = threading.Event()
     threading.Timer(words.seconds / 4, quiet.set).start()
     row("bob asks, and nobody else", asks(cluster, words.jobs, bob, quiet))
@@ -71,7 +71,7 @@ def measure(cluster, words):
     browser.join()
     row("bob asks over HTTP meanwhile", http_figures)
     told = json.loads(flood.stdout.read())
-    row("root's submits that were taken", (told["accepted_p50_ms"], told["accepted_p99_ms"], told["accepted"]))
+    row("root's submits that were taken (p99)", (told["accepted_p50_ms"], told["accepted_p99_ms"], told["accepted"]))
     print(f"refused: {told['calls'] - told['accepted']}, by code {told['codes']}")
 
 

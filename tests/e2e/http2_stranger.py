@@ -71,16 +71,8 @@ class Stranger:
         return self
 
     def hear_refusal(self, seconds):
-        """What was said to it before it gave up: a busy machine is slow to take 4 MB."""
-        self.socket.settimeout(seconds)
-        try:
-            while not self.is_refused:
-                self.hear()
-        except OSError:
-            pass
-
-    def is_ended_within(self, seconds):
-        """The server ends the connection, or the call."""
+        """What was said to it before it gave up: a busy machine is slow to take 4 MB. Whether the call or
+        the connection has ended."""
         self.socket.settimeout(seconds)
         try:
             while not self.is_refused:

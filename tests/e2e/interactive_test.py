@@ -48,6 +48,27 @@ class InteractiveTest(ClusterTest):
         self.assertNotEqual(self.cluster.hai("wait", "lost", "--timeout", "60s", seconds=90).code, 0)
         self.assertEqual(self.cluster.job("lost")["state"], "failed")
 
+    def test_who_leaves_it_is_told_that_the_job_ends(self):
+        terminal = self.shell("left")
+        terminal.see("type:")
+        terminal.type("\n~.")
+        terminal.see("which ends with its terminal")
+        self.assertEqual(terminal.end(), 130)
+        self.assertNotEqual(self.cluster.hai("wait", "left", "--timeout", "30s").code, 0)
+
+    def test_one_to_whom_nobody_comes_ends(self):
+        blocker = self.cluster.run(self.cluster.spec("first", "/bin/sleep", "600", nodes=2))
+        self.cluster.wait_running(blocker)
+        terminal = self.shell("alone")
+        terminal.see("first in the queue")
+        terminal.type("\x03")
+        terminal.see("ends soon after it has begun")
+        self.assertEqual(terminal.end(), 130)
+        self.cluster.hai("stop", blocker)
+        self.cluster.hai("wait", "alone", "--timeout", "90s", seconds=120)
+        self.assertEqual(self.cluster.job("alone")["state"], "failed")
+        self.assertIn("nobody opened its terminal", self.cluster.hai("logs", "alone").out)
+
     def test_one_that_is_suspended_begins_anew(self):
         terminal = self.shell("moved", "--grace", "2s")
         terminal.see("type:")
@@ -73,11 +94,13 @@ class InteractiveTest(ClusterTest):
         self.assertEqual(terminal.end(), 0)
 
     def test_srun_gives_it_too(self):
-        terminal = self.terminal(
-            programs() / "slurm" / "srun", "--pty", "-N1", "--gpus=1", "sh", "-c", "echo of $HAI_JOB_ID; tty; exit 3"
-        )
-        terminal.see("/dev/pts/")
+        script = "echo $SLURM_JOB_NAME; tty; exit 3"
+        terminal = self.terminal(programs() / "slurm" / "srun", "--pty", "-N1", "-J", "named", "sh", "-c", script)
+        terminal.see("named", "/dev/pts/")
         self.assertEqual(terminal.end(), 3)
+        terminal = self.terminal(programs() / "slurm" / "srun", "--pty", "-n4", "true")
+        terminal.see("--pty is for one task")
+        self.assertEqual(terminal.end(), 2)
 
     def test_what_cannot_be(self):
         before = len(self.cluster.json("list"))

@@ -148,8 +148,9 @@ class ShellTest(ClusterTest):
         terminal.type("echo mine >$(tty)\r")
         terminal.until("it has written there", lambda seen: re.search(r"^(\$ )?mine$", seen, re.M))
         terminal.resize(70, 20)
-        terminal.type("stty size\r")
-        terminal.see("20 70")
+        # Keys and the new size come by ways of their own.
+        terminal.type("until [ \"$(stty size)\" = '20 70' ]; do sleep 0.1; done; echo is $(stty size)\r")
+        terminal.see("is 20 70")
         terminal.type("sh -c 'echo a$((1 + 1))b; exec sleep 500'\r")
         terminal.see("a2b")
         terminal.type("\x03")  # Ctrl-C reaches what runs there

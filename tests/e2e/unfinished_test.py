@@ -71,7 +71,7 @@ class UnfinishedAtStandbyTest(UnfinishedCase):
     def test_of_many_strangers_few_are_read(self):
         refused, held = self.held_of("/hai.v1.Api/SubmitJobs", WRONG_TOKEN, self.cluster.standby())
         self.assertGreaterEqual(refused, STRANGERS - self.UNREAD)
-        self.assertLess(held, 8 * self.UNREAD * MEGABYTE)
+        self.assertLess(held, 6 * self.UNREAD * MEGABYTE)  # of all strangers it would be 430
 
     def test_their_connections_end_and_others_are_sent_on(self):
         standby = self.cluster.standby()
@@ -83,7 +83,7 @@ class UnfinishedAtStandbyTest(UnfinishedCase):
                 )
             )
             began = time.monotonic()
-            ended = list(threads.map(lambda stranger: stranger.is_ended_within(30), strangers))
+            ended = list(threads.map(lambda stranger: stranger.hear_refusal(30), strangers))
         self.assertTrue(all(ended))
         print(f"\nended after {time.monotonic() - began:.1f} s at most", end=" ")
         self.cluster.write_context([standby.grpc])

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect, inject, it } from 'vitest';
 import { patience } from './patience';
-import { base, look, open, openPage, stopAll, submit, tell } from './story';
+import { api, base, look, open, openPage, stopAll, submit, tell } from './story';
 
 const story = tell();
 afterAll(stopAll);
@@ -25,8 +25,10 @@ it('opens a terminal in the rank that was chosen, as wide as the page', async ()
   await type(page, 'echo rank $((HAI_NODE_RANK + 0)) of $(basename $PWD; stty size | tr " " x)');
   await shows(page, /rank 0 of .*\d+x\d+/);
   const first = await screen(page).innerText();
+  await type(page, 'before=$(stty size)');
   await page.setViewportSize({ width: 700, height: 500 });
-  await type(page, 'clear; echo now $(stty size)');
+  // Keys and the new size come by ways of their own.
+  await type(page, 'until [ "$(stty size)" != "$before" ]; do sleep 0.1; done; clear; echo now $(stty size)');
   await shows(page, /now \d+ \d+/);
   expect(Number(/now \d+ (\d+)/.exec(await screen(page).innerText())![1])).toBeLessThan(Number(/\d+x(\d+)/.exec(first)![1]));
   await page.setViewportSize({ width: 1400, height: 900 });
@@ -84,6 +86,8 @@ it('lets no other page in by the cookie', async () => {
     );
   expect(await told('')).toContain('permission_denied');
   expect(await told('0'.repeat(64))).toContain('permission_denied');
+  const audit = await api<{ entries: { call: string; target: string; result: string }[] }>('GET', '/audit');
+  expect(audit.entries.filter((each) => each.call === 'Shell' && each.target === `job/${job.id}` && each.result === 'permission_denied').length).toBe(2);
   const plain = await fetch(`${base}/api/v1/jobs/${job.id}/shell`, { headers: { Authorization: `Bearer ${inject('token')}` } });
   expect(await plain.text()).toContain('takes a WebSocket');
   await page.context().close();

@@ -181,7 +181,7 @@ TEST(GrpcListener, WhereNobodyCanProveAnythingStrangersEndSoon) {
   std::atomic<bool> is_short = false;
   auto known = std::make_shared<KnownPeers>();
   auto listener =
-      listen({.is_short_of_trust = [&] { return is_short.load(); }, .trust_look = 10ms}, known);
+      listen({.strangers_end_soon = [&] { return is_short.load(); }, .stranger_look = 10ms}, known);
   listener->accept(hand.taker());
   Stranger proven(listener->port());
   ASSERT_TRUE(hand.wait_for(1));
