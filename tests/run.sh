@@ -64,6 +64,9 @@ for test in suite.iter("testcase"):
         continue
     output = re.sub(r"\x1b\[[0-9;]*m", "", test.findtext("system-out") or "").splitlines()
     lines = [line.rstrip()[:160] for line in output if line.strip()]
+    # A Python test sums up at its end; what its programs said may stand for pages before that.
+    summary = next((at for at, line in enumerate(lines) if line.startswith("======")), 0)
+    lines = lines[summary:]
     said = [line for line in lines if telling.search(line)][:12] or lines[-12:]
     print(f"\n{test.get('name')}:", *said, sep="\n  ", file=sys.stderr)
 PYTHON

@@ -111,7 +111,7 @@ std::vector<pid_t> descendants_of(pid_t root) {
 SignalDisposition signal_disposition(pid_t pid, int signal) {
   const Result<std::string> status =
       read_file("/proc/" + std::to_string(pid) + "/status", kStatusBytesMax);
-  if (!status.is_ok()) return SignalDisposition::dies;
+  if (!status.is_ok()) return SignalDisposition::gone;
   const auto is_set = [&](std::string_view mask) {
     const size_t at = status.value().find(mask);
     if (at == std::string::npos) return false;
@@ -121,7 +121,9 @@ SignalDisposition signal_disposition(pid_t pid, int signal) {
     return ((bits >> (signal - 1)) & 1) != 0;
   };
   if (is_set("\nSigCgt:\t")) return SignalDisposition::catches;
-  return is_set("\nSigIgn:\t") ? SignalDisposition::ignores : SignalDisposition::dies;
+  if (is_set("\nSigIgn:\t")) return SignalDisposition::ignores;
+  // Of a process that is ending the kernel may say that it does nothing about any signal.
+  return is_process_alive(pid) ? SignalDisposition::dies : SignalDisposition::gone;
 }
 
 std::vector<pid_t> processes_with_environment(std::string_view entry) {

@@ -18,7 +18,7 @@ std::vector<pid_t> descendants_of(pid_t root);
 std::vector<pid_t> processes_with_environment(std::string_view entry);
 
 // What a process does about a signal; `catches` also for one whose handler was set by its runtime.
-enum class SignalDisposition { dies, catches, ignores };
+enum class SignalDisposition { dies, catches, ignores, gone };
 SignalDisposition signal_disposition(pid_t pid, int signal);
 
 bool is_process_alive(pid_t pid);

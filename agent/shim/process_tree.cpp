@@ -28,22 +28,6 @@ void terminate_tree(const std::vector<std::string>& cgroups) {
   for (const pid_t pid : pids) ::kill(pid, SIGCONT);  // A stopped process can't handle anything.
 }
 
-// A bash that runs the training catches nothing and would only die before it; what catches the
-// signal knows what to do. Where nobody does, nobody can save, and the GPUs need not idle.
-bool tell_to_save(int signal) {
-  std::vector<pid_t> dying;
-  std::vector<pid_t> catching;
-  for (const pid_t pid : descendants_of(::getpid())) {
-    const SignalDisposition does = signal_disposition(pid, signal);
-    if (does == SignalDisposition::catches) catching.push_back(pid);
-    if (does == SignalDisposition::dies) dying.push_back(pid);
-  }
-  const std::vector<pid_t>& told = catching.empty() ? dying : catching;
-  for (const pid_t pid : told) ::kill(pid, signal);
-  for (const pid_t pid : told) ::kill(pid, SIGCONT);
-  return !told.empty();
-}
-
 void kill_tree(const std::vector<std::string>& cgroups) {
   kill_cgroups(cgroups);
   std::set<pid_t> killed;

@@ -246,7 +246,7 @@ void Shim::child_changed() {
   while (true) {
     int wait_status = 0;
     const pid_t pid = ::waitpid(-1, &wait_status, WNOHANG);
-    if (pid == 0) return;
+    if (pid == 0) return save_signal_.send_to_new();
     // All that descends from us is, once orphaned, our child: no child means no process of the
     // rank.
     if (pid < 0 && errno == ECHILD) return finish();
@@ -336,6 +336,7 @@ void Shim::suspend(Duration grace, bool tell_by_signal) {
 
 void Shim::go_on() {
   life_.go_on();
+  if (!life_.is_suspend_requested()) save_signal_.withdraw();
   signal_due_ = signal_due_ && life_.is_suspend_requested();
   arm_timer();
   if (status_.suspend_notified == life_.is_suspend_requested()) return;
@@ -371,7 +372,7 @@ void Shim::signal_programs() {
 
 void Shim::tell_programs() {
   if (!tell_by_signal_ || status_.uses_sdk) return;
-  if (tell_to_save(SIGTERM)) life_.was_told();
+  if (save_signal_.send()) life_.was_told();
 }
 
 void Shim::time_passed() {

@@ -3,6 +3,8 @@
 // deadlines and status together. rank_life.h decides, this carries out. One thread; asleep unless
 // something happens.
 
+#include <signal.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +23,7 @@
 #include "agent/shim/output_pipe.h"
 #include "agent/shim/program.h"
 #include "agent/shim/rank_life.h"
+#include "agent/shim/save_signal.h"
 #include "agent/shim/user_identity.h"
 
 namespace hai {
@@ -105,8 +108,9 @@ class Shim final : private JobPort, private ControlPort {
   std::unique_ptr<LineServer> job_server_;
   std::unique_ptr<LineServer> control_server_;
   std::function<void()> done_;
-  bool signal_due_ = false;              // the suspend signal waits for the programs to run
-  bool tell_by_signal_ = false;          // the suspend request, by SIGTERM
+  bool signal_due_ = false;      // the suspend signal waits for the programs to run
+  bool tell_by_signal_ = false;  // the suspend request, where no program uses the SDK
+  SaveSignal save_signal_{SIGTERM};
   std::optional<MonoTime> publish_due_;  // what the program says is gathered
   MonoTime words_at_{};                  // when its words went out last
   MonoTime last_activity_{};

@@ -1,10 +1,10 @@
-// Signs somebody in with a real browser: node chromium.mjs URL NAME BUTTON. With BUTTON "" it begins by
+// Signs somebody in with a real browser: node chromium.mjs URL NAME BUTTON END. With BUTTON "" it begins by
 // the address, as the button of the dashboard would. What the page is and knows in the end is printed
 // as JSON.
 
 import { chromium } from 'playwright-core';
 
-const [url, name, button] = process.argv.slice(2);
+const [url, name, button, end] = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
@@ -22,7 +22,7 @@ try {
   await page.getByPlaceholder('and password').fill('x');
   await page.getByRole('button', { name: 'Sign-in' }).click();
   await page.getByRole('button', { name: 'Continue' }).click();
-  await page.waitForURL(`${url}/**`);
+  await page.waitForURL(end);
   const seen = await page.evaluate(() => ({
     url: location.href,
     cookie: document.cookie,

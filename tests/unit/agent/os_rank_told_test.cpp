@@ -55,6 +55,16 @@ TEST_F(RankToldTest, WhoCannotSaveDoesNotIdle) {
   EXPECT_EQ(status.exit_code, 128 + SIGTERM);
 }
 
+TEST_F(RankToldTest, WhoIsForkedMeanwhileIsToldToo) {
+  start_host();
+  const LaunchRank job =
+      script("touch started; i=0; while [ $i -lt 3000 ]; do sleep 1000 & i=$((i + 1)); done; wait");
+  launch(job);
+  ASSERT_TRUE(wait_file("started"));
+  host_->suspend({job.key, 10min, true});
+  EXPECT_EQ(wait_exited(job.key).cause, ExitCause::left);
+}
+
 TEST_F(RankToldTest, WhoUsesTheSdkIsNotEndedByIt) {
   start_host();
   const LaunchRank job = script("sleep 1000");
