@@ -20,6 +20,7 @@ constexpr Duration kEndPatience = 10s;
 // network and `hai`, and with its exit code. If nobody comes within a minute it ends, too.
 constexpr const char* kWait = R"(pipe=$JOB_TERMINAL_PIPE
 rm -f "$pipe"
+if [ -n "$JOB_TERMINAL_VARIABLES" ]; then (umask 077; export -p >"$pipe.variables") || exit 1; fi
 mkfifo -m 600 "$pipe" || exit 1
 (
   seconds=0
@@ -51,7 +52,13 @@ while [ ! -p "$JOB_TERMINAL_PIPE" ]; do
 done
 exec 9>"$JOB_TERMINAL_PIPE" || exit 1
 rm -f "$JOB_TERMINAL_PIPE"
-unset JOB_TERMINAL_PIPE JOB_TERMINAL_SCRIPT tries
+if [ -n "$JOB_TERMINAL_VARIABLES" ]; then
+  term=$TERM
+  . "$JOB_TERMINAL_PIPE.variables"
+  rm -f "$JOB_TERMINAL_PIPE.variables"
+  TERM=$term
+fi
+unset JOB_TERMINAL_PIPE JOB_TERMINAL_SCRIPT JOB_TERMINAL_VARIABLES tries term
 "$@" 9>&-
 code=$?
 echo "$code" >&9
@@ -88,6 +95,17 @@ v1::ShellOpen terminal_of(int64_t job, const std::vector<std::string>& command) 
 
 }  // namespace
 
+static void name_pipe(JobSpec& spec) {
+  spec.environments["JOB_TERMINAL_PIPE"] = "/tmp/.hai-terminal-" + new_request_id();
+}
+
+Result<std::string> make_terminal_script(JobSpec& spec) {
+  if (::isatty(STDIN_FILENO) == 0) return invalid_argument("this is no terminal");
+  name_pipe(spec);
+  spec.environments["JOB_TERMINAL_VARIABLES"] = "yes";
+  return std::string("#!/bin/sh\n") + kWait;
+}
+
 Status make_interactive(JobSpec& spec, const std::vector<std::string>& command) {
   if (spec.node_count != 1 || !spec.array.empty()) {
     return invalid_argument(
@@ -103,7 +121,7 @@ Status make_interactive(JobSpec& spec, const std::vector<std::string>& command) 
   words.insert(words.end(), command.begin(), command.end());
   spec.parameters = join_words(words);  // the command is for people to see
   spec.environments["JOB_TERMINAL_SCRIPT"] = kWait;
-  spec.environments["JOB_TERMINAL_PIPE"] = "/tmp/.hai-terminal-" + new_request_id();
+  name_pipe(spec);
   return ok();
 }
 

@@ -18,6 +18,10 @@ class Session;
 // is. An error: it is no job of one node, or this process has no terminal.
 Status make_interactive(JobSpec& spec, const std::vector<std::string>& command);
 
+// The same of a job that has a program of its own on its first node: the script that this program
+// is to run there. The command then has the variables that the script was given.
+Result<std::string> make_terminal_script(JobSpec& spec);
+
 // Waits for such a job and runs its command in this terminal. The command's exit code, 130 if the
 // person has left it.
 int follow_terminal(Session& session, Client& client, int64_t job,

@@ -202,8 +202,15 @@ std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& o
   return table.render(paper);
 }
 
+// "jupyter at https://hai:7781/jobs/17/jupyter/"; what no browser reaches, `hai forward` does.
+static std::string service_text(const v1::JobService& service, const std::string& services_url) {
+  if (service.has_path() && !services_url.empty())
+    return fmt::format("{} at {}{}", service.name(), services_url, service.path());
+  return fmt::format("{}, port {} of rank {}", service.name(), service.port(), service.rank());
+}
+
 std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempts, UnixTime now,
-                     const Terminal& terminal) {
+                     const Terminal& terminal, const std::string& services_url) {
   Card card{terminal, ""};
   card.add("job", fmt::format("{} {}", job.id(), job.name()), Colour::bold);
   if (job.has_array_task()) {
@@ -231,6 +238,8 @@ std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempt
     card.add("attempt", fmt::format("{} {}", job.attempt(), job.attempt_state()));
   }
   card.add("nodes", nodes_text(job));
+  for (const v1::JobService& service : job.services())
+    card.add("service", service_text(service, services_url));
   add_progress(job, now, card);
   add_last_end(job, attempts, card);
   card.add("workspace", job.workspace());

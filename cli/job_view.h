@@ -19,8 +19,9 @@ struct JobTableOptions {
 Duration time_run(const v1::Job& job, UnixTime now);
 std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& options,
                       const Terminal& terminal);
+// `services_url`: below which its services are; "" = the server has no port for them.
 std::string job_card(const v1::Job& job, const std::vector<v1::Attempt>& attempts, UnixTime now,
-                     const Terminal& terminal);
+                     const Terminal& terminal, const std::string& services_url = "");
 // "0-3,6": the GPUs of a rank on its node.
 std::string gpus_text(const v1::RankInfo& rank);
 // The ranks of one attempt: where each runs and how far it is.

@@ -101,6 +101,8 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option(
       "-i,--image", options.image,
       "container image: NAME[:TAG] of a registry, oci:PATH, docker-archive:PATH, rootfs:PATH");
+  verb.add_option("--service", options.services,
+                  "a port of its programs by name: NAME:PORT[:tcp][:keep_path][:rank=N]");
   verb.add_option("--mount", options.mounts, "folder of the node in the image: FROM[:TO][:ro]");
   verb.add_option("--name", options.name, "unique among your unfinished jobs");
   verb.add_option("--gpus", options.gpus, "GPUs per node, or none; default: the whole node")
@@ -182,6 +184,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
   if (!options.group.empty()) set_group(options.group, spec);
   if (!options.image.empty()) spec.image = options.image;
   if (!options.mounts.empty()) spec.program.mounts = options.mounts;
+  if (!options.services.empty()) spec.program.services = options.services;
   if (!options.priority.empty()) {
     const Result<Priority> priority = parse_priority(options.priority);
     RETURN_IF_ERROR(priority.status());

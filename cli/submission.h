@@ -38,6 +38,7 @@ struct SubmissionOptions {
   std::string group;
   std::string image;
   std::vector<std::string> mounts;
+  std::vector<std::string> services;
   std::string priority;
   std::vector<std::string> environments;  // K=V, or K: its value here
   std::vector<std::string> secrets;       // VARIABLE=NAME

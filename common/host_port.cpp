@@ -13,6 +13,11 @@ HostPort split_host_port(std::string_view address) {
           .port = colon == std::string_view::npos ? "" : std::string(address.substr(colon + 1))};
 }
 
+std::string with_port(const std::string& host, const std::string& port) {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return is_v6 ? "[" + host + "]:" + port : host + ":" + port;
+}
+
 bool is_address(const std::string& host) {
   in6_addr bytes{};
   return ::inet_pton(AF_INET, host.c_str(), &bytes) == 1 ||

@@ -13,6 +13,9 @@ struct HostPort {
 
 HostPort split_host_port(std::string_view address);
 
+// "HOST:PORT", an IPv6 address in brackets.
+std::string with_port(const std::string& host, const std::string& port);
+
 // An IPv4 or IPv6 address, and no name.
 bool is_address(const std::string& host);
 // Whom an address counts for where there are limits by address: itself, of IPv6 its /64, which one

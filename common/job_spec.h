@@ -66,18 +66,21 @@ inline constexpr int64_t kUnlimited = -1;  // of a size
 // Of gpus_per_node: a job without GPUs. In a job file `none`, as 0 is the whole node.
 inline constexpr int kNoGpus = -1;
 
-// What a job file says to the process that becomes the program, and to nobody on the way there: a
-// launch order and its launch.json carry it as it is, and the shim heeds it
+// What a job file says to the process that becomes the program, and nobody on the way there judges:
+// a launch order and its launch.json carry it as it is, and the shim heeds it
 // (agent/shim/program.cpp). Numbers of 64 bits, whose 0 is the default, and lists of texts.
 struct ProgramOptions {
   int64_t core_size = 0;  // bytes of a core dump, or kUnlimited
   // Folders of the node that a job in an image sees: "FROM[:TO][:ro]" (common/image.h).
   std::vector<std::string> mounts;
+  // Ports of its programs by name (common/job_service.h).
+  std::vector<std::string> services;
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("core_size", self.core_size);
     visit("mounts", self.mounts);
+    visit("services", self.services);
   }
   bool operator==(const ProgramOptions&) const = default;
 };

@@ -20,6 +20,7 @@ struct ShellProgram {
   std::optional<TerminalSize> terminal;  // none: pipes
   std::string term;                      // kind of the terminal, as in TERM
   int port = 0;  // > 0: no program, but a connection to this port of the machine
+  std::string service;  // likewise, by name (common/job_service.h); of a person's request only
   bool operator==(const ShellProgram&) const = default;
 };
 

@@ -224,6 +224,7 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
   read_address(reader, "listen.grpc", &config.grpc_address);
   read_address(reader, "listen.http", &config.http_address);
   read_address(reader, "listen.health", &config.health_address);
+  read_address(reader, "listen.services", &config.services_address);
   config.advertise = {.grpc = reachable(config.grpc_address),
                       .http = reachable(config.http_address)};
   read_address(reader, "advertise.grpc", &config.advertise.grpc);
@@ -259,10 +260,19 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
 
 }  // namespace
 
+std::string services_url(const ServerConfig& config) {
+  if (config.services_address.empty()) return "";
+  return fmt::format("{}://{}", config.tls.certificate.empty() ? "http" : "https",
+                     with_port(split_host_port(config.advertise.http).host,
+                               split_host_port(config.services_address).port));
+}
+
 bool is_readable_by_others(const ServerConfig& config) {
   return config.tls.certificate.empty() &&
          !(is_loopback(split_host_port(config.grpc_address).host) &&
-           is_loopback(split_host_port(config.http_address).host));
+           is_loopback(split_host_port(config.http_address).host) &&
+           (config.services_address.empty() ||
+            is_loopback(split_host_port(config.services_address).host)));
 }
 
 Result<ServerConfig> parse_server_config(std::string_view text, const std::string& source) {

@@ -24,6 +24,8 @@ struct ServerConfig {
   std::string grpc_address = "0.0.0.0:7700";
   std::string http_address = "0.0.0.0:7780";
   std::string health_address;  // of a port for /readyz and the like alone; "" = none
+  // Of a port for the services of jobs, an origin of its own for browsers; "" = none.
+  std::string services_address;
   ServerAddresses advertise;   // where others reach this server; "" = they are not told
   // The dashboard's folder; "" = the one beside the program if it is there, "none" = no dashboard.
   std::string web_root;
@@ -63,6 +65,9 @@ struct ServerConfig {
 // invalid_argument with one line per error, each with its line number.
 Result<ServerConfig> parse_server_config(std::string_view text, const std::string& source);
 Result<ServerConfig> read_server_config(const std::string& path);
+
+// Where browsers reach the services of jobs: "https://HOST:PORT"; "" = nowhere.
+std::string services_url(const ServerConfig& config);
 
 // Whether what is said on either port can be read by others on the way: no TLS, and not only this
 // machine reaches it.

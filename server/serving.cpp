@@ -40,6 +40,7 @@
 #include "server/http/http_server.h"
 #include "server/http/route_help.h"
 #include "server/http/routes.h"
+#include "server/http/service_desk.h"
 #include "server/http/web_files.h"
 #include "server/rpc/agent_gateway.h"
 #include "server/rpc/agent_service.h"
@@ -105,7 +106,7 @@ struct Serving::Impl {
                     .cluster = config.cluster,
                     .life = config.node_certificate_life}),
         operations({loop, queries, actions, advisor, observatory, enrollment, config.grpc_address,
-                    sign_in, accounts, queue, hours, searches}),
+                    sign_in, accounts, queue, hours, searches, services_url(config)}),
         api_service(site, operations, queries, logs),
         shells(site, queries, gateway, !config.tls.ca.empty()),
         routes({.loop = loop,
@@ -311,7 +312,8 @@ struct Serving::Impl {
   Status listen() {
     const ConnectionShares shares = connection_shares(allow_many_open_files());
     HttpLimits limits = http_limits();
-    limits.connections = shares.http;
+    const size_t for_services = config.services_address.empty() ? 0 : shares.http / 4;
+    limits.connections = shares.http - for_services;
     Result<std::unique_ptr<HttpServer>> http_started = HttpServer::start(
         config.http_address, std::move(limits),
         [this](const HttpRequest& request, HttpRespond respond) {
@@ -320,6 +322,7 @@ struct Serving::Impl {
         config.tls);
     if (!http_started.is_ok()) return http_started.status();
     RETURN_IF_ERROR(listen_for_health());
+    RETURN_IF_ERROR(listen_for_services(for_services));
     Result<std::unique_ptr<GrpcServer>> grpc_started =
         GrpcServer::start(config.grpc_address,
                           {&agent_service, &api_service, &shells.of_people(), &shells.of_agents()},
@@ -335,6 +338,17 @@ struct Serving::Impl {
     if (!grpc_started.is_ok()) return grpc_started.status();
     http = std::move(http_started).value();
     grpc = std::move(grpc_started).value();
+    return ok();
+  }
+
+  Status listen_for_services(size_t connections_max) {
+    if (config.services_address.empty()) return ok();
+    HttpLimits limits = http_limits();
+    limits.connections = connections_max;
+    Result<std::unique_ptr<HttpServer>> started = HttpServer::start(
+        config.services_address, std::move(limits), make_service_gate(routes.parts()), config.tls);
+    if (!started.is_ok()) return started.status();
+    services = std::move(started).value();
     return ok();
   }
 
@@ -371,6 +385,7 @@ struct Serving::Impl {
       gateway.close_all(unavailable("the server stops"));
       shells.close_all(unavailable("the server stops, and the shell has ended"));
       grpc->stop(loop, [this, stopped] {
+        services.reset();
         http.reset();
         health.reset();
         // What the ended calls have posted runs before the parts it uses go.
@@ -435,8 +450,9 @@ struct Serving::Impl {
   WebFiles web;
   HttpRoutes routes;
   std::unique_ptr<GrpcServer> grpc;
-  std::unique_ptr<HttpServer> health;  // nullptr = it has no port of its own
-  std::unique_ptr<HttpServer> http;    // these two go first: their threads use all above
+  std::unique_ptr<HttpServer> health;    // nullptr = it has no port of its own
+  std::unique_ptr<HttpServer> services;  // nullptr = none
+  std::unique_ptr<HttpServer> http;      // these go first: their threads use all above
 };
 
 Serving::Serving(Loop& loop, Store& store, History* history, SampleStore* samples,

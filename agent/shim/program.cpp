@@ -135,7 +135,7 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
 
   std::vector<std::string> argv = process.argv;
   std::vector<std::string> environment =
-      environment_texts(process, user, launch.confinement.counts_gpus_from_zero);
+      environment_texts(launch, process, user);
   const bool absolute = launch.entrypoint.starts_with('/');
   CgroupFork groups(launch.cgroups);
   if (!groups.has_all()) return internal("cannot open the rank's control groups");

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "common/gpu_set.h"
+#include "common/job_service.h"
 
 namespace hai {
 namespace {
@@ -43,7 +44,7 @@ void accept_oom() {
   ::close(fd);
 }
 
-// Numbers of the node's GPUs as CUDA counts them where it can open no others: from 0.
+// Numbers of the node's GPUs as CUDA counts them where the process can open no others: from 0.
 void count_gpus_from_zero(Environment& environment) {
   const auto found = environment.find("CUDA_VISIBLE_DEVICES");
   if (found == environment.end()) return;
@@ -86,12 +87,14 @@ void add_image_environment(const ImageFile& image, LaunchFile& launch) {
   }
 }
 
-std::vector<std::string> environment_texts(const LaunchProcess& process, const UserIdentity& user,
-                                           bool only_its_gpus) {
+std::vector<std::string> environment_texts(const LaunchFile& launch, const LaunchProcess& process,
+                                           const UserIdentity& user) {
   Environment all = {
       {"HOME", user.home}, {"SHELL", user.shell}, {"MARSV2_UID", std::to_string(user.uid)}};
+  for (auto& [name, value] : service_environment(launch.program.services, launch.key.job))
+    all[name] = std::move(value);
   for (const auto& [name, value] : process.environment) all[name] = value;
-  if (only_its_gpus) count_gpus_from_zero(all);
+  if (launch.confinement.counts_gpus_from_zero) count_gpus_from_zero(all);
   std::vector<std::string> texts;
   for (const auto& [name, value] : all) texts.push_back(name + "=" + value);
   return texts;

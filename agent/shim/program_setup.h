@@ -21,10 +21,9 @@ bool become(const UserIdentity& user);
 // What the image sets and the job does not; where neither says PATH, the usual one.
 void add_image_environment(const ImageFile& image, LaunchFile& launch);
 
-// "NAME=value", of what the agent gave and who the user is. `only_its_gpus`: the process can open
-// no others, so CUDA counts them from 0.
-std::vector<std::string> environment_texts(const LaunchProcess& process, const UserIdentity& user,
-                                           bool only_its_gpus);
+// "NAME=value", of what the agent gave, the job's services and who the user is.
+std::vector<std::string> environment_texts(const LaunchFile& launch, const LaunchProcess& process,
+                                           const UserIdentity& user);
 // For execve: as long as the texts live.
 std::vector<char*> pointers(std::vector<std::string>& texts);
 

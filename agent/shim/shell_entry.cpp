@@ -163,7 +163,7 @@ int run_program(const Entry& entry, const ShellProgram& program) {
   if (argv.empty()) argv.push_back(file.substr(file.rfind('/') + 1));
   if (!program.term.empty()) process.environment["TERM"] = program.term;
   std::vector<std::string> environment =
-      environment_texts(process, entry.user, entry.launch.confinement.counts_gpus_from_zero);
+      environment_texts(entry.launch, process, entry.user);
   const std::vector<char*> pointers_to_environment = pointers(environment);
   ::environ = const_cast<char**>(pointers_to_environment.data());  // execvp searches its PATH
   ::execvp(file.c_str(), pointers(argv).data());

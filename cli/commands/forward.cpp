@@ -27,8 +27,9 @@ constexpr int kBacklog = 64;
 constexpr Duration kAcceptAgain = 100ms;
 
 struct Ports {
-  int there = 0;
-  int here = 0;  // 0 = any that is free
+  int there = 0;        // 0 = that of `service`
+  std::string service;  // of the job
+  int here = 0;         // 0 = any that is free
 };
 
 struct ForwardOptions {
@@ -42,15 +43,27 @@ std::optional<int> port_of(const std::string& text, int least) {
   return port && *port >= least && *port <= kPortMax ? port : std::nullopt;
 }
 
-// "8888", "8888:9000", "8888:0".
+// "8888", "8888:9000", "8888:0", "jupyter", "jupyter:9000".
 std::optional<Ports> ports_of(const std::string& text) {
   const size_t colon = text.find(':');
-  const std::optional<int> there = port_of(text.substr(0, colon), 1);
-  if (!there) return std::nullopt;
-  if (colon == std::string::npos) return Ports{.there = *there, .here = *there};
+  const std::string name = text.substr(0, colon);
+  Ports ports;
+  if (const std::optional<int> there = port_of(name, 1)) {
+    ports.there = ports.here = *there;
+  } else if (!name.empty() && !whole_number<int64_t>(name)) {
+    ports.service = name;
+  } else {
+    return std::nullopt;
+  }
+  if (colon == std::string::npos) return ports;
   const std::optional<int> here = port_of(text.substr(colon + 1), 0);
   if (!here) return std::nullopt;
-  return Ports{.there = *there, .here = *here};
+  ports.here = *here;
+  return ports;
+}
+
+std::string there_of(const Ports& ports) {
+  return ports.service.empty() ? std::to_string(ports.there) : ports.service;
 }
 
 Result<UniqueFd> listen_here(Ports& ports) {
@@ -67,7 +80,7 @@ Result<UniqueFd> listen_here(Ports& ports) {
       ::listen(fd.get(), kBacklog) != 0 ||
       ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     return failed_precondition("cannot listen at port {} here: {}; name another one, as {}:0",
-                               ports.here, errno_text(errno), ports.there);
+                               ports.here, errno_text(errno), there_of(ports));
   }
   ports.here = ntohs(address.sin_port);
   return fd;
@@ -78,6 +91,7 @@ v1::ShellOpen open_of(const ForwardOptions& options, const Ports& ports) {
   open.set_job(options.job);
   open.set_rank(options.rank);
   open.mutable_program()->set_port(ports.there);
+  open.mutable_program()->set_service(ports.service);
   return open;
 }
 
@@ -124,8 +138,11 @@ int forward(Session& session, ForwardOptions options) {
   options.job = std::to_string(started.value().job());  // the name may pass to a newer job
   const Result<UniqueFd> listener = listen_here(ports);
   if (!listener.is_ok()) return session.fail(listener.status());
-  say(fmt::format("127.0.0.1:{} is port {} of rank {} of job {} on {}; Ctrl-C ends it", ports.here,
-                  ports.there, options.rank, options.job, started.value().node()));
+  const std::string what = ports.service.empty()
+                               ? fmt::format("port {} of rank {} of job {} on {}", ports.there,
+                                             options.rank, options.job, started.value().node())
+                               : fmt::format("{} of job {}", ports.service, options.job);
+  say(fmt::format("127.0.0.1:{} is {}; Ctrl-C ends it", ports.here, what));
   for (;;) {
     const int accepted = ::accept4(listener.value().get(), nullptr, nullptr, SOCK_CLOEXEC);
     if (accepted < 0) {
@@ -142,7 +159,7 @@ int forward(Session& session, ForwardOptions options) {
 }
 
 std::string check_ports(const std::string& text) {
-  return ports_of(text) ? "" : "must be PORT or PORT:HERE, as 8888 or 8888:9000";
+  return ports_of(text) ? "" : "must be PORT or PORT:HERE, as 8888, 8888:9000 or jupyter:0";
 }
 
 }  // namespace
@@ -152,8 +169,10 @@ void add_forward(CLI::App& app, Session& session) {
       app.add_subcommand("forward", "Reach a port of a running job from here")->group("Jobs");
   const auto options = std::make_shared<ForwardOptions>();
   verb->add_option("JOB", options->job, "id or name")->required();
-  verb->add_option("PORT", options->ports,
-                   "its port; PORT:HERE for another one on this machine, 0 = any that is free")
+  verb->add_option(
+          "PORT", options->ports,
+          "its port or a service of its; PORT:HERE for another one on this machine, 0 = any "
+          "that is free")
       ->required()
       ->check(check_ports, "");
   verb->add_option("-r,--rank", options->rank, "of this rank, 0 by default")
@@ -164,6 +183,7 @@ void add_forward(CLI::App& app, Session& session) {
           "the rank's machine, where it is made by a process of the rank: what the job's programs "
           "reach at their 127.0.0.1 is reached. Only the job's owner may.",
       .examples = {{"hai forward notebook 8888", "Jupyter at http://127.0.0.1:8888"},
+                   {"hai forward notebook jupyter", "a service that its job file names"},
                    {"hai forward train 6006:0 -r 3", "TensorBoard of rank 3, at any free port"}}};
   verb->callback([&session, options] { session.exit_code = forward(session, *options); });
 }

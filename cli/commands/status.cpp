@@ -42,7 +42,12 @@ std::string card(const Session& session, Client& client, const v1::Job& job, boo
   if (reply.is_ok()) {
     attempts.assign(reply.value().attempts().begin(), reply.value().attempts().end());
   }
-  std::string text = job_card(job, attempts, wall_now(), session.terminal);
+  std::string services_url;
+  if (job.services_size() > 0) {
+    const Result<v1::WhoAmIReply> me = client.who_am_i({});
+    if (me.is_ok() && me.value().user() == job.user()) services_url = me.value().services_url();
+  }
+  std::string text = job_card(job, attempts, wall_now(), session.terminal, services_url);
   if (wide && !attempts.empty()) text += "\n" + ranks_table(attempts.front(), session.terminal);
   return text;
 }

@@ -34,6 +34,7 @@ std::string format_cluster(const DevCluster& cluster) {
   ordered_json root = {{"name", cluster.name},
                        {"grpc_port", cluster.grpc_port},
                        {"http_port", cluster.http_port},
+                       {"services_port", cluster.services_port},
                        {"tls", cluster.is_secure},
                        {"admin", cluster.admin},
                        {"postgres_data", cluster.postgres_data},
@@ -69,6 +70,7 @@ Result<DevCluster> parse_cluster(std::string_view json) {
     cluster.name = root.at("name").get<std::string>();
     cluster.grpc_port = root.at("grpc_port").get<int>();
     cluster.http_port = root.at("http_port").get<int>();
+    cluster.services_port = root.value("services_port", 0);
     cluster.is_secure = root.value("tls", false);  // none: made by a version without
     cluster.admin = root.at("admin").get<std::string>();
     cluster.postgres_data = root.at("postgres_data").get<std::string>();

@@ -50,6 +50,7 @@ cluster: {}
 listen:
   grpc: {}
   http: 127.0.0.1:{}
+  services: 127.0.0.1:{}
 store:
   conninfo: {}
 bootstrap:
@@ -67,7 +68,8 @@ knobs:
 {}log:
   level: info
 )",
-                     cluster.name, cluster.grpc(), cluster.http_port, quoted_yaml(conninfo),
+                     cluster.name, cluster.grpc(), cluster.http_port, cluster.services_port,
+                     quoted_yaml(conninfo),
                      quoted_yaml(cluster.admin), quoted_yaml(files.admin_token()),
                      quoted_yaml(files.agent_token()), quoted_yaml(files.secrets_key()),
                      tls_text(files, cluster, "client_ca", kServerPair) +

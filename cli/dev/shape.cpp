@@ -183,7 +183,13 @@ Status reshape(const DevUpOptions& options, bool running, DevCluster& cluster) {
   }
   if (running) return ok();
   RETURN_IF_ERROR(choose_port("--grpc-port", options.grpc_port, 0, cluster.grpc_port));
-  return choose_port("--http-port", options.http_port, cluster.grpc_port, cluster.http_port);
+  RETURN_IF_ERROR(
+      choose_port("--http-port", options.http_port, cluster.grpc_port, cluster.http_port));
+  for (;;) {
+    RETURN_IF_ERROR(choose_port("", 0, cluster.http_port, cluster.services_port));
+    if (cluster.services_port != cluster.grpc_port) return ok();
+    cluster.services_port = 0;
+  }
 }
 
 }  // namespace hai::cli

@@ -16,6 +16,7 @@ using Words = std::vector<std::string>;
 
 int run_sbatch(Session& session, const Words& words);
 int run_srun(Session& session, const Words& words);
+int run_salloc(Session& session, const Words& words);
 int run_squeue(Session& session, const Words& words);
 int run_scancel(Session& session, const Words& words);
 int run_sinfo(Session& session, const Words& words);

@@ -165,6 +165,52 @@ constexpr auto kSqueueVariables = std::to_array<InputVariable>({
     {"SQUEUE_USERS", "user"},
 });
 
+constexpr auto kSallocVariables = std::to_array<InputVariable>({
+    {"SALLOC_ACCOUNT", "account"},
+    {"SALLOC_ACCTG_FREQ", "acctg-freq"},
+    {"SALLOC_BELL", "bell"},
+    {"SALLOC_CLUSTERS", "clusters"},
+    {"SALLOC_CONSTRAINT", "constraint"},
+    {"SALLOC_CONTAINER", "container"},
+    {"SALLOC_CORE_SPEC", "core-spec"},
+    {"SALLOC_CPUS_PER_GPU", "cpus-per-gpu"},
+    {"SALLOC_DEBUG", "verbose"},
+    {"SALLOC_DELAY_BOOT", "delay-boot"},
+    {"SALLOC_EXCLUSIVE", "exclusive"},
+    {"SALLOC_GPUS", "gpus"},
+    {"SALLOC_GPUS_PER_NODE", "gpus-per-node"},
+    {"SALLOC_GPUS_PER_TASK", "gpus-per-task"},
+    {"SALLOC_GPU_BIND", "gpu-bind"},
+    {"SALLOC_GPU_FREQ", "gpu-freq"},
+    {"SALLOC_GRES", "gres"},
+    {"SALLOC_GRES_FLAGS", "gres-flags"},
+    {"SALLOC_HINT", "hint"},
+    {"SALLOC_IMMEDIATE", "immediate"},
+    {"SALLOC_KILL_CMD", "kill-command"},
+    {"SALLOC_MEM_BIND", "mem-bind"},
+    {"SALLOC_MEM_PER_CPU", "mem-per-cpu"},
+    {"SALLOC_MEM_PER_GPU", "mem-per-gpu"},
+    {"SALLOC_MEM_PER_NODE", "mem"},
+    {"SALLOC_NETWORK", "network"},
+    {"SALLOC_NO_BELL", "no-bell"},
+    {"SALLOC_NO_KILL", "no-kill"},
+    {"SALLOC_OVERCOMMIT", "overcommit"},
+    {"SALLOC_PARTITION", "partition"},
+    {"SALLOC_POWER", "power"},
+    {"SALLOC_PROFILE", "profile"},
+    {"SALLOC_QOS", "qos"},
+    {"SALLOC_REQ_SWITCH", "switches"},
+    {"SALLOC_RESERVATION", "reservation"},
+    {"SALLOC_SIGNAL", "signal"},
+    {"SALLOC_SPREAD_JOB", "spread-job"},
+    {"SALLOC_THREAD_SPEC", "thread-spec"},
+    {"SALLOC_THREADS_PER_CORE", "threads-per-core"},
+    {"SALLOC_TIMELIMIT", "time"},
+    {"SALLOC_USE_MIN_NODES", "use-min-nodes"},
+    {"SALLOC_WAIT_ALL_NODES", "wait-all-nodes"},
+    {"SALLOC_WCKEY", "wckey"},
+});
+
 constexpr auto kScancelVariables = std::to_array<InputVariable>({
     {"SCANCEL_ACCOUNT", "account"},
     {"SCANCEL_BATCH", "batch"},
@@ -257,6 +303,8 @@ std::span<const InputVariable> input_variables(Command command) {
       return kSbatchVariables;
     case Command::srun:
       return kSrunVariables;
+    case Command::salloc:
+      return kSallocVariables;
     case Command::squeue:
       return kSqueueVariables;
     case Command::scancel:

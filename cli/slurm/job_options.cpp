@@ -1,4 +1,4 @@
-// What a job is asked for with: sbatch and srun.
+// What a job is asked for with: sbatch, srun and salloc.
 
 #include <array>
 
@@ -168,10 +168,23 @@ constexpr auto kSrun = std::to_array<Option>({
     {"x11", 0, optional, refused, "hai has no interactive sessions"},
 });
 
+constexpr auto kSalloc = std::to_array<Option>({
+    {"bell", 0, none, ignored, "hai says when the terminal is there"},
+    {"get-user-env", 0, optional, warned, "the job has the environment that --export says"},
+    {"immediate", 'I', optional, refused, "see with hai whatif when it would start"},
+    {"kill-command", 'K', optional, ignored, "the program ends with the job"},
+    {"no-bell", 0, none, ignored, "there is no bell"},
+    {"no-shell", 0, none, refused,
+     "submit a job with sbatch, and open shells in it: hai shell JOB"},
+    {"nodelist", 'w', required, mapped, "nodes: only these; without -N and -n all of them"},
+    {"x11", 0, optional, refused, "hai forwards no windows: hai forward JOB PORT"},
+});
+
 }  // namespace
 
 std::span<const Option> common_job_options() { return kCommon; }
 std::span<const Option> sbatch_options() { return kSbatch; }
 std::span<const Option> srun_options() { return kSrun; }
+std::span<const Option> salloc_options() { return kSalloc; }
 
 }  // namespace hai::cli::slurm

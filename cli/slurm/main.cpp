@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kHelp =
     "hai-slurm: Slurm's commands for a cluster that hai schedules\n\n"
-    "  hai-slurm sbatch|srun|squeue|scancel|sinfo|scontrol|sacct [OPTIONS...]\n"
+    "  hai-slurm sbatch|srun|salloc|squeue|scancel|sinfo|scontrol|sacct [OPTIONS...]\n"
     "  hai-slurm seff|sprio|sacctmgr [OPTIONS...]\n\n"
     "Links with those names to this program do the same; put their folder first in PATH to use\n"
     "them as they are. hai-slurm COMMAND --help tells what each takes, docs/slurm.md the rest.\n";
@@ -45,6 +45,8 @@ int run_command(Command command, const Words& words) {
       return run_sbatch(session, words);
     case Command::srun:
       return run_srun(session, words);
+    case Command::salloc:
+      return run_salloc(session, words);
     case Command::squeue:
       return run_squeue(session, words);
     case Command::scancel:

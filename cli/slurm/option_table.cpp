@@ -8,17 +8,13 @@
 namespace hai::cli::slurm {
 namespace {
 
-bool takes_job_options(Command command) {
-  return command == Command::sbatch || command == Command::srun;
-}
-
 // visit(option) until it returns true.
 template <typename Visit>
 const Option* find_if(Command command, const Visit& visit) {
   for (const Option& option : own_options(command)) {
     if (visit(option)) return &option;
   }
-  if (!takes_job_options(command)) return nullptr;
+  if (!submits_jobs(command)) return nullptr;
   for (const Option& option : common_job_options()) {
     if (visit(option)) return &option;
   }
@@ -27,12 +23,18 @@ const Option* find_if(Command command, const Visit& visit) {
 
 }  // namespace
 
+bool submits_jobs(Command command) {
+  return command == Command::sbatch || command == Command::srun || command == Command::salloc;
+}
+
 std::string_view to_string(Command command) {
   switch (command) {
     case Command::sbatch:
       return "sbatch";
     case Command::srun:
       return "srun";
+    case Command::salloc:
+      return "salloc";
     case Command::squeue:
       return "squeue";
     case Command::scancel:

@@ -7,10 +7,10 @@
 
 namespace hai::cli::slurm {
 
-enum class Command { sbatch, srun, squeue, scancel, sinfo, scontrol, sacct };
-inline constexpr Command kCommands[] = {Command::sbatch,  Command::srun,  Command::squeue,
-                                        Command::scancel, Command::sinfo, Command::scontrol,
-                                        Command::sacct};
+enum class Command { sbatch, srun, salloc, squeue, scancel, sinfo, scontrol, sacct };
+inline constexpr Command kCommands[] = {Command::sbatch,   Command::srun,    Command::salloc,
+                                        Command::squeue,   Command::scancel, Command::sinfo,
+                                        Command::scontrol, Command::sacct};
 std::string_view to_string(Command command);
 
 enum class Argument { none, required, optional };  // optional: only as --name=VALUE
@@ -31,7 +31,9 @@ struct Option {
   std::string_view text;  // a phrase for --help and the documentation
 };
 
-// sbatch and srun: what both know comes first, then what only one of them knows.
+// Of sbatch, srun and salloc, which submit jobs: what all know comes first, then what only one of
+// them knows.
+bool submits_jobs(Command command);
 std::span<const Option> common_job_options();
 std::span<const Option> own_options(Command command);
 

@@ -170,7 +170,6 @@ constexpr auto kOthers = std::to_array<OtherCommand>({
     {"sattach", nullptr, "use hai logs -f JOB: it follows the output of all steps"},
     {"sbcast", nullptr, "put the file where all nodes see it, or copy it: srun cp FROM TO"},
     {"strigger", nullptr, "use hai events -f, or hai wait JOB && COMMAND"},
-    {"salloc", nullptr, "submit a job (srun sleep 8h &) and open a shell in it: hai shell JOB"},
     {"sdiag", nullptr, "use hai doctor, or the server's /metrics"},
     {"scrontab", nullptr, "call sbatch from cron, or sbatch --begin at the end of the script"},
 });

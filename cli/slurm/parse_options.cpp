@@ -22,7 +22,7 @@ class WordParser {
       : command_(command), words_(words), where_(where) {}
 
   Result<ParsedWords> run() {
-    const bool stops_early = command_ == Command::sbatch || command_ == Command::srun;
+    const bool stops_early = submits_jobs(command_);
     while (next_ < words_.size()) {
       const std::string& word = words_[next_++];
       if (word == "--") break;
@@ -104,6 +104,9 @@ std::string_view usage_of(Command command) {
       return "sbatch [OPTIONS] [SCRIPT [ARGS...]]: submits a batch script to hai";
     case Command::srun:
       return "srun [OPTIONS] PROGRAM [ARGS...]: inside a job, runs tasks on its nodes; else a job";
+    case Command::salloc:
+      return "salloc [OPTIONS] [PROGRAM [ARGS...]]: a shell, or this program, in this terminal on "
+             "the first node of a job; srun in it runs tasks on all its nodes";
     case Command::squeue:
       return "squeue [OPTIONS]: lists jobs";
     case Command::scancel:
@@ -184,7 +187,7 @@ Result<ParsedWords> parse_words(Command command, const std::vector<std::string>&
 std::string help_text(Command command) {
   std::string text = fmt::format("{}\n\n", usage_of(command));
   text += option_lines(own_options(command));
-  if (command == Command::sbatch || command == Command::srun) {
+  if (submits_jobs(command)) {
     text += option_lines(common_job_options());
   }
   text += environment_lines(command);

@@ -8,6 +8,7 @@ namespace hai::cli::slurm {
 
 // Of job_options.cpp.
 std::span<const Option> sbatch_options();
+std::span<const Option> salloc_options();
 std::span<const Option> srun_options();
 
 namespace {
@@ -159,6 +160,8 @@ std::span<const Option> own_options(Command command) {
       return sbatch_options();
     case Command::srun:
       return srun_options();
+    case Command::salloc:
+      return salloc_options();
     case Command::squeue:
       return kSqueue;
     case Command::scancel:

@@ -10,6 +10,7 @@
 #include "common/dependency.h"
 #include "common/hostlist.h"
 #include "common/image.h"
+#include "common/job_service.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/job_keys.h"
@@ -268,6 +269,28 @@ class Validator {
       fail("resource.group", "must be GROUP#ZONE, the zone is {}", shown(spec_.zone));
     }
     check_image();
+    check_services();
+  }
+
+  void check_services() {
+    const std::vector<std::string>& services = spec_.program.services;
+    if (services.size() > kServicesMax)
+      fail("services", "{} services, at most {} are allowed", services.size(), kServicesMax);
+    std::set<std::string> names;
+    for (size_t i = 0; i < services.size() && i < kServicesMax; ++i) {
+      const std::string path = fmt::format("services[{}]", i);
+      const Result<JobService> parsed = parse_service(services[i]);
+      if (!parsed.is_ok()) {
+        fail(path, "{}", parsed.status().message());
+        continue;
+      }
+      const JobService& service = parsed.value();
+      if (!names.insert(service.name).second) fail(path, "there are two named {}", service.name);
+      if (service.rank >= spec_.node_count) {
+        fail(path, "{}: the job has {} nodes, ranks 0 to {}, not {}", service.name,
+             spec_.node_count, spec_.node_count - 1, service.rank);
+      }
+    }
   }
 
   void check_image() {

@@ -39,6 +39,7 @@ void for_each_key(Spec& spec, Visitor&& visit) {
   visit("resource.exclude_nodes", spec.node_filter.exclude);
   visit("resource.image", spec.image);
   visit("resource.mounts", spec.program.mounts);
+  visit("services", spec.program.services);
   visit("options.launch", spec.launch, std::array{LaunchMode::per_node, LaunchMode::per_gpu});
   visit("options.env_style", spec.env_style,
         std::array{EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm});

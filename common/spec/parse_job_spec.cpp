@@ -6,14 +6,51 @@
 #include <algorithm>
 
 #include "common/config/yaml_reader.h"
+#include "common/job_service.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/hai_keys.h"
 #include "common/spec/job_keys.h"
 #include "common/spec/job_spec_yaml.h"
+#include "common/whole_number.h"
 
 namespace hai {
 namespace {
+
+bool is_list_of_maps(const YamlNode* node) {
+  return node != nullptr && node->kind == YamlNode::Kind::list && !node->items.empty() &&
+         node->items.front().kind == YamlNode::Kind::map;
+}
+
+// HAI writes a service as a mapping.
+void read_services(YamlReader& yaml, std::vector<std::string>& out) {
+  for (YamlReader* item : yaml.list("services")) {
+    JobService service;
+    item->require("name");
+    item->require("port");
+    bool is_whole = item->string("name", &service.name);
+    is_whole = item->integer("port", &service.port, {.low = 1, .high = 65'535}) && is_whole;
+    size_t kind = 0;
+    if (item->choice("type", &kind, {"http", "tcp"}) && kind == 1)
+      service.kind = JobService::Kind::tcp;
+    const YamlNode* rank = item->find("rank");
+    const bool is_list = rank != nullptr && rank->kind == YamlNode::Kind::list;
+    std::vector<std::string> ranks;
+    if (is_list && item->strings("rank", &ranks)) {
+      const std::optional<int> only =
+          ranks.size() == 1 ? whole_number<int>(ranks[0]) : std::nullopt;
+      if (!only || *only < 0) item->fail("rank", "must be one rank, as [0]");
+      service.rank = only.value_or(0);
+    } else if (!is_list) {
+      item->integer("rank", &service.rank, {.low = 0, .high = 99'999});
+    }
+    bool rewrites = true;
+    item->boolean("rewrite_uri", &rewrites);
+    service.keeps_path = !rewrites && service.kind == JobService::Kind::http;
+    item->refuse("startup_script", "not supported here: start it from the entrypoint");
+    if (is_whole) out.push_back(to_string(service));
+  }
+}
 
 // Reads each key of job_keys.h in its own form.
 struct KeyReader {
@@ -84,6 +121,7 @@ struct KeyReader {
   // A list of texts, or one text with commas, as HAI takes tags.
   void operator()(const std::string& path, std::vector<std::string>& out) const {
     const YamlNode* node = yaml.find(path);
+    if (path == "services" && is_list_of_maps(node)) return read_services(yaml, out);
     if (node == nullptr || node->kind != YamlNode::Kind::scalar) {
       yaml.strings(path, &out);
       return;

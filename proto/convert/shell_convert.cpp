@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kWordsMax = 4'096;
 constexpr size_t kTermBytesMax = 64;
 constexpr size_t kTicketBytesMax = 128;
+constexpr size_t kServiceBytesMax = 64;
 constexpr int kPortMax = 65'535;
 
 }  // namespace
@@ -41,11 +42,13 @@ Result<TerminalSize> from_proto(const v1::TerminalSize& message) {
 Result<ShellProgram> from_proto(const v1::ShellProgram& message) {
   RETURN_IF_ERROR(check_size("argv", static_cast<size_t>(message.argv_size()), kWordsMax));
   RETURN_IF_ERROR(check_size("term", message.term().size(), kTermBytesMax));
+  RETURN_IF_ERROR(check_size("service", message.service().size(), kServiceBytesMax));
   RETURN_IF_ERROR(check_range("port", message.port(), 0, kPortMax));
   ShellProgram program{.argv = {message.argv().begin(), message.argv().end()},
                        .terminal = {},
                        .term = message.term(),
-                       .port = message.port()};
+                       .port = message.port(),
+                       .service = message.service()};
   size_t bytes = 0;
   for (const std::string& word : program.argv) bytes += word.size() + 1;
   RETURN_IF_ERROR(check_size("argv", bytes, kShellArgvBytesMax));
@@ -63,9 +66,12 @@ Result<ShellProgram> from_proto(const v1::ShellProgram& message) {
     RETURN_IF_ERROR(size.status());
     program.terminal = size.value();
   }
-  if (program.port > 0 && (!program.argv.empty() || program.terminal)) {
+  if ((program.port > 0 || !program.service.empty()) &&
+      (!program.argv.empty() || program.terminal)) {
     return invalid_argument("port: goes with no program and no terminal");
   }
+  if (program.port > 0 && !program.service.empty())
+    return invalid_argument("service: goes with no port");
   return program;
 }
 

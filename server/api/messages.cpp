@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "common/array_range.h"
+#include "common/job_service.h"
 #include "common/json/json_text.h"
 #include "proto/convert/spec_convert.h"
 #include "server/auth/token.h"
@@ -52,6 +53,20 @@ static void set_array(const JobView& view, v1::ArrayJob& out) {
   out.set_stopped(view.array.stopped);
 }
 
+static void add_services(const JobView& view, v1::Job& out) {
+  for (const std::string& text : view.spec->program.services) {
+    const Result<JobService> service = parse_service(text);
+    if (!service.is_ok()) continue;
+    v1::JobService& added = *out.add_services();
+    added.set_name(service.value().name);
+    added.set_port(service.value().port);
+    added.set_rank(service.value().rank);
+    added.set_protocol(word(to_string(service.value().kind)));
+    if (service.value().kind == JobService::Kind::http)
+      added.set_path(service_path(JobId{view.id}, service.value().name));
+  }
+}
+
 void to_proto(const JobView& view, WithSpec with_spec, v1::Job& out) {
   set_spec_fields(*view.spec, out);
   set_times(view, out);
@@ -71,6 +86,7 @@ void to_proto(const JobView& view, WithSpec with_spec, v1::Job& out) {
     out.mutable_array_task()->set_index(view.array_task->index);
   }
   if (!view.spec->array.empty()) set_array(view, *out.mutable_array());
+  add_services(view, out);
   if (view.exit_code) out.set_exit_code(*view.exit_code);
   for (const std::string& node : view.nodes) out.add_nodes(node);
   out.set_suspend_count(view.counters.suspend_count);

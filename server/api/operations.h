@@ -119,6 +119,7 @@ class Operations {
     QueueBoard& queue;
     const HourCounting& hours;
     LogSearches& searches;
+    std::string services_url;  // what WhoAmI says
   };
   explicit Operations(Parts parts) : parts_(std::move(parts)) {}
 

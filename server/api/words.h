@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/health.h"
+#include "common/job_service.h"
 #include "common/status.h"
 #include "server/model/node_health.h"
 #include "server/model/reason.h"
@@ -65,6 +66,7 @@ inline constexpr Words kVerdicts{CheckVerdict::ok, CheckVerdict::unknown};
 inline constexpr Words kRoles{Role::user, Role::admin};
 inline constexpr Words kTokenScopes{TokenScope::read, TokenScope::admin};
 inline constexpr Words kRepairSteps{RepairStep::emptying, RepairStep::service};
+inline constexpr Words kServiceProtocols{JobService::Kind::http, JobService::Kind::tcp};
 inline constexpr Words kEffects{Effect::starts, Effect::keeps_running};
 
 }  // namespace hai

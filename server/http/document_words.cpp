@@ -36,6 +36,7 @@ void add_words(Json& schemas) {
   schemas["Role"] = one_of(kRoles);
   schemas["TokenScope"] = one_of(kTokenScopes);
   schemas["RepairStep"] = one_of(kRepairSteps);
+  schemas["ServiceProtocol"] = one_of(kServiceProtocols);
   schemas["Effect"] = one_of(kEffects);
 }
 

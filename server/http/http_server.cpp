@@ -11,6 +11,7 @@
 #include "common/tcp_listen.h"
 #include "server/http/http_session.h"
 #include "server/http/http_tls.h"
+#include "server/http/service_session.h"
 
 namespace hai {
 
@@ -24,7 +25,9 @@ struct HttpServer::Impl {
   };
 
   Impl(HttpLimits used_limits, Handler used_handler)
-      : limits(used_limits), handler(std::move(used_handler)) {}
+      : limits(std::move(used_limits)), handler(std::move(used_handler)) {}
+  Impl(HttpLimits used_limits, ServiceGate used_gate)
+      : limits(std::move(used_limits)), gate(std::move(used_gate)) {}
 
   Status listen(const std::string& address) {
     RETURN_IF_ERROR(listen_on(acceptor, address));
@@ -54,14 +57,18 @@ struct HttpServer::Impl {
     boost::system::error_code ignored;
     if (tls) tls->take_changes();
     socket.set_option(tcp::no_delay(true), ignored);
-    auto session = HttpSession::make(
-        context, std::move(socket), tls ? tls->context() : nullptr, limits, handler,
-        {.known = [this](HttpSession* known) { no_stranger_any_more(known); },
-         .ended =
-             [this](HttpSession* ended) {
-               no_stranger_any_more(ended);
-               sessions.erase(ended);
-             }});
+    HttpSessionEvents events = {
+        .known = [this](HttpSession* known) { no_stranger_any_more(known); },
+        .ended =
+            [this](HttpSession* ended) {
+              no_stranger_any_more(ended);
+              sessions.erase(ended);
+            }};
+    auto own_tls = tls ? tls->context() : nullptr;
+    auto session = gate ? make_service_session(context, std::move(socket), std::move(own_tls),
+                                               limits, *gate, std::move(events))
+                        : HttpSession::make(context, std::move(socket), std::move(own_tls), limits,
+                                            handler, std::move(events));
     sessions[session.get()] = {session, strangers.insert(strangers.end(), session.get())};
     session->start();
   }
@@ -92,6 +99,7 @@ struct HttpServer::Impl {
 
   HttpLimits limits;
   Handler handler;
+  std::optional<ServiceGate> gate;  // instead of the handler
   std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
   tcp::acceptor acceptor{*context};
   asio::steady_timer retry{*context};
@@ -110,7 +118,17 @@ int HttpServer::port() const { return impl_->port; }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& address, HttpLimits limits,
                                                       Handler handler, const TlsFiles& tls) {
-  auto impl = std::make_unique<Impl>(limits, std::move(handler));
+  return start(std::make_unique<Impl>(std::move(limits), std::move(handler)), address, tls);
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& address, HttpLimits limits,
+                                                      ServiceGate gate, const TlsFiles& tls) {
+  return start(std::make_unique<Impl>(std::move(limits), std::move(gate)), address, tls);
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(std::unique_ptr<Impl> impl,
+                                                      const std::string& address,
+                                                      const TlsFiles& tls) {
   if (!tls.certificate.empty()) {
     Result<std::unique_ptr<HttpTls>> opened = HttpTls::open(tls);
     if (!opened.is_ok()) return opened.status();

@@ -15,6 +15,8 @@
 
 namespace hai {
 
+struct ServiceGate;
+
 struct HttpLimits {
   // Ten thousand who watch, and whoever asks something. At the limit the oldest connection that
   // nobody known has used makes room.
@@ -42,6 +44,9 @@ class HttpServer {
   // With a certificate over TLS only; files that change are taken with the next connection.
   static Result<std::unique_ptr<HttpServer>> start(const std::string& address, HttpLimits limits,
                                                    Handler handler, const TlsFiles& tls = {});
+  // The same for the services of jobs: requests go on to them, and no handler answers.
+  static Result<std::unique_ptr<HttpServer>> start(const std::string& address, HttpLimits limits,
+                                                   ServiceGate gate, const TlsFiles& tls);
   ~HttpServer();  // cuts all connections and joins the thread
 
   int port() const;
@@ -49,6 +54,8 @@ class HttpServer {
  private:
   struct Impl;
   explicit HttpServer(std::unique_ptr<Impl> impl);
+  static Result<std::unique_ptr<HttpServer>> start(std::unique_ptr<Impl> impl,
+                                                   const std::string& address, const TlsFiles& tls);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,8 +1,5 @@
 #include "server/http/http_session.h"
 
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -16,6 +13,7 @@
 #include "common/gzip/gzip.h"
 #include "common/log.h"
 #include "server/http/beast_socket.h"
+#include "server/http/beast_streams.h"
 #include "server/http/gzip.h"
 #include "server/http/negotiation.h"
 #include "server/http/problem.h"
@@ -33,27 +31,8 @@ constexpr std::chrono::seconds kHearOut{1};
 constexpr size_t kHearOutBytes = 4 << 20;
 constexpr size_t kReadBytes = 16 << 10;
 
-std::string to_lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return result;
-}
-
-std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
-
-// Without the body.
-HttpRequest head_of(const http::request<http::string_body>& message, const std::string& peer) {
-  HttpRequest request{.method = std::string(view(message.method_string())), .peer = peer};
-  for (const auto& field : message) {
-    request.headers[to_lower(view(field.name_string()))] = std::string(view(field.value()));
-  }
-  return request;
-}
-
 HttpRequest to_request(http::request<http::string_body>&& message, const std::string& peer) {
-  HttpRequest request = head_of(message, peer);
+  HttpRequest request = head_of(message.base(), peer);
   request.body = std::move(message.body());
   return request;
 }
@@ -64,42 +43,6 @@ http::request<http::string_body> request_of(const HttpRequest& request, const st
   for (const auto& [name, value] : request.headers) message.set(name, value);
   return message;
 }
-
-// A connection on which nobody says anything for long ends a minute or two after the client has
-// gone.
-void keep_alive_probes(tcp::socket& socket) {
-  const auto set = [fd = socket.native_handle()](int level, int option, int value) {
-    ::setsockopt(fd, level, option, &value,
-                 sizeof value);  // without it nothing is worse than before
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
-}
-
-// In plain text.
-class PlainStream {
- public:
-  static constexpr bool kHasHandshake = false;
-  PlainStream(tcp::socket socket, const std::shared_ptr<asio::ssl::context>&)
-      : stream(std::move(socket)) {}
-  beast::tcp_stream& bottom() { return stream; }
-
-  beast::tcp_stream stream;
-};
-
-class TlsStream {
- public:
-  static constexpr bool kHasHandshake = true;
-  TlsStream(tcp::socket socket, std::shared_ptr<asio::ssl::context> tls)
-      : context(std::move(tls)), stream(std::move(socket), *context) {}
-  beast::tcp_stream& bottom() { return stream.next_layer(); }
-
-  const std::shared_ptr<asio::ssl::context>
-      context;  // that it began with; there may be a newer one
-  TlsLayer stream;
-};
 
 template <typename Stream>
 class BeastSession final : public HttpSession,
@@ -149,7 +92,7 @@ class BeastSession final : public HttpSession,
   }
 
   void read_body() {
-    if (!is_known_ && (!limits_.knows || limits_.knows(head_of(parser_->get(), peer_)))) {
+    if (!is_known_ && (!limits_.knows || limits_.knows(head_of(parser_->get().base(), peer_)))) {
       is_known_ = true;
       events_.known(this);
     }
@@ -164,8 +107,8 @@ class BeastSession final : public HttpSession,
   }
 
   void turn_away() {
-    HttpRequest head = head_of(parser_->get(), peer_);
-    if (limits_.turn_away && parse_target(view(parser_->get().target()), head)) {
+    HttpRequest head = head_of(parser_->get().base(), peer_);
+    if (limits_.turn_away && parse_target(text_of(parser_->get().target()), head)) {
       if (auto answer = limits_.turn_away(head)) {
         asked_ = {};
         keep_alive_ = false;
@@ -181,7 +124,7 @@ class BeastSession final : public HttpSession,
     http::request<http::string_body> message = parser_->release();
     keep_alive_ = message.keep_alive();
     version_ = message.version();
-    const std::string target(view(message.target()));
+    const std::string target(text_of(message.target()));
     HttpRequest request = to_request(std::move(message), peer_);
     asked_ = negotiation_of(request);
     upgrade_.reset();

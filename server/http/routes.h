@@ -93,6 +93,7 @@ void add_status_page(HttpRouter& router, const HttpParts& parts);
 class HttpRoutes {
  public:
   explicit HttpRoutes(HttpParts parts);
+  const HttpParts& parts() const { return parts_; }
   void handle(const HttpRequest& request, HttpRespond respond) const;
   // What is answered without a look at the body: that of another server, or that the caller is not
   // known.

@@ -1,5 +1,6 @@
 #include "server/rpc/shells.h"
 
+#include "common/job_service.h"
 #include "proto/convert/shell_convert.h"
 #include "server/api/first_task.h"
 #include "server/api/rank_log.h"
@@ -18,6 +19,7 @@ struct Shells::Session {
   AuditFacts facts;
   ShellRequest request;
   std::string node;
+  std::string service;  // that was asked for, as the job says it
   OpenStreams::Place place;
   TimerId timer = 0;
   bool is_opened = false;
@@ -38,6 +40,8 @@ std::string detail_of(const v1::ShellOpen& open) {
   if (open.program().port() > 0) {
     return fmt::format("rank {}, port {}", open.rank(), open.program().port());
   }
+  if (!open.program().service().empty())
+    return fmt::format("service {}", open.program().service().substr(0, kShown));
   std::string words;
   for (const std::string& word : open.program().argv()) {
     if (words.size() > kShown) break;
@@ -164,6 +168,7 @@ void Shells::from_agent(const SessionPtr& session, v1::ShellMessage message) {
     note(*session, ok());
     message.mutable_started()->set_node(session->node);
     message.mutable_started()->set_job(session->request.key.job.value);
+    message.mutable_started()->set_service(session->service);
   }
   const bool is_known = message.has_started() || message.body_case() == v1::ShellMessage::kOutput ||
                         message.body_case() == v1::ShellMessage::kErrorOutput;
@@ -192,6 +197,19 @@ void Shells::open(const SessionPtr& session, const v1::ShellOpen& open) {
     if (!found.is_ok()) return end(session, found.status());
     found_job(session, found.value());
   });
+}
+
+// A service's rank and port take the place of its name.
+Status Shells::find_port(Session& session, const Job& job) {
+  ShellRequest& request = session.request;
+  const std::string name = std::exchange(request.program.service, "");
+  if (name.empty()) return ok();
+  const Result<JobService> service = find_service(job.spec->program.services, name);
+  if (!service.is_ok()) return not_found("job {}: {}", job.id.value, service.status().message());
+  session.service = to_string(service.value());
+  request.key.rank = service.value().rank;
+  request.program.port = service.value().port;
+  return ok();
 }
 
 // Whoever runs a program in a rank has its user's files and the job's secrets: nobody else may, and
@@ -224,6 +242,11 @@ Status Shells::check_may_enter(const Session& session, const Job& job) const {
 void Shells::found_job(const SessionPtr& session, const Queries::FoundJob& found) {
   const Job& job = found.job;
   session->facts.target = audit_target("job", std::to_string(job.id.value));
+  if (const Status status = find_port(*session, job); !status.is_ok()) {
+    // What services a job has is told only to whom it lets in.
+    const Status allowed = check_may_enter(*session, job);
+    return end(session, allowed.is_ok() ? status : allowed);
+  }
   if (const Status status = check_may_enter(*session, job); !status.is_ok()) {
     return end(session, status);
   }

@@ -61,6 +61,7 @@ class Shells {
   void from_agent(const SessionPtr& session, v1::ShellMessage message);
   void open(const SessionPtr& session, const v1::ShellOpen& open);
   void found_job(const SessionPtr& session, const Queries::FoundJob& found);
+  static Status find_port(Session& session, const Job& job);
   Status check_may_enter(const Session& session, const Job& job) const;
   // The node does this within kJoinTimeout, or the session ends.
   void expect_by_then(const SessionPtr& session, const char* what);

@@ -116,6 +116,8 @@ void add_setup_options(CLI::App& app, SetupOptions& options) {
   app.add_option("--admin", options.admin, "name of the first administrator (default: admin)");
   app.add_option("--grpc-port", options.grpc_port, "for agents and hai (default: 7700)");
   app.add_option("--http-port", options.http_port, "for the dashboard and REST (default: 7780)");
+  app.add_option("--services-port", options.services_port,
+                 "where browsers reach the services of jobs (default: 7781)");
   app.add_option("--authority", options.authority,
                  "folder with ca.crt and ca.key of a CA that you have (default: a new one)");
   auto* certificate = app.add_option("--certificate", options.certificate,
@@ -152,6 +154,7 @@ Status complete_options(SetupOptions& options) {
   if (options.admin.empty()) options.admin = "admin";
   if (options.grpc_port.empty()) options.grpc_port = "7700";
   if (options.http_port.empty()) options.http_port = "7780";
+  if (options.services_port.empty()) options.services_port = "7781";
   return ok();
 }
 
@@ -162,8 +165,14 @@ Status check_options(const SetupOptions& options) {
   for (const std::string& name : options.names) RETURN_IF_ERROR(check_host(name));
   if (!options.grpc_port.empty()) RETURN_IF_ERROR(check_port("--grpc-port", options.grpc_port));
   if (!options.http_port.empty()) RETURN_IF_ERROR(check_port("--http-port", options.http_port));
+  if (!options.services_port.empty())
+    RETURN_IF_ERROR(check_port("--services-port", options.services_port));
   if (!options.grpc_port.empty() && options.grpc_port == options.http_port) {
     return invalid_argument("--http-port: is that of --grpc-port: take another one");
+  }
+  if (!options.services_port.empty() && (options.services_port == options.grpc_port ||
+                                         options.services_port == options.http_port)) {
+    return invalid_argument("--services-port: is that of another one: take another one");
   }
   return options.database.empty() ? ok() : check_conninfo(options.database);
 }

@@ -26,6 +26,7 @@ struct SetupOptions {
   std::string admin;
   std::string grpc_port;
   std::string http_port;
+  std::string services_port;
   std::string authority;  // folder of the site's own CA
   std::string certificate;
   std::string key;

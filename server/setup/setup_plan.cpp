@@ -18,11 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string with_port(const std::string& name, const std::string& port) {
-  const bool is_v6 = name.find(':') != std::string::npos;
-  return is_v6 ? fmt::format("[{}]:{}", name, port) : name + ":" + port;
-}
-
 std::string advertise_text(const std::string& name, const std::string& grpc_port,
                            const std::string& http_port) {
   return fmt::format("advertise:\n  grpc: {}\n  http: {}\n",
@@ -30,9 +25,12 @@ std::string advertise_text(const std::string& name, const std::string& grpc_port
                      quoted_yaml(with_port(name, http_port)));
 }
 
-std::string listen_text(const std::string& grpc_port, const std::string& http_port) {
-  return fmt::format("listen:\n  grpc: \"0.0.0.0:{}\"\n  http: \"0.0.0.0:{}\"\n", grpc_port,
-                     http_port);
+std::string listen_text(const std::string& grpc_port, const std::string& http_port,
+                        const std::string& services_port) {
+  std::string text = fmt::format("listen:\n  grpc: \"0.0.0.0:{}\"\n  http: \"0.0.0.0:{}\"\n",
+                                 grpc_port, http_port);
+  if (!services_port.empty()) text += fmt::format("  services: \"0.0.0.0:{}\"\n", services_port);
+  return text;
 }
 
 Result<UnixUser> user_for(const SetupOptions& options) {
@@ -64,6 +62,7 @@ Status check_agrees(const SetupOptions& options, const ServerConfig& config) {
       {"--postgres-socket", options.postgres_socket, socket_of(config.conninfo)},
       {"--grpc-port", options.grpc_port, split_host_port(config.grpc_address).port},
       {"--http-port", options.http_port, split_host_port(config.http_address).port},
+      {"--services-port", options.services_port, split_host_port(config.services_address).port},
       {"--admin", options.admin, config.admin_user},
       {"--authority", options.authority, config.authority},
       {"--certificate", options.certificate, config.tls.certificate},
@@ -172,7 +171,7 @@ std::string new_config_text(const SetupOptions& options, const std::string& fold
       "secrets:\n  key_file: {}\n"
       "# Everybody may use all nodes, until `hai quota set` says otherwise.\n"
       "default_quota_nodes: unlimited\n",
-      quoted_yaml(options.cluster), listen_text(options.grpc_port, options.http_port),
+      quoted_yaml(options.cluster), listen_text(options.grpc_port, options.http_port, options.services_port),
       advertise_text(options.names.front(), options.grpc_port, options.http_port),
       quoted_yaml(certificate), quoted_yaml(is_issued ? folder + "/server.key" : options.key),
       quoted_yaml(authority + "/ca.crt"), quoted_yaml(authority), quoted_yaml(conninfo),
@@ -200,8 +199,9 @@ std::string further_config_text(const std::string& bundled, const SetupOptions& 
   };
   const std::string grpc = port(options.grpc_port, config.value().grpc_address);
   const std::string http = port(options.http_port, config.value().http_address);
-  if (!options.grpc_port.empty() || !options.http_port.empty()) {
-    text = with_section(text, "listen", listen_text(grpc, http));
+  const std::string services = port(options.services_port, config.value().services_address);
+  if (!options.grpc_port.empty() || !options.http_port.empty() || !options.services_port.empty()) {
+    text = with_section(text, "listen", listen_text(grpc, http, services));
   }
   return with_section(text, "advertise", advertise_text(options.names.front(), grpc, http));
 }

@@ -1,6 +1,7 @@
 """Interactive jobs: `hai exec --pty` and `srun --pty` give a program of the job this terminal, for as long
 as it runs and no longer."""
 
+import subprocess
 import unittest
 
 from cluster import ClusterTest, eventually, programs
@@ -55,6 +56,57 @@ class InteractiveTest(ClusterTest):
         terminal.see("which ends with its terminal")
         self.assertEqual(terminal.end(), 130)
         self.assertNotEqual(self.cluster.hai("wait", "left", "--timeout", "30s").code, 0)
+
+    def slurm(self, *words):
+        return self.terminal(programs() / "hai-slurm", *words)
+
+    def test_salloc_has_a_shell_with_all_nodes_of_its_job(self):
+        terminal = self.slurm("salloc", "-J", "alloc", "-N2", "--gpus-per-node=1", "env", "PS1=type: ", "sh")
+        terminal.see("salloc: Pending job allocation")
+        terminal.see("type:")
+        job = self.cluster.job("alloc")
+        self.assertEqual((job["state"], len(job["nodes"])), ("running", 2))
+        terminal.type("echo nodes $SLURM_JOB_NUM_NODES of $SLURM_JOB_ID in $(basename $PWD) on $SLURMD_NODENAME\n")
+        terminal.see(f"nodes 2 of {job['id']} in work on {job['nodes'][0]}")
+        terminal.type("srun -N2 -n2 sh -c 'echo task $SLURM_PROCID on $SLURMD_NODENAME with $CUDA_VISIBLE_DEVICES' | sort\n")
+        for rank in (0, 1):
+            terminal.see(f"task {rank} on {job['nodes'][rank]} with ")
+        terminal.type("echo \"<$JOB_TERMINAL_PIPE$JOB_TERMINAL_VARIABLES>\" $TERM\n")
+        terminal.see("<> dumb")
+        terminal.type("srun --pty hostname\n")
+        terminal.see("a step of a job has no terminal")
+        terminal.type("exit 5\n")
+        terminal.see(f"salloc: Relinquishing job allocation {job['id']}")
+        self.assertEqual(terminal.end(), 5)
+        self.assertEqual(self.cluster.hai("wait", job["id"], "--timeout", "30s").code, 5)
+
+    def test_salloc_runs_one_program_and_takes_the_variables(self):
+        terminal = self.terminal(
+            "env", "SALLOC_GPUS_PER_NODE=2", programs() / "hai-slurm", "salloc", "-N1", "sh", "-c",
+            "echo has $SLURM_GPUS_ON_NODE; exit 4",
+        )
+        terminal.see("has 2")
+        self.assertEqual(terminal.end(), 4)
+
+    def test_what_salloc_cannot_do_is_one_line(self):
+        before = len(self.cluster.json("list"))
+        for words, said in (
+            (("--no-shell",), "hai shell JOB"),
+            (("-N", "0"), "nodes"),
+            (("--immediate",), "hai whatif"),
+            (("-N", "3"), "3"),
+        ):
+            with self.subTest(words=words):
+                terminal = self.slurm("salloc", *words)
+                terminal.see(said)
+                self.assertNotEqual(terminal.end(), 0)
+        done = subprocess.run(
+            [str(programs() / "hai-slurm"), "salloc", "-N1"], env=self.cluster.environment(),
+            cwd=self.cluster.work, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60,
+        )
+        self.assertIn("salloc: error: this is no terminal: sbatch and srun work without one", done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(len(self.cluster.json("list")), before)
 
     def test_one_to_whom_nobody_comes_ends(self):
         blocker = self.cluster.run(self.cluster.spec("first", "/bin/sleep", "600", nodes=2))

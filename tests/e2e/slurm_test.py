@@ -410,7 +410,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertRegex(waiting, rf"^ +{second} training .* 0 +low Resources")
         self.assertIn("extreme_high|50\n", self.good("sacctmgr", "-nP", "show", "qos"))
         self.assertIn("|admin\n", self.good("sacctmgr", "-nP", "show", "user"))
-        for command in ("sshare", "sreport", "sstat", "sattach", "sbcast", "strigger", "salloc"):
+        for command in ("sshare", "sreport", "sstat", "sattach", "sbcast", "strigger"):
             done = self.call(command)
             self.assertEqual(
                 (done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), command

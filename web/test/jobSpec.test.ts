@@ -55,3 +55,17 @@ it('runs a job again without what only that run waited for', () => {
   expect(specToRunAgain(yaml)).toBe('name: a # mine\noptions:\n  tags: [ x ]\n');
   expect(specToRunAgain('name: a\n')).toBe('name: a\n');
 });
+
+it('knows services in both forms, jobs without GPUs, arrays and images', () => {
+  const tree = {
+    array: '0-9%2',
+    resource: { gpus_per_node: 'none', image: 'box', nodes: 'node-[1-2]', gpu_type: 'h800' },
+    services: ['web:80', { name: 'lab', port: 8888, rank: [1], rewrite_uri: false }, { name: 'raw', port: 1, type: 'tcp' }],
+  };
+  const form = treeToForm(tree);
+  expect(form).toMatchObject({ gpusPerNode: -1, array: '0-9%2', image: 'box', nodes: 'node-[1-2]', gpuType: 'h800' });
+  expect(form.services).toBe('web:80, lab:8888:keep_path:rank=1, raw:1:tcp');
+  const yaml = editSpec('version: 2\n', { gpusPerNode: -1, services: 'web:80 6006', array: '1-3', image: '' });
+  expect(yaml).toBe('version: 2\nresource:\n  gpus_per_node: none\nservices:\n  - web:80\n  - "6006"\narray: 1-3\n');
+  expect(editSpec(yaml, { gpusPerNode: 0, services: '', array: '' })).toBe('version: 2\n');
+});

@@ -188,6 +188,10 @@ TEST(CheckJobSpec, RefusesEachBadField) {
       {"resource.image", [](JobSpec& s) { s.image = "oci:relative"; }},
       {"resource.image", [](JobSpec& s) { s.image = std::string(1'025, 'a'); }},
       {"resource.mounts", [](JobSpec& s) { s.program.mounts = {"/data"}; }},
+      {"services", [](JobSpec& s) { s.program.services.assign(33, "web:1"); }},
+      {"services[1]", [](JobSpec& s) { s.program.services = {"web:1", "web:2"}; }},
+      {"services[0]", [](JobSpec& s) { s.program.services = {"web:1:rank=100000"}; }},
+      {"services[0]", [](JobSpec& s) { s.program.services = {"web"}; }},
       {"resource.mounts",
        [](JobSpec& s) {
          s.image = "box";

@@ -90,6 +90,7 @@ TEST(FormatJobSpec, EverythingComesBack) {
     spec.memory_per_node_bytes = rng.between(0, int64_t{1} << 50);
     spec.image = rng.chance(0.5) ? "" : "a/b:c";
     if (!spec.image.empty()) spec.program.mounts = {"/data", "/a:/b:ro"};
+    if (rng.chance(0.5)) spec.program.services = {"web:8000", "8001", "raw:1:tcp"};
     spec.launch = asks_gpus && rng.chance(0.5) ? LaunchMode::per_gpu : LaunchMode::per_node;
     spec.env_style = rng.chance(0.5) ? EnvStyle::torch : EnvStyle::slurm;
     spec.suspend = {Duration(rng.between(0, asks_gpus ? 3'600'000'000 : 60'000'000)),

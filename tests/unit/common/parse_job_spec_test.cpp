@@ -56,6 +56,7 @@ TEST(ParseJobSpec, ReadsEveryField) {
   expected.memory_per_node_bytes = int64_t{64} << 30;
   expected.image = "team/image:1";
   expected.program.mounts = {"/data", "/3fs/x:/x:ro"};
+  expected.program.services = {"lab:8888:keep_path", "raw:9000:tcp:rank=15"};
   expected.launch = LaunchMode::per_gpu;
   expected.env_style = EnvStyle::torch;
   expected.suspend = {90s, "SIGUSR1", 86};
@@ -87,6 +88,7 @@ resource:
   memory_per_node: 64Gi
   image: team/image:1
   mounts: [/data, "/3fs/x:/x:ro"]
+services: [lab:8888:keep_path, raw:9000:tcp:rank=15]
 options:
   launch: per_gpu
   env_style: torch
@@ -186,7 +188,36 @@ services: [jupyter]
           "line 19: options.tags[1]: a tag must not be empty, start with _, or hold commas or "
           "blanks, is '_b'",
           "line 20: options.depends_on[0]: must be a text, is a mapping",
-          "line 21: services: not supported here: start what you need from the entrypoint"));
+          "line 21: services[0]: jupyter: must be NAME:PORT, the port 1..65535, as jupyter:8888"));
+}
+
+TEST(ParseJobSpec, TakesServicesAsTextsAndAsHaiWritesThem) {
+  JobSpec spec;
+  std::vector<SpecError> errors;
+  const std::string head =
+      "version: 2\nname: j\nspec: {workspace: /w, entrypoint: e}\nresource: {node_count: 3}\n";
+  EXPECT_TRUE(parse_job_spec(head + "services: [web:8000, raw:1:tcp:rank=2]\n", &spec, &errors));
+  EXPECT_THAT(spec.program.services, ElementsAre("web:8000", "raw:1:tcp:rank=2"));
+  EXPECT_TRUE(parse_job_spec(head +
+                                 "services:\n- {name: web, port: 8000, type: http, rank: [0]}\n"
+                                 "- {name: raw, port: 1, type: tcp, rank: 2}\n"
+                                 "- {name: lab, port: 2, rewrite_uri: false}\n",
+                             &spec, &errors));
+  EXPECT_THAT(spec.program.services, ElementsAre("web:8000", "raw:1:tcp:rank=2", "lab:2:keep_path"));
+  EXPECT_THAT(
+      errors_of(head +
+                "services:\n- {name: web, port: 0}\n- {name: a, port: 1, type: local}\n"
+                "- {port: 3}\n- {name: b, port: 4, startup_script: x, rank: [1, 2]}\n"),
+      ElementsAre("line 6: services[0].port: must be 1..65535, is 0",
+                  "line 7: services[1].type: must be http or tcp, is 'local'",
+                  "line 8: services[2].name: is missing",
+                  "line 9: services[3].rank: must be one rank, as [0]",
+                  "line 9: services[3].startup_script: not supported here: start it from the "
+                  "entrypoint"));
+  EXPECT_THAT(errors_of(head + "services: [c:5:rank=3, c:6, c:7]\n"),
+              ElementsAre("line 5: services[0]: c: the job has 3 nodes, ranks 0 to 2, not 3",
+                          "line 5: services[1]: there are two named c",
+                          "line 5: services[2]: there are two named c"));
 }
 
 TEST(ParseJobSpec, TakesHaisNamesAndWhatAsksForNothing) {

@@ -149,7 +149,7 @@ class Draw {
         .watchdog = duration(),
         .checkpoint = bytes(60),
         .whole_life_state = bytes(60),
-        .program = {.core_size = rng.between(-1, int64_t{1} << 50), .mounts = {"/" + name()}},
+        .program = {.core_size = rng.between(-1, int64_t{1} << 50), .mounts = {"/" + name()}, .services = {name() + ":1"}},
         .image = name(true)};
     launch.key.rank = static_cast<int>(rng.below(8));
     std::vector<RankPlace> places(static_cast<size_t>(launch.key.rank) + 1 + rng.below(8));

@@ -33,7 +33,7 @@ JobSpec full_spec() {
           .tags = {"a", "b"},
           .depends_on = {"prepare", "17"},
           .begin_at = unix_micros(1'795'161'600'000'001),
-          .program = {.core_size = kUnlimited, .mounts = {"/data", "/a:/b:ro"}}};
+          .program = {.core_size = kUnlimited, .mounts = {"/data", "/a:/b:ro"}, .services = {"web:1"}}};
 }
 
 TEST(SpecConvert, RoundTripsEveryField) {

@@ -55,6 +55,9 @@ export type TokenScope = (typeof tokenScopeWords)[number];
 export const repairStepWords = ['emptying', 'validating', 'repairing', 'bisecting', 'service'] as const;
 export type RepairStep = (typeof repairStepWords)[number];
 
+export const serviceProtocolWords = ['http', 'tcp'] as const;
+export type ServiceProtocol = (typeof serviceProtocolWords)[number];
+
 export const effectWords = ['starts', 'suspended', 'waits', 'moves', 'keeps_running'] as const;
 export type Effect = (typeof effectWords)[number];
 
@@ -207,6 +210,7 @@ export interface EditJobReply {
   running_at: Time | null; // since when the present attempt runs, too
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
+  services: JobService[];
 }
 
 export interface HistoryReport {
@@ -269,6 +273,7 @@ export interface Job {
   running_at: Time | null; // since when the present attempt runs, too
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
+  services: JobService[];
 }
 
 export interface JobUsage {
@@ -401,6 +406,7 @@ export interface MoveJobReply {
   running_at: Time | null; // since when the present attempt runs, too
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
+  services: JobService[];
 }
 
 export interface Node {
@@ -516,6 +522,7 @@ export interface WhoAmIReply {
   groups: string[];
   cluster: string;
   quotas: Quota[]; // the ones in force for the caller
+  services_url: string; // Below which the services of the caller's jobs are, as HTTPS://HOST:PORT/jobs/ID/NAME/; "" = not served
 }
 
 export interface WhyJobReply {
@@ -630,6 +637,14 @@ export interface JobDifference {
   text: string; // one sentence with the reason
   nodes: string[]; // where it runs after the change
   nodes_before: string[]; // where it runs now, or would without the change
+}
+
+export interface JobService {
+  name: string;
+  port: number; // at the 127.0.0.1 of its rank
+  rank: number;
+  protocol: ServiceProtocol;
+  path: string | null; // Where it is below services_url of WhoAmI, for the job's owner; of http only.
 }
 
 export interface JobSums {

@@ -75,6 +75,7 @@ export function makeJob(random: Random, id: number, at: string): Job {
     ended_at: null,
     attempt: 0,
     array_task: null,
+    services: [],
     array: null,
     pending_reason: { code: 'not_considered', text: 'no planning pass has seen it yet' },
     exit_code: null,

@@ -39,7 +39,7 @@ function answer(world: World, url: URL, init: RequestInit): Response {
     if (isChange) world.closeIncident(Number(name), reasonOf(init));
     return json({ incidents: world.incidents.filter((each) => (each.closed_at !== null) === (query.get('state') === 'closed')), next_cursor: null });
   }
-  if (noun === 'whoami') return json({ user: 'ann', role: 'admin', groups: ['research'], cluster: 'fire-flyer', quotas: [] });
+  if (noun === 'whoami') return json({ user: 'ann', role: 'admin', groups: ['research'], cluster: 'fire-flyer', quotas: [], services_url: '' });
   if (noun === 'users') return json({ users: users.map((each) => ({ name: each, role: each === 'ann' ? 'admin' : 'user', groups: ['research'], active: true })) });
   if (noun === 'quotas') return isChange ? refuse(403, 'permission_denied', 'the demo keeps its quotas') : json({ quotas: quotasOf(world) });
   if (noun === 'whatif') return json(whatIfOf(world, JSON.parse(String(init.body)) as Record<string, unknown>));

@@ -10,7 +10,12 @@ export interface JobForm {
   parameters: string;
   group: string;
   nodeCount: number;
-  gpusPerNode: number; // 0: whole nodes
+  gpusPerNode: number; // 0: whole nodes, -1: none
+  array: string;
+  image: string;
+  nodes: string;
+  gpuType: string;
+  services: string;
   launch: string;
   envStyle: string;
   grace: string;
@@ -31,6 +36,11 @@ export const emptyForm: JobForm = {
   group: 'training',
   nodeCount: 1,
   gpusPerNode: 0,
+  array: '',
+  image: '',
+  nodes: '',
+  gpuType: '',
+  services: '',
   launch: 'per_node',
   envStyle: 'hai',
   grace: '60s',
@@ -60,6 +70,14 @@ const branch = (tree: Tree, key: string): Tree => {
 export const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
 const text = (value: unknown, standard: string): string => (value === undefined || value === null ? standard : String(value));
 
+// A service as the form has it, also of a mapping as HAI writes it.
+function serviceText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return text(value, '');
+  const { name, port, type, rank, rewrite_uri: rewrites } = value as Record<string, unknown>;
+  const number = Number(Array.isArray(rank) ? rank[0] : (rank ?? 0));
+  return `${text(name, '')}:${text(port, '')}${type === 'tcp' ? ':tcp' : ''}${rewrites === false ? ':keep_path' : ''}${number > 0 ? `:rank=${number}` : ''}`;
+}
+
 export function treeToForm(tree: Tree): JobForm {
   const [spec, resource, options] = [branch(tree, 'spec'), branch(tree, 'resource'), branch(tree, 'options')];
   const suspend = branch(options, 'suspend');
@@ -72,7 +90,12 @@ export function treeToForm(tree: Tree): JobForm {
     parameters: text(spec.parameters, ''),
     group: text(resource.group, 'training'),
     nodeCount: Number(resource.node_count ?? 1),
-    gpusPerNode: Number(resource.gpus_per_node ?? 0),
+    gpusPerNode: resource.gpus_per_node === 'none' ? -1 : Number(resource.gpus_per_node ?? 0),
+    array: text(tree.array, ''),
+    image: text(resource.image, ''),
+    nodes: text(resource.nodes, ''),
+    gpuType: text(resource.gpu_type, ''),
+    services: Array.isArray(tree.services) ? tree.services.map(serviceText).join(', ') : text(tree.services, ''),
     launch: text(options.launch, emptyForm.launch),
     envStyle: text(options.env_style, emptyForm.envStyle),
     grace: text(suspend.grace, emptyForm.grace),
@@ -95,6 +118,11 @@ const places: Record<Exclude<keyof JobForm, 'environment'>, { path: string[]; st
   group: { path: ['resource', 'group'] },
   nodeCount: { path: ['resource', 'node_count'] },
   gpusPerNode: { path: ['resource', 'gpus_per_node'], standard: 0 },
+  array: { path: ['array'], standard: '' },
+  image: { path: ['resource', 'image'], standard: '' },
+  nodes: { path: ['resource', 'nodes'], standard: '' },
+  gpuType: { path: ['resource', 'gpu_type'], standard: '' },
+  services: { path: ['services'], standard: '', isList: true },
   launch: { path: ['options', 'launch'], standard: emptyForm.launch },
   envStyle: { path: ['options', 'env_style'], standard: emptyForm.envStyle },
   grace: { path: ['options', 'suspend', 'grace'], standard: emptyForm.grace },
@@ -116,6 +144,7 @@ export function editSpec(yaml: string, part: Partial<JobForm>): string {
     }
     const { path, standard, isList } = places[key as keyof typeof places];
     if (value === standard || (isList && words(String(value)).length === 0)) remove(document, path);
+    else if (key === 'gpusPerNode' && value === -1) place(document, path, 'none');
     else place(document, path, isList ? words(String(value)) : value);
   }
   return document.toString({ lineWidth: 0 });

@@ -16,6 +16,7 @@ import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 import { Attempts, Ranks } from './job/Attempts';
 import { CheckpointCard } from './job/CheckpointCard';
+import { ServicesCard } from './job/ServicesCard';
 import { WhyCard } from './job/WhyCard';
 import { stateWord } from './jobs/columns';
 
@@ -72,6 +73,7 @@ function Loaded({ job }: { job: Job }) {
         </div>
         <div className="stack">
           <CheckpointCard job={job} />
+          <ServicesCard job={job} />
           <Resources job={job} />
           <Panel title="Events" aside="newest first">
             <Await answer={events}>

@@ -33,7 +33,7 @@ TEST(SlurmDocs, HaveEveryOption) {
     const std::string wanted = fmt::format("### {}\n\n{}", title, table_of(options));
     EXPECT_NE(text.str().find(wanted), std::string::npos) << "docs/slurm.md lacks:\n" << wanted;
   };
-  expect_table("sbatch and srun", common_job_options());
+  expect_table("sbatch, srun and salloc", common_job_options());
   for (const Command command : kCommands) {
     expect_table(fmt::format("{} only", to_string(command)), own_options(command));
   }

@@ -23,7 +23,7 @@ export function SpecForm({ form, groups, onChange }: Props) {
       />
     </label>
   );
-  const list = (key: 'tags' | 'dependsOn', title: string, width: string, hint: string) => (
+  const list = (key: 'tags' | 'dependsOn' | 'services', title: string, width: string, hint: string) => (
     <label className={`field ${width}`}>
       {title}
       <TypedInput
@@ -71,11 +71,16 @@ export function SpecForm({ form, groups, onChange }: Props) {
           onType={(typed) => onChange({ nodeCount: Number(typed) })}
         />
       </label>
-      {choice('gpusPerNode', 'GPUs of each', [[0, 'whole node'], [1, '1'], [2, '2'], [4, '4'], [8, '8']])}
+      {choice('gpusPerNode', 'GPUs of each', [[0, 'whole node'], [1, '1'], [2, '2'], [4, '4'], [8, '8'], [-1, 'none']])}
+      {text('gpuType', 'Type of GPU', '', 'any: h800')}
+      {text('nodes', 'Only on', '', 'any: node-[1-8]', true)}
+      {text('array', 'Array', '', 'one job: 0-499%20')}
+      {text('image', 'Container image', 'w2', 'none: team/image:1, oci:/data/image', true)}
+      {list('services', 'Services', 'w2', 'jupyter:8888:keep_path, 6006')}
       {choice('launch', 'Start once per', [['per_node', 'node'], ['per_gpu', 'GPU']])}
       {choice('envStyle', 'Names for ranks', [['hai', 'hai'], ['torch', 'torch'], ['slurm', 'slurm']])}
       {text('grace', 'Time to save', '', '60s')}
-      {text('signal', 'Suspend signal', '', 'none: the SDK asks')}
+      {text('signal', 'Suspend signal', '', 'SIGTERM: USR1, none')}
       {text('watchdog', 'Hang after', '', '30m')}
       {text('timeout', 'Time limit', '', 'none: 12h')}
       {list('tags', 'Tags', '', 'paper, nightly')}

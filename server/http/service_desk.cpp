@@ -1,0 +1,146 @@
+#include "server/http/service_desk.h"
+
+#include "common/host_port.h"
+#include "server/api/caller_board.h"
+#include "server/api/standing_board.h"
+#include "server/auth/token.h"
+#include "server/http/html.h"
+#include "server/http/problem.h"
+#include "server/http/route_help.h"
+#include "server/http/service_address.h"
+
+namespace hai {
+namespace {
+
+constexpr std::string_view kAgainSeconds = "3";
+
+bool wants_html(const HttpRequest& head) {
+  return head.header("accept").find("text/html") != std::string_view::npos;
+}
+
+bool may_pass(Code code) {
+  return code == Code::failed_precondition || code == Code::unavailable ||
+         code == Code::deadline_exceeded || code == Code::resource_exhausted;
+}
+
+std::string page_of(std::string_view title, std::string_view text, bool looks_again) {
+  Html html;
+  html.raw(
+      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width\"><title>hai: ");
+  html.text(title).raw("</title>");
+  if (looks_again) html.raw("<meta http-equiv=\"refresh\" content=\"3\">");
+  html.raw(
+      "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;"
+      "max-width:40rem;margin:15vh auto;padding:0 1rem}h1{font-size:1.3rem}</style></head>"
+      "<body><h1>");
+  html.text(title).raw("</h1><p>").text(text).raw("</p>");
+  if (looks_again) html.raw("<p>This page looks again every 3 seconds.</p>");
+  html.raw("</body></html>\n");
+  return html.take();
+}
+
+HttpResponse service_problem(const Status& status, const HttpRequest& head) {
+  HttpResponse response = problem(status);
+  const bool passes = may_pass(status.code());
+  if (passes) {
+    response.status = 503;
+    response.headers.emplace_back("Retry-After", kAgainSeconds);
+  }
+  if (!wants_html(head)) return response;
+  response.content_type = "text/html; charset=utf-8";
+  response.body = page_of(passes ? "Not there yet" : "Not here", status.message(), passes);
+  return response;
+}
+
+// With the cookie alone a page of another origin could ask in its visitor's name: it says where it
+// is from.
+Status check_origin(const HttpRequest& head) {
+  const std::string_view origin = head.header("origin");
+  const size_t scheme = origin.find("://");
+  const bool is_ours =
+      scheme != std::string_view::npos && origin.substr(scheme + 3) == head.header("host");
+  if (origin.empty() || is_ours) return ok();
+  return permission_denied("a page of {} may not ask here", origin.substr(0, 200));
+}
+
+// Also with what the service itself wants in Authorization: it is hai's only as a bearer token of
+// somebody hai knows.
+ServiceWay way_of(const CallerBoard& callers, const HttpRequest& head) {
+  ServiceWay way;
+  if (const std::string_view token = bearer_token(head.header("authorization")); !token.empty()) {
+    way.caller = {.token_hash = hash_token(token)};
+    way.is_by_token = callers.knows(way.caller);
+    if (way.is_by_token) return way;
+  }
+  const std::string_view secret = session_cookie(head);
+  way.caller = secret.empty() ? Caller{} : Caller{.token_hash = hash_token(secret)};
+  return way;
+}
+
+HttpResponse redirection(std::string location) {
+  HttpResponse response{.status = 307, .content_type = "text/plain"};
+  response.headers.emplace_back("Location", std::move(location));
+  return response;
+}
+
+// The leader's services are at the same port as ours.
+HttpResponse to_leader(const HttpParts& parts, const Standing& standing, const HttpRequest& head) {
+  if (standing.leader.http.empty()) return service_problem(why_not_leading(standing), head);
+  const std::string port = split_host_port(head.header("host")).port;
+  return redirection(fmt::format(
+      "{}://{}{}", parts.scheme,
+      with_port(split_host_port(standing.leader.http).host, port.empty() ? "443" : port),
+      head.target));
+}
+
+HttpResponse sign_in_first(const HttpParts& parts, const HttpRequest& head, const Status& why) {
+  if (!wants_html(head)) return problem(why);
+  HttpResponse response = problem(why);
+  const std::string host = split_host_port(head.header("host")).host;
+  const std::string port = split_host_port(parts.http_address).port;
+  response.content_type = "text/html; charset=utf-8";
+  response.body = page_of(
+      "Sign in first",
+      fmt::format("This is a service of somebody's job. Sign in to the dashboard at {}://{} in "
+                  "this browser, then load this page again.",
+                  parts.scheme, with_port(host, port)),
+      false);
+  return response;
+}
+
+std::variant<ServiceWay, HttpResponse> judge(const HttpParts& parts, const HttpRequest& head) {
+  const Standing standing = parts.standing.get();
+  if (!standing.is_leading()) return to_leader(parts, standing, head);
+  std::optional<ServiceAddress> address = parse_service_address(head.target);
+  if (!address) {
+    return service_problem(
+        not_found("the services of jobs are at /jobs/JOB/NAME/ here, and nothing else is"), head);
+  }
+  ServiceWay way = way_of(parts.callers, head);
+  if (const Status admitted = parts.callers.admit(way.caller); !admitted.is_ok())
+    return sign_in_first(parts, head, admitted);
+  if (const Status from_here = way.is_by_token ? ok() : check_origin(head); !from_here.is_ok())
+    return service_problem(from_here, head);
+  if (address->rest.empty()) {
+    const size_t query = head.target.find('?');
+    return redirection(fmt::format("/jobs/{}/{}/{}", address->job, address->service,
+                                   query == std::string::npos ? "" : head.target.substr(query)));
+  }
+  way.job = std::move(address->job);
+  way.service = std::move(address->service);
+  way.rest = std::move(address->rest);
+  return way;
+}
+
+}  // namespace
+
+ServiceGate make_service_gate(const HttpParts& parts) {
+  return {.loop = parts.loop,
+          .scheme = parts.scheme,
+          .judge = [&parts](const HttpRequest& head) { return judge(parts, head); },
+          .open_shell = parts.open_shell,
+          .problem = service_problem};
+}
+
+}  // namespace hai

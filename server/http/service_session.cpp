@@ -1,0 +1,576 @@
+#include "server/http/service_session.h"
+
+#include <array>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+#include <optional>
+
+#include "common/job_service.h"
+#include "server/http/beast_streams.h"
+#include "server/http/problem.h"
+#include "server/http/service_address.h"
+#include "server/http/service_tunnel.h"
+
+namespace hai {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using tcp = asio::ip::tcp;
+using Error = beast::error_code;
+
+constexpr Duration kIdle = 75s;           // between two requests
+constexpr Duration kOpening = 60s;        // longer than whoever opens a way into a rank tries it
+constexpr Duration kWritePatience = 60s;  // for one piece to a client who does not read
+constexpr Duration kGoodbye = 2s;
+constexpr size_t kPieceBytes = 32 << 10;
+constexpr size_t kReadAheadBytes = 4 << 10;
+constexpr uint32_t kAnswerHeaderBytes = 64 << 10;
+
+// Of one connection only (RFC 9110, 7.6.1), and what would reach beyond the service: the browser
+// takes cookies, storage and rules of transport for the whole machine, whatever the port.
+constexpr auto kHopByHop = std::to_array<const char*>(
+    {"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
+     "TE", "Trailer", "Upgrade"});
+constexpr auto kBeyondService =
+    std::to_array<const char*>({"Alt-Svc", "Clear-Site-Data", "Public-Key-Pins",
+                                "Service-Worker-Allowed", "Strict-Transport-Security"});
+
+template <typename Fields>
+void leave_out_hops(Fields& fields) {
+  std::vector<std::string> named;
+  for (const auto& field : http::token_list(fields[http::field::connection]))
+    named.emplace_back(text_of(field));
+  for (const std::string& name : named) {
+    // What frames the body, or says who asks, is nothing to be named here.
+    if (!beast::iequals(name, "close") && !beast::iequals(name, "keep-alive") &&
+        !beast::iequals(name, "content-length") && !beast::iequals(name, "transfer-encoding") &&
+        !beast::iequals(name, "host"))
+      fields.erase(name);
+  }
+  for (const char* name : kHopByHop) fields.erase(name);
+}
+
+template <typename Stream>
+class ServiceSession final : public HttpSession,
+                             public std::enable_shared_from_this<ServiceSession<Stream>> {
+ public:
+  ServiceSession(std::shared_ptr<asio::io_context> context, tcp::socket socket,
+                 std::shared_ptr<asio::ssl::context> tls, const HttpLimits& limits,
+                 const ServiceGate& gate, HttpSessionEvents events)
+      : context_(std::move(context)),
+        transport_(std::move(socket), std::move(tls)),
+        patience_(*context_),
+        write_patience_(*context_),
+        limits_(limits),
+        gate_(gate),
+        events_(std::move(events)) {
+    Error error;
+    const tcp::endpoint endpoint = tcp_.socket().remote_endpoint(error);
+    if (!error) peer_ = endpoint.address().to_string();
+  }
+
+  void start() override {
+    tcp_.expires_never();
+    keep_alive_probes(tcp_.socket());
+    if constexpr (Stream::kHasHandshake) {
+      wait_at_most(patience_, limits_.tls_timeout);
+      stream_.async_handshake(asio::ssl::stream_base::server,
+                              [self = this->shared_from_this()](Error error) {
+                                error ? self->close() : self->read_head();
+                              });
+    } else {
+      read_head();
+    }
+  }
+
+  void close() override {
+    if (std::exchange(is_ended_, true)) return;
+    patience_.cancel();
+    write_patience_.cancel();
+    Error ignored;
+    tcp_.socket().close(ignored);
+    if (tunnel_) tunnel_->close();
+    events_.ended(this);
+  }
+
+ private:
+  using Self = std::shared_ptr<ServiceSession>;
+
+  // Cuts the connection if nobody has called the timer off by then.
+  void wait_at_most(asio::steady_timer& timer, Duration time) {
+    timer.expires_after(time);
+    timer.async_wait([weak = this->weak_from_this()](Error error) {
+      if (error) return;
+      if (const Self self = weak.lock()) self->close();
+    });
+  }
+
+  void read_head() {
+    request_.emplace();
+    request_->header_limit(static_cast<uint32_t>(limits_.header_bytes));
+    request_->body_limit(boost::none);
+    wait_at_most(patience_, kIdle);
+    http::async_read_header(
+        stream_, buffer_, *request_,
+        [self = this->shared_from_this()](Error error, size_t) { self->head_was_read(error); });
+  }
+
+  void head_was_read(Error error) {
+    if (is_ended_) return;
+    patience_.cancel();
+    if (error) {
+      const bool is_spoken =
+          error.category() == make_error_code(http::error::bad_method).category();
+      if (!is_spoken || error == http::error::end_of_stream ||
+          error == http::error::partial_message)
+        return close();
+      return answer(problem(invalid_argument("this is not HTTP/1.1: {}", error.message())));
+    }
+    head_ = head_of(request_->get().base(), peer_);
+    const std::string target(text_of(request_->get().target()));
+    if (!parse_target(target, head_))
+      return answer(problem(invalid_argument("the request's address is malformed")));
+    std::variant<ServiceWay, HttpResponse> judged = gate_.judge(head_);
+    if (auto* response = std::get_if<HttpResponse>(&judged)) return answer(std::move(*response));
+    if (!std::exchange(is_known_, true)) events_.known(this);
+    const ServiceWay way = std::get<ServiceWay>(std::move(judged));
+    is_reused_ = tunnel_ && tunnel_->is_open() && way == way_;
+    way_ = way;
+    is_reused_ ? forward() : open_tunnel();
+  }
+
+  void open_tunnel() {
+    if (tunnel_) tunnel_->close();
+    from_service_.clear();
+    is_reused_ = false;
+    tunnel_ = std::make_shared<ServiceTunnel>(gate_.loop, context_);
+    wait_at_most(patience_, kOpening);
+    tunnel_->open(
+        gate_, way_, peer_,
+        [weak = this->weak_from_this(), tunnel = tunnel_.get()](Result<v1::ShellStarted> started) {
+          const Self self = weak.lock();
+          if (self && !self->is_ended_ && self->tunnel_.get() == tunnel)
+            self->tunnel_opened(started);
+        });
+  }
+
+  void tunnel_opened(const Result<v1::ShellStarted>& started) {
+    patience_.cancel();
+    if (!started.is_ok()) return answer(gate_.problem(started.status(), head_));
+    const Result<JobService> service = parse_service(started.value().service());
+    if (!service.is_ok()) return answer(gate_.problem(service.status(), head_));
+    if (service.value().kind != JobService::Kind::http) {
+      return answer(gate_.problem(
+          failed_precondition("{} of job {} speaks no HTTP: `hai forward {} {}`", way_.service,
+                              started.value().job(), started.value().job(), way_.service),
+          head_));
+    }
+    const std::string path = service_path({started.value().job()}, way_.service);
+    place_ = {.prefix = path.substr(0, path.size() - 1), .is_cut_off = !service.value().keeps_path};
+    // What a service links to is below the number of the job, whatever name led here.
+    if (std::to_string(started.value().job()) != way_.job)
+      return answer(redirection(place_.prefix + way_.rest));
+    forward();
+  }
+
+  static HttpResponse redirection(std::string location) {
+    HttpResponse response{.status = 307, .content_type = "text/plain"};
+    response.headers.emplace_back("Location", std::move(location));
+    return response;
+  }
+
+  // One request and its answer. Whatever is under way holds it, and goes on for nothing when the
+  // session has another one.
+  struct Exchange {
+    std::shared_ptr<ServiceTunnel> tunnel;
+    bool is_upgrade = false;
+    bool is_asked = false;  // all of the request has gone
+    http::request<http::buffer_body> request;
+    std::optional<http::request_serializer<http::buffer_body>> to_service;
+    std::optional<http::response_parser<http::buffer_body>> parser;
+    http::response<http::buffer_body> answer;
+    std::optional<http::response_serializer<http::buffer_body>> to_client;
+    std::array<char, kPieceBytes> asked_piece{};
+    std::array<char, kPieceBytes> answer_piece{};
+    bool is_kept = false;  // the client's connection, after it
+    bool is_service_kept = false;
+  };
+  using ExchangePtr = std::shared_ptr<Exchange>;
+  bool is_over(const ExchangePtr& exchange) const { return is_ended_ || exchange != exchange_; }
+
+  // The head goes first; then the body that way and the answer this way, at once.
+  void forward() {
+    auto exchange = exchange_ = std::make_shared<Exchange>();
+    exchange->tunnel = tunnel_;
+    fill_request(*exchange);
+    exchange->to_service.emplace(exchange->request);
+    exchange->to_service->split(true);
+    http::async_write_header(*exchange->tunnel, *exchange->to_service,
+                             [self = this->shared_from_this(), exchange](Error error, size_t) {
+                               if (self->is_over(exchange)) return;
+                               if (error) return self->service_failed(exchange);
+                               self->read_body(exchange);
+                               self->read_answer(exchange);
+                             });
+  }
+
+  void fill_request(Exchange& exchange) {
+    const auto& asked = request_->get();
+    auto& fields = exchange.request;
+    fields.base() = asked.base();
+    exchange.is_upgrade = beast::websocket::is_upgrade(asked);
+    leave_out_hops(fields);
+    if (exchange.is_upgrade) {
+      fields.set(http::field::connection, "Upgrade");
+      fields.set(http::field::upgrade, "websocket");
+    }
+    if (way_.is_by_token) fields.erase(http::field::authorization);
+    fields.erase("X-Hai-Csrf");
+    const std::string cookies = cookies_inside(head_.header("cookie"));
+    fields.erase(http::field::cookie);
+    if (!cookies.empty()) fields.set(http::field::cookie, cookies);
+    fields.set("X-Forwarded-For", peer_);
+    fields.set("X-Forwarded-Proto", std::string(gate_.scheme));
+    fields.set("X-Forwarded-Host", std::string(head_.header("host")));
+    fields.erase("X-Forwarded-Prefix");
+    if (!place_.is_cut_off) return;
+    fields.set("X-Forwarded-Prefix", place_.prefix);
+    fields.target(way_.rest);
+  }
+
+  // The body of the request.
+
+  void read_body(const ExchangePtr& exchange) {
+    if (request_->is_done()) return write_body(exchange, 0);
+    auto& body = request_->get().body();
+    body.data = exchange->asked_piece.data();
+    body.size = exchange->asked_piece.size();
+    is_reading_ = true;
+    http::async_read_some(stream_, buffer_, *request_,
+                          [self = this->shared_from_this(), exchange](Error error, size_t) {
+                            self->is_reading_ = false;
+                            if (self->is_over(exchange)) return;
+                            if (error && error != http::error::need_buffer) return self->close();
+                            self->write_body(exchange, exchange->asked_piece.size() -
+                                                           self->request_->get().body().size);
+                          });
+  }
+
+  void write_body(const ExchangePtr& exchange, size_t bytes) {
+    const bool is_last = request_->is_done();
+    if (bytes == 0 && !is_last) return read_body(exchange);
+    if (exchange->to_service->is_done()) return was_asked(exchange);
+    auto& body = exchange->request.body();
+    body.data = bytes == 0 ? nullptr : exchange->asked_piece.data();
+    body.size = bytes;
+    body.more = !is_last;
+    http::async_write(*exchange->tunnel, *exchange->to_service,
+                      [self = this->shared_from_this(), exchange, is_last](Error error, size_t) {
+                        if (self->is_over(exchange)) return;
+                        // Who answers without hearing all has answered all the same.
+                        if (error && error != http::error::need_buffer) return;
+                        is_last ? self->was_asked(exchange) : self->read_body(exchange);
+                      });
+  }
+
+  void was_asked(const ExchangePtr& exchange) {
+    exchange->is_asked = true;
+    if (!exchange->is_upgrade) watch_client();
+  }
+
+  // While the service thinks: a client who has gone needs no answer. What he sends meanwhile is of
+  // his next request.
+  void watch_client() {
+    if (is_reading_ || buffer_.size() > kReadAheadBytes) return;
+    is_reading_ = true;
+    stream_.async_read_some(buffer_.prepare(kReadAheadBytes),
+                            [self = this->shared_from_this()](Error error, size_t bytes) {
+                              self->is_reading_ = false;
+                              if (self->is_ended_) return;
+                              if (error) return self->close();
+                              self->buffer_.commit(bytes);
+                              if (std::exchange(self->is_next_due_, false)) self->read_head();
+                            });
+  }
+
+  // The answer.
+
+  void read_answer(const ExchangePtr& exchange) {
+    exchange->answer = {};
+    auto& parser = exchange->parser.emplace();
+    parser.header_limit(kAnswerHeaderBytes);
+    parser.body_limit(boost::none);
+    if (head_.method == "HEAD") parser.skip(true);
+    http::async_read_header(*exchange->tunnel, from_service_, parser,
+                            [self = this->shared_from_this(), exchange](Error error, size_t) {
+                              if (self->is_over(exchange)) return;
+                              error ? self->service_failed(exchange) : self->answer_began(exchange);
+                            });
+  }
+
+  // Before anything of an answer came. A connection that was kept may have been closed just then by
+  // the service, which has not seen the request: it gets it by a new one, if that is all of it.
+  void service_failed(const ExchangePtr& exchange) {
+    const bool has_body = !request_->is_done() || head_.headers.contains("content-length") ||
+                          head_.headers.contains("transfer-encoding");
+    if (is_reused_ && !has_body && (head_.method == "GET" || head_.method == "HEAD"))
+      return open_tunnel();
+    const Status& why = exchange->tunnel->why();
+    const bool is_told = !why.is_ok() && why.code() != Code::cancelled;
+    answer(gate_.problem(
+        is_told ? why : unavailable("{} closed the connection without an answer", way_.service),
+        head_));
+  }
+
+  void answer_began(const ExchangePtr& exchange) {
+    exchange->answer.base() = exchange->parser->get().base();
+    const int status = static_cast<int>(exchange->parser->get().result_int());
+    const bool is_switch = status == 101 && exchange->is_upgrade;
+    if (status == 101 && !is_switch) return service_failed(exchange);
+    mend_head(*exchange, status, is_switch);
+    exchange->to_client.emplace(exchange->answer);
+    exchange->to_client->split(true);
+    begin_write();
+    http::async_write_header(
+        stream_, *exchange->to_client,
+        [self = this->shared_from_this(), exchange, status, is_switch](Error error, size_t) {
+          if (!self->end_write(error)) return;
+          if (is_switch) return self->splice(exchange);
+          if (status < 200) return self->read_answer(exchange);  // "100 Continue", or the like
+          const bool has_body = self->head_.method != "HEAD" && status != 204 && status != 304;
+          has_body ? self->read_answers_body(exchange) : self->exchange_done(exchange);
+        });
+  }
+
+  void mend_head(Exchange& exchange, int status, bool is_switch) {
+    auto& fields = exchange.answer;
+    const auto& answered = exchange.parser->get();
+    leave_out_hops(fields);
+    for (const char* name : kBeyondService) fields.erase(name);
+    fields.erase(http::field::set_cookie);
+    const auto [first, last] = answered.equal_range(http::field::set_cookie);
+    for (auto at = first; at != last; ++at) {
+      if (const auto cookie = cookie_outside(text_of(at->value()), place_))
+        fields.insert(http::field::set_cookie, *cookie);
+    }
+    if (const auto location = answered.find(http::field::location); location != answered.end()) {
+      fields.set(http::field::location,
+                 location_outside(text_of(location->value()), head_.header("host"), place_));
+    }
+    if (is_switch) {
+      fields.set(http::field::connection, "Upgrade");
+      fields.set(http::field::upgrade, "websocket");
+    }
+    if (status < 200) return;
+    const bool is_old = request_->get().version() < 11;
+    const bool ends_with_connection = exchange.parser->need_eof();
+    exchange.is_service_kept = !ends_with_connection && answered.keep_alive();
+    exchange.is_kept = request_->get().keep_alive() && !is_old;
+    fields.version(11);
+    if (ends_with_connection && !is_old) fields.chunked(true);
+    if (!exchange.is_kept) fields.set(http::field::connection, "close");
+  }
+
+  void read_answers_body(const ExchangePtr& exchange) {
+    if (exchange->parser->is_done()) return write_answers_body(exchange, 0);
+    auto& body = exchange->parser->get().body();
+    body.data = exchange->answer_piece.data();
+    body.size = exchange->answer_piece.size();
+    http::async_read_some(
+        *exchange->tunnel, from_service_, *exchange->parser,
+        [self = this->shared_from_this(), exchange](Error error, size_t) {
+          if (self->is_over(exchange)) return;
+          // Cut off: without the last piece, so that the client sees it, too.
+          if (error && error != http::error::need_buffer) return self->close();
+          self->write_answers_body(
+              exchange, exchange->answer_piece.size() - exchange->parser->get().body().size);
+        });
+  }
+
+  void write_answers_body(const ExchangePtr& exchange, size_t bytes) {
+    const bool is_last = exchange->parser->is_done();
+    if (bytes == 0 && !is_last) return read_answers_body(exchange);
+    if (exchange->to_client->is_done()) return exchange_done(exchange);
+    auto& body = exchange->answer.body();
+    body.data = bytes == 0 ? nullptr : exchange->answer_piece.data();
+    body.size = bytes;
+    body.more = !is_last;
+    begin_write();
+    http::async_write(stream_, *exchange->to_client,
+                      [self = this->shared_from_this(), exchange, is_last](Error error, size_t) {
+                        if (error == http::error::need_buffer) error = {};
+                        if (!self->end_write(error)) return;
+                        is_last ? self->exchange_done(exchange) : self->read_answers_body(exchange);
+                      });
+  }
+
+  void exchange_done(const ExchangePtr& exchange) {
+    if (!exchange->is_service_kept) exchange->tunnel->close();
+    exchange_.reset();
+    if (!exchange->is_kept || !exchange->is_asked) return say_goodbye();
+    wait_at_most(patience_, kIdle);
+    if (is_reading_) {
+      is_next_due_ = true;
+      return;
+    }
+    read_head();
+  }
+
+  // An answer of our own; the connection ends with it, as what is left of the request is not read.
+  void answer(HttpResponse response) {
+    if (tunnel_) tunnel_->close();
+    own_.emplace(static_cast<http::status>(response.status), 11);
+    own_->set(http::field::server, "hai");
+    own_->set(http::field::content_type, response.content_type);
+    own_->set(http::field::cache_control, "no-store");
+    own_->set("X-Content-Type-Options", "nosniff");
+    own_->set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+    for (const auto& [name, value] : response.headers) own_->set(name, value);
+    own_->body() = std::move(response.body);
+    own_->keep_alive(false);
+    own_->prepare_payload();
+    if (head_.method == "HEAD") own_->body().clear();
+    begin_write();
+    http::async_write(stream_, *own_, [self = this->shared_from_this()](Error error, size_t) {
+      if (error == http::error::end_of_stream) error = {};
+      if (self->end_write(error)) self->say_goodbye();
+    });
+  }
+
+  // What was written still reaches the client, who may be sending what nobody reads.
+  void say_goodbye() {
+    if (tunnel_) tunnel_->close();
+    exchange_.reset();
+    wait_at_most(patience_, kGoodbye);
+    if constexpr (Stream::kHasHandshake) {
+      if (!is_reading_) {  // the farewell of TLS reads, too
+        return stream_.async_shutdown(
+            [self = this->shared_from_this()](Error) { self->hear_out(); });
+      }
+    }
+    hear_out();
+  }
+
+  void hear_out() {
+    if (is_ended_) return;
+    Error ignored;
+    tcp_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    if (is_reading_) return;  // the timer, or who reads, ends it
+    tcp_.async_read_some(asio::buffer(heard_),
+                         [self = this->shared_from_this()](Error error, size_t) {
+                           error ? self->close() : self->hear_out();
+                         });
+  }
+
+  // After a change of protocol: bytes as they come, both ways, until either side ends.
+
+  void splice(const ExchangePtr& exchange) {
+    to_service(exchange, take_all(buffer_));
+    to_client(exchange, take_all(from_service_));
+  }
+
+  static std::string take_all(beast::flat_buffer& buffer) {
+    std::string bytes = beast::buffers_to_string(buffer.data());
+    buffer.clear();
+    return bytes;
+  }
+
+  void to_service(const ExchangePtr& exchange, std::string bytes) {
+    auto piece = std::make_shared<const std::string>(std::move(bytes));
+    asio::async_write(*exchange->tunnel, asio::buffer(*piece),
+                      [self = this->shared_from_this(), exchange, piece](Error error, size_t) {
+                        if (self->is_over(exchange)) return;
+                        error ? self->close() : self->hear_client(exchange);
+                      });
+  }
+
+  void hear_client(const ExchangePtr& exchange) {
+    is_reading_ = true;
+    stream_.async_read_some(asio::buffer(exchange->asked_piece),
+                            [self = this->shared_from_this(), exchange](Error error, size_t bytes) {
+                              self->is_reading_ = false;
+                              if (self->is_over(exchange)) return;
+                              if (error) return self->close();
+                              self->to_service(exchange, {exchange->asked_piece.data(), bytes});
+                            });
+  }
+
+  void to_client(const ExchangePtr& exchange, std::string bytes) {
+    auto piece = std::make_shared<const std::string>(std::move(bytes));
+    begin_write();
+    asio::async_write(stream_, asio::buffer(*piece),
+                      [self = this->shared_from_this(), exchange, piece](Error error, size_t) {
+                        if (self->end_write(error)) self->hear_service(exchange);
+                      });
+  }
+
+  void hear_service(const ExchangePtr& exchange) {
+    exchange->tunnel->async_read_some(
+        asio::buffer(exchange->answer_piece),
+        [self = this->shared_from_this(), exchange](Error error, size_t bytes) {
+          if (self->is_over(exchange)) return;
+          if (error) return self->say_goodbye();
+          self->to_client(exchange, {exchange->answer_piece.data(), bytes});
+        });
+  }
+
+  void begin_write() { wait_at_most(write_patience_, kWritePatience); }
+  // Whether to go on.
+  bool end_write(Error error) {
+    write_patience_.cancel();
+    if (is_ended_) return false;
+    if (error) close();
+    return !error;
+  }
+
+  const std::shared_ptr<asio::io_context> context_;  // outlives the socket, whoever drops us last
+  Stream transport_;
+  decltype(Stream::stream)& stream_ = transport_.stream;
+  beast::tcp_stream& tcp_ = transport_.bottom();
+  asio::steady_timer patience_;
+  asio::steady_timer write_patience_;
+  const HttpLimits& limits_;
+  const ServiceGate& gate_;
+  HttpSessionEvents events_;
+  std::string peer_;
+  bool is_known_ = false;
+  bool is_ended_ = false;
+
+  // The request under way.
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::buffer_body>> request_;
+  HttpRequest head_;
+  ServiceWay way_;
+  ServicePlace place_;
+  std::shared_ptr<ServiceTunnel> tunnel_;
+  beast::flat_buffer from_service_;
+  ExchangePtr exchange_;
+  bool is_reused_ = false;    // the tunnel is one that has carried others
+  bool is_reading_ = false;   // from the client
+  bool is_next_due_ = false;  // his next request, once he has sent something
+  std::optional<http::response<http::string_body>> own_;
+  std::array<char, kReadAheadBytes> heard_{};
+};
+
+}  // namespace
+
+std::shared_ptr<HttpSession> make_service_session(std::shared_ptr<asio::io_context> context,
+                                                  tcp::socket socket,
+                                                  std::shared_ptr<asio::ssl::context> tls,
+                                                  const HttpLimits& limits, const ServiceGate& gate,
+                                                  HttpSessionEvents events) {
+  if (tls) {
+    return std::make_shared<ServiceSession<TlsStream>>(
+        std::move(context), std::move(socket), std::move(tls), limits, gate, std::move(events));
+  }
+  return std::make_shared<ServiceSession<PlainStream>>(std::move(context), std::move(socket),
+                                                       nullptr, limits, gate, std::move(events));
+}
+
+}  // namespace hai

@@ -1,0 +1,159 @@
+#include "server/http/service_tunnel.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cstring>
+
+namespace hai {
+
+// After the server has stopped nothing runs any more, and what was posted would be held for ever.
+template <typename Action>
+void ServiceTunnel::post_here(Action action) {
+  if (context_->stopped()) return;
+  boost::asio::post(*context_, [self = shared_from_this(), action = std::move(action)]() mutable {
+    action(*self);
+  });
+}
+
+void ServiceTunnel::open(const ServiceGate& gate, const ServiceWay& way, const std::string& address,
+                         std::function<void(Result<v1::ShellStarted>)> opened) {
+  opened_ = std::move(opened);
+  v1::ShellMessage message;
+  message.mutable_open()->set_job(way.job);
+  message.mutable_open()->mutable_program()->set_service(way.service);
+  loop_.post([self = shared_from_this(), open_shell = gate.open_shell, caller = way.caller, address,
+              message = std::move(message)]() mutable {
+    self->outgoing_.push_back({std::move(message), 0});
+    Events events = open_shell(self, caller, address);
+    if (self->is_finished_) {  // it was refused meanwhile
+      if (events.done) events.done();
+      return;
+    }
+    self->events_ = std::move(events);
+    self->deliver();
+  });
+}
+
+void ServiceTunnel::close() {
+  if (has_ended_) return;
+  ended({Code::cancelled, "the connection was given up"});
+  loop_.post([self = shared_from_this()] { self->other_side_ended(); });
+}
+
+void ServiceTunnel::start_read(boost::asio::mutable_buffer to, Done done) {
+  reading_ = to;
+  read_done_ = std::move(done);
+  take_input();
+}
+
+// What has come is read before the end is told.
+void ServiceTunnel::take_input() {
+  if (!read_done_) return;
+  const size_t left = input_.size() - input_read_;
+  if (left == 0 && reading_.size() > 0) {
+    if (has_ended_) complete(std::exchange(read_done_, nullptr), boost::asio::error::eof, 0);
+    return;
+  }
+  const size_t taken = std::min(left, reading_.size());
+  std::memcpy(reading_.data(), input_.data() + input_read_, taken);
+  input_read_ += taken;
+  if (input_read_ == input_.size()) {
+    input_.clear();
+    input_read_ = 0;
+  }
+  complete(std::exchange(read_done_, nullptr), {}, taken);
+  if (is_unacknowledged_ && input_.size() - input_read_ < kWindow) acknowledge();
+}
+
+void ServiceTunnel::acknowledge() {
+  is_unacknowledged_ = false;
+  loop_.post([self = shared_from_this()] {
+    const std::function<void()> written = std::exchange(self->written_, nullptr);
+    if (written) written();
+  });
+}
+
+void ServiceTunnel::start_write(std::string bytes, Done done) {
+  if (has_ended_) return complete(std::move(done), boost::asio::error::broken_pipe, 0);
+  if (bytes.empty()) return complete(std::move(done), {}, 0);
+  write_done_ = std::move(done);
+  v1::ShellMessage message;
+  const size_t size = bytes.size();
+  message.set_input(std::move(bytes));
+  loop_.post([self = shared_from_this(), message = std::move(message), size]() mutable {
+    if (self->is_finished_) return;
+    self->outgoing_.push_back({std::move(message), size});
+    self->deliver();
+  });
+}
+
+void ServiceTunnel::complete(Done done, Error error, size_t bytes) {
+  post_here([done = std::move(done), error, bytes](ServiceTunnel&) { done(error, bytes); });
+}
+
+void ServiceTunnel::received(v1::ShellMessage& message) {
+  if (has_ended_) return;
+  if (message.has_started()) {
+    is_started_ = true;
+    if (const auto opened = std::exchange(opened_, nullptr)) opened(message.started());
+  } else if (message.body_case() == v1::ShellMessage::kOutput) {
+    input_.erase(0, std::exchange(input_read_, 0));
+    input_ += message.output();
+    take_input();
+  }
+  input_.size() - input_read_ < kWindow ? acknowledge() : void(is_unacknowledged_ = true);
+}
+
+void ServiceTunnel::ended(const Status& why) {
+  if (std::exchange(has_ended_, true)) return;
+  why_ = why;
+  if (const auto opened = std::exchange(opened_, nullptr)) {
+    opened(why.is_ok() ? unavailable("the connection has ended") : why);
+  }
+  take_input();
+  if (write_done_)
+    complete(std::exchange(write_done_, nullptr), boost::asio::error::broken_pipe, 0);
+}
+
+void ServiceTunnel::read_next() {
+  is_wanted_ = true;
+  deliver();
+}
+
+void ServiceTunnel::deliver() {
+  if (!is_wanted_ || outgoing_.empty() || is_finished_ || !events_.message) return;
+  is_wanted_ = false;
+  Outgoing next = std::move(outgoing_.front());
+  outgoing_.pop_front();
+  events_.message(std::move(next.message));
+  if (next.bytes == 0) return;
+  post_here([bytes = next.bytes](ServiceTunnel& self) {
+    if (self.write_done_) self.complete(std::exchange(self.write_done_, nullptr), {}, bytes);
+  });
+}
+
+void ServiceTunnel::send(v1::ShellMessage message, std::function<void()> written) {
+  if (is_finished_) return;
+  written_ = std::move(written);
+  post_here(
+      [message = std::move(message)](ServiceTunnel& self) mutable { self.received(message); });
+}
+
+void ServiceTunnel::finish(const Status& status) {
+  if (std::exchange(is_finished_, true)) return;
+  outgoing_.clear();
+  written_ = nullptr;
+  post_here([status](ServiceTunnel& self) { self.ended(status); });
+  // Whoever ends it is at it still, and the callbacks may hold this: let go of them afterwards.
+  loop_.post([self = shared_from_this()] {
+    const Events events = std::exchange(self->events_, {});
+    if (events.done) events.done();
+  });
+}
+
+void ServiceTunnel::other_side_ended() {
+  if (std::exchange(is_left_, true) || is_finished_) return;
+  if (events_.ended) events_.ended();
+}
+
+}  // namespace hai
