@@ -18,9 +18,12 @@ constexpr Duration kEndPatience = 10s;
 // The job's own program only waits for the one in the terminal, at a pipe in the rank's /tmp that
 // this one has open while it runs: so the job ends with it, whatever becomes of the terminal, the
 // network and `hai`, and with its exit code. If nobody comes within a minute it ends, too.
-constexpr const char* kWait = R"(pipe=$JOB_TERMINAL_PIPE
+constexpr const char* kWait = R"(
+if [ -n "$JOB_TERMINAL_VARIABLES" ]; then
+  (umask 077; export -p >"$JOB_TERMINAL_PIPE.variables") || exit 1
+fi
+pipe=$JOB_TERMINAL_PIPE
 rm -f "$pipe"
-if [ -n "$JOB_TERMINAL_VARIABLES" ]; then (umask 077; export -p >"$pipe.variables") || exit 1; fi
 mkfifo -m 600 "$pipe" || exit 1
 (
   seconds=0
@@ -28,10 +31,12 @@ mkfifo -m 600 "$pipe" || exit 1
     seconds=$((seconds + 1))
     if [ $seconds -gt 60 ]; then
       echo "nobody opened its terminal within a minute"
+      rm -f "$pipe.variables"
       kill $$
     fi
     sleep 1
   done
+  if [ -p "$pipe" ]; then rm -f "$pipe.variables"; fi
 ) 2>/dev/null &
 code=
 read -r code <"$pipe"
@@ -41,10 +46,10 @@ exit "${code:-129}"
 // What is run in the terminal, once the job waits for it. The pipe is for this shell alone, so that
 // nothing that its program leaves behind keeps the job. A program that ends by a signal is told as
 // a shell tells it.
-constexpr const char* kRun = R"(tries=0
+constexpr const char* kRun = R"(JOB_TERMINAL_TRIES=0
 while [ ! -p "$JOB_TERMINAL_PIPE" ]; do
-  tries=$((tries + 1))
-  if [ $tries -gt 300 ]; then
+  JOB_TERMINAL_TRIES=$((JOB_TERMINAL_TRIES + 1))
+  if [ $JOB_TERMINAL_TRIES -gt 300 ]; then
     echo "the job does not wait for its terminal" >&2
     exit 1
   fi
@@ -53,12 +58,12 @@ done
 exec 9>"$JOB_TERMINAL_PIPE" || exit 1
 rm -f "$JOB_TERMINAL_PIPE"
 if [ -n "$JOB_TERMINAL_VARIABLES" ]; then
-  term=$TERM
+  JOB_TERMINAL_TERM=$TERM
   . "$JOB_TERMINAL_PIPE.variables"
   rm -f "$JOB_TERMINAL_PIPE.variables"
-  TERM=$term
+  TERM=$JOB_TERMINAL_TERM
 fi
-unset JOB_TERMINAL_PIPE JOB_TERMINAL_SCRIPT JOB_TERMINAL_VARIABLES tries term
+unset JOB_TERMINAL_PIPE JOB_TERMINAL_SCRIPT JOB_TERMINAL_VARIABLES JOB_TERMINAL_TRIES JOB_TERMINAL_TERM
 "$@" 9>&-
 code=$?
 echo "$code" >&9

@@ -15,7 +15,8 @@ std::string shell_program_to_json(const ShellProgram& program) {
   return Json{{"argv", argv},
               {"has_terminal", program.terminal.has_value()},
               {"term", program.term},
-              {"port", program.port}}
+              {"port", program.port},
+              {"is_own", program.is_own}}
       .dump();
 }
 
@@ -30,6 +31,7 @@ Result<ShellProgram> shell_program_from_json(std::string_view text) {
     if (json.at("has_terminal").get<bool>()) program.terminal = TerminalSize{};
     program.term = json.at("term").get<std::string>();
     program.port = json.at("port").get<int>();
+    program.is_own = json.value("is_own", false);  // an agent of before
     return program;
   } catch (const Json::exception& error) {
     return invalid_argument("not a request for a shell: {}", error.what());

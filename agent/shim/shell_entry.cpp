@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "agent/os/cgroup.h"
 #include "agent/os/files.h"
@@ -28,6 +29,7 @@
 #include "agent/os/shim_process.h"
 #include "agent/shim/call_filter.h"
 #include "agent/shim/login_door.h"
+#include "agent/shim/port_owner.h"
 #include "agent/shim/privileges.h"
 #include "agent/shim/program_setup.h"
 
@@ -38,6 +40,7 @@ namespace fs = std::filesystem;
 
 constexpr int kCannot = 126;
 constexpr int kNotFound = 127;
+constexpr size_t kPortsBytesMax = 64 << 20;  // 400,000 connections of the machine
 
 int fail(const std::string& why, int code = kCannot) {
   static_cast<void>(!::write(kShellComplaintFd, why.data(), why.size()));
@@ -162,8 +165,7 @@ int run_program(const Entry& entry, const ShellProgram& program) {
   std::string file = argv.empty() ? shell_of(entry, process) : argv[0];
   if (argv.empty()) argv.push_back(file.substr(file.rfind('/') + 1));
   if (!program.term.empty()) process.environment["TERM"] = program.term;
-  std::vector<std::string> environment =
-      environment_texts(entry.launch, process, entry.user);
+  std::vector<std::string> environment = environment_texts(entry.launch, process, entry.user);
   const std::vector<char*> pointers_to_environment = pointers(environment);
   ::environ = const_cast<char**>(pointers_to_environment.data());  // execvp searches its PATH
   ::execvp(file.c_str(), pointers(argv).data());
@@ -179,6 +181,7 @@ class Way {
   Way(int from, int to) : from_(from), to_(to) {}
 
   bool is_over() const { return is_over_; }
+  bool was_cut() const { return was_cut_; }  // rather than ended
   int fd() const { return is_over_ ? -1 : wants_to_write() ? to_ : from_; }
   short wanted() const { return wants_to_write() ? POLLOUT : POLLIN; }
 
@@ -188,6 +191,7 @@ class Way {
       const ssize_t got = ::read(from_, piece_.data(), piece_.size());
       if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
       is_over_ = got <= 0;
+      was_cut_ = got < 0;
       end_ = is_over_ ? 0 : static_cast<size_t>(got);
     }
     while (begin_ < end_) {
@@ -210,6 +214,7 @@ class Way {
   size_t begin_ = 0;
   size_t end_ = 0;
   bool is_over_ = false;
+  bool was_cut_ = false;
 };
 
 Result<UniqueFd> connect_to(int port) {
@@ -227,10 +232,26 @@ Result<UniqueFd> connect_to(int port) {
   return connection;
 }
 
+Status check_is_own(const UniqueFd& connection, int port) {
+  sockaddr_in own{};
+  socklen_t size = sizeof own;
+  if (::getsockname(connection.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0)
+    return internal("getsockname: {}", errno_text(errno));
+  LocalPorts ports;
+  for (auto [path, text] : {std::pair("/proc/self/net/tcp", &ports.tcp),
+                            std::pair("/proc/self/net/tcp6", &ports.tcp6)}) {
+    if (Result<std::string> read = read_file(path, kPortsBytesMax); read.is_ok())
+      *text = std::move(read).value();
+  }
+  return check_own_port(ports, port, ntohs(own.sin_port), ::getuid());
+}
+
 // Standard input to the connection, and back until the other side has ended it.
-int join_to(int port) {
+int join_to(int port, bool is_own) {
   Result<UniqueFd> opened = connect_to(port);
   if (!opened.is_ok()) return fail(opened.status().message());
+  if (const Status owner = is_own ? check_is_own(opened.value(), port) : ok(); !owner.is_ok())
+    return fail(owner.message());
   const int connection = opened.value().get();
   ::close(kShellComplaintFd);
   ::signal(SIGPIPE, SIG_IGN);
@@ -247,7 +268,7 @@ int join_to(int port) {
     }
     if (ends[1].revents != 0) back.go_on();
   }
-  return 0;
+  return back.was_cut() ? kCannot : 0;
 }
 
 }  // namespace
@@ -274,7 +295,7 @@ int enter_rank(const RankDirectory& directory) {
   if (::getppid() != agent) return kCannot;
   reset_signals();
   enter_folder(entry.value());
-  if (program.value().port > 0) return join_to(program.value().port);
+  if (program.value().port > 0) return join_to(program.value().port, program.value().is_own);
   return run_program(entry.value(), program.value());
 }
 

@@ -275,9 +275,9 @@ class Validator {
   void check_services() {
     const std::vector<std::string>& services = spec_.program.services;
     if (services.size() > kServicesMax)
-      fail("services", "{} services, at most {} are allowed", services.size(), kServicesMax);
+      return fail("services", "{} services, at most {} are allowed", services.size(), kServicesMax);
     std::set<std::string> names;
-    for (size_t i = 0; i < services.size() && i < kServicesMax; ++i) {
+    for (size_t i = 0; i < services.size(); ++i) {
       const std::string path = fmt::format("services[{}]", i);
       const Result<JobService> parsed = parse_service(services[i]);
       if (!parsed.is_ok()) {

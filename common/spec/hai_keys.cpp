@@ -6,7 +6,6 @@ namespace hai {
 namespace {
 
 constexpr auto kUnsupported = std::to_array<HaiKey>({
-    {"spec.entrypoint_executable", "any executable file may be the entrypoint; remove this key"},
     {"spec.git_remote_repo", "check the repository out into spec.workspace"},
     {"spec.git_target_revision", "check the revision out into spec.workspace"},
     {"resource.is_spot", "submit with priority low instead"},

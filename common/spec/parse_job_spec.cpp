@@ -173,6 +173,8 @@ bool asks_for_nothing(const YamlNode* value) {
 
 // HAI's names of what has another one here. Its own go before them.
 void read_hai_names(YamlReader& reader, JobSpec& spec) {
+  bool is_executable = false;  // whatever it is, it is started as what it is
+  reader.boolean("spec.entrypoint_executable", &is_executable);
   constexpr int kWatchdogSecondsMax = 30 * 24 * 3600;
   int seconds = 0;
   if (reader.integer("options.watchdog_time", &seconds, {.low = 0, .high = kWatchdogSecondsMax}) &&

@@ -25,6 +25,7 @@ void to_proto(const ShellProgram& program, v1::ShellProgram& out) {
   }
   out.set_term(program.term);
   out.set_port(program.port);
+  out.set_is_own(program.is_own);
 }
 
 void to_proto(const ShellRequest& request, v1::OpenShell& out) {
@@ -48,6 +49,7 @@ Result<ShellProgram> from_proto(const v1::ShellProgram& message) {
                        .terminal = {},
                        .term = message.term(),
                        .port = message.port(),
+                       .is_own = message.is_own(),
                        .service = message.service()};
   size_t bytes = 0;
   for (const std::string& word : program.argv) bytes += word.size() + 1;

@@ -15,15 +15,17 @@ std::string set_cookie(const Cookie& cookie) {
 
 std::string_view cookie_of(const HttpRequest& request, std::string_view name) {
   std::string_view left = request.header("cookie");
+  std::string_view found;
   while (!left.empty()) {
     std::string_view pair = left.substr(0, left.find(';'));
     left.remove_prefix(std::min(pair.size() + 1, left.size()));
     while (pair.starts_with(' ')) pair.remove_prefix(1);
     if (pair.size() > name.size() && pair.starts_with(name) && pair[name.size()] == '=') {
-      return pair.substr(name.size() + 1);
+      if (!found.empty()) return {};
+      found = pair.substr(name.size() + 1);
     }
   }
-  return {};
+  return found;
 }
 
 }  // namespace hai

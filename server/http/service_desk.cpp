@@ -23,7 +23,10 @@ bool may_pass(Code code) {
          code == Code::deadline_exceeded || code == Code::resource_exhausted;
 }
 
-std::string page_of(std::string_view title, std::string_view text, bool looks_again) {
+// `link`: where the reader may go on. The cookie is with what our own pages lead to, and not with
+// what others do.
+std::string page_of(std::string_view title, std::string_view text, std::string_view link = {},
+                    bool looks_again = false) {
   Html html;
   html.raw(
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -35,6 +38,7 @@ std::string page_of(std::string_view title, std::string_view text, bool looks_ag
       "max-width:40rem;margin:15vh auto;padding:0 1rem}h1{font-size:1.3rem}</style></head>"
       "<body><h1>");
   html.text(title).raw("</h1><p>").text(text).raw("</p>");
+  if (!link.empty()) html.raw("<p><a href=\"").text(link).raw("\">Go on</a></p>");
   if (looks_again) html.raw("<p>This page looks again every 3 seconds.</p>");
   html.raw("</body></html>\n");
   return html.take();
@@ -49,7 +53,8 @@ HttpResponse service_problem(const Status& status, const HttpRequest& head) {
   }
   if (!wants_html(head)) return response;
   response.content_type = "text/html; charset=utf-8";
-  response.body = page_of(passes ? "Not there yet" : "Not here", status.message(), passes);
+  response.body = passes ? page_of("Not there yet", status.message(), "", true)
+                         : page_of("Not here", status.message());
   return response;
 }
 
@@ -103,9 +108,9 @@ HttpResponse sign_in_first(const HttpParts& parts, const HttpRequest& head, cons
   response.body = page_of(
       "Sign in first",
       fmt::format("This is a service of somebody's job. Sign in to the dashboard at {}://{} in "
-                  "this browser, then load this page again.",
+                  "this browser, then go on.",
                   parts.scheme, with_port(host, port)),
-      false);
+      head.target);
   return response;
 }
 

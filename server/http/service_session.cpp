@@ -24,9 +24,10 @@ namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 using Error = beast::error_code;
 
-constexpr Duration kIdle = 75s;           // between two requests
-constexpr Duration kOpening = 60s;        // longer than whoever opens a way into a rank tries it
-constexpr Duration kWritePatience = 60s;  // for one piece to a client who does not read
+constexpr Duration kIdle = 75s;              // between two requests
+constexpr Duration kOpening = 60s;           // longer than whoever opens a way into a rank tries it
+constexpr Duration kWritePatience = 60s;     // for one piece to a client who does not read
+constexpr Duration kServicePatience = 5min;  // for one piece to a service that does not read
 constexpr Duration kGoodbye = 2s;
 constexpr size_t kPieceBytes = 32 << 10;
 constexpr size_t kReadAheadBytes = 4 << 10;
@@ -67,6 +68,7 @@ class ServiceSession final : public HttpSession,
         transport_(std::move(socket), std::move(tls)),
         patience_(*context_),
         write_patience_(*context_),
+        service_patience_(*context_),
         limits_(limits),
         gate_(gate),
         events_(std::move(events)) {
@@ -93,6 +95,7 @@ class ServiceSession final : public HttpSession,
     if (std::exchange(is_ended_, true)) return;
     patience_.cancel();
     write_patience_.cancel();
+    service_patience_.cancel();
     Error ignored;
     tcp_.socket().close(ignored);
     if (tunnel_) tunnel_->close();
@@ -133,8 +136,8 @@ class ServiceSession final : public HttpSession,
       return answer(problem(invalid_argument("this is not HTTP/1.1: {}", error.message())));
     }
     head_ = head_of(request_->get().base(), peer_);
-    const std::string target(text_of(request_->get().target()));
-    if (!parse_target(target, head_))
+    head_.target = text_of(request_->get().target());  // its escapes are for the service
+    if (!head_.target.starts_with('/'))
       return answer(problem(invalid_argument("the request's address is malformed")));
     std::variant<ServiceWay, HttpResponse> judged = gate_.judge(head_);
     if (auto* response = std::get_if<HttpResponse>(&judged)) return answer(std::move(*response));
@@ -167,8 +170,8 @@ class ServiceSession final : public HttpSession,
     if (!service.is_ok()) return answer(gate_.problem(service.status(), head_));
     if (service.value().kind != JobService::Kind::http) {
       return answer(gate_.problem(
-          failed_precondition("{} of job {} speaks no HTTP: `hai forward {} {}`", way_.service,
-                              started.value().job(), started.value().job(), way_.service),
+          invalid_argument("{} of job {} speaks no HTTP: `hai forward {} {}`", way_.service,
+                           started.value().job(), started.value().job(), way_.service),
           head_));
     }
     const std::string path = service_path({started.value().job()}, way_.service);
@@ -211,9 +214,13 @@ class ServiceSession final : public HttpSession,
     fill_request(*exchange);
     exchange->to_service.emplace(exchange->request);
     exchange->to_service->split(true);
+    // Nothing is read of the client until the service has agreed.
+    if (exchange->is_upgrade) wait_at_most(patience_, kOpening);
+    begin_service_write();
     http::async_write_header(*exchange->tunnel, *exchange->to_service,
                              [self = this->shared_from_this(), exchange](Error error, size_t) {
                                if (self->is_over(exchange)) return;
+                               self->service_patience_.cancel();
                                if (error) return self->service_failed(exchange);
                                self->read_body(exchange);
                                self->read_answer(exchange);
@@ -224,7 +231,8 @@ class ServiceSession final : public HttpSession,
     const auto& asked = request_->get();
     auto& fields = exchange.request;
     fields.base() = asked.base();
-    exchange.is_upgrade = beast::websocket::is_upgrade(asked);
+    // One with a body could not be heard and passed on at once.
+    exchange.is_upgrade = beast::websocket::is_upgrade(asked) && request_->is_done();
     leave_out_hops(fields);
     if (exchange.is_upgrade) {
       fields.set(http::field::connection, "Upgrade");
@@ -255,6 +263,7 @@ class ServiceSession final : public HttpSession,
     http::async_read_some(stream_, buffer_, *request_,
                           [self = this->shared_from_this(), exchange](Error error, size_t) {
                             self->is_reading_ = false;
+                            if (self->is_leaving_) return self->hear_out();
                             if (self->is_over(exchange)) return;
                             if (error && error != http::error::need_buffer) return self->close();
                             self->write_body(exchange, exchange->asked_piece.size() -
@@ -270,9 +279,11 @@ class ServiceSession final : public HttpSession,
     body.data = bytes == 0 ? nullptr : exchange->asked_piece.data();
     body.size = bytes;
     body.more = !is_last;
+    begin_service_write();
     http::async_write(*exchange->tunnel, *exchange->to_service,
                       [self = this->shared_from_this(), exchange, is_last](Error error, size_t) {
                         if (self->is_over(exchange)) return;
+                        self->service_patience_.cancel();
                         // Who answers without hearing all has answered all the same.
                         if (error && error != http::error::need_buffer) return;
                         is_last ? self->was_asked(exchange) : self->read_body(exchange);
@@ -294,6 +305,7 @@ class ServiceSession final : public HttpSession,
                               self->is_reading_ = false;
                               if (self->is_ended_) return;
                               if (error) return self->close();
+                              if (self->is_leaving_) return self->hear_out();
                               self->buffer_.commit(bytes);
                               if (std::exchange(self->is_next_due_, false)) self->read_head();
                             });
@@ -333,6 +345,7 @@ class ServiceSession final : public HttpSession,
     const int status = static_cast<int>(exchange->parser->get().result_int());
     const bool is_switch = status == 101 && exchange->is_upgrade;
     if (status == 101 && !is_switch) return service_failed(exchange);
+    if (exchange->is_upgrade) patience_.cancel();
     mend_head(*exchange, status, is_switch);
     exchange->to_client.emplace(exchange->answer);
     exchange->to_client->split(true);
@@ -447,6 +460,8 @@ class ServiceSession final : public HttpSession,
   void say_goodbye() {
     if (tunnel_) tunnel_->close();
     exchange_.reset();
+    service_patience_.cancel();
+    is_leaving_ = true;
     wait_at_most(patience_, kGoodbye);
     if constexpr (Stream::kHasHandshake) {
       if (!is_reading_) {  // the farewell of TLS reads, too
@@ -461,7 +476,7 @@ class ServiceSession final : public HttpSession,
     if (is_ended_) return;
     Error ignored;
     tcp_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    if (is_reading_) return;  // the timer, or who reads, ends it
+    if (is_reading_) return;  // who reads goes on with this
     tcp_.async_read_some(asio::buffer(heard_),
                          [self = this->shared_from_this()](Error error, size_t) {
                            error ? self->close() : self->hear_out();
@@ -482,10 +497,13 @@ class ServiceSession final : public HttpSession,
   }
 
   void to_service(const ExchangePtr& exchange, std::string bytes) {
+    if (bytes.empty()) return hear_client(exchange);
     auto piece = std::make_shared<const std::string>(std::move(bytes));
+    begin_service_write();
     asio::async_write(*exchange->tunnel, asio::buffer(*piece),
                       [self = this->shared_from_this(), exchange, piece](Error error, size_t) {
                         if (self->is_over(exchange)) return;
+                        self->service_patience_.cancel();
                         error ? self->close() : self->hear_client(exchange);
                       });
   }
@@ -495,6 +513,7 @@ class ServiceSession final : public HttpSession,
     stream_.async_read_some(asio::buffer(exchange->asked_piece),
                             [self = this->shared_from_this(), exchange](Error error, size_t bytes) {
                               self->is_reading_ = false;
+                              if (self->is_leaving_) return self->hear_out();
                               if (self->is_over(exchange)) return;
                               if (error) return self->close();
                               self->to_service(exchange, {exchange->asked_piece.data(), bytes});
@@ -502,6 +521,8 @@ class ServiceSession final : public HttpSession,
   }
 
   void to_client(const ExchangePtr& exchange, std::string bytes) {
+    // TLS makes of an empty write a read, which must not meet another one.
+    if (bytes.empty()) return hear_service(exchange);
     auto piece = std::make_shared<const std::string>(std::move(bytes));
     begin_write();
     asio::async_write(stream_, asio::buffer(*piece),
@@ -520,6 +541,8 @@ class ServiceSession final : public HttpSession,
         });
   }
 
+  // A service that stands still must not hold its connections for ever.
+  void begin_service_write() { wait_at_most(service_patience_, kServicePatience); }
   void begin_write() { wait_at_most(write_patience_, kWritePatience); }
   // Whether to go on.
   bool end_write(Error error) {
@@ -535,6 +558,7 @@ class ServiceSession final : public HttpSession,
   beast::tcp_stream& tcp_ = transport_.bottom();
   asio::steady_timer patience_;
   asio::steady_timer write_patience_;
+  asio::steady_timer service_patience_;
   const HttpLimits& limits_;
   const ServiceGate& gate_;
   HttpSessionEvents events_;
@@ -553,6 +577,7 @@ class ServiceSession final : public HttpSession,
   ExchangePtr exchange_;
   bool is_reused_ = false;    // the tunnel is one that has carried others
   bool is_reading_ = false;   // from the client
+  bool is_leaving_ = false;   // all is said; what still comes is not wanted
   bool is_next_due_ = false;  // his next request, once he has sent something
   std::optional<http::response<http::string_body>> own_;
   std::array<char, kReadAheadBytes> heard_{};

@@ -4,6 +4,8 @@
 #include <boost/asio/post.hpp>
 #include <cstring>
 
+#include "common/check.h"
+
 namespace hai {
 
 // After the server has stopped nothing runs any more, and what was posted would be held for ever.
@@ -41,6 +43,7 @@ void ServiceTunnel::close() {
 }
 
 void ServiceTunnel::start_read(boost::asio::mutable_buffer to, Done done) {
+  CHECK(!read_done_);
   reading_ = to;
   read_done_ = std::move(done);
   take_input();
@@ -51,7 +54,10 @@ void ServiceTunnel::take_input() {
   if (!read_done_) return;
   const size_t left = input_.size() - input_read_;
   if (left == 0 && reading_.size() > 0) {
-    if (has_ended_) complete(std::exchange(read_done_, nullptr), boost::asio::error::eof, 0);
+    // A stream that was cut off is not one that has ended.
+    const Error end = why_.is_ok() && !was_cut_ ? Error(boost::asio::error::eof)
+                                                : Error(boost::asio::error::connection_reset);
+    if (has_ended_) complete(std::exchange(read_done_, nullptr), end, 0);
     return;
   }
   const size_t taken = std::min(left, reading_.size());
@@ -76,6 +82,7 @@ void ServiceTunnel::acknowledge() {
 void ServiceTunnel::start_write(std::string bytes, Done done) {
   if (has_ended_) return complete(std::move(done), boost::asio::error::broken_pipe, 0);
   if (bytes.empty()) return complete(std::move(done), {}, 0);
+  CHECK(!write_done_);
   write_done_ = std::move(done);
   v1::ShellMessage message;
   const size_t size = bytes.size();
@@ -96,6 +103,8 @@ void ServiceTunnel::received(v1::ShellMessage& message) {
   if (message.has_started()) {
     is_started_ = true;
     if (const auto opened = std::exchange(opened_, nullptr)) opened(message.started());
+  } else if (message.has_end()) {
+    was_cut_ = message.end().exit_code() != 0;
   } else if (message.body_case() == v1::ShellMessage::kOutput) {
     input_.erase(0, std::exchange(input_read_, 0));
     input_ += message.output();

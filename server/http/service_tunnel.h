@@ -107,7 +107,8 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
   bool is_started_ = false;
   bool has_ended_ = false;
   Status why_;
-  std::string input_;  // from the service, not read yet
+  bool was_cut_ = false;  // by the service
+  std::string input_;     // from the service, not read yet
   size_t input_read_ = 0;
   bool is_unacknowledged_ = false;  // the other end waits until less is unread
   boost::asio::mutable_buffer reading_;

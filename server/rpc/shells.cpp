@@ -209,6 +209,8 @@ Status Shells::find_port(Session& session, const Job& job) {
   session.service = to_string(service.value());
   request.key.rank = service.value().rank;
   request.program.port = service.value().port;
+  // Who opens it in a browser believes what it shows.
+  request.program.is_own = true;
   return ok();
 }
 
@@ -223,10 +225,15 @@ Status Shells::check_may_enter(const Session& session, const Job& job) const {
     return permission_denied("a token of scope {} opens no shell; it takes {}",
                              to_string(actor->scope), to_string(TokenScope::submit));
   }
+  // A browser waits for what will pass: these will not.
+  const bool is_service = !session.service.empty();
   if (job.is_array()) {
-    return failed_precondition("job {} is an array, whose tasks run: name one, as {}", job.id.value,
-                               first_task_of(job));
+    const std::string why = fmt::format("job {} is an array, whose tasks run: name one, as {}",
+                                        job.id.value, first_task_of(job));
+    return {is_service ? Code::not_found : Code::failed_precondition, why};
   }
+  if (is_service && is_terminal(job.state))
+    return not_found("job {} has ended: it is {}", job.id.value, to_string(job.state));
   if (!job.has_live_attempt()) {
     return failed_precondition("job {} is {}: only into one that runs there is a way", job.id.value,
                                to_string(job.state));
@@ -291,9 +298,19 @@ void Shells::end(const SessionPtr& session, const Status& why) {
   if (session->agent) session->agent->finish(why);
 }
 
-// Once: when the program runs, or with why it does not.
+// Once: when the program runs, or with why it does not. Browsers open services again and again: of
+// each person and service that is told now and then, and that it is not there yet is not told at
+// all.
 void Shells::note(Session& session, const Status& status) {
   if (!session.is_opened || std::exchange(session.is_noted, true)) return;
+  if (!session.service.empty()) {
+    if (status.code() == Code::failed_precondition || status.code() == Code::unavailable) return;
+    const MonoTime now = site_.loop.now();
+    std::erase_if(services_told_, [now](const auto& told) { return told.second <= now; });
+    const auto who =
+        std::tuple(session.caller.token_hash, session.facts.target, session.service, status.code());
+    if (!services_told_.emplace(who, now + kServiceTold).second) return;
+  }
   site_.audit.note({.caller = session.caller,
                     .address = session.address,
                     .name = kShellCall,

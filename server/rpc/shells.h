@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "server/api/queries.h"
@@ -21,8 +22,9 @@ namespace hai {
 
 class Shells {
  public:
-  static constexpr Duration kJoinTimeout = 30s;  // hundreds at once on a busy node take seconds
-  static constexpr size_t kMax = 2'000;          // open at once, of all users
+  static constexpr Duration kJoinTimeout = 30s;    // hundreds at once on a busy node take seconds
+  static constexpr size_t kMax = 2'000;            // open at once, of all users
+  static constexpr Duration kServiceTold = 10min;  // by the audit log, once in so long
 
   // `wants_certificates`: an agent must prove by one that it is the node that was asked.
   Shells(CallSite site, Queries& queries, ShellPort& agents, bool wants_certificates)
@@ -76,6 +78,8 @@ class Shells {
   OfPeople of_people_{*this};
   OfAgents of_agents_{*this};
   std::map<std::string, SessionPtr> sessions_;  // by ticket
+  // Until when an opening is not told again: token, job, service, how it ended.
+  std::map<std::tuple<std::string, std::string, std::string, Code>, MonoTime> services_told_;
 };
 
 }  // namespace hai

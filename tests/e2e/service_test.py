@@ -5,7 +5,11 @@ import base64
 import hashlib
 import http.client
 import json
+import os
 import socket
+import ssl
+import subprocess
+import sys
 import time
 import unittest
 
@@ -13,7 +17,7 @@ from cluster import ClusterTest, eventually
 
 # What the job serves. It says what it was asked, and in which connection.
 PROGRAM = '''\
-import base64, hashlib, http.server, json, os, socketserver, sys, time
+import base64, hashlib, http.server, json, os, socket, socketserver, struct, sys, time
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -63,6 +67,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     while not os.path.exists(f"go{number}"):
                         time.sleep(0.01)
             return
+        if path == "switch":
+            self.send_response(101)
+            self.end_headers()
+            return
+        if path == "reset":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"data: 0\\n")
+            self.wfile.flush()
+            while not os.path.exists("gone"):
+                time.sleep(0.01)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.close_connection = True
+            return
         if path == "much":
             return self.answer(b"0123456789abcdef" * 1_000_000)
         if path == "close":
@@ -97,6 +115,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
+
+    def shutdown_request(self, request):
+        self.close_request(request)  # without a farewell, where a connection is to be reset
 
 # Any port that is free, at first; a job that begins anew has the one that its file names.
 Server(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
@@ -196,7 +217,7 @@ class ServiceTest(ClusterTest):
         job, port = self.serve("ranks", "web:{port}:rank=1", "raw:{port}:tcp", nodes=2)
         self.assertEqual(self.get(f"/jobs/{job}/web/sub")["path"], "/sub")
         status, _, text = self.ask(f"/jobs/{job}/raw/")
-        self.assertEqual(status, 503)
+        self.assertEqual(status, 400)
         self.assertIn(f"hai forward {job} raw", text.decode())
         status, _, text = self.ask(f"/jobs/{job}/none/")
         self.assertEqual((status, "it has no service none, but web, raw" in text.decode()), (404, True))
@@ -226,11 +247,8 @@ class ServiceTest(ClusterTest):
             self.assertEqual(json.loads(text), {"bytes": len(sent), "sha": hashlib.sha256(sent).hexdigest()})
         status, _, text = self.ask(f"/jobs/{job}/web/much")
         self.assertEqual((status, len(text)), (200, 16_000_000))
-        # An answer that comes before the body was heard.
-        try:
-            self.assertEqual(self.ask(f"/jobs/{job}/web/early", "POST", sent)[0], 413)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it was told while it still sent
+        # An answer that comes before the body was heard reaches who is still sending.
+        self.assertEqual(self.ask(f"/jobs/{job}/web/early", "POST", sent)[0], 413)
         status, headers, text = self.ask(f"/jobs/{job}/web/sub", "HEAD")
         self.assertEqual((status, text), (200, b""))
         self.assertGreater(int(headers["Content-Length"]), 10)
@@ -258,28 +276,60 @@ class ServiceTest(ClusterTest):
         self.assertEqual(answer.read(), b"")
         own.close()
 
-    def test_a_websocket_goes_both_ways_until_either_side_ends(self):
-        job, _ = self.serve("socket")
+    def open(self, request, more=""):
+        """A connection on which this has been said; what comes on it."""
         plain = socket.create_connection((self.host, self.port), timeout=30)
         own = self.cluster.browser().wrap_socket(plain, server_hostname=self.host)
+        self.addCleanup(own.close)
+        own.sendall(f"{request}Host: {self.host}:{self.port}\r\nAuthorization: Bearer {self.token}\r\n\r\n{more}".encode())
+        return own, own.makefile("rb")
+
+    def test_a_change_of_protocol_with_a_body_is_none(self):
+        job, _ = self.serve("body")
+        for body in ("Content-Length: 100000", "Transfer-Encoding: chunked"):
+            _, reader = self.open(
+                f"GET /jobs/{job}/web/switch HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                f"Sec-WebSocket-Version: 13\r\n{body}\r\n"
+            )
+            self.assertIn(b" 503 ", reader.readline())
+        self.assertEqual(self.ask(f"/jobs/{job}/web/sub")[0], 200, "the server is there")
+
+    def test_an_answer_that_is_cut_off_is_not_whole(self):
+        job, _ = self.serve("cut")
+        for path, ends in (("slowly", False), ("reset", True)):
+            secret = self.secret()
+            own = self.connect()
+            own.request("GET", f"/jobs/{job}/web/{path}", headers={"Authorization": f"Bearer {secret}"})
+            answer = own.getresponse()
+            self.assertEqual(answer.readline(), b"data: 0\n")
+            if ends:
+                self.cluster.file("gone", "")
+            else:
+                self.cluster.ok("token", "revoke", hashlib.sha256(secret.encode()).hexdigest()[:12])
+            with self.assertRaises((http.client.IncompleteRead, ConnectionError, ssl.SSLError)):
+                answer.read()
+            own.close()
+
+    def test_a_websocket_goes_both_ways_until_either_side_ends(self):
+        job, _ = self.serve("socket")
         key = base64.b64encode(b"0123456789abcdef").decode()
-        # What is said at once with the request goes on, too.
-        own.sendall(
-            f"GET /jobs/{job}/web/socket HTTP/1.1\r\nHost: {self.host}:{self.port}\r\nUpgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
-            f"Authorization: Bearer {self.token}\r\n\r\nfirst\n".encode()
+        request = (
+            f"GET /jobs/{job}/web/socket HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
         )
-        reader = own.makefile("rb")
-        self.assertIn(b"101", reader.readline())
-        while reader.readline().strip():
-            pass
-        self.assertEqual(reader.readline(), b"heard first\n")
-        for number in range(100):
-            own.sendall(f"{number}\n".encode())
-            self.assertEqual(reader.readline(), f"heard {number}\n".encode())
+        # What is said at once with the request goes on, too.
+        for at_once in ("first\n", ""):
+            own, reader = self.open(request, at_once)
+            self.assertIn(b"101", reader.readline())
+            while reader.readline().strip():
+                pass
+            if at_once:
+                self.assertEqual(reader.readline(), b"heard first\n")
+            for number in range(100):
+                own.sendall(f"{number}\n".encode())
+                self.assertEqual(reader.readline(), f"heard {number}\n".encode())
         self.cluster.ok("stop", job)
         self.assertEqual(reader.readline(), b"")
-        own.close()
 
     def test_cookies_and_links_stay_below_the_service(self):
         job, _ = self.serve("cookies")
@@ -318,6 +368,9 @@ class ServiceTest(ClusterTest):
         for method in ("GET", "POST"):
             status, _, text = self.ask(path, method, None, {**here, "Origin": "https://evil.example"}, token=None)
             self.assertEqual((status, b"may not ask here" in text), (403, True))
+        # Of two cookies one may have been put there by a page of a job, for a longer path.
+        two = {"Cookie": f"hai_session={'0' * 64}; {cookie}"}
+        self.assertEqual(self.ask(path, token=None, headers=two)[0], 401)
         # A page that this port shows may do nothing at the dashboard's.
         url = self.cluster.status()["http"]
         own = http.client.HTTPSConnection(
@@ -348,6 +401,26 @@ class ServiceTest(ClusterTest):
         told = [each for each in self.cluster.json("audit") if each["call"] == "Shell"]
         self.assertTrue(any("service web" in json.dumps(each) for each in told), told[:3])
 
+    @unittest.skipIf(os.geteuid() != 0, "not root: no program of another user")
+    def test_a_port_that_another_user_has_taken_is_not_shown(self):
+        job, _ = self.serve("taken")
+        port = free_port()
+        other = subprocess.Popen(
+            ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
+             sys.executable, self.cluster.work / "serve.py", str(port)],
+        )  # fmt: skip
+        self.addCleanup(other.wait)
+        self.addCleanup(other.kill)
+
+        def listens():
+            with socket.socket() as tried:
+                return tried.connect_ex(("127.0.0.1", port)) == 0
+
+        eventually("the other listens", listens)
+        status, _, text = self.ask(f"/jobs/{job}/{port}/sub")
+        self.assertEqual(status, 503, text)
+        self.assertIn("is one of another user's programs", text.decode())
+
     def test_one_that_is_not_there_yet_is_waited_for(self):
         port = free_port()
         spec = self.cluster.spec("late", "/bin/sh", f"-c 'while [ ! -e begin ]; do sleep 0.05; done; exec /usr/bin/python3 serve.py {port}'")
@@ -363,8 +436,10 @@ class ServiceTest(ClusterTest):
         eventually("it serves", lambda: self.ask(f"/jobs/{job}/web/")[0] == 200)
         self.cluster.ok("stop", job)
         self.cluster.wait_end(job, "stopped")
-        status, _, text = self.ask(f"/jobs/{job}/web/")
-        self.assertEqual((status, b"is stopped" in text), (503, True), text)
+        # What is over is not waited for.
+        status, headers, text = self.ask(f"/jobs/{job}/web/", headers={"Accept": "text/html"})
+        self.assertEqual((status, b"it is stopped" in text), (404, True), text)
+        self.assertNotIn(b"refresh", text)
 
     def test_what_is_no_service_is_said_in_one_line(self):
         for path in ("/", "/jobs/1", "/api/v1/whoami", "/jobs//x/", "/jobs/1//", "/x" * 3000):

@@ -40,7 +40,7 @@ it.skipIf(!hasDashboard || !hasJupyter)('opens a notebook on a node, and compute
   const workspace = join(inject('home'), 'notebook');
   mkdirSync(workspace, { recursive: true });
   copyFileSync(join(import.meta.dirname, '../../docs/examples/notebook.sh'), join(workspace, 'notebook.sh'));
-  const example = readFileSync(join(import.meta.dirname, '../../docs/examples/notebook.yaml'), 'utf8').replace('@WORKSPACE@', workspace);
+  const example = readFileSync(join(import.meta.dirname, '../../docs/examples/notebook.yaml'), 'utf8').replace('@WORKSPACE@', workspace).replace('8888', String(await freePort()));
   const job = await api<Job>('POST', '/jobs', example);
   await runs(job);
   await page.goto(`${server}/jobs/${job.id}`);

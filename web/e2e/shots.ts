@@ -1,8 +1,10 @@
-// Pictures of each page in light and dark, from the demo's world: `npm run shots -- URL FOLDER [page…]`.
-import { mkdirSync } from 'node:fs';
+// Pictures of each page in light and dark, from the demo's world: `npm run shots -- URL FOLDER [page…]`. Without a
+// folder those of the documentation are taken anew, and no others.
+import { existsSync, mkdirSync } from 'node:fs';
 import { launch, type Look, openPage } from './browser';
 
-const [url = 'http://127.0.0.1:4173', folder = '../docs/img', ...only] = process.argv.slice(2);
+const docs = '../docs/img';
+const [url = 'http://127.0.0.1:4173', folder = docs, ...only] = process.argv.slice(2);
 
 const pages: [name: string, path: string, ready: string][] = [
   ['overview', '/', '.chart canvas'],
@@ -41,6 +43,7 @@ for (const [suffix, look, wanted] of looks) {
   for (const [name, path, ready] of pages) {
     if (only.length > 0 && !only.includes(name)) continue;
     if (wanted && !wanted.includes(name)) continue;
+    if (folder === docs && !existsSync(`${folder}/${name}-${suffix}.png`)) continue;
     if (path === 'RUNNING' || path === 'WAITING') {
       await go(page, path === 'RUNNING' ? '/jobs?state=running&sort=suspend_count' : '/jobs?state=queued&sort=node_count');
       await page.waitForSelector('.grid-row a');

@@ -53,12 +53,13 @@ TEST(ServiceAddress, CookiesOfAServiceStayBelowItAndTakeNoNameOfHais) {
   EXPECT_THAT(outside("a=1; Path=/x; Secure"), Optional(Eq("a=1; Secure; Path=/jobs/17/web/x")));
   EXPECT_THAT(outside("a=b=c;path=/jobs/17/web/y"), Optional(Eq("a=b=c; Path=/jobs/17/web/y")));
   EXPECT_THAT(outside("a=1; DOMAIN=hai.example; Path"), Optional(Eq("a=1; Path=/jobs/17/web/")));
+  EXPECT_THAT(outside("a=1;\tDomain=example ;\tpath=/y"), Optional(Eq("a=1; Path=/jobs/17/web/y")));
   EXPECT_THAT(outside("a=1; Path=x"), Optional(Eq("a=1; Path=/jobs/17/web/")));
   EXPECT_THAT(outside("a=1; Path=/", kWhole), Optional(Eq("a=1; Path=/jobs/17/web/")));
   EXPECT_THAT(outside("a=1; Path=/jobs/17/web/z", kWhole),
               Optional(Eq("a=1; Path=/jobs/17/web/z")));
-  for (const char* refused : {"hai_session=x", "HAI_SESSION=x; Path=/", " hai_other=1", "", "a",
-                              "=hai_session=x"}) {
+  for (const char* refused : {"hai_session=x", "\thai_session=x", "HAI_SESSION=x; Path=/",
+                              " hai_other=1", "", "a", "=hai_session=x"}) {
     EXPECT_FALSE(outside(refused)) << refused;
   }
 }

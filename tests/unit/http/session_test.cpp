@@ -33,6 +33,17 @@ class Sessions : public RoutesFixture {
   }
 };
 
+// A page at another port of this host can put one beside it, for a longer path: it comes first.
+TEST_F(Sessions, OfTwoInARequestNeitherCounts) {
+  const Session mine = sign_in();
+  const Session another = sign_in();
+  EXPECT_EQ(as(mine, "GET", "/api/v1/whoami").status, 200);
+  for (const std::string& first : {another.cookie, std::string("hai_session=x")}) {
+    const Session both{first + "; " + mine.cookie, mine.csrf};
+    EXPECT_EQ(as(both, "GET", "/api/v1/whoami").status, 401) << first;
+  }
+}
+
 TEST_F(Sessions, TheSecretIsInACookieThatScriptsCannotRead) {
   const Answer answer = post_session(json{{"token", LiveServer::kAdminToken}}.dump());
   EXPECT_EQ(answer.status, 200) << answer.body;

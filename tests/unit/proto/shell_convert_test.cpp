@@ -13,7 +13,9 @@ ShellRequest some_request() {
           .program = {.argv = {"sh", "-c", "echo \xff"},
                       .terminal = TerminalSize{.rows = 24, .columns = 80},
                       .term = "xterm",
-                      .port = 0}};
+                      .port = 0,
+                      .is_own = true,
+                      .service = {}}};
 }
 
 Status judge(const ShellProgram& program) {

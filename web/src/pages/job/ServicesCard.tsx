@@ -48,7 +48,7 @@ function OpenPort({ base, job }: { base: string; job: number }) {
     <form className="open-port" onSubmit={open}>
       <label>
         Port of rank 0{' '}
-        <input type="number" min={1} max={65535} required value={port} placeholder="8888" onChange={(event) => setPort(event.target.value)} />
+        <input className="input" type="number" min={1} max={65535} required value={port} placeholder="8888" onChange={(event) => setPort(event.target.value)} />
       </label>
       <button type="submit" className="button">
         Open

@@ -76,6 +76,7 @@ export function SpecForm({ form, groups, onChange }: Props) {
       {text('nodes', 'Only on', '', 'any: node-[1-8]', true)}
       {text('array', 'Array', '', 'one job: 0-499%20')}
       {text('image', 'Container image', 'w2', 'none: team/image:1, oci:/data/image', true)}
+      {list('tags', 'Tags', '', 'paper, nightly')}
       {list('services', 'Services', 'w2', 'jupyter:8888:keep_path, 6006')}
       {choice('launch', 'Start once per', [['per_node', 'node'], ['per_gpu', 'GPU']])}
       {choice('envStyle', 'Names for ranks', [['hai', 'hai'], ['torch', 'torch'], ['slurm', 'slurm']])}
@@ -83,7 +84,6 @@ export function SpecForm({ form, groups, onChange }: Props) {
       {text('signal', 'Suspend signal', '', 'SIGTERM: USR1, none')}
       {text('watchdog', 'Hang after', '', '30m')}
       {text('timeout', 'Time limit', '', 'none: 12h')}
-      {list('tags', 'Tags', '', 'paper, nightly')}
       <label className="field w4">
         Environment
         <TypedArea
