@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/text_check.h"
 #include "common/whole_number.h"
 #include "server/api/first_task.h"
 #include "server/api/queries.h"
@@ -10,6 +11,8 @@
 namespace hai {
 
 namespace {
+
+constexpr size_t kNameShown = 255;
 
 std::optional<JobId> parse_job_id(const std::string& text) {
   const std::optional<int64_t> id = whole_number(text);
@@ -39,14 +42,16 @@ Status Queries::FoundJob::check_log() const {
 
 void Queries::find_job(const Caller& caller, const std::string& job, Done<FoundJob> done) {
   auto missing = [done](const std::string& text, const Actor& actor) {
-    if (parse_job_id(text)) return done(not_found("job {} does not exist", text));
+    // No job has a longer name: whoever asks for one need not hear all of it.
+    const std::string shown = printable(std::string_view(text).substr(0, kNameShown));
+    if (parse_job_id(text)) return done(not_found("job {} does not exist", shown));
     if (const auto task = parse_array_task(text)) {
       return done(not_found(
           "array {} has no task {} in memory; `hai list --array {} --finished` lists the ids of "
           "those that were made",
           task->array.value, task->index, task->array.value));
     }
-    done(not_found("{} has no job named {}", actor.user, text));
+    done(not_found("{} has no job named {}", actor.user, shown));
   };
   auto found = [this, job, done, missing](const Controller::ReadContext& context,
                                           const Actor& actor, const Job& value) {

@@ -83,12 +83,6 @@ ServiceWay way_of(const CallerBoard& callers, const HttpRequest& head) {
   return way;
 }
 
-HttpResponse redirection(std::string location) {
-  HttpResponse response{.status = 307, .content_type = "text/plain"};
-  response.headers.emplace_back("Location", std::move(location));
-  return response;
-}
-
 // The leader's services are at the same port as ours.
 HttpResponse to_leader(const HttpParts& parts, const Standing& standing, const HttpRequest& head) {
   if (standing.leader.http.empty()) return service_problem(why_not_leading(standing), head);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "common/loop.h"
@@ -37,5 +38,11 @@ struct ServiceGate {
   // An error as a browser shows it, or as JSON. Of what may pass the page looks again by itself.
   std::function<HttpResponse(const Status&, const HttpRequest& head)> problem;
 };
+
+inline HttpResponse redirection(std::string location) {
+  HttpResponse response{.status = 307, .content_type = "text/plain"};
+  response.headers.emplace_back("Location", std::move(location));
+  return response;
+}
 
 }  // namespace hai

@@ -1,7 +1,6 @@
 #include "server/http/service_session.h"
 
 #include <array>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
@@ -13,7 +12,8 @@
 #include "server/http/beast_streams.h"
 #include "server/http/problem.h"
 #include "server/http/service_address.h"
-#include "server/http/service_tunnel.h"
+#include "server/http/service_exchange.h"
+#include "server/http/service_heads.h"
 
 namespace hai {
 namespace {
@@ -29,33 +29,8 @@ constexpr Duration kOpening = 60s;           // longer than whoever opens a way 
 constexpr Duration kWritePatience = 60s;     // for one piece to a client who does not read
 constexpr Duration kServicePatience = 5min;  // for one piece to a service that does not read
 constexpr Duration kGoodbye = 2s;
-constexpr size_t kPieceBytes = 32 << 10;
 constexpr size_t kReadAheadBytes = 4 << 10;
 constexpr uint32_t kAnswerHeaderBytes = 64 << 10;
-
-// Of one connection only (RFC 9110, 7.6.1), and what would reach beyond the service: the browser
-// takes cookies, storage and rules of transport for the whole machine, whatever the port.
-constexpr auto kHopByHop = std::to_array<const char*>(
-    {"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
-     "TE", "Trailer", "Upgrade"});
-constexpr auto kBeyondService =
-    std::to_array<const char*>({"Alt-Svc", "Clear-Site-Data", "Public-Key-Pins",
-                                "Service-Worker-Allowed", "Strict-Transport-Security"});
-
-template <typename Fields>
-void leave_out_hops(Fields& fields) {
-  std::vector<std::string> named;
-  for (const auto& field : http::token_list(fields[http::field::connection]))
-    named.emplace_back(text_of(field));
-  for (const std::string& name : named) {
-    // What frames the body, or says who asks, is nothing to be named here.
-    if (!beast::iequals(name, "close") && !beast::iequals(name, "keep-alive") &&
-        !beast::iequals(name, "content-length") && !beast::iequals(name, "transfer-encoding") &&
-        !beast::iequals(name, "host"))
-      fields.erase(name);
-  }
-  for (const char* name : kHopByHop) fields.erase(name);
-}
 
 template <typename Stream>
 class ServiceSession final : public HttpSession,
@@ -182,28 +157,9 @@ class ServiceSession final : public HttpSession,
     forward();
   }
 
-  static HttpResponse redirection(std::string location) {
-    HttpResponse response{.status = 307, .content_type = "text/plain"};
-    response.headers.emplace_back("Location", std::move(location));
-    return response;
-  }
-
-  // One request and its answer. Whatever is under way holds it, and goes on for nothing when the
-  // session has another one.
-  struct Exchange {
-    std::shared_ptr<ServiceTunnel> tunnel;
-    bool is_upgrade = false;
-    bool is_asked = false;  // all of the request has gone
-    http::request<http::buffer_body> request;
-    std::optional<http::request_serializer<http::buffer_body>> to_service;
-    std::optional<http::response_parser<http::buffer_body>> parser;
-    http::response<http::buffer_body> answer;
-    std::optional<http::response_serializer<http::buffer_body>> to_client;
-    std::array<char, kPieceBytes> asked_piece{};
-    std::array<char, kPieceBytes> answer_piece{};
-    bool is_kept = false;  // the client's connection, after it
-    bool is_service_kept = false;
-  };
+  // Whatever is under way holds its exchange, and goes on for nothing when the session has another
+  // one.
+  using Exchange = ServiceExchange;
   using ExchangePtr = std::shared_ptr<Exchange>;
   bool is_over(const ExchangePtr& exchange) const { return is_ended_ || exchange != exchange_; }
 
@@ -229,27 +185,11 @@ class ServiceSession final : public HttpSession,
 
   void fill_request(Exchange& exchange) {
     const auto& asked = request_->get();
-    auto& fields = exchange.request;
-    fields.base() = asked.base();
+    exchange.request.base() = asked.base();
     // One with a body could not be heard and passed on at once.
     exchange.is_upgrade = beast::websocket::is_upgrade(asked) && request_->is_done();
-    leave_out_hops(fields);
-    if (exchange.is_upgrade) {
-      fields.set(http::field::connection, "Upgrade");
-      fields.set(http::field::upgrade, "websocket");
-    }
-    if (way_.is_by_token) fields.erase(http::field::authorization);
-    fields.erase("X-Hai-Csrf");
-    const std::string cookies = cookies_inside(head_.header("cookie"));
-    fields.erase(http::field::cookie);
-    if (!cookies.empty()) fields.set(http::field::cookie, cookies);
-    fields.set("X-Forwarded-For", peer_);
-    fields.set("X-Forwarded-Proto", std::string(gate_.scheme));
-    fields.set("X-Forwarded-Host", std::string(head_.header("host")));
-    fields.erase("X-Forwarded-Prefix");
-    if (!place_.is_cut_off) return;
-    fields.set("X-Forwarded-Prefix", place_.prefix);
-    fields.target(way_.rest);
+    mend_request(exchange.request.base(), head_, way_, place_, gate_.scheme);
+    if (exchange.is_upgrade) set_upgrade(exchange.request.base());
   }
 
   // The body of the request.
@@ -346,7 +286,11 @@ class ServiceSession final : public HttpSession,
     const bool is_switch = status == 101 && exchange->is_upgrade;
     if (status == 101 && !is_switch) return service_failed(exchange);
     if (exchange->is_upgrade) patience_.cancel();
-    mend_head(*exchange, status, is_switch);
+    mend_answer(exchange->answer.base(), head_.header("host"), place_);
+    if (is_switch) set_upgrade(exchange->answer.base());
+    if (status >= 200) {
+      exchange->decide_what_is_kept(request_->get().version() < 11, request_->get().keep_alive());
+    }
     exchange->to_client.emplace(exchange->answer);
     exchange->to_client->split(true);
     begin_write();
@@ -359,35 +303,6 @@ class ServiceSession final : public HttpSession,
           const bool has_body = self->head_.method != "HEAD" && status != 204 && status != 304;
           has_body ? self->read_answers_body(exchange) : self->exchange_done(exchange);
         });
-  }
-
-  void mend_head(Exchange& exchange, int status, bool is_switch) {
-    auto& fields = exchange.answer;
-    const auto& answered = exchange.parser->get();
-    leave_out_hops(fields);
-    for (const char* name : kBeyondService) fields.erase(name);
-    fields.erase(http::field::set_cookie);
-    const auto [first, last] = answered.equal_range(http::field::set_cookie);
-    for (auto at = first; at != last; ++at) {
-      if (const auto cookie = cookie_outside(text_of(at->value()), place_))
-        fields.insert(http::field::set_cookie, *cookie);
-    }
-    if (const auto location = answered.find(http::field::location); location != answered.end()) {
-      fields.set(http::field::location,
-                 location_outside(text_of(location->value()), head_.header("host"), place_));
-    }
-    if (is_switch) {
-      fields.set(http::field::connection, "Upgrade");
-      fields.set(http::field::upgrade, "websocket");
-    }
-    if (status < 200) return;
-    const bool is_old = request_->get().version() < 11;
-    const bool ends_with_connection = exchange.parser->need_eof();
-    exchange.is_service_kept = !ends_with_connection && answered.keep_alive();
-    exchange.is_kept = request_->get().keep_alive() && !is_old;
-    fields.version(11);
-    if (ends_with_connection && !is_old) fields.chunked(true);
-    if (!exchange.is_kept) fields.set(http::field::connection, "close");
   }
 
   void read_answers_body(const ExchangePtr& exchange) {
@@ -438,17 +353,7 @@ class ServiceSession final : public HttpSession,
   // An answer of our own; the connection ends with it, as what is left of the request is not read.
   void answer(HttpResponse response) {
     if (tunnel_) tunnel_->close();
-    own_.emplace(static_cast<http::status>(response.status), 11);
-    own_->set(http::field::server, "hai");
-    own_->set(http::field::content_type, response.content_type);
-    own_->set(http::field::cache_control, "no-store");
-    own_->set("X-Content-Type-Options", "nosniff");
-    own_->set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
-    for (const auto& [name, value] : response.headers) own_->set(name, value);
-    own_->body() = std::move(response.body);
-    own_->keep_alive(false);
-    own_->prepare_payload();
-    if (head_.method == "HEAD") own_->body().clear();
+    own_.emplace(own_answer(std::move(response), head_.method == "HEAD"));
     begin_write();
     http::async_write(stream_, *own_, [self = this->shared_from_this()](Error error, size_t) {
       if (error == http::error::end_of_stream) error = {};
@@ -488,12 +393,6 @@ class ServiceSession final : public HttpSession,
   void splice(const ExchangePtr& exchange) {
     to_service(exchange, take_all(buffer_));
     to_client(exchange, take_all(from_service_));
-  }
-
-  static std::string take_all(beast::flat_buffer& buffer) {
-    std::string bytes = beast::buffers_to_string(buffer.data());
-    buffer.clear();
-    return bytes;
   }
 
   void to_service(const ExchangePtr& exchange, std::string bytes) {

@@ -68,24 +68,30 @@ void ServiceTunnel::take_input() {
     input_read_ = 0;
   }
   complete(std::exchange(read_done_, nullptr), {}, taken);
-  if (is_unacknowledged_ && input_.size() - input_read_ < kWindow) acknowledge();
+  const size_t before = unread_.fetch_sub(taken);
+  if (before >= kWindow && before - taken < kWindow)
+    loop_.post([self = shared_from_this()] { self->go_on(); });
 }
 
-void ServiceTunnel::acknowledge() {
-  is_unacknowledged_ = false;
-  loop_.post([self = shared_from_this()] {
-    const std::function<void()> written = std::exchange(self->written_, nullptr);
-    if (written) written();
-  });
+void ServiceTunnel::go_on() {
+  if (unread_ >= kWindow) return;
+  const std::function<void()> written = std::exchange(written_, nullptr);
+  if (written) written();
 }
 
 void ServiceTunnel::start_write(std::string bytes, Done done) {
   if (has_ended_) return complete(std::move(done), boost::asio::error::broken_pipe, 0);
   if (bytes.empty()) return complete(std::move(done), {}, 0);
   CHECK(!write_done_);
-  write_done_ = std::move(done);
   v1::ShellMessage message;
   const size_t size = bytes.size();
+  unsent_ += size;
+  if (unsent_ <= kWindow) {
+    complete(std::move(done), {}, size);
+  } else {
+    write_done_ = std::move(done);
+    writing_ = size;
+  }
   message.set_input(std::move(bytes));
   loop_.post([self = shared_from_this(), message = std::move(message), size]() mutable {
     if (self->is_finished_) return;
@@ -110,7 +116,6 @@ void ServiceTunnel::received(v1::ShellMessage& message) {
     input_ += message.output();
     take_input();
   }
-  input_.size() - input_read_ < kWindow ? acknowledge() : void(is_unacknowledged_ = true);
 }
 
 void ServiceTunnel::ended(const Status& why) {
@@ -137,15 +142,19 @@ void ServiceTunnel::deliver() {
   events_.message(std::move(next.message));
   if (next.bytes == 0) return;
   post_here([bytes = next.bytes](ServiceTunnel& self) {
-    if (self.write_done_) self.complete(std::exchange(self.write_done_, nullptr), {}, bytes);
+    self.unsent_ -= bytes;
+    if (self.write_done_ && self.unsent_ <= kWindow)
+      self.complete(std::exchange(self.write_done_, nullptr), {}, self.writing_);
   });
 }
 
 void ServiceTunnel::send(v1::ShellMessage message, std::function<void()> written) {
   if (is_finished_) return;
   written_ = std::move(written);
+  unread_ += message.output().size();
   post_here(
       [message = std::move(message)](ServiceTunnel& self) mutable { self.received(message); });
+  go_on();
 }
 
 void ServiceTunnel::finish(const Status& status) {

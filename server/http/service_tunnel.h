@@ -3,6 +3,7 @@
 // it. The stream is used on the HTTP server's thread, what ShellPeer demands on the loop's; they
 // meet by posting. Included by service_session.cpp only.
 
+#include <atomic>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -23,7 +24,7 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
  public:
   using executor_type = boost::asio::io_context::executor_type;
   using Error = boost::system::error_code;
-  static constexpr size_t kWindow = 256 << 10;  // bytes that wait for whoever reads the stream
+  static constexpr size_t kWindow = 256 << 10;  // bytes that may wait here, each way
 
   ServiceTunnel(Loop& loop, std::shared_ptr<boost::asio::io_context> context)
       : loop_(loop), context_(std::move(context)) {}
@@ -91,12 +92,12 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
   void take_input();
   void received(v1::ShellMessage& message);
   void ended(const Status& why);
-  void acknowledge();
   template <typename Action>
   void post_here(Action action);
 
   // On the loop's.
   void deliver();
+  void go_on();
   void other_side_ended();
 
   Loop& loop_;
@@ -110,10 +111,14 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
   bool was_cut_ = false;  // by the service
   std::string input_;     // from the service, not read yet
   size_t input_read_ = 0;
-  bool is_unacknowledged_ = false;  // the other end waits until less is unread
   boost::asio::mutable_buffer reading_;
   Done read_done_;
-  Done write_done_;
+  Done write_done_;     // waits until less is unsent
+  size_t writing_ = 0;  // bytes of that
+  size_t unsent_ = 0;   // bytes that the other end has not taken yet
+
+  // Bytes that have come and were not read yet; the loop adds, the other thread takes away.
+  std::atomic<size_t> unread_ = 0;
 
   // Of the loop's.
   struct Outgoing {
@@ -123,7 +128,7 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
   Events events_;
   bool is_wanted_ = false;
   std::deque<Outgoing> outgoing_;
-  std::function<void()> written_;
+  std::function<void()> written_;  // waits until less is unread
   bool is_finished_ = false;
   bool is_left_ = false;
 };

@@ -171,7 +171,8 @@ std::string new_config_text(const SetupOptions& options, const std::string& fold
       "secrets:\n  key_file: {}\n"
       "# Everybody may use all nodes, until `hai quota set` says otherwise.\n"
       "default_quota_nodes: unlimited\n",
-      quoted_yaml(options.cluster), listen_text(options.grpc_port, options.http_port, options.services_port),
+      quoted_yaml(options.cluster),
+      listen_text(options.grpc_port, options.http_port, options.services_port),
       advertise_text(options.names.front(), options.grpc_port, options.http_port),
       quoted_yaml(certificate), quoted_yaml(is_issued ? folder + "/server.key" : options.key),
       quoted_yaml(authority + "/ca.crt"), quoted_yaml(authority), quoted_yaml(conninfo),

@@ -21,6 +21,7 @@ import base64, hashlib, http.server, json, os, socket, socketserver, struct, sys
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body leave together
 
     def log_message(self, *words):
         pass
@@ -94,12 +95,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Sec-WebSocket-Accept",
                              base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())
             self.end_headers()
+            self.wfile.flush()
             self.close_connection = True
             while True:
                 line = self.rfile.readline()
                 if not line:
                     return
                 self.wfile.write(b"heard " + line)
+                self.wfile.flush()
         said = {"path": self.path, "headers": dict(self.headers), "client": self.client_address[1]}
         self.answer(json.dumps(said).encode())
 

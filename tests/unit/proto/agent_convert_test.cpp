@@ -130,27 +130,28 @@ class Draw {
     return report;
   }
   LaunchRank launch() {
-    LaunchRank launch{
-        .key = key(),
-        .job_name = bytes(20),
-        .user = bytes(20),
-        .workspace = bytes(60),
-        .entrypoint = bytes(60),
-        .parameters = bytes(200),
-        .launch = any_of({LaunchMode::per_node, LaunchMode::per_gpu}),
-        .env_style = any_of({EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm}),
-        .gpus = {rng.next()},
-        .exclusive = rng.chance(0.5),
-        .cpus = static_cast<int>(rng.between(0, 256)),
-        .memory_bytes = rng.between(0, AgentLimits::kMemoryBytes),
-        .master_port = static_cast<int>(rng.between(0, 65'535)),
-        .suspend_signal = bytes(10),
-        .suspend_exit_code = static_cast<int>(rng.between(0, 255)),
-        .watchdog = duration(),
-        .checkpoint = bytes(60),
-        .whole_life_state = bytes(60),
-        .program = {.core_size = rng.between(-1, int64_t{1} << 50), .mounts = {"/" + name()}, .services = {name() + ":1"}},
-        .image = name(true)};
+    LaunchRank launch{.key = key(),
+                      .job_name = bytes(20),
+                      .user = bytes(20),
+                      .workspace = bytes(60),
+                      .entrypoint = bytes(60),
+                      .parameters = bytes(200),
+                      .launch = any_of({LaunchMode::per_node, LaunchMode::per_gpu}),
+                      .env_style = any_of({EnvStyle::hai, EnvStyle::torch, EnvStyle::slurm}),
+                      .gpus = {rng.next()},
+                      .exclusive = rng.chance(0.5),
+                      .cpus = static_cast<int>(rng.between(0, 256)),
+                      .memory_bytes = rng.between(0, AgentLimits::kMemoryBytes),
+                      .master_port = static_cast<int>(rng.between(0, 65'535)),
+                      .suspend_signal = bytes(10),
+                      .suspend_exit_code = static_cast<int>(rng.between(0, 255)),
+                      .watchdog = duration(),
+                      .checkpoint = bytes(60),
+                      .whole_life_state = bytes(60),
+                      .program = {.core_size = rng.between(-1, int64_t{1} << 50),
+                                  .mounts = {"/" + name()},
+                                  .services = {name() + ":1"}},
+                      .image = name(true)};
     launch.key.rank = static_cast<int>(rng.below(8));
     std::vector<RankPlace> places(static_cast<size_t>(launch.key.rank) + 1 + rng.below(8));
     for (RankPlace& place : places) {

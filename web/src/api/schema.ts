@@ -522,7 +522,7 @@ export interface WhoAmIReply {
   groups: string[];
   cluster: string;
   quotas: Quota[]; // the ones in force for the caller
-  services_url: string; // Below which the services of the caller's jobs are, as HTTPS://HOST:PORT/jobs/ID/NAME/; "" = not served
+  services_url: string; // Below which the services of the caller's jobs are, as https://HOST:PORT; "" = not served
 }
 
 export interface WhyJobReply {
