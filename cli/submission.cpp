@@ -102,7 +102,7 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
       "-i,--image", options.image,
       "container image: NAME[:TAG] of a registry, oci:PATH, docker-archive:PATH, rootfs:PATH");
   verb.add_option("--service", options.services,
-                  "a port of its programs by name: NAME:PORT[:tcp][:keep_path][:rank=N]");
+                  "a port of its programs by name: NAME:PORT; behind it :tcp, :keep_path, :rank=N");
   verb.add_option("--mount", options.mounts, "folder of the node in the image: FROM[:TO][:ro]");
   verb.add_option("--name", options.name, "unique among your unfinished jobs");
   verb.add_option("--gpus", options.gpus, "GPUs per node, or none; default: the whole node")

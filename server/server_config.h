@@ -26,7 +26,7 @@ struct ServerConfig {
   std::string health_address;  // of a port for /readyz and the like alone; "" = none
   // Of a port for the services of jobs, an origin of its own for browsers; "" = none.
   std::string services_address;
-  ServerAddresses advertise;   // where others reach this server; "" = they are not told
+  ServerAddresses advertise;  // where others reach this server; "" = they are not told
   // The dashboard's folder; "" = the one beside the program if it is there, "none" = no dashboard.
   std::string web_root;
   // Without a dashboard, "/" shows totals, nodes and jobs to anybody who reaches the port.

@@ -134,8 +134,7 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
           kPipeBytes);  // Best effort: bursts need not wait for the shim.
 
   std::vector<std::string> argv = process.argv;
-  std::vector<std::string> environment =
-      environment_texts(launch, process, user);
+  std::vector<std::string> environment = environment_texts(launch, process, user);
   const bool absolute = launch.entrypoint.starts_with('/');
   CgroupFork groups(launch.cgroups);
   if (!groups.has_all()) return internal("cannot open the rank's control groups");

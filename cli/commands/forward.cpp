@@ -27,9 +27,10 @@ constexpr int kBacklog = 64;
 constexpr Duration kAcceptAgain = 100ms;
 
 struct Ports {
-  int there = 0;        // 0 = that of `service`
-  std::string service;  // of the job
-  int here = 0;         // 0 = any that is free
+  int there = 0;
+  std::string service;  // of the job, which says the port there; "" = none
+  bool is_same_here = false;
+  int here = 0;  // 0 = any that is free
 };
 
 struct ForwardOptions {
@@ -49,13 +50,17 @@ std::optional<Ports> ports_of(const std::string& text) {
   const std::string name = text.substr(0, colon);
   Ports ports;
   if (const std::optional<int> there = port_of(name, 1)) {
-    ports.there = ports.here = *there;
+    ports.there = *there;
   } else if (!name.empty() && !whole_number<int64_t>(name)) {
     ports.service = name;
   } else {
     return std::nullopt;
   }
-  if (colon == std::string::npos) return ports;
+  ports.is_same_here = colon == std::string::npos;
+  if (ports.is_same_here) {
+    ports.here = ports.there;
+    return ports;
+  }
   const std::optional<int> here = port_of(text.substr(colon + 1), 0);
   if (!here) return std::nullopt;
   ports.here = *here;
@@ -90,8 +95,11 @@ v1::ShellOpen open_of(const ForwardOptions& options, const Ports& ports) {
   v1::ShellOpen open;
   open.set_job(options.job);
   open.set_rank(options.rank);
-  open.mutable_program()->set_port(ports.there);
-  open.mutable_program()->set_service(ports.service);
+  if (ports.service.empty()) {
+    open.mutable_program()->set_port(ports.there);
+  } else {
+    open.mutable_program()->set_service(ports.service);
+  }
   return open;
 }
 
@@ -121,6 +129,23 @@ Result<v1::ShellStarted> knock(Client& client, const ForwardOptions& options) {
   return started;
 }
 
+Status find_service(Client& client, const std::string& job, Ports& ports) {
+  v1::GetJobRequest request;
+  request.set_job(job);
+  const Result<v1::Job> found = client.get_job(request);
+  RETURN_IF_ERROR(found.status());
+  std::string names;
+  for (const v1::JobService& service : found.value().services()) {
+    names += (names.empty() ? "" : ", ") + service.name();
+    if (service.name() != ports.service) continue;
+    ports.there = service.port();
+    if (ports.is_same_here) ports.here = ports.there;
+    return ok();
+  }
+  return not_found("job {} has no service {}{}", job, ports.service,
+                   names.empty() ? "" : ", but " + names);
+}
+
 // Of a connection that went, or of files and memory that others use now.
 bool will_pass(int error) {
   return error == EINTR || error == ECONNABORTED || error == EMFILE || error == ENFILE ||
@@ -136,12 +161,17 @@ int forward(Session& session, ForwardOptions options) {
   const Result<v1::ShellStarted> started = knock(*client.value(), options);
   if (!started.is_ok()) return session.fail(started.status());
   options.job = std::to_string(started.value().job());  // the name may pass to a newer job
+  if (!ports.service.empty()) {
+    const Status there = find_service(*client.value(), options.job, ports);
+    if (!there.is_ok()) return session.fail(there);
+  }
   const Result<UniqueFd> listener = listen_here(ports);
   if (!listener.is_ok()) return session.fail(listener.status());
-  const std::string what = ports.service.empty()
-                               ? fmt::format("port {} of rank {} of job {} on {}", ports.there,
-                                             options.rank, options.job, started.value().node())
-                               : fmt::format("{} of job {}", ports.service, options.job);
+  const std::string what =
+      ports.service.empty()
+          ? fmt::format("port {} of rank {} of job {} on {}", ports.there, options.rank,
+                        options.job, started.value().node())
+          : fmt::format("{} of job {}, port {}", ports.service, options.job, ports.there);
   say(fmt::format("127.0.0.1:{} is {}; Ctrl-C ends it", ports.here, what));
   for (;;) {
     const int accepted = ::accept4(listener.value().get(), nullptr, nullptr, SOCK_CLOEXEC);

@@ -23,7 +23,7 @@ struct DevCluster {
   std::string name;
   int grpc_port = 0;
   int http_port = 0;
-  int services_port = 0;  // 0 = none yet
+  int services_port = 0;   // 0 = none yet
   bool is_secure = false;  // TLS on both ports, a certificate for each agent
   std::string admin;       // the user who may do everything there
   std::string postgres_data;

@@ -69,9 +69,9 @@ knobs:
   level: info
 )",
                      cluster.name, cluster.grpc(), cluster.http_port, cluster.services_port,
-                     quoted_yaml(conninfo),
-                     quoted_yaml(cluster.admin), quoted_yaml(files.admin_token()),
-                     quoted_yaml(files.agent_token()), quoted_yaml(files.secrets_key()),
+                     quoted_yaml(conninfo), quoted_yaml(cluster.admin),
+                     quoted_yaml(files.admin_token()), quoted_yaml(files.agent_token()),
+                     quoted_yaml(files.secrets_key()),
                      tls_text(files, cluster, "client_ca", kServerPair) +
                          (cluster.is_secure ? authority_text(files) : ""),
                      quoted_yaml(files.log_store()), knobs_text(cluster));

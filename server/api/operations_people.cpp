@@ -110,12 +110,11 @@ Result<TokenScope> scope_for(std::optional<TokenScope> wanted, const User& user,
 
 Prepared<v1::WhoAmIReply> Operations::WhoAmI(const v1::WhoAmIRequest&) {
   return [this](const Caller& caller, Answer<v1::WhoAmIReply> answer) {
-    parts_.queries.who_am_i(
-        caller,
-        answer_with<WhoAmIView>(answer, [this](const WhoAmIView& view, v1::WhoAmIReply& reply) {
-          to_proto(view, reply);
-          reply.set_services_url(parts_.services_url);
-        }));
+    parts_.queries.who_am_i(caller, answer_with<WhoAmIView>(answer, [this](const WhoAmIView& view,
+                                                                           v1::WhoAmIReply& reply) {
+                              to_proto(view, reply);
+                              reply.set_services_url(parts_.services_url);
+                            }));
   };
 }
 

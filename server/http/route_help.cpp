@@ -57,6 +57,13 @@ Status check_csrf(const HttpRequest& request) {
       "a change by the cookie of a session needs the header X-Hai-Csrf, which signing in gave");
 }
 
+bool is_from_here(const HttpRequest& request) {
+  const std::string_view origin = request.header("origin");
+  const size_t scheme = origin.find("://");
+  return origin.empty() ||
+         (scheme != std::string_view::npos && origin.substr(scheme + 3) == request.header("host"));
+}
+
 Caller caller_of(const HttpRequest& request) {
   // Whoever says one thing in Authorization is not taken for another one by his cookie.
   if (const std::string_view authorization = request.header("authorization");

@@ -18,6 +18,9 @@ struct HttpParts;
 // Whose token came with the request: in Authorization, else in the cookie of a session. The cookie
 // counts for what changes something only with the header that check_csrf() asks for.
 Caller caller_of(const HttpRequest& request);
+// Whether a page of this port asks, or nobody who says where he is from. The browser adds the
+// cookie whichever page asks.
+bool is_from_here(const HttpRequest& request);
 // permission_denied for a request that changes something and that a browser may have been made to
 // send by another page: it has the cookie of a session, and not the header that goes with it.
 Status check_csrf(const HttpRequest& request);

@@ -17,11 +17,7 @@ namespace {
 // only.
 Status check_same_origin(const HttpRequest& http) {
   const std::string_view site = http.header("sec-fetch-site");
-  const std::string_view origin = http.header("origin");
-  const size_t host = origin.find("://");
-  const bool is_own_origin = origin.empty() || (host != std::string_view::npos &&
-                                                origin.substr(host + 3) == http.header("host"));
-  const bool is_own = site.empty() ? is_own_origin : site == "same-origin" || site == "none";
+  const bool is_own = site.empty() ? is_from_here(http) : site == "same-origin" || site == "none";
   return is_own ? ok() : permission_denied("another page may not sign anybody in");
 }
 

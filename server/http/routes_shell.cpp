@@ -9,25 +9,15 @@
 namespace hai {
 namespace {
 
-// A page of somebody else may open a WebSocket to here, and the browser adds the cookie: but it
-// says where the page is from.
-Status check_origin(const HttpRequest& request) {
-  const std::string_view origin = request.header("origin");
-  const size_t scheme = origin.find("://");
-  const bool is_ours =
-      scheme != std::string_view::npos && origin.substr(scheme + 3) == request.header("host");
-  if (origin.empty() || is_ours) return ok();
-  return permission_denied("a page of {} may not open a shell here", origin.substr(0, 200));
-}
-
 void open_shell(const HttpParts& parts, const HttpRequest& request, const std::string& job,
                 const HttpRespond& respond) {
   if (!is_for_socket(request)) {
     return respond(problem(failed_precondition(
         "this takes a WebSocket: the dashboard has one, `hai shell` works without")));
   }
-  if (const Status from_here = check_origin(request); !from_here.is_ok()) {
-    return respond(problem(from_here));
+  if (!is_from_here(request)) {
+    return respond(problem(permission_denied("a page of {} may not open a shell here",
+                                             request.header("origin").substr(0, 200))));
   }
   const bool is_by_cookie = request.header("authorization").empty();
   const std::string csrf = is_by_cookie ? csrf_of(session_cookie(request)) : "";

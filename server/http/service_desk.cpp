@@ -58,17 +58,6 @@ HttpResponse service_problem(const Status& status, const HttpRequest& head) {
   return response;
 }
 
-// With the cookie alone a page of another origin could ask in its visitor's name: it says where it
-// is from.
-Status check_origin(const HttpRequest& head) {
-  const std::string_view origin = head.header("origin");
-  const size_t scheme = origin.find("://");
-  const bool is_ours =
-      scheme != std::string_view::npos && origin.substr(scheme + 3) == head.header("host");
-  if (origin.empty() || is_ours) return ok();
-  return permission_denied("a page of {} may not ask here", origin.substr(0, 200));
-}
-
 // Also with what the service itself wants in Authorization: it is hai's only as a bearer token of
 // somebody hai knows.
 ServiceWay way_of(const CallerBoard& callers, const HttpRequest& head) {
@@ -87,10 +76,9 @@ ServiceWay way_of(const CallerBoard& callers, const HttpRequest& head) {
 HttpResponse to_leader(const HttpParts& parts, const Standing& standing, const HttpRequest& head) {
   if (standing.leader.http.empty()) return service_problem(why_not_leading(standing), head);
   const std::string port = split_host_port(head.header("host")).port;
-  return redirection(fmt::format(
-      "{}://{}{}", parts.scheme,
-      with_port(split_host_port(standing.leader.http).host, port.empty() ? "443" : port),
-      head.target));
+  std::string host = with_port(split_host_port(standing.leader.http).host, port);
+  if (port.empty()) host.pop_back();  // the colon
+  return redirection(fmt::format("{}://{}{}", parts.scheme, host, head.target));
 }
 
 HttpResponse sign_in_first(const HttpParts& parts, const HttpRequest& head, const Status& why) {
@@ -119,8 +107,11 @@ std::variant<ServiceWay, HttpResponse> judge(const HttpParts& parts, const HttpR
   ServiceWay way = way_of(parts.callers, head);
   if (const Status admitted = parts.callers.admit(way.caller); !admitted.is_ok())
     return sign_in_first(parts, head, admitted);
-  if (const Status from_here = way.is_by_token ? ok() : check_origin(head); !from_here.is_ok())
-    return service_problem(from_here, head);
+  if (!way.is_by_token && !is_from_here(head)) {
+    return service_problem(
+        permission_denied("a page of {} may not ask here", head.header("origin").substr(0, 200)),
+        head);
+  }
   if (address->rest.empty()) {
     const size_t query = head.target.find('?');
     return redirection(fmt::format("/jobs/{}/{}/{}", address->job, address->service,

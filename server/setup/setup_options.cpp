@@ -170,8 +170,8 @@ Status check_options(const SetupOptions& options) {
   if (!options.grpc_port.empty() && options.grpc_port == options.http_port) {
     return invalid_argument("--http-port: is that of --grpc-port: take another one");
   }
-  if (!options.services_port.empty() && (options.services_port == options.grpc_port ||
-                                         options.services_port == options.http_port)) {
+  if (!options.services_port.empty() &&
+      (options.services_port == options.grpc_port || options.services_port == options.http_port)) {
     return invalid_argument("--services-port: is that of another one: take another one");
   }
   return options.database.empty() ? ok() : check_conninfo(options.database);

@@ -386,8 +386,10 @@ class ShellTest(ClusterTest):
             with socket.create_connection(("127.0.0.1", int(line.split("127.0.0.1:")[1].split()[0]))) as link:
                 self.assertEqual(link.recv(1), b"")
             self.assertIn(f"nothing answers at port {nobody} there: Connection refused", silent.stderr.readline())
-        for words in (("x",), ("0",), ("70000",), ("80:-1",)):
+        for words in (("x:y",), (":80",), ("0",), ("70000",), ("80:-1",)):
             self.assertEqual(self.cluster.hai("forward", job, *words).code, 2)
+        done = self.cluster.hai("forward", job, "web", env=self.env)
+        self.assertEqual((done.code, f"job {job} has no service web" in done.err), (3, True), done)
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ TEST(LaunchFile, RoundTrips) {
 TEST(LaunchFile, IsReadWithoutTheOptionsOfToday) {
   const LaunchFile launch = make_launch_file(simple_order(), {}).value();
   std::string json = launch_file_to_json(launch);
-  const std::string options = ",\"program\":{\"core_size\":0,\"mounts\":[]}";
+  const std::string options = ",\"program\":{\"core_size\":0,\"mounts\":[],\"services\":[]}";
   const size_t at = json.find(options);
   ASSERT_NE(at, std::string::npos) << json;
   EXPECT_EQ(launch_file_from_json(json.erase(at, options.size())).value(), launch);

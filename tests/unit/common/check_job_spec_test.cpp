@@ -189,7 +189,10 @@ TEST(CheckJobSpec, RefusesEachBadField) {
       {"resource.image", [](JobSpec& s) { s.image = std::string(1'025, 'a'); }},
       {"resource.mounts", [](JobSpec& s) { s.program.mounts = {"/data"}; }},
       {"services", [](JobSpec& s) { s.program.services.assign(33, "web:1"); }},
-      {"services[1]", [](JobSpec& s) { s.program.services = {"web:1", "web:2"}; }},
+      {"services[1]",
+       [](JobSpec& s) {
+         s.program.services = {"web:1", "web:2"};
+       }},
       {"services[0]", [](JobSpec& s) { s.program.services = {"web:1:rank=100000"}; }},
       {"services[0]", [](JobSpec& s) { s.program.services = {"web"}; }},
       {"resource.mounts",
@@ -216,14 +219,8 @@ TEST(CheckJobSpec, RefusesEachBadField) {
       {"options.max_leaves", [](JobSpec& s) { s.max_leaves = -1; }},
       {"options.tags[0]", [](JobSpec& s) { s.tags = {""}; }},
       {"options.tags[0]", [](JobSpec& s) { s.tags = {std::string(129, 'x')}; }},
-      {"options.tags[1]",
-       [](JobSpec& s) {
-         s.tags = {"a", "_b"};
-       }},
-      {"options.tags[1]",
-       [](JobSpec& s) {
-         s.tags = {"a", "a"};
-       }},
+      {"options.tags[1]", [](JobSpec& s) { s.tags = {"a", "_b"}; }},
+      {"options.tags[1]", [](JobSpec& s) { s.tags = {"a", "a"}; }},
       {"options.tags", [](JobSpec& s) { s.tags.assign(65, "a"); }},
       {"options.depends_on[0]", [](JobSpec& s) { s.depends_on = {"a b"}; }},
       {"options.depends_on[0]", [](JobSpec& s) { s.depends_on = {"0"}; }},

@@ -198,16 +198,15 @@ TEST(ParseJobSpec, TakesServicesAsTextsAndAsHaiWritesThem) {
       "version: 2\nname: j\nspec: {workspace: /w, entrypoint: e}\nresource: {node_count: 3}\n";
   EXPECT_TRUE(parse_job_spec(head + "services: [web:8000, raw:1:tcp:rank=2]\n", &spec, &errors));
   EXPECT_THAT(spec.program.services, ElementsAre("web:8000", "raw:1:tcp:rank=2"));
-  EXPECT_TRUE(parse_job_spec(head +
-                                 "services:\n- {name: web, port: 8000, type: http, rank: [0]}\n"
-                                 "- {name: raw, port: 1, type: tcp, rank: 2}\n"
-                                 "- {name: lab, port: 2, rewrite_uri: false}\n",
+  EXPECT_TRUE(parse_job_spec(head + "services:\n- {name: web, port: 8000, type: http, rank: [0]}\n"
+                                    "- {name: raw, port: 1, type: tcp, rank: 2}\n"
+                                    "- {name: lab, port: 2, rewrite_uri: false}\n",
                              &spec, &errors));
-  EXPECT_THAT(spec.program.services, ElementsAre("web:8000", "raw:1:tcp:rank=2", "lab:2:keep_path"));
+  EXPECT_THAT(spec.program.services,
+              ElementsAre("web:8000", "raw:1:tcp:rank=2", "lab:2:keep_path"));
   EXPECT_THAT(
-      errors_of(head +
-                "services:\n- {name: web, port: 0}\n- {name: a, port: 1, type: local}\n"
-                "- {port: 3}\n- {name: b, port: 4, startup_script: x, rank: [1, 2]}\n"),
+      errors_of(head + "services:\n- {name: web, port: 0}\n- {name: a, port: 1, type: local}\n"
+                       "- {port: 3}\n- {name: b, port: 4, startup_script: x, rank: [1, 2]}\n"),
       ElementsAre("line 6: services[0].port: must be 1..65535, is 0",
                   "line 7: services[1].type: must be http or tcp, is 'local'",
                   "line 8: services[2].name: is missing",
