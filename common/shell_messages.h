@@ -21,7 +21,7 @@ struct ShellProgram {
   std::string term;                      // kind of the terminal, as in TERM
   int port = 0;         // > 0: no program, but a connection to this port of the machine
   bool is_own = false;  // the port must be one of a program of the job's user
-  std::string service;  // likewise, by name (common/job_service.h); of a person's request only
+  std::string service;  // the port, by name (common/job_service.h); of a person's request only
   bool operator==(const ShellProgram&) const = default;
 };
 

@@ -15,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/session.h"
 #include "cli/shell_io.h"
+#include "common/job_service.h"
 #include "common/open_files.h"
 #include "common/unique_fd.h"
 #include "common/whole_number.h"
@@ -129,21 +130,17 @@ Result<v1::ShellStarted> knock(Client& client, const ForwardOptions& options) {
   return started;
 }
 
-Status find_service(Client& client, const std::string& job, Ports& ports) {
+Status look_up_service(Client& client, const std::string& job, Ports& ports) {
   v1::GetJobRequest request;
   request.set_job(job);
   const Result<v1::Job> found = client.get_job(request);
   RETURN_IF_ERROR(found.status());
-  std::string names;
-  for (const v1::JobService& service : found.value().services()) {
-    names += (names.empty() ? "" : ", ") + service.name();
-    if (service.name() != ports.service) continue;
-    ports.there = service.port();
-    if (ports.is_same_here) ports.here = ports.there;
-    return ok();
-  }
-  return not_found("job {} has no service {}{}", job, ports.service,
-                   names.empty() ? "" : ", but " + names);
+  const auto& texts = found.value().spec().program().services();
+  const Result<JobService> service = find_service({texts.begin(), texts.end()}, ports.service);
+  if (!service.is_ok()) return not_found("job {}: {}", job, service.status().message());
+  ports.there = service.value().port;
+  if (ports.is_same_here) ports.here = ports.there;
+  return ok();
 }
 
 // Of a connection that went, or of files and memory that others use now.
@@ -162,7 +159,7 @@ int forward(Session& session, ForwardOptions options) {
   if (!started.is_ok()) return session.fail(started.status());
   options.job = std::to_string(started.value().job());  // the name may pass to a newer job
   if (!ports.service.empty()) {
-    const Status there = find_service(*client.value(), options.job, ports);
+    const Status there = look_up_service(*client.value(), options.job, ports);
     if (!there.is_ok()) return session.fail(there);
   }
   const Result<UniqueFd> listener = listen_here(ports);

@@ -32,14 +32,16 @@ std::string page_of(std::string_view title, std::string_view text, std::string_v
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width\"><title>hai: ");
   html.text(title).raw("</title>");
-  if (looks_again) html.raw("<meta http-equiv=\"refresh\" content=\"3\">");
+  if (looks_again)
+    html.raw("<meta http-equiv=\"refresh\" content=\"").text(kAgainSeconds).raw("\">");
   html.raw(
       "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;"
       "max-width:40rem;margin:15vh auto;padding:0 1rem}h1{font-size:1.3rem}</style></head>"
       "<body><h1>");
   html.text(title).raw("</h1><p>").text(text).raw("</p>");
   if (!link.empty()) html.raw("<p><a href=\"").text(link).raw("\">Go on</a></p>");
-  if (looks_again) html.raw("<p>This page looks again every 3 seconds.</p>");
+  if (looks_again)
+    html.raw("<p>This page looks again every ").text(kAgainSeconds).raw(" seconds.</p>");
   html.raw("</body></html>\n");
   return html.take();
 }

@@ -170,8 +170,7 @@ void ServiceTunnel::finish(const Status& status) {
 }
 
 void ServiceTunnel::other_side_ended() {
-  if (std::exchange(is_left_, true) || is_finished_) return;
-  if (events_.ended) events_.ended();
+  if (!is_finished_ && events_.ended) events_.ended();
 }
 
 }  // namespace hai

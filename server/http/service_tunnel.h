@@ -130,7 +130,6 @@ class ServiceTunnel : public ShellPeer, public std::enable_shared_from_this<Serv
   std::deque<Outgoing> outgoing_;
   std::function<void()> written_;  // waits until less is unread
   bool is_finished_ = false;
-  bool is_left_ = false;
 };
 
 }  // namespace hai

@@ -172,7 +172,8 @@ Status check_options(const SetupOptions& options) {
   }
   if (!options.services_port.empty() &&
       (options.services_port == options.grpc_port || options.services_port == options.http_port)) {
-    return invalid_argument("--services-port: is that of another one: take another one");
+    return invalid_argument(
+        "--services-port: is that of --grpc-port or --http-port: take another one");
   }
   return options.database.empty() ? ok() : check_conninfo(options.database);
 }

@@ -389,7 +389,7 @@ class ShellTest(ClusterTest):
         for words in (("x:y",), (":80",), ("0",), ("70000",), ("80:-1",)):
             self.assertEqual(self.cluster.hai("forward", job, *words).code, 2)
         done = self.cluster.hai("forward", job, "web", env=self.env)
-        self.assertEqual((done.code, f"job {job} has no service web" in done.err), (3, True), done)
+        self.assertEqual((done.code, f"job {job}: it has no services; a number is a port of its rank 0" in done.err), (3, True), done)
 
 
 if __name__ == "__main__":
