@@ -50,3 +50,11 @@ it('puts the severest incident first, with links and the next step, also of thos
   await page.getByText('Look at what they share').waitFor();
   await page.getByRole('link', { name: 'fire-0021' }).waitFor();
 });
+
+it.each(['/', '/incidents'])('does not say on %s that nothing is wrong while nodes are down without an incident', async (path) => {
+  site.server.override = (asked) => (asked.path === '/api/v1/incidents' ? Response.json({ incidents: [], next_cursor: null }) : null);
+  const page = await site.open(path);
+  await page.getByRole('link', { name: /fire-.* are silent/ }).waitFor();
+  await page.getByText('since when is not known · needs a person').waitFor();
+  expect(await page.getByText('Nothing is wrong now').count()).toBe(0);
+});

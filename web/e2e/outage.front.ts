@@ -41,9 +41,11 @@ it('says so at once when the server is dead, until it is back', async () => {
 });
 
 const noIncident = (): Response => Response.json({ incidents: [], next_cursor: null });
+// Nor a node that is down.
+const noNode = (path: string): Response | null => (path.startsWith('/api/v1/nodes?') ? Response.json({ nodes: [], next_cursor: null }) : null);
 
 it('does not call fine what nobody knows', async () => {
-  site.server.override = ({ path }) => (path === '/api/v1/incidents' ? noIncident() : null);
+  site.server.override = ({ path }) => (path === '/api/v1/incidents' ? noIncident() : noNode(path));
   const page = await site.open('/incidents');
   await page.getByText('Nothing is wrong now').waitFor();
   await site.server.kill();
@@ -100,7 +102,7 @@ it('opens the stream of events anew when its connection alone is dead', async ()
 it('does not call fine, when a hidden tab is shown, what was fine hours ago', async () => {
   let isAnswered = true;
   site.server.override = ({ path }) => {
-    if (path !== '/api/v1/incidents') return null;
+    if (path !== '/api/v1/incidents') return noNode(path);
     return isAnswered ? noIncident() : new Response(new ReadableStream(), { headers: { 'Content-Type': 'application/json' } });
   };
   const page = await site.open('/incidents');

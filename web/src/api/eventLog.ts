@@ -5,8 +5,8 @@ import { useEvents } from './queries';
 import type { ClusterEvent } from './types';
 
 // The newest events of some kinds, those loaded and those that have come since, without a hole between.
-export function useEventLog(kinds: readonly string[], pages: number) {
-  const past = useEvents(kinds, pages);
+export function useEventLog(kinds: readonly string[], pages: number, isOn = true) {
+  const past = useEvents(kinds, pages, isOn);
   const recent = useStore(recentEvents);
   const { refetch } = past;
   const loadedTo = past.data?.[0]?.seq ?? 0;

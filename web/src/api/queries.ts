@@ -47,7 +47,14 @@ export const useNodes = () =>
   useQuery({ queryKey: ['nodes'], queryFn: ({ signal }) => fetchNodes('', signal), refetchInterval: 30_000 });
 
 // Those that are not up or not open, and no others: few on a good day.
-export function useNodesAside({ liveness, scheduling }: Cluster['nodes']): { nodes: Node[] | undefined; error: Error | null } {
+// `isSettling`: what is here was asked for other words than there are now.
+export interface NodesAside {
+  nodes: Node[] | undefined;
+  error: Error | null;
+  dataUpdatedAt: number;
+  isSettling: boolean;
+}
+export function useNodesAside({ liveness, scheduling }: Cluster['nodes']): NodesAside {
   const present = (words: Record<string, number | undefined>, usual: string): string[] =>
     Object.keys(words).filter((word) => word !== usual && (words[word] ?? 0) > 0);
   const queries = [...present(liveness, 'up').map((word) => `&liveness=${word}`), ...present(scheduling, 'open').map((word) => `&scheduling=${word}`)];
@@ -60,7 +67,8 @@ export function useNodesAside({ liveness, scheduling }: Cluster['nodes']): { nod
     refetchInterval: 10_000,
     placeholderData: keepPreviousData,
   });
-  return { nodes: answer.data, error: answer.error };
+  const isSettling = answer.isPlaceholderData;
+  return { nodes: answer.data, error: answer.error, dataUpdatedAt: isSettling ? Date.now() : answer.dataUpdatedAt, isSettling };
 }
 
 // Some nodes, as far as they are known.
@@ -217,8 +225,9 @@ export const useUsers = () =>
   });
 
 // The newest events of some kinds, page after page.
-export const useEvents = (kinds: readonly string[], pages: number) =>
+export const useEvents = (kinds: readonly string[], pages: number, isOn = true) =>
   useQuery({
+    enabled: isOn,
     queryKey: ['events', kinds.join(','), pages],
     queryFn: async ({ signal }) => {
       const events: ClusterEvent[] = [];

@@ -13,9 +13,9 @@ export function useDoubt(answer: Asked): number | null {
   return doubtSince(answer, Date.now(), isPaused);
 }
 
-// Where nothing is wrong. It says so only while the server says so: unknown is never fine.
-export function AllWell({ title, answer, children }: { title: string; answer: Asked; children?: ReactNode }) {
-  const since = useDoubt(answer);
+// Where nothing is wrong. It says so only while the server says so: unknown is never fine. `since`: when
+// the server last said so, if that is not now.
+export function AllWell({ title, since, children }: { title: string; since: number | null; children?: ReactNode }) {
   if (since === null) return <Empty title={title}>{children}</Empty>;
   return (
     <Empty title="Nobody knows now">

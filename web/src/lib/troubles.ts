@@ -7,6 +7,7 @@ import { silentSince } from './silence';
 
 export interface Trouble {
   key: string;
+  incident: number | null; // its id, of a trouble that is one
   what: string;
   href: string;
   since: number | null; // milliseconds since 1970; null = not known
@@ -117,7 +118,7 @@ export function troublesOf(facts: Facts): Trouble[] {
 
 function frozen(since: number, waiting: number): Trouble {
   return {
-    key: 'stale', what: 'The server can decide nothing: its database does not answer', href: '/', since, jobs: [], gpus: 0, isWholeLoss: true,
+    key: 'stale', incident: null, what: 'The server can decide nothing: its database does not answer', href: '/', since, jobs: [], gpus: 0, isWholeLoss: true,
     blocks: waiting > 0 ? `${formatPlural(waiting, 'job')} cannot start` : 'nothing new can start',
     itself: 'Asks the database again and again; running jobs go on', ends: 'when it answers', person: 'Bring PostgreSQL back',
   };
@@ -146,6 +147,7 @@ function ofIncident(incident: Incident, { aside, others = [], now, waiting }: Fa
   const drain = single?.drain_at ? `, and at ${formatTime(single.drain_at, now)} its jobs leave` : '';
   return {
     key: `incident ${incident.id}`,
+    incident: incident.id,
     what: shorten(`${formatWord(incident.kind)}: ${incident.summary}`),
     href: '/incidents',
     since: Date.parse(incident.opened_at),
@@ -170,6 +172,7 @@ function silent(nodes: readonly Node[], { livenessEvents }: Facts): Trouble {
   const known = times.filter((each) => each !== null);
   return {
     key: 'silent',
+    incident: null,
     what: shorten(`${hostsOf(nodes)} ${nodes.length === 1 ? 'is' : 'are'} silent`),
     href: '/nodes?liveness=not_up',
     // The oldest is not the oldest if one is not known.
@@ -187,6 +190,7 @@ function inRepair(step: RepairStep, nodes: readonly Node[]): Trouble {
   const reasons = [...new Set(nodes.map((node) => node.repair!.reason))];
   return {
     key: `repair ${step}`,
+    incident: null,
     what: shorten(`${hostsOf(nodes)}: ${reasons[0]}${reasons.length > 1 ? ', and more' : ''}`),
     href: '/nodes?scheduling=closed',
     since: Math.min(...nodes.map((node) => Date.parse(node.repair!.since))),

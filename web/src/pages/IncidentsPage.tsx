@@ -4,12 +4,14 @@ import { Link } from 'wouter';
 import { closeIncident } from '../api/actions';
 import { useClosedIncidents, useIncidents, useWhoAmI } from '../api/queries';
 import type { Incident } from '../api/types';
+import { useTroubles, type WhatIsWrong } from '../api/useTroubles';
 import { Dialog } from '../components/Dialog';
 import { AllWell } from '../components/AllWell';
 import { Panel } from '../components/Panel';
-import { Await, Empty } from '../components/states';
+import { Await, Empty, Failure, Loading } from '../components/states';
 import { toast } from '../components/Toasts';
 import { Table } from '../components/Table';
+import { Troubles } from '../components/Troubles';
 import { formatAgo, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
 import { bySeverity, helpOf } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
@@ -21,6 +23,7 @@ export default function IncidentsPage() {
   useTitle('Incidents');
   const incidents = useIncidents();
   const closed = useClosedIncidents();
+  const wrong = useTroubles();
   return (
     <>
       <div className="page-head">
@@ -28,24 +31,31 @@ export default function IncidentsPage() {
         <span className="dim">What went wrong, what was decided about it, and what the server will not decide alone.</span>
       </div>
       <div className="stack">
-        <Await answer={incidents}>
-          {(list) =>
-            list.length === 0 ? (
-              <Panel>
-                <AllWell title="Nothing is wrong now" answer={incidents}>
-                  An incident opens when nodes fall silent together, hardware fails, a job hangs, or decisions stop.
-                </AllWell>
-              </Panel>
-            ) : (
-              bySeverity(list).map((incident) => <Card key={incident.id} incident={incident} />)
-            )
-          }
-        </Await>
+        <Await answer={incidents}>{(list) => bySeverity(list).map((incident) => <Card key={incident.id} incident={incident} />)}</Await>
+        <Beside {...wrong} />
         <Panel title="Before" aside={closed.data && formatPlural(closed.data.length, 'incident')}>
           <Await answer={closed}>{(list) => <Closed incidents={list} />}</Await>
         </Panel>
       </div>
     </>
+  );
+}
+
+// What is wrong without an incident. A page without any may not say that all is well while nodes are down.
+function Beside({ troubles, since, error }: WhatIsWrong) {
+  if (troubles === null) return error ? <Failure error={error} /> : <Loading />;
+  const others = troubles.filter((each) => each.incident === null);
+  if (troubles.length > 0 && others.length === 0) return null;
+  return (
+    <Panel title={others.length > 0 ? 'Wrong, without an incident' : undefined} aside={others.length > 0 ? <Link href="/now">more of it</Link> : undefined}>
+      {others.length > 0 ? (
+        <Troubles troubles={others} />
+      ) : (
+        <AllWell title="Nothing is wrong now" since={since}>
+          An incident opens when nodes fall silent together, hardware fails, a job hangs, or decisions stop.
+        </AllWell>
+      )}
+    </Panel>
   );
 }
 

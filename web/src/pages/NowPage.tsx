@@ -1,14 +1,11 @@
-import { useMemo } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useEventLog } from '../api/eventLog';
-import { useCluster, useIncidents, useNodesAside, useRunningOwners, useSomeNodes } from '../api/queries';
-import type { Cluster } from '../api/types';
+import { useCluster, useRunningOwners } from '../api/queries';
+import { useTroubles } from '../api/useTroubles';
 import { goKeys, useShortcuts } from '../app/keyboard';
-import { useDoubt } from '../components/AllWell';
 import { formatCount, formatDuration, formatPlural, formatTime } from '../lib/format';
 import { silence, staleSince } from '../lib/freshness';
 import { useStore } from '../lib/store';
-import { missingNodes, type Trouble, troublesOf, usersOf } from '../lib/troubles';
+import { type Trouble, usersOf } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 
@@ -16,9 +13,6 @@ import { useTitle } from '../lib/useTitle';
 // does about it by itself and when that ends, and what is left to a person. Nothing else.
 const shownMax = 4;
 const usersMax = 4;
-const askedMax = 24; // nodes, one by one
-const livenessChanges = ['node_liveness_changed'];
-const noNodes: Cluster['nodes'] = { liveness: {}, scheduling: {} };
 const nothing = (): void => undefined;
 
 interface State {
@@ -29,31 +23,15 @@ interface State {
 }
 
 function useWhatIsWrong(): State {
-  const cluster = useCluster();
-  const incidents = useIncidents();
-  const aside = useNodesAside(cluster.data?.nodes ?? noNodes);
-  const liveness = useEventLog(livenessChanges, 1);
-  const doubts = [useDoubt(cluster), useDoubt(incidents)].filter((each) => each !== null);
+  const { troubles, since: doubt, error } = useTroubles();
   const isSilent = useStore(silence);
   const stale = useStore(staleSince);
-  const now = useNow();
-  const list = incidents.data;
-  const jobs = cluster.data?.jobs;
-  const missing = useMemo(() => (list && aside.nodes ? missingNodes(list, aside.nodes).slice(0, askedMax) : []), [list, aside.nodes]);
-  const others = useSomeNodes(missing);
-  const troubles = useMemo(() => {
-    if (!list || !aside.nodes || !jobs) return null;
-    const waiting = (jobs.queued ?? 0) + (jobs.suspended ?? 0);
-    return troublesOf({ incidents: list, aside: aside.nodes, others, livenessEvents: liveness.events ?? [], staleSince: stale, waiting, now });
-  }, [list, aside.nodes, others, jobs, liveness.events, stale, now]);
   if (isSilent) return unknown(isSilent.since, `The server does not answer${isSilent.why && `: ${isSilent.why}`}.`, troubles);
   // A server that can decide nothing answers, and what it does not know stays as it was.
-  const isDoubtful = doubts.length > 0 && stale === null;
-  const since = isDoubtful ? Math.min(...doubts) : 0;
-  const failed = cluster.error ?? incidents.error ?? aside.error;
-  if (failed && (isDoubtful || !troubles)) return unknown(since || null, `${failed.message}.`, troubles);
+  const isDoubtful = doubt !== null && stale === null;
+  if (error && (isDoubtful || !troubles)) return unknown(isDoubtful ? doubt : null, `${error.message}.`, troubles);
   if (!troubles) return { tone: 'unknown', title: 'Asking…', note: '', troubles: [] };
-  if (isDoubtful) return unknown(since, 'The newest answers are old; asking anew.', troubles);
+  if (isDoubtful) return unknown(doubt, 'The newest answers are old; asking anew.', troubles);
   if (troubles.length === 0) return { tone: 'well', title: 'Nothing is wrong', note: '', troubles };
   const needing = troubles.filter((each) => each.person !== '').length;
   return {
@@ -68,7 +46,7 @@ function unknown(since: number | null, why: string, before: readonly Trouble[] |
   const at = since === null ? null : formatTime(new Date(since).toISOString(), Date.now());
   const then = before && at !== null ? ` At ${at} ${before.length === 0 ? 'nothing was wrong' : before.length === 1 ? 'one thing was wrong' : `${before.length} things were wrong`}.` : '';
   const trouble: Trouble = {
-    key: 'silence', what: why, href: '/', since, jobs: [], gpus: 0, isWholeLoss: true, blocks: 'nobody knows',
+    key: 'silence', incident: null, what: why, href: '/', since, jobs: [], gpus: 0, isWholeLoss: true, blocks: 'nobody knows',
     itself: 'Running jobs go on without the server; a standby, if there is one, leads within seconds', ends: 'when a server answers; this page asks again each second',
     person: 'See whether hai-server runs, and the network to it works',
   };

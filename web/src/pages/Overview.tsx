@@ -1,15 +1,15 @@
 import { Suspense } from 'react';
 import { Link } from 'wouter';
-import { useCluster, useIncidents } from '../api/queries';
+import { useCluster } from '../api/queries';
 import type { Cluster, JobSums, SumsByWord } from '../api/types';
+import { useTroubles } from '../api/useTroubles';
 import { AllWell } from '../components/AllWell';
 import { type Bar, BarList } from '../components/BarList';
 import { CodeBoundary, part } from '../components/CodeBoundary';
 import { Panel } from '../components/Panel';
-import { Await, Empty, Loading } from '../components/states';
-import { formatAgo, formatCount, formatPlural, formatWord } from '../lib/format';
-import { bySeverity } from '../lib/troubles';
-import { useNow } from '../lib/useNow';
+import { Await, Empty, Failure, Loading } from '../components/states';
+import { Troubles } from '../components/Troubles';
+import { formatCount, formatPlural, formatWord } from '../lib/format';
 import { useTitle } from '../lib/useTitle';
 import { Activity } from './overview/Activity';
 import { Hero } from './overview/Hero';
@@ -29,7 +29,7 @@ export function Overview() {
             {(data) => <Hero cluster={data} />}
           </Await>
         </div>
-        <Incidents />
+        <WrongNow />
         <CodeBoundary>
           <Suspense fallback={<div className="span8"><Panel title="GPUs used"><Loading height="9.2rem" /></Panel></div>}>
             <OverviewCharts cluster={cluster.data} />
@@ -98,33 +98,20 @@ function Running({ cluster }: { cluster: Cluster | undefined }) {
   );
 }
 
-const incidentsShown = 3;
+const troublesShown = 3;
 
-// Severest first, beside the headline.
-function Incidents() {
-  const incidents = useIncidents();
-  const now = useNow();
+// What is wrong, by the judgement of the page Now, beside the headline.
+function WrongNow() {
+  const { troubles, since, error } = useTroubles();
   return (
-    <Panel className="span4 incidents" title="Incidents" aside={<Link href="/incidents">all</Link>}>
-      <Await answer={incidents}>
-        {(list) =>
-          list.length === 0 ? (
-            <AllWell title="Nothing is wrong now" answer={incidents} />
-          ) : (
-            <ul className="stack">
-              {bySeverity(list).slice(0, incidentsShown).map((incident) => (
-                <li key={incident.id} className="failure">
-                  <Link href="/incidents">{incident.summary}</Link>
-                  <div className="dim">
-                    {formatWord(incident.kind)} · {formatAgo(incident.opened_at, now)}
-                  </div>
-                </li>
-              ))}
-              {list.length > incidentsShown && <li className="dim">and {list.length - incidentsShown} more</li>}
-            </ul>
-          )
-        }
-      </Await>
+    <Panel className="span4 incidents" title="Wrong now" aside={<Link href="/incidents">incidents</Link>}>
+      {troubles === null ? (
+        error ? <Failure error={error} /> : <Loading />
+      ) : troubles.length === 0 ? (
+        <AllWell title="Nothing is wrong now" since={since} />
+      ) : (
+        <Troubles troubles={troubles} most={troublesShown} />
+      )}
     </Panel>
   );
 }
