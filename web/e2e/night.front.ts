@@ -58,3 +58,31 @@ it.each(['/', '/incidents'])('does not say on %s that nothing is wrong while nod
   await page.getByText('since when is not known · needs a person').waitFor();
   expect(await page.getByText('Nothing is wrong now').count()).toBe(0);
 });
+
+const failed = (count: number, seconds: number, part: Partial<ClusterEvent> = {}): ClusterEvent[] =>
+  Array.from({ length: count }, (_, i) => ({
+    seq: 9_000 - i, time: new Date(Date.now() - (seconds * 1000 * i) / count).toISOString(), actor: 'scheduler', kind: 'job_finished', subject: `job/${5_000 - i}`,
+    text: 'failed with exit code 1: rank 0 exited', body: { state: 'failed' }, ...part,
+  }));
+
+it('counts failures as the store does, and leads to the hours that it has counted', async () => {
+  const page = await site.open('/');
+  const figure = page.getByRole('link', { name: /failed or requeued by faults since .*\d\d:00$/ });
+  const count = Number((await figure.innerText()).replace(/ .*/, '').replace(',', ''));
+  await figure.click();
+  const shown = await page.getByRole('img', { name: /^Failures: / }).getAttribute('aria-label');
+  const [, jobs, faults] = /jobs failed (\d+), requeued by faults (\d+)/.exec(shown!)!;
+  expect(Number(jobs) + Number(faults)).toBe(count);
+  await expect.poll(async () => (await page.locator('[data-chart=failures]').boundingBox())!.y).toBeLessThan(500);
+});
+
+it('says how short the time is in which a storm failed, where the store has counted nothing', async () => {
+  site.server.override = ({ path }) => {
+    if (path.startsWith('/api/v1/history')) return Response.json({ title: 'unimplemented', detail: 'no store', status: 501 }, { status: 501 });
+    return path.startsWith('/api/v1/events?format=list') ? Response.json({ events: failed(1_000, 240), next_cursor: 1 }) : null;
+  };
+  const page = await site.open('/');
+  await page.getByRole('link', { name: /^1,000 failed or requeued by faults in the last (3m 5\ds|4m( \d+s)?)$/ }).click();
+  await page.waitForURL(/#lately$/);
+  await page.locator('#lately').getByText(/^2\d\d jobs$/).first().waitFor();
+});

@@ -1,18 +1,20 @@
 import type { ReactNode } from 'react';
 
 export function Panel({
+  id,
   title,
   aside,
   className = '',
   children,
 }: {
+  id?: string; // what an address leads to with #
   title?: ReactNode;
   aside?: ReactNode;
   className?: string;
   children: ReactNode;
 }) {
   return (
-    <section className={`panel ${className}`}>
+    <section id={id} className={`panel ${className}`}>
       {title !== undefined && (
         <header>
           <h2>{title}</h2>

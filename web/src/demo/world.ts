@@ -175,7 +175,7 @@ export class World {
       this.waiting.add(id);
     } else {
       Object.assign(job, { state: outcome as JobState, ended_at: this.time(), exit_code: outcome === 'succeeded' ? 0 : 1 });
-      this.emit('scheduler', 'job_finished', `job/${id}`, `${job.name} ${outcome}`, { job: id, state: outcome, exit_code: job.exit_code, reason });
+      this.emit('scheduler', 'job_finished', `job/${id}`, `${outcome}${outcome === 'failed' ? ' with exit code 1' : ''}: ${reason}`, { job: id, state: outcome, exit_code: job.exit_code, reason });
     }
   }
 

@@ -1,4 +1,4 @@
-import type { ClusterEvent } from '../api/types';
+import type { ClusterEvent, HistoryReport } from '../api/types';
 
 interface Losses {
   since: number; // seconds
@@ -29,15 +29,39 @@ export function countLosses(events: readonly ClusterEvent[]): Losses | null {
   return losses;
 }
 
-export const hourSeconds = 3_600;
+export const hourMs = 3_600_000;
 
-// Attempts that failed or were lost since then, in seconds; newest event first. Not whole: the events do
-// not reach back so far.
-export function countFailures(events: readonly ClusterEvent[], since: number): { count: number; isWhole: boolean } {
-  const reach = events.findIndex((event) => Date.parse(event.time) / 1000 < since);
-  const late = reach < 0 ? events : events.slice(0, reach);
-  const isFailure = (event: ClusterEvent): boolean => event.kind === 'attempt_ended' && ['failed', 'lost'].includes(String(event.body.outcome));
-  return { count: late.filter(isFailure).length, isWhole: reach >= 0 || events.length < eventsOfOnePage };
+// What the store counts as failures (docs/operations/history.md), as the events tell it.
+export const failureKinds = ['job_finished', 'job_requeued'];
+const isFailure = ({ kind, body }: ClusterEvent): boolean =>
+  kind === 'job_finished' ? body.state === 'failed' : kind === 'job_requeued' && body.infrastructure !== false;
+
+type Counted = Pick<HistoryReport, 'at' | 'failed' | 'faults' | 'counted_to' | 'kept_from'>;
+
+export interface Failures {
+  count: number; // jobs that failed, and requeues by faults of the cluster
+  since: number; // ms
+  isStored: boolean; // counted by the store; else by the events alone
+  isWhole: boolean; // else there are more
 }
-// A shorter list is all that ever happened.
+
+// Whole hours of which one at least is over: the store counts by the hour.
+export const countedSince = (now: number): number => Math.floor(now / hourMs) * hourMs - hourMs;
+
+// What the store has counted, with the events that have come since; where it has counted nothing, the events
+// of the last hour, or of as long as they reach. Events: of `failureKinds`, newest first.
+export function failuresOf(report: Counted | undefined, events: readonly ClusterEvent[], now: number): Failures {
+  const isCut = events.length >= eventsOfOnePage; // a shorter list is all that ever happened
+  const oldest = events.length > 0 ? Date.parse(events.at(-1)!.time) : now;
+  const later = (from: number): number => events.filter((event) => Date.parse(event.time) > from && isFailure(event)).length;
+  if (report?.counted_to && report.kept_from) {
+    const [since, countedTo] = [Math.max(countedSince(now), Date.parse(report.kept_from)), Date.parse(report.counted_to)];
+    const sum = (counts: readonly number[]): number =>
+      counts.reduce((all, count, i) => all + (Date.parse(report.at[i]!) >= since ? count : 0), 0);
+    const from = Math.max(countedTo, since - 1);
+    return { count: sum(report.failed) + sum(report.faults) + later(from), since, isStored: true, isWhole: !isCut || oldest <= from };
+  }
+  const since = isCut ? Math.max(oldest, now - hourMs) : now - hourMs;
+  return { count: later(since - 1), since, isStored: false, isWhole: true };
+}
 const eventsOfOnePage = 1_000;

@@ -42,6 +42,7 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
   const isEmpty = max === 0;
   return (
     <Panel
+      id={chart.key}
       title={chart.title}
       aside={
         <Menu

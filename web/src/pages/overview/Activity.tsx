@@ -13,7 +13,7 @@ const shown = 12;
 export function Activity() {
   const { events, error, isPending } = useEventLog(kinds, 1);
   return (
-    <Panel className="span8" title="Lately" aside="suspensions, ends, nodes">
+    <Panel id="lately" className="span8" title="Lately" aside="suspensions, ends, nodes">
       <Await answer={{ data: events, error, isPending }}>
         {(list) => <EventFeed events={list} withSubject most={shown} />}
       </Await>

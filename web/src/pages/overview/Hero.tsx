@@ -1,18 +1,17 @@
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { useEventLog } from '../../api/eventLog';
-import { useNodesAside, useSeries } from '../../api/queries';
+import { useHistory, useNodesAside, useSeries } from '../../api/queries';
 import type { Cluster } from '../../api/types';
 import { toneOf } from '../../components/Badge';
 import { CapacityBar } from '../../components/CapacityBar';
 import { Panel } from '../../components/Panel';
 import { Failure, Loading } from '../../components/states';
 import { capacityOf } from '../../lib/capacity';
-import { formatCount, formatPercent, formatTime } from '../../lib/format';
+import { formatCount, formatDuration, formatPercent, formatTime } from '../../lib/format';
 import { lastHourOf } from '../../lib/lastHour';
-import { countFailures, hourSeconds } from '../../lib/losses';
+import { countedSince, failureKinds, failuresOf, hourMs } from '../../lib/losses';
 import { useNow } from '../../lib/useNow';
-import { interruptions } from './Interruptions';
 
 // What an admin looks at first: of all GPUs, which work, and what has failed.
 export function Hero({ cluster }: { cluster: Cluster }) {
@@ -60,22 +59,33 @@ function LastHour() {
   );
 }
 
-// Attempts, because a job that is lost with its node runs again and fails nobody's list.
+// As the page History counts them, which shows the same hours; where the store has counted none, as the
+// events below tell.
 function Failures() {
-  const { events } = useEventLog(interruptions, 1);
   const now = useNow(10_000);
-  const found = useMemo(() => events && countFailures(events, now / 1000 - hourSeconds), [events, now]);
-  if (!found) return null;
-  return <Count word="failed" title={`failed or lost, ${found.isWhole ? 'last hour' : 'in less than an hour'}`} count={found.count} href="/jobs?state=failed" />;
+  const { events } = useEventLog(failureKinds, 1);
+  const from = countedSince(now);
+  const hours = new URLSearchParams({ since: new Date(from).toISOString(), until: new Date(from + 2 * hourMs).toISOString(), step: '1h' });
+  const history = useHistory(hours.toString());
+  // What is kept of the hours before is not of these.
+  const report = history.isPlaceholderData ? undefined : history.data;
+  const found = useMemo(() => events && failuresOf(report, events, now), [events, report, now]);
+  if (!found || (history.isPending && !history.error)) return null;
+  const { count, since, isStored, isWhole } = found;
+  const whole = now - since >= hourMs ? 'hour' : formatDuration((now - since) / 1000);
+  const when = isStored ? `since ${formatTime(new Date(since).toISOString(), now).replace(/:00$/, '')}` : `in the last ${whole}`;
+  const title = `failed or requeued by faults ${when}${isWhole ? '' : ', at least'}`;
+  return <Count word="failed" title={title} count={count} href={isStored ? `/history?${hours}#failures` : '#lately'} />;
 }
 
 function Count({ word, title, count, href }: { word: string; title?: string; count: number; href: string }) {
-  return (
-    <Link href={href}>
+  const text = (
+    <>
       <span style={{ fontSize: 'var(--text-xl)', fontWeight: 600, color: count > 0 ? toneOf(word) : 'var(--ink-3)' }}>
         {formatCount(count)}
       </span>{' '}
       <span className="dim">{title ?? word}</span>
-    </Link>
+    </>
   );
+  return href.startsWith('#') ? <a href={href}>{text}</a> : <Link href={href}>{text}</Link>;
 }

@@ -8,7 +8,7 @@ import { formatCount, formatGpuHours, formatTime } from '../../lib/format';
 import { countLosses } from '../../lib/losses';
 import { useNow } from '../../lib/useNow';
 
-export const interruptions = ['attempt_suspending', 'attempt_ended'];
+const interruptions = ['attempt_suspending', 'attempt_ended'];
 const titles: Record<string, string> = {
   suspended: 'suspended, to go on later',
   lost: 'lost with their node, run again',
