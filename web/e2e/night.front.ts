@@ -1,6 +1,6 @@
 // What an admin sees first at 3 a.m.
 import { expect, it } from 'vitest';
-import type { ClusterEvent, Incident } from '../src/api/types';
+import type { ClusterEvent, Incident, Job } from '../src/api/types';
 import { visit } from './visit';
 
 const site = visit();
@@ -21,12 +21,16 @@ it('says what has changed in the last hour beside the headline', async () => {
 });
 
 it('makes one line of what hits 552 jobs, and none of the others is pushed away', async () => {
-  const failed = Array.from({ length: 552 }, (_, i): ClusterEvent => ({ seq: 9_000 - i, time: ago(1), actor: 'scheduler', kind: 'attempt_ended', subject: `job/${5_000 - i}`, text: 'attempt 1 ended: could not be launched on fire-0500', body: {} }));
+  const failed = Array.from({ length: 552 }, (_, i): ClusterEvent => ({ seq: 9_000 - i, time: ago(1), actor: 'scheduler', kind: 'attempt_ended', subject: `job/${5_000 - i}`, text: 'attempt 1 ended: could not be launched on fire-0500', body: { outcome: 'failed' } }));
   const lost: ClusterEvent = { seq: 10, time: ago(2), actor: 'server', kind: 'node_liveness_changed', subject: 'node/fire-0007', text: 'down: no report for 40s', body: {} };
   site.server.override = ({ path }) => (path.startsWith('/api/v1/events?format=list') ? Response.json({ events: [...failed, lost], next_cursor: null }) : null);
   const page = await site.open('/');
   const feed = page.locator('.feed');
-  await feed.getByText('552 jobs').waitFor();
+  expect(await feed.getByRole('link', { name: '552 jobs' }).getAttribute('href')).toBe('/jobs?state=failed');
+  await feed.getByText(/in the last 2 minutes/).waitFor();
+  await feed.getByText('which').click();
+  await feed.getByRole('link', { name: 'job 5000', exact: true }).waitFor();
+  await feed.getByText('and 492 more').waitFor();
   expect(await feed.getByText('could not be launched').count()).toBe(1);
   await feed.getByRole('link', { name: 'fire-0007' }).waitFor();
 });
@@ -85,4 +89,41 @@ it('says how short the time is in which a storm failed, where the store has coun
   await page.getByRole('link', { name: /^1,000 failed or requeued by faults in the last (3m 5\ds|4m( \d+s)?)$/ }).click();
   await page.waitForURL(/#lately$/);
   await page.locator('#lately').getByText(/^2\d\d jobs$/).first().waitFor();
+});
+
+it.each(['/now', '/'])('calls a storm of launches that fail a trouble on %s', async (path) => {
+  const body = { launch_failed: true, infrastructure: true, reason: 'rank 0 on fire-0500 could not start: no space left on device' };
+  site.server.override = (asked) =>
+    asked.path.includes('kind=job_requeued') ? Response.json({ events: failed(552, 55, { kind: 'job_requeued', text: `back in the queue: ${body.reason}`, body }), next_cursor: null }) : null;
+  const page = await site.open(path);
+  await page.getByRole('link', { name: '552 jobs could not start on fire-0500: no space left on device' }).click();
+  await page.waitForURL(/\/#lately$/);
+  await expect.poll(async () => (await page.locator('#lately').boundingBox())!.y).toBeLessThan(768);
+});
+
+it('makes one line of 552 jobs that failed alike, which can be opened', async () => {
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=failed&limit=2`)).json()) as { jobs: Job[] };
+  const alike = Array.from({ length: 552 }, (_, i): Job => ({
+    ...jobs[0]!, id: 90_000 - i, name: `storm-${i}`, end_reason: 'rank 0 on fire-0500 could not start: no space left on device', ended_at: new Date(Date.now() - 60_000 - 100 * i).toISOString(),
+  }));
+  site.server.override = ({ path }) => (path.startsWith('/api/v1/jobs?') && path.includes('state=failed') ? Response.json({ jobs: [...alike, ...jobs], next_cursor: null }) : null);
+  const page = await site.open('/jobs?state=failed');
+  const head = page.locator('.grid-row').filter({ hasText: '552 jobs failed' });
+  await head.getByText('could not start: no space left').waitFor();
+  expect(await page.locator('.grid-row').count()).toBe(3);
+  await head.click();
+  await page.getByRole('link', { name: 'storm-0', exact: true }).waitFor();
+  await head.click();
+  await expect.poll(() => page.locator('.grid-row').count()).toBe(3);
+});
+
+it.each(['nodes/fire-0500', 'jobs/JOB'])('groups what is the same in the events of /%s, too', async (path) => {
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] };
+  const address = path.replace('JOB', String(jobs[0]!.id));
+  const subject = address.replace('nodes', 'node').replace('jobs', 'job');
+  const again = failed(40, 50, { kind: 'attempt_ended', subject, text: 'attempt 3 ended as failed: no space left on device' }).map((each, i) => ({ ...each, subject: path.startsWith('nodes') ? `job/${70 + i}` : subject }));
+  site.server.override = (asked) => (/\/events\?/.test(asked.path) && !asked.path.includes('after') ? Response.json({ events: again, next_cursor: null }) : null);
+  const page = await site.open(`/${address}`);
+  await page.locator('.feed').getByText(path.startsWith('nodes') ? '40 jobs' : '40 times').waitFor();
+  expect(await page.locator('.feed > li').count()).toBe(1);
 });

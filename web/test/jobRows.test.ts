@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultFilter } from '../src/lib/jobFilter';
-import { groupRows, selectJobs, tally } from '../src/lib/jobRows';
-import { job } from './builders';
+import { foldFailures, groupRows, selectJobs, tally } from '../src/lib/jobRows';
+import { at, job } from './builders';
 
 const ids = (jobs: { id: number }[]): number[] => jobs.map((each) => each.id);
 const three = [
@@ -39,4 +39,28 @@ it('sums nodes and GPUs, whole nodes and shares', () => {
     { value: 'ann', jobs: 1, nodes: 2, gpus: 16 },
     { value: 'ben', jobs: 1, nodes: 1, gpus: 2 },
   ]);
+});
+
+describe('foldFailures', () => {
+  const gone = (id: number, seconds: number, node = 'n7') => job({ id, state: 'failed', ended_at: at(seconds), exit_code: 1, end_reason: `rank ${id % 4} on ${node} could not start: no image` });
+  const storm = Array.from({ length: 552 }, (_, i) => gone(700 - i, 600 - i));
+
+  it('makes one line of many that failed alike, where the first stood, and shows them when it is opened', () => {
+    const other = job({ id: 701, state: 'failed', ended_at: at(601), end_reason: 'rank 0 exited with code 1' });
+    const rows = foldFailures([other, ...storm, job({ id: 3 })], new Set());
+    expect(rows.map((row) => (row.kind === 'job' ? row.job.id : row.kind))).toEqual([701, 'alike', 3]);
+    expect(rows[1]).toMatchObject({ cause: 'rank … on n7 could not start: no image', isOpen: false });
+    const [, fold] = rows;
+    expect(fold).toMatchObject({ kind: 'alike' });
+    expect(fold?.kind === 'alike' && fold.jobs).toHaveLength(552);
+    const opened = foldFailures([other, ...storm, job({ id: 3 })], new Set(['alike 149']));
+    expect(opened).toHaveLength(555);
+    expect(opened[2]).toEqual({ kind: 'job', job: storm[0] });
+  });
+
+  it('keeps apart what failed at another time or of another cause, and leaves a few as they are', () => {
+    expect(foldFailures(storm.slice(0, 9), new Set())).toHaveLength(9);
+    const apart = [...Array.from({ length: 10 }, (_, i) => gone(40 - i, 9_000 - i)), ...Array.from({ length: 10 }, (_, i) => gone(20 - i, 100 - i, 'n8')), ...Array.from({ length: 10 }, (_, i) => gone(10 - i, 100 - i))];
+    expect(foldFailures(apart, new Set()).map((row) => row.kind)).toEqual(['alike', 'alike', 'alike']);
+  });
 });

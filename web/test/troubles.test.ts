@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Incident, Node } from '../src/api/types';
 import { type Facts, missingNodes, troublesOf, usersOf } from '../src/lib/troubles';
 import { at, event, node, t0 } from './builders';
@@ -56,4 +56,29 @@ it('does not say that nobody is hurt as long as it does not know the nodes', () 
   expect(missingNodes(incidents, aside)).toEqual(['n2']);
   expect(troublesOf(facts({ incidents, aside }))[0]).toMatchObject({ jobs: [7], isWholeLoss: false });
   expect(troublesOf(facts({ incidents, aside, others: [node({ name: 'n2', jobs: [8] })] }))[0]).toMatchObject({ jobs: [7, 8], isWholeLoss: true });
+});
+
+describe('a storm of launches that fail', () => {
+  const failure = (i: number, seconds: number, node: string, suffix = '') =>
+    event(suffix === '' ? 'job_requeued' : 'job_finished', `job/${i}`, seconds, { reason: `rank 0 on ${node} could not start: no image team/x:1${suffix}` });
+
+  it('is a trouble with its cause, and names the node if it is one', () => {
+    const failures = Array.from({ length: 30 }, (_, i) => failure(i % 15, 50 - i, 'n7', i % 2 === 0 ? '' : ' (could not start 3 times)'));
+    expect(troublesOf(facts({ failures }))).toMatchObject([{
+      what: '15 jobs could not start on n7: no image team/x:1', since: t0 + 21_000, blocks: '15 jobs could not start', person: expect.stringContaining('hai drain n7') as string,
+    }]);
+    expect(troublesOf(facts({ failures: failures.map((_, i) => failure(i, 50 - i, `n${i % 5}`)) }))[0]!.what).toBe('30 jobs could not start on 5 nodes: no image team/x:1');
+  });
+
+  it('is none of a few, of programs that fail, or of what is over', () => {
+    const few = Array.from({ length: 9 }, (_, i) => failure(i, 50 - i, 'n7'));
+    const programs = Array.from({ length: 500 }, (_, i) => event('job_finished', `job/${i}`, 50, { state: 'failed', reason: 'rank 0 on n7 exited with code 1' }));
+    const old = Array.from({ length: 99 }, (_, i) => failure(i, -601, 'n7'));
+    expect(troublesOf(facts({ failures: [...few, ...programs, ...old] }))).toEqual([]);
+  });
+
+  it('does not say since when it goes on where the events do not reach back so far', () => {
+    const failures = Array.from({ length: 1_000 }, (_, i) => failure(i, 50 - i / 100, 'n7'));
+    expect(troublesOf(facts({ failures }))).toMatchObject([{ since: null, what: expect.stringContaining('at least 1,000 jobs') as string }]);
+  });
 });

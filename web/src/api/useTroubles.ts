@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { useDoubt } from '../components/AllWell';
 import { staleSince } from '../lib/freshness';
+import { failureKinds } from '../lib/losses';
 import { useStore } from '../lib/store';
 import { missingNodes, type Trouble, troublesOf } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
@@ -25,6 +26,7 @@ export function useTroubles(): WhatIsWrong {
   const aside = useNodesAside(cluster.data?.nodes ?? noNodes);
   const isAnySilent = aside.nodes?.some((node) => node.liveness !== 'up') ?? false;
   const liveness = useEventLog(livenessChanges, 1, isAnySilent);
+  const { events: failures, error: unknownFailures } = useEventLog(failureKinds, 1);
   const doubts = [useDoubt(cluster), useDoubt(incidents), useDoubt(aside)].filter((each) => each !== null);
   const stale = useStore(staleSince);
   const now = useNow();
@@ -39,10 +41,10 @@ export function useTroubles(): WhatIsWrong {
     if (!list || !aside.nodes || !jobs) return null;
     const waiting = (jobs.queued ?? 0) + (jobs.suspended ?? 0);
     const found = troublesOf({
-      incidents: list, aside: aside.nodes, others, livenessEvents: liveness.events ?? [], staleSince: stale, waiting, now,
+      incidents: list, aside: aside.nodes, others, livenessEvents: liveness.events ?? [], failures, staleSince: stale, waiting, now,
     });
-    // Nodes have just left the usual states, and which is not known yet.
-    return found.length === 0 && aside.isSettling ? null : found;
-  }, [list, aside.nodes, aside.isSettling, others, jobs, liveness.events, stale, now]);
-  return { troubles, since: doubts.length > 0 ? Math.min(...doubts) : null, error: cluster.error ?? incidents.error ?? aside.error };
+    // Nodes have just left the usual states, and which is not known yet; or not what has failed.
+    return found.length === 0 && (aside.isSettling || !failures) ? null : found;
+  }, [list, aside.nodes, aside.isSettling, others, jobs, liveness.events, failures, stale, now]);
+  return { troubles, since: doubts.length > 0 ? Math.min(...doubts) : null, error: cluster.error ?? incidents.error ?? aside.error ?? unknownFailures };
 }

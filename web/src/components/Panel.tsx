@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 export function Panel({
   id,
@@ -13,8 +13,12 @@ export function Panel({
   className?: string;
   children: ReactNode;
 }) {
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (id !== undefined && location.hash === `#${id}`) box.current!.scrollIntoView({ block: 'center' });
+  }, [id]);
   return (
-    <section id={id} className={`panel ${className}`}>
+    <section id={id} ref={box} className={`panel ${className}`}>
       {title !== undefined && (
         <header>
           <h2>{title}</h2>

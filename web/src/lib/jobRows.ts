@@ -1,4 +1,5 @@
 import { type Job, type JobState, type Priority, jobStates, priorities } from '../api/types';
+import { commonText, shapeOf } from './eventGroups';
 import type { GroupKey, JobFilter, SortKey } from './jobFilter';
 
 // 100,000 rows within a frame or two: plain comparisons on precomputed keys, no objects per row.
@@ -6,7 +7,8 @@ import type { GroupKey, JobFilter, SortKey } from './jobFilter';
 
 export type Row =
   | { kind: 'job'; job: Job }
-  | { kind: 'group'; value: string; count: number; gpus: number; isOpen: boolean };
+  | { kind: 'group'; value: string; count: number; gpus: number; isOpen: boolean }
+  | { kind: 'alike'; value: string; cause: string; jobs: readonly Job[]; isOpen: boolean };
 
 const priorityOrder = new Map<Priority, number>(priorities.map((word, i) => [word, priorities.length - i]));
 const stateOrder = new Map<JobState, number>(jobStates.map((word, i) => [word, i]));
@@ -61,9 +63,9 @@ function sortJobs(jobs: readonly Job[], sort: SortKey): readonly Job[] {
 export function groupRows(
   jobs: readonly Job[],
   groupBy: GroupKey | null,
-  closed: ReadonlySet<string>,
+  toggled: ReadonlySet<string>, // groups that are closed, and what is closed by itself and was opened
 ): Row[] {
-  if (!groupBy) return jobs.map((job) => ({ kind: 'job', job }));
+  if (!groupBy) return foldFailures(jobs, toggled);
   const groups = new Map<string, Job[]>();
   for (const job of jobs) {
     const list = groups.get(job[groupBy]);
@@ -73,11 +75,66 @@ export function groupRows(
   const rows: Row[] = [];
   for (const [value, members] of [...groups].sort((a, b) => b[1].length - a[1].length)) {
     const gpus = members.reduce((sum, job) => sum + (job.state === 'running' ? gpusOf(job) : 0), 0);
-    const isOpen = !closed.has(value);
+    const isOpen = !toggled.has(value);
     rows.push({ kind: 'group', value, count: members.length, gpus, isOpen });
     if (isOpen) for (const job of members) rows.push({ kind: 'job', job });
   }
   return rows;
+}
+
+const alikeGapMs = 5 * 60_000; // from one that failed to the next
+const fewestAlike = 10;
+
+// Failed jobs with one cause, shortly one after another: by each of them, all that it is one of.
+function failedAlike(jobs: readonly Job[]): Map<number, Job[]> {
+  const byCause = new Map<string, Job[]>();
+  for (const job of jobs) {
+    if (job.state !== 'failed' || job.ended_at === null) continue;
+    const cause = `${job.exit_code} ${shapeOf(job.end_reason ?? '')}`;
+    const list = byCause.get(cause);
+    if (list) list.push(job);
+    else byCause.set(cause, [job]);
+  }
+  const found = new Map<number, Job[]>();
+  const keep = (run: Job[]): void => {
+    if (run.length >= fewestAlike) for (const job of run) found.set(job.id, run);
+  };
+  for (const list of byCause.values()) {
+    if (list.length < fewestAlike) continue;
+    const ended = list.map((job) => ({ job, at: Date.parse(job.ended_at!) })).sort((a, b) => a.at - b.at);
+    let run: Job[] = [];
+    ended.forEach(({ job, at }, i) => {
+      if (i > 0 && at - ended[i - 1]!.at > alikeGapMs) {
+        keep(run);
+        run = [];
+      }
+      run.push(job);
+    });
+    keep(run);
+  }
+  return found;
+}
+
+// 552 jobs that failed alike are one line, where the first of them would stand, until it is opened.
+export function foldFailures(jobs: readonly Job[], opened: ReadonlySet<string>): Row[] {
+  const alike = failedAlike(jobs);
+  const rows: Row[] = [];
+  const heads = new Map<Job[], number>();
+  const members = new Map<Job[], Row[]>();
+  for (const job of jobs) {
+    const run = alike.get(job.id);
+    if (!run) rows.push({ kind: 'job', job });
+    else if (heads.has(run)) members.get(run)!.push({ kind: 'job', job });
+    else {
+      const value = `alike ${run[0]!.id}`;
+      heads.set(run, rows.length);
+      members.set(run, [{ kind: 'job', job }]);
+      rows.push({ kind: 'alike', value, cause: commonText(run.map((each) => each.end_reason ?? 'no reason given')), jobs: run, isOpen: opened.has(value) });
+    }
+  }
+  if (heads.size === 0) return rows;
+  const shown = new Map([...heads].map(([run, at]) => [at, members.get(run)!]));
+  return rows.flatMap((row, i) => (row.kind === 'alike' && row.isOpen ? [row, ...shown.get(i)!] : [row]));
 }
 
 // How many jobs, nodes and GPUs per value; most GPUs first.

@@ -25,6 +25,7 @@ export interface Facts {
   aside: readonly Node[]; // not up or not open
   others?: readonly Node[]; // open, and named by an incident; as far as they are known
   livenessEvents: readonly ClusterEvent[];
+  failures?: readonly ClusterEvent[]; // of failureKinds, the newest first
   staleSince: number | null; // the server answers, and can decide nothing
   waiting: number; // jobs
   now: number;
@@ -109,6 +110,7 @@ export function troublesOf(facts: Facts): Trouble[] {
   const all = [
     ...(staleSince === null ? [] : [frozen(staleSince, facts.waiting)]),
     ...incidents.map((incident) => ofIncident(incident, facts)),
+    ...launchStorms(facts),
     ...(quiet.length === 0 ? [] : [silent(quiet, facts)]),
     ...[...new Set(repaired.map((node) => node.repair!.step))].map((step) => inRepair(step, repaired.filter((node) => node.repair!.step === step))),
   ];
@@ -184,6 +186,43 @@ function silent(nodes: readonly Node[], { livenessEvents }: Facts): Trouble {
     person: suspects.length < nodes.length ? 'Repair what is down; it joins again by itself' : '',
   };
 }
+
+const stormMs = 10 * 60_000;
+const stormJobs = 10;
+const launchReason = /^rank \d+ on (\S+) could not start: (.*?)(?: \(could not start \d+ times\))?$/s;
+
+// Jobs that can't be started, for one cause: an image, a workspace, a node. What hai does about each of them
+// ends by itself, and what causes it may not.
+function launchStorms({ failures = [], now }: Facts): Trouble[] {
+  const storms = new Map<string, { subjects: Set<string>; nodes: Set<string>; since: number }>();
+  for (const { time, subject, body } of failures) {
+    const at = Date.parse(time);
+    const [, node, cause] = launchReason.exec(String(body.reason ?? '')) ?? [];
+    if (now - at > stormMs || node === undefined || cause === undefined) continue;
+    const storm = storms.get(cause) ?? { subjects: new Set(), nodes: new Set(), since: at };
+    storms.set(cause, storm);
+    storm.subjects.add(subject);
+    storm.nodes.add(node);
+    storm.since = Math.min(storm.since, at);
+  }
+  // How long it has gone on is not known where the events are used up within the time looked at.
+  const isCut = failures.length >= failuresOfOnePage && now - Date.parse(failures.at(-1)!.time) <= stormMs;
+  return [...storms].filter(([, { subjects }]) => subjects.size >= stormJobs).map(([cause, { subjects, nodes, since }]): Trouble => ({
+    key: `launches ${cause}`,
+    incident: null,
+    what: shorten(`${isCut ? 'at least ' : ''}${formatPlural(subjects.size, 'job')} could not start on ${nodes.size === 1 ? [...nodes][0]! : formatPlural(nodes.size, 'node')}: ${cause}`),
+    href: '/#lately',
+    since: isCut ? null : since,
+    jobs: [],
+    gpus: 0,
+    isWholeLoss: true,
+    blocks: `${formatPlural(subjects.size, 'job')} could not start`,
+    itself: 'Tries each job on other nodes, three times at most; takes out a node at which jobs of several people can\'t start',
+    ends: 'when none has failed so for 10 minutes',
+    person: nodes.size === 1 ? `Look at the node; without it the jobs go on: hai drain ${[...nodes][0]!}` : 'Look at what the cause names: an image, a workspace, a file system',
+  }));
+}
+const failuresOfOnePage = 1_000;
 
 function inRepair(step: RepairStep, nodes: readonly Node[]): Trouble {
   const help = steps[step];

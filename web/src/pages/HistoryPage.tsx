@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useHistory } from '../api/queries';
 import type { HistoryReport } from '../api/types';
@@ -96,9 +96,6 @@ function Charts({ report, range, earlier }: { report: HistoryReport; range: Hist
   const charts = useMemo(() => chartsOf(shown.report), [shown]);
   const past = useMemo(() => earlier && chartsOf(onSteps(earlier, before(range)).report), [earlier, range]);
   const keptFrom = report.kept_from;
-  useEffect(() => {
-    if (location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView({ block: 'center' });
-  }, []);
   return (
     <div className="stack">
       <div className="history-grid">

@@ -79,7 +79,7 @@ function Loaded({ job }: { job: Job }) {
             <Await answer={events}>
               {(all) => (
                 <div className="scroll" tabIndex={0} role="region" aria-label="events">
-                  <EventFeed events={all} />
+                  <EventFeed events={all} about={`job/${job.id}`} />
                 </div>
               )}
             </Await>

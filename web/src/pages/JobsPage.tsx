@@ -5,7 +5,7 @@ import type { Job } from '../api/types';
 import { GridTable } from '../components/GridTable';
 import { JobActions } from '../components/JobActions';
 import { Empty, Failure, Loading } from '../components/states';
-import { formatCount, formatPlural } from '../lib/format';
+import { formatCount, formatPlural, formatTime } from '../lib/format';
 import { formatJobFilter, type JobFilter, parseJobFilter, serverQuery, type SortKey } from '../lib/jobFilter';
 import { groupRows, type Row, selectJobs } from '../lib/jobRows';
 import { keepPlace, readPlace } from '../lib/place';
@@ -18,7 +18,7 @@ import { Views } from './jobs/Views';
 
 const everything = 1_000_000;
 const quietMs = 250; // after the last key, before the server is asked
-const noneClosed: ReadonlySet<string> = new Set();
+const noneToggled: ReadonlySet<string> = new Set();
 
 export default function JobsPage() {
   useTitle('Jobs');
@@ -87,7 +87,7 @@ export default function JobsPage() {
           columns={columns}
           rows={rows.rows}
           rowKey={(row) => (row.kind === 'job' ? row.job.id : `group ${row.value}`)}
-          renderGroup={(row) => (row.kind === 'group' ? <GroupHead row={row} /> : null)}
+          renderGroup={(row) => (row.kind === 'group' ? <GroupHead row={row} /> : row.kind === 'alike' ? <AlikeHead row={row} now={now} /> : null)}
           sort={{ key: filter.sort, descending: filter.descending }}
           onSort={onSort}
           active={active}
@@ -107,15 +107,15 @@ function useRows(jobs: Job[], filter: JobFilter) {
   // Typing stays ahead of filtering 100,000 rows.
   const deferred = useDeferredValue(filter);
   const loaded = useDeferredValue(jobs);
-  const [closed, setClosed] = useState(noneClosed);
+  const [toggled, setToggled] = useState(noneToggled);
   const selected = useMemo(() => selectJobs(loaded, deferred), [loaded, deferred]);
-  const rows = useMemo(() => groupRows(selected, deferred.groupBy, closed), [selected, deferred.groupBy, closed]);
+  const rows = useMemo(() => groupRows(selected, deferred.groupBy, toggled), [selected, deferred.groupBy, toggled]);
   return {
     rows,
     count: selected.length,
     ids: () => selected.map((job) => job.id),
     toggleGroup: (value: string) =>
-      setClosed((old) => {
+      setToggled((old) => {
         const next = new Set(old);
         if (!next.delete(value)) next.add(value);
         return next;
@@ -130,6 +130,22 @@ function GroupHead({ row }: { row: Extract<Row, { kind: 'group' }> }) {
       <span>{row.value.replaceAll('_', ' ')}</span>
       <span className="dim">
         {formatCount(row.count)} jobs{row.gpus > 0 && `, ${formatCount(row.gpus)} GPUs in use`}
+      </span>
+    </>
+  );
+}
+
+// Failed jobs that say the same: what, how many, when and whose.
+function AlikeHead({ row: { cause, jobs, isOpen }, now }: { row: Extract<Row, { kind: 'alike' }>; now: number }) {
+  const users = [...new Set(jobs.map((job) => job.user))].sort();
+  const [first, last] = [jobs[0]!.ended_at, jobs.at(-1)!.ended_at].map((at) => formatTime(at, now));
+  return (
+    <>
+      <span aria-hidden="true">{isOpen ? '▾' : '▸'}</span>
+      <span style={{ color: 'var(--failed)' }}>{formatCount(jobs.length)} jobs failed</span>
+      <bdi className="clip" title={cause}>{cause}</bdi>
+      <span className="dim">
+        {first === last ? first : `${first} to ${last}`}, of {users.length > 3 ? formatPlural(users.length, 'user') : users.join(', ')}
       </span>
     </>
   );

@@ -27,7 +27,7 @@ export function NodeHistory({ node }: { node: Node }) {
   );
   return (
     <Panel title="History" aside={choice}>
-      <Await answer={events}>{(list) => <EventFeed events={list} />}</Await>
+      <Await answer={events}>{(list) => <EventFeed events={list} about={`node/${node.name}`} />}</Await>
     </Panel>
   );
 }

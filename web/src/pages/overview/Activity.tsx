@@ -15,7 +15,7 @@ export function Activity() {
   return (
     <Panel id="lately" className="span8" title="Lately" aside="suspensions, ends, nodes">
       <Await answer={{ data: events, error, isPending }}>
-        {(list) => <EventFeed events={list} withSubject most={shown} />}
+        {(list) => <EventFeed events={list} most={shown} />}
       </Await>
     </Panel>
   );
