@@ -77,6 +77,14 @@ struct Bisection {
   std::set<std::string> decided;
 };
 
+// A job that hung and that no one of its nodes could be blamed for (decide_hang.h). Soft: a new
+// leader knows of none.
+struct PastHang {
+  std::string user;
+  std::vector<NodeId> nodes;
+  UnixTime at{};
+};
+
 // Of an agent that was turned away (agent_admission.h).
 struct RefusedAgent {
   MonoTime at{};                   // the last time
@@ -87,6 +95,7 @@ struct RefusedAgent {
 class Sessions {
  public:
   std::vector<Bisection> bisections;
+  std::vector<PastHang> hangs;                  // of the last day, oldest first
   std::map<std::string, RefusedAgent> refused;  // by the name it asked for, in this term
 
   // Returns the connection this one replaces, if the node had another.
@@ -109,7 +118,8 @@ class Sessions {
   // As if each connected node had just got a grant.
   void heard_connected(MonoTime now) { heard_connected_at_ = now; }
   void set_term_start(MonoTime at) {
-    contact_.clear(), proven_.clear(), bisections.clear(), refused.clear(), term_start_ = at;
+    contact_.clear(), proven_.clear(), bisections.clear(), hangs.clear(), refused.clear();
+    term_start_ = at;
   }
   MonoTime term_start() const { return term_start_; }
   // This server has heard nobody until now (it was paused): the silence was its own.

@@ -154,6 +154,10 @@ class FencingTest(ClusterTest):
         self.assertEqual([line for line in followed if line.startswith("line")],
                          [f"line {i}" for i in range(1, steps + 1)])
 
+    def loss(self):
+        found = [each for each in self.cluster.json("incidents") if each["kind"] == "mass_loss"]
+        return found[0] if found else None
+
     def test_silent_nodes_make_one_incident_and_an_operator_may_vouch(self):
         self.wait_for_peers()
         ledger, stop = self.worker("wide", 3)
@@ -167,9 +171,10 @@ class FencingTest(ClusterTest):
         self.assertIn("--yes", refused.err)
         for node in nodes:
             self.cluster.ok("fence", node, "--yes", "--reason", "switched off")
-        eventually("the incident is over", lambda: self.cluster.json("incidents") == [])
+        eventually("it says who is away", lambda: "surely ended" in self.loss()["summary"])
         self.cluster.start(*(f"agent:{node}" for node in nodes))
         self.cluster.wait_running("wide", attempt=2, seconds=30)
+        eventually("the incident is over", lambda: self.loss() is None)
         stop.touch()
         self.cluster.wait_end("wide")
         self.assert_one_at_a_time(ledger)

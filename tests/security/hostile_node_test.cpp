@@ -7,6 +7,7 @@
 
 #include <cctype>
 
+#include "server/control/nodes/agent_admission.h"
 #include "server/model/invariants.h"
 #include "server/store/event_line.h"
 #include "tests/security/liar.h"
@@ -168,6 +169,18 @@ TEST_F(HostileWords, OfAMegabyteAreCut) {
   world.run(1s);
   EXPECT_EQ(job(2).state, JobState::failed);
   EXPECT_LE(stored_bytes() - before, size_t{32} << 10);
+}
+
+TEST_F(HostileWords, OfHigherEpochsEndOneTermAndNoMore) {
+  for (int i = 1; i <= 20; ++i) {
+    if (liar->stream->is_over) liar->dial();
+    liar->tell([&](auto& report) { report.set_seen_epoch(epoch_before_.value + 100 * i); });
+    world.run(3s);
+  }
+  EXPECT_TRUE(world.controller().is_leading());
+  EXPECT_EQ(world.state().epoch().value, epoch_before_.value + 101);
+  EXPECT_NE(world.state().open_incident(kNotBelieved), nullptr);
+  expect_others_are_well();
 }
 
 TEST(HostileNodes, TellManyLies) { EXPECT_GE(all_lies().size(), 60u); }

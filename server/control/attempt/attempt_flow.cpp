@@ -195,12 +195,24 @@ bool has_ended_by(const Attempt& attempt, ExitCause cause) {
                              [cause](const Rank& rank) { return rank.cause == cause; });
 }
 
+// Fell silent with many others, which says something of the network.
+bool is_in_mass_loss(const ClusterState& state, NodeId node) {
+  const Incident* loss = state.open_incident(kMassLoss);
+  return loss != nullptr && std::ranges::find(loss->nodes, node) != loss->nodes.end();
+}
+
+bool was_lost_with_many(const ClusterState& state, const Attempt& attempt) {
+  return std::ranges::any_of(attempt.ranks, [&](const Rank& rank) {
+    return rank.cause == ExitCause::lost && is_in_mass_loss(state, rank.place.node);
+  });
+}
+
 // Ends that say nothing of the job are those that the cluster made: orders, leases.
 bool failed_early(const Decision& decision, const Job& job, const AttemptEnd& end) {
   const Attempt& attempt = *job.attempt;
   if (end.outcome != AttemptState::failed && end.outcome != AttemptState::lost) return false;
   if (has_ended_by(attempt, ExitCause::fenced) || job.stop_requested) return false;
-  if (end.outcome == AttemptState::lost && decision.state().open_incident(kMassLoss) != nullptr)
+  if (end.outcome == AttemptState::lost && was_lost_with_many(decision.state(), attempt))
     return false;
   return !attempt.running_at ||
          decision.now() - *attempt.running_at < decision.knobs().early_failure;
@@ -215,10 +227,10 @@ bool ran_long(const Decision& decision, const Attempt& attempt) {
 // failed says something of the job: where the node itself is at fault, as with a full disk, its
 // agent says that the rank is lost.
 void mark_nodes(Decision& decision, const Job& job) {
-  if (decision.state().open_incident(kMassLoss) != nullptr) return;
   const bool is_gang = job.attempt->ranks.size() > 1;
   for (const Rank& rank : job.attempt->ranks) {
     if (rank.cause != ExitCause::lost) continue;
+    if (is_in_mass_loss(decision.state(), rank.place.node)) continue;
     decision.emit(NodeMarked{rank.place.node,
                              is_gang ? MarkKind::gang_failed : MarkKind::job_failed,
                              std::string(to_string(ExitCause::lost)), job.id, job.user});

@@ -114,6 +114,7 @@ class Controller : private TermOwner, private TurnOwner {
   Status check_bootstrap(const Command& command) const;
   Status check_contact(const Command& command, const Actor& actor) const;
   void disbelieve(ConnectionId connection, const std::string& reason);
+  bool hear(ConnectionId connection, const AgentReport& report);
   void take_report(Decision& decision, ConnectionId connection, const AgentReport& report);
   void answer_report(const Session& session, const AgentReport& report);
   void tell_peers(Session& session);

@@ -36,20 +36,35 @@ void Controller::disbelieve(ConnectionId connection, const std::string& reason) 
   agents_.close(connection, reason);
 }
 
-void Controller::agent_report(ConnectionId connection, AgentReport report) {
+// False if the report is not to be taken: its agent is cut off, or this term is over.
+bool Controller::hear(ConnectionId connection, const AgentReport& report) {
   const int64_t epoch = leadership_.term().epoch.value;
   const int64_t seen = report.seen.epoch.value;
-  if (is_leading() && !memory_.history.believes(report.seen)) {
-    return disbelieve(connection,
-                      fmt::format("{} says that it has seen epoch {}, and this is {}: that is not "
-                                  "believed; is it this cluster's agent?",
-                                  report.node, seen, epoch));
+  if (!memory_.history.believes(report.seen)) {
+    disbelieve(connection, fmt::format("{} says that it has seen epoch {}, and this is {}: that is "
+                                       "not believed; is it this cluster's agent?",
+                                       report.node, seen, epoch));
+    return false;
   }
-  if (is_leading() && !memory_.history.heard(report.node, report.seen)) {
-    return leadership_.step_down(
-        "its epoch is not the highest",
-        aborted("{} has seen epoch {}, this is {}", report.node, seen, epoch));
+  switch (memory_.history.heard(report.node, report.seen, loop_.now())) {
+    case LostHistory::Word::goes_on:
+      return true;
+    case LostHistory::Word::ends_term:
+      leadership_.step_down("its epoch is not the highest",
+                            aborted("{} has seen epoch {}, this is {}", report.node, seen, epoch));
+      return false;
+    case LostHistory::Word::not_taken:
+      disbelieve(connection,
+                 fmt::format("{} says that it has seen line {} of epoch {}, and this is {}: its "
+                             "word ended a term minutes ago, and no other node says so",
+                             report.node, report.seen.seq, seen, epoch));
+      return false;
   }
+  return false;
+}
+
+void Controller::agent_report(ConnectionId connection, AgentReport report) {
+  if (is_leading() && !hear(connection, report)) return;
   turns_.post_urgent([this, connection, report = std::move(report)](Decision& decision) {
     take_report(decision, connection, report);
   });

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "common/hang_signs.h"
@@ -56,7 +57,70 @@ std::string signs_text(const Sessions& sessions, const Job& job) {
   return text;
 }
 
-void end_as_hung(Decision& decision, const Sessions& sessions, JobId id, const Silence& silence) {
+// Where no rank stopped first it may be a node, what is between the nodes, or the program that has
+// blocked itself. Whose jobs hang on purpose or by a mistake must not empty the cluster: one person
+// has nodes tested once in a day, and no more than this share of them are in such tests at once.
+constexpr Duration kHangWindow = 24h;
+constexpr size_t kHangShare = 20;    // a twentieth
+constexpr size_t kHangNodesMin = 4;  // in a small cluster
+constexpr size_t kHangsMax = 200;    // that are remembered
+
+size_t may_be_tested(const ClusterState& state) {
+  size_t tested = 0;
+  for (const auto& [id, node] : state.nodes()) {
+    tested += node.health.repair.step == RepairStep::bisecting ? 1 : 0;
+  }
+  const size_t most = std::max(kHangNodesMin, state.present_nodes() / kHangShare);
+  return most - std::min(most, tested);
+}
+
+std::vector<NodeId> on_both(const std::vector<NodeId>& nodes, const std::vector<NodeId>& others) {
+  std::vector<NodeId> both;
+  std::ranges::copy_if(nodes, std::back_inserter(both), [&](NodeId node) {
+    return std::ranges::find(others, node) != others.end();
+  });
+  return both;
+}
+
+// Of the nodes of this hang, and what happened before it: those where somebody else's job hung as
+// well; else all of them, if it is this person's first.
+std::vector<NodeId> nodes_to_test(const ClusterState& state, const std::vector<PastHang>& before,
+                                  const PastHang& hang) {
+  const size_t most = may_be_tested(state);
+  bool is_first = true;
+  for (const PastHang& past : before) {
+    if (past.user == hang.user) {
+      is_first = false;
+      continue;
+    }
+    std::vector<NodeId> both = on_both(hang.nodes, past.nodes);
+    if (both.size() >= 2 && both.size() <= most) return both;
+  }
+  return is_first && hang.nodes.size() <= most ? hang.nodes : std::vector<NodeId>();
+}
+
+void test_nodes(Decision& decision, Sessions& sessions, const Job& job, IncidentId incident,
+                std::vector<NodeId> nodes) {
+  std::ranges::sort(nodes);
+  nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+  PastHang hang{job.user, std::move(nodes), decision.now()};
+  std::erase_if(sessions.hangs,
+                [&](const PastHang& past) { return hang.at - past.at >= kHangWindow; });
+  const std::vector<NodeId> tested = nodes_to_test(decision.state(), sessions.hangs, hang);
+  if (!tested.empty()) {
+    begin_bisection(decision, tested,
+                    fmt::format("job {} hung here, and no rank stopped first", job.id.value));
+  } else if (hang.nodes.size() > 1) {
+    decision.emit(IncidentNoted{
+        incident,
+        "its nodes are not tested: a person's hangs have that done once a day and of no "
+        "more than a twentieth of the nodes; `hai validate --together` does it"});
+  }
+  sessions.hangs.push_back(std::move(hang));
+  if (sessions.hangs.size() > kHangsMax) sessions.hangs.erase(sessions.hangs.begin());
+}
+
+void end_as_hung(Decision& decision, Sessions& sessions, JobId id, const Silence& silence) {
   const Job& job = *decision.state().find(id);
   const Attempt& attempt = *job.attempt;
   std::optional<HangSuspect> suspect = find_hang_suspect(silence.ranks);
@@ -84,10 +148,7 @@ void end_as_hung(Decision& decision, const Sessions& sessions, JobId id, const S
   std::vector<NodeId> nodes;
   for (const Rank& rank : attempt.ranks) nodes.push_back(rank.place.node);
   end_attempt(decision, id, {AttemptState::failed, 0, reason, true, suspects, true});
-  if (suspects.empty()) {
-    begin_bisection(decision, nodes,
-                    fmt::format("job {} hung here, and no rank stopped first", id.value));
-  }
+  if (suspects.empty()) test_nodes(decision, sessions, *decision.state().find(id), incident, nodes);
 }
 
 void close_ended(Decision& decision) {
@@ -106,7 +167,7 @@ void close_ended(Decision& decision) {
 
 }  // namespace
 
-void decide_hangs(Decision& decision, const Sessions& sessions) {
+void decide_hangs(Decision& decision, Sessions& sessions) {
   close_ended(decision);
   const std::vector<JobId> live(decision.state().live().begin(), decision.state().live().end());
   for (JobId id : live) {

@@ -10,7 +10,8 @@ namespace hai {
 inline constexpr std::string_view kHang = "hang";  // kind of incident
 
 // Ends attempts that hang, as nobody's fault but of the node of the rank that stopped first; what
-// their processes were doing is written down before they are killed.
-void decide_hangs(Decision& decision, const Sessions& sessions);
+// their processes were doing is written down before they are killed. Where no rank stopped first,
+// the nodes are tested in groups, within what one person's programs may take out (decide_hang.cpp).
+void decide_hangs(Decision& decision, Sessions& sessions);
 
 }  // namespace hai

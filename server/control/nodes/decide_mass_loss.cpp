@@ -54,8 +54,7 @@ std::optional<Loss> find_loss(const Decision& decision, const std::vector<NodeId
 void open(Decision& decision, const Loss& loss, std::vector<NodeId> silent) {
   const std::string summary = fmt::format(
       "{} ({}): the network is suspected; their jobs stay until the nodes return, have surely "
-      "ended "
-      "their ranks, or an operator says so with `hai fence`",
+      "ended their ranks, or an operator says so with `hai fence`",
       loss.what, names_of(decision.state(), silent));
   decision.emit(IncidentOpened{{decision.state().last_incident().value + 1},
                                std::string(kMassLoss),
@@ -64,28 +63,75 @@ void open(Decision& decision, const Loss& loss, std::vector<NodeId> silent) {
                                std::move(silent)});
 }
 
-void follow(Decision& decision, const Incident& incident, const std::vector<NodeId>& silent) {
-  std::set<NodeId> all(incident.nodes.begin(), incident.nodes.end());
-  all.insert(silent.begin(), silent.end());
-  if (all.size() > incident.nodes.size()) {
-    std::vector<NodeId> nodes(all.begin(), all.end());
-    decision.emit(IncidentChanged{incident.id,
-                                  fmt::format("{} nodes fell silent ({}): the network is suspected",
-                                              nodes.size(), names_of(decision.state(), nodes)),
-                                  nodes});
-    return;
-  }
+// What became of the nodes of an incident.
+struct Fate {
   int back = 0;
-  int ended = 0;
-  for (NodeId id : incident.nodes) {
-    const Liveness liveness = decision.state().find(id)->liveness;
-    back += liveness == Liveness::up;
-    ended += liveness == Liveness::down;
+  int removed = 0;
+  std::vector<NodeId> down;
+  int silent = 0;  // not down yet
+};
+
+Fate fate_of(const ClusterState& state, const std::vector<NodeId>& nodes) {
+  Fate fate;
+  for (NodeId id : nodes) {
+    const Node& node = *state.find(id);
+    if (node.removed_at) {
+      ++fate.removed;
+    } else if (node.liveness == Liveness::up) {
+      ++fate.back;
+    } else if (node.liveness == Liveness::down) {
+      fate.down.push_back(id);
+    } else {
+      ++fate.silent;
+    }
   }
-  if (back + ended < static_cast<int>(incident.nodes.size())) return;
-  decision.emit(IncidentClosed{
-      incident.id, fmt::format("{} nodes are back, {} have surely ended their ranks and are down",
-                               back, ended)});
+  return fate;
+}
+
+// Part of what an incident says whose nodes are all back or down, so that it is said once.
+constexpr std::string_view kAway = "have surely ended their ranks and are down";
+
+void say_who_is_away(Decision& decision, const Incident& incident, const Fate& fate) {
+  if (incident.summary.find(kAway) != std::string::npos) return;
+  decision.emit(IncidentChanged{
+      incident.id,
+      fmt::format("of {} nodes that fell silent at once {} are back, and {} ({}) {}: their jobs "
+                  "run elsewhere; this ends when they are back, removed with `hai node remove`, or "
+                  "given up with `hai incident close`",
+                  incident.nodes.size(), fate.back, fate.down.size(),
+                  names_of(decision.state(), fate.down), kAway),
+      incident.nodes});
+}
+
+// Who falls silent while others of it are is part of it. Later one silent node is only that, and
+// many at once make it larger.
+bool add_silent(Decision& decision, const Incident& incident, const Fate& fate,
+                const std::vector<NodeId>& silent) {
+  std::set<NodeId> all(incident.nodes.begin(), incident.nodes.end());
+  std::vector<NodeId> added;
+  for (NodeId id : silent) {
+    if (!all.contains(id)) added.push_back(id);
+  }
+  if (added.empty() || (fate.silent == 0 && !find_loss(decision, silent))) return false;
+  all.insert(added.begin(), added.end());
+  std::vector<NodeId> nodes(all.begin(), all.end());
+  decision.emit(IncidentChanged{incident.id,
+                                fmt::format("{} nodes fell silent ({}): the network is suspected",
+                                            nodes.size(), names_of(decision.state(), nodes)),
+                                nodes});
+  return true;
+}
+
+// Open until each node is back or a person has given it up: that its ranks have surely ended makes
+// its jobs run elsewhere, and the node is broken as before.
+void follow(Decision& decision, const Incident& incident, const std::vector<NodeId>& silent) {
+  const Fate fate = fate_of(decision.state(), incident.nodes);
+  if (add_silent(decision, incident, fate, silent) || fate.silent > 0) return;
+  if (!fate.down.empty()) return say_who_is_away(decision, incident, fate);
+  const std::string removed =
+      fate.removed == 0 ? "" : fmt::format(", {} were removed", fate.removed);
+  decision.emit(
+      IncidentClosed{incident.id, fmt::format("{} nodes are back{}", fate.back, removed)});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 // Many nodes silent at once say something about the network, not about the nodes: one incident,
-// open from when they fell silent until each is back or surely ended (docs/contract.md, Faults).
+// open from when they fell silent until each is back or given up by a person: removed, or the
+// incident closed (docs/contract.md, Faults).
 
 #include "server/control/sessions.h"
 #include "server/model/decision.h"

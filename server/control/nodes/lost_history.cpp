@@ -45,19 +45,27 @@ void LostHistory::leads_elsewhere(LogPosition position) {
   seen_ = {std::max(seen_.epoch, position.epoch), std::max(seen_.seq, position.seq)};
 }
 
-bool LostHistory::heard(const std::string& node, LogPosition position) {
+bool LostHistory::may_end_term(const std::string& node, MonoTime now) {
+  std::erase_if(ended_term_at_,
+                [&](const auto& each) { return now - each.second >= kEndsTermsApart; });
+  return ended_term_at_.emplace(node, now).second;
+}
+
+LostHistory::Word LostHistory::heard(const std::string& node, LogPosition position, MonoTime now) {
   if (position.epoch > start_.epoch) {
+    if (!may_end_term(node, now)) return Word::not_taken;
     seen_.epoch = std::max(seen_.epoch, position.epoch);
-    return false;
+    return Word::ends_term;
   }
   if (position.epoch == start_.epoch) {
-    if (position.seq <= seen_.seq) return true;
+    if (position.seq <= seen_.seq) return Word::goes_on;
+    if (!may_end_term(node, now)) return Word::not_taken;
     lose(seen_.seq + 1, position.seq);  // Another leader had this epoch, and it is forgotten.
-    return false;
+    return Word::ends_term;
   }
-  if (position.seq <= start_.seq) return true;
+  if (position.seq <= start_.seq) return Word::goes_on;
   if (witnesses_.insert(node).second || lost_) lose(start_.seq + 1, position.seq);
-  return true;
+  return Word::goes_on;
 }
 
 void skip_attempts_of_strays(Decision& decision, const Session& session) {

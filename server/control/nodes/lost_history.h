@@ -4,6 +4,7 @@
 // ends before that has gone back. Pure.
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,6 +25,9 @@ class LostHistory {
   };
 
   static constexpr int64_t kEpochsLostMax = 1'000'000;
+  // One node's word ends no more than one term in this time, or a node that makes up epochs would
+  // keep its leaders from deciding. What a second node says is taken at once.
+  static constexpr Duration kEndsTermsApart = 5min;
 
   // A new epoch must be above it.
   Epoch floor() const { return seen_.epoch; }
@@ -40,10 +44,14 @@ class LostHistory {
   bool believes(LogPosition position) const {
     return position.epoch.value - std::max(seen_.epoch, start_.epoch).value <= kEpochsLostMax;
   }
-  // A node has seen an order of this. False: this term may be one that an agent takes for
-  // another's, or is over; it must not go on. A node that has seen what an earlier term lost says
-  // so until this term's first order reaches it; when the loss is settled it can't open it again.
-  bool heard(const std::string& node, LogPosition position);
+  // A node has seen an order of this. A node that has seen what an earlier term lost says so until
+  // this term's first order reaches it; when the loss is settled it can't open it again.
+  enum class Word {
+    goes_on,
+    ends_term,  // an agent may take this term for another's, or it is over
+    not_taken,  // it would end the term, and so did this node's word a moment ago
+  };
+  Word heard(const std::string& node, LogPosition position, MonoTime now);
 
   // There is a loss, and its extent is not known: a node has a rank that the state has never
   // placed, or an earlier leader has opened the incident and not closed it.
@@ -56,12 +64,14 @@ class LostHistory {
 
  private:
   void lose(int64_t first, int64_t last);
+  bool may_end_term(const std::string& node, MonoTime now);
 
   LogPosition seen_;                 // the newest known to have been durable
   LogPosition start_;                // of this term
   std::set<std::string> witnesses_;  // nodes that have spoken of a loss in this term
   std::optional<Range> lost_;
   std::optional<MonoTime> all_known_since_;
+  std::map<std::string, MonoTime> ended_term_at_;  // by the node whose word ended one, lately
 };
 
 inline constexpr int kAttemptsSkippedMax = 1'000'000'000;

@@ -47,6 +47,78 @@ TEST(Hang, NeedsAllRanksSilentAndASecondSourceAndNamesWhoStoppedFirst) {
   EXPECT_THAT(w.marks("node-2"), ElementsAre("gang_failed hang"));
 }
 
+// Jobs that block themselves: all ranks fall silent at once, and nobody stopped first.
+class SelfMadeHang : public ::testing::Test {
+ protected:
+  SelfMadeHang() : w(cluster(nodes(100, gpus(8)))) {
+    w.c.add_user("ben");
+    w.c.add_user("cid");
+  }
+  // A job of `user` on node-`first` and the next ones.
+  void hangs(const std::string& user, int first, int count) {
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) names.push_back(fmt::format("node-{}", first + i));
+    const JobId id = w.c.run(
+        hai::test::job(fmt::format("j{}", ++jobs)).user(user).nodes(count).restart(9), names);
+    for (int rank = 0; rank < count; ++rank) {
+      RankStatus status = running({id, 1, rank});
+      status.signs = {{HangSignKind::no_progress, w.c.now - 40min},
+                      {HangSignKind::gpu_idle, w.c.now - 40min}};
+      status.word_at = w.c.now - 40min;
+      w.report(names[static_cast<size_t>(rank)], {}, {status});
+    }
+    w.advance(2s);
+    ASSERT_TRUE(w.c.attempt(id).end);
+    for (int rank = 0; rank < count; ++rank) {
+      w.report(names[static_cast<size_t>(rank)], {},
+               {exited({id, 1, rank}, ExitCause::killed, 137)});
+    }
+    w.advance(2s);
+  }
+  int tested() {
+    int count = 0;
+    for (const auto& [id, node] : w.c.state().nodes()) {
+      count += node.health.repair.step == RepairStep::bisecting ? 1 : 0;
+    }
+    return count;
+  }
+
+  HealthWorld w;
+  int jobs = 0;
+};
+
+TEST_F(SelfMadeHang, HasItsNodesTestedOnceADayAndPerson) {
+  hangs("ann", 1, 4);
+  EXPECT_EQ(tested(), 4);
+  w.sessions.bisections.clear();
+  for (const auto& [id, node] : w.c.state().nodes()) {
+    if (node.health.repair.step != RepairStep::bisecting) continue;
+    w.c.emit(NodeRepairChanged{id, {}});
+    w.c.emit(NodeSchedulingChanged{id, Scheduling::open, "", ""});
+  }
+  hangs("ann", 11, 4);
+  EXPECT_EQ(tested(), 0);
+  w.c.advance(25h);
+  hangs("ann", 21, 4);
+  EXPECT_EQ(tested(), 4);
+}
+
+TEST_F(SelfMadeHang, OfMoreNodesThanATwentiethTakesNoneOut) {
+  hangs("ann", 1, 60);
+  EXPECT_EQ(tested(), 0);
+  EXPECT_THAT(w.incidents(kBisection), IsEmpty());
+  hangs("ben", 58, 30);
+  EXPECT_EQ(tested(), 3) << "node-58 to node-60: jobs of two people hung there";
+}
+
+TEST_F(SelfMadeHang, OfSeveralPeopleTakesNoMoreOutTogether) {
+  hangs("ann", 1, 3);
+  hangs("ben", 11, 3);
+  EXPECT_EQ(tested(), 3) << "two are left of a twentieth";
+  hangs("cid", 21, 2);
+  EXPECT_EQ(tested(), 5);
+}
+
 TEST(Hang, IsNoneOfAJobThatWantsNoWatchdog) {
   HealthWorld w(cluster(nodes(1, gpus(8))));
   JobSpec spec = hai::test::job("j").spec();

@@ -13,17 +13,20 @@
 namespace hai::test {
 namespace {
 
+using Word = LostHistory::Word;
+
 LogPosition at(int64_t epoch, int64_t seq) { return {Epoch{epoch}, seq}; }
 
 TEST(LostHistory, IsNoneWhenEachTermBeginsWhereTheLastEnded) {
   LostHistory history;
   history.term_began(at(1, 0));
   history.appended(at(1, 50));
-  EXPECT_TRUE(history.heard("node-1", at(1, 50)));
-  EXPECT_TRUE(history.heard("node-1", at(0, 0))) << "a node that has seen nothing yet";
+  EXPECT_EQ(history.heard("node-1", at(1, 50), MonoTime(1s)), Word::goes_on);
+  EXPECT_EQ(history.heard("node-1", at(0, 0), MonoTime(1s)), Word::goes_on)
+      << "a node that has seen nothing yet";
   history.term_began(at(3, 60));
-  EXPECT_TRUE(history.heard("node-1", at(2, 60)));
-  EXPECT_TRUE(history.heard("node-1", at(1, 50)));
+  EXPECT_EQ(history.heard("node-1", at(2, 60), MonoTime(1s)), Word::goes_on);
+  EXPECT_EQ(history.heard("node-1", at(1, 50), MonoTime(1s)), Word::goes_on);
   EXPECT_EQ(history.lost(), std::nullopt);
   EXPECT_EQ(history.floor(), Epoch{3});
 }
@@ -44,8 +47,8 @@ TEST(LostHistory, IsNoticedByTheServerThatWroteIt) {
 TEST(LostHistory, IsNoticedByWhatNodesHaveSeen) {
   LostHistory history;
   history.term_began(at(5, 40));
-  EXPECT_TRUE(history.heard("node-1", at(4, 47)));
-  EXPECT_TRUE(history.heard("node-1", at(4, 45)));
+  EXPECT_EQ(history.heard("node-1", at(4, 47), MonoTime(1s)), Word::goes_on);
+  EXPECT_EQ(history.heard("node-1", at(4, 45), MonoTime(1s)), Word::goes_on);
   ASSERT_TRUE(history.lost());
   EXPECT_EQ(history.lost()->first, 41);
   EXPECT_EQ(history.lost()->last, 47);
@@ -57,12 +60,30 @@ TEST(LostHistory, IsNoticedByWhatNodesHaveSeen) {
 TEST(LostHistory, AnEpochThatWasGivenBeforeIsGivenUp) {
   LostHistory history;
   history.term_began(at(5, 40));
-  EXPECT_FALSE(history.heard("node-1", at(5, 44))) << "this leader has written nothing yet";
+  EXPECT_EQ(history.heard("node-1", at(5, 44), MonoTime(1s)), Word::ends_term)
+      << "this leader has written nothing yet";
   EXPECT_TRUE(history.lost());
-  EXPECT_FALSE(history.heard("node-1", at(7, 1)));
+  EXPECT_EQ(history.heard("node-2", at(7, 1), MonoTime(1s)), Word::ends_term);
   EXPECT_EQ(history.floor(), Epoch{7});
   history.leads_elsewhere(at(9, 44));
   EXPECT_EQ(history.floor(), Epoch{9});
+}
+
+TEST(LostHistory, OneNodesWordEndsNoTermAgainUntilSomeTimeHasPassed) {
+  LostHistory history;
+  history.term_began(at(1, 40));
+  EXPECT_EQ(history.heard("liar", at(5, 1), MonoTime(1s)), Word::ends_term);
+  history.term_began(at(6, 40));
+  EXPECT_EQ(history.heard("liar", at(5, 1), MonoTime(2s)), Word::goes_on) << "it is below";
+  EXPECT_EQ(history.heard("liar", at(9, 1), MonoTime(2s)), Word::not_taken);
+  EXPECT_EQ(history.floor(), Epoch{6}) << "what was not taken counts for nothing";
+  EXPECT_EQ(history.heard("liar", at(6, 1'000), MonoTime(2s)), Word::not_taken);
+  EXPECT_FALSE(history.lost());
+  EXPECT_EQ(history.heard("other", at(9, 1), MonoTime(3s)), Word::ends_term);
+  history.term_began(at(10, 40));
+  const MonoTime later = MonoTime(1s) + LostHistory::kEndsTermsApart;
+  EXPECT_EQ(history.heard("liar", at(12, 1), later - 1s), Word::not_taken);
+  EXPECT_EQ(history.heard("liar", at(12, 1), later), Word::ends_term);
 }
 
 TEST(LostHistory, IsNoticedByAStandbyThatWatched) {
@@ -92,16 +113,17 @@ TEST(LostHistory, SettlesOnceAllNodesHaveBeenKnownForLongEnoughOnEnd) {
 TEST(LostHistory, IsNotOpenedAgainByANodeThatSaysTheSameForEver) {
   LostHistory history;
   history.term_began(at(5, 40));
-  EXPECT_TRUE(history.heard("node-1", at(4, 47)));
+  EXPECT_EQ(history.heard("node-1", at(4, 47), MonoTime(1s)), Word::goes_on);
   EXPECT_TRUE(history.settles(true, MonoTime(1s), 0s));
-  EXPECT_TRUE(history.heard("node-1", at(4, 47)));
-  EXPECT_TRUE(history.heard("node-1", at(4, 1'000'000))) << "or more, which is made up";
+  EXPECT_EQ(history.heard("node-1", at(4, 47), MonoTime(1s)), Word::goes_on);
+  EXPECT_EQ(history.heard("node-1", at(4, 1'000'000), MonoTime(1s)), Word::goes_on)
+      << "or more, which is made up";
   EXPECT_FALSE(history.lost());
-  EXPECT_TRUE(history.heard("node-2", at(4, 45)));
+  EXPECT_EQ(history.heard("node-2", at(4, 45), MonoTime(1s)), Word::goes_on);
   EXPECT_TRUE(history.lost()) << "one that was silent until now may know of ranks";
   history.term_began(at(6, 40));
   EXPECT_TRUE(history.settles(true, MonoTime(2s), 0s));
-  EXPECT_TRUE(history.heard("node-1", at(5, 41)));
+  EXPECT_EQ(history.heard("node-1", at(5, 41), MonoTime(1s)), Word::goes_on);
   EXPECT_TRUE(history.lost()) << "each term has losses of its own";
 }
 
@@ -152,6 +174,26 @@ TEST(WentBack, AnEpochThatNobodyCanHaveSeenIsNotBelieved) {
       ConnectionId{1},
       {.node = "node-1", .sequence = 3, .seen = at(LostHistory::kEpochsLostMax, 3)});
   EXPECT_FALSE(a->controller.is_leading()) << "a store that has gone back may have lost these";
+}
+
+TEST(WentBack, ANodeThatMakesUpEpochsAgainAndAgainIsCutOff) {
+  ControllerWorld w;
+  auto a = w.leader();
+  w.connect(*a, 1, "node-1");
+  a->controller.agent_report(ConnectionId{1}, {.node = "node-1", .sequence = 2, .seen = at(7, 3)});
+  w.run(3s);
+  ASSERT_TRUE(a->controller.is_leading());
+  w.connect(*a, 2, "node-1");
+  a->agents.closed.clear();
+  a->controller.agent_report(ConnectionId{2}, {.node = "node-1", .sequence = 3, .seen = at(99, 3)});
+  EXPECT_TRUE(a->controller.is_leading());
+  ASSERT_EQ(a->agents.closed.size(), 1u);
+  EXPECT_EQ(a->agents.closed[0].second,
+            "node-1 says that it has seen line 3 of epoch 99, and this is 8: its word ended a term "
+            "minutes ago, and no other node says so");
+  w.run(3s);
+  EXPECT_EQ(a->controller.state().epoch(), Epoch{8});
+  EXPECT_NE(a->controller.state().open_incident(kNotBelieved), nullptr);
 }
 
 TEST(WentBack, AttemptsThatNoJobReachesAreNotSkipped) {

@@ -41,7 +41,7 @@ interface Help {
 const helps: Record<string, Help> = {
   mass_loss: {
     itself: 'Suspects the network and moves no job: what may still run is not started a second time',
-    ends: 'when each node is back, has surely ended its ranks, or is fenced',
+    ends: 'when each node is back or was removed, or somebody closes it',
     person: 'Look at the network. A node that you know to be off: hai fence NODE',
   },
   mass_fault: {
@@ -151,7 +151,7 @@ function ofIncident(incident: Incident, { aside, others = [], now, waiting }: Fa
     key: `incident ${incident.id}`,
     incident: incident.id,
     what: shorten(`${formatWord(incident.kind)}: ${incident.summary}`),
-    href: '/incidents',
+    href: `/incidents?id=${incident.id}`,
     since: Date.parse(incident.opened_at),
     ...loss,
     blocks: incident.kind === 'store_went_back' && waiting > 0 ? `${formatPlural(waiting, 'job')} cannot start` : '',
