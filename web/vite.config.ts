@@ -7,7 +7,7 @@ const proxy = { '/api': { target: process.env.HAI_URL ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   plugins: [react()],
-  server: { proxy },
+  server: { proxy, fs: { allow: ['..'] } }, // the runbooks of docs/
   preview: { proxy },
   build: { target: 'es2022', assetsInlineLimit: 0, reportCompressedSize: true },
 });

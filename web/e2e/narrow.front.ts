@@ -9,7 +9,7 @@ const site = visit();
 
 // In two parts, so that no test takes long. A word is the page of a job in that state.
 const parts: [name: string, pages: string[]][] = [
-  ['of the cluster', ['/', '/now', '/map', '/nodes', '/nodes/fire-0007', '/incidents', '/quotas', '/nothing']],
+  ['of the cluster', ['/', '/now', '/map', '/nodes', '/nodes/fire-0007', '/incidents', '/runbooks', '/quotas', '/nothing']],
   ['of jobs', ['/jobs', '/jobs?state=all&by=user', '/submit', 'running', 'queued', 'failed', 'suspended']],
 ];
 

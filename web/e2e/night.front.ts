@@ -1,6 +1,6 @@
 // What an admin sees first at 3 a.m.
 import { expect, it } from 'vitest';
-import type { ClusterEvent, Incident, Job } from '../src/api/types';
+import type { ClusterEvent, Incident, Job, Node } from '../src/api/types';
 import { visit } from './visit';
 
 const site = visit();
@@ -126,4 +126,40 @@ it.each(['nodes/fire-0500', 'jobs/JOB'])('groups what is the same in the events 
   const page = await site.open(`/${address}`);
   await page.locator('.feed').getByText(path.startsWith('nodes') ? '40 jobs' : '40 times').waitFor();
   expect(await page.locator('.feed > li').count()).toBe(1);
+});
+
+it('links the jobs that an incident hurts, here and on the page Now', async () => {
+  const { nodes } = (await (await fetch(`${site.server.url}/api/v1/nodes?liveness=up`)).json()) as { nodes: Node[] };
+  const busy = nodes.filter((each) => each.jobs.length > 0).slice(0, 3);
+  const loss = incident(7, 'mass_loss', { nodes: busy.map((each) => each.name) });
+  site.server.override = ({ path }) => (path.startsWith('/api/v1/incidents') ? Response.json({ incidents: path.includes('closed') ? [] : [loss], next_cursor: null }) : null);
+  const job = String(Math.min(...busy.flatMap((each) => each.jobs)));
+  for (const [path, box] of [['/now', '.now li'], ['/incidents', '.panel']] as const) {
+    const page = await site.open(path);
+    const card = page.locator(box).filter({ hasText: 'summary of mass_loss' });
+    await card.getByText(/\d+ jobs? of \w+/).waitFor();
+    expect(await card.getByRole('link', { name: job, exact: true }).getAttribute('href')).toBe(`/jobs/${job}`);
+    if (path === '/now') expect(await card.getByRole('heading').getByRole('link').getAttribute('href')).toBe('/incidents?id=7');
+  }
+});
+
+it('shows the incident of an address, also one that is long over, with all that is left to know', async () => {
+  const old = incident(3, 'mass_fault', { closed_at: ago(1), close_reason: 'over', nodes: Array.from({ length: 55 }, (_, i) => `fire-${1000 + i}`) });
+  const newer = Array.from({ length: 100 }, (_, i) => incident(200 - i, 'hang', { closed_at: ago(1), close_reason: 'over' }));
+  site.server.override = ({ path }) => {
+    if (!path.startsWith('/api/v1/incidents')) return null;
+    if (!path.includes('closed')) return Response.json({ incidents: [], next_cursor: null });
+    return Response.json(path.includes('cursor') ? { incidents: [old], next_cursor: null } : { incidents: newer, next_cursor: 'more' });
+  };
+  const page = await site.open('/incidents?id=3');
+  const row = page.locator('tr.asked');
+  await row.getByText('and 15 more').waitFor();
+  await expect.poll(async () => (await row.boundingBox())!.y).toBeLessThan(768);
+  await row.getByRole('link', { name: 'Runbook: incident open' }).click();
+  await page.waitForURL(/\/runbooks#incident-open$/);
+  await page.getByText('The server does not decide alone what could run a job twice').waitFor();
+  await page.goto(`${site.server.url}/incidents?id=999`);
+  await page.getByText('Incident 999 is neither open nor among those before').waitFor();
+  await page.goto(`${site.server.url}/incidents`);
+  await page.getByText('the newest 100 incidents').waitFor();
 });

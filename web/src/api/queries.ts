@@ -2,7 +2,7 @@ import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueries, useQ
 import { useEffect, useMemo } from 'react';
 import { get, open } from './client';
 import type {
-  Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, Quota, Series,
+  Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, IncidentPage, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, Quota, Series,
   Token, User, WhoAmI, Why,
 } from './types';
 
@@ -205,10 +205,25 @@ export const useIncidents = () =>
     refetchInterval: 30_000,
   });
 
-export const useClosedIncidents = () =>
+const closedPagesMax = 20;
+
+// The newest that are over; as far back as the one that is wanted.
+export const useClosedIncidents = (wanted: number | null) =>
   useQuery({
-    queryKey: ['incidents', 'closed'],
-    queryFn: async ({ signal }) => (await get<{ incidents: Incident[] }>('/incidents?state=closed', signal)).incidents,
+    queryKey: ['incidents', 'closed', wanted],
+    queryFn: async ({ signal }) => {
+      const incidents: Incident[] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < closedPagesMax; page += 1) {
+        const at: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const answer: IncidentPage = await get<IncidentPage>(`/incidents?state=closed${at}`, signal);
+        incidents.push(...answer.incidents);
+        cursor = answer.next_cursor;
+        if (cursor === null || wanted === null || incidents.some(({ id }) => id === wanted)) break;
+      }
+      return { incidents, isWhole: cursor === null };
+    },
+    placeholderData: keepPreviousData,
   });
 
 export const useQuotas = (owner = '') =>

@@ -5,7 +5,7 @@ export {
 } from './schema';
 export type {
   Attempt, AttemptState, AuditEntry, BlockingFact, Checkpoint, Cluster, ClusterSeries as Series, ControlResult as ActionResult, CreateTokenReply as NewToken,
-  Event as ClusterEvent, Health, HistoryReport, Incident, Job, JobCheckpoint, JobDifference as Difference, JobState, JobSums, JobUsage, JobVerb, Knob, ListEventsReply as EventPage,
+  Event as ClusterEvent, Health, HistoryReport, Incident, ListIncidentsReply as IncidentPage, Job, JobCheckpoint, JobDifference as Difference, JobState, JobSums, JobUsage, JobVerb, Knob, ListEventsReply as EventPage,
   ListJobsReply as JobPage, LogLine, ListNodesReply as NodePage, Liveness, Node, NodeCheck, NodeStay, NodeVerb, PendingReason, Priority, ProgressPoint, Queue, QueueBlock, QueueEntry, Quota,
   RankInfo as Rank, RankUsage, RepairStep, Role, Scheduling, SearchLogReply, SpecError, Token, TokenScope, UnreadLog, User, WhatIfReply as WhatIf, WhoAmIReply as WhoAmI, WhyJobReply as Why,
 } from './schema';

@@ -22,6 +22,7 @@ const ShellPage = part(() => import('../pages/ShellPage'));
 const NodesPage = part(() => import('../pages/NodesPage'));
 const NodePage = part(() => import('../pages/NodePage'));
 const IncidentsPage = part(() => import('../pages/IncidentsPage'));
+const RunbooksPage = part(() => import('../pages/RunbooksPage'));
 const QuotasPage = part(() => import('../pages/QuotasPage'));
 const NowPage = part(() => import('../pages/NowPage'));
 const SubmitPage = part(() => import('../pages/SubmitPage'));
@@ -72,6 +73,7 @@ export function App({ isDemo }: { isDemo: boolean }) {
             <Route path="/nodes" component={NodesPage} />
             <Route path="/nodes/:name">{({ name }) => <NodePage key={name} name={decodeURIComponent(name)} />}</Route>
             <Route path="/incidents" component={IncidentsPage} />
+            <Route path="/runbooks" component={RunbooksPage} />
             <Route path="/quotas" component={QuotasPage} />
             <Route path="/submit" component={SubmitPage} />
             <Route path="/queue" component={QueuePage} />

@@ -1,40 +1,79 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Link } from 'wouter';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { Link, useSearch } from 'wouter';
 import { closeIncident } from '../api/actions';
-import { useClosedIncidents, useIncidents, useWhoAmI } from '../api/queries';
+import { useClosedIncidents, useIncidents, useRunningOwners, useWhoAmI } from '../api/queries';
 import type { Incident } from '../api/types';
 import { useTroubles, type WhatIsWrong } from '../api/useTroubles';
 import { Dialog } from '../components/Dialog';
 import { AllWell } from '../components/AllWell';
+import { Hurt } from '../components/Hurt';
 import { Panel } from '../components/Panel';
 import { Await, Empty, Failure, Loading } from '../components/states';
 import { toast } from '../components/Toasts';
 import { Table } from '../components/Table';
 import { Troubles } from '../components/Troubles';
-import { formatAgo, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
-import { bySeverity, helpOf } from '../lib/troubles';
+import { formatAgo, formatCount, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
+import { runbookOf } from '../lib/runbooks';
+import { bySeverity, helpOf, type Trouble } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 
 const nodesShown = 40;
+const jobsShown = 40;
+
+// The one that the address names, ?id=7.
+function useWanted(): number | null {
+  const id = new URLSearchParams(useSearch()).get('id') ?? '';
+  return /^[1-9]\d{0,15}$/.test(id) ? Number(id) : null;
+}
+
+const addressOf = (id: number): string => `/incidents?id=${id}`;
+
+// Where the one that the address names stands, once it is here.
+function useShown(isWanted: boolean) {
+  const box = useRef<HTMLDivElement & HTMLTableRowElement>(null);
+  useEffect(() => {
+    if (isWanted) box.current?.scrollIntoView({ block: 'center' });
+  }, [isWanted]);
+  return { ref: box, className: isWanted ? 'asked' : '' };
+}
 
 export default function IncidentsPage() {
   useTitle('Incidents');
+  const wanted = useWanted();
   const incidents = useIncidents();
-  const closed = useClosedIncidents();
+  const isOpen = incidents.data?.some(({ id }) => id === wanted) ?? true;
+  const closed = useClosedIncidents(isOpen ? null : wanted);
   const wrong = useTroubles();
+  const owners = useRunningOwners(wrong.troubles?.some(({ jobs }) => jobs.length > 0) ?? false).data;
+  const isMissing = wanted !== null && !isOpen && closed.data !== undefined && !closed.isPlaceholderData && !closed.data.incidents.some(({ id }) => id === wanted);
   return (
     <>
       <div className="page-head">
         <h1>Incidents</h1>
         <span className="dim">What went wrong, what was decided about it, and what the server will not decide alone.</span>
+        <span className="grow" />
+        <Link href="/runbooks">Runbooks</Link>
       </div>
       <div className="stack">
-        <Await answer={incidents}>{(list) => bySeverity(list).map((incident) => <Card key={incident.id} incident={incident} />)}</Await>
+        {isMissing && <p className="note">Incident {wanted} is neither open nor among those before that are kept here.</p>}
+        <Await answer={incidents}>
+          {(list) =>
+            bySeverity(list).map((incident) => (
+              <Card
+                key={incident.id}
+                incident={incident}
+                trouble={wrong.troubles?.find((each) => each.incident === incident.id)}
+                owners={owners}
+                isWanted={incident.id === wanted}
+              />
+            ))
+          }
+        </Await>
         <Beside {...wrong} />
-        <Panel title="Before" aside={closed.data && formatPlural(closed.data.length, 'incident')}>
-          <Await answer={closed}>{(list) => <Closed incidents={list} />}</Await>
+        <Panel title="Before" aside={closed.data && `${closed.data.isWhole ? '' : 'the newest '}${formatPlural(closed.data.incidents.length, 'incident')}`}>
+          <Await answer={closed}>{({ incidents: list }) => <Closed incidents={list} wanted={wanted} />}</Await>
         </Panel>
       </div>
     </>
@@ -59,8 +98,7 @@ function Beside({ troubles, since, error }: WhatIsWrong) {
   );
 }
 
-function Closed({ incidents }: { incidents: readonly Incident[] }) {
-  const now = useNow();
+function Closed({ incidents, wanted }: { incidents: readonly Incident[]; wanted: number | null }) {
   if (incidents.length === 0) return <Empty title="None so far" />;
   return (
     <Table label="incidents before">
@@ -76,33 +114,59 @@ function Closed({ incidents }: { incidents: readonly Incident[] }) {
       </thead>
       <tbody>
         {incidents.map((incident) => (
-          <tr key={incident.id}>
-            <td className="now">{formatTime(incident.opened_at, now)}</td>
-            <td className="now">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
-            <td>{formatWord(incident.kind)}</td>
-            <td className="mono"><SubjectLink subject={incident.subject} /></td>
-            <td className="text">
-              <details>
-                <summary>{incident.summary}</summary>
-                {incident.nodes.slice(0, nodesShown).map((name) => (
-                  <Link key={name} href={`/nodes/${encodeURIComponent(name)}`} className="tag">
-                    {name}
-                  </Link>
-                ))}
-                {incident.notes.map((note) => (
-                  <p key={note.at + note.text} className="note">
-                    {formatTime(note.at, now)} <bdi>{note.text}</bdi>
-                  </p>
-                ))}
-                <NextStep incident={incident} />
-              </details>
-            </td>
-            <td className="text">{incident.close_reason ?? ''}</td>
-          </tr>
+          <ClosedRow key={incident.id} incident={incident} isWanted={incident.id === wanted} />
         ))}
       </tbody>
     </Table>
   );
+}
+
+function ClosedRow({ incident, isWanted }: { incident: Incident; isWanted: boolean }) {
+  const now = useNow();
+  const shown = useShown(isWanted);
+  return (
+    <tr {...shown}>
+      <td className="now">
+        <Link href={addressOf(incident.id)}>{formatTime(incident.opened_at, now)}</Link>
+      </td>
+      <td className="now">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
+      <td>{formatWord(incident.kind)}</td>
+      <td className="mono"><SubjectLink subject={incident.subject} /></td>
+      <td className="text">
+        <details open={isWanted || undefined}>
+          <summary>{incident.summary}</summary>
+          <Nodes names={incident.nodes} />
+          <Notes incident={incident} />
+          <NextStep incident={incident} />
+        </details>
+      </td>
+      <td className="text">{incident.close_reason ?? ''}</td>
+    </tr>
+  );
+}
+
+function Nodes({ names }: { names: readonly string[] }) {
+  const rest = names.length - nodesShown;
+  if (names.length === 0) return null;
+  return (
+    <p className="row wrap" style={{ gap: 4 }}>
+      {names.slice(0, nodesShown).map((name) => (
+        <Link key={name} href={`/nodes/${encodeURIComponent(name)}`} className="tag">
+          {name}
+        </Link>
+      ))}
+      {rest > 0 && <span className="dim">and {formatCount(rest)} more</span>}
+    </p>
+  );
+}
+
+function Notes({ incident }: { incident: Incident }) {
+  const now = useNow();
+  return (incident.notes ?? []).map((note) => (
+    <p key={note.at + note.text} className="note">
+      {formatTime(note.at, now)} <bdi>{note.text}</bdi>
+    </p>
+  ));
 }
 
 // For operators: what is settled in the world and the server can't see.
@@ -147,23 +211,35 @@ function Close({ incident }: { incident: Incident }) {
   );
 }
 
-// Links to what it is about, and what the runbook says of its kind; of one that is over, too.
-function NextStep({ incident }: { incident: Incident }) {
-  const help = helpOf(incident.kind);
+// What it is about, whom it hurts, and the next step as the runbook has it; of one that is over, too.
+function NextStep({ incident, trouble, owners }: { incident: Incident; trouble?: Trouble; owners?: ReadonlyMap<number, string> }) {
+  const help = trouble ?? helpOf(incident.kind);
   const isOver = incident.closed_at !== null;
+  const runbook = runbookOf(incident.kind);
   return (
     <dl className="facts">
       <dt>of</dt>
       <dd>
         <SubjectLink subject={incident.subject} />
       </dd>
+      {trouble && (
+        <>
+          <dt>hurts</dt>
+          <dd>
+            <Hurt trouble={trouble} owners={owners} most={jobsShown} />
+          </dd>
+        </>
+      )}
       <dt>{isOver ? 'hai did' : 'hai does'}</dt>
       <dd>
         {help.itself}
         {!isOver && `; ends ${help.ends}`}
       </dd>
       <dt>a person</dt>
-      <dd>{help.person === '' ? 'Nothing to do.' : help.person.replace('NODE', incident.nodes.length === 1 ? incident.nodes[0]! : 'NODE')}</dd>
+      <dd>
+        {help.person === '' ? 'Nothing to do.' : help.person.replace('NODE', incident.nodes.length === 1 ? incident.nodes[0]! : 'NODE')}{' '}
+        <Link href={`/runbooks#${runbook}`}>Runbook: {runbook.replaceAll('-', ' ')}</Link>
+      </dd>
     </dl>
   );
 }
@@ -176,43 +252,41 @@ function SubjectLink({ subject }: { subject: string }) {
   return <bdi>{subject}</bdi>;
 }
 
-function Card({ incident }: { incident: Incident }) {
+interface CardProps {
+  incident: Incident;
+  trouble: Trouble | undefined;
+  owners: ReadonlyMap<number, string> | undefined;
+  isWanted: boolean;
+}
+
+function Card({ incident, trouble, owners, isWanted }: CardProps) {
   const now = useNow();
-  const rest = incident.nodes.length - nodesShown;
+  const shown = useShown(isWanted);
   return (
-    <Panel
-      title={
-        <span style={{ color: 'var(--failed)' }}>
-          {formatWord(incident.kind)} · <bdi>{incident.subject}</bdi>
-        </span>
-      }
-      aside={
-        <>
-          opened {formatTime(incident.opened_at, now)}, {formatAgo(incident.opened_at, now)} <Close incident={incident} />
-        </>
-      }
-    >
-      <div className="stack">
-        <p>{incident.summary}</p>
-        <p className="row wrap" style={{ gap: 4 }}>
-          {incident.nodes.slice(0, nodesShown).map((name) => (
-            <Link key={name} href={`/nodes/${encodeURIComponent(name)}`} className="tag">
-              {name}
-            </Link>
-          ))}
-          {rest > 0 && <span className="dim">and {rest} more</span>}
-        </p>
-        {(incident.notes ?? []).map((note) => (
-          <p key={note.at + note.text} className="note">
-            {formatTime(note.at, now)} <bdi>{note.text}</bdi>
-          </p>
-        ))}
-        <NextStep incident={incident} />
-        {incident.kind === 'mass_loss' && <p className="note">
-          If you know that a node is off, fence it on its page: its jobs then run elsewhere at once. If it only lost the network, wait: nothing
-          runs twice, and it comes back with its jobs.
-        </p>}
-      </div>
-    </Panel>
+    <div {...shown}>
+      <Panel
+        title={
+          <Link href={addressOf(incident.id)} style={{ color: 'var(--failed)' }}>
+            {formatWord(incident.kind)} · <bdi>{incident.subject}</bdi>
+          </Link>
+        }
+        aside={
+          <>
+            opened {formatTime(incident.opened_at, now)}, {formatAgo(incident.opened_at, now)} <Close incident={incident} />
+          </>
+        }
+      >
+        <div className="stack">
+          <p>{incident.summary}</p>
+          <Nodes names={incident.nodes} />
+          <Notes incident={incident} />
+          <NextStep incident={incident} trouble={trouble} owners={owners} />
+          {incident.kind === 'mass_loss' && <p className="note">
+            If you know that a node is off, fence it on its page: its jobs then run elsewhere at once. If it only lost the network, wait: nothing
+            runs twice, and it comes back with its jobs.
+          </p>}
+        </div>
+      </Panel>
+    </div>
   );
 }

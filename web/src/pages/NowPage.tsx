@@ -2,17 +2,18 @@ import { Link, useLocation } from 'wouter';
 import { useCluster, useRunningOwners } from '../api/queries';
 import { useTroubles } from '../api/useTroubles';
 import { goKeys, useShortcuts } from '../app/keyboard';
-import { formatCount, formatDuration, formatPlural, formatTime } from '../lib/format';
+import { Hurt } from '../components/Hurt';
+import { formatCount, formatDuration, formatTime } from '../lib/format';
 import { silence, staleSince } from '../lib/freshness';
 import { useStore } from '../lib/store';
-import { type Trouble, usersOf } from '../lib/troubles';
+import type { Trouble } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 
 // For whoever was woken at three, on a phone or a wall: what is wrong, since when, whom it hurts, what hai
 // does about it by itself and when that ends, and what is left to a person. Nothing else.
 const shownMax = 4;
-const usersMax = 4;
+const jobsMax = 6; // with a link each
 const nothing = (): void => undefined;
 
 interface State {
@@ -95,15 +96,6 @@ function restNeed(rest: readonly Trouble[]): string {
   return count === 0 ? 'none of which needs a person' : `${formatCount(count)} of which ${count === 1 ? 'needs' : 'need'} a person`;
 }
 
-function whom({ jobs, gpus, isWholeLoss, blocks }: Trouble, owners: ReadonlyMap<number, string> | undefined): string {
-  const users = usersOf(jobs, owners);
-  const names = users === null ? 'users not known yet' : users.length > usersMax ? formatPlural(users.length, 'user') : users.join(', ');
-  const parts = [jobs.length > 0 ? `${formatPlural(jobs.length, 'job')} of ${names}` : '', gpus > 0 ? formatPlural(gpus, 'GPU') : '', blocks];
-  const said = parts.filter((each) => each !== '').join('; ');
-  if (!isWholeLoss) return said === '' ? 'not known' : `${said}; and maybe more`;
-  return said === '' ? 'no running job' : jobs.length === 0 && gpus > 0 && blocks === '' ? `no running job; ${formatPlural(gpus, 'GPU')} missing` : said;
-}
-
 function Card({ trouble, owners, now }: { trouble: Trouble; owners: ReadonlyMap<number, string> | undefined; now: number }) {
   const { what, href, since, itself, ends, person } = trouble;
   return (
@@ -115,7 +107,9 @@ function Card({ trouble, owners, now }: { trouble: Trouble; owners: ReadonlyMap<
         <dt>since</dt>
         <dd>{since === null ? 'not known' : `${formatTime(new Date(since).toISOString(), now)}, ${formatDuration((now - since) / 1000)}`}</dd>
         <dt>hurts</dt>
-        <dd>{whom(trouble, owners)}</dd>
+        <dd>
+          <Hurt trouble={trouble} owners={owners} most={jobsMax} />
+        </dd>
         <dt>hai</dt>
         <dd>
           {itself}. That ends {ends}.
