@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154
 # Of deploy/package_test.sh and tests/site/run.sh: packages of a build folder, and a bare Debian 12 to
 # install them in. To be sourced by a script with `set -euo pipefail` that has set
-# BUILD, a build folder, and `repository`.
+# BUILD, a build folder, and `repository`. With PACKAGES, a folder, the packages are taken from there.
 # What took long to get is kept in BUILD/package_test for the next run.
 began=$SECONDS
 kept=$BUILD/package_test
@@ -24,7 +24,7 @@ prepare_work() {
     command -v "$program" >/dev/null || skip "needs $program (deploy/packages-tests.txt)"
   done
   for program in bin/hai-server bin/hai-agent bin/hai-pam bin/hai-slurm man/hai.1 share/hai/web/index.html; do
-    [ -e "$BUILD/$program" ] || skip "not everything is built: no $BUILD/$program"
+    [ -n "${PACKAGES:-}" ] || [ -e "$BUILD/$program" ] || skip "not everything is built: no $BUILD/$program"
   done
   mkdir -p "$kept/archives"
   work=$(mktemp -d "$kept/run.XXXXXX")
@@ -34,6 +34,11 @@ prepare_work() {
 # Two versions of one build: the second differs in its number alone.
 make_packages() {
   local deb
+  if [ -n "${PACKAGES:-}" ]; then
+    mkdir "$work/packages"
+    cp "$PACKAGES"/*_"$first"_*.deb "$PACKAGES"/*_"$second"_*.deb "$work/packages/"
+    return
+  fi
   # Compressed as fast as can be: to shrink what is thrown away at once took longer than the rest.
   DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1 \
     BUILD=$BUILD VERSION=$first DEBFULLNAME=Packager DEBEMAIL=packager@hai.invalid \

@@ -32,3 +32,17 @@ def fill(text, **words):
     for example, own in words.items():
         text = text.replace(example.replace("_", "-"), own)
     return text
+
+
+def step(number):
+    """The command of this row of the table in docs/operations/setup.md."""
+    rows = re.findall(r"^\| (\d+) \| .*? \| `(.*?)`.*\|$", (OPERATIONS / "setup.md").read_text(), re.M)
+    return dict(rows)[str(number)]
+
+
+def check_like(documented, printed):
+    """Where the documentation has ... anything may stand; behind it there may be more options."""
+    shown = documented.split(" --table")[0]
+    pattern = re.escape(shown).replace("\u2026", "\\S+").replace("SERVER", "[a-z0-9-]+")
+    if not re.match(pattern + "( |$)", printed):
+        raise AssertionError(f"setup.md has '{documented}', the program prints '{printed}'")

@@ -1,12 +1,16 @@
 """Booted machines: a Debian with systemd each, by systemd-nspawn, in a network namespace of its own on one
 bridge. All begin with one tree; what a machine changes is its own layer, which survives its end."""
 
+import http.server
 import os
 import pathlib
 import signal
 import subprocess
+import threading
 import time
+import urllib.parse
 
+from doc import block
 from network import Network
 from world import wait
 
@@ -17,6 +21,8 @@ APT::Install-Recommends "false";
 DPkg::Options { "--force-unsafe-io"; "--force-confold"; };
 DPkg::Use-Pty "0";
 """
+REPOSITORY_PORT = 8000
+REBOOT = 133
 
 
 class Machine:
@@ -36,6 +42,7 @@ class Machine:
         self.write("etc/hosts", "127.0.0.1 localhost\n" + "\n".join(hosts) + "\n")
         self.write("etc/hostname", self.name + "\n")
         self.write("etc/apt/apt.conf.d/99site", APT_CONF)
+        self.write("etc/apt/sources.list", "")
         (self.root / "etc/machine-id").unlink(missing_ok=True)
         self.write("etc/machine-id", "")
 
@@ -109,18 +116,39 @@ class Machine:
         self.process.wait(timeout=60)
         self.process = None
 
+    def shut_down(self, seconds=90):
+        """As an operator does, and the machine stays off."""
+        self.run("systemctl poweroff --no-block")
+        self.process.wait(timeout=seconds)
+        self.process = None
+
+    def reboot(self, seconds=90):
+        """As an operator does. systemd-nspawn ends with this code for its own unit to start it again."""
+        self.run("systemctl reboot --no-block")
+        code = self.process.wait(timeout=seconds)
+        if code != REBOOT:
+            raise AssertionError(f"{self.name} is rebooted, and systemd-nspawn ends with {code}")
+        self.boot()
+        self.wait_booted(seconds)
+
 
 class Machines:
     """The site: what its machines share, and the network between them."""
 
     def __init__(self, work, tree, names):
         self.work, self.tree = pathlib.Path(work), pathlib.Path(tree)
+        # Their disks are memory: what they write is gone with this process, and no other's writing
+        # holds them up.
+        folder = self.work / "machines"
+        folder.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
         self.network = Network()
         self.network.build(["client", *names])
         self.shared = []  # folders of this machine that are at the same place on all of them
         self.cgroups = [CGROUPS / name for name in ("systemd", "unified") if (CGROUPS / name).is_dir()]
         self.cgroups = self.cgroups or [CGROUPS]
         self.machines = {name: Machine(self, name) for name in names}
+        self.published = None
 
     def __getitem__(self, name):
         return self.machines[name]
@@ -133,6 +161,40 @@ class Machines:
         for machine in chosen:
             machine.wait_booted()
         return time.monotonic() - began
+
+    def publish(self, folder):
+        """What all machines can install from now on: newer than what they have seen."""
+        os.utime(pathlib.Path(folder) / "Packages")
+        self.published = folder
+
+    def serve_repository(self):
+        """To all machines, by the line that install.md has for them."""
+        site = self
+
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def translate_path(self, path):
+                name = urllib.parse.unquote(pathlib.PurePosixPath(path).name)
+                return str(pathlib.Path(site.published) / name)
+
+            def log_message(self, *_):
+                pass
+
+        address = (self.network.address("client"), REPOSITORY_PORT)
+        server = http.server.ThreadingHTTPServer(address, Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        line = block("install.md", "sources.list.d/hai.list").splitlines()[-1]
+        line = line.replace("repository.example/hai", f"{address[0]}:{REPOSITORY_PORT}")
+        for machine in self.machines.values():
+            machine.run(line)
+
+    def diagnose(self):
+        for name, machine in self.machines.items():
+            if machine.process is None or not machine.leader:
+                print(f"== {name}: off", (machine.folder / "console").read_text()[-500:])
+                continue
+            script = "systemctl list-units --no-pager --failed; journalctl --no-pager -p 4 -n 15 -o cat"
+            said = machine.run(script, check=False, seconds=30)
+            print(f"== {name}\n{said.stdout[-2500:]}", flush=True)
 
     def close(self):
         for machine in self.machines.values():

@@ -10,15 +10,12 @@ attempt may have been lost but of a node that was switched off. Prints a table; 
 """
 
 import argparse
-import http.server
 import pathlib
 import re
 import subprocess
 import sys
-import threading
 import time
 import types
-import urllib.parse
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "e2e" / "chaos"), str(HERE.parent / "e2e" / "ha_store")]
@@ -34,7 +31,6 @@ from world import wait  # noqa: E402
 
 CALM_SECONDS = 4.0
 WHOLE_SECONDS = 240
-REPOSITORY_PORT = 8000
 
 
 def say(text):
@@ -54,35 +50,12 @@ class Site(Machines):
         self.root = pathlib.Path("/srv/hai-site")
         self.ledgers = self.root / "ledgers"
         self.surprises = []
-        self.published = None
         for folder in (self.root, self.ledgers, self.root / "backup"):
             folder.mkdir(parents=True)
             folder.chmod(0o777)
         chaos = HERE.parent / "e2e" / "chaos"
         self.shared += [f"{self.root}:{self.root}", f"{chaos}:{chaos}", f"{self.root}/backup:/mnt/backup"]
         self.postgres = types.SimpleNamespace(rows=self.rows)
-
-    def publish(self, folder):
-        """What all machines can install from now on."""
-        self.published = folder
-
-    def serve_repository(self):
-        site = self
-
-        class Handler(http.server.SimpleHTTPRequestHandler):
-            def translate_path(self, path):
-                name = urllib.parse.unquote(pathlib.PurePosixPath(path).name)
-                return str(pathlib.Path(site.published) / name)
-
-            def log_message(self, *_):
-                pass
-
-        address = (self.network.address("client"), REPOSITORY_PORT)
-        server = http.server.ThreadingHTTPServer(address, Handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        for machine in self.machines.values():
-            line = f"deb [trusted=yes] http://{address[0]}:{REPOSITORY_PORT}/ ./\n"
-            machine.write("etc/apt/sources.list", line)
 
     # -- as the judge asks
 
@@ -177,8 +150,8 @@ def play(options):
         site.publish(options.old)
         for machine in site.machines.values():
             machine.create()
-        site.serve_repository()
         say(f"ten machines booted in {site.boot():.0f} s")
+        site.serve_repository()
         install(site, say)
         probe = Stream(site.client(site.token), probes(site), PAUSE_SECONDS)
         jobs = [
@@ -205,7 +178,7 @@ def play(options):
         say(f"verdict: {'good' if good else 'FAILED'}")
         return good
     except BaseException:
-        diagnose(site)
+        site.diagnose()
         raise
     finally:
         site.close()
@@ -215,17 +188,6 @@ def ended(site, streams):
     states = {job["id"]: job["state"] for job in site.admin.jobs()}
     wanted = [submit.answers[0] for stream in streams for submit in stream.acknowledged]
     return all(states.get(job) in ("succeeded", "failed", "stopped") for job in wanted)
-
-
-def diagnose(site):
-    for name, machine in site.machines.items():
-        if machine.process is None or not machine.leader:
-            print(f"== {name}: off", pathlib.Path(machine.folder / "console").read_text()[-500:])
-            continue
-        said = machine.run(
-            "systemctl --no-pager --failed; journalctl --no-pager -p 4 -n 15 -o cat", check=False, seconds=30
-        )
-        print(f"== {name}\n{said.stdout[-2500:]}", flush=True)
 
 
 def main():

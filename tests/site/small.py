@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+"""A site of three booted machines, a server with PostgreSQL and two nodes, from bare Debians to a purge, by
+the commands that docs/operations has. run.sh --small makes what it begins with.
+
+usage: small.py --work DIR --tree DIR --old DIR --new DIR
+
+A job of an ordinary user runs on both nodes. It lives through restarts, hung programs and an upgrade of
+hai, and begins again when a machine is switched off or rebooted. 0 if all holds.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import re
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "e2e" / "chaos")]
+
+import doc  # noqa: E402
+import sandbox  # noqa: E402
+from machines import Machines  # noqa: E402
+from world import wait  # noqa: E402
+
+SERVER, NODES = "server-1", ("node-1", "node-2")
+USER = "ann"
+PACKAGES = "hai-server hai-agent hai-cli hai-slurm hai-web python3-hai"
+BEAT = "echo $HAI_ATTEMPT $$ > pid; while :; do date +%s%N > alive; sleep 0.1; done"
+
+
+def say(text):
+    print(f"{time.monotonic() - say.began:5.0f} s  {text}", flush=True)
+
+
+say.began = time.monotonic()
+
+
+def expect(what, expected, found):
+    if expected != found:
+        raise AssertionError(f"{what}: expected {expected!r}, found {found!r}")
+
+
+class Site(Machines):
+    def __init__(self, work, tree):
+        super().__init__(work, tree, [SERVER, *NODES])
+
+    @property
+    def server(self):
+        return self[SERVER]
+
+    @property
+    def nodes(self):
+        return [self[name] for name in NODES]
+
+    def everywhere(self, act):
+        """On all machines at once, as an operator with many terminals does."""
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            return list(pool.map(act, self.machines.values()))
+
+    def hai(self, words, user="root"):
+        return self.server.says(f"runuser -u {user} -- env --chdir=/home/{user} HOME=/home/{user} hai {words}"
+                                if user != "root" else f"hai {words}")
+
+    def nodes_up(self):
+        return len(re.findall(r'"liveness": *"up"', self.server.says("hai nodes -o json", check=False)))
+
+    def wait_up(self, what):
+        wait(f"both nodes are up {what}", lambda: self.nodes_up() == len(NODES), 90, pause=0.3)
+
+
+# ---- from bare machines to a cluster
+
+def install(site):
+    documented = doc.block("install.md", "apt-get install hai-agent").splitlines()
+    lines = {line.split("# ")[1].split()[0].strip(";:"): line.split("#")[0].strip() for line in documented}
+
+    def act(machine):
+        slurm = lines["Slurm's"]
+        own = lines["servers" if machine.name == SERVER else "nodes"]
+        machine.run(f"apt-get update\n{own}\n{slurm}")
+
+    site.everywhere(act)
+    for machine, unit in [(site.server, "hai-server"), *[(node, "hai-agent") for node in site.nodes]]:
+        expect(f"{unit} before it is configured", "inactive", state(machine, unit))
+
+
+def set_up(site):
+    server = site.server
+    # It asks, as it would at a terminal: Enter takes each default.
+    said = server.says(f"yes '' | head -n 9 | script -qec '{doc.step(1)}' /dev/null")
+    if "is set up. hai-server.service runs." not in said:
+        raise AssertionError(f"setup says {said}")
+    server.run("cd; " + doc.fill(doc.step(2), SERVER=SERVER))
+    for node in site.machines.values():
+        node.run(f"useradd --create-home --uid 2001 {USER}")
+    server.write("root/people.csv", f"name,groups\n{USER},\n")
+    server.run("cd; " + doc.step(5))
+    server.run(f"hai token create --user {USER} --label laptop | grep -o 'hai_[^ ]*' | head -n 1 > /home/{USER}/token")
+    site.hai(f"init - --url https://{SERVER}:7700 --ca /etc/hai/ca/ca.crt < /home/{USER}/token", USER)
+
+
+def join(site):
+    documented = doc.step(4)
+    printed = site.server.says(doc.fill(doc.step(3), **{"1250": "2"})).splitlines()[0].strip()
+    doc.check_like(documented, printed)
+    line = printed + documented[documented.index(" --table"):]
+    table = "name,group,zone,leaf\n" + "".join(f"{name},training,A,leaf-{name[-1]}\n" for name in NODES)
+
+    def act(machine):
+        if machine.name == SERVER:
+            return
+        machine.write("root/nodes.csv", table)
+        machine.run(f"cd; {line} --no-start")
+        # GPUs are not real here, and machines in machines have no control groups to give away.
+        with open(machine.root / "etc/hai/agent.yaml", "a", encoding="utf-8") as file:
+            file.write("simulate_gpus: 8\nisolation: shared\n")
+        machine.run("systemctl enable --now hai-agent")
+
+    site.everywhere(act)
+    site.wait_up("after the join")
+
+
+def state(machine, unit, what="ActiveState"):
+    return machine.says(f"systemctl show {unit} --property={what} --value")
+
+
+# ---- the job
+
+class Job:
+    """Of an ordinary user, on both nodes: each rank says who it is and that it is alive."""
+
+    def __init__(self, site):
+        self.site = site
+        said = site.hai(f"exec /bin/sh -c '{BEAT}' -- --nodes 2 --gpus 8 -o json", USER)
+        self.id = json.loads(said)["id"]
+        self.attempt = 1
+        self.ranks = {}
+        self.wait_runs(1)
+
+    def asks(self):
+        return json.loads(self.site.hai(f"status {self.id} -o json", USER))
+
+    def file(self, node, name):
+        path = node.root / "home" / USER / name
+        return path.read_text().strip() if path.exists() else ""
+
+    def wait_runs(self, attempt):
+        def runs():
+            said = self.asks()
+            return (said["attempt_state"], said["attempt"]) == ("running", attempt)
+
+        wait(f"attempt {attempt} of the job runs", runs, 120, pause=0.3)
+        wait("its ranks write", lambda: all(self.beats(node, attempt) for node in self.site.nodes), 30)
+        self.attempt = attempt
+        self.ranks = {node.name: self.pid(node) for node in self.site.nodes}
+
+    def beats(self, node, attempt):
+        is_now = time.time() - int(self.file(node, "alive") or 0) / 1e9 < 2
+        return is_now and self.file(node, "pid").startswith(f"{attempt} ")
+
+    def pid(self, node):
+        return self.file(node, "pid").split()[1]
+
+    def expect_same(self, what):
+        """The very processes, and they have just said so; the server knows them as the same attempt."""
+        self.site.wait_up(f"after {what}")
+        for node in self.site.nodes:
+            wait(f"the rank on {node.name} lives on after {what}", lambda node=node: self.beats(node, self.attempt), 10)
+            expect(f"rank on {node.name} after {what}", self.ranks[node.name], self.pid(node))
+        said = self.asks()
+        expect(f"attempt after {what}", ("running", self.attempt), (said["attempt_state"], said["attempt"]))
+
+    def shell(self, rank, script):
+        return self.site.hai(f"shell {self.id} -r {rank} -- sh -c '{script}'", USER)
+
+    def is_alive(self, node, pid):
+        return node.run(f"test -e /proc/{pid}", check=False).returncode == 0
+
+
+def look_into(job):
+    """`hai shell` is the job's user beside each rank, in its control group."""
+    told = sorted(job.shell(rank, "hostname; id -un; cat alive").split("\n")[:2] for rank in (0, 1))
+    expect("who the shells are", [[name, USER] for name in NODES], told)
+    for node in job.site.nodes:
+        group = node.says(f"cat /proc/{job.ranks[node.name]}/cgroup")
+        if ":/hai.slice/hai-ranks.service/" not in group:
+            raise AssertionError(f"a rank is in the control group {group}")
+
+
+# ---- what it must live through
+
+def restart(site, job):
+    for node in site.nodes:
+        node.run("systemctl restart hai-agent")
+    job.expect_same("a restart of the agents")
+    site.nodes[0].run("systemctl reload hai-agent")
+    site.server.run("systemctl reload hai-server")
+    job.expect_same("a reload")
+
+
+def hang(machine, unit):
+    """It stands still until its watchdog barks."""
+    folder = f"/run/systemd/system/{unit}.service.d"
+    machine.run(f"mkdir {folder}; printf '[Service]\\nWatchdogSec=2s\\n' > {folder}/test.conf")
+    machine.run(f"systemctl daemon-reload; systemctl restart {unit}")
+    before = state(machine, unit, "NRestarts")
+    machine.run(f"kill -STOP {state(machine, unit, 'MainPID')}")
+    wait(f"{unit} is started again", lambda: state(machine, unit, "NRestarts") > before, 60, pause=0.3)
+    machine.run(f"journalctl --no-pager -u {unit} | grep -q 'Watchdog timeout'")
+
+
+def timers(site):
+    """A backup, and the archive, which a new cluster has none of."""
+    server = site.server
+    server.run("systemctl enable --now hai-backup.timer hai-archive.timer")
+    server.run("systemctl start hai-backup.service hai-archive.service")
+    server.run("runuser -u hai -- hai-backup list | grep -q '/var/backups/hai/hai-.*dump'")
+    expect("archive without a word in the config", "exec-condition", state(server, "hai-archive", "Result"))
+    server.run("printf 'archive: {older_than: 90d, dir: /var/lib/hai/archive}\n' >> /etc/hai/server.yaml")
+    server.run("systemctl start hai-archive.service")
+    server.run("journalctl --no-pager -u hai-archive -o cat | grep -q 'nothing is older than 90d'")
+    expect("failed units", "", server.says("systemctl list-units --failed --no-legend 'hai*'"))
+
+
+def stop_machines(site, job):
+    first, second = site.nodes
+    second.reboot()
+    after_stop(site, job, first, "a reboot")
+    site.nodes[0].shut_down()
+    wait("the node is not up", lambda: site.nodes_up() == 1, 60, pause=0.3)
+    first.boot()
+    first.wait_booted()
+    after_stop(site, job, second, "a time without power")
+
+
+def after_stop(site, job, other, what):
+    old = job.ranks[other.name]
+    site.wait_up(f"after {what}")
+    job.wait_runs(job.attempt + 1)
+    if job.is_alive(other, old):
+        raise AssertionError("a rank of the attempt before is alive")
+
+
+def upgrade(site, new, job):
+    """docs/operations/upgrade.md: the server, nodes, people."""
+    server_before = state(site.server, "hai-server", "MainPID")
+    site.publish(new)
+    lines = doc.block("upgrade.md", "--only-upgrade hai-agent").splitlines()
+    chosen = {words: [line.split("#")[0] for line in lines if words in line][0] for words in
+              ("upgrade hai-server", "hai-server migrate", "upgrade hai-agent")}
+    site.server.run(f"{chosen['upgrade hai-server']}\n{chosen['hai-server migrate']}")
+    job.expect_same("an upgrade of the server")
+
+    def act(machine):
+        if machine.name != SERVER:
+            machine.run(chosen["upgrade hai-agent"])
+        machine.run("apt-get upgrade")
+        expect("versions", new.name, machine.says("dpkg-query -W -f '${Version}\\n' '*hai*' | sort -u"))
+
+    site.everywhere(act)
+    job.expect_same("an upgrade of the nodes")
+    if state(site.server, "hai-server", "MainPID") == server_before:
+        raise AssertionError("the server was not restarted")
+
+
+# ---- and away again
+
+def remove(site, job):
+    def act(machine):
+        mine = processes(machine)
+        if not mine:
+            raise AssertionError("no process of hai is seen while it runs")
+        machine.run("apt-get remove hai-agent hai-server")
+        expect(f"{machine.name}: processes after the removal", "", processes(machine))
+
+    site.everywhere(act)
+    for node in site.nodes:
+        if job.is_alive(node, job.ranks[node.name]):
+            raise AssertionError("the job lives without hai")
+        node.run("test -e /etc/hai/agent.yaml -a -e /etc/hai/node.pem")
+    expect("the timer after the removal", "inactive", state(site.server, "hai-backup.timer"))
+    site.server.run("test -e /etc/hai/server.yaml -a -e /etc/hai/ca/ca.key")
+
+
+def processes(machine):
+    return machine.says("""for program in /proc/[0-9]*/exe; do readlink "$program" || true; done | grep '/hai' || true
+        ! uid=$(id -u hai) || find /proc -maxdepth 1 -name '[0-9]*' -uid "$uid" -print""")
+
+
+def purge_server_beside_agent(site):
+    """Of one that is a node, too, only the server's own goes."""
+    server = site.server
+    server.run("apt-get install hai-agent; cp -a /etc/hai/admin.token /etc/hai/made-by-hand; chown hai: /etc/hai")
+    server.run("echo 'name: node-3' > /etc/hai/agent.yaml; touch /etc/hai/agent.token; apt-get purge hai-server")
+    expect("what is left", "agent.token agent.yaml made-by-hand", server.says("ls /etc/hai | paste -sd ' '"))
+    expect("owners in /etc/hai", "root", server.says("find /etc/hai -printf '%u\\n' | sort -u"))
+    server.run("! getent passwd hai; ! getent group hai")
+
+
+def purge(site):
+    def act(machine):
+        machine.run(f"apt-get purge {PACKAGES}")
+        left = machine.says("""find /etc /usr /lib /var -xdev -path /var/cache -prune -o -name 'hai*' \
+            -not -path '/var/lib/apt/*' -not -path '/var/backups/hai/*' -not -path '/var/lib/postgresql/*' \
+            -not -path /etc/apt/sources.list.d/hai.list -print""")
+        expect(f"left on {machine.name}", "/var/backups/hai" if machine.name == SERVER else "", left)
+
+    site.everywhere(act)
+
+
+def play(options):
+    site = Site(options.work, options.tree)
+    try:
+        site.publish(options.old)
+        for machine in site.machines.values():
+            machine.create()
+        say(f"three machines booted in {site.boot():.0f} s")
+        site.serve_repository()
+        install(site)
+        say("packages installed, as install.md says")
+        set_up(site)
+        say("the server set up, by the commands of setup.md")
+        join(site)
+        say("two nodes joined, by the line that `hai node token create` prints")
+        story(site, options)
+        return True
+    except BaseException:
+        site.diagnose()
+        raise
+    finally:
+        site.close()
+
+
+def story(site, options):
+    job = Job(site)
+    look_into(job)
+    say(f"a job of {USER} runs on both, and she has looked into it")
+    restart(site, job)
+    hang(site.server, "hai-server")
+    hang(site.nodes[0], "hai-agent")
+    job.expect_same("a hung server and a hung agent")
+    say("restarted, and hung")
+    timers(site)
+    say("backed up; the archive has nothing to do")
+    stop_machines(site, job)
+    say("rebooted one node, switched the other one off and on")
+    upgrade(site, options.new, job)
+    say("upgraded")
+    remove(site, job)
+    purge_server_beside_agent(site)
+    purge(site)
+    say("removed and purged")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name, what in (
+        ("work", "folder for the machines"),
+        ("tree", "of a Debian, which all machines begin with"),
+        ("old", "repository of the packages that are installed"),
+        ("new", "and of those that they are upgraded to"),
+    ):
+        parser.add_argument(f"--{name}", type=pathlib.Path, required=True, help=what)
+    options = parser.parse_args()
+    sandbox.enter()
+    return 0 if play(options) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
