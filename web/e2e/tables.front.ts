@@ -57,3 +57,29 @@ it('opens a page at its top, and where it was left on Back', async () => {
   await page.goBack();
   await expect.poll(() => main.evaluate((box) => box.scrollTop)).toBe(200);
 });
+
+it('counts on how long a node is silent, in the list and on the map', async () => {
+  const { nodes } = (await (await fetch(`${site.server.url}/api/v1/nodes?liveness=down`)).json()) as { nodes: { name: string }[] };
+  const { name } = nodes[0]!;
+  const seconds = (text: string): number => {
+    const [, minutes = '0', rest = '0'] = /silent for (?:(\d+)m ?)?(?:(\d+)s)?/.exec(text)!;
+    return 60 * Number(minutes) + Number(rest);
+  };
+  let page = await site.open(`/nodes?liveness=down&q=${name}`);
+  const reason = page.locator('.grid-row [role=gridcell]').last();
+  await reason.getByText(/^silent for/).waitFor();
+  const before = seconds(await reason.innerText());
+  expect(before).toBeGreaterThanOrEqual(40);
+  await expect.poll(async () => seconds(await reason.innerText())).toBeGreaterThan(before + 1);
+  // It counts since the same moment on the map's card.
+  page = await site.open('/map');
+  const canvas = page.locator('canvas').last();
+  await canvas.waitFor();
+  await canvas.focus();
+  const card = page.locator('.map-side');
+  const index = ((await (await fetch(`${site.server.url}/api/v1/nodes`)).json()) as { nodes: { name: string }[] }).nodes.findIndex((node) => node.name === name);
+  for (let at = 0; at < Math.floor(index / 5) + 1; at += 1) await page.keyboard.press('ArrowDown');
+  for (let at = 0; at < 5 && !(await card.innerText()).includes(name); at += 1) await page.keyboard.press('ArrowLeft');
+  await card.getByText(/^silent for \d/).waitFor();
+  expect(await card.getByText('more than').count()).toBe(0);
+});

@@ -214,12 +214,19 @@ export class World {
     });
   }
 
+  // As the server says it: the reason is of the moment that the event tells of.
+  private silence(node: Node, liveness: 'down' | 'suspect'): void {
+    const reason = `silent for ${liveness === 'down' ? '40s' : '10s'}`;
+    Object.assign(node, { liveness, reason, health: 'unknown' });
+    this.emit('server', 'node_liveness_changed', `node/${node.name}`, `${liveness}: ${reason}`, { liveness, reason });
+  }
+
   private breakSomething(): void {
     const reasons = ['Xid 79: GPU has fallen off the bus', 'InfiniBand port flaps', 'replace DIMM B2', 'validate after Xid 48'];
     for (let i = 0; i < 14; i += 1) {
       const node = this.random.pick(this.nodes.filter((each) => each.jobs.every((id) => this.jobs.get(id)!.node_count <= 4)));
       for (const id of [...node.jobs]) this.end(id, 'lost', `node ${node.name} was lost`);
-      if (i < 4) Object.assign(node, { liveness: i < 3 ? 'down' : 'suspect', reason: 'no report for 2m', health: 'unknown' });
+      if (i < 4) this.silence(node, i < 3 ? 'down' : 'suspect');
       else Object.assign(node, { scheduling: this.random.pick(['drained', 'cordoned', 'draining']), reason: this.random.pick(reasons), reason_by: 'ops', health: i < 9 ? 'fail' : 'warn' });
       const isGpu = node.reason?.startsWith('Xid') ?? false;
       const check: NodeCheck = {

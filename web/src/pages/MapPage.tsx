@@ -4,6 +4,7 @@ import { useJobList, useNodes } from '../api/queries';
 import type { Job, Node } from '../api/types';
 import { Badge } from '../components/Badge';
 import { Panel } from '../components/Panel';
+import { Reason, useLivenessEvents } from '../components/Reason';
 import { Empty, Failure, Loading } from '../components/states';
 import { formatCount, formatReading, formatWord } from '../lib/format';
 import { gpusOf, tally } from '../lib/jobRows';
@@ -13,6 +14,7 @@ import { useTheme } from '../app/theme';
 import { MapCanvas, type Spot } from './map/MapCanvas';
 
 const jobsMax = 10_000;
+const noNodes: readonly Node[] = [];
 
 const isMeasured = (mode: ColorMode, nodes: readonly Node[]): boolean =>
   mode === 'utilisation'
@@ -34,7 +36,8 @@ export default function MapPage() {
   const [kept, setKept] = useState<Spot | null>(null);
   const spot = kept ?? pointed;
   const setMode = (next: ColorMode): void => go(next === 'job' ? '/map' : `/map?color=${next}`, { replace: true });
-  const all = nodes.data ?? [];
+  const all = nodes.data ?? noNodes;
+  const eventsOf = useLivenessEvents(all);
   return (
     <>
       <div className="page-head">
@@ -77,7 +80,7 @@ export default function MapPage() {
             onOpen={(found) => go(found.job ? `/jobs/${found.job.id}` : `/nodes/${encodeURIComponent(found.node.name)}`)}
           />
           <div className="map-side stack" aria-live="polite">
-            <SpotCard spot={spot && current(spot, all, jobs)} onForget={kept && (() => setKept(null))} />
+            <SpotCard spot={spot && current(spot, all, jobs)} eventsOf={eventsOf} onForget={kept && (() => setKept(null))} />
             <Key mode={mode} jobs={list.jobs} />
           </div>
         </div>
@@ -93,7 +96,7 @@ function current(spot: Spot, nodes: readonly Node[], jobs: ReadonlyMap<number, J
   return { ...spot, node, job: id === null ? null : (jobs.get(id) ?? null) };
 }
 
-function SpotCard({ spot, onForget }: { spot: Spot | null; onForget: (() => void) | null }) {
+function SpotCard({ spot, eventsOf, onForget }: { spot: Spot | null; eventsOf: ReturnType<typeof useLivenessEvents>; onForget: (() => void) | null }) {
   const forget = onForget && (
     <button className="button small quiet" onClick={onForget}>
       let go
@@ -117,7 +120,10 @@ function SpotCard({ spot, onForget }: { spot: Spot | null; onForget: (() => void
             {spot.node.reason && (
               <>
                 <dt>why</dt>
-                <dd>{spot.node.reason}</dd>
+                <dd>
+                  <Reason node={spot.node} events={eventsOf(spot.node.name)} />
+                  {spot.node.reason_by && ` (${spot.node.reason_by})`}
+                </dd>
               </>
             )}
             <dt>GPU {spot.gpu}</dt>

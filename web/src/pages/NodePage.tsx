@@ -4,10 +4,11 @@ import type { Node } from '../api/types';
 import { Badge } from '../components/Badge';
 import { NodeActions } from '../components/NodeActions';
 import { Panel } from '../components/Panel';
+import { Reason } from '../components/Reason';
 import { Await } from '../components/states';
-import { formatAgo, formatBytes, formatDuration, formatTime, formatWord } from '../lib/format';
+import { formatAgo, formatBytes, formatTime, formatWord } from '../lib/format';
 import type { Asked } from '../lib/freshness';
-import { healthOf, silentSince } from '../lib/silence';
+import { healthOf } from '../lib/silence';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 import { Checks } from './node/Checks';
@@ -30,12 +31,9 @@ export default function NodePage({ name }: { name: string }) {
 
 const livenessChanges = ['node_liveness_changed'];
 
-// "silent for 40s" was true when it was written: the event that brought it says since when.
-function Reason({ node }: { node: Node }) {
+function WhyClosed({ node }: { node: Node }) {
   const events = useNodeEvents(node.name, livenessChanges, []);
-  const now = useNow();
-  const since = node.liveness === 'up' ? null : silentSince(node, events.data ?? []);
-  return since === null ? <bdi>{node.reason}</bdi> : <>silent for {formatDuration((now - since) / 1000)}</>;
+  return <Reason node={node} events={events.data ?? []} />;
 }
 
 function Deadline({ at }: { at: string }) {
@@ -63,7 +61,7 @@ function Loaded({ node, answer }: { node: Node; answer: Asked }) {
       </div>
       {(node.reason ?? node.drain_at) && (
         <p className={node.liveness === 'down' ? 'failure' : 'note'} style={{ marginBottom: 'var(--s3)' }}>
-          <Reason node={node} />
+          <WhyClosed node={node} />
           {node.reason_by && <span className="dim"> — {node.reason_by}.</span>}
           {node.drain_at && <Deadline at={node.drain_at} />}
         </p>

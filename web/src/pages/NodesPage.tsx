@@ -5,6 +5,7 @@ import type { Node } from '../api/types';
 import { Badge } from '../components/Badge';
 import { type Column, GridTable } from '../components/GridTable';
 import { NodeActions } from '../components/NodeActions';
+import { Reason, useLivenessEvents } from '../components/Reason';
 import { Empty, Failure, Loading } from '../components/states';
 import { formatBytes, formatCount, formatPlural, formatTime } from '../lib/format';
 import { gpusUsed } from '../lib/gpuOwners';
@@ -13,6 +14,7 @@ import { atLeast, healthOf } from '../lib/silence';
 import { formatNodeFilter, type NodeFilter, parseNodeFilter, selectNodes } from '../lib/nodeFilter';
 import { useTitle } from '../lib/useTitle';
 
+const noNodes: readonly Node[] = [];
 const livenessWords = ['up', 'suspect', 'down'];
 const schedulingWords = ['open', 'cordoned', 'draining', 'drained'];
 
@@ -28,8 +30,22 @@ const columns: Column<Node>[] = [
   { key: 'jobs', title: 'jobs', width: '7rem', render: (node) => node.jobs.map((id) => <Link key={id} href={`/jobs/${id}`} className="mono">{id} </Link>) },
   { key: 'memory_bytes', title: 'memory', width: '5.5rem', isNumber: true, isSortable: true, render: (node) => formatBytes(node.memory_bytes) },
   { key: 'gpu_model', title: 'GPU', width: 'minmax(6rem, 0.7fr)', isSortable: true, render: (node) => node.gpu_model },
-  { key: 'reason', title: 'reason', width: 'minmax(8rem, 2fr)', isSortable: true, render: (node) => <span className="dim" title={node.reason ?? ''}><bdi>{atLeast(node.reason)}</bdi>{node.reason_by && ` (${node.reason_by})`}{node.drain_at && `, drained by ${formatTime(node.drain_at, Date.now())}`}</span> },
 ];
+
+const reasonColumn = (eventsOf: ReturnType<typeof useLivenessEvents>): Column<Node> => ({
+  key: 'reason',
+  title: 'reason',
+  width: 'minmax(8rem, 2fr)',
+  isSortable: true,
+  render: (node) =>
+    node.reason !== null && (
+      <span className="dim" title={atLeast(node.reason)}>
+        <Reason node={node} events={eventsOf(node.name)} />
+        {node.reason_by && ` (${node.reason_by})`}
+        {node.drain_at && `, drained by ${formatTime(node.drain_at, Date.now())}`}
+      </span>
+    ),
+});
 
 function Gpus({ node }: { node: Node }) {
   const used = gpusUsed(node);
@@ -66,7 +82,8 @@ export default function NodesPage() {
       return next;
     });
   }, []);
-  const withBoxes = useMemo(() => [selectColumn(selected, toggle), ...columns], [selected, toggle]);
+  const eventsOf = useLivenessEvents(nodes.data ?? noNodes);
+  const withBoxes = useMemo(() => [selectColumn(selected, toggle), ...columns, reasonColumn(eventsOf)], [selected, toggle, eventsOf]);
   const chosen = (nodes.data ?? []).filter((node) => selected.has(node.name));
   return (
     <>
