@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Download, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { HistoryReport } from '../src/api/types';
-import { visit } from './visit';
+import { openIn, visit } from './visit';
 
 const site = visit();
 const chart = (page: Page, key: string) => page.locator(`[data-chart=${key}]`);
@@ -73,4 +73,21 @@ it('shows a gap where nothing is known, and no zero', async () => {
   expect(line!.match(/M/g)).toHaveLength(2);
   const csv = await saved(page, 'GPUs used', 'CSV');
   expect(csv.bytes.toString()).toContain('2026-11-04T00:00:00.000Z,\r\n');
+});
+
+it('says hours in the zone that the frame names, and days as those of UTC', async () => {
+  const context = await site.browser.newContext({ timezoneId: 'Asia/Kolkata', locale: 'en-GB' });
+  const local = await openIn(context, `${site.server.url}/history?since=2026-11-02T00:00:00Z&until=2026-11-03T00:00:00Z&step=1h`);
+  const ticks = async (): Promise<string[]> => local.locator('[data-chart=jobs] svg text').allTextContents();
+  await chart(local, 'jobs').waitFor();
+  const letters = await local.locator('.top').getByRole('button', { name: /time/i }).innerText();
+  expect(letters).toContain('5:30');
+  expect((await ticks()).slice(3)).toEqual(['GMT+5:30', '07:30', '11:30', '15:30', '19:30', '23:30', '03:30']);
+  const box = (await chart(local, 'jobs').locator('svg').boundingBox())!;
+  await local.mouse.move(box.x + box.width / 2, box.y + 40);
+  await chart(local, 'jobs').getByText(/^2026-11-02 \d\d:30 GMT\+5:30: /).waitFor();
+  await local.goto(`${site.server.url}/history?since=2026-10-02T00:00:00Z&until=2026-11-03T00:00:00Z&step=1d`);
+  await chart(local, 'jobs').waitFor();
+  expect((await ticks())[3]).toBe('UTC');
+  expect((await ticks())[4]).toMatch(/^10-0\d$/);
 });

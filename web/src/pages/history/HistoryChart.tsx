@@ -3,8 +3,9 @@ import { Menu } from '../../components/Menu';
 import { Panel } from '../../components/Panel';
 import { toast } from '../../components/Toasts';
 import { formatCount, formatDuration } from '../../lib/format';
-import { gapOf, type HistoryChart as Chart, type HistoryLine, type HistoryRange, niceTop, toCsv, totalOf } from '../../lib/history';
+import { dayMs, gapOf, type HistoryChart as Chart, type HistoryLine, type HistoryRange, niceTop, toCsv, totalOf } from '../../lib/history';
 import { saveBlob, svgText, toPng } from '../../lib/saveChart';
+import { type Clock, clockOf, zone, zoneLetters } from '../../lib/zone';
 
 const width = 560;
 const height = 190;
@@ -68,6 +69,7 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
               <text x={left - 6} y={y(part * ceiling) + 4} textAnchor="end" {...axis}>{short(part * ceiling, chart.unit)}</text>
             </g>
           ))}
+          {times.length > 0 && <text x={left - 6} y={height - 5} textAnchor="end" {...axis}>{zoneOf(range)}</text>}
           {ticks(times.length).map((i) => (
             <text key={i} x={x(i)} y={height - 5} textAnchor="middle" {...axis}>{tickOf(times[i]!, range)}</text>
           ))}
@@ -111,11 +113,21 @@ const short = (value: number, unit: string): string => (unit === 's' ? formatDur
 
 const two = (value: number): string => String(value).padStart(2, '0');
 const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
-const stamp = (time: number, { step }: HistoryRange): string => `${day(time)}${step === '1h' ? ` ${two(new Date(time).getUTCHours())}:00 UTC` : ''}`;
-const tickOf = (time: number, { since, until }: HistoryRange): string => {
-  const at = new Date(time);
-  return until - since <= 2 * 86_400_000 ? `${two(at.getUTCHours())}:00` : `${two(at.getUTCMonth() + 1)}-${two(at.getUTCDate())}`;
-};
+// Hours are of the page's zone. Days and weeks begin where the store's do, with those of UTC, and say so.
+const isByHour = ({ step }: HistoryRange): boolean => step === '1h';
+const zoneOf = (range: HistoryRange): string => (isByHour(range) ? zoneLetters(zone.get()) : 'UTC');
+const clockAt = (time: number, range: HistoryRange): Clock => clockOf(new Date(time), isByHour(range) ? zone.get() : 'utc');
+const hourOf = ({ hour, minute }: Clock): string => `${two(hour)}:${two(minute)}`;
+
+function stamp(time: number, range: HistoryRange): string {
+  const at = clockAt(time, range);
+  return `${at.year}-${two(at.month)}-${two(at.day)}${isByHour(range) ? ` ${hourOf(at)}` : ''} ${zoneOf(range)}`;
+}
+
+function tickOf(time: number, range: HistoryRange): string {
+  const at = clockAt(time, range);
+  return isByHour(range) && range.until - range.since <= 2 * dayMs ? hourOf(at) : `${two(at.month)}-${two(at.day)}`;
+}
 
 function ticks(count: number): number[] {
   const wanted = Math.min(6, count);
