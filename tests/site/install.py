@@ -30,7 +30,7 @@ def install(site, say):
     everywhere(STORES, lambda name: site[name].run(start_store(), seconds=300))
     wait("the store has a leader and two who follow", lambda: store_is_whole(site), 180, pause=1)
     leader = store_leader(site)
-    once = fill(block("ha-store.md", "stanza-create"), PASSWORD=PASSWORD)
+    once = block("ha-store.md", "stanza-create").replace("'PASSWORD'", f"'{PASSWORD}'")
     site[leader].run(once)
     say("three machines with etcd, Patroni and PostgreSQL, as ha-store.md says")
     everywhere(SERVERS, lambda name: site[name].run("apt-get update; apt-get install hai-server hai-web hai-cli"))
@@ -122,8 +122,6 @@ def first_words(site):
     login.run(f"hai init - {urls} --ca /etc/hai/ca.crt", stdin=site.token)
     login.run("hai user add --csv -", stdin="name,groups\n" + "".join(f"{name},\n" for name in PEOPLE))
     site.join_line = login.says("hai node token create 'node-[1-4]' --ttl 1h --uses 4").splitlines()[0]
-    for name in PEOPLE:
-        login.run(f"hai quota set {name} 4 -p normal || true")
     site.tokens = {}
     for name in PEOPLE:
         said = login.says(f"hai token create --user {name} -o json")

@@ -13,7 +13,7 @@ class Fault:
     begin: Callable
     end: Callable = lambda site: site.boot()
     seconds: float = 20
-    takes_nodes: bool = False
+    takes: tuple = ()  # nodes whose attempts it may cost
 
 
 def off(*chosen):
@@ -87,8 +87,8 @@ FAULTS = [
     Fault("both", "both at once", off(leader, primary)),
     Fault("etcd", "`kill -9` of an etcd", kill_etcd, nothing, 10),
     Fault("store-cut", "the leading server cut from the store", cut_leader_from_store, heal),
-    Fault("node", "a node's machine off", off(node), seconds=45, takes_nodes=True),
+    Fault("node", "a node's machine off", off(node), seconds=45, takes=NODES[1:2]),
     Fault("leaf", "a leaf of two nodes cut from all others, 20 s", cut_leaf, heal),
     Fault("upgrade", "every package upgraded, in the documented order", upgrade, nothing, 0),
-    Fault("power-cut", "every machine off at once", all_off, seconds=5, takes_nodes=True),
+    Fault("power-cut", "every machine off at once", all_off, seconds=5, takes=NODES),
 ]
