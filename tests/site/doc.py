@@ -46,3 +46,14 @@ def check_like(documented, printed):
     pattern = re.escape(shown).replace("\u2026", "\\S+").replace("SERVER", "[a-z0-9-]+")
     if not re.match(pattern + "( |$)", printed):
         raise AssertionError(f"setup.md has '{documented}', the program prints '{printed}'")
+
+
+def upgrade_commands():
+    """Of docs/operations/upgrade.md, by who runs them."""
+    documented = block("upgrade.md", "--only-upgrade hai-agent").splitlines()
+    marks = {"servers": "upgrade hai-server", "migrate": "hai-server migrate", "nodes": "upgrade hai-agent",
+             "people": "upgrade hai-cli"}
+    return {
+        who: next(line for line in documented if mark in line).split(" #")[0]
+        for who, mark in marks.items()
+    }

@@ -23,6 +23,7 @@ DPkg::Use-Pty "0";
 """
 REPOSITORY_PORT = 8000
 REBOOT = 133
+DISK = "size=3G"
 
 
 class Machine:
@@ -34,8 +35,11 @@ class Machine:
         self.process, self.leader = None, 0
 
     def create(self):
+        # Its disk is memory: it is gone with this process, and no other's writing holds it up.
+        self.folder.mkdir(parents=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", DISK, "tmpfs", self.folder], check=True)
         for name in ("upper", "scratch", "root"):
-            (self.folder / name).mkdir(parents=True)
+            (self.folder / name).mkdir()
         layers = f"lowerdir={self.site.tree},upperdir={self.folder}/upper,workdir={self.folder}/scratch"
         subprocess.run(["mount", "-t", "overlay", "overlay", "-o", layers, self.root], check=True)
         hosts = [f"{self.site.network.address(name)} {name}" for name in self.site.network.numbers]
@@ -137,11 +141,6 @@ class Machines:
 
     def __init__(self, work, tree, names):
         self.work, self.tree = pathlib.Path(work), pathlib.Path(tree)
-        # Their disks are memory: what they write is gone with this process, and no other's writing
-        # holds them up.
-        folder = self.work / "machines"
-        folder.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
         self.network = Network()
         self.network.build(["client", *names])
         self.shared = []  # folders of this machine that are at the same place on all of them

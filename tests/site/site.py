@@ -2,7 +2,8 @@
 """A site of ten booted machines under a steady stream of jobs, installed from packages by the documented
 commands, whose machines are switched off, cut off and upgraded. big.sh makes what it begins with.
 
-usage: site.py --work DIR --tree DIR --old DIR --new DIR [--faults NAME,...] [--list] [--install-only]
+usage: site.py --work DIR --tree DIR --old DIR --new DIR [--faults NAME,...] [--random SECONDS]
+       [--restore] [--list] [--install-only]
 
 It boots the ten and installs the store (docs/reliability.md); what comes after has not been run to its
 end yet. After each fault every acknowledged submit must be there once, ledgers of jobs must not overlap, and no
@@ -11,6 +12,7 @@ attempt may have been lost but of a node that was switched off. Prints a table; 
 
 import argparse
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -28,6 +30,7 @@ from ha_load import JOB_EVERY_SECONDS, PAUSE_SECONDS, Stream, probes  # noqa: E4
 from install import NODES, PASSWORD, PEOPLE, SERVERS, STORES, install, nodes_up, store_is_whole  # noqa: E402
 from machines import Machines  # noqa: E402
 from site_faults import FAULTS  # noqa: E402
+from site_restore import restore  # noqa: E402
 from world import wait  # noqa: E402
 
 CALM_SECONDS = 4.0
@@ -125,7 +128,7 @@ class SiteJudge(Judge):
         }
 
     def check_attempts(self, attempts):
-        for job, number, state in attempts:
+        for job, number, state in attempts if not self.may_repeat else []:
             if state == "lost" and (job, number) not in self.excused:
                 yield f"attempt {number} of job {job} was lost"
             if number > 1 and (job, number - 1) not in self.excused:
@@ -171,6 +174,7 @@ HEAD = """| what | longest refusal of submits | whole again after its end | atte
 
 def play(options):
     site = Site(options.work, options.tree)
+    site.old, site.new = options.old, options.new
     rows = []
     try:
         site.publish(options.old)
@@ -189,11 +193,10 @@ def play(options):
             stream.start()
         wait("jobs of all three run", lambda: all(len(stream.acknowledged) > 1 for stream in jobs), 90)
         say("a steady stream of jobs of three people")
-        site.new = options.new
-        wanted = options.faults.split(",") if options.faults else [fault.name for fault in FAULTS]
-        for fault in FAULTS if not options.install_only else []:
-            if fault.name in wanted:
-                rows.append(suffer(site, fault, probe, judge))
+        for fault in chosen_faults(options):
+            rows.append(suffer(site, fault, probe, judge))
+        if options.restore:
+            restore(site, judge, probe, jobs, say)
         for stream in (probe, *jobs):
             stream.stop()
         wait("all jobs end", lambda: ended(site, jobs), 180, pause=1)
@@ -208,6 +211,15 @@ def play(options):
         raise
     finally:
         site.close()
+
+
+def chosen_faults(options):
+    """Each that is wanted once, in order, then any of those that come and go for as long as is wanted."""
+    wanted = options.faults.split(",") if options.faults else [fault.name for fault in FAULTS]
+    yield from (fault for fault in FAULTS if fault.name in wanted and not options.install_only)
+    end = time.monotonic() + options.random
+    while time.monotonic() < end:
+        yield random.choice([fault for fault in FAULTS if fault.seconds > 0])
 
 
 def ended(site, streams):
@@ -227,6 +239,8 @@ def main():
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True, help=what)
     parser.add_argument("--faults", default="", help="only these, by comma; all if none")
     parser.add_argument("--list", action="store_true", help="name the faults and do nothing")
+    parser.add_argument("--random", type=float, default=0, help="then faults by chance, for so many seconds")
+    parser.add_argument("--restore", action="store_true", help="restore the store to a moment at the end")
     parser.add_argument("--install-only", action="store_true", help="no faults")
     options = parser.parse_args()
     if options.list:

@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Callable
 
+from doc import OPERATIONS, upgrade_commands
 from install import NODES, SERVERS, STORES, everywhere, store_leader
 
 
@@ -69,12 +70,64 @@ def all_off(site):
 def upgrade(site):
     """docs/operations/upgrade.md: the standby, the leader, nodes, people."""
     site.publish(site.new)
-    first = next(name for name in SERVERS if name != site.leader())
-    again = "apt-get update && apt-get install --only-upgrade "
-    site[first].run(f"{again} hai-server hai-web hai-cli\nrunuser -u hai -- hai-server migrate")
-    site[next(name for name in SERVERS if name != first)].run(f"{again} hai-server hai-web hai-cli")
-    everywhere(NODES, lambda name: site[name].run(f"{again} hai-agent python3-hai"))
-    site["login"].run(f"{again} hai-cli")
+    commands = upgrade_commands()
+    first = standby(site)
+    site[first].run(f"{commands['servers']}\n{commands['migrate']}")
+    site[other(first)].run(commands["servers"])
+    everywhere(NODES, lambda name: site[name].run(commands["nodes"]))
+    site["login"].run(commands["people"])
+
+
+def go_back(site):
+    """Servers below newer agents, then the agents, to the version before."""
+    site.publish(site.old)
+    for name in SERVERS:
+        older(site, name, "hai-server", "hai-web", "hai-cli")
+    everywhere(NODES, lambda name: older(site, name, "hai-agent", "python3-hai"))
+    older(site, "login", "hai-cli")
+
+
+def older(site, name, *packages):
+    documented = "apt-get install --allow-downgrades hai-server=VERSION ..."
+    if documented not in (OPERATIONS / "upgrade.md").read_text():
+        raise AssertionError(f"upgrade.md does not say: {documented}")
+    words = " ".join(f"{package}={site.old.name}" for package in packages)
+    site[name].run("apt-get update\n" + documented.replace("hai-server=VERSION ...", words))
+
+
+def upgrade_wrongly(site):
+    """People, nodes, then the servers, of which the leading one first."""
+    site.publish(site.new)
+    commands = upgrade_commands()
+    site["login"].run(commands["people"])
+    everywhere(NODES, lambda name: site[name].run(commands["nodes"]))
+    last = standby(site)
+    site[other(last)].run(f"{commands['servers']}\n{commands['migrate']}")
+    site[last].run(commands["servers"])
+
+
+def standby(site):
+    return other(site.leader())
+
+
+def other(server):
+    return next(name for name in SERVERS if name != server)
+
+
+def fill_disk(choose):
+    def begin(site):
+        site.full = choose(site)
+        # All but a little at once, then the rest.
+        site[site.full].run(
+            "fallocate -l $(($(df --output=avail -B1 /var | tail -n 1) - 65536)) /var/fill\n"
+            "! cat /dev/zero > /var/fill.rest 2> /dev/null"
+        )
+
+    return begin
+
+
+def free_disk(site):
+    site[site.full].run("rm -f /var/fill /var/fill.rest")
 
 
 def nothing(_):
@@ -89,6 +142,10 @@ FAULTS = [
     Fault("store-cut", "the leading server cut from the store", cut_leader_from_store, heal),
     Fault("node", "a node's machine off", off(node), seconds=45, takes=NODES[1:2]),
     Fault("leaf", "a leaf of two nodes cut from all others, 20 s", cut_leaf, heal),
+    Fault("primary-disk", "the disk of the PostgreSQL primary full", fill_disk(primary), free_disk),
+    Fault("node-disk", "the disk of a node full", fill_disk(node), free_disk),
     Fault("upgrade", "every package upgraded, in the documented order", upgrade, nothing, 0),
+    Fault("back", "servers, then nodes, taken back to the older version", go_back, nothing, 0),
+    Fault("wrong-order", "every package upgraded, servers last", upgrade_wrongly, nothing, 0),
     Fault("power-cut", "every machine off at once", all_off, seconds=5, takes=NODES),
 ]

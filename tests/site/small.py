@@ -247,15 +247,13 @@ def upgrade(site, new, job):
     """docs/operations/upgrade.md: the server, nodes, people."""
     server_before = state(site.server, "hai-server", "MainPID")
     site.publish(new)
-    lines = doc.block("upgrade.md", "--only-upgrade hai-agent").splitlines()
-    chosen = {words: [line.split("#")[0] for line in lines if words in line][0] for words in
-              ("upgrade hai-server", "hai-server migrate", "upgrade hai-agent")}
-    site.server.run(f"{chosen['upgrade hai-server']}\n{chosen['hai-server migrate']}")
+    commands = doc.upgrade_commands()
+    site.server.run(f"{commands['servers']}\n{commands['migrate']}")
     job.expect_same("an upgrade of the server")
 
     def act(machine):
         if machine.name != SERVER:
-            machine.run(chosen["upgrade hai-agent"])
+            machine.run(commands["nodes"])
         machine.run("apt-get upgrade")
         expect("versions", new.name, machine.says("dpkg-query -W -f '${Version}\\n' '*hai*' | sort -u"))
 
