@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gpuOwners } from '../src/lib/gpuOwners';
-import { hitTest, layoutMap } from '../src/lib/mapLayout';
+import { hitTest, layoutMap, withNodes } from '../src/lib/mapLayout';
 import { job, node } from './builders';
 
 const cluster = (count: number) =>
@@ -27,15 +27,25 @@ describe('layoutMap', () => {
 
   it('finds each GPU where it is drawn', () => {
     const layout = layoutMap(cluster(45), 900, 500);
-    for (const box of layout.boxes) {
+    for (const [index, box] of layout.boxes.entries()) {
       for (let gpu = 0; gpu < 8; gpu += 1) {
         const pitch = layout.tile + layout.gap;
         const x = box.x + (gpu % layout.gpuColumns) * pitch + layout.tile / 2;
         const y = box.y + Math.floor(gpu / layout.gpuColumns) * pitch + layout.tile / 2;
-        expect(hitTest(layout, x, y)).toEqual({ box, gpu });
+        expect(hitTest(layout, x, y)).toEqual({ index, gpu });
       }
     }
     expect(hitTest(layout, -50, -50)).toBeNull();
+  });
+
+  it('keeps its places while only what is known of the nodes changes', () => {
+    const nodes = cluster(45);
+    const layout = layoutMap(nodes, 900, 500);
+    const next = withNodes(layout, nodes.map((each) => ({ ...each, liveness: 'down' as const })));
+    expect(next?.boxes.map(({ x, y }) => [x, y])).toEqual(layout.boxes.map(({ x, y }) => [x, y]));
+    expect(next?.boxes.every((box) => box.node.liveness === 'down')).toBe(true);
+    expect(withNodes(layout, nodes.slice(1))).toBeNull();
+    expect(withNodes(layout, [{ ...nodes[0]!, leaf: 'elsewhere' }, ...nodes.slice(1)])).toBeNull();
   });
 
   it('has room for a cluster of one node, and of none', () => {

@@ -14,6 +14,20 @@ export interface Label {
   y: number;
   kind: 'zone' | 'leaf';
 }
+// A leaf's nodes are boxes `first` to `first + count - 1`, in rows of `columns`, `pitch` apart.
+interface LeafBox {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  first: number;
+  count: number;
+  columns: number;
+  insideX: number; // of its first node
+  insideY: number;
+  pitchX: number;
+  pitchY: number;
+}
 export interface MapLayout {
   tile: number;
   gap: number;
@@ -22,7 +36,7 @@ export interface MapLayout {
   nodeHeight: number;
   boxes: NodeBox[];
   labels: Label[];
-  leafBoxes: { x: number; y: number; width: number; height: number }[];
+  leafBoxes: LeafBox[];
   width: number;
   height: number;
   scale: number; // of labels and gaps: 1 on a laptop
@@ -38,7 +52,7 @@ interface Zone {
   leaves: Leaf[];
 }
 
-const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+const byName = new Intl.Collator('en', { numeric: true }).compare;
 
 function groupByPlace(nodes: readonly Node[]): Zone[] {
   const zones = new Map<string, Map<string, Node[]>>();
@@ -72,15 +86,36 @@ const leafTitle = 15;
 
 export function layoutMap(nodes: readonly Node[], width: number, height: number, scale = 1): MapLayout {
   const zones = groupByPlace(nodes);
+  const gpus = nodes.reduce((most, node) => Math.max(most, node.gpus), 1);
   for (let tile = Math.round(tileMax * scale); ; tile -= 1) {
-    const layout = layoutWith(zones, width, tile, scale);
-    if ((layout.height <= height && !layout.isTooWide) || tile <= 3) return layout;
+    const layout = layoutWith(zones, { width, tile, scale, gpus, withBoxes: false });
+    if ((layout.height <= height && !layout.isTooWide) || tile <= 3) return layoutWith(zones, { width, tile, scale, gpus, withBoxes: true });
   }
 }
 
-function layoutWith(zones: Zone[], width: number, tile: number, scale: number): MapLayout {
+// The same layout with what is known of its nodes now; null if these are others, or elsewhere.
+export function withNodes(layout: MapLayout, nodes: readonly Node[]): MapLayout | null {
+  if (nodes.length !== layout.boxes.length) return null;
+  const named = new Map(nodes.map((node) => [node.name, node]));
+  const boxes: NodeBox[] = [];
+  for (const box of layout.boxes) {
+    const node = named.get(box.node.name);
+    if (!node || node.zone !== box.node.zone || node.leaf !== box.node.leaf || node.gpus !== box.node.gpus) return null;
+    boxes.push({ ...box, node });
+  }
+  return { ...layout, boxes };
+}
+
+interface Attempt {
+  width: number;
+  tile: number;
+  scale: number;
+  gpus: number; // of the largest node
+  withBoxes: boolean; // else only how large it becomes
+}
+
+function layoutWith(zones: Zone[], { width, tile, scale, gpus, withBoxes }: Attempt): MapLayout {
   const gap = tile >= 6 ? 1.5 : 1;
-  const gpus = Math.max(1, ...zones.flatMap((zone) => zone.leaves.flatMap((leaf) => leaf.nodes.map((n) => n.gpus))));
   const gpuColumns = gpus <= 4 ? gpus : Math.ceil(gpus / 2);
   const gpuRows = Math.ceil(gpus / gpuColumns);
   const nodeWidth = gpuColumns * (tile + gap) - gap;
@@ -93,7 +128,7 @@ function layoutWith(zones: Zone[], width: number, tile: number, scale: number): 
   for (const zone of zones) {
     // In proportion to the leaves, so that zones of different size end at the same height.
     const room = (width - scale * zoneGap * (zones.length - 1)) * (zone.leaves.length / Math.max(1, total));
-    const bottom = layoutZone(layout, zone, x, room);
+    const bottom = layoutZone(layout, zone, { left: x, room, withBoxes });
     layout.height = Math.max(layout.height, bottom);
     x += room + scale * zoneGap;
   }
@@ -112,7 +147,7 @@ function leafGapFor(layout: MapLayout, zone: Zone, room: number, spacing: number
   return Math.min(leafGapMax * layout.scale, (room - perRow * widest) / (perRow - 1));
 }
 
-function layoutZone(layout: MapLayout, zone: Zone, left: number, room: number): number {
+function layoutZone(layout: MapLayout, zone: Zone, { left, room, withBoxes }: { left: number; room: number; withBoxes: boolean }): number {
   layout.labels.push({ text: `zone ${zone.name}`, x: left, y: 13 * layout.scale, kind: 'zone' });
   const spacing = Math.max(3, Math.round(layout.tile / 2));
   const padding = leafPadding * layout.scale;
@@ -133,9 +168,12 @@ function layoutZone(layout: MapLayout, zone: Zone, left: number, room: number): 
       rowHeight = 0;
     }
     if (boxWidth > room + 0.5) layout.isTooWide = true;
-    layout.leafBoxes.push({ x, y, width: boxWidth, height: boxHeight });
+    layout.leafBoxes.push({
+      x, y, width: boxWidth, height: boxHeight, first: layout.boxes.length, count: leaf.nodes.length, columns,
+      insideX: x + padding, insideY: y + title + padding, pitchX: layout.nodeWidth + spacing, pitchY: layout.nodeHeight + spacing,
+    });
     if (hasTitles) layout.labels.push({ text: leaf.name, x: x + padding, y: y + 13 * layout.scale, kind: 'leaf' });
-    leaf.nodes.forEach((node, i) => {
+    if (withBoxes) leaf.nodes.forEach((node, i) => {
       layout.boxes.push({
         node,
         x: x + padding + (i % columns) * (layout.nodeWidth + spacing),
@@ -149,20 +187,22 @@ function layoutZone(layout: MapLayout, zone: Zone, left: number, room: number): 
 }
 
 interface Hit {
-  box: NodeBox;
-  gpu: number; // -1: between the tiles
+  index: number; // of the box
+  gpu: number; // -1: below the last one
 }
 
+// By the leaf that is hit: a pointer that moves asks this for each frame.
 export function hitTest(layout: MapLayout, x: number, y: number): Hit | null {
   const slack = 1;
-  for (const box of layout.boxes) {
-    const dx = x - box.x;
-    const dy = y - box.y;
-    if (dx < -slack || dy < -slack || dx > layout.nodeWidth + slack || dy > layout.nodeHeight + slack) continue;
-    const column = Math.floor(dx / (layout.tile + layout.gap));
-    const row = Math.floor(dy / (layout.tile + layout.gap));
-    const gpu = row * layout.gpuColumns + column;
-    return { box, gpu: gpu >= 0 && gpu < box.node.gpus ? gpu : -1 };
-  }
-  return null;
+  const leaf = layout.leafBoxes.find((box) => x >= box.x && y >= box.y && x <= box.x + box.width && y <= box.y + box.height);
+  if (!leaf) return null;
+  const [column, row] = [Math.floor((x - leaf.insideX + slack) / leaf.pitchX), Math.floor((y - leaf.insideY + slack) / leaf.pitchY)];
+  const at = row * leaf.columns + column;
+  if (column < 0 || row < 0 || column >= leaf.columns || at >= leaf.count) return null;
+  const [dx, dy] = [x - leaf.insideX - column * leaf.pitchX, y - leaf.insideY - row * leaf.pitchY];
+  if (dx > layout.nodeWidth + slack || dy > layout.nodeHeight + slack) return null;
+  const pitch = layout.tile + layout.gap;
+  const gpuColumn = Math.min(layout.gpuColumns - 1, Math.max(0, Math.floor(dx / pitch)));
+  const gpu = Math.max(0, Math.floor(dy / pitch)) * layout.gpuColumns + gpuColumn;
+  return { index: leaf.first + at, gpu: gpu < layout.boxes[leaf.first + at]!.node.gpus ? gpu : -1 };
 }

@@ -38,6 +38,9 @@ export default function MapPage() {
   const setMode = (next: ColorMode): void => go(next === 'job' ? '/map' : `/map?color=${next}`, { replace: true });
   const all = nodes.data ?? noNodes;
   const eventsOf = useLivenessEvents(all);
+  const measured = useMemo(() => new Set(colorModes.filter((each) => isMeasured(each, all))), [all]);
+  const gpus = useMemo(() => all.reduce((sum, node) => sum + node.gpus, 0), [all]);
+  const byName = useMemo(() => new Map(all.map((node) => [node.name, node])), [all]);
   return (
     <>
       <div className="page-head">
@@ -48,8 +51,8 @@ export default function MapPage() {
               key={each}
               className="button small"
               aria-pressed={mode === each}
-              disabled={!isMeasured(each, all)}
-              title={isMeasured(each, all) ? '' : 'The nodes do not report this yet'}
+              disabled={!measured.has(each)}
+              title={measured.has(each) ? '' : 'The nodes do not report this yet'}
               onClick={() => setMode(each)}
             >
               {each}
@@ -58,7 +61,7 @@ export default function MapPage() {
         </span>
         <span className="grow" />
         <span className="dim">
-          {formatCount(all.length)} nodes, {formatCount(all.reduce((sum, node) => sum + node.gpus, 0))} GPUs
+          {formatCount(all.length)} nodes, {formatCount(gpus)} GPUs
         </span>
       </div>
       {nodes.error && <Failure error={nodes.error} />}
@@ -80,7 +83,7 @@ export default function MapPage() {
             onOpen={(found) => go(found.job ? `/jobs/${found.job.id}` : `/nodes/${encodeURIComponent(found.node.name)}`)}
           />
           <div className="map-side stack" aria-live="polite">
-            <SpotCard spot={spot && current(spot, all, jobs)} eventsOf={eventsOf} onForget={kept && (() => setKept(null))} />
+            <SpotCard spot={spot && current(spot, byName, jobs)} eventsOf={eventsOf} onForget={kept && (() => setKept(null))} />
             <Key mode={mode} jobs={list.jobs} />
           </div>
         </div>
@@ -90,8 +93,8 @@ export default function MapPage() {
 }
 
 // What is kept stays what it is now, not what it was when it was clicked.
-function current(spot: Spot, nodes: readonly Node[], jobs: ReadonlyMap<number, Job>): Spot {
-  const node = nodes.find((each) => each.name === spot.node.name) ?? spot.node;
+function current(spot: Spot, nodes: ReadonlyMap<string, Node>, jobs: ReadonlyMap<number, Job>): Spot {
+  const node = nodes.get(spot.node.name) ?? spot.node;
   const id = node.gpu_jobs[spot.gpu] ?? null;
   return { ...spot, node, job: id === null ? null : (jobs.get(id) ?? null) };
 }

@@ -1,10 +1,10 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useTheme } from '../../app/theme';
 import type { Job, Node } from '../../api/types';
-import { cssColor } from '../../lib/css';
 import { gpuOwners } from '../../lib/gpuOwners';
-import { type ColorMode, gpuColor, type Palette } from '../../lib/mapColors';
-import { hitTest, layoutMap, type MapLayout } from '../../lib/mapLayout';
+import type { ColorMode } from '../../lib/mapColors';
+import { hitTest, layoutMap, type MapLayout, withNodes } from '../../lib/mapLayout';
+import { MapPainter } from './painter';
 
 export interface Spot {
   node: Node;
@@ -23,17 +23,17 @@ interface Props {
   onOpen: (spot: Spot) => void;
 }
 
-function readPalette(isDark: boolean): Palette {
-  return {
-    isDark,
-    free: cssColor('--gpu-free'),
-    reserved: cssColor('--gpu-reserved'),
-    closed: cssColor('--gpu-draining'),
-    broken: cssColor('--gpu-broken'),
-    suspect: cssColor('--lost'),
-    running: cssColor('--gpu-used'),
-    warn: cssColor('--gpu-draining'),
-  };
+// Where everything is stays as it is while only what is known of the nodes changes.
+function useLayout(nodes: readonly Node[], { width, height }: { width: number; height: number }): MapLayout | null {
+  const before = useRef<{ layout: MapLayout; width: number; height: number } | null>(null);
+  return useMemo(() => {
+    if (width <= 0) return null;
+    const old = before.current;
+    const kept = old && old.width === width && old.height === height ? withNodes(old.layout, nodes) : null;
+    const layout = kept ?? layoutMap(nodes, width, height, rem() / 14);
+    before.current = { layout, width, height };
+    return layout;
+  }, [nodes, width, height]);
 }
 
 export function MapCanvas({ nodes, jobs, mode, lit, spot, isKept, onSpot, onKeep, onOpen }: Props) {
@@ -51,13 +51,16 @@ export function MapCanvas({ nodes, jobs, mode, lit, spot, isKept, onSpot, onKeep
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const layout = useMemo(
-    () => (size.width > 0 ? layoutMap(nodes, size.width, size.height, rem() / 14) : null),
-    [nodes, size.width, size.height],
-  );
+  const layout = useLayout(nodes, size);
+  const indexOf = useMemo(() => new Map(layout?.boxes.map((box, i) => [box.node.name, i])), [layout]);
+  const painter = useRef<MapPainter>(null);
   useEffect(() => {
-    if (layout && canvas.current) draw(canvas.current, layout, { jobs, mode, lit, palette: readPalette(theme === 'dark') });
-  }, [layout, jobs, mode, lit, theme]);
+    painter.current ??= new MapPainter();
+    if (layout) painter.current.prepare(layout, { jobs, mode, isDark: theme === 'dark' });
+  }, [layout, jobs, mode, theme]);
+  useEffect(() => {
+    if (layout && canvas.current) painter.current?.show(canvas.current, lit);
+  }, [layout, jobs, mode, theme, lit]);
 
   const spotAt = (index: number, gpu: number): Spot | null => {
     const box = layout?.boxes[index];
@@ -68,11 +71,15 @@ export function MapCanvas({ nodes, jobs, mode, lit, spot, isKept, onSpot, onKeep
   const find = (event: PointerEvent | React.MouseEvent): Spot | null => {
     if (!layout) return null;
     const hit = hitTest(layout, event.nativeEvent.offsetX, event.nativeEvent.offsetY);
-    return hit && spotAt(layout.boxes.indexOf(hit.box), Math.max(0, hit.gpu));
+    return hit && spotAt(hit.index, Math.max(0, hit.gpu));
+  };
+  // Within one GPU the pointer changes nothing.
+  const point = (found: Spot | null): void => {
+    if (found?.node !== spot?.node || found?.gpu !== spot?.gpu) onSpot(found);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!layout) return;
-    const at = layout.boxes.findIndex((box) => box.node.name === spot?.node.name);
+    const at = (spot && indexOf.get(spot.node.name)) ?? -1;
     const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 5, ArrowUp: -5 };
     const step = steps[event.key];
     const walk = (to: Spot | null): void => (isKept ? onKeep(to) : onSpot(to));
@@ -92,7 +99,7 @@ export function MapCanvas({ nodes, jobs, mode, lit, spot, isKept, onSpot, onKeep
         tabIndex={0}
         role="img"
         aria-label={`${nodes.length} nodes by zone and leaf; arrow keys walk them, [ and ] their GPUs, space keeps one, Enter opens`}
-        onPointerMove={(event) => onSpot(find(event))}
+        onPointerMove={(event) => point(find(event))}
         onPointerLeave={() => onSpot(null)}
         onClick={(event) => onKeep(find(event))}
         onDoubleClick={(event) => {
@@ -106,60 +113,3 @@ export function MapCanvas({ nodes, jobs, mode, lit, spot, isKept, onSpot, onKeep
 }
 
 const rem = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-
-interface Look {
-  jobs: ReadonlyMap<number, Job>;
-  mode: ColorMode;
-  lit: number | null;
-  palette: Palette;
-}
-
-const dimmed = 0.22;
-
-function draw(canvas: HTMLCanvasElement, layout: MapLayout, look: Look): void {
-  const scale = devicePixelRatio || 1;
-  const height = Math.max(layout.height, 40);
-  if (canvas.width !== Math.round(layout.width * scale) || canvas.height !== Math.round(height * scale)) {
-    canvas.width = Math.round(layout.width * scale);
-    canvas.height = Math.round(height * scale);
-    canvas.style.width = `${layout.width}px`;
-    canvas.style.height = `${height}px`;
-  }
-  const context = canvas.getContext('2d')!;
-  context.setTransform(scale, 0, 0, scale, 0, 0);
-  context.clearRect(0, 0, layout.width, height);
-  drawFrame(context, layout);
-  const pitch = layout.tile + layout.gap;
-  for (const box of layout.boxes) {
-    const owners = gpuOwners(box.node, look.jobs);
-    for (let gpu = 0; gpu < owners.length; gpu += 1) {
-      const owner = owners[gpu] ?? null;
-      const id = typeof owner === 'object' ? owner?.id : owner;
-      context.globalAlpha = look.lit === null || id === look.lit ? 1 : dimmed;
-      context.fillStyle = gpuColor(look.mode, box.node, gpu, owner, look.palette);
-      context.fillRect(
-        box.x + (gpu % layout.gpuColumns) * pitch,
-        box.y + Math.floor(gpu / layout.gpuColumns) * pitch,
-        layout.tile,
-        layout.tile,
-      );
-    }
-  }
-  context.globalAlpha = 1;
-}
-
-function drawFrame(context: CanvasRenderingContext2D, layout: MapLayout): void {
-  context.strokeStyle = cssColor('--line');
-  for (const box of layout.leafBoxes) {
-    context.beginPath();
-    context.roundRect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, 3);
-    context.stroke();
-  }
-  const ink = cssColor('--ink-3');
-  const strong = cssColor('--ink');
-  for (const label of layout.labels) {
-    context.fillStyle = label.kind === 'zone' ? strong : ink;
-    context.font = label.kind === 'zone' ? `600 ${13 * layout.scale}px 'Geist Variable', sans-serif` : `${10 * layout.scale}px 'Geist Variable', sans-serif`;
-    context.fillText(label.text, label.x, label.y);
-  }
-}
