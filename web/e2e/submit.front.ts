@@ -101,3 +101,24 @@ it('forgets a verdict with its text, sends once, and forgets why it failed', asy
   await page.getByText('too many at once').waitFor({ state: 'detached' });
   hold();
 });
+
+it('takes CPUs and memory of each node, and the page of the job says them again', async () => {
+  const page = await site.open('/submit');
+  const file = page.getByLabel('job file (YAML)');
+  await page.getByLabel('CPUs of each').pressSequentially('16');
+  await page.getByLabel('Memory of each').pressSequentially('64Gi');
+  expect(await file.inputValue()).toContain('cpus_per_node: 16\n  memory_per_node: 64Gi\n');
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] };
+  const facts = page.locator('.panel').filter({ has: page.getByRole('heading', { name: 'Asked for' }) });
+  let yaml = await file.inputValue();
+  site.server.override = ({ path }) => (path.endsWith('/spec') ? new Response(yaml) : null);
+  await page.goto(`${site.server.url}/jobs/${jobs[0]!.id}`);
+  await facts.getByText('16 of each node').waitFor();
+  await facts.getByText('64Gi of each node').waitFor();
+  yaml = 'name: a';
+  await page.reload();
+  await facts.getByText(/all of the node|in proportion to its GPUs/).first().waitFor();
+  site.server.override = ({ path }) => (path.endsWith('/spec') ? Response.json({ title: 'permission_denied', detail: 'of ben', status: 403 }, { status: 403 }) : null);
+  await page.reload();
+  await facts.getByText('not known: of ben').first().waitFor();
+});

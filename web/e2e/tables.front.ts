@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import type { Job } from '../src/api/types';
+import { faultsOf } from './axe';
 import { visit } from './visit';
 
 const site = visit();
@@ -82,4 +84,24 @@ it('counts on how long a node is silent, in the list and on the map', async () =
   for (let at = 0; at < 5 && !(await card.innerText()).includes(name); at += 1) await page.keyboard.press('ArrowLeft');
   await card.getByText(/^silent for \d/).waitFor();
   expect(await card.getByText('more than').count()).toBe(0);
+});
+
+it('opens an array to its tasks, in the list', async () => {
+  const [plain] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] }).jobs;
+  const array: Job = { ...plain!, id: 5_000, name: 'sweep', array: { range: '0-2', tasks: 3, made: 3, unfinished: 3, succeeded: 0, failed: 0, stopped: 0 } };
+  const tasks = [2, 1, 0].map((index): Job => ({ ...plain!, id: 5_001 + index, name: `sweep-${index}`, array_task: { array: 5_000, index } }));
+  site.server.override = ({ path }) =>
+    path.startsWith('/api/v1/jobs?') ? Response.json({ jobs: path.includes('array=5000') ? tasks : [array, plain], next_cursor: null }) : null;
+  const page = await site.open('/jobs');
+  await page.getByText('3 tasks').waitFor();
+  expect(await page.locator('.grid-row').count()).toBe(2);
+  const toggle = page.getByRole('button', { name: 'tasks of array 5000' });
+  await toggle.click();
+  await page.getByRole('link', { name: 'sweep-0', exact: true }).waitFor();
+  expect((await page.locator('.grid-row a').allInnerTexts()).slice(0, 4)).toEqual(['sweep', 'sweep-0', 'sweep-1', 'sweep-2']);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByLabel('select job 5002').check();
+  await page.getByText('1 selected').waitFor();
+  await toggle.click();
+  await expect.poll(() => page.locator('.grid-row').count()).toBe(2);
 });

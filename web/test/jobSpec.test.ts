@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { editSpec, emptyForm, newSpec, specToRunAgain, treeToForm } from '../src/lib/jobSpec';
+import { editSpec, emptyForm, hostAsk, newSpec, specToRunAgain, treeToForm } from '../src/lib/jobSpec';
 
-const form = { ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py', nodeCount: 4, grace: '90s', tags: 'x, y', gpusPerNode: 2, environment: 'A=1\nB=x y', timeout: '12h' };
+const form = { ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py', nodeCount: 4, grace: '90s', tags: 'x, y', gpusPerNode: 2, cpusPerNode: '16', memoryPerNode: '64Gi', environment: 'A=1\nB=x y', timeout: '12h' };
 
 describe('form and job file', () => {
   it('come back as they were', () => expect(treeToForm(parse(newSpec(form)) as Record<string, unknown>)).toEqual(form));
@@ -68,4 +68,13 @@ it('knows services in both forms, jobs without GPUs, arrays and images', () => {
   const yaml = editSpec('version: 2\n', { gpusPerNode: -1, services: 'web:80 6006', array: '1-3', image: '' });
   expect(yaml).toBe('version: 2\nresource:\n  gpus_per_node: none\nservices:\n  - web:80\n  - "6006"\narray: 1-3\n');
   expect(editSpec(yaml, { gpusPerNode: 0, services: '', array: '' })).toBe('version: 2\n');
+});
+
+it('reads what a job file asks of the machine, also in the words of HAI', () => {
+  expect(hostAsk('resource: {cpus_per_node: 16, memory_per_node: 64Gi}')).toEqual({ cpus: '16', memory: '64Gi' });
+  expect(hostAsk('options: {override_node_resource: {cpu: 12, memory: 0}}')).toEqual({ cpus: '12', memory: '' });
+  expect(hostAsk('name: a')).toEqual({ cpus: '', memory: '' });
+  expect(hostAsk('name: [')).toBeNull();
+  expect(editSpec('resource:\n  cpus_per_node: 16\n  node_count: 1\n', { cpusPerNode: '' })).toBe('resource:\n  node_count: 1\n');
+  expect(editSpec('name: a\n', { cpusPerNode: '8', memoryPerNode: '32Gi' })).toBe('name: a\nresource:\n  cpus_per_node: 8\n  memory_per_node: 32Gi\n');
 });

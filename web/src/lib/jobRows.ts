@@ -8,6 +8,7 @@ import type { GroupKey, JobFilter, SortKey } from './jobFilter';
 export type Row =
   | { kind: 'job'; job: Job }
   | { kind: 'group'; value: string; count: number; gpus: number; isOpen: boolean }
+  | { kind: 'note'; value: string; text: string; href: string }
   | { kind: 'alike'; value: string; cause: string; jobs: readonly Job[]; isOpen: boolean };
 
 const priorityOrder = new Map<Priority, number>(priorities.map((word, i) => [word, priorities.length - i]));

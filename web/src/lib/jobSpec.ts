@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, parse, parseDocument } from 'yaml';
 
 // The form of the submit page and the YAML of a job file, both ways. What the form does not know stays
 // in the YAML as it is: switching to and fro must lose nothing.
@@ -15,6 +15,8 @@ export interface JobForm {
   image: string;
   nodes: string;
   gpuType: string;
+  cpusPerNode: string; // '' = in proportion to the GPUs
+  memoryPerNode: string; // 64Gi
   services: string;
   launch: string;
   envStyle: string;
@@ -40,6 +42,8 @@ export const emptyForm: JobForm = {
   image: '',
   nodes: '',
   gpuType: '',
+  cpusPerNode: '',
+  memoryPerNode: '',
   services: '',
   launch: 'per_node',
   envStyle: 'hai',
@@ -78,6 +82,25 @@ function serviceText(value: unknown): string {
   return `${text(name, '')}:${text(port, '')}${type === 'tcp' ? ':tcp' : ''}${rewrites === false ? ':keep_path' : ''}${number > 0 ? `:rank=${number}` : ''}`;
 }
 
+// Of HAI's names, too; 0 is what nobody asked for.
+function hostFields(tree: Tree): Pick<JobForm, 'cpusPerNode' | 'memoryPerNode'> {
+  const resource = branch(tree, 'resource');
+  const old = branch(branch(tree, 'options'), 'override_node_resource');
+  return { cpusPerNode: text(resource.cpus_per_node ?? old.cpu, ''), memoryPerNode: text(resource.memory_per_node ?? old.memory, '') };
+}
+
+// What a job file asks of the machine below a node, '' = nothing; null: it can't be read.
+export function hostAsk(yaml: string): { cpus: string; memory: string } | null {
+  try {
+    const tree: unknown = parse(yaml);
+    if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) return null;
+    const { cpusPerNode, memoryPerNode } = hostFields(tree as Tree);
+    return { cpus: cpusPerNode === '0' ? '' : cpusPerNode, memory: memoryPerNode === '0' ? '' : memoryPerNode };
+  } catch {
+    return null;
+  }
+}
+
 export function treeToForm(tree: Tree): JobForm {
   const [spec, resource, options] = [branch(tree, 'spec'), branch(tree, 'resource'), branch(tree, 'options')];
   const suspend = branch(options, 'suspend');
@@ -95,6 +118,7 @@ export function treeToForm(tree: Tree): JobForm {
     image: text(resource.image, ''),
     nodes: text(resource.nodes, ''),
     gpuType: text(resource.gpu_type, ''),
+    ...hostFields(tree),
     services: Array.isArray(tree.services) ? tree.services.map(serviceText).join(', ') : text(tree.services, ''),
     launch: text(options.launch, emptyForm.launch),
     envStyle: text(options.env_style, emptyForm.envStyle),
@@ -122,6 +146,8 @@ const places: Record<Exclude<keyof JobForm, 'environment'>, { path: string[]; st
   image: { path: ['resource', 'image'], standard: '' },
   nodes: { path: ['resource', 'nodes'], standard: '' },
   gpuType: { path: ['resource', 'gpu_type'], standard: '' },
+  cpusPerNode: { path: ['resource', 'cpus_per_node'], standard: '' },
+  memoryPerNode: { path: ['resource', 'memory_per_node'], standard: '' },
   services: { path: ['services'], standard: '', isList: true },
   launch: { path: ['options', 'launch'], standard: emptyForm.launch },
   envStyle: { path: ['options', 'env_style'], standard: emptyForm.envStyle },
@@ -145,6 +171,7 @@ export function editSpec(yaml: string, part: Partial<JobForm>): string {
     const { path, standard, isList } = places[key as keyof typeof places];
     if (value === standard || (isList && words(String(value)).length === 0)) remove(document, path);
     else if (key === 'gpusPerNode' && value === -1) place(document, path, 'none');
+    else if (key === 'cpusPerNode' && /^\d+$/.test(String(value))) place(document, path, Number(value));
     else place(document, path, isList ? words(String(value)) : value);
   }
   return document.toString({ lineWidth: 0 });

@@ -20,6 +20,7 @@ import { ServicesCard } from './job/ServicesCard';
 import { WhyCard } from './job/WhyCard';
 import { stateWord } from './jobs/columns';
 
+const AskedHost = part(() => import('./job/AskedHost'));
 const UsageCard = part(() => import('./job/UsageCard'));
 const LogView = part(() => import('./job/log/LogView'));
 
@@ -165,6 +166,11 @@ function Resources({ job }: { job: Job }) {
         <dd>
           {formatCount(job.node_count)} × {job.gpus_per_node < 0 ? 'no GPUs' : job.gpus_per_node === 0 ? 'whole' : `${job.gpus_per_node} GPUs`}
         </dd>
+        <CodeBoundary>
+          <Suspense fallback={null}>
+            <AskedHost job={job} />
+          </Suspense>
+        </CodeBoundary>
         <dt>program</dt>
         <dd className="mono">
           {job.entrypoint} {job.parameters}

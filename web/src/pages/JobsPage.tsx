@@ -1,5 +1,5 @@
-import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { type ReactNode, useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
 import { useCluster, useJobList, useUsers } from '../api/queries';
 import type { Job } from '../api/types';
 import { GridTable } from '../components/GridTable';
@@ -14,6 +14,7 @@ import { useSettled } from '../lib/useSettled';
 import { useTitle } from '../lib/useTitle';
 import { FilterBar } from './jobs/FilterBar';
 import { jobColumns } from './jobs/columns';
+import { useOpenArrays, useTaskRows } from './jobs/tasks';
 import { Views } from './jobs/Views';
 
 const everything = 1_000_000;
@@ -35,7 +36,8 @@ export default function JobsPage() {
   const [wantsAll, setWantsAll] = useState(false);
   const text = useSettled(filter.text, quietMs);
   const list = useJobList(serverQuery({ ...filter, text }), wantsAll ? everything : 0);
-  const rows = useRows(list.jobs, filter);
+  const arrays = useOpenArrays();
+  const rows = useRows(list.jobs, filter, arrays.open);
   const [active, setActive] = useState(() => readPlace('active', -1));
   const [selected, setSelected] = useState<ReadonlySet<number>>(() => new Set(readPlace<number[]>('selected', [])));
   useEffect(() => keepPlace('active', active), [active]);
@@ -48,8 +50,11 @@ export default function JobsPage() {
     });
   }, []);
   const now = useNow();
-  const columns = useMemo(() => jobColumns(now, (id) => selected.has(id), toggle), [now, selected, toggle]);
-  const chosen = useMemo(() => list.jobs.filter((job) => selected.has(job.id)), [list.jobs, selected]);
+  const columns = useMemo(() => jobColumns(now, { isSelected: (id) => selected.has(id), toggle, arrays }), [now, selected, toggle, arrays]);
+  const chosen = useMemo(() => {
+    const tasks = rows.rows.flatMap((row) => (row.kind === 'job' && arrays.open.has(row.job.array_task?.array ?? 0) ? row.job : []));
+    return [...list.jobs, ...tasks].filter((job) => selected.has(job.id));
+  }, [list.jobs, rows.rows, arrays.open, selected]);
   const loadMore = list.loadMore;
   const onSort = (key: string): void =>
     change(filter.sort === key ? { descending: !filter.descending } : { sort: key as SortKey, descending: key !== 'name' && key !== 'user' });
@@ -87,12 +92,12 @@ export default function JobsPage() {
           columns={columns}
           rows={rows.rows}
           rowKey={(row) => (row.kind === 'job' ? row.job.id : `group ${row.value}`)}
-          renderGroup={(row) => (row.kind === 'group' ? <GroupHead row={row} /> : row.kind === 'alike' ? <AlikeHead row={row} now={now} /> : null)}
+          renderGroup={(row) => headOf(row, now)}
           sort={{ key: filter.sort, descending: filter.descending }}
           onSort={onSort}
           active={active}
           onActive={setActive}
-          onOpen={(row) => (row.kind === 'job' ? go(`/jobs/${row.job.id}`) : rows.toggleGroup(row.value))}
+          onOpen={(row) => (row.kind === 'job' ? go(`/jobs/${row.job.id}`) : row.kind === 'note' ? go(row.href) : rows.toggleGroup(row.value))}
           isSelected={(row) => row.kind === 'job' && selected.has(row.job.id)}
           onToggle={(row) => row.kind === 'job' && toggle(row.job.id)}
           onEnd={loadMore}
@@ -103,13 +108,14 @@ export default function JobsPage() {
   );
 }
 
-function useRows(jobs: Job[], filter: JobFilter) {
+function useRows(jobs: Job[], filter: JobFilter, openArrays: ReadonlySet<number>) {
   // Typing stays ahead of filtering 100,000 rows.
   const deferred = useDeferredValue(filter);
   const loaded = useDeferredValue(jobs);
   const [toggled, setToggled] = useState(noneToggled);
   const selected = useMemo(() => selectJobs(loaded, deferred), [loaded, deferred]);
-  const rows = useMemo(() => groupRows(selected, deferred.groupBy, toggled), [selected, deferred.groupBy, toggled]);
+  const grouped = useMemo(() => groupRows(selected, deferred.groupBy, toggled), [selected, deferred.groupBy, toggled]);
+  const rows = useTaskRows(grouped, openArrays);
   return {
     rows,
     count: selected.length,
@@ -121,6 +127,12 @@ function useRows(jobs: Job[], filter: JobFilter) {
         return next;
       }),
   };
+}
+
+function headOf(row: Row, now: number): ReactNode | null {
+  if (row.kind === 'group') return <GroupHead row={row} />;
+  if (row.kind === 'alike') return <AlikeHead row={row} now={now} />;
+  return row.kind === 'note' ? <Link href={row.href} className="dim task">{row.text}</Link> : null;
 }
 
 function GroupHead({ row }: { row: Extract<Row, { kind: 'group' }> }) {

@@ -21,7 +21,29 @@ function age(job: Job, now: number): string {
   return formatDuration(secondsBetween(job.submitted_at, now));
 }
 
-export function jobColumns(now: number, isSelected: (id: number) => boolean, toggle: (id: number) => void): Column<Row>[] {
+interface Choices {
+  isSelected: (id: number) => boolean;
+  toggle: (id: number) => void;
+  arrays: { open: ReadonlySet<number>; toggle: (id: number) => void };
+}
+
+// An array opens to its tasks, which stand below it.
+function Name({ job, arrays }: { job: Job; arrays: Choices['arrays'] }) {
+  const name = <Link href={`/jobs/${job.id}`} title={job.name}>{job.name}</Link>;
+  if (job.array_task) return <span className="task"><span className="dim">{job.array_task.index}</span> {name}</span>;
+  if (!job.array) return name;
+  const isOpen = arrays.open.has(job.id);
+  return (
+    <>
+      <button className="fold" aria-expanded={isOpen} aria-label={`tasks of array ${job.id}`} onClick={() => arrays.toggle(job.id)}>
+        {isOpen ? '▾' : '▸'}
+      </button>
+      {name} <span className="dim">{formatCount(job.array.tasks)} tasks</span>
+    </>
+  );
+}
+
+export function jobColumns(now: number, { isSelected, toggle, arrays }: Choices): Column<Row>[] {
   const columns: JobColumn[] = [
     {
       key: 'select',
@@ -38,7 +60,7 @@ export function jobColumns(now: number, isSelected: (id: number) => boolean, tog
       ),
     },
     { key: 'id', title: 'id', width: '4.2rem', isNumber: true, isSortable: true, render: (job) => <span className="mono dim">{job.id}</span> },
-    { key: 'name', title: 'name', width: 'minmax(9rem, 1.2fr)', isSortable: true, render: (job) => <Link href={`/jobs/${job.id}`} title={job.name}>{job.name}</Link> },
+    { key: 'name', title: 'name', width: 'minmax(9rem, 1.2fr)', isSortable: true, render: (job) => <Name job={job} arrays={arrays} /> },
     { key: 'user', title: 'user', width: 'minmax(5rem, 0.5fr)', isSortable: true, render: (job) => job.user },
     { key: 'group', title: 'group', width: '5.5rem', isSortable: true, render: (job) => job.group },
     { key: 'priority', title: 'priority', width: '6.5rem', isSortable: true, render: (job) => formatWord(job.priority) },

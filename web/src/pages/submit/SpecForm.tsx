@@ -72,6 +72,8 @@ export function SpecForm({ form, groups, onChange }: Props) {
         />
       </label>
       {choice('gpusPerNode', 'GPUs of each', [[0, 'whole node'], [1, '1'], [2, '2'], [4, '4'], [8, '8'], [-1, 'none']])}
+      {text('cpusPerNode', 'CPUs of each', '', form.gpusPerNode === -1 ? '1' : form.gpusPerNode === 0 ? 'all' : 'by its GPUs')}
+      {text('memoryPerNode', 'Memory of each', '', form.gpusPerNode === -1 ? 'by its CPUs: 64Gi' : form.gpusPerNode === 0 ? 'all' : 'by its GPUs: 64Gi')}
       {text('gpuType', 'Type of GPU', '', 'any: h800')}
       {text('nodes', 'Only on', '', 'any: node-[1-8]', true)}
       {text('array', 'Array', '', 'one job: 0-499%20')}
