@@ -36,7 +36,8 @@ def fill(text, **words):
 
 def step(number):
     """The command of this row of the table in docs/operations/setup.md."""
-    rows = re.findall(r"^\| (\d+) \| .*? \| `(.*?)`.*\|$", (OPERATIONS / "setup.md").read_text(), re.M)
+    text = (OPERATIONS / "setup.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| .*? \| `(.*?)`.*\|$", text, re.M)
     return dict(rows)[str(number)]
 
 
@@ -51,8 +52,12 @@ def check_like(documented, printed):
 def upgrade_commands():
     """Of docs/operations/upgrade.md, by who runs them."""
     documented = block("upgrade.md", "--only-upgrade hai-agent").splitlines()
-    marks = {"servers": "upgrade hai-server", "migrate": "hai-server migrate", "nodes": "upgrade hai-agent",
-             "people": "upgrade hai-cli"}
+    marks = {
+        "servers": "upgrade hai-server",
+        "migrate": "hai-server migrate",
+        "nodes": "upgrade hai-agent",
+        "people": "upgrade hai-cli",
+    }
     return {
         who: next(line for line in documented if mark in line).split(" #")[0]
         for who, mark in marks.items()

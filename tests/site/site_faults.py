@@ -1,4 +1,4 @@
-"""What happens to the site. `begin` and, where it does not end by itself, `end`; all must be whole after it."""
+"""What happens to the site: `begin` and, where it does not end by itself, `end`. All must be whole then."""
 
 import dataclasses
 from typing import Callable
@@ -119,8 +119,8 @@ def fill_disk(choose):
         site.full = choose(site)
         # All but a little at once, then the rest.
         site[site.full].run(
-            "fallocate -l $(($(df --output=avail -B1 /var | tail -n 1) - 65536)) /var/fill\n"
-            "! cat /dev/zero > /var/fill.rest 2> /dev/null"
+            "fallocate -l $(($(df --output=avail -B1 /var | tail -n 1) * 98 / 100)) /var/fill\n"
+            "cat /dev/zero > /var/fill.rest 2> /dev/null || true"
         )
 
     return begin
@@ -142,10 +142,10 @@ FAULTS = [
     Fault("store-cut", "the leading server cut from the store", cut_leader_from_store, heal),
     Fault("node", "a node's machine off", off(node), seconds=45, takes=NODES[1:2]),
     Fault("leaf", "a leaf of two nodes cut from all others, 20 s", cut_leaf, heal),
-    Fault("primary-disk", "the disk of the PostgreSQL primary full", fill_disk(primary), free_disk),
-    Fault("node-disk", "the disk of a node full", fill_disk(node), free_disk),
     Fault("upgrade", "every package upgraded, in the documented order", upgrade, nothing, 0),
     Fault("back", "servers, then nodes, taken back to the older version", go_back, nothing, 0),
     Fault("wrong-order", "every package upgraded, servers last", upgrade_wrongly, nothing, 0),
     Fault("power-cut", "every machine off at once", all_off, seconds=5, takes=NODES),
+    Fault("node-disk", "the disk of a node full", fill_disk(node), free_disk),
+    Fault("primary-disk", "the disk of the PostgreSQL primary full", fill_disk(primary), free_disk),
 ]

@@ -1,4 +1,4 @@
-"""The store is gone, and restored to a moment by the commands of docs/operations/ha-store.md. Jobs run on."""
+"""The store is restored to a moment by the commands of docs/operations/ha-store.md. Jobs run on."""
 
 import time
 
@@ -12,8 +12,8 @@ SURE = "hai\nYes I am aware\n"  # what patronictl asks for
 
 
 def restore(site, judge, probe, jobs, say):
-    """What was acknowledged before the moment is there once, and nothing runs twice. The streams have
-    ended when this returns."""
+    """What was acknowledged before the moment is there once, and nothing runs twice. The streams
+    have ended when this returns."""
     backup = line(block("ha-store.md", "--type=full"), "--type=full")
     site[store_leader(site)].run(backup)
     for stream in jobs:

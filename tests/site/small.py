@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""A site of three booted machines, a server with PostgreSQL and two nodes, from bare Debians to a purge, by
-the commands that docs/operations has. run.sh --small makes what it begins with.
+"""A site of three booted machines, a server with PostgreSQL and two nodes, from bare Debians to a
+purge, by the commands that docs/operations has. run.sh --small makes what it begins with.
 
 usage: small.py --work DIR --tree DIR --old DIR --new DIR
 
-A job of an ordinary user runs on both nodes. It lives through restarts, hung programs and an upgrade of
-hai, and begins again when a machine is switched off or rebooted. 0 if all holds.
+A job of an ordinary user runs on both nodes. It lives through restarts, hung programs and an
+upgrade of hai, and begins again when a machine is switched off or rebooted. 0 if all holds.
 """
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import pathlib
 import re
@@ -60,11 +61,12 @@ class Site(Machines):
             return list(pool.map(act, self.machines.values()))
 
     def hai(self, words, user="root"):
-        return self.server.says(f"runuser -u {user} -- env --chdir=/home/{user} HOME=/home/{user} hai {words}"
-                                if user != "root" else f"hai {words}")
+        as_user = f"runuser -u {user} -- env --chdir=/home/{user} HOME=/home/{user}"
+        return self.server.says(f"{as_user if user != 'root' else ''} hai {words}")
 
     def nodes_up(self):
-        return len(re.findall(r'"liveness": *"up"', self.server.says("hai nodes -o json", check=False)))
+        said = self.server.says("hai nodes -o json", check=False)
+        return len(re.findall(r'"liveness": *"up"', said))
 
     def wait_up(self, what):
         wait(f"both nodes are up {what}", lambda: self.nodes_up() == len(NODES), 90, pause=0.3)
@@ -74,7 +76,8 @@ class Site(Machines):
 
 def install(site):
     documented = doc.block("install.md", "apt-get install hai-agent").splitlines()
-    lines = {line.split("# ")[1].split()[0].strip(";:"): line.split("#")[0].strip() for line in documented}
+    halves = [line.split("# ") for line in documented]
+    lines = {words.split()[0].strip(";:"): command.strip() for command, words in halves}
 
     def act(machine):
         slurm = lines["Slurm's"]
@@ -82,7 +85,8 @@ def install(site):
         machine.run(f"apt-get update\n{own}\n{slurm}")
 
     site.everywhere(act)
-    for machine, unit in [(site.server, "hai-server"), *[(node, "hai-agent") for node in site.nodes]]:
+    for machine in site.machines.values():
+        unit = "hai-server" if machine.name == SERVER else "hai-agent"
         expect(f"{unit} before it is configured", "inactive", state(machine, unit))
 
 
@@ -97,8 +101,10 @@ def set_up(site):
         node.run(f"useradd --create-home --uid 2001 {USER}")
     server.write("root/people.csv", f"name,groups\n{USER},\n")
     server.run("cd; " + doc.step(5))
-    server.run(f"hai token create --user {USER} --label laptop | grep -o 'hai_[^ ]*' | head -n 1 > /home/{USER}/token")
-    site.hai(f"init - --url https://{SERVER}:7700 --ca /etc/hai/ca/ca.crt < /home/{USER}/token", USER)
+    said = server.says(f"hai token create --user {USER} --label laptop")
+    server.write(f"home/{USER}/token", re.search("hai_[0-9a-f]+", said).group())
+    believes = f"--url https://{SERVER}:7700 --ca /etc/hai/ca/ca.crt"
+    site.hai(f"init - {believes} < /home/{USER}/token", USER)
 
 
 def join(site):
@@ -106,12 +112,12 @@ def join(site):
     printed = site.server.says(doc.fill(doc.step(3), **{"1250": "2"})).splitlines()[0].strip()
     doc.check_like(documented, printed)
     line = printed + documented[documented.index(" --table"):]
-    table = "name,group,zone,leaf\n" + "".join(f"{name},training,A,leaf-{name[-1]}\n" for name in NODES)
+    rows = ["name,group,zone,leaf", *(f"{name},training,A,leaf-{name[-1]}" for name in NODES)]
 
     def act(machine):
         if machine.name == SERVER:
             return
-        machine.write("root/nodes.csv", table)
+        machine.write("root/nodes.csv", "\n".join(rows) + "\n")
         machine.run(f"cd; {line} --no-start")
         # GPUs are not real here, and machines in machines have no control groups to give away.
         with open(machine.root / "etc/hai/agent.yaml", "a", encoding="utf-8") as file:
@@ -120,6 +126,11 @@ def join(site):
 
     site.everywhere(act)
     site.wait_up("after the join")
+    said = site.server.says(doc.step(6))
+    if "ok    server  port" not in said or "ok    client  server" not in said:
+        raise AssertionError(f"hai doctor says {said}")
+    for node in site.nodes:
+        node.run("hai-agent doctor")
 
 
 def state(machine, unit, what="ActiveState"):
@@ -139,22 +150,21 @@ class Job:
         self.ranks = {}
         self.wait_runs(1)
 
-    def asks(self):
-        return json.loads(self.site.hai(f"status {self.id} -o json", USER))
+    def attempt_now(self):
+        said = json.loads(self.site.hai(f"status {self.id} -o json", USER))
+        return said["attempt_state"], said["attempt"]
 
     def file(self, node, name):
         path = node.root / "home" / USER / name
         return path.read_text().strip() if path.exists() else ""
 
     def wait_runs(self, attempt):
-        def runs():
-            said = self.asks()
-            return (said["attempt_state"], said["attempt"]) == ("running", attempt)
-
-        wait(f"attempt {attempt} of the job runs", runs, 120, pause=0.3)
-        wait("its ranks write", lambda: all(self.beats(node, attempt) for node in self.site.nodes), 30)
+        runs = "running", attempt
+        wait(f"attempt {attempt} runs", lambda: self.attempt_now() == runs, 120, pause=0.3)
+        nodes = self.site.nodes
+        wait("its ranks write", lambda: all(self.beats(node, attempt) for node in nodes), 30)
         self.attempt = attempt
-        self.ranks = {node.name: self.pid(node) for node in self.site.nodes}
+        self.ranks = {node.name: self.pid(node) for node in nodes}
 
     def beats(self, node, attempt):
         is_now = time.time() - int(self.file(node, "alive") or 0) / 1e9 < 2
@@ -164,13 +174,13 @@ class Job:
         return self.file(node, "pid").split()[1]
 
     def expect_same(self, what):
-        """The very processes, and they have just said so; the server knows them as the same attempt."""
+        """The very processes, and they have just said so; of the same attempt."""
         self.site.wait_up(f"after {what}")
         for node in self.site.nodes:
-            wait(f"the rank on {node.name} lives on after {what}", lambda node=node: self.beats(node, self.attempt), 10)
+            lives = functools.partial(self.beats, node, self.attempt)
+            wait(f"the rank on {node.name} lives on after {what}", lives, 10)
             expect(f"rank on {node.name} after {what}", self.ranks[node.name], self.pid(node))
-        said = self.asks()
-        expect(f"attempt after {what}", ("running", self.attempt), (said["attempt_state"], said["attempt"]))
+        expect(f"attempt after {what}", ("running", self.attempt), self.attempt_now())
 
     def shell(self, rank, script):
         return self.site.hai(f"shell {self.id} -r {rank} -- sh -c '{script}'", USER)
@@ -181,7 +191,7 @@ class Job:
 
 def look_into(job):
     """`hai shell` is the job's user beside each rank, in its control group."""
-    told = sorted(job.shell(rank, "hostname; id -un; cat alive").split("\n")[:2] for rank in (0, 1))
+    told = sorted(job.shell(rank, "hostname; id -un").split() for rank in (0, 1))
     expect("who the shells are", [[name, USER] for name in NODES], told)
     for node in job.site.nodes:
         group = node.says(f"cat /proc/{job.ranks[node.name]}/cgroup")
@@ -207,7 +217,8 @@ def hang(machine, unit):
     machine.run(f"systemctl daemon-reload; systemctl restart {unit}")
     before = state(machine, unit, "NRestarts")
     machine.run(f"kill -STOP {state(machine, unit, 'MainPID')}")
-    wait(f"{unit} is started again", lambda: state(machine, unit, "NRestarts") > before, 60, pause=0.3)
+    is_new = lambda: state(machine, unit, "NRestarts") > before  # noqa: E731
+    wait(f"{unit} is started again", is_new, 60, pause=0.3)
     machine.run(f"journalctl --no-pager -u {unit} | grep -q 'Watchdog timeout'")
 
 
@@ -217,8 +228,10 @@ def timers(site):
     server.run("systemctl enable --now hai-backup.timer hai-archive.timer")
     server.run("systemctl start hai-backup.service hai-archive.service")
     server.run("runuser -u hai -- hai-backup list | grep -q '/var/backups/hai/hai-.*dump'")
-    expect("archive without a word in the config", "exec-condition", state(server, "hai-archive", "Result"))
-    server.run("printf 'archive: {older_than: 90d, dir: /var/lib/hai/archive}\n' >> /etc/hai/server.yaml")
+    why = state(server, "hai-archive", "Result")
+    expect("an archive of which the config says nothing", "exec-condition", why)
+    words = "archive: {older_than: 90d, dir: /var/lib/hai/archive}"
+    server.run(f"echo '{words}' >> /etc/hai/server.yaml")
     server.run("systemctl start hai-archive.service")
     server.run("journalctl --no-pager -u hai-archive -o cat | grep -q 'nothing is older than 90d'")
     expect("failed units", "", server.says("systemctl list-units --failed --no-legend 'hai*'"))
@@ -255,7 +268,8 @@ def upgrade(site, new, job):
         if machine.name != SERVER:
             machine.run(commands["nodes"])
         machine.run("apt-get upgrade")
-        expect("versions", new.name, machine.says("dpkg-query -W -f '${Version}\\n' '*hai*' | sort -u"))
+        versions = machine.says("dpkg-query -W -f '${Version}\\n' '*hai*' | sort -u")
+        expect("versions", new.name, versions)
 
     site.everywhere(act)
     job.expect_same("an upgrade of the nodes")
@@ -283,16 +297,19 @@ def remove(site, job):
 
 
 def processes(machine):
-    return machine.says("""for program in /proc/[0-9]*/exe; do readlink "$program" || true; done | grep '/hai' || true
+    return machine.says("""
+        for program in /proc/[0-9]*/exe; do readlink "$program" || true; done | grep '/hai' || true
         ! uid=$(id -u hai) || find /proc -maxdepth 1 -name '[0-9]*' -uid "$uid" -print""")
 
 
 def purge_server_beside_agent(site):
     """Of one that is a node, too, only the server's own goes."""
     server = site.server
-    server.run("apt-get install hai-agent; cp -a /etc/hai/admin.token /etc/hai/made-by-hand; chown hai: /etc/hai")
-    server.run("echo 'name: node-3' > /etc/hai/agent.yaml; touch /etc/hai/agent.token; apt-get purge hai-server")
-    expect("what is left", "agent.token agent.yaml made-by-hand", server.says("ls /etc/hai | paste -sd ' '"))
+    server.run("apt-get install hai-agent; cd /etc/hai; cp -a admin.token made-by-hand")
+    server.run("cd /etc/hai; echo 'name: node-3' > agent.yaml; touch agent.token; chown hai: .")
+    server.run("apt-get purge hai-server")
+    left = server.says("ls /etc/hai | paste -sd ' '")
+    expect("what is left", "agent.token agent.yaml made-by-hand", left)
     expect("owners in /etc/hai", "root", server.says("find /etc/hai -printf '%u\\n' | sort -u"))
     server.run("! getent passwd hai; ! getent group hai")
 
@@ -300,10 +317,13 @@ def purge_server_beside_agent(site):
 def purge(site):
     def act(machine):
         machine.run(f"apt-get purge {PACKAGES}")
-        left = machine.says("""find /etc /usr /lib /var -xdev -path /var/cache -prune -o -name 'hai*' \
-            -not -path '/var/lib/apt/*' -not -path '/var/backups/hai/*' -not -path '/var/lib/postgresql/*' \
-            -not -path /etc/apt/sources.list.d/hai.list -print""")
-        expect(f"left on {machine.name}", "/var/backups/hai" if machine.name == SERVER else "", left)
+        left = machine.says("""
+            find /etc /usr /lib /var -xdev -path /var/cache -prune -o -name 'hai*' \
+              -not -path '/var/lib/apt/*' -not -path '/var/backups/hai/*' \
+              -not -path '/var/lib/postgresql/*' \
+              -not -path /etc/apt/sources.list.d/hai.list -print""")
+        expected = "/var/backups/hai" if machine.name == SERVER else ""
+        expect(f"left on {machine.name}", expected, left)
 
     site.everywhere(act)
 
