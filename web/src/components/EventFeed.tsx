@@ -22,7 +22,7 @@ function Many({ group }: { group: EventGroup }) {
   const place = placeOf(group);
   if (names.length === 1) return <b>{formatCount(count)} times</b>;
   const text = formatPlural(names.length, names[0]!.split('/')[0]!);
-  return <b>{place === '' ? text : <Link href={place}>{text}</Link>}</b>;
+  return <b className="links">{place === '' ? text : <Link href={place}>{text}</Link>}</b>;
 }
 
 // Each of a group: the different jobs or nodes, or when one of them did it again.

@@ -8,7 +8,7 @@ const usersMax = 4;
 function Jobs({ jobs, most }: { jobs: readonly number[]; most: number }) {
   const rest = jobs.length - most;
   return (
-    <>
+    <span className="links">
       {jobs.slice(0, most).map((id, i) => (
         <Fragment key={id}>
           {i > 0 && ', '}
@@ -16,7 +16,7 @@ function Jobs({ jobs, most }: { jobs: readonly number[]; most: number }) {
         </Fragment>
       ))}
       {rest > 0 && ` and ${formatCount(rest)} more`}
-    </>
+    </span>
   );
 }
 

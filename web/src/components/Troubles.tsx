@@ -11,7 +11,7 @@ export function Troubles({ troubles, most = troubles.length }: { troubles: reado
     <ul className="stack">
       {troubles.slice(0, most).map((trouble) => (
         <li key={trouble.key} className="failure">
-          <Link href={trouble.href}>{trouble.what}</Link>
+          <span className="links"><Link href={trouble.href}>{trouble.what}</Link></span>
           <div className="dim">
             {trouble.since === null ? 'since when is not known' : formatAgo(new Date(trouble.since).toISOString(), now)}
             {trouble.person !== '' && ' · needs a person'}

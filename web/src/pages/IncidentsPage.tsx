@@ -32,7 +32,7 @@ const addressOf = (id: number): string => `/incidents?id=${id}`;
 
 // Where the one that the address names stands, once it is here.
 function useShown(isWanted: boolean) {
-  const box = useRef<HTMLDivElement & HTMLTableRowElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (isWanted) box.current?.scrollIntoView({ block: 'center' });
   }, [isWanted]);
@@ -47,7 +47,8 @@ export default function IncidentsPage() {
   const closed = useClosedIncidents(isOpen ? null : wanted);
   const wrong = useTroubles();
   const owners = useRunningOwners(wrong.troubles?.some(({ jobs }) => jobs.length > 0) ?? false).data;
-  const isMissing = wanted !== null && !isOpen && closed.data !== undefined && !closed.isPlaceholderData && !closed.data.incidents.some(({ id }) => id === wanted);
+  const before = isOpen ? undefined : closed.data?.incidents.find(({ id }) => id === wanted);
+  const isMissing = wanted !== null && !isOpen && closed.data !== undefined && !closed.isPlaceholderData && !before;
   return (
     <>
       <div className="page-head">
@@ -58,6 +59,7 @@ export default function IncidentsPage() {
       </div>
       <div className="stack">
         {isMissing && <p className="note">Incident {wanted} is neither open nor among those before that are kept here.</p>}
+        {before && <Card key={before.id} incident={before} trouble={undefined} owners={owners} isWanted />}
         <Await answer={incidents}>
           {(list) =>
             bySeverity(list).map((incident) => (
@@ -73,7 +75,7 @@ export default function IncidentsPage() {
         </Await>
         <Beside {...wrong} />
         <Panel title="Before" aside={closed.data && `${closed.data.isWhole ? '' : 'the newest '}${formatPlural(closed.data.incidents.length, 'incident')}`}>
-          <Await answer={closed}>{({ incidents: list }) => <Closed incidents={list} wanted={wanted} />}</Await>
+          <Await answer={closed}>{({ incidents: list }) => <Closed incidents={list} />}</Await>
         </Panel>
       </div>
     </>
@@ -98,7 +100,7 @@ function Beside({ troubles, since, error }: WhatIsWrong) {
   );
 }
 
-function Closed({ incidents, wanted }: { incidents: readonly Incident[]; wanted: number | null }) {
+function Closed({ incidents }: { incidents: readonly Incident[] }) {
   if (incidents.length === 0) return <Empty title="None so far" />;
   return (
     <Table label="incidents before">
@@ -114,26 +116,25 @@ function Closed({ incidents, wanted }: { incidents: readonly Incident[]; wanted:
       </thead>
       <tbody>
         {incidents.map((incident) => (
-          <ClosedRow key={incident.id} incident={incident} isWanted={incident.id === wanted} />
+          <ClosedRow key={incident.id} incident={incident} />
         ))}
       </tbody>
     </Table>
   );
 }
 
-function ClosedRow({ incident, isWanted }: { incident: Incident; isWanted: boolean }) {
+function ClosedRow({ incident }: { incident: Incident }) {
   const now = useNow();
-  const shown = useShown(isWanted);
   return (
-    <tr {...shown}>
-      <td className="now">
+    <tr>
+      <td className="now links">
         <Link href={addressOf(incident.id)}>{formatTime(incident.opened_at, now)}</Link>
       </td>
       <td className="now">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
       <td>{formatWord(incident.kind)}</td>
       <td className="mono"><SubjectLink subject={incident.subject} /></td>
       <td className="text">
-        <details open={isWanted || undefined}>
+        <details>
           <summary>{incident.summary}</summary>
           <Nodes names={incident.nodes} />
           <Notes incident={incident} />
@@ -237,8 +238,11 @@ function NextStep({ incident, trouble, owners }: { incident: Incident; trouble?:
       </dd>
       <dt>a person</dt>
       <dd>
-        {help.person === '' ? 'Nothing to do.' : help.person.replace('NODE', incident.nodes.length === 1 ? incident.nodes[0]! : 'NODE')}{' '}
-        <Link href={`/runbooks#${runbook}`}>Runbook: {runbook.replaceAll('-', ' ')}</Link>
+        {help.person === '' ? 'Nothing to do.' : help.person.replace('NODE', incident.nodes.length === 1 ? incident.nodes[0]! : 'NODE')}
+      </dd>
+      <dt>runbook</dt>
+      <dd className="links">
+        <Link href={`/runbooks#${runbook}`}>{runbook.replaceAll('-', ' ')}</Link>
       </dd>
     </dl>
   );
@@ -266,22 +270,23 @@ function Card({ incident, trouble, owners, isWanted }: CardProps) {
     <div {...shown}>
       <Panel
         title={
-          <Link href={addressOf(incident.id)} style={{ color: 'var(--failed)' }}>
+          <Link href={addressOf(incident.id)} style={{ color: incident.closed_at === null ? 'var(--failed)' : undefined }}>
             {formatWord(incident.kind)} · <bdi>{incident.subject}</bdi>
           </Link>
         }
         aside={
           <>
-            opened {formatTime(incident.opened_at, now)}, {formatAgo(incident.opened_at, now)} <Close incident={incident} />
+            opened {formatTime(incident.opened_at, now)}, {incident.closed_at === null ? <>{formatAgo(incident.opened_at, now)} <Close incident={incident} /></> : `lasted ${formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}`}
           </>
         }
       >
         <div className="stack">
           <p>{incident.summary}</p>
+          {incident.closed_at !== null && <p className="note">Over: {incident.close_reason}</p>}
           <Nodes names={incident.nodes} />
           <Notes incident={incident} />
           <NextStep incident={incident} trouble={trouble} owners={owners} />
-          {incident.kind === 'mass_loss' && <p className="note">
+          {incident.kind === 'mass_loss' && incident.closed_at === null && <p className="note">
             If you know that a node is off, fence it on its page: its jobs then run elsewhere at once. If it only lost the network, wait: nothing
             runs twice, and it comes back with its jobs.
           </p>}
