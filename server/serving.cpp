@@ -128,6 +128,7 @@ struct Serving::Impl {
                 .advisor = advisor,
                 .logs = logs,
                 .agent_count = [this] { return gateway.connection_count(); },
+                .grpc_trouble = [this] { return grpc ? grpc->trouble() : ""; },
                 .scheme = config.tls.certificate.empty() ? "http" : "https",
                 .http_address = config.advertise.http,
                 .open_shell =
@@ -298,8 +299,14 @@ struct Serving::Impl {
     return make_peer_secret();
   }
 
+  std::optional<std::string> who_asks(const HttpRequest& head) const {
+    const Caller caller = caller_of(head);
+    if (!callers.knows(caller)) return std::nullopt;
+    return callers.user_of(caller);
+  }
+
   HttpLimits http_limits() {
-    return {.knows = [this](const HttpRequest& head) { return callers.knows(caller_of(head)); },
+    return {.who = [this](const HttpRequest& head) { return who_asks(head); },
             .turn_away = [this](const HttpRequest& head) { return routes.turn_away(head); }};
   }
 

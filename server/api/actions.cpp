@@ -120,11 +120,6 @@ std::vector<Quota> each_level(Quota quota, std::optional<Priority> priority) {
   return quotas;
 }
 
-// Decided against, so that nothing was stored. Of other errors that is not known.
-bool is_refusal(const Status& status) {
-  return !status.is_ok() && status.code() != Code::unavailable && status.code() != Code::internal;
-}
-
 }  // namespace
 
 void Actions::submit_job(const Caller& caller, Submission submission, Done<CommandReply> done) {
@@ -183,12 +178,10 @@ void Actions::submit_checked(const Caller& caller, Submission submission,
   if (!submission.image.is_ok()) return done(submission.image);
   const std::vector<std::string> jobs = dependency_jobs(submission.spec);
   if (Status status = check_seen(caller, jobs); !status.is_ok()) return done(status);
-  Result<Done<CommandReply>> counted = check_size(caller, submission, done);
-  if (!counted.is_ok()) return done(counted.status());
-  controller_.submit(
+  change(
       caller,
       SubmitJob{std::move(submission.spec), std::move(submission.request_id), std::move(history)},
-      std::move(counted).value());
+      std::move(done));
 }
 
 void Actions::rerun_job(const Caller& caller, std::shared_ptr<const Job> old,
@@ -203,11 +196,8 @@ void Actions::rerun_job(const Caller& caller, std::shared_ptr<const Job> old,
       caller, {submission.spec},
       [this, caller, old, name, submission, done](Result<std::vector<EndedJob>> history) {
         if (!history.is_ok()) return done(history.status());
-        Result<Done<CommandReply>> counted = check_size(caller, submission, done);
-        if (!counted.is_ok()) return done(counted.status());
-        controller_.submit(caller,
-                           RerunJob{old, name, submission.request_id, std::move(history).value()},
-                           std::move(counted).value());
+        change(caller, RerunJob{old, name, submission.request_id, std::move(history).value()},
+               done);
       });
 }
 
@@ -224,28 +214,13 @@ static Status check_edit(const EditJob& edit) {
 void Actions::edit_job(const Caller& caller, EditJob edit, Done<CommandReply> done) {
   if (Status status = check_edit(edit); !status.is_ok()) return done(status);
   if (Status status = check_seen(caller, {edit.job}); !status.is_ok()) return done(status);
-  controller_.submit(caller, std::move(edit), std::move(done));
+  change(caller, std::move(edit), std::move(done));
 }
 
-Result<Done<CommandReply>> Actions::check_size(const Caller& caller, const Submission& submission,
-                                               Done<CommandReply> done) {
-  const int64_t bytes = long_parts_bytes(submission.spec);
-  if (bytes <= LargeSpecs::kFreeBytes) return done;
-  const UnixTime now = controller_.soft_facts().now;
-  Result<Actor> actor = authenticate(controller_.state(), caller, now);
-  if (!actor.is_ok()) return done;  // the controller says so, or that it does not lead
-  const std::string user = actor.value().user;
-  const std::string& request = submission.request_id;
-  const bool is_repeated =
-      !request.empty() && controller_.state().find_request(user, request).has_value();
-  if (is_repeated) return done;  // nothing is stored again
-  RETURN_IF_ERROR(large_specs_.take(user, bytes, now));
-  return Done<CommandReply>([this, user, bytes, done](Result<CommandReply> reply) {
-    if (is_refusal(reply.status())) {
-      large_specs_.give_back(user, bytes, controller_.soft_facts().now);
-    }
-    done(std::move(reply));
-  });
+void Actions::change(const Caller& caller, Command command, Done<CommandReply> done) {
+  Result<Done<CommandReply>> counted = shares_.count(caller, command, done);
+  if (!counted.is_ok()) return done(counted.status());
+  controller_.submit(caller, std::move(command), std::move(counted).value());
 }
 
 Status Actions::check_seen(const Caller& caller, const std::vector<std::string>& jobs) const {
@@ -275,15 +250,15 @@ void Actions::set_secret(const Caller& caller, const std::string& name,
         }
         const std::string user = actor.user;
         const std::string sealed = settings_.sealer->seal(seal_name(user, name), value->text);
-        controller_.submit(caller, SetSecret{{.user = user, .name = name, .sealed = sealed}},
-                           [this, user, name, done](Result<CommandReply> reply) {
-                             if (!reply.is_ok()) return done(reply.status());
-                             const Secret* row = controller_.state().find_secret(user, name);
-                             if (row == nullptr) {
-                               return done(aborted("the secret {} was removed meanwhile", name));
-                             }
-                             done(*row);
-                           });
+        change(caller, SetSecret{{.user = user, .name = name, .sealed = sealed}},
+               [this, user, name, done](Result<CommandReply> reply) {
+                 if (!reply.is_ok()) return done(reply.status());
+                 const Secret* row = controller_.state().find_secret(user, name);
+                 if (row == nullptr) {
+                   return done(aborted("the secret {} was removed meanwhile", name));
+                 }
+                 done(*row);
+               });
       },
       done);
 }
@@ -293,7 +268,7 @@ void Actions::remove_secret(const Caller& caller, const std::string& user, const
   controller_.read(
       caller,
       [this, caller, user, name, done](const Controller::ReadContext&, const Actor& actor) {
-        controller_.submit(caller, RemoveSecret{user.empty() ? actor.user : user, name}, done);
+        change(caller, RemoveSecret{user.empty() ? actor.user : user, name}, done);
       },
       done);
 }
@@ -354,7 +329,7 @@ void Actions::control_jobs(const Caller& caller, const std::vector<std::string>&
 void Actions::set_priority(const Caller& caller, const std::string& job, Priority priority,
                            Done<CommandReply> done) {
   if (Status status = check_seen(caller, {job}); !status.is_ok()) return done(status);
-  controller_.submit(caller, SetJobPriority{job, priority}, std::move(done));
+  change(caller, SetJobPriority{job, priority}, std::move(done));
 }
 
 void Actions::validate_together(const Caller& caller, const std::vector<std::string>& nodes,
@@ -368,7 +343,7 @@ void Actions::validate_together(const Caller& caller, const std::vector<std::str
       caller, names,
       [this, caller, command = std::move(command), done] {
         const std::string name = format_hostlist(command.nodes);
-        controller_.submit(caller, command, [name, done](Result<CommandReply> reply) {
+        change(caller, command, [name, done](Result<CommandReply> reply) {
           ActionResult result{.name = name};
           if (reply.is_ok()) {
             result.message = reply.value().message;
@@ -383,14 +358,14 @@ void Actions::validate_together(const Caller& caller, const std::vector<std::str
 
 void Actions::close_incident(const Caller& caller, CloseIncident close, Done<CommandReply> done) {
   if (Status status = check_sentence("reason", close.reason); !status.is_ok()) return done(status);
-  controller_.submit(caller, std::move(close), std::move(done));
+  change(caller, std::move(close), std::move(done));
 }
 
 void Actions::move_job(const Caller& caller, MoveJob move, Done<CommandReply> done) {
   if (Status status = check_seen(caller, {move.job, move.other}); !status.is_ok()) {
     return done(status);
   }
-  controller_.submit(caller, std::move(move), std::move(done));
+  change(caller, std::move(move), std::move(done));
 }
 
 void Actions::control_nodes(const Caller& caller, const std::vector<std::string>& nodes,
@@ -450,7 +425,7 @@ void Actions::set_quota(const Caller& caller, Quota quota, std::optional<Priorit
 
 void Actions::add_token(const Caller& caller, const Token& token, Done<CommandReply> done) {
   if (Status status = check_sentence("label", token.label); !status.is_ok()) return done(status);
-  controller_.submit(caller, AddToken{token}, std::move(done));
+  change(caller, AddToken{token}, std::move(done));
 }
 
 void Actions::remove_quota(const Caller& caller, Quota quota, std::optional<Priority> priority,
@@ -480,9 +455,8 @@ void Actions::run_all(const Caller& caller, std::vector<Item> items,
       gathering->answered(i, items[i].refusal);
       continue;
     }
-    controller_.submit(
-        caller, std::move(items[i].command),
-        [gathering, i](Result<CommandReply> reply) { gathering->answered(i, reply); });
+    change(caller, std::move(items[i].command),
+           [gathering, i](Result<CommandReply> reply) { gathering->answered(i, reply); });
   }
 }
 

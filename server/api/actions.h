@@ -11,9 +11,9 @@
 #include "hai/v1/api.pb.h"
 #include "server/api/ended_jobs.h"
 #include "server/api/image_pins.h"
-#include "server/api/large_specs.h"
 #include "server/api/sight.h"
 #include "server/api/source.h"
+#include "server/api/store_shares.h"
 #include "server/auth/seal.h"
 #include "server/control/engine/controller.h"
 
@@ -54,7 +54,8 @@ class Actions {
   Actions(Controller& controller, const Settings& settings)
       : controller_(controller),
         settings_(settings),
-        ended_jobs_(controller, settings.history, settings.visibility) {}
+        ended_jobs_(controller, settings.history, settings.visibility),
+        shares_(controller) {}
 
   // Validates, then submits.
   void submit_job(const Caller& caller, Submission submission, Done<CommandReply> done);
@@ -109,10 +110,8 @@ class Actions {
                   Done<std::vector<ActionResult>> done);
   void run_until_error(const Caller& caller, std::vector<Item> items, Done<CommandReply> done);
 
-  // What is stored for ever must not be more than its owner may have stored. `done` as it is to be
-  // called: what is refused after all costs nothing.
-  Result<Done<CommandReply>> check_size(const Caller& caller, const Submission& submission,
-                                        Done<CommandReply> done);
+  // All that people change goes through here, and is counted.
+  void change(const Caller& caller, Command command, Done<CommandReply> done);
   // not_found for the first of these jobs that the caller does not see; what is no number is one of
   // his own.
   Status check_seen(const Caller& caller, const std::vector<std::string>& jobs) const;
@@ -133,7 +132,7 @@ class Actions {
   Controller& controller_;
   const Settings settings_;
   const EndedJobs ended_jobs_;
-  LargeSpecs large_specs_;
+  StoreShares shares_;
 };
 
 }  // namespace hai

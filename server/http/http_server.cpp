@@ -19,9 +19,12 @@ namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
 
 struct HttpServer::Impl {
+  using Sessions = std::list<HttpSession*>;  // the oldest first
   struct Kept {
     std::shared_ptr<HttpSession> session;
-    std::list<HttpSession*>::iterator among_strangers;  // end() = it is none
+    Sessions* among = nullptr;  // the strangers, or those of its user
+    Sessions::iterator place;
+    std::string user = {};  // of a known one
   };
 
   Impl(HttpLimits used_limits, Handler used_handler)
@@ -58,10 +61,10 @@ struct HttpServer::Impl {
     if (tls) tls->take_changes();
     socket.set_option(tcp::no_delay(true), ignored);
     HttpSessionEvents events = {
-        .known = [this](HttpSession* known) { no_stranger_any_more(known); },
+        .known = [this](HttpSession* known, const std::string& user) { put_among(known, user); },
         .ended =
             [this](HttpSession* ended) {
-              no_stranger_any_more(ended);
+              take_out(sessions.at(ended));
               sessions.erase(ended);
             }};
     auto own_tls = tls ? tls->context() : nullptr;
@@ -69,19 +72,39 @@ struct HttpServer::Impl {
                                                limits, *gate, std::move(events))
                         : HttpSession::make(context, std::move(socket), std::move(own_tls), limits,
                                             handler, std::move(events));
-    sessions[session.get()] = {session, strangers.insert(strangers.end(), session.get())};
+    sessions[session.get()] = {session, &strangers,
+                               strangers.insert(strangers.end(), session.get())};
     session->start();
   }
 
-  void no_stranger_any_more(HttpSession* session) {
-    auto& place = sessions.at(session).among_strangers;
-    if (place != strangers.end()) strangers.erase(place);
-    place = strangers.end();
+  void take_out(Kept& kept) {
+    kept.among->erase(kept.place);
+    // The strangers are no user's.
+    if (kept.among != &strangers && kept.among->empty()) of_users.erase(kept.user);
+  }
+
+  void put_among(HttpSession* session, const std::string& user) {
+    Kept& kept = sessions.at(session);
+    take_out(kept);
+    kept.user = user;
+    kept.among = &of_users[user];
+    kept.place = kept.among->insert(kept.among->end(), session);
+  }
+
+  // Whoever has the most connections, if they are several of somebody with a name; else null.
+  Sessions* heaviest() {
+    Sessions* most = nullptr;
+    for (auto& [user, own] : of_users) {
+      if (user.empty() || own.size() < 2) continue;
+      if (most == nullptr || own.size() > most->size()) most = &own;
+    }
+    return most;
   }
 
   void make_room() {
-    if (strangers.empty()) return;
-    const std::shared_ptr<HttpSession> oldest = sessions.at(strangers.front()).session;
+    Sessions* among = strangers.empty() ? heaviest() : &strangers;
+    if (among == nullptr) return;
+    const std::shared_ptr<HttpSession> oldest = sessions.at(among->front()).session;
     oldest->close();
   }
 
@@ -103,8 +126,9 @@ struct HttpServer::Impl {
   std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
   tcp::acceptor acceptor{*context};
   asio::steady_timer retry{*context};
-  std::unique_ptr<HttpTls> tls;       // null = plain text
-  std::list<HttpSession*> strangers;  // whom nobody known has used, the oldest first
+  std::unique_ptr<HttpTls> tls;  // null = plain text
+  Sessions strangers;            // whom nobody known has used
+  std::map<std::string, Sessions> of_users;
   std::map<HttpSession*, Kept> sessions;
   std::thread thread;
   int port = 0;

@@ -19,13 +19,14 @@ struct ServiceGate;
 
 struct HttpLimits {
   // Ten thousand who watch, and whoever asks something. At the limit the oldest connection that
-  // nobody known has used makes room.
+  // nobody known has used makes room; where there is none, the oldest of whoever has the most.
   size_t connections = 12'000;
   size_t header_bytes = 16 << 10;
   size_t body_bytes = 2 << 20;
   size_t strangers_body_bytes = 64 << 10;
-  // Whether somebody known asks, by the head of his request; empty: everybody is known.
-  std::function<bool(const HttpRequest& head)> knows = nullptr;
+  // Who asks, by the head of his request; nullopt: nobody known. Empty: everybody is known, by no
+  // name, and all have the connections together.
+  std::function<std::optional<std::string>(const HttpRequest& head)> who = nullptr;
   // What a request whose body is too long is answered, if that is not the reason: who sends much to
   // a server that does not lead is to go elsewhere. Empty, or nullopt: 413.
   std::function<std::optional<HttpResponse>(const HttpRequest& head)> turn_away = nullptr;

@@ -92,10 +92,7 @@ class BeastSession final : public HttpSession,
   }
 
   void read_body() {
-    if (!is_known_ && (!limits_.knows || limits_.knows(head_of(parser_->get().base(), peer_)))) {
-      is_known_ = true;
-      events_.known(this);
-    }
+    if (!is_known_) look_who_asks();
     if (parser_->is_done()) return was_read({});
     body_bytes_max_ = is_known_ ? limits_.body_bytes : limits_.strangers_body_bytes;
     if (parser_->content_length().value_or(0) > body_bytes_max_) return turn_away();
@@ -104,6 +101,14 @@ class BeastSession final : public HttpSession,
                      [self = this->shared_from_this()](beast::error_code error, size_t) {
                        self->was_read(error);
                      });
+  }
+
+  void look_who_asks() {
+    const std::optional<std::string> user =
+        limits_.who ? limits_.who(head_of(parser_->get().base(), peer_)) : "";
+    if (!user) return;
+    is_known_ = true;
+    events_.known(this, *user);
   }
 
   void turn_away() {

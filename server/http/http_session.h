@@ -16,8 +16,8 @@ class HttpSession;
 
 // Told on the io_context's thread, each at most once.
 struct HttpSessionEvents {
-  std::function<void(HttpSession*)> known;  // one whose caller is known has asked
-  std::function<void(HttpSession*)> ended;  // the connection is gone
+  std::function<void(HttpSession*, const std::string& user)> known;  // somebody known has asked
+  std::function<void(HttpSession*)> ended;                           // the connection is gone
 };
 
 class HttpSession {

@@ -59,8 +59,10 @@ struct HttpParts {
   Advisor& advisor;
   LogRouter& logs;
   std::function<size_t()> agent_count;  // called on the loop's thread
-  std::string_view scheme;              // of all servers of the cluster: "http" or "https"
-  std::string http_address;             // where others reach this server; "" = not known
+  // Why gRPC's port takes no connections, "" = it does; from any thread. Null = there is none.
+  std::function<std::string()> grpc_trouble;
+  std::string_view scheme;   // of all servers of the cluster: "http" or "https"
+  std::string http_address;  // where others reach this server; "" = not known
   // Somebody who was let in wants into a rank (rpc/shells.h); called on the loop's thread.
   std::function<ShellPeer::Events(const std::shared_ptr<ShellPeer>&, const Caller&,
                                   const std::string& address)>

@@ -19,8 +19,10 @@ void add_health_routes(HttpRouter& router, const HttpParts& parts) {
              [&parts](const HttpRequest&, const HttpRouter::Parameters&, HttpRespond respond) {
                parts.loop.post([&parts, respond] {
                  const Standing standing = parts.queries.controller().standing();
-                 HttpResponse response = text_response(readiness_text(standing) + "\n");
-                 if (!standing.is_leading()) response.status = 503;
+                 const std::string trouble = parts.grpc_trouble ? parts.grpc_trouble() : "";
+                 const std::string why = trouble.empty() ? "" : "; " + trouble;
+                 HttpResponse response = text_response(readiness_text(standing) + why + "\n");
+                 if (!standing.is_leading() || !why.empty()) response.status = 503;
                  respond(std::move(response));
                });
              });

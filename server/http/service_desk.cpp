@@ -119,6 +119,7 @@ std::variant<ServiceWay, HttpResponse> judge(const HttpParts& parts, const HttpR
     return redirection(fmt::format("/jobs/{}/{}/{}", address->job, address->service,
                                    query == std::string::npos ? "" : head.target.substr(query)));
   }
+  way.user = parts.callers.user_of(way.caller);
   way.job = std::move(address->job);
   way.service = std::move(address->service);
   way.rest = std::move(address->rest);

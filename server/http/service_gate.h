@@ -19,6 +19,7 @@ struct ServiceWay {
   std::string service;  // a name or a port
   std::string rest;     // of the address, with its '/' and the query
   Caller caller;
+  std::string user;          // of the caller
   bool is_by_token = false;  // by the Authorization header, which is then nothing for the service
   bool operator==(const ServiceWay& other) const {
     return job == other.job && service == other.service &&

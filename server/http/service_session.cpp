@@ -116,8 +116,8 @@ class ServiceSession final : public HttpSession,
       return answer(problem(invalid_argument("the request's address is malformed")));
     std::variant<ServiceWay, HttpResponse> judged = gate_.judge(head_);
     if (auto* response = std::get_if<HttpResponse>(&judged)) return answer(std::move(*response));
-    if (!std::exchange(is_known_, true)) events_.known(this);
     const ServiceWay way = std::get<ServiceWay>(std::move(judged));
+    if (!std::exchange(is_known_, true)) events_.known(this, way.user);
     is_reused_ = tunnel_ && tunnel_->is_open() && way == way_;
     way_ = way;
     is_reused_ ? forward() : open_tunnel();

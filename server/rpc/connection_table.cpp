@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -49,7 +50,7 @@ std::string machine_of_peer(const std::string& peer) { return machine_of(host_of
 bool ConnectionTable::is_over_its_share(const Origin& peer) const {
   if (peer.is_loopback) return false;
   const auto found = machines_.find(peer.machine);
-  return found != machines_.end() && found->second.connections >= limits_.per_address;
+  return found != machines_.end() && found->second.connections.size() >= limits_.per_address;
 }
 
 bool ConnectionTable::has_room(const Origin& peer) const {
@@ -57,10 +58,11 @@ bool ConnectionTable::has_room(const Origin& peer) const {
 }
 
 bool ConnectionTable::make_room(const Origin& peer) {
-  return end_oldest(is_over_its_share(peer) ? machines_.at(peer.machine).strangers : strangers_);
+  if (is_over_its_share(peer)) return end_oldest(machines_.at(peer.machine).strangers);
+  return end_oldest(strangers_) || end_one_of_the_most();
 }
 
-bool ConnectionTable::end_first(Strangers& strangers) {
+bool ConnectionTable::end_first(ByAge& strangers) {
   const auto [number, fd] = *strangers.begin();
   const auto connection = connections_.find(fd);
   const bool is_it = connection != connections_.end() && connection->second.number == number;
@@ -73,11 +75,21 @@ bool ConnectionTable::end_first(Strangers& strangers) {
   return true;
 }
 
-bool ConnectionTable::end_oldest(Strangers& strangers) {
+bool ConnectionTable::end_oldest(ByAge& strangers) {
   while (!strangers.empty()) {
     if (end_first(strangers)) return true;
   }
   return false;
+}
+
+bool ConnectionTable::end_one_of_the_most() {
+  const auto most = std::ranges::max_element(
+      machines_, {}, [](const auto& machine) { return machine.second.connections.size(); });
+  if (most == machines_.end() || most->second.connections.size() <= kFewOfAMachine) return false;
+  const auto connection = connections_.find(most->second.connections.begin()->second);
+  end_if_still(connection->first, connection->second.cookie);
+  remove(connection);
+  return true;
 }
 
 void ConnectionTable::end_strangers_until(uint64_t number) {
@@ -91,7 +103,7 @@ void ConnectionTable::add(int fd, const Origin& peer) {
   connections_[fd] = {.cookie = cookie_of(fd), .number = number, .peer = peer};
   strangers_.emplace(number, fd);
   Machine& machine = machines_[peer.machine];
-  ++machine.connections;
+  machine.connections.emplace(number, fd);
   machine.strangers.emplace(number, fd);
 }
 
@@ -100,7 +112,8 @@ void ConnectionTable::remove(Connections::iterator connection) {
   strangers_.erase(number);
   const auto machine = machines_.find(peer.machine);
   machine->second.strangers.erase(number);
-  if (--machine->second.connections == 0) machines_.erase(machine);
+  machine->second.connections.erase(number);
+  if (machine->second.connections.empty()) machines_.erase(machine);
   known_.forget(peer.name);
   connections_.erase(connection);
 }

@@ -34,8 +34,9 @@ class ConnectionTable {
   // Whether one more is within the limits: from anywhere, from this machine.
   bool is_full() const { return connections_.size() >= limits_.all; }
   bool has_room(const Origin& peer) const;
-  // Ends the oldest connection that has proved nothing, of the same machine if that has too many;
-  // false if all have proved something.
+  // Ends the oldest connection that has proved nothing, of the same machine if that has too many.
+  // If all have proved something, the oldest of the machine that has the most, where it is the
+  // whole that is full. False if nothing was ended.
   bool make_room(const Origin& peer);
   void add(int fd, const Origin& peer);
   // The number of the connection that came last; they are counted from 1.
@@ -47,27 +48,30 @@ class ConnectionTable {
   size_t size() const { return connections_.size(); }
 
  private:
-  using Strangers = std::map<uint64_t, int>;  // by age, the oldest first; file descriptors
+  using ByAge = std::map<uint64_t, int>;  // the oldest first; file descriptors
+  // An agent has one and its tools a few: a machine with no more makes room for no other.
+  static constexpr size_t kFewOfAMachine = 16;
   struct Connection {
     uint64_t cookie = 0;  // of the kernel, another one for each socket
     uint64_t number = 0;  // in the order in which they came
     Origin peer;
   };
   struct Machine {
-    size_t connections = 0;
-    Strangers strangers;
+    ByAge connections;
+    ByAge strangers;
   };
   using Connections = std::map<int, Connection>;  // by file descriptor
   void remove(Connections::iterator connection);
   bool is_over_its_share(const Origin& peer) const;
-  bool end_first(Strangers& strangers);  // false: it is gone, or no stranger, and is left out
-  bool end_oldest(Strangers& strangers);
+  bool end_first(ByAge& strangers);  // false: it is gone, or no stranger, and is left out
+  bool end_oldest(ByAge& strangers);
+  bool end_one_of_the_most();
 
   const ConnectionLimits limits_;
   KnownPeers& known_;
   Connections connections_;
   std::map<std::string, Machine> machines_;
-  Strangers strangers_;  // may have proved something since
+  ByAge strangers_;  // may have proved something since
   uint64_t last_number_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <list>
+#include <mutex>
 #include <thread>
 
 #include "common/log.h"
@@ -22,6 +23,9 @@ namespace {
 constexpr auto kPause = std::chrono::milliseconds(20);
 // Where nobody can prove anything, what has a connection is done within a moment.
 constexpr size_t kStrangerLooks = 5;
+// Its thread says so often that it turns, and is in trouble when it has not for so long.
+constexpr auto kBeat = std::chrono::seconds(1);
+constexpr auto kBeatsMissing = std::chrono::seconds(10);
 constexpr auto kLookPause = std::chrono::milliseconds(250);  // a look is 20,000 system calls
 
 // One that has said nothing yet, as far as we know.
@@ -44,12 +48,38 @@ struct GrpcListener::Impl {
       if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (error) {
         refused(error.message());
+        set_trouble(error.message());
         return accept_later();
       }
       const bool is_taken = take(std::move(socket));
+      set_trouble(is_taken || !table.is_full() ? "" : "all that it may have are in use");
       // What one machine has used up is no reason to let others wait.
       is_taken || !table.is_full() ? accept() : accept_later();
     });
+  }
+
+  void beat() {
+    beat_timer.expires_after(kBeat);
+    beat_timer.async_wait([this](boost::system::error_code error) {
+      if (error || is_stopped) return;
+      {
+        const std::lock_guard lock(mutex);
+        turned_at = std::chrono::steady_clock::now();
+      }
+      beat();
+    });
+  }
+
+  void set_trouble(std::string why) {
+    const std::lock_guard lock(mutex);
+    trouble = std::move(why);
+  }
+
+  std::string trouble_now() const {
+    const std::lock_guard lock(mutex);
+    if (!trouble.empty()) return "gRPC takes no connections: " + trouble;
+    if (std::chrono::steady_clock::now() - turned_at < kBeatsMissing) return "";
+    return "gRPC takes no connections: the thread that accepts them stands still";
   }
 
   void refused(const std::string& why) {
@@ -149,6 +179,7 @@ struct GrpcListener::Impl {
       acceptor.close(ignored);
       pause.cancel();
       stranger_timer.cancel();
+      beat_timer.cancel();
       for (const auto& one : silent) one->socket.close(ignored);
     });
     thread.join();
@@ -162,12 +193,16 @@ struct GrpcListener::Impl {
   tcp::acceptor acceptor{context};
   asio::steady_timer pause{context};
   asio::steady_timer stranger_timer{context};
+  asio::steady_timer beat_timer{context};
   std::deque<uint64_t> newest;                // the last connection at each of the last looks
   std::list<std::shared_ptr<Silent>> silent;  // the oldest first
   std::thread thread;
   std::chrono::steady_clock::time_point next_look;
   LogLimit refusals{1};
   bool is_stopped = false;
+  mutable std::mutex mutex;
+  std::string trouble;  // of the last connection that wanted in; "" = it was let in
+  std::chrono::steady_clock::time_point turned_at = std::chrono::steady_clock::now();
 };
 
 GrpcListener::GrpcListener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -188,10 +223,13 @@ int GrpcListener::port() const { return impl_->acceptor.local_endpoint().port();
 void GrpcListener::accept(HandOver hand_over) {
   impl_->hand_over = std::move(hand_over);
   impl_->accept();
+  impl_->beat();
   if (impl_->limits.strangers_end_soon) impl_->look_at_strangers();
   impl_->thread = std::thread([impl = impl_.get()] { impl->context.run(); });
 }
 
 void GrpcListener::stop() { impl_->stop(); }
+
+std::string GrpcListener::trouble() const { return impl_->trouble_now(); }
 
 }  // namespace hai

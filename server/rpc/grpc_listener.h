@@ -41,6 +41,8 @@ class GrpcListener {
 
   int port() const;
   void accept(HandOver hand_over);
+  // Why whoever comes now is not let in, in one sentence; "" = all is well. From any thread.
+  std::string trouble() const;
   // Returns when nothing is handed over any more.
   void stop();
 

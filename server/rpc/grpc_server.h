@@ -46,6 +46,8 @@ class GrpcServer {
   static void refuse_tls_before_13();
 
   int port() const { return port_; }
+  // GrpcListener::trouble.
+  std::string trouble() const { return listener_->trouble(); }
   // Ends all calls (running ones get kShutdownGrace); then `stopped` is called on `loop`.
   void stop(Loop& loop, std::function<void()> stopped);
 

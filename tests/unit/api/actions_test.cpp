@@ -66,6 +66,44 @@ TEST_F(ActionsOfMany, LargeSpecsOfOnePersonAreBounded) {
   EXPECT_EQ(refused, 28) << "64 MiB of 73";
 }
 
+// Each is small, and all are kept for ever.
+TEST_F(ActionsOfMany, ChangesOfOnePersonAreBoundedWhateverTheyAre) {
+  auto leader = w.leader("a");
+  w.connect(*leader, 1, "node-1");
+  send(*leader, SetUser{{.name = "bob"}});
+  w.run(1s);
+  Actions actions(leader->controller);
+  std::optional<Results> got;
+  const auto take = [&got](Results results) { got = std::move(results); };
+  std::vector<Submission> submissions(500);
+  std::vector<std::string> jobs;
+  for (size_t i = 0; i < submissions.size(); ++i) {
+    submissions[i].spec = job("j" + std::to_string(i)).spec();
+    jobs.push_back(std::to_string(i + 1));
+  }
+  actions.submit_jobs({.trusted_user = "bob"}, std::move(submissions), take);
+  w.run(1s);
+  for (const ActionResult& each : got->value()) ASSERT_EQ(each.status.message(), "");
+  const std::string reason(1'000, 'r');
+  const auto refused = [&](const std::string& user, v1::JobAction action) {
+    actions.control_jobs({.trusted_user = user}, jobs, action,
+                         action == v1::JOB_ACTION_HOLD ? reason : "", take);
+    w.run(1s);
+    return std::ranges::count_if(got->value(), [](const ActionResult& each) {
+      return each.status.code() == Code::resource_exhausted;
+    });
+  };
+  int rounds = 0;
+  while (rounds < 1'000 && refused("bob", v1::JOB_ACTION_HOLD) == 0 &&
+         refused("bob", v1::JOB_ACTION_RELEASE) == 0) {
+    ++rounds;
+  }
+  EXPECT_GT(rounds, 200) << "256 MiB: nobody comes so far with work";
+  EXPECT_LT(rounds, 400) << "some comes back meanwhile";
+  EXPECT_THAT(got->value().back().status.message(), HasSubstr("bob has had 256 MiB stored"));
+  EXPECT_EQ(refused("ann", v1::JOB_ACTION_HOLD), 0) << "who operates the cluster goes on";
+}
+
 // Refused ones and those that come again are stored once or not at all: they cost no more.
 TEST_F(ActionsOfMany, OnlyWhatIsStoredCounts) {
   auto leader = w.leader("a");

@@ -83,7 +83,10 @@ HttpLimits knowing_ann() {
   limits.connections = 3;
   limits.body_bytes = 1'000;
   limits.strangers_body_bytes = 100;
-  limits.knows = [](const HttpRequest& head) { return head.header("x-name") == "ann"; };
+  limits.who = [](const HttpRequest& head) {
+    const std::string name(head.header("x-name"));
+    return name.empty() ? std::nullopt : std::optional(name);
+  };
   return limits;
 }
 
@@ -109,6 +112,41 @@ TEST(HttpServer, StrangersMakeRoomForWhoeverComes) {
   ann.send("GET / HTTP/1.1\r\nHost: t\r\nX-Name: ann\r\n\r\n");
   EXPECT_NE(ann.read_until("\r\n\r\n").find(" 200 "), std::string::npos)
       << "whoever is known keeps his connection";
+}
+
+// Known to be somebody, by a request that was answered.
+std::unique_ptr<HttpClient> connected(int port, const std::string& name) {
+  auto client = std::make_unique<HttpClient>(port);
+  client->send("GET / HTTP/1.1\r\nHost: t\r\nX-Name: " + name + "\r\n\r\n");
+  EXPECT_NE(client->read_until("\r\n\r\n").find(" 200 "), std::string::npos) << name;
+  return client;
+}
+
+TEST(HttpServer, WhoeverHasTheMostConnectionsMakesRoom) {
+  HttpLimits limits = knowing_ann();
+  limits.connections = 8;
+  auto server = serve(echo, limits);
+  auto ann = connected(server->port(), "ann");
+  std::vector<std::unique_ptr<HttpClient>> of_bob;
+  for (int i = 0; i < 20; ++i) of_bob.push_back(connected(server->port(), "bob"));
+  auto cid = connected(server->port(), "cid");
+  EXPECT_EQ(of_bob[0]->read_until("\n"), "") << "it was cut";
+  for (HttpClient* client : {ann.get(), cid.get(), of_bob.back().get()}) {
+    client->send("GET / HTTP/1.1\r\nHost: t\r\nX-Name: x\r\n\r\n");
+    EXPECT_NE(client->read_until("\r\n\r\n").find(" 200 "), std::string::npos);
+  }
+}
+
+TEST(HttpServer, WhereEachHasOneNobodyIsCutForAnother) {
+  HttpLimits limits = knowing_ann();
+  auto server = serve(echo, limits);
+  std::vector<std::unique_ptr<HttpClient>> all;
+  for (const char* name : {"ann", "bob", "cid"}) all.push_back(connected(server->port(), name));
+  EXPECT_EQ(http_get(server->port(), "/"), "");
+  for (const auto& client : all) {
+    client->send("GET / HTTP/1.1\r\nHost: t\r\nX-Name: x\r\n\r\n");
+    EXPECT_NE(client->read_until("\r\n\r\n").find(" 200 "), std::string::npos);
+  }
 }
 
 TEST(HttpServer, AnExceptionIsAnAnswer) {

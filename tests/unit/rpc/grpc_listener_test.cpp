@@ -7,12 +7,14 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include "server/rpc/log_limit.h"
 #include "server/rpc/unread_calls.h"
@@ -165,7 +167,9 @@ TEST(GrpcListener, RefusesMoreThanItsLimitUntilSomeAreGone) {
   const Stranger first(listener->port());
   ASSERT_TRUE(hand.wait_for(1));
   known->note(first.name());
+  EXPECT_EQ(listener->trouble(), "");
   EXPECT_TRUE(Stranger(listener->port()).is_cut());
+  EXPECT_EQ(listener->trouble(), "gRPC takes no connections: all that it may have are in use");
   hand.close_all();
   // It looks who is gone a moment after the last time.
   bool is_taken = false;
@@ -174,6 +178,73 @@ TEST(GrpcListener, RefusesMoreThanItsLimitUntilSomeAreGone) {
     is_taken = hand.wait_for(1, std::chrono::milliseconds(200));
   }
   EXPECT_TRUE(is_taken);
+  EXPECT_EQ(listener->trouble(), "");
+}
+
+// This process has no number for one more file while it lives.
+class NoFilesLeft {
+ public:
+  NoFilesLeft() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit few{64, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) taken_.push_back(fd);
+  }
+  ~NoFilesLeft() {
+    for (int fd : taken_) ::close(fd);
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+  void give_one_back() {
+    ::close(taken_.back());
+    taken_.pop_back();
+  }
+
+ private:
+  rlimit before_{};
+  std::vector<int> taken_;
+};
+
+// What the listener says within some seconds, if that is it.
+std::string says(const GrpcListener& listener, const std::string& wanted) {
+  for (int i = 0; i < 1'000 && listener.trouble() != wanted; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return listener.trouble();
+}
+
+TEST(GrpcListener, SaysThatTheProcessHasNoFilesLeft) {
+  const std::string trouble = "gRPC takes no connections: Too many open files";
+  Hand hand;
+  auto listener = listen({});
+  listener->accept(hand.taker());
+  std::unique_ptr<Stranger> waits;
+  {
+    NoFilesLeft none;
+    none.give_one_back();
+    waits = std::make_unique<Stranger>(listener->port());
+    EXPECT_EQ(says(*listener, trouble), trouble);
+  }
+  EXPECT_TRUE(hand.wait_for(1)) << "it is let in as soon as there are some";
+  EXPECT_EQ(says(*listener, ""), "");
+}
+
+// An agent's machine has one or two; somebody whose programs open thousands makes room first.
+TEST(GrpcListener, WhereAllHaveProvedSomethingTheMachineWithTheMostMakesRoom) {
+  constexpr size_t kAll = 20;
+  Hand hand;
+  auto known = std::make_shared<KnownPeers>();
+  auto listener = listen({.connections = {.all = kAll}}, known);
+  listener->accept(hand.taker());
+  std::vector<std::unique_ptr<Stranger>> all;
+  for (size_t i = 0; i < kAll; ++i) {
+    all.push_back(std::make_unique<Stranger>(listener->port()));
+    ASSERT_TRUE(hand.wait_for(i + 1));
+    known->note(all.back()->name());
+  }
+  const Stranger one_more(listener->port());
+  EXPECT_TRUE(all[0]->is_cut());
+  EXPECT_TRUE(hand.wait_for(kAll + 1));
+  EXPECT_FALSE(all[1]->is_cut(std::chrono::milliseconds(1)));
 }
 
 TEST(GrpcListener, WhereNobodyCanProveAnythingStrangersEndSoon) {
