@@ -80,7 +80,8 @@ class RequestsTest(cluster.ClusterTest):
 
     def test_tasks_are_named_alike_by_all_verbs(self):
         later = ["--gpus", 1, "--begin-at", "2099-01-01T00:00:00Z"]
-        array = self.cluster.exec("exit $HAI_ARRAY_TASK_ID", "--gpus", 1, "--array", "0-3", "--name", "mixed")
+        failing = ["--gpus", 1, "--array", "0-3", "--name", "mixed"]
+        array = self.cluster.exec("exit $HAI_ARRAY_TASK_ID", *failing)
         self.cluster.wait_end(array, "failed")
         # Of an array only the tasks that failed.
         again = self.cluster.json("rerun", "--array", array, "--state", "failed")
@@ -89,7 +90,8 @@ class RequestsTest(cluster.ClusterTest):
             self.cluster.wait_end(job["id"], "failed")
         one = self.cluster.json("rerun", f"{array}_0")
         self.cluster.wait_end(one["id"])
-        out = self.slurm("sacct", "-n", "-P", "-o", "JobID,State", "-X", "-j", f"{array}_[0-1]").stdout
+        fields = ["-n", "-P", "-X", "-o", "JobID,State"]
+        out = self.slurm("sacct", *fields, "-j", f"{array}_[0-1]").stdout
         self.assertEqual(out, f"{array}_0|COMPLETED\n{array}_1|FAILED\n")
         whole = self.slurm("sacct", "-n", "-P", "-o", "JobID", "-X", "-j", array).stdout
         self.assertEqual(whole.split(), [f"{array}_{index}" for index in range(4)])
@@ -120,14 +122,16 @@ class RequestsTest(cluster.ClusterTest):
         array = self.cluster.exec("sleep 600", "--gpus", 1, "--array", "0-3", "--name", "slow")
         self.cluster.wait_running(f"{array}_3")
         for words in (
-            ("hold", f"{array}_[0,2]"),
+            ("hold", f"{array}_[0,3]"),
             ("requeue", f"{array}_2"),
             ("update", f"JobId={array}_3", "TimeLimit=2:00:00"),
         ):
             done = self.slurm("scontrol", *words)
             self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
-        self.assertEqual([self.cluster.job(f"{array}_{i}")["held"] for i in range(4)], [True, False, True, False])
-        self.assertIn("TimeLimit=02:00:00", self.slurm("scontrol", "show", "job", f"{array}_3").stdout)
+        held = [self.cluster.job(f"{array}_{index}")["held"] for index in range(4)]
+        self.assertEqual(held, [True, False, False, True])
+        shown = self.slurm("scontrol", "show", "job", f"{array}_3").stdout
+        self.assertIn("TimeLimit=02:00:00", shown)
         self.assertEqual(self.slurm("scancel", "-t", "RUNNING", f"{array}_1").returncode, 0)
         self.cluster.wait_state(f"{array}_1", "stopped")
         bad = self.slurm("scontrol", "hold", f"{array}_x")

@@ -401,7 +401,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
             f"JobId={first} JobName=view-b ",
             " NumNodes=3 ",
             " BatchHost=node-1 ",
-            " AllocTRES=node=3,gres/gpu=12 ",
+            ",node=3,gres/gpu=12 MinCPUsNode=",
             f" StdOut={self.cluster.work}/slurm-{first}.out ",
             " TimeLimit=00:05:00 ",
         ):
