@@ -81,7 +81,8 @@ void set_rehearsal(const Rehearsal& rehearsal, const std::string& program,
   for (const auto& [name, value] : rehearsal_variables(rehearsal, place)) {
     setenv(name.c_str(), value.c_str(), 1);
   }
-  // Not over what somebody set: so a program can be rehearsed from a checkpoint, or on some GPUs.
+  setenv("MARSV2_UID", std::to_string(getuid()).c_str(), 1);
+  // Not over what somebody set: so a program can be rehearsed from a checkpoint.
   setenv("HAI_CHECKPOINT", "", 0);
   setenv("TMPDIR", place.temp_dir.c_str(), 0);
   unsetenv("HAI_SOCKET");  // rehearsed within a job, it must not ask that one to leave

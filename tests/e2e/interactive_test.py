@@ -166,7 +166,7 @@ class InteractiveTest(ClusterTest):
                 spec = self.cluster.spec("by-file", name, "'a b'")
                 job_file = self.cluster.file("terminal.yml", json.dumps(spec))
                 terminal = self.hai("run", job_file, "--pty")
-                terminal.see("word? ")
+                terminal.see("word?")
                 terminal.type("this one\n")
                 terminal.see("a b", "this one", "/dev/pts/")
                 self.assertEqual(terminal.end(), 0)
