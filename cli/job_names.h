@@ -1,6 +1,7 @@
 #pragma once
 // Which jobs a verb for many means: ids and names as they are; ranges of ids (17-20), patterns of
-// names (sweep-*), and filters, which mean the caller's own unfinished jobs.
+// names (sweep-*), tasks of arrays (17_[1-5]), and filters. Patterns and filters mean the caller's
+// own jobs, or another user's where one is named: those that are unfinished, or those that ended.
 
 #include <cstdint>
 #include <optional>
@@ -16,20 +17,30 @@ namespace hai::cli {
 class Client;
 
 struct JobSelection {
+  enum class Among { unfinished, ended };
+
+  Among among = Among::unfinished;
   std::vector<std::string> words;
-  std::vector<std::string> states;  // any of these; of unfinished jobs
+  std::vector<std::string> states;  // any of these
   std::vector<std::string> tags;    // all of these
   std::string group;
+  int64_t array = 0;  // tasks of this one; 0 = any jobs, and no tasks
+  std::string user;   // "" = the caller
 
-  bool has_filters() const { return !states.empty() || !tags.empty() || !group.empty(); }
+  // Whether it chooses jobs without words.
+  bool has_filters() const {
+    return !states.empty() || !tags.empty() || !group.empty() || array != 0;
+  }
 };
 
 // The first and last id of "17-20".
 std::optional<std::pair<int64_t, int64_t>> id_range(const std::string& word);
 bool is_pattern(const std::string& word);
 
-// Those of `own` (unfinished jobs, any order) that the selection means, and words that are neither
-// range nor pattern as they are; oldest first. The error names the word that means no job.
+// Those of `own` (the user's jobs, any order) that the selection means, and words that are neither
+// range nor pattern as they are; oldest first. Of those that ended only the latest of a name, so
+// that what was run again is not run once more; but for ids and tasks. The error names the word
+// that means no job.
 Result<std::vector<std::string>> select_jobs(const JobSelection& selection,
                                              const std::vector<v1::Job>& own);
 

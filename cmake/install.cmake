@@ -31,6 +31,6 @@ install(CODE "
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/hai/web
   DESTINATION ${CMAKE_INSTALL_DATADIR}/hai COMPONENT web OPTIONAL)
 
-# Where agents look for it (agent/os/sdk_path.h).
+# Where agents and rehearsals look for it (common/machine/sdk_path.h).
 install(DIRECTORY sdk/python/hai sdk/python/hfai
   DESTINATION ${CMAKE_INSTALL_DATADIR}/hai/python COMPONENT python PATTERN __pycache__ EXCLUDE)

@@ -54,8 +54,9 @@ Result<DependencyWord> parse_dependency(std::string_view word) {
                                           [](DependencyCondition each) { return to_string(each); });
     if (condition == "aftercorr") {
       return invalid_argument(
-          "'{}': aftercorr pairs the tasks of two arrays, and hai has no arrays; name the jobs one "
-          "by one with afterok",
+          "'{}': aftercorr pairs the tasks of two arrays; hai waits for a whole array, or for "
+          "tasks "
+          "that are named one by one: afterok",
           shown);
     }
     if (condition == "singleton") {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/hostlist.h"
+#include "common/life_state.h"
 
 namespace hai {
 
@@ -95,7 +96,7 @@ void add_marsv2(const LaunchRank& order, const LocalPaths& paths, Environment& o
   out["MARSV2_TASK_BACKEND"] = "hai";
   out["MARSV2_TASK_WORKSPACE"] = order.workspace;
   out["MARSV2_TASK_ENTRYPOINT"] = order.entrypoint;
-  out["MARSV2_WHOLE_LIFE_STATE"] = order.whole_life_state;
+  out["MARSV2_WHOLE_LIFE_STATE"] = life_state_of(order);
   out["MARSV2_USER"] = order.user;
   out["MARSV2_LOG_DIR"] = paths.log_dir;
   out["MARSV2_NODE_NAME"] = here.node;
@@ -165,6 +166,12 @@ void add_slurm(const LaunchRank& order, const Numbers& numbers, Environment& out
 }
 
 }  // namespace
+
+std::string life_state_of(const LaunchRank& order) {
+  if (!order.whole_life_state.empty()) return order.whole_life_state;
+  const auto first = order.environments.find(kFirstLifeState);
+  return first == order.environments.end() ? "" : first->second;
+}
 
 int process_count(const LaunchRank& order) {
   return order.launch == LaunchMode::per_gpu ? std::max(1, order.gpus.count()) : 1;

@@ -24,6 +24,9 @@ struct LocalPaths {
 // Processes of one rank: one, or one per GPU.
 int process_count(const LaunchRank& order);
 
+// What the job has set last, or what its file begins with: "" if neither.
+std::string life_state_of(const LaunchRank& order);
+
 // Of the process with this index, 0 <= process < process_count(order). Layers, later wins: base,
 // hai's, the user's; only HAI_SOCKET can't be changed by the user, because leftovers of a lost rank
 // are found by it.

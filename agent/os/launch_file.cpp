@@ -63,7 +63,7 @@ Result<LaunchFile> make_launch_file(const LaunchRank& order, const LocalPaths& p
   launch.entrypoint = order.entrypoint;
   launch.suspend_signal = signal.value();
   launch.watchdog = order.watchdog;
-  launch.whole_life_state = order.whole_life_state;
+  launch.whole_life_state = life_state_of(order);
   launch.program = order.program;
   launch.image = order.image;
   launch.log_dir = paths.log_dir;

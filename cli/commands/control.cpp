@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/client.h"
+#include "cli/commands/each_job.h"
 #include "cli/exit_code.h"
 #include "cli/job_names.h"
 #include "cli/node_names.h"
@@ -104,9 +105,8 @@ int report(Session& session, const ControlVerb& verb, const Results& results, Ou
 int control_jobs(Session& session, const ControlVerb& verb, const ControlOptions& options) {
   JobSelection which = options.which;
   which.words = options.names;
-  if (which.words.empty() && !which.has_filters()) {
-    return session.usage_error(
-        fmt::format("hai {} needs JOB, or --state, --tag or --group", verb.verb));
+  if (const Status status = check_selection(verb.verb, which); !status.is_ok()) {
+    return session.usage_error(status.message());
   }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
@@ -180,18 +180,8 @@ CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& op
 
 void add_job_control(CLI::App& app, Session& session, const ControlVerb& verb) {
   const auto options = std::make_shared<ControlOptions>();
-  CLI::App* subcommand = add_verb(
-      app, verb, "JOB",
-      "ids, names, ranges such as 17-20, tasks such as 17_[1-5], patterns such as 'sweep-*'",
-      *options);
-  subcommand
-      ->add_option("--state,-s", options->which.states, "your unfinished jobs in these states")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"queued", "running", "suspended"}));
-  subcommand->add_option("--tag", options->which.tags, "your unfinished jobs with this tag")
-      ->allow_extra_args(false);
-  subcommand->add_option("-g,--group", options->which.group,
-                         "your unfinished jobs for this node group");
+  CLI::App* subcommand = add_verb(app, verb, "JOB", kJobOperandText, *options);
+  add_job_filters(*subcommand, options->which);
   session.help[subcommand] = verb.help;
   subcommand->group("Jobs")->callback(
       [&session, verb, options] { session.exit_code = control_jobs(session, verb, *options); });

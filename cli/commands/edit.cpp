@@ -4,7 +4,7 @@
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
-#include "cli/exit_code.h"
+#include "cli/commands/each_job.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/table.h"
@@ -14,7 +14,7 @@ namespace hai::cli {
 namespace {
 
 struct EditOptions {
-  std::string job;
+  JobSelection which;
   std::string timeout;
   std::optional<int> nodes;
   std::string priority;
@@ -25,7 +25,6 @@ struct EditOptions {
 };
 
 Status fill(const EditOptions& options, v1::EditJobRequest& request) {
-  request.set_job(options.job);
   request.set_timeout(options.timeout == "none" ? "0s" : options.timeout);
   if (options.nodes) request.set_node_count(*options.nodes);
   request.set_priority(options.priority);
@@ -55,24 +54,25 @@ int edit(Session& session, const EditOptions& options) {
         "hai edit needs one of --timeout, --tag, --no-tags, --nodes, --priority, --begin-at (see "
         "hai help edit)");
   }
-  const Result<Client*> client = session.client();
-  if (!client.is_ok()) return session.fail(client.status());
-  const Result<v1::EditJobReply> reply = client.value()->edit_job(request);
-  if (!reply.is_ok()) return session.fail(reply.status());
-  const v1::Job& job = reply.value().job();
-  print(is_json(options.output) ? format_json(to_json(job), options.output)
-                                : fmt::format("{} ({}): {}\n", printable(job.name()), job.id(),
-                                              printable(reply.value().message())));
-  return kOk;
+  return change_each_job(session, "edit", options.which, options.output,
+                         [&](Client& client, const std::string& name) -> Result<JobChange> {
+                           request.set_job(name);
+                           const Result<v1::EditJobReply> reply = client.edit_job(request);
+                           RETURN_IF_ERROR(reply.status());
+                           const v1::Job& job = reply.value().job();
+                           return JobChange{
+                               job, fmt::format("{} ({}): {}", printable(job.name()), job.id(),
+                                                printable(reply.value().message()))};
+                         });
 }
 
 }  // namespace
 
 void add_edit(CLI::App& app, Session& session) {
-  CLI::App* verb = app.add_subcommand("edit", "Change what may still change of an unfinished job")
-                       ->group("Jobs");
+  CLI::App* verb =
+      app.add_subcommand("edit", "Change what may still change of unfinished jobs")->group("Jobs");
   const auto options = std::make_shared<EditOptions>();
-  verb->add_option("JOB", options->job, "id or name")->required();
+  verb->add_option("JOB", options->which.words, kJobOperandText)->required();
   verb->add_option("--timeout", options->timeout,
                    "longest time of one attempt, e.g. 12h, or none; also of the one that runs")
       ->type_name("DURATION");
@@ -89,7 +89,8 @@ void add_edit(CLI::App& app, Session& session) {
   session.help[verb] = {
       .details = "The rest of a job stays as it was submitted; `hai describe` shows it.",
       .examples = {{"hai edit train --timeout 48h", "more time, also for the attempt that runs"},
-                   {"hai edit train -n 2 --begin-at now", "smaller, and at once"}}};
+                   {"hai edit train -n 2 --begin-at now", "smaller, and at once"},
+                   {"hai edit 17_[1-5] 'sweep-*' --timeout 2h", "several; tasks of an array"}}};
   verb->callback([&session, options] { session.exit_code = edit(session, *options); });
 }
 

@@ -28,6 +28,10 @@ Result<JobFile> read_job_file(const std::string& path) {
   return JobFile{"standard input", std::move(text)};
 }
 
+void tell_spec_warnings(const JobFile& file, const std::vector<FieldError>& warnings) {
+  for (const FieldError& warning : warnings) say(file.source + ": " + to_string(warning));
+}
+
 int report_spec_errors(const JobFile& file, std::vector<FieldError> errors) {
   for (FieldError& error : errors) {
     if (error.line == 0) error.line = file.line_of(error.path);

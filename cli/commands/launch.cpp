@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 
+#include "cli/commands/rehearsal.h"
 #include "cli/exit_code.h"
 #include "cli/file.h"
 #include "cli/session.h"
@@ -20,24 +20,6 @@ namespace hai::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// HAI's rehearsal of a job on this machine: hai.client believes these.
-struct Simulation {
-  int suspend_seconds = -1;  // after so long the program is asked to save; -1 = never
-  int life_state = 0;
-};
-
-void set_simulation(const Simulation& simulation) {
-  const std::pair<const char*, std::string> variables[] = {
-      {"HFAI_SIMULATE", "1"},
-      {"WORLD_SIZE", "1"},
-      {"RANK", "0"},
-      {"MASTER_IP", "127.0.0.1"},
-      {"MASTER_PORT", "29510"},
-      {"MARSV2_WHOLE_LIFE_STATE", std::to_string(simulation.life_state)},
-      {"SIMULATE_SUSPEND", std::to_string(simulation.suspend_seconds)}};
-  for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
-}
 
 std::vector<std::string> words_of(const Session& session, const Launcher& launcher) {
   std::vector<std::string> words = launcher.interpreter;
@@ -60,7 +42,7 @@ int run_here(Session& session, const Launcher& launcher) {
 }
 
 int launch(Session& session, const Launcher& launcher, SubmissionOptions options,
-           const Simulation& simulation, bool wants_terminal) {
+           const Rehearsal& rehearsal, bool wants_terminal) {
   if (session.program.empty()) {
     return session.usage_error(
         fmt::format("hai {0}: nothing to run: write hai {0} FILE ARGS -- -n 1", launcher.verb));
@@ -72,12 +54,12 @@ int launch(Session& session, const Launcher& launcher, SubmissionOptions options
     return session.usage_error(
         "either -- to submit the program or ++ to rehearse it here, not both");
   }
-  if (session.is_simulation) set_simulation(simulation);
-  if (!session.is_submission) return run_here(session, launcher);
-  JobSpec spec;
   std::error_code error;
   const std::string directory = fs::current_path(error).string();
   if (error) return session.usage_error("the current directory is gone");
+  if (session.is_simulation) set_rehearsal(rehearsal, session.program.front(), directory);
+  if (!session.is_submission) return run_here(session, launcher);
+  JobSpec spec;
   spec.image = options.image;  // in it programs may be that are not here
   Status status = spec_of_program(launcher, session.program, directory, spec);
   if (status.is_ok()) status = apply_options(options, spec);
@@ -130,8 +112,8 @@ void add_launcher(CLI::App& app, Session& session, const Launcher& launcher) {
       .details =
           "What stands before the last -- belongs to the program, what follows to hai. "
           "Without a -- the program runs here and now; with ++ -ss SECONDS in its place it "
-          "rehearses "
-          "a job here: it is asked to save after so long. A job runs in the current directory.",
+          "rehearses a job here: it has a job's variables and modules, and is asked to save after "
+          "so long. A job runs in the current directory.",
       .examples = {{fmt::format("hai {} {} --config 7b.yaml -- -n 4 -p high -f", launcher.verb,
                                 file),
                     "on 4 nodes; follow its log"},
@@ -150,17 +132,17 @@ void add_launcher(CLI::App& app, Session& session, const Launcher& launcher) {
           (launcher.suffix.empty() ? "PROGRAM" : "FILE") + std::string(" ARGS... -- [OPTIONS]")};
   const auto options = std::make_shared<SubmissionOptions>();
   add_submission_options(*verb, *options);
-  const auto simulation = std::make_shared<Simulation>();
-  verb->add_option("--suspend-seconds", simulation->suspend_seconds,
+  const auto rehearsal = std::make_shared<Rehearsal>();
+  verb->add_option("--suspend-seconds", rehearsal->suspend_seconds,
                    "after ++: be asked to save after so long (also -ss)")
       ->check(CLI::Range(0, 1'000'000));
-  verb->add_option("--life-state", simulation->life_state,
+  verb->add_option("--life-state", rehearsal->life_state,
                    "after ++: the whole life state to begin with (also -ls)");
   const auto wants_terminal = std::make_shared<bool>(false);
   verb->add_flag("--pty", *wants_terminal,
                  "give the program this terminal when the job runs; of one node");
-  verb->callback([&session, launcher, options, simulation, wants_terminal] {
-    session.exit_code = launch(session, launcher, *options, *simulation, *wants_terminal);
+  verb->callback([&session, launcher, options, rehearsal, wants_terminal] {
+    session.exit_code = launch(session, launcher, *options, *rehearsal, *wants_terminal);
   });
 }
 

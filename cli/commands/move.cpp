@@ -4,7 +4,7 @@
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
-#include "cli/exit_code.h"
+#include "cli/commands/each_job.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/table.h"
@@ -13,7 +13,7 @@ namespace hai::cli {
 namespace {
 
 struct MoveOptions {
-  std::string job;
+  JobSelection which;
   std::string before;
   bool is_first = false;
   bool is_last = false;
@@ -21,20 +21,22 @@ struct MoveOptions {
 };
 
 int move(Session& session, const MoveOptions& options) {
-  const Result<Client*> client = session.client();
-  if (!client.is_ok()) return session.fail(client.status());
   v1::MoveJobRequest request;
-  request.set_job(options.job);
   if (options.is_first) request.set_first(true);
   if (options.is_last) request.set_last(true);
   if (!options.before.empty()) request.set_before(options.before);
-  const Result<v1::MoveJobReply> reply = client.value()->move_job(request);
-  if (!reply.is_ok()) return session.fail(reply.status());
-  const v1::Job& job = reply.value().job();
-  print(is_json(options.output) ? format_json(to_json(job), options.output)
-                                : fmt::format("{} ({}) {}\n", printable(job.name()), job.id(),
-                                              printable(reply.value().message())));
-  return kOk;
+  // Several stay in their order: of those that go to the front the last one goes first.
+  return change_each_job(
+      session, "move", options.which, options.output,
+      [&](Client& client, const std::string& name) -> Result<JobChange> {
+        request.set_job(name);
+        const Result<v1::MoveJobReply> reply = client.move_job(request);
+        RETURN_IF_ERROR(reply.status());
+        const v1::Job& job = reply.value().job();
+        return JobChange{job, fmt::format("{} ({}) {}", printable(job.name()), job.id(),
+                                          printable(reply.value().message()))};
+      },
+      options.is_first ? Turn::newest_first : Turn::oldest_first);
 }
 
 }  // namespace
@@ -43,7 +45,7 @@ void add_move(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("move", "Reorder your own waiting jobs of one node group")->group("Jobs");
   const auto options = std::make_shared<MoveOptions>();
-  verb->add_option("JOB", options->job, "id or name")->required();
+  verb->add_option("JOB", options->which.words, kJobOperandText)->required();
   CLI::Option_group* where = verb->add_option_group("where");
   where->add_option("--before", options->before, "another of your waiting jobs of the same group")
       ->type_name("JOB");
@@ -56,7 +58,8 @@ void add_move(CLI::App& app, Session& session) {
           "Priority, quota and the GPU time a job has had still come first; nobody else's place "
           "changes.",
       .examples = {{"hai move train --first", "before all your other waiting jobs of the group"},
-                   {"hai move train --before sweep-3", "just before another of your jobs"}}};
+                   {"hai move train --before sweep-3", "just before another of your jobs"},
+                   {"hai move 17-20 'lr-*' --last", "several, in their order"}}};
   verb->callback([&session, options] { session.exit_code = move(session, *options); });
 }
 

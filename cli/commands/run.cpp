@@ -8,6 +8,7 @@
 #include "cli/job_file.h"
 #include "cli/session.h"
 #include "cli/submission.h"
+#include "common/shell_words.h"
 #include "common/spec/job_spec_yaml.h"
 
 namespace hai::cli {
@@ -16,15 +17,33 @@ namespace {
 struct RunOptions {
   std::string file;
   bool files_are_elsewhere = false;
+  bool wants_terminal = false;
   SubmissionOptions submission;
 };
+
+// What a rank would start, as the agent does (docs/contract.md, Job file).
+Result<std::vector<std::string>> program_of(const JobSpec& spec) {
+  const std::string& file = spec.entrypoint;
+  std::vector<std::string> words;
+  if (file.ends_with(".py")) words = {"python3", "-u"};
+  if (file.ends_with(".sh")) words = {"bash"};
+  // A bare name is in the workspace, if it is there.
+  std::error_code error;
+  const bool is_bare = words.empty() && file.find('/') == std::string::npos;
+  const bool is_here = is_bare && std::filesystem::exists(spec.workspace + "/" + file, error);
+  words.push_back(is_here ? "./" + file : file);
+  Result<std::vector<std::string>> parameters = split_parameters(spec.parameters);
+  RETURN_IF_ERROR(parameters.status());
+  words.insert(words.end(), parameters.value().begin(), parameters.value().end());
+  return words;
+}
 
 int run(Session& session, const RunOptions& options) {
   const Result<JobFile> file = read_job_file(options.file);
   if (!file.is_ok()) return session.usage_error(file.status().message());
   JobSpec spec;
-  std::vector<SpecError> errors;
-  parse_job_spec(file.value().text, &spec, &errors);
+  std::vector<SpecError> errors, warnings;
+  parse_job_spec(file.value().text, &spec, &errors, &warnings);
   // A name on the command line makes up for a missing one.
   if (!options.submission.name.empty()) {
     std::erase_if(errors, [](const SpecError& error) { return error.path == "name"; });
@@ -33,6 +52,7 @@ int run(Session& session, const RunOptions& options) {
     std::erase_if(errors, [](const SpecError& error) { return error.path == "resource.mounts"; });
   }
   if (!errors.empty()) return report_spec_errors(file.value(), errors);
+  tell_spec_warnings(file.value(), warnings);
   if (const Status status = apply_options(options.submission, spec); !status.is_ok()) {
     return session.usage_error(status.message());
   }
@@ -40,7 +60,13 @@ int run(Session& session, const RunOptions& options) {
     errors = find_missing_files(spec);
     if (!errors.empty()) return report_spec_errors(file.value(), errors);
   }
-  return submit(session, options.submission, std::move(spec), &file.value());
+  SubmissionOptions submission = options.submission;
+  if (options.wants_terminal) {
+    Result<std::vector<std::string>> program = program_of(spec);
+    if (!program.is_ok()) return session.usage_error(program.status().message());
+    submission.terminal = std::move(program).value();
+  }
+  return submit(session, submission, std::move(spec), &file.value());
 }
 
 }  // namespace
@@ -51,15 +77,19 @@ void add_run(CLI::App& app, Session& session) {
   verb->add_option("FILE", options->file, "the job file; - reads standard input")->required();
   verb->add_flag("--files-elsewhere", options->files_are_elsewhere,
                  "do not look here whether workspace and entrypoint are there");
+  verb->add_flag("--pty", options->wants_terminal,
+                 "give the program this terminal when the job runs; of one node");
   add_submission_options(*verb, options->submission);
   session.help[verb] = {
       .examples = {{"hai run train.yaml", "submit a job file"},
                    {"hai run train.yaml -n 4 -p high -f",
                     "other than the file says; follow its log"},
+                   {"hai run train.yaml --pty", "in this terminal, when the job runs"},
                    {"hai run train.yaml --dry-run", "show what would be submitted"}},
       .exit_codes =
-          "With -f the code of the job itself, or 130 if it was stopped without one; otherwise "
-          "those of hai --help."};
+          "With -f or --pty the code of the job itself, or 130 if it was stopped without one or "
+          "its "
+          "terminal was left; otherwise those of hai --help."};
   verb->callback([&session, options] { session.exit_code = run(session, *options); });
 }
 

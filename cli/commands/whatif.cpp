@@ -78,9 +78,10 @@ int submit_job(Session& session, const WhatifOptions& options) {
   const Result<JobFile> file = read_job_file(options.file);
   if (!file.is_ok()) return session.usage_error(file.status().message());
   JobSpec spec;
-  std::vector<SpecError> errors;
-  parse_job_spec(file.value().text, &spec, &errors);
+  std::vector<SpecError> errors, warnings;
+  parse_job_spec(file.value().text, &spec, &errors, &warnings);
   if (!errors.empty()) return report_spec_errors(file.value(), errors);
+  tell_spec_warnings(file.value(), warnings);
   if (const Status status = apply_options(options.submission, spec); !status.is_ok()) {
     return session.usage_error(status.message());
   }

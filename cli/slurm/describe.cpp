@@ -54,16 +54,24 @@ std::string quoted_gap(bool one_line) { return one_line ? " " : "\n   "; }
 
 }  // namespace
 
-std::string describe_job(const v1::Job& job, std::optional<int> gpus, UnixTime now, bool one_line) {
+std::string describe_job(const v1::Job& job, std::optional<Allotment> given, UnixTime now,
+                         bool one_line) {
   const auto value = [&](char letter) { return job_value(job, letter, now); };
-  const AccountRow row = {.job = job, .gpus = gpus};
+  const AccountRow row = {.job = job, .given = given};
   const auto plan = plan_of(job);
-  const int64_t cpus = int64_t{job.spec().cpus_per_node()} * job.node_count();
+  const std::string cpus = account_value(row, "NCPUS", now);
   const int64_t memory = job.spec().memory_per_node_bytes() >> 20;
   const std::string started = job.has_started_at_us() ? value('S') : "Unknown";
   const std::string out = plan ? output_path(job, *plan, plan->output) : "(null)";
   const std::string gap = quoted_gap(one_line);
-  std::string text = fmt::format("JobId={} JobName={}", job.id(), plan ? plan->name : job.name());
+  std::string text = fmt::format("JobId={}", job.id());
+  if (job.has_array_task()) {
+    text += fmt::format(" ArrayJobId={} ArrayTaskId={}", job.array_task().array(), value('K'));
+  }
+  if (job.has_array()) {
+    text += fmt::format(" ArrayJobId={} ArrayTaskId={}", job.id(), job.array().range());
+  }
+  text += fmt::format(" JobName={}", plan ? plan->name : job.name());
   const auto line = [&](const std::string& words) { text += gap + words; };
   line(fmt::format("UserId={0} GroupId={0} MCS_label=N/A", job.user()));
   line(fmt::format("Priority={} Nice=0 Account=(null) QOS={}", value('Q'), job.priority()));
@@ -83,7 +91,7 @@ std::string describe_job(const v1::Job& job, std::optional<int> gpus, UnixTime n
   line(fmt::format("NodeList={}", or_null(value('N'))));
   if (job.nodes_size() > 0) line(fmt::format("BatchHost={}", value('B')));
   line(fmt::format("NumNodes={} NumCPUs={} NumTasks={} CPUs/Task={} ReqB:S:C:T=0:0:*:*",
-                   job.node_count(), cpus == 0 ? "N/A" : std::to_string(cpus),
+                   job.node_count(), cpus.empty() ? "N/A" : cpus,
                    plan ? plan->tasks : job.node_count(),
                    plan && plan->cpus_per_task > 0 ? std::to_string(plan->cpus_per_task) : "N/A"));
   line(fmt::format("ReqTRES={}", account_value(row, "ReqTRES", now)));
@@ -139,17 +147,18 @@ std::string describe_partition(const std::vector<v1::Node>& nodes, bool one_line
   return text + "\n" + (one_line ? "" : "\n");
 }
 
-std::string describe_efficiency(const v1::Job& job, std::optional<int> gpus, UnixTime now) {
-  const AccountRow row = {.job = job, .gpus = gpus};
+std::string describe_efficiency(const v1::Job& job, std::optional<Allotment> given, UnixTime now) {
+  const AccountRow row = {.job = job, .given = given};
   std::string text = fmt::format("Job ID: {}\nCluster: hai\nUser/Group: {}/{}\n", job.id(),
                                  job.user(), job.user());
   text += fmt::format("State: {}", job_value(job, 'T', now));
   if (job.has_exit_code()) text += fmt::format(" (exit code {})", job.exit_code());
   text += fmt::format("\nNodes: {}\n", job.node_count());
-  if (gpus) text += fmt::format("GPUs: {}\n", *gpus);
+  if (given) text += fmt::format("GPUs: {}\n", given->gpus);
+  if (given && given->cpus > 0) text += fmt::format("CPUs: {}\n", given->cpus);
   text += fmt::format("Job Wall-clock time: {}\n", format_clock(time_run(job, now)));
-  if (gpus) {
-    const int64_t seconds = time_run(job, now) / 1s * *gpus;
+  if (given) {
+    const int64_t seconds = time_run(job, now) / 1s * given->gpus;
     text += fmt::format("GPU time: {}\n", format_clock(seconds * Duration(1s)));
     const Duration lost = job.lost_gpu_seconds() * Duration(1s);
     text += fmt::format("GPU time lost to interruptions: {}\n", format_clock(lost));

@@ -6,16 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "cli/slurm/allotment.h"
 #include "common/time.h"
 #include "hai/v1/types.pb.h"
 
 namespace hai::cli::slurm {
 
-// "JobId=7 JobName=train\n   UserId=...". `gpus`: of its attempt, in all.
-std::string describe_job(const v1::Job& job, std::optional<int> gpus, UnixTime now, bool one_line);
+// "JobId=7 JobName=train\n   UserId=...". `given`: in its last attempt.
+std::string describe_job(const v1::Job& job, std::optional<Allotment> given, UnixTime now,
+                         bool one_line);
 // Of the nodes of one group.
 std::string describe_partition(const std::vector<v1::Node>& nodes, bool one_line);
 // What seff says of a job.
-std::string describe_efficiency(const v1::Job& job, std::optional<int> gpus, UnixTime now);
+std::string describe_efficiency(const v1::Job& job, std::optional<Allotment> given, UnixTime now);
 
 }  // namespace hai::cli::slurm

@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/client.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/map_job.h"
 #include "common/hostlist.h"
+#include "common/whole_number.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -24,6 +24,10 @@ bool is_finished(const v1::Job& job) {
   return job.state() == "succeeded" || job.state() == "failed" || job.state() == "stopped";
 }
 
+Status invalid_id(std::string_view text) {
+  return invalid_argument("Invalid job id specified: '{}'", text.substr(0, 64));
+}
+
 }  // namespace
 
 bool JobFilter::matches(const v1::Job& job) const {
@@ -37,12 +41,17 @@ bool JobFilter::matches(const v1::Job& job) const {
 }
 
 std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> items;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    if (comma > 0) items.emplace_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
+  std::vector<std::string> items(1);
+  bool is_in_brackets = false;
+  for (const char c : text) {
+    if (c == '[' || c == ']') is_in_brackets = c == '[';
+    if (c != ',' || is_in_brackets) {
+      items.back() += c;
+    } else if (!items.back().empty()) {
+      items.emplace_back();
+    }
   }
+  if (items.back().empty()) items.pop_back();
   return items;
 }
 
@@ -69,17 +78,55 @@ Result<JobFilter> read_filter(Client& client, const ParsedWords& words) {
   return filter;
 }
 
-Result<int64_t> parse_job_id(std::string_view text) {
-  int64_t id = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), id);
-  const bool is_number = parsed.ec == std::errc() && id > 0;
-  if (is_number && parsed.ptr == text.data() + text.size()) return id;
-  if (is_number && (*parsed.ptr == '_' || *parsed.ptr == '.')) {
-    return invalid_argument(
-        "{}: name a whole job; a task of an array by its own id, `squeue -o %A`",
-        text.substr(0, 64));
+Result<std::vector<std::string>> parse_job_ids(std::string_view text) {
+  std::vector<std::string> ids;
+  for (const std::string& item : split_list(text)) {
+    const size_t digits = std::min(item.find_first_not_of("0123456789"), item.size());
+    const std::string_view rest = std::string_view(item).substr(digits);
+    if (whole_number(item.substr(0, digits)).value_or(0) < 1) return invalid_id(item);
+    if (rest.starts_with('.')) {
+      return invalid_argument("{}: name a whole job; hai keeps no list of steps",
+                              item.substr(0, 64));
+    }
+    if (rest.empty() || rest == "_*") {
+      ids.push_back(item.substr(0, digits));
+      continue;
+    }
+    if (!rest.starts_with('_') || rest.find_first_not_of("0123456789,-[]", 1) != rest.npos) {
+      return invalid_id(item);
+    }
+    const auto tasks = parse_hostlist(item);
+    if (!tasks.is_ok()) return invalid_id(item);
+    for (const std::string& task : tasks.value()) {
+      if (!whole_number(std::string_view(task).substr(digits + 1))) return invalid_id(item);
+      ids.push_back(task);
+    }
   }
-  return invalid_argument("Invalid job id specified: '{}'", text.substr(0, 64));
+  return ids;
+}
+
+Result<std::string> parse_job_id(std::string_view text) {
+  Result<std::vector<std::string>> ids = parse_job_ids(text);
+  RETURN_IF_ERROR(ids.status());
+  return ids.value().size() == 1 ? Result<std::string>(ids.value()[0]) : invalid_id(text);
+}
+
+Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array) {
+  std::vector<v1::Job> jobs;
+  if (array.array().made() < array.array().tasks()) jobs.push_back(array);
+  v1::ListJobsRequest request;
+  request.set_array(array.id());
+  request.set_all_users(true);
+  request.set_include_finished(true);
+  request.set_page_size(1'000);
+  do {
+    const Result<v1::ListJobsReply> page = client.list_jobs(request);
+    RETURN_IF_ERROR(page.status());
+    jobs.insert(jobs.end(), page.value().jobs().begin(), page.value().jobs().end());
+    request.set_cursor(page.value().next_cursor());
+  } while (!request.cursor().empty());
+  std::ranges::sort(jobs, {}, [](const v1::Job& job) { return job.id(); });
+  return jobs;
 }
 
 Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_specs) {
@@ -119,22 +166,6 @@ Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_s
     if (job.is_ok()) found.jobs[i] = job.value();
   }
   return found;
-}
-
-std::optional<int> fill_from_attempt(Client& client, v1::Job& job) {
-  if (job.attempt() == 0) return std::nullopt;
-  v1::ListAttemptsRequest request;
-  request.set_job(std::to_string(job.id()));
-  request.set_page_size(1);
-  const Result<v1::ListAttemptsReply> attempts = client.list_attempts(request);
-  if (!attempts.is_ok() || attempts.value().attempts_size() == 0) return std::nullopt;
-  const bool has_nodes = job.nodes_size() > 0;
-  int gpus = 0;
-  for (const v1::RankInfo& rank : attempts.value().attempts(0).ranks()) {
-    gpus += rank.gpus_size();
-    if (!has_nodes) job.add_nodes(rank.node());
-  }
-  return gpus;
 }
 
 }  // namespace hai::cli::slurm

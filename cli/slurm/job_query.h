@@ -2,7 +2,6 @@
 // The jobs that squeue and scancel are about: by ids, user, name, state, node group, priority,
 // node.
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,22 +21,22 @@ struct JobFilter {
   bool matches(const v1::Job& job) const;
 };
 
-// "a,b" -> {"a", "b"}; "" -> {}.
+// "a,b" -> {"a", "b"}; "" -> {}; commas in brackets are no ends: "17_[1,3],18".
 std::vector<std::string> split_list(std::string_view text);
 // Of options user (or me), name, partition, qos, nodelist. `me` is asked of the server if needed.
 Result<JobFilter> read_filter(Client& client, const ParsedWords& words);
-// "17"; arrays and steps are refused.
-Result<int64_t> parse_job_id(std::string_view text);
+// "17,18_3,19_[1-5],20_*": jobs as the server names them. A whole array is its number, steps are
+// refused.
+Result<std::vector<std::string>> parse_job_ids(std::string_view text);
+Result<std::string> parse_job_id(std::string_view text);  // exactly one
 
 struct FoundJobs {
   std::vector<v1::Job> jobs;  // oldest first
   std::string left_out;       // what was not looked at, in words; "" = nothing
 };
+// What is still to come of an array, and its tasks, ended ones too, in the order of their numbers.
+Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array);
 // `with_specs`: also time limits and dependencies, one call per job.
 Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_specs);
-
-// Jobs that have ended have no nodes of their own any more, only their attempts have. Gives the
-// number of its GPUs in its last attempt, nothing if it has had none.
-std::optional<int> fill_from_attempt(Client& client, v1::Job& job);
 
 }  // namespace hai::cli::slurm

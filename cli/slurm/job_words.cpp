@@ -45,6 +45,7 @@ constexpr auto kReasons =
                                {"preempting", "Resources"},
                                {"starting", "Prolog"},
                                {"recovering", "ReqNodeNotAvail"},
+                               {"array", "JobArrayTaskLimit"},
                                {"not_considered", "None"}});
 
 std::string time_or(int64_t micros, bool is_there, std::string_view otherwise) {

@@ -28,6 +28,8 @@ std::string nodes_or_reason(const v1::Job& job);
 
 // The letters that squeue -o knows, and a job's value for one. `start_us`: the estimate, if asked.
 const std::vector<KnownLetter>& job_letters();
+// "17", "17_3" of a task, "17_[0-9]" of an array.
+std::string array_id_text(const v1::Job& job);
 std::string job_value(const v1::Job& job, char letter, UnixTime now);
 
 }  // namespace hai::cli::slurm

@@ -247,6 +247,7 @@ Result<MappedJob> map_job(const ParsedWords& words, const std::string& default_n
     if (!range.is_ok()) return option_error(*given, range.status().message());
     job.spec.array = given->value;
   }
+  job.is_held = words.has("hold");
   job.plan.label = words.has("label");
   if (const GivenOption* given = words.find("kill-on-bad-exit")) {
     job.plan.kill_on_bad_exit = given->value != "0";

@@ -27,6 +27,7 @@ struct MappedJob {
   JobPlan plan;
   std::string functions_text;  // functions of the shell, e.g. BASH_FUNC_module%%, as one text
   std::vector<std::string> warnings;
+  bool is_held = false;  // it is to wait until somebody releases it
 };
 
 // `default_name`: the name of the script or program.

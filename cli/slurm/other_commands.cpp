@@ -25,16 +25,18 @@ int run_seff(Session& session, const Words& words) {
   if (words.size() != 1 || words[0].starts_with('-')) {
     return usage_error("seff", "give one job id");
   }
-  const Result<int64_t> id = parse_job_id(words[0]);
+  const Result<std::string> id = parse_job_id(words[0]);
   if (!id.is_ok()) return usage_error("seff", id.status().message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail("seff", client.status());
   v1::GetJobRequest request;
-  request.set_job(std::to_string(id.value()));
+  request.set_job(id.value());
   Result<v1::Job> job = client.value()->get_job(request);
   if (!job.is_ok()) return fail("seff", job.status());
-  const std::optional<int> gpus = fill_from_attempt(*client.value(), job.value());
-  print(describe_efficiency(job.value(), gpus, wall_now()));
+  const Result<NodeBook> nodes = book_of_nodes(*client.value());
+  if (!nodes.is_ok()) return fail("seff", nodes.status());
+  const auto given = fill_from_attempt(*client.value(), nodes.value(), job.value());
+  print(describe_efficiency(job.value(), given, wall_now()));
   return kOk;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -122,6 +123,26 @@ std::string_view usage_of(Command command) {
   return "";
 }
 
+// What asks for no more than what happens anyway.
+bool asks_for_nothing(const GivenOption& given) {
+  using Same = std::pair<std::string_view, std::string_view>;
+  constexpr auto kSame = std::to_array<Same>({{"cpu-bind", "no"},
+                                              {"cpu-bind", "none"},
+                                              {"distribution", "block"},
+                                              {"gpu-bind", "none"},
+                                              {"kill-on-invalid-dep", "no"},
+                                              {"mem-bind", "no"},
+                                              {"mem-bind", "none"},
+                                              {"profile", "none"},
+                                              {"propagate", "NONE"},
+                                              {"tmp", "0"}});
+  std::string_view value = given.value;
+  for (const std::string_view word : {"quiet,", "verbose,"}) {
+    if (value.starts_with(word)) value.remove_prefix(word.size());
+  }
+  return std::ranges::find(kSame, Same(given.option->name, value)) != kSame.end();
+}
+
 std::string option_lines(std::span<const Option> options) {
   std::string text;
   for (const Option& option : options) {
@@ -170,9 +191,8 @@ std::vector<std::string> ParsedWords::warnings() const {
   std::vector<std::string> lines;
   std::set<std::string_view> seen;
   for (const GivenOption& given : options) {
-    if (given.option->treatment != Treatment::warned || !seen.insert(given.option->name).second) {
-      continue;
-    }
+    if (given.option->treatment != Treatment::warned || asks_for_nothing(given)) continue;
+    if (!seen.insert(given.option->name).second) continue;
     lines.push_back(fmt::format("{}{} has no effect: {}", given.where, shown(*given.option),
                                 given.option->text));
   }

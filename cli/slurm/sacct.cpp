@@ -65,15 +65,20 @@ bool asks_for(const std::vector<AccountField>& fields, std::initializer_list<con
 Result<std::vector<v1::Job>> jobs_by_id(Client& client, const ParsedWords& words,
                                         const JobFilter& filter) {
   std::vector<v1::Job> jobs;
-  for (const std::string& text : split_list(words.value_of("jobs"))) {
-    const Result<int64_t> id = parse_job_id(text);
-    RETURN_IF_ERROR(id.status());
+  const Result<std::vector<std::string>> ids = parse_job_ids(words.value_of("jobs"));
+  RETURN_IF_ERROR(ids.status());
+  for (const std::string& id : ids.value()) {
     v1::GetJobRequest request;
-    request.set_job(std::to_string(id.value()));
+    request.set_job(id);
     const Result<v1::Job> job = client.get_job(request);
     if (job.status().code() == Code::not_found) continue;
     RETURN_IF_ERROR(job.status());
-    if (filter.matches(job.value())) jobs.push_back(job.value());
+    Result<std::vector<v1::Job>> lines = std::vector<v1::Job>{job.value()};
+    if (job.value().has_array()) lines = tasks_of(client, job.value());
+    RETURN_IF_ERROR(lines.status());
+    for (const v1::Job& line : lines.value()) {
+      if (filter.matches(line)) jobs.push_back(line);
+    }
   }
   return jobs;
 }
@@ -97,9 +102,7 @@ Result<Question> understand_sacct(const ParsedWords& words) {
     if (!states.is_ok()) return option_error(*given, states.status().message());
     question.states = states.value();
   }
-  for (const std::string& id : split_list(words.value_of("jobs"))) {
-    RETURN_IF_ERROR(parse_job_id(id).status());
-  }
+  RETURN_IF_ERROR(parse_job_ids(words.value_of("jobs")).status());
   const Result<Period> period = period_of(words, wall_now());
   RETURN_IF_ERROR(period.status());
   question.period = period.value();
@@ -158,12 +161,16 @@ int run_sacct(Session& session, const Words& words) {
   if (!jobs.is_ok()) return fail(kSacct, jobs.status());
   const std::vector<AccountField>& fields = question.value().fields;
   const bool needs_attempts =
-      options.has("json") || asks_for(fields, {"NodeList", "AllocTRES", "ReqTRES"});
+      options.has("json") || asks_for(fields, {"NodeList", "AllocTRES", "ReqTRES", "AllocCPUS",
+                                               "NCPUS", "CPUTime", "CPUTimeRAW"});
+  Result<NodeBook> nodes = NodeBook{};
+  if (needs_attempts) nodes = book_of_nodes(*client.value());
+  if (!nodes.is_ok()) return fail(kSacct, nodes.status());
   std::vector<AccountRow> rows;
   for (v1::Job& job : jobs.value()) {
-    const std::optional<int> gpus =
-        needs_attempts ? fill_from_attempt(*client.value(), job) : std::nullopt;
-    for (AccountRow& row : account_rows(job, gpus, !options.has("allocations"))) {
+    std::optional<Allotment> given;
+    if (needs_attempts) given = fill_from_attempt(*client.value(), nodes.value(), job);
+    for (AccountRow& row : account_rows(job, given, !options.has("allocations"))) {
       rows.push_back(std::move(row));
     }
   }

@@ -66,29 +66,51 @@ int64_t elapsed_seconds(const v1::Job& job, UnixTime now) {
   return std::chrono::duration_cast<std::chrono::seconds>(time_run(job, now)).count();
 }
 
-// Seconds of all CPUs it had, where it says how many these are.
-std::string cpu_time(const v1::Job& job, std::string_view title, UnixTime now) {
-  const int64_t cpus = int64_t{job.spec().cpus_per_node()} * job.node_count();
+int64_t cpus_asked(const v1::Job& job) {
+  return int64_t{job.spec().cpus_per_node()} * job.node_count();
+}
+
+// What it was given, as far as that is known, else what it asks for.
+int64_t cpus_given(const AccountRow& row) {
+  return row.given && row.given->cpus > 0 ? row.given->cpus : cpus_asked(row.job);
+}
+
+// Seconds of all CPUs it had, where it is known how many these are.
+std::string cpu_time(const AccountRow& row, std::string_view title, UnixTime now) {
+  const int64_t cpus = cpus_given(row);
   if (cpus == 0) return "";
-  const int64_t seconds = elapsed_seconds(job, now) * cpus;
+  const int64_t seconds = elapsed_seconds(row.job, now) * cpus;
   return is_same_word(title, "CPUTime") ? format_clock(seconds * Duration(1s))
                                         : std::to_string(seconds);
 }
 
-// "cpu=16,mem=64G,node=2,gres/gpu=8": what is known of it.
-std::string tres_text(const AccountRow& row, std::optional<int> gpus) {
-  const v1::Job& job = row.job;
-  const int64_t nodes = job.node_count();
+// "cpu=16,mem=4096M,node=2,gres/gpu=8": what is known of it.
+std::string tres_text(int nodes, const Allotment& tres) {
   std::string text;
-  if (const int64_t cpus = job.spec().cpus_per_node(); cpus > 0) {
-    text += fmt::format("cpu={},", cpus * nodes);
-  }
-  if (const int64_t bytes = job.spec().memory_per_node_bytes(); bytes > 0) {
-    text += fmt::format("mem={}M,", (bytes >> 20) * nodes);
-  }
+  if (tres.cpus > 0) text += fmt::format("cpu={},", tres.cpus);
+  if (tres.memory_bytes > 0) text += fmt::format("mem={}M,", tres.memory_bytes >> 20);
   text += fmt::format("node={}", nodes);
-  if (gpus) text += fmt::format(",gres/gpu={}", *gpus);
+  if (tres.gpus > 0) text += fmt::format(",gres/gpu={}", tres.gpus);
   return text;
+}
+
+Allotment asked_by(const AccountRow& row) {
+  const v1::Job& job = row.job;
+  Allotment asked = {.gpus = job.gpus_per_node() * job.node_count(),
+                     .cpus = cpus_asked(job),
+                     .memory_bytes = job.spec().memory_per_node_bytes() * job.node_count()};
+  if (job.gpus_per_node() == 0 && row.given) asked.gpus = row.given->gpus;  // whole nodes
+  return asked;
+}
+
+// What a node that has left had is not known; then what was asked for is.
+Allotment given_to(const AccountRow& row) {
+  Allotment given = asked_by(row);
+  if (!row.given) return given;
+  given.gpus = row.given->gpus;
+  if (row.given->cpus > 0) given.cpus = row.given->cpus;
+  if (row.given->memory_bytes > 0) given.memory_bytes = row.given->memory_bytes;
+  return given;
 }
 
 std::string cell(const std::string& text, const AccountField& field) {
@@ -145,22 +167,24 @@ std::string account_value(const AccountRow& row, std::string_view title, UnixTim
                      std::end(kOfJobsOnly)) {
     return "";
   }
-  if (known->letter == 'C') return job.spec().cpus_per_node() == 0 ? "" : job_value(job, 'C', now);
+  if (known->letter == 'C') {
+    const int64_t cpus = known->title == "ReqCPUS" ? cpus_asked(job) : cpus_given(row);
+    return cpus == 0 ? "" : std::to_string(cpus);
+  }
   if (known->letter != 0) return job_value(job, known->letter, now);
   if (known->title == "JobID" || known->title == "JobIDRaw") {
-    return is_step ? fmt::format("{}.{}", job.id(), row.step) : std::to_string(job.id());
+    const std::string id = known->title == "JobID" ? array_id_text(job) : std::to_string(job.id());
+    return is_step ? fmt::format("{}.{}", id, row.step) : id;
   }
   if (known->title == "JobName") return is_step ? row.step_name : job.name();
   if (known->title == "Cluster") return "hai";
-  if (known->title == "AllocTRES") return job.attempt() == 0 ? "" : tres_text(row, row.gpus);
-  if (known->title == "ReqTRES") {
-    const bool is_share = job.gpus_per_node() > 0;
-    return tres_text(
-        row, is_share ? std::optional<int>(job.gpus_per_node() * job.node_count()) : row.gpus);
+  if (known->title == "AllocTRES") {
+    return job.attempt() == 0 ? "" : tres_text(job.node_count(), given_to(row));
   }
+  if (known->title == "ReqTRES") return tres_text(job.node_count(), asked_by(row));
   if (known->title == "Elapsed") return format_clock(time_run(job, now));
   if (known->title == "ElapsedRaw") return std::to_string(elapsed_seconds(job, now));
-  if (known->title == "CPUTime" || known->title == "CPUTimeRAW") return cpu_time(job, title, now);
+  if (known->title == "CPUTime" || known->title == "CPUTimeRAW") return cpu_time(row, title, now);
   if (known->title == "ExitCode" || known->title == "DerivedExitCode")
     return recorded_exit_text(job);
   if (known->title == "Restarts") return std::to_string(std::max(0, job.attempt() - 1));
@@ -175,10 +199,11 @@ std::string account_value(const AccountRow& row, std::string_view title, UnixTim
   return "";  // memory and CPU time that were used: hai does not keep them
 }
 
-std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<int> gpus, bool with_steps) {
-  std::vector<AccountRow> rows = {{.job = job, .gpus = gpus}};
+std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<Allotment> given,
+                                     bool with_steps) {
+  std::vector<AccountRow> rows = {{.job = job, .given = given}};
   if (!with_steps || job.attempt() == 0 || job.parameters() != "--run-job") return rows;
-  AccountRow step = {.job = job, .step = "batch", .step_name = "batch", .gpus = gpus};
+  AccountRow step = {.job = job, .step = "batch", .step_name = "batch", .given = given};
   const auto plan = job.spec().environments().find(kPlanVariable);
   if (plan != job.spec().environments().end()) {
     const Result<JobPlan> parsed = parse_plan(plan->second);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/slurm/allotment.h"
 #include "common/status.h"
 #include "common/time.h"
 #include "hai/v1/types.pb.h"
@@ -25,13 +26,14 @@ std::string known_account_fields();  // in lines
 // A line of sacct: a job, or the step that its script or its srun is.
 struct AccountRow {
   v1::Job job;
-  std::string step;         // "batch" or "0"; "" = the job itself
-  std::string step_name;    // of its program
-  std::optional<int> gpus;  // in all, if its attempts were asked for
+  std::string step;                // "batch" or "0"; "" = the job itself
+  std::string step_name;           // of its program
+  std::optional<Allotment> given;  // if its attempts were asked for
 };
 std::string account_value(const AccountRow& row, std::string_view title, UnixTime now);
 // The job, and after it its step if it has run and came from sbatch or srun.
-std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<int> gpus, bool with_steps);
+std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<Allotment> given,
+                                     bool with_steps);
 
 struct AccountStyle {
   bool header = true;

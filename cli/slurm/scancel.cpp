@@ -13,7 +13,6 @@
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/submit.h"
-#include "common/hostlist.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -31,18 +30,9 @@ bool has_filter(const ParsedWords& words) {
 Result<std::vector<std::string>> ids_of(const ParsedWords& words) {
   std::vector<std::string> ids;
   for (const std::string& word : words.operands) {
-    for (const std::string& text : split_list(word)) {
-      const size_t mark = text.find('_');
-      const Result<int64_t> id = parse_job_id(text.substr(0, mark));
-      RETURN_IF_ERROR(id.status());
-      if (mark == std::string::npos || text.substr(mark) == "_*") {
-        ids.push_back(std::to_string(id.value()));
-        continue;
-      }
-      const auto tasks = parse_hostlist(text);  // 17_3, 17_[1-5]
-      if (!tasks.is_ok()) return invalid_argument("Invalid job id specified: '{}'", text);
-      ids.insert(ids.end(), tasks.value().begin(), tasks.value().end());
-    }
+    const Result<std::vector<std::string>> named = parse_job_ids(word);
+    RETURN_IF_ERROR(named.status());
+    ids.insert(ids.end(), named.value().begin(), named.value().end());
   }
   return ids;
 }
@@ -87,8 +77,11 @@ int run_scancel(Session& session, const Words& words) {
     for (const v1::Job& job : found.value().jobs) {
       const std::string id = std::to_string(job.id());
       const std::vector<std::string>& wanted = ids.value();
-      const bool is_named =
-          wanted.empty() || std::find(wanted.begin(), wanted.end(), id) != wanted.end();
+      const auto is_wanted = [&](const std::string& name) {
+        return name == id || name == array_id_text(job) ||
+               (job.has_array_task() && name == std::to_string(job.array_task().array()));
+      };
+      const bool is_named = wanted.empty() || std::ranges::any_of(wanted, is_wanted);
       const bool is_in_state =
           states.value().empty() || std::find(states.value().begin(), states.value().end(),
                                               state_of(job).code) != states.value().end();

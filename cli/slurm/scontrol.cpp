@@ -57,30 +57,42 @@ int show_hostlist(const Words& names) {
   return kOk;
 }
 
-int show_jobs(Client& client, const Words& ids, bool one_line) {
+Result<Words> job_ids(const Words& lists) {
+  Words ids;
+  for (const std::string& list : lists) {
+    const Result<Words> named = parse_job_ids(list);
+    RETURN_IF_ERROR(named.status());
+    ids.insert(ids.end(), named.value().begin(), named.value().end());
+  }
+  return ids;
+}
+
+int show_jobs(Client& client, const Words& lists, bool one_line) {
   std::vector<v1::Job> jobs;
-  if (ids.empty()) {
+  if (lists.empty()) {
     Result<FoundJobs> all = find_jobs(client, {}, true);
     if (!all.is_ok()) return fail(kScontrol, all.status());
     if (!all.value().left_out.empty()) tell(kScontrol, all.value().left_out);
     jobs = std::move(all.value().jobs);
   }
-  for (const std::string& text : ids) {
-    const Result<int64_t> id = parse_job_id(text);
-    if (!id.is_ok()) return usage_error(kScontrol, id.status().message());
+  const Result<Words> ids = job_ids(lists);
+  if (!ids.is_ok()) return usage_error(kScontrol, ids.status().message());
+  for (const std::string& id : ids.value()) {
     v1::GetJobRequest request;
-    request.set_job(std::to_string(id.value()));
+    request.set_job(id);
     const Result<v1::Job> job = client.get_job(request);
     if (job.status().code() == Code::not_found) {
-      return fail(kScontrol, not_found("Invalid job id specified: {}", id.value()));
+      return fail(kScontrol, not_found("Invalid job id specified: {}", id));
     }
     if (!job.is_ok()) return fail(kScontrol, job.status());
     jobs.push_back(job.value());
   }
+  const Result<NodeBook> nodes = book_of_nodes(client);
+  if (!nodes.is_ok()) return fail(kScontrol, nodes.status());
   std::string text;
   for (v1::Job& job : jobs) {
-    const std::optional<int> gpus = fill_from_attempt(client, job);
-    text += describe_job(job, gpus, wall_now(), one_line);
+    const auto given = fill_from_attempt(client, nodes.value(), job);
+    text += describe_job(job, given, wall_now(), one_line);
   }
   print(text.empty() ? "No jobs in the system\n" : text);
   return kOk;
@@ -157,12 +169,12 @@ int write_script(Session& session, const Words& words) {
   if (words.size() < 2 || words.size() > 3 || words[0] != "batch_script") {
     return usage_error(kScontrol, "write: give batch_script, a job's id and perhaps a file");
   }
-  const Result<int64_t> id = parse_job_id(words[1]);
+  const Result<std::string> id = parse_job_id(words[1]);
   if (!id.is_ok()) return usage_error(kScontrol, id.status().message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kScontrol, client.status());
   v1::GetJobRequest request;
-  request.set_job(std::to_string(id.value()));
+  request.set_job(id.value());
   const Result<v1::Job> job = client.value()->get_job(request);
   if (!job.is_ok()) return fail(kScontrol, job.status());
   const auto& environment = job.value().spec().environments();
@@ -219,29 +231,26 @@ constexpr Verb kVerbs[] = {{"hold", v1::JOB_ACTION_HOLD},
                            {"suspend", v1::JOB_ACTION_SUSPEND},
                            {"resume", v1::JOB_ACTION_RESUME}};
 
-Result<std::vector<std::string>> ids_of(std::string_view verb, const Words& words) {
-  std::vector<std::string> ids;
-  for (const std::string& word : words) {
-    for (const std::string& text : split_list(word)) {
-      const Result<int64_t> id = parse_job_id(text);
-      RETURN_IF_ERROR(id.status());
-      ids.push_back(std::to_string(id.value()));
-    }
-  }
-  if (ids.empty()) return invalid_argument("{}: give job ids", verb);
-  return ids;
+// This script's own job, by its number or as a task of its array.
+bool is_own_job(const Words& ids) {
+  const auto variable = [](const char* name) { return own_variable(name).value_or(""); };
+  const std::string task = variable("SLURM_ARRAY_JOB_ID") + "_" + variable("SLURM_ARRAY_TASK_ID");
+  return ids == Words{variable("SLURM_JOB_ID")} || ids == Words{task};
 }
 
 int act(Session& session, const Verb& verb, const Words& words) {
-  const Result<std::vector<std::string>> ids = ids_of(verb.name, words);
+  const Result<Words> ids = job_ids(words);
   if (!ids.is_ok()) return usage_error(kScontrol, ids.status().message());
+  if (ids.value().empty()) {
+    return usage_error(kScontrol, fmt::format("{}: give job ids", verb.name));
+  }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kScontrol, client.status());
   // A script that requeues its own job has saved what it wanted, and expects its end, as in Slurm;
   // unless it was asked to leave by hai: then it has its time to save.
   const std::string socket = own_variable("HAI_SOCKET").value_or("");
-  const bool is_own = verb.action == v1::JOB_ACTION_REQUEUE && !socket.empty() &&
-                      ids.value() == Words{own_variable("SLURM_JOB_ID").value_or("")};
+  const bool is_own =
+      verb.action == v1::JOB_ACTION_REQUEUE && !socket.empty() && is_own_job(ids.value());
   const Result<bool> is_asked = is_own ? is_asked_to_leave(socket) : Result<bool>(true);
   const bool must_leave = is_asked.is_ok() && !is_asked.value();
   const int code =

@@ -91,11 +91,9 @@ Result<JobUpdate> read_update(const Words& words, UnixTime now) {
       any = true;
       continue;
     }
-    for (const std::string& text : split_list(split.value().value)) {
-      const Result<int64_t> id = parse_job_id(text);
-      RETURN_IF_ERROR(id.status());
-      update.jobs.push_back(id.value());
-    }
+    const Result<std::vector<std::string>> ids = parse_job_ids(split.value().value);
+    RETURN_IF_ERROR(ids.status());
+    update.jobs.insert(update.jobs.end(), ids.value().begin(), ids.value().end());
   }
   if (update.jobs.empty()) return invalid_argument("update: say which job: JobId=ID");
   if (!any) return invalid_argument("update: say what is to change, as in TimeLimit=2:00:00");
@@ -104,9 +102,9 @@ Result<JobUpdate> read_update(const Words& words, UnixTime now) {
 
 int update_jobs(Client& client, const JobUpdate& update) {
   int exit_code = kOk;
-  for (const int64_t job : update.jobs) {
+  for (const std::string& job : update.jobs) {
     v1::EditJobRequest edit = update.edit;
-    edit.set_job(std::to_string(job));
+    edit.set_job(job);
     const Result<v1::EditJobReply> reply = client.edit_job(edit);
     if (reply.is_ok()) continue;
     const std::string what = reply.status().code() == Code::not_found ? "Invalid job id specified"

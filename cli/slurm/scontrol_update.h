@@ -1,7 +1,7 @@
 #pragma once
 // scontrol update JobId=7 TimeLimit=2:00:00 NumNodes=2: hai edit in Slurm's words.
 
-#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cli/slurm/commands.h"
@@ -16,8 +16,8 @@ class Client;
 namespace hai::cli::slurm {
 
 struct JobUpdate {
-  std::vector<int64_t> jobs;
-  v1::EditJobRequest edit;  // without its job
+  std::vector<std::string> jobs;  // "17", "17_3"
+  v1::EditJobRequest edit;        // without its job
 };
 
 // invalid_argument for what is no KEY=VALUE, and for keys that cannot change here.

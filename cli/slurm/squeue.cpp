@@ -69,29 +69,13 @@ Result<Shown> what_to_show(const ParsedWords& words) {
   return shown;
 }
 
-// What is still to come of an array, and its tasks, in the order of their numbers.
-Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array) {
-  std::vector<v1::Job> jobs;
-  if (array.array().made() < array.array().tasks()) jobs.push_back(array);
-  v1::ListJobsRequest request;
-  request.set_array(array.id());
-  request.set_all_users(true);
-  request.set_page_size(1'000);
-  do {
-    const Result<v1::ListJobsReply> page = client.list_jobs(request);
-    RETURN_IF_ERROR(page.status());
-    jobs.insert(jobs.end(), page.value().jobs().begin(), page.value().jobs().end());
-    request.set_cursor(page.value().next_cursor());
-  } while (!request.cursor().empty());
-  std::ranges::sort(jobs, {}, [](const v1::Job& job) { return job.id(); });
-  return jobs;
-}
-
 // These ids, whatever others are there. One that is not known is an error, as in Slurm.
 Result<std::vector<v1::Job>> jobs_by_id(Client& client, const std::string& list,
                                         const JobFilter& filter) {
   std::vector<v1::Job> jobs;
-  for (const std::string& text : split_list(list)) {
+  const Result<std::vector<std::string>> ids = parse_job_ids(list);
+  RETURN_IF_ERROR(ids.status());
+  for (const std::string& text : ids.value()) {
     v1::GetJobRequest request;
     request.set_job(text);
     const Result<v1::Job> job = client.get_job(request);
@@ -177,10 +161,8 @@ int run_squeue(Session& session, const Words& words) {
       return usage_error(kSqueue, option_error(*given, codes.status().message()).message());
     states = codes.value();
   }
-  for (const std::string& id : split_list(options.value_of("jobs"))) {
-    const Result<int64_t> number = parse_job_id(id.substr(0, id.find('_')));  // 17_3, too
-    if (!number.is_ok()) return usage_error(kSqueue, number.status().message());
-  }
+  const Status ids = parse_job_ids(options.value_of("jobs")).status();
+  if (!ids.is_ok()) return usage_error(kSqueue, ids.message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kSqueue, client.status());
   Result<JobFilter> filter = read_filter(*client.value(), options);

@@ -42,6 +42,9 @@ int run_inside(const ParsedWords& words, const std::string& socket) {
   if (!request.is_ok()) return usage_error(kSrun, request.status().message());
   const Result<Surroundings> here = surroundings();
   if (!here.is_ok()) return fail(kSrun, here.status());
+  if (!words.has("quiet")) {
+    for (const std::string& line : words.warnings()) tell(kSrun, line);
+  }
   StepRequest& step = request.value();
   step.command = words.operands;
   if (step.directory.empty()) step.directory = here.value().directory;

@@ -4,8 +4,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <filesystem>
+#include <optional>
 
 #include "cli/client.h"
 #include "cli/format.h"
@@ -40,6 +42,32 @@ Status check_words(const std::vector<std::string>& words) {
   return ok();
 }
 
+// A job that is to be held is submitted not to start for so long, since holding it is a call of its
+// own. Arrays cannot be edited: theirs stays, and is short.
+constexpr Duration kJobHoldPatience = 10min;
+constexpr Duration kArrayHoldPatience = 15s;
+
+// Then `begin_at` is again what was asked for.
+Status hold(Client& client, int64_t id, std::optional<UnixTime> begin_at, bool is_array) {
+  v1::ControlJobRequest request;
+  request.add_jobs(std::to_string(id));
+  request.set_action(v1::JOB_ACTION_HOLD);
+  const auto not_held = [id](const Status& status) {
+    return Status(status.code(),
+                  fmt::format("job {} is submitted, but not held: {}", id, status.message()));
+  };
+  const Result<v1::ControlJobReply> reply = client.control_job(request);
+  if (!reply.is_ok()) return not_held(reply.status());
+  for (const v1::ControlResult& result : reply.value().results()) {
+    if (result.code() != 0) return not_held({static_cast<Code>(result.code()), result.message()});
+  }
+  if (is_array) return ok();
+  v1::EditJobRequest edit;
+  edit.set_job(std::to_string(id));
+  begin_at ? edit.set_begin_at_us(to_micros(*begin_at)) : edit.set_begin_now(true);
+  return client.edit_job(edit).status();
+}
+
 }  // namespace
 
 Result<Surroundings> surroundings() {
@@ -72,12 +100,22 @@ Result<int64_t> submit_job(Client& client, MappedJob job, const std::string& scr
   if (!fs::is_directory(spec.workspace, error)) {
     return invalid_argument("there is no directory {}", spec.workspace);
   }
+  const std::optional<UnixTime> begin_at = spec.begin_at;
+  if (job.is_held) {
+    const UnixTime earliest =
+        wall_now() + (spec.array.empty() ? kJobHoldPatience : kArrayHoldPatience);
+    spec.begin_at = std::max(begin_at.value_or(earliest), earliest);
+  }
   for (int tries = 0;; ++tries) {
     v1::SubmitJobRequest request;
     *request.mutable_spec() = to_proto(spec);
     request.set_request_id(random_hex());
     const Result<v1::SubmitJobReply> reply = client.submit_job(request);
-    if (reply.is_ok()) return reply.value().job_id();
+    if (reply.is_ok()) {
+      const int64_t id = reply.value().job_id();
+      if (job.is_held) RETURN_IF_ERROR(hold(client, id, begin_at, !spec.array.empty()));
+      return id;
+    }
     // Slurm's names need not be unique, hai's must.
     if (reply.status().code() != Code::already_exists || tries == 3) return reply.status();
     spec.name = unique_name(job.spec.name.substr(0, 40));

@@ -19,7 +19,7 @@ using enum Treatment;
 constexpr auto kSqueue = std::to_array<Option>({
     {"account", 'A', required, refused, "hai has no accounts"},
     {"all", 'a', none, ignored, "all node groups are always shown"},
-    {"array", 'r', none, ignored, "each task has a line anyway"},
+    {"array", 'r', none, ignored, "each task that was made has a line anyway, the rest one"},
     {"clusters", 'M', required, refused, "choose the cluster with HAI_CONTEXT"},
     {"format", 'o', required, mapped, "%[.][WIDTH]LETTER"},
     {"Format", 'O', required, mapped, "NAME[:[.][WIDTH]],..., e.g. jobid:10,name:30"},

@@ -8,11 +8,6 @@ namespace {
 constexpr auto kUnsupported = std::to_array<HaiKey>({
     {"spec.git_remote_repo", "check the repository out into spec.workspace"},
     {"spec.git_target_revision", "check the revision out into spec.workspace"},
-    {"resource.is_spot", "submit with priority low instead"},
-    {"resource.gpu", "use resource.gpus_per_node"},
-    {"resource.cpu", "use resource.cpus_per_node"},
-    {"resource.memory", "use resource.memory_per_node, e.g. 64Gi"},
-    {"options.whole_life_state", "the program sets it with set_whole_life_state()"},
     {"options.mount_code", "a job sees the node's own file system"},
     {"options.py_venv", "activate the environment in the entrypoint"},
     {"options.profile", "start the profiler from the entrypoint"},

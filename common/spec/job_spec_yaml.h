@@ -11,9 +11,11 @@
 
 namespace hai {
 
-// Reads and validates. False, with every error in line order, if anything is wrong; *out is then
+// Reads and validates. Keys of HAI's that have no equivalent here and ask for nothing are left out,
+// and told in *warnings. False, with every error in line order, if anything is wrong; *out is then
 // half filled and not to be used. Safe for text from anyone: at most 1 MiB is read.
-bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>* errors);
+bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>* errors,
+                    std::vector<SpecError>* warnings = nullptr);
 
 // The whole spec, defaults written out. parse_job_spec gives back an equal spec if the spec is
 // valid.

@@ -7,6 +7,7 @@
 
 #include "common/config/yaml_reader.h"
 #include "common/job_service.h"
+#include "common/life_state.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/hai_keys.h"
@@ -171,6 +172,37 @@ bool asks_for_nothing(const YamlNode* value) {
   return false;
 }
 
+// HAI's names of a node's parts, and of a job that leaves for every other. Its own go before them.
+void read_hai_resource(YamlReader& reader, JobSpec& spec) {
+  int gpus = 0;
+  if (reader.integer("resource.gpu", &gpus, {.low = 0, .high = 64}) && gpus > 0 &&
+      !reader.has("resource.gpus_per_node")) {
+    spec.gpus_per_node = gpus;
+  }
+  int cpus = 0;
+  if (reader.integer("resource.cpu", &cpus, {.low = 0, .high = 65'536}) &&
+      !reader.has("resource.cpus_per_node")) {
+    spec.cpus_per_node = cpus;
+  }
+  int64_t memory = 0;
+  const YamlNode* node = reader.find("resource.memory");
+  const bool has_unit = node == nullptr || node->kind != YamlNode::Kind::scalar ||
+                        whole_number(node->text).value_or(0) == 0;
+  if (!has_unit) {
+    reader.fail("resource.memory", fmt::format("say the unit, as {0}Gi", node->text));
+  } else if (reader.bytes("resource.memory", &memory, {.low = 0}) && memory > 0 &&
+             !reader.has("resource.memory_per_node")) {
+    spec.memory_per_node_bytes = memory;
+  }
+  bool is_spot = false;
+  if (!reader.boolean("resource.is_spot", &is_spot) || !is_spot) return;
+  if (spec.priority != Priority::automatic && spec.priority != Priority::low) {
+    reader.fail("resource.is_spot", fmt::format("such a job has the priority low, the file says {}",
+                                                to_string(spec.priority)));
+  }
+  spec.priority = Priority::low;
+}
+
 // HAI's names of what has another one here. Its own go before them.
 void read_hai_names(YamlReader& reader, JobSpec& spec) {
   bool is_executable = false;  // whatever it is, it is started as what it is
@@ -191,6 +223,10 @@ void read_hai_names(YamlReader& reader, JobSpec& spec) {
       !reader.has("resource.memory_per_node")) {
     spec.memory_per_node_bytes = memory;
   }
+  int life_state = 0;
+  if (reader.integer("options.whole_life_state", &life_state, {}) && life_state != 0) {
+    spec.environments.emplace(kFirstLifeState, std::to_string(life_state));
+  }
   std::vector<std::string> nodes;
   const bool has_nodes = reader.has("options.assigned_nodes");
   if (has_nodes && !asks_for_nothing(reader.find("options.assigned_nodes")) &&
@@ -201,9 +237,11 @@ void read_hai_names(YamlReader& reader, JobSpec& spec) {
 
 }  // namespace
 
-bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>* errors) {
+bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>* errors,
+                    std::vector<SpecError>* warnings) {
   *out = {};
   errors->clear();
+  if (warnings != nullptr) warnings->clear();
   YamlReader reader(yaml);
   if (!reader.is_readable()) {
     *errors = reader.finish();
@@ -215,16 +253,22 @@ bool parse_job_spec(std::string_view yaml, JobSpec* out, std::vector<SpecError>*
   if (const Result<int> signal = parse_signal(out->suspend.signal); signal.is_ok()) {
     out->suspend.signal = signal_name(signal.value());
   }
+  read_hai_resource(reader, *out);
   read_hai_names(reader, *out);
   for (const HaiKey& key : unsupported_hai_keys()) {
     const std::string path(key.path);
-    if (reader.has(path) && asks_for_nothing(reader.find(path))) continue;
+    if (reader.has(path) && asks_for_nothing(reader.find(path))) {
+      const char* told = "not supported here; it asks for nothing and is left out";
+      if (warnings != nullptr) warnings->push_back({reader.line_of(path), path, told});
+      continue;
+    }
     reader.refuse(path, fmt::format("not supported here: {}", key.instead));
   }
   for (const SpecError& error : check_job_spec(*out)) {
     if (!reader.has_error(error.path)) reader.fail(error.path, error.message);
   }
   *errors = reader.finish();
+  if (warnings != nullptr) std::ranges::sort(*warnings, {}, &SpecError::line);
   return errors->empty();
 }
 

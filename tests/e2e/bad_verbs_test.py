@@ -100,7 +100,12 @@ TABLE = {
         ("waits --begin-at soon", USAGE, "--begin-at"),
         ("done --timeout 1h", NOT_FOUND, "done"),
     ],
-    "rerun": [("doen", NOT_FOUND, "did you mean done?"), ("", USAGE, "needs JOB")],
+    "rerun": [
+        ("doen", NOT_FOUND, "did you mean done?"),
+        ("", USAGE, "needs JOB"),
+        ("done 17_[1-", NOT_FOUND, "17_[1-"),
+        ("1-99 -f", USAGE, "for one job"),
+    ],
     "priority": [
         ("waits hihg", USAGE, "did you mean high?"),
         ("wiats high", NOT_FOUND, "did you mean waits?"),

@@ -51,6 +51,27 @@ else:
     print(sys.argv[1:])
 """
 
+# As a job of HAI's begins: what it imports, and the variables that it is given.
+IMPORTS = """\
+import json, os
+import hai, hfai
+from hfai.client import nb_name, receive_suspend_command
+ours = ("HAI_", "MARSV2_", "MASTER_", "RANK", "WORLD_SIZE", "CHAIN_ID", "NODE_NAME", "HF_")
+kept = {name: value for name, value in os.environ.items() if name.startswith(ours)}
+print(json.dumps({"name": nb_name(), "asked": receive_suspend_command(), "kept": kept}))
+"""
+
+# Says what it begins with, sets the next, and is run again.
+STATE = """\
+import os, sys
+from hfai.client import get_whole_life_state, set_whole_life_state
+state = get_whole_life_state()
+print(state, os.environ["MARSV2_WHOLE_LIFE_STATE"])
+if state == 7:
+    set_whole_life_state(8)
+    sys.exit(85)
+"""
+
 
 class HabitsTest(cluster.ClusterTest):
     shape = {"nodes": 4, "name": "habits"}
@@ -93,6 +114,39 @@ class HabitsTest(cluster.ClusterTest):
         self.assertEqual(said(self.cluster.ok("logs", "habit-a")), "['--lr', '3', '-n', '7']\n")
         priorities = {name: self.cluster.job(name)["priority"] for name in ("habit-b", "habit-f")}
         self.assertEqual(priorities, {"habit-b": "high", "habit-f": "under_normal"})
+
+    def test_a_rehearsal_has_the_modules_and_variables_of_a_job(self):
+        self.cluster.file("imports.py", IMPORTS)
+        self.cluster.ok("python", "imports.py", "--", "-n", 1, "--name", "imports")
+        self.assertEqual(self.cluster.wait_end("imports")["state"], "succeeded")
+        job = json.loads(said(self.cluster.ok("logs", "imports")))
+        result = self.cluster.hai("python", "imports.py", "++", "-ss", 2)
+        self.assertEqual(result.code, 0, result)
+        here = json.loads(result.out)
+        self.assertEqual((here["name"], here["asked"]), ("imports", False))
+        self.assertEqual(set(job["kept"]) - set(here["kept"]), {"HAI_SOCKET"})
+        self.assertEqual(set(here["kept"]) - set(job["kept"]), {"HAI_CONFIG"})
+        for name in ("HAI_NNODES", "HAI_NODE_RANK", "RANK", "WORLD_SIZE", "MARSV2_TASK_WORKSPACE"):
+            self.assertEqual(here["kept"][name], job["kept"][name], name)
+        # A folder of one's own goes before hai's.
+        mine = self.cluster.root / "mine" / "hai"
+        mine.mkdir(parents=True)
+        (mine / "__init__.py").write_text("WHOSE = 'mine'\n")
+        self.cluster.file("whose.py", "import hai; print(hai.WHOSE)\n")
+        env = {"PYTHONPATH": mine.parent, "HAI_CHECKPOINT": "/data/c/7"}
+        result = self.cluster.hai("python", "whose.py", "++", "-ss", 2, env=env)
+        self.assertEqual((result.code, result.out), (0, "mine\n"), result)
+
+    def test_a_job_file_of_hai_is_taken_and_what_it_says_in_vain_is_told(self):
+        self.cluster.file("state.py", STATE)
+        spec = self.cluster.spec("phases", "state.py", options={"whole_life_state": 7})
+        spec["options"].update(sidecar=[], py_venv="")
+        sent = self.cluster.hai("run", "-", stdin=json.dumps(spec, indent=1))
+        self.assertEqual(sent.code, 0, sent)
+        for key in ("sidecar", "py_venv"):
+            self.assertRegex(sent.err, rf"line \d+: options.{key}: .* asks for nothing")
+        self.cluster.wait_end("phases")
+        self.assertEqual(said(self.cluster.ok("logs", "phases", "--attempt", 2)), "8 8\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Interactive jobs: `hai exec --pty` and `srun --pty` give a program of the job this terminal, for as long
 as it runs and no longer."""
 
+import json
 import subprocess
 import unittest
 
@@ -152,6 +153,27 @@ class InteractiveTest(ClusterTest):
         self.assertEqual(terminal.end(), 3)
         terminal = self.terminal(programs() / "slurm" / "srun", "--pty", "-n4", "true")
         terminal.see("--pty is for one task")
+        self.assertEqual(terminal.end(), 2)
+
+    def test_a_job_file_gives_its_program_the_terminal(self):
+        for name, text in (
+            ("asks.py", "import os, sys; print(sys.argv[1:], os.ttyname(0), input('word? '))"),
+            ("asks.sh", 'tty; read -p "word? " word; echo "$1 $word"'),
+            ("asks", '#!/bin/sh\ntty; printf "word? "; read word; echo "$1 $word"\n'),
+        ):
+            with self.subTest(name):
+                self.cluster.file(name, text)
+                spec = self.cluster.spec("by-file", name, "'a b'")
+                job_file = self.cluster.file("terminal.yml", json.dumps(spec))
+                terminal = self.hai("run", job_file, "--pty")
+                terminal.see("word?")
+                terminal.type("this one\n")
+                terminal.see("a b", "this one", "/dev/pts/")
+                self.assertEqual(terminal.end(), 0)
+                self.cluster.wait_end("by-file")
+        two = self.cluster.file("two.yml", json.dumps(self.cluster.spec("two", "asks", nodes=2)))
+        terminal = self.hai("run", two, "--pty")
+        terminal.see("a terminal is for a job of one node")
         self.assertEqual(terminal.end(), 2)
 
     def test_what_cannot_be(self):

@@ -78,6 +78,80 @@ class RequestsTest(cluster.ClusterTest):
         self.cluster.ok("stop", array)
         self.assertEqual(self.cluster.wait_end(array, "stopped")["array"]["unfinished"], 0)
 
+    def test_tasks_are_named_alike_by_all_verbs(self):
+        later = ["--gpus", 1, "--begin-at", "2099-01-01T00:00:00Z"]
+        failing = ["--gpus", 1, "--array", "0-3", "--name", "mixed"]
+        array = self.cluster.exec("exit $HAI_ARRAY_TASK_ID", *failing)
+        self.cluster.wait_end(array, "failed")
+        # Of an array only the tasks that failed.
+        again = self.cluster.json("rerun", "--array", array, "--state", "failed")
+        self.assertEqual(len(again), 3, again)
+        for job in again:
+            self.cluster.wait_end(job["id"], "failed")
+        one = self.cluster.json("rerun", f"{array}_0")
+        self.cluster.wait_end(one["id"])
+        fields = ["-n", "-P", "-X", "-o", "JobID,State"]
+        out = self.slurm("sacct", *fields, "-j", f"{array}_[0-1]").stdout
+        self.assertEqual(out, f"{array}_0|COMPLETED\n{array}_1|FAILED\n")
+        whole = self.slurm("sacct", "-n", "-P", "-o", "JobID", "-X", "-j", array).stdout
+        self.assertEqual(whole.split(), [f"{array}_{index}" for index in range(4)])
+        shown = self.slurm("scontrol", "show", "job", f"{array}_2").stdout
+        self.assertIn(f"ArrayJobId={array} ArrayTaskId=2", shown)
+        # Names and patterns.
+        jobs = [self.cluster.exec("true", "--name", f"lr-{i}", *later) for i in range(3)]
+        self.cluster.ok("priority", "lr-[01]", "low")
+        self.cluster.ok("edit", "lr-*", "--timeout", "2h")
+        self.assertEqual(
+            [self.cluster.job(job)["priority"] for job in jobs][:2] + ["low"], ["low"] * 3
+        )
+        told = self.cluster.json("priority", f"{jobs[0]}-{jobs[2]}", "high")
+        self.assertEqual([job["priority"] for job in told], ["high"] * 3)
+        self.assertEqual(self.cluster.json("priority", jobs[0], "low")["priority"], "low")
+        self.cluster.ok("priority", "normal", "--state", "queued", "-g", "training")
+        self.assertEqual(self.cluster.job(jobs[0])["priority"], "normal")
+        self.cluster.ok("move", "lr-[12]", "--first")
+        self.cluster.ok("stop", "lr-*")
+        refused = self.cluster.hai("rerun", "lr-*", "--state", "failed")
+        self.assertEqual(refused.code, 3, refused)
+        again = self.cluster.json("rerun", "lr-*", "--state", "stopped")
+        self.assertEqual(sorted(job["name"] for job in again), ["lr-0", "lr-1", "lr-2"])
+        refused = self.cluster.hai("rerun", "lr-*")  # they wait already
+        self.assertIn("you have no ended job lr-*", refused.err)
+
+    def test_slurm_changes_tasks(self):
+        array = self.cluster.exec("sleep 600", "--gpus", 1, "--array", "0-3", "--name", "slow")
+        self.cluster.wait_running(f"{array}_3")
+        for words in (
+            ("hold", f"{array}_[0,3]"),
+            ("requeue", f"{array}_2"),
+            ("update", f"JobId={array}_3", "TimeLimit=2:00:00"),
+        ):
+            done = self.slurm("scontrol", *words)
+            self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
+        held = [self.cluster.job(f"{array}_{index}")["held"] for index in range(4)]
+        self.assertEqual(held, [True, False, False, True])
+        shown = self.slurm("scontrol", "show", "job", f"{array}_3").stdout
+        self.assertIn("TimeLimit=02:00:00", shown)
+        self.assertEqual(self.slurm("scancel", "-t", "RUNNING", f"{array}_1").returncode, 0)
+        self.cluster.wait_state(f"{array}_1", "stopped")
+        bad = self.slurm("scontrol", "hold", f"{array}_x")
+        self.assertEqual(bad.stderr, f"scontrol: error: Invalid job id specified: '{array}_x'\n")
+
+    def test_a_held_job_waits_until_it_is_released(self):
+        sent = self.slurm("sbatch", "--parsable", "-H", "--gres=gpu:1", "--wrap", "true")
+        self.assertEqual(sent.returncode, 0, sent.stderr)
+        job = int(sent.stdout)
+        self.assertEqual(self.cluster.job(job)["attempt"], 0)
+        out = self.slurm("squeue", "-h", "-j", job, "-o", "%t %r").stdout
+        self.assertEqual(out, "PD JobHeldUser\n")
+        self.assertEqual(self.slurm("scontrol", "release", job).returncode, 0)
+        self.cluster.wait_end(job)  # at once: its begin time is as it was asked for
+
+    def test_restart_max_is_how_often_a_failure_is_run_again(self):
+        job = self.cluster.exec("exit 3", "--gpus", 1, "--restart-max", 1)
+        ended = self.cluster.wait_end(job, "failed")
+        self.assertEqual(ended["attempt"], 2)
+
     def test_sbatch_array(self):
         self.cluster.file("array.sh", SCRIPT)
         sent = self.slurm("sbatch", "--parsable", "array.sh")

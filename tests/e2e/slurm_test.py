@@ -283,12 +283,12 @@ class SlurmTest(SlurmScripts, ClusterTest):
     def test_what_is_refused_changes_nothing(self):
         before = self.cluster.json("list", "-a", "--finished")
         script = self.cluster.file("plain.sh", "#!/bin/sh\ntrue\n")
-        lines = self.cluster.file("hold.sh", "#!/bin/sh\n#SBATCH --hold\ntrue\n")
+        lines = self.cluster.file("licenses.sh", "#!/bin/sh\n#SBATCH -L a\ntrue\n")
         none = self.cluster.file("none.txt", "echo hi\n")
         for words, message in (
             (["sbatch", "--array=4-1", script], "range 4-1 runs backwards"),
-            (["sbatch", "--hold", script], "-H/--hold is not supported"),
-            (["sbatch", lines], "hold.sh line 2: -H/--hold is not supported"),
+            (["sbatch", "-L", "a", script], "-L/--licenses is not supported"),
+            (["sbatch", lines], "licenses.sh line 2: -L/--licenses is not supported"),
             (["sbatch", "-N1-4", script], "give no range"),
             (["sbatch", "--no-requeue", script], "SLURM_RESTART_COUNT"),
             (["sbatch", "--partitoin=x", script], "did you mean --partition?"),
@@ -346,16 +346,21 @@ class SlurmTest(SlurmScripts, ClusterTest):
             rf"^{job}\|FAILED\|4:0\|node-\[[\d,-]+\]\n$",
         )
         self.assertIn("ended", self.good("sacct", "--name", "ended"))
+        nodes = {node["name"]: node for node in self.cluster.json("nodes")}
+        given = [nodes[name] for name in self.cluster.job(job)["nodes"]]
+        cpus = sum(node["cpus"] for node in given)
+        memory = sum(node["memory_bytes"] for node in given) >> 20
+        tres = f"cpu={cpus},mem={memory}M,node=2,gres/gpu=8"
         self.assertEqual(
             self.good(
                 "sacct", "-j", job, "-n", "-P", "-S", "now-1hour", "-o", "JobID,JobName,AllocTRES"
             ),
-            f"{job}|ended|node=2,gres/gpu=8\n{job}.batch|batch|node=2,gres/gpu=8\n",
+            f"{job}|ended|{tres}\n{job}.batch|batch|{tres}\n",
         )
         found = json.loads(self.good("sacct", "-j", job, "--json"))["jobs"][0]
         self.assertEqual(found["state"]["current"], ["FAILED"])
         self.assertEqual(found["exit_code"]["return_code"]["number"], 4)
-        self.assertIn("State: FAILED (exit code 4)\nNodes: 2\nGPUs: 8\n", self.good("seff", job))
+        self.assertIn("State: FAILED (exit code 4)\nNodes: 2\nGPUs: 8\nCPUs: ", self.good("seff", job))
         self.assertEqual(self.good("sacct", "-n", "--name", "ended", "-S", "now+1hour"), "")
 
     def test_options_from_the_environment(self):
@@ -396,7 +401,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
             f"JobId={first} JobName=view-b ",
             " NumNodes=3 ",
             " BatchHost=node-1 ",
-            " AllocTRES=node=3,gres/gpu=12 ",
+            ",node=3,gres/gpu=12 MinCPUsNode=",
             f" StdOut={self.cluster.work}/slurm-{first}.out ",
             " TimeLimit=00:05:00 ",
         ):

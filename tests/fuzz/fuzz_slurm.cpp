@@ -160,7 +160,7 @@ class Fuzzer {
     judge(parse_begin_time(mutate_text(rng_, "2026-11-20T08:00:00", kPieces), unix_micros(0))
               .status());
     judge(parse_states(mutate_text(rng_, "PD,RUNNING", kPieces)).status());
-    judge(parse_job_id(mutate_text(rng_, "17_3", kPieces)).status());
+    judge(parse_job_ids(mutate_text(rng_, "17_3", kPieces)).status());
     judge(parse_format(mutate_text(rng_, "%.18i %P|%#j", kPieces), job_letters()).status());
     expand_pattern(mutate_text(rng_, "%x-%4j.%N", kPieces), {.job = "7"});
     std::string bytes = mutate_text(rng_, encode({FrameKind::output, 1, 2, "body"}), kPieces);

@@ -76,7 +76,7 @@ void try_words(const std::string& text) {
   judge(parse_time_limit(text).status());
   judge(parse_begin_time(text, unix_micros(0)).status());
   judge(parse_states(text).status());
-  judge(parse_job_id(text).status());
+  judge(parse_job_ids(text).status());
   judge(parse_format(text, job_letters()).status());
   expand_pattern(text, {.job = "7"});
 }

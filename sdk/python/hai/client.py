@@ -59,11 +59,11 @@ __all__ = [
 ]
 
 _INSTEAD = {
-    "create_node_port_svc": "ranks reach each other by node name; ssh -L makes a port visible",
-    "delete_node_port_svc": "there is none to delete",
-    "get_node_port_svc_list": "there are none",
-    "get_task_ssh_ip": "hai describe JOB names the nodes, ssh NODE goes there",
-    "get_task_container_log": "hai has no containers: Experiment.log has what a rank wrote",
+    "create_node_port_svc": "name the port in the job file's services, or use hai forward JOB PORT",
+    "delete_node_port_svc": "a service ends with its job",
+    "get_node_port_svc_list": "hai status JOB names the job's services",
+    "get_task_ssh_ip": "hai ssh JOB goes into a rank, hai ssh --config JOB is for scp and editors",
+    "get_task_container_log": "Experiment.log has what a rank wrote, in a container or not",
     "get_tasks_overview": "use get_cluster_overview or get_experiments",
     "get_user_personal_storage": "hai counts no storage",
     "get_worker_user_info": "use get_user_info",

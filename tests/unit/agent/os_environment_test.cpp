@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "agent/core/environment.h"
+#include "agent/os/launch_file.h"
+#include "common/life_state.h"
 
 namespace hai {
 namespace {
@@ -27,6 +29,17 @@ const LocalPaths kPaths = {.socket = "/r/job.sock", .log_dir = "/l", .temp_dir =
 std::string value(const Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
   return found == environment.end() ? "(unset)" : found->second;
+}
+
+// Until the program sets another one; also at the job's socket.
+TEST(Environment, TheLifeStateBeginsWithThatOfTheJobFile) {
+  LaunchRank order = gang_of_two();
+  order.environments[kFirstLifeState] = "7";
+  EXPECT_EQ(value(build_environment(order, kPaths), "MARSV2_WHOLE_LIFE_STATE"), "seen");
+  EXPECT_EQ(make_launch_file(order, kPaths).value().whole_life_state, "seen");
+  order.whole_life_state.clear();
+  EXPECT_EQ(value(build_environment(order, kPaths), "MARSV2_WHOLE_LIFE_STATE"), "7");
+  EXPECT_EQ(make_launch_file(order, kPaths).value().whole_life_state, "7");
 }
 
 TEST(Environment, TellsEveryProgramWhoItIs) {

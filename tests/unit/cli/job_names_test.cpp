@@ -47,13 +47,41 @@ TEST(JobNames, RangesPatternsAndFilters) {
   EXPECT_THAT(selected({.group = "training"}), ElementsAre("5", "17", "18", "19"));
 }
 
+// What ended and was run again since is not run once more, unless it is named.
+TEST(JobNames, AmongJobsThatEnded) {
+  const std::vector<v1::Job> all = {
+      job_of(1, "sweep-1", "failed", "lr"), job_of(2, "sweep-2", "failed", "lr"),
+      job_of(3, "sweep-1", "succeeded", "lr"), job_of(4, "sweep-3", "failed", "x"),
+      job_of(5, "sweep-2", "running", "lr")};
+  constexpr auto kEnded = JobSelection::Among::ended;
+  const auto chosen = [&](const JobSelection& selection) {
+    return select_jobs(selection, all).value();
+  };
+  EXPECT_THAT(chosen({.among = kEnded, .words = {"sweep-*"}}), ElementsAre("3", "4"));
+  EXPECT_THAT(chosen({.among = kEnded, .states = {"failed"}}), ElementsAre("4"));
+  EXPECT_THAT(chosen({.among = kEnded, .words = {"1-5"}}), ElementsAre("1", "2", "3", "4"));
+  EXPECT_THAT(chosen({.among = kEnded, .states = {"failed"}, .array = 9}),
+              ElementsAre("1", "2", "4"))
+      << "tasks have no names of their own";
+  EXPECT_THAT(chosen({.words = {"sweep-*"}}), ElementsAre("5"));
+  EXPECT_THAT(select_jobs({.among = kEnded, .tags = {"y"}}, all).status().message(),
+              HasSubstr("you have no ended job like that"));
+}
+
+TEST(JobNames, TasksOfArrays) {
+  EXPECT_THAT(selected({.words = {"17_3", "17_[1-2,9]", "18_*"}}),
+              ElementsAre("17_3", "17_1", "17_2", "17_9", "18"));
+}
+
 TEST(JobNames, ThatMeanNoJobAreErrors) {
   const std::pair<JobSelection, const char*> kBad[] = {
       {{.words = {"train-*"}}, "no unfinished job train-*"},
       {{.words = {"1-3"}}, "no unfinished job 1-3"},
       {{.words = {"20-17"}}, "the lower one"},
       {{.tags = {"none"}}, "no unfinished job like that"},
-      {{.words = {"eval"}, .states = {"queued"}}, "not with a job of its own"}};
+      {{.words = {"eval"}, .states = {"queued"}}, "not with a job of its own"},
+      {{.words = {"eval"}, .user = "bob"}, "not with a job of its own"},
+      {{.words = {"train-*"}, .user = "bob"}, "bob has no unfinished job train-*"}};
   for (const auto& [selection, why] : kBad) {
     EXPECT_THAT(select_jobs(selection, own()).status().message(), HasSubstr(why));
   }

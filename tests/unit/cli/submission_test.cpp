@@ -46,6 +46,18 @@ TEST(Submission, WithoutOptionsTheFileStays) {
   EXPECT_TRUE(spec == before);
 }
 
+// How often says that, too.
+TEST(Submission, RestartMaxRestarts) {
+  JobSpec spec;
+  ASSERT_TRUE(apply_options({.restart_max = 2}, spec).is_ok());
+  EXPECT_TRUE(spec.restart.on_failure);
+  EXPECT_EQ(spec.restart.max, 2);
+  spec = {};
+  ASSERT_TRUE(apply_options({.restart_on_failure = true}, spec).is_ok());
+  EXPECT_TRUE(spec.restart.on_failure);
+  EXPECT_EQ(spec.restart.max, 3);
+}
+
 TEST(Submission, BadOptionsAreNamed) {
   const auto error_of = [](const SubmissionOptions& options) {
     JobSpec spec;

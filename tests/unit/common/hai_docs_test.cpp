@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 
+#include "common/life_state.h"
 #include "common/spec/hai_keys.h"
 #include "common/spec/job_spec_yaml.h"
 
@@ -74,6 +76,63 @@ TEST(HaiDocs, SayWhatEachKeyDoes) {
       EXPECT_EQ(said, fmt::format("{}: not supported here: {}\n", row.key, row.text));
     }
   }
+}
+
+// Job files as HAI's users have them, after the keys of its documentation. What must be told of
+// each stands in it: "# expect-warning: KEY" and "# expect-error: KEY: TEXT", in the order of its
+// lines.
+TEST(HaiJobFiles, AreTakenAsTheyStand) {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HAI_JOB_FILES)) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++count;
+    std::ifstream file(entry.path());
+    std::string text, expected;
+    for (std::string line; std::getline(file, line); text += line + "\n") {
+      if (line.starts_with("# expect-")) expected += line.substr(9) + "\n";
+    }
+    JobSpec spec;
+    std::vector<SpecError> errors, warnings;
+    const bool is_taken = parse_job_spec(text, &spec, &errors, &warnings);
+    std::string told;
+    for (const SpecError& warning : warnings) {
+      told += "warning: " + warning.path + "\n";
+      EXPECT_EQ(warning.message, "not supported here; it asks for nothing and is left out");
+      EXPECT_GT(warning.line, 0) << warning.path;
+    }
+    for (const SpecError& error : errors) {
+      told += "error: " + error.path + ": " + error.message + "\n";
+    }
+    EXPECT_EQ(told, expected) << entry.path();
+    if (!is_taken) continue;
+    JobSpec again;
+    EXPECT_TRUE(parse_job_spec(format_job_spec_yaml(spec), &again, &errors, &warnings));
+    EXPECT_EQ(again, spec) << entry.path();
+    EXPECT_TRUE(warnings.empty());
+  }
+  EXPECT_GE(count, 5u);
+}
+
+TEST(HaiJobFiles, TheirNamesMeanWhatTheyDoThere) {
+  const auto read = [](const std::string& more) {
+    JobSpec spec;
+    std::vector<SpecError> errors;
+    const bool is_taken = parse_job_spec(
+        "version: 2\nname: j\nspec: {workspace: /w, entrypoint: a.py}\n" + more, &spec, &errors);
+    EXPECT_TRUE(is_taken) << more << (errors.empty() ? "" : to_string(errors[0]));
+    return spec;
+  };
+  const JobSpec parts = read("resource: {gpu: 4, cpu: 16, memory: 64Gi, is_spot: true}\n");
+  EXPECT_EQ(parts.gpus_per_node, 4);
+  EXPECT_EQ(parts.cpus_per_node, 16);
+  EXPECT_EQ(parts.memory_per_node_bytes, int64_t{64} << 30);
+  EXPECT_EQ(parts.priority, Priority::low);
+  EXPECT_EQ(read("resource: {gpu: 4, gpus_per_node: 2}\n").gpus_per_node, 2);
+  EXPECT_EQ(read("resource: {gpu: 0, cpu: 0, memory: 0}\n").gpus_per_node, 0);
+  EXPECT_EQ(read("priority: low\nresource: {is_spot: true}\n").priority, Priority::low);
+  EXPECT_EQ(read("priority: 30\nresource: {is_spot: false}\n").priority, Priority::high);
+  EXPECT_EQ(read("options: {whole_life_state: 7}\n").environments.at(kFirstLifeState), "7");
+  EXPECT_TRUE(read("options: {whole_life_state: 0}\n").environments.empty());
 }
 
 TEST(HaiDocs, HaveEveryKeyThatIsRefused) {

@@ -180,7 +180,7 @@ services: [jupyter]
           "line 11: resource.group: must be GROUP#ZONE, the zone is empty",
           "line 12: resource.node_count: must be 1..100000, is -3",
           "line 13: resource.gpus_per_node: must be a whole number, is 'eight'",
-          "line 14: resource.memory: not supported here: use resource.memory_per_node, e.g. 64Gi",
+          "line 14: resource.memory: say the unit, as 5Gi",
           "line 16: options.py_venv: not supported here: activate the environment in the "
           "entrypoint",
           "line 17: options.suspend: must be a mapping, is a single value",

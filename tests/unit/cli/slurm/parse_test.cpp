@@ -9,6 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // "nodes=4 hold=" in the order given, then the operands.
 std::string parsed(Command command, const std::vector<std::string>& words) {
@@ -46,9 +47,8 @@ TEST(SlurmOptions, EndAtTheScriptOrTheProgram) {
 }
 
 TEST(SlurmOptions, EachErrorNamesTheOptionAndWhatToDo) {
-  EXPECT_EQ(
-      parsed(Command::sbatch, {"--hold"}),
-      "error: -H/--hold is not supported: use --begin, or scontrol hold JOB after submitting");
+  EXPECT_EQ(parsed(Command::sbatch, {"-L", "matlab:1"}),
+            "error: -L/--licenses is not supported: hai counts no licenses");
   EXPECT_THAT(parsed(Command::sbatch, {"--partitoin=x"}), HasSubstr("did you mean --partition?"));
   EXPECT_EQ(parsed(Command::sbatch, {"-N"}), "error: -N/--nodes needs a value");
   EXPECT_EQ(parsed(Command::sbatch, {"--nodes="}), "error: -N/--nodes needs a value");
@@ -63,6 +63,44 @@ TEST(SlurmOptions, LastOneWinsAndWarningsAreSaidOnce) {
   EXPECT_EQ(words.value_of("nodes"), "3");
   EXPECT_EQ(words.value_of("ntasks"), "");
   EXPECT_THAT(words.warnings(), ElementsAre(HasSubstr("--mail-type has no effect: hai sends no")));
+}
+
+// What changes the meaning of a job elsewhere is told, and only where it asks for another thing
+// than what happens.
+TEST(SlurmOptions, WhatHasNoEffectIsTold) {
+  using Words = std::vector<std::string>;
+  const std::pair<Command, Words> kTold[] = {{Command::sbatch, {"-m", "cyclic"}},
+                                             {Command::sbatch, {"--tmp=100G"}},
+                                             {Command::sbatch, {"--prefer=ib"}},
+                                             {Command::sbatch, {"--mincpus=8"}},
+                                             {Command::sbatch, {"--ntasks-per-core=1"}},
+                                             {Command::sbatch, {"--ntasks-per-socket=1"}},
+                                             {Command::sbatch, {"--hint=nomultithread"}},
+                                             {Command::sbatch, {"--threads-per-core=1"}},
+                                             {Command::sbatch, {"--gpu-bind=closest"}},
+                                             {Command::srun, {"--cpu-bind=cores"}},
+                                             {Command::sbatch, {"--mem-bind=local"}},
+                                             {Command::sbatch, {"-B", "2:8"}},
+                                             {Command::sbatch, {"--time-min=1"}},
+                                             {Command::sbatch, {"--propagate=STACK"}},
+                                             {Command::sbatch, {"--profile=task"}},
+                                             {Command::srun, {"-W", "30"}},
+                                             {Command::srun, {"--cpu-bind=verbose,cores"}},
+                                             {Command::sbatch, {"--kill-on-invalid-dep=yes"}}};
+  for (const auto& [command, words] : kTold) {
+    EXPECT_THAT(parse_words(command, words).value().warnings(),
+                ElementsAre(HasSubstr(" has no effect: ")))
+        << words[0];
+  }
+  const std::pair<Command, Words> kSame[] = {
+      {Command::sbatch, {"-m", "block"}},      {Command::sbatch, {"--kill-on-invalid-dep=no"}},
+      {Command::srun, {"--cpu-bind=none"}},    {Command::srun, {"--cpu-bind=quiet,none"}},
+      {Command::srun, {"--gpu-bind=none"}},    {Command::sbatch, {"--propagate=NONE"}},
+      {Command::sbatch, {"--mem-bind=none"}},  {Command::sbatch, {"--profile=none"}},
+      {Command::sbatch, {"--comment=a word"}}, {Command::sbatch, {"--tmp=0"}}};
+  for (const auto& [command, words] : kSame) {
+    EXPECT_THAT(parse_words(command, words).value().warnings(), IsEmpty()) << words[0];
+  }
 }
 
 // Names and letters are unique within a command, or the second would never be found.
@@ -109,7 +147,7 @@ TEST(BatchScript, ErrorsNameTheLine) {
     return std::string(
         read_script_options("#!/bin/sh\n#SBATCH " + line + "\n", "a.sh").status().message());
   };
-  EXPECT_THAT(error("--hold"), HasSubstr("a.sh line 2: -H/--hold is not supported"));
+  EXPECT_THAT(error("-L a"), HasSubstr("a.sh line 2: -L/--licenses is not supported"));
   EXPECT_EQ(error("--zzzzzz=1"), "a.sh line 2: unknown option --zzzzzz: see sbatch --help");
   EXPECT_EQ(error("-N 2 more"), "a.sh line 2: 'more' is no option");
   EXPECT_THAT(error("-J 'open"), HasSubstr("a.sh line 2: "));

@@ -26,7 +26,8 @@ v1::Job ended_job() {
 std::string shown(const std::string& fields, const AccountStyle& style) {
   const auto parsed = parse_account_fields(fields);
   if (!parsed.is_ok()) return std::string(parsed.status().message());
-  return format_accounts(account_rows(ended_job(), 4, true), parsed.value(), style, unix_micros(0));
+  return format_accounts(account_rows(ended_job(), Allotment{.gpus = 4}, true), parsed.value(),
+                         style, unix_micros(0));
 }
 
 TEST(SlurmAccounts, ColumnsAndFields) {
@@ -67,7 +68,7 @@ TEST(SlurmAccounts, AJobFromSbatchHasItsScriptAsAStep) {
   job.mutable_spec()->set_memory_per_node_bytes(int64_t{2} << 30);
   const auto lines = [&](bool with_steps) {
     return format_accounts(
-        account_rows(job, 8, with_steps),
+        account_rows(job, Allotment{.gpus = 8}, with_steps),
         parse_account_fields("JobID,JobName,User,AllocTRES,MaxRSS,State").value(),
         {.header = false, .delimiter = "|"}, unix_micros(0));
   };
@@ -78,6 +79,47 @@ TEST(SlurmAccounts, AJobFromSbatchHasItsScriptAsAStep) {
   (*job.mutable_spec()->mutable_environments())[kPlanVariable] =
       format_plan({.command = {"/bin/hostname", "-f"}});
   EXPECT_THAT(lines(true), HasSubstr("\n7.0|hostname||"));
+}
+
+// CPUs and memory are what was given, which is what comes with the GPUs unless the job says
+// otherwise.
+TEST(SlurmAccounts, TresAreWhatTheAttemptWasGiven) {
+  NodeBook nodes;
+  for (const char* name : {"n1", "n2"}) {
+    nodes[name].set_gpus(8);
+    nodes[name].set_cpus(64);
+    nodes[name].set_memory_bytes(int64_t{800} << 30);
+  }
+  const auto given = [&](int gpus, int cpus, int64_t memory) {
+    v1::Job job = ended_job();
+    job.mutable_spec()->set_cpus_per_node(cpus);
+    job.mutable_spec()->set_memory_per_node_bytes(memory);
+    v1::Attempt attempt;
+    for (const char* name : {"n1", "n2"}) {
+      v1::RankInfo& rank = *attempt.add_ranks();
+      rank.set_node(name);
+      for (int gpu = 0; gpu < gpus; ++gpu) rank.add_gpus(gpu);
+    }
+    return allotment_of(job, attempt, nodes);
+  };
+  constexpr int64_t kGib = int64_t{1} << 30;
+  EXPECT_EQ(given(2, 0, 0), (Allotment{.gpus = 4, .cpus = 32, .memory_bytes = 400 * kGib}));
+  EXPECT_EQ(given(2, 3, kGib), (Allotment{.gpus = 4, .cpus = 6, .memory_bytes = 2 * kGib}));
+  EXPECT_EQ(given(8, 3, kGib), (Allotment{.gpus = 16, .cpus = 128, .memory_bytes = 1600 * kGib}));
+  EXPECT_EQ(given(0, 4, 0), (Allotment{.gpus = 0, .cpus = 8, .memory_bytes = 100 * kGib}));
+  nodes.erase("n2");
+  EXPECT_EQ(given(2, 0, 0), (Allotment{.gpus = 4})) << "n2 has left the cluster";
+
+  AccountRow row = {.job = ended_job(), .given = Allotment{4, 32, 400 * kGib}};
+  row.job.set_attempt(1);
+  row.job.set_node_count(2);
+  row.job.set_gpus_per_node(2);
+  const auto value = [&](const char* title) { return account_value(row, title, unix_micros(0)); };
+  EXPECT_EQ(value("AllocTRES"), "cpu=32,mem=409600M,node=2,gres/gpu=4");
+  EXPECT_EQ(value("ReqTRES"), "node=2,gres/gpu=4");
+  EXPECT_EQ(value("AllocCPUS"), "32");
+  EXPECT_EQ(value("ReqCPUS"), "");
+  EXPECT_EQ(value("CPUTimeRAW"), "2080");
 }
 
 }  // namespace

@@ -12,11 +12,11 @@ using testing::HasSubstr;
 UnixTime now() { return parse_rfc3339("2026-11-20T15:30:00Z").value(); }
 
 TEST(ScontrolUpdate, SaysHaiEditInSlurmsWords) {
-  const JobUpdate update = read_update({"JobId=7,8", "TimeLimit=1-00:00:00", "numnodes=2",
+  const JobUpdate update = read_update({"JobId=7,8,9_[1-2]", "TimeLimit=1-00:00:00", "numnodes=2",
                                         "QOS=high", "StartTime=now+1hour"},
                                        now())
                                .value();
-  EXPECT_THAT(update.jobs, ElementsAre(7, 8));
+  EXPECT_THAT(update.jobs, ElementsAre("7", "8", "9_1", "9_2"));
   EXPECT_EQ(parse_duration(update.edit.timeout()).value(), Duration(24h));
   EXPECT_EQ(update.edit.node_count(), 2);
   EXPECT_EQ(update.edit.priority(), "high");

@@ -128,8 +128,18 @@ TEST(SlurmWords, FiltersJobs) {
   EXPECT_TRUE(JobFilter({.states = {"F"}}).matches(job_in("failed")));
   EXPECT_FALSE(JobFilter({.users = {"bob"}}).matches(job_in("queued")));
   EXPECT_FALSE(JobFilter({.nodes = {"n1"}}).matches(job_in("queued")));
-  EXPECT_EQ(parse_job_id("17").value(), 17);
-  for (const char* text : {"", "0", "-1", "a", "17a", "17_3", "17.0", "99999999999999999999"}) {
+}
+
+TEST(SlurmWords, JobsAndTasksById) {
+  EXPECT_EQ(parse_job_id("17").value(), "17");
+  EXPECT_EQ(parse_job_id("17_3").value(), "17_3");
+  EXPECT_EQ(parse_job_id("17_*").value(), "17");
+  EXPECT_THAT(parse_job_ids("5,17_[1-2,9],18_*").value(),
+              ElementsAre("5", "17_1", "17_2", "17_9", "18"));
+  EXPECT_THAT(parse_job_ids("").value(), ElementsAre());
+  EXPECT_THAT(split_list(",a,,b[1,2],"), ElementsAre("a", "b[1,2]"));
+  for (const char* text : {"", "0", "-1", "a", "17a", "17_", "17_x", "17_[", "17_[5-1]", "17_1_2",
+                           "17.0", "17_3.batch", "1,2", "99999999999999999999"}) {
     EXPECT_FALSE(parse_job_id(text).is_ok()) << text;
   }
 }

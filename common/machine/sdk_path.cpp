@@ -1,4 +1,4 @@
-#include "agent/os/sdk_path.h"
+#include "common/machine/sdk_path.h"
 
 #include <filesystem>
 
