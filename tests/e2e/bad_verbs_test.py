@@ -103,7 +103,7 @@ TABLE = {
     "rerun": [
         ("doen", NOT_FOUND, "did you mean done?"),
         ("", USAGE, "needs JOB"),
-        ("done 17_[1-", NOT_FOUND, "17_[1-"),
+        ("done 17_[1-", REFUSED, "17_[1-"),
         ("1-99 -f", USAGE, "for one job"),
     ],
     "priority": [

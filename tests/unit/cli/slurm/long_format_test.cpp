@@ -116,7 +116,7 @@ TEST(Describe, JobsHaveSlurmsKeys) {
                    .tasks = 8,
                    .submit_host = "login",
                    .output = "%x-%j.log"});
-  const std::string text = describe_job(job, 8, unix_micros(90'000'000), true);
+  const std::string text = describe_job(job, Allotment{.gpus = 8}, unix_micros(90'000'000), true);
   for (const char* part :
        {"JobId=7 JobName=train ", " JobState=RUNNING ", " NodeList=node-[2-3] ", " NumTasks=8 ",
         " BatchHost=node-2 ", " StdOut=/data/ann/train-7.log ", " StdErr=/data/ann/train-7.log ",
@@ -126,7 +126,8 @@ TEST(Describe, JobsHaveSlurmsKeys) {
   }
   EXPECT_THAT(describe_job(some_job(8, "x"), std::nullopt, unix_micros(0), false),
               HasSubstr("\n   NodeList=(null)\n"));
-  EXPECT_THAT(describe_efficiency(job, 8, unix_micros(0)), HasSubstr("GPUs: 8\n"));
+  EXPECT_THAT(describe_efficiency(job, Allotment{.gpus = 8}, unix_micros(0)),
+              HasSubstr("GPUs: 8\n"));
 }
 
 }  // namespace
