@@ -128,10 +128,13 @@ class SiteJudge(Judge):
         }
 
     def check_attempts(self, attempts):
+        states = {(job, number): state for job, number, state in attempts}
         for job, number, state in attempts if not self.may_repeat else []:
             if state == "lost" and (job, number) not in self.excused:
                 yield f"attempt {number} of job {job} was lost"
-            if number > 1 and (job, number - 1) not in self.excused:
+            # Health takes a node out that often lost power; what runs there is asked to save and move.
+            before = states.get((job, number - 1))
+            if number > 1 and before != "suspended" and (job, number - 1) not in self.excused:
                 yield f"job {job} needed attempt {number}"
 
     def check_all_done(self, runs, jobs):
