@@ -11,6 +11,9 @@
 #        BUILD=DIR tests/site/run.sh [options]  ten machines: site.py, whose options these are
 #        PACKAGES=DIR                           takes the packages of both versions from there
 set -euo pipefail
+# What it writes is memory that ends with it: in mounts of its own.
+[ "$(id -u)" != 0 ] || [ -n "${HAI_SITE_MOUNTS:-}" ] ||
+  HAI_SITE_MOUNTS=own exec unshare --mount --propagation private "$0" "$@"
 story=site.py stores=(postgresql-15 patroni etcd-server etcd-client pgbackrest)
 if [ "${1:-}" = --small ]; then
   [ $# -eq 1 ] || { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -21,7 +24,8 @@ fi
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 . "$repository/deploy/package_tree.sh"
 prepare_work systemd-nspawn nsenter ip psql
-trap 'rm -rf "$work"' EXIT
+trap 'umount -l "$work"; rmdir "$work"' EXIT
+mount -t tmpfs tmpfs "$work"
 
 step "packages"
 make_packages
@@ -31,7 +35,7 @@ step "what the repository holds besides"
 quietly apt --no-install-recommends --download-only install "${stores[@]}"
 for version in "$first" "$second"; do
   mkdir -p "$work/$version"
-  ln "$work/packages"/*_"$version"_*.deb "$kept/archives"/*.deb "$work/$version/"
+  cp "$work/packages"/*_"$version"_*.deb "$kept/archives"/*.deb "$work/$version/"
   (cd "$work/$version" && apt-ftparchive --db "$kept/archives.db" packages . > Packages 2> /dev/null)
 done
 step "machines"
