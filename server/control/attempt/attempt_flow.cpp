@@ -223,6 +223,15 @@ bool ran_long(const Decision& decision, const Attempt& attempt) {
          decision.now() - *attempt.running_at >= decision.knobs().early_failure;
 }
 
+// What ran on a node that loses power ends together: that is one outage, and not so many.
+constexpr Duration kOneOutage = 10min;
+
+bool is_marked_as_lost(const Decision& decision, const Node& node) {
+  return std::ranges::any_of(node.health.marks, [&](const NodeMark& mark) {
+    return mark.about == to_string(ExitCause::lost) && decision.now() - mark.at < kOneOutage;
+  });
+}
+
 // Nodes that cost a job an attempt; faults and hangs have left their own marks. A launch that
 // failed says something of the job: where the node itself is at fault, as with a full disk, its
 // agent says that the rank is lost.
@@ -230,9 +239,10 @@ void mark_nodes(Decision& decision, const Job& job) {
   const bool is_gang = job.attempt->ranks.size() > 1;
   for (const Rank& rank : job.attempt->ranks) {
     if (rank.cause != ExitCause::lost) continue;
-    if (is_in_mass_loss(decision.state(), rank.place.node)) continue;
-    decision.emit(NodeMarked{rank.place.node,
-                             is_gang ? MarkKind::gang_failed : MarkKind::job_failed,
+    const NodeId node = rank.place.node;
+    if (is_in_mass_loss(decision.state(), node)) continue;
+    if (is_marked_as_lost(decision, *decision.state().find(node))) continue;
+    decision.emit(NodeMarked{node, is_gang ? MarkKind::gang_failed : MarkKind::job_failed,
                              std::string(to_string(ExitCause::lost)), job.id, job.user});
   }
 }

@@ -216,6 +216,23 @@ TEST(EarlyFailure, IsOneBeforeTheKnobsTime) {
   }
 }
 
+// Two losses of power took a node out that had six jobs: 12 marks of what happened twice.
+TEST(Marks, OfOneOutageAreOneHoweverManyJobsRanThere) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  for (size_t outage = 1; outage <= 2; ++outage) {
+    std::vector<JobId> jobs;
+    for (int gpu = 0; gpu < 6; ++gpu) {
+      const std::string user = fmt::format("user-{}", gpu);
+      if (outage == 1) c.add_user(user);
+      jobs.push_back(c.run(job(fmt::format("j{}-{}", outage, gpu)).user(user).gpus(1), {"node-1"},
+                           GpuSet{uint64_t{1} << gpu}));
+    }
+    for (JobId id : jobs) FakeAgent(c, "node-1").report({exited({id, 1, 0}, ExitCause::lost, 0)});
+    EXPECT_EQ(c.node("node-1").health.marks.size(), outage);
+    c.advance(10min);
+  }
+}
+
 TEST(Marks, AreForNodesThatCostAnAttempt) {
   const auto marks = [](const Cluster& c, const std::string& node) {
     std::vector<std::string> kinds;
