@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/client.h"
+#include "cli/session.h"
 #include "common/hostlist.h"
 #include "common/whole_number.h"
 
@@ -21,7 +22,12 @@ bool has_ended(const v1::Job& job) {
   return job.state() == "succeeded" || job.state() == "failed" || job.state() == "stopped";
 }
 
-bool passes(const JobSelection& selection, const v1::Job& job) {
+// An array is queued until all its tasks are made, whatever these do: states are of its tasks.
+bool is_of_tasks(const JobSelection& selection) {
+  return selection.among == JobSelection::Among::unfinished && !selection.states.empty();
+}
+
+bool passes_filters(const JobSelection& selection, const v1::Job& job) {
   if (has_ended(job) != (selection.among == JobSelection::Among::ended)) return false;
   const auto has_tag = [&](const std::string& tag) {
     return std::find(job.tags().begin(), job.tags().end(), tag) != job.tags().end();
@@ -32,9 +38,15 @@ bool passes(const JobSelection& selection, const v1::Job& job) {
          (selection.group.empty() || job.group() == selection.group);
 }
 
-bool means(const std::string& word, const v1::Job& job) {
+bool passes(const JobSelection& selection, const v1::Job& job) {
+  return passes_filters(selection, job) && !(is_of_tasks(selection) && job.has_array());
+}
+
+bool means(const JobSelection& selection, const std::string& word, const v1::Job& job) {
   if (const auto range = id_range(word)) {
-    return job.id() >= range->first && job.id() <= range->second;
+    const auto is_within = [&](int64_t id) { return id >= range->first && id <= range->second; };
+    const bool may_be_array = selection.array == 0 && job.has_array_task();
+    return is_within(job.id()) || (may_be_array && is_within(job.array_task().array()));
   }
   return ::fnmatch(word.c_str(), job.name().c_str(), 0) == 0;
 }
@@ -57,13 +69,43 @@ Result<std::vector<v1::Job>> own_jobs(Client& client, const JobSelection& select
   request.set_page_size(kPageSize);
   request.set_user(selection.user);
   request.set_array(selection.array);
-  request.set_include_finished(selection.among == JobSelection::Among::ended);
+  const bool is_ended = selection.among == JobSelection::Among::ended;
+  request.set_include_finished(is_ended);
+  request.set_tasks(selection.array == 0 && is_of_tasks(selection));
+  // Which of those that ended is the latest of its name, only all of them tell; tasks have none.
+  if (!is_ended || selection.array != 0) {
+    request.mutable_states()->Assign(selection.states.begin(), selection.states.end());
+    request.mutable_tags()->Assign(selection.tags.begin(), selection.tags.end());
+    request.set_group(selection.group);
+  }
   for (;;) {
     const Result<v1::ListJobsReply> page = client.list_jobs(request);
     RETURN_IF_ERROR(page.status());
     jobs.insert(jobs.end(), page.value().jobs().begin(), page.value().jobs().end());
-    if (page.value().next_cursor().empty() || jobs.size() >= kJobsMax) return jobs;
+    if (page.value().next_cursor().empty()) return jobs;
+    if (jobs.size() >= kJobsMax) {
+      return failed_precondition(
+          "there are more than {} jobs to choose from: {}", kJobsMax,
+          is_ended ? "name them by id" : "name them by id, or add --state, --tag or --group");
+    }
     request.set_cursor(page.value().next_cursor());
+  }
+}
+
+// Arrays that the selection means, but for whose tasks it is too early.
+void say_what_stays(const JobSelection& selection, const std::vector<v1::Job>& own) {
+  if (!is_of_tasks(selection)) return;
+  for (const v1::Job& job : own) {
+    const bool is_meant =
+        selection.words.empty() ||
+        std::any_of(selection.words.begin(), selection.words.end(),
+                    [&](const auto& word) { return means(selection, word, job); });
+    const bool has_more = job.has_array() && job.array().made() < job.array().tasks();
+    if (!has_more || !is_meant || !passes_filters(selection, job)) continue;
+    say(
+        fmt::format("array {}: its tasks that are not made yet stay as they are; name {} to change "
+                    "the whole array",
+                    job.id(), job.id()));
   }
 }
 
@@ -116,7 +158,7 @@ Result<std::vector<std::string>> select_jobs(const JobSelection& selection,
     }
     size_t found = 0;
     for (const v1::Job& job : own) {
-      if (!means(word, job) || !passes(selection, job)) continue;
+      if (!means(selection, word, job) || !passes(selection, job)) continue;
       if (!range && is_superseded(job)) continue;
       ids.insert(job.id());
       ++found;
@@ -145,6 +187,7 @@ Result<std::vector<std::string>> find_selected(Client& client, const JobSelectio
   if (!needs_jobs) return selection.words;
   const Result<std::vector<v1::Job>> own = own_jobs(client, selection);
   RETURN_IF_ERROR(own.status());
+  say_what_stays(selection, own.value());
   return select_jobs(selection, own.value());
 }
 

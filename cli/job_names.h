@@ -2,6 +2,7 @@
 // Which jobs a verb for many means: ids and names as they are; ranges of ids (17-20), patterns of
 // names (sweep-*), tasks of arrays (17_[1-5]), and filters. Patterns and filters mean the caller's
 // own jobs, or another user's where one is named: those that are unfinished, or those that ended.
+// States of unfinished jobs choose tasks of arrays, never a whole array.
 
 #include <cstdint>
 #include <optional>

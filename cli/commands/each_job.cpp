@@ -14,7 +14,7 @@ void add_job_filters(CLI::App& verb, JobSelection& which) {
   const bool ended = which.among == JobSelection::Among::ended;
   const std::string whose = ended ? "your jobs that ended " : "your unfinished jobs ";
   CLI::Option* state = verb.add_option("--state,-s", which.states, whose + "in these states");
-  state->delimiter(',');
+  state->delimiter(',')->allow_extra_args(false);
   if (ended) {
     state->check(CLI::IsMember({"succeeded", "failed", "stopped"}));
   } else {

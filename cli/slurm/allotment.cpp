@@ -41,7 +41,7 @@ Result<NodeBook> book_of_nodes(Client& client) {
 
 Allotment allotment_of(const v1::Job& job, const v1::Attempt& attempt, const NodeBook& nodes) {
   Allotment given;
-  bool is_known = true;
+  bool is_known = job.has_spec();  // else what it asks for is not
   for (const v1::RankInfo& rank : attempt.ranks()) {
     given.gpus += rank.gpus_size();
     const auto node = nodes.find(rank.node());
@@ -51,7 +51,7 @@ Allotment allotment_of(const v1::Job& job, const v1::Attempt& attempt, const Nod
     given.cpus += host.cpus;
     given.memory_bytes += host.memory_bytes;
   }
-  if (!is_known) given.cpus = given.memory_bytes = 0;  // a node has left the cluster
+  if (!is_known) given.cpus = given.memory_bytes = 0;  // or a node has left the cluster
   return given;
 }
 

@@ -111,13 +111,13 @@ Result<std::string> parse_job_id(std::string_view text) {
   return ids.value().size() == 1 ? Result<std::string>(ids.value()[0]) : invalid_id(text);
 }
 
-Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array) {
+Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array, bool with_ended) {
   std::vector<v1::Job> jobs;
   if (array.array().made() < array.array().tasks()) jobs.push_back(array);
   v1::ListJobsRequest request;
   request.set_array(array.id());
   request.set_all_users(true);
-  request.set_include_finished(true);
+  request.set_include_finished(with_ended);
   request.set_page_size(1'000);
   do {
     const Result<v1::ListJobsReply> page = client.list_jobs(request);

@@ -34,8 +34,8 @@ struct FoundJobs {
   std::vector<v1::Job> jobs;  // oldest first
   std::string left_out;       // what was not looked at, in words; "" = nothing
 };
-// What is still to come of an array, and its tasks, ended ones too, in the order of their numbers.
-Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array);
+// What is still to come of an array, and its tasks in the order of their numbers: without specs.
+Result<std::vector<v1::Job>> tasks_of(Client& client, const v1::Job& array, bool with_ended);
 // `with_specs`: also time limits and dependencies, one call per job.
 Result<FoundJobs> find_jobs(Client& client, const JobFilter& filter, bool with_specs);
 

@@ -135,7 +135,8 @@ bool asks_for_nothing(const GivenOption& given) {
                                               {"mem-bind", "none"},
                                               {"profile", "none"},
                                               {"propagate", "NONE"},
-                                              {"tmp", "0"}});
+                                              {"tmp", "0"},
+                                              {"wait", "0"}});
   std::string_view value = given.value;
   for (const std::string_view word : {"quiet,", "verbose,"}) {
     if (value.starts_with(word)) value.remove_prefix(word.size());

@@ -10,6 +10,7 @@
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/input_variables.h"
+#include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_query.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/json_views.h"
@@ -61,9 +62,27 @@ bool asks_for(const std::vector<AccountField>& fields, std::initializer_list<con
   });
 }
 
+// Whether it takes what only GetJob knows.
+bool needs_specs(const ParsedWords& words, const std::vector<AccountField>& fields) {
+  return !words.has("allocations") || words.has("json") ||
+         asks_for(fields, {"Timelimit", "AllocTRES", "ReqTRES", "AllocCPUS", "NCPUS", "ReqCPUS",
+                           "ReqMem", "CPUTime", "CPUTimeRAW"});
+}
+
+// An array's spec without the variables that no field shows: there may be many tasks.
+v1::JobSpec spec_of_tasks(const v1::Job& array) {
+  v1::JobSpec spec = array.spec();
+  spec.clear_environments();
+  const auto plan = array.spec().environments().find(kPlanVariable);
+  if (plan != array.spec().environments().end()) {
+    (*spec.mutable_environments())[plan->first] = plan->second;
+  }
+  return spec;
+}
+
 // Several ids with commas; unknown ones are left out, as Slurm does.
 Result<std::vector<v1::Job>> jobs_by_id(Client& client, const ParsedWords& words,
-                                        const JobFilter& filter) {
+                                        const JobFilter& filter, bool with_specs) {
   std::vector<v1::Job> jobs;
   const Result<std::vector<std::string>> ids = parse_job_ids(words.value_of("jobs"));
   RETURN_IF_ERROR(ids.status());
@@ -74,10 +93,14 @@ Result<std::vector<v1::Job>> jobs_by_id(Client& client, const ParsedWords& words
     if (job.status().code() == Code::not_found) continue;
     RETURN_IF_ERROR(job.status());
     Result<std::vector<v1::Job>> lines = std::vector<v1::Job>{job.value()};
-    if (job.value().has_array()) lines = tasks_of(client, job.value());
+    if (job.value().has_array()) lines = tasks_of(client, job.value(), true);
     RETURN_IF_ERROR(lines.status());
+    const bool lends_spec = with_specs && job.value().has_array() && job.value().has_spec();
+    const v1::JobSpec spec = lends_spec ? spec_of_tasks(job.value()) : v1::JobSpec{};
     for (const v1::Job& line : lines.value()) {
-      if (filter.matches(line)) jobs.push_back(line);
+      if (!filter.matches(line)) continue;
+      jobs.push_back(line);
+      if (lends_spec && !line.has_spec()) *jobs.back().mutable_spec() = spec;
     }
   }
   return jobs;
@@ -121,14 +144,11 @@ Result<std::vector<v1::Job>> find(Client& client, const ParsedWords& words,
     RETURN_IF_ERROR(who.status());
     filter.value().users = {who.value().user()};
   }
+  const bool with_specs = needs_specs(words, question.fields);
   Result<std::vector<v1::Job>> jobs = std::vector<v1::Job>{};
   if (words.has("jobs")) {
-    jobs = jobs_by_id(client, words, filter.value());
+    jobs = jobs_by_id(client, words, filter.value(), with_specs);
   } else {
-    const bool with_specs =
-        !words.has("allocations") || words.has("json") ||
-        asks_for(question.fields, {"Timelimit", "AllocTRES", "ReqTRES", "AllocCPUS", "NCPUS",
-                                   "ReqCPUS", "ReqMem", "CPUTime", "CPUTimeRAW"});
     Result<FoundJobs> found = find_jobs(client, filter.value(), with_specs);
     RETURN_IF_ERROR(found.status());
     if (!found.value().left_out.empty()) tell(kSacct, found.value().left_out);

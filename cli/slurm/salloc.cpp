@@ -52,7 +52,8 @@ int run_salloc(Session& session, const Words& words) {
   for (const std::string& line : asked.value().job.warnings) tell(kSalloc, line);
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kSalloc, client.status());
-  const Result<int64_t> id = submit_job(*client.value(), asked.value().job, asked.value().script);
+  const Result<int64_t> id =
+      submit_job(kSalloc, *client.value(), asked.value().job, asked.value().script);
   if (!id.is_ok()) {
     const int code = fail(kSalloc, id.status());
     return code == kNotFound ? kRefused : code;

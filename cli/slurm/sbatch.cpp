@@ -125,7 +125,7 @@ int run_sbatch(Session& session, const Words& words) {
     return kOk;
   }
   const Result<int64_t> id =
-      submit_job(*client.value(), asked.value().job, asked.value().script.text);
+      submit_job(kSbatch, *client.value(), asked.value().job, asked.value().script.text);
   if (!id.is_ok()) {
     const int code = fail(kSbatch, id.status());
     return code == kNotFound ? kRefused : code;

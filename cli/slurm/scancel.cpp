@@ -51,6 +51,41 @@ Result<std::vector<std::string>> states_of(const ParsedWords& words) {
   return states;
 }
 
+// By its number, as a task (17_3) or with its whole array.
+bool is_named_by(const std::vector<std::string>& names, const v1::Job& job) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return name == std::to_string(job.id()) || name == array_id_text(job) ||
+           (job.has_array_task() && name == std::to_string(job.array_task().array()));
+  });
+}
+
+// The jobs that the filters mean; among `names`, if there are any. An array is PENDING until all
+// its tasks are made, whatever these do: with states only tasks are chosen.
+Result<std::vector<std::string>> choose_jobs(Client& client, const ParsedWords& options,
+                                             const std::vector<std::string>& names,
+                                             const std::vector<std::string>& states) {
+  const Result<JobFilter> filter = read_filter(client, options);
+  RETURN_IF_ERROR(filter.status());
+  const Result<FoundJobs> found = find_jobs(client, filter.value(), false);
+  RETURN_IF_ERROR(found.status());
+  if (!found.value().left_out.empty()) tell(kScancel, found.value().left_out + "; run it again");
+  std::vector<std::string> chosen;
+  for (const v1::Job& job : found.value().jobs) {
+    if (!names.empty() && !is_named_by(names, job)) continue;
+    if (!states.empty() &&
+        std::find(states.begin(), states.end(), state_of(job).code) == states.end()) {
+      continue;
+    }
+    if (!states.empty() && job.has_array()) {
+      tell(kScancel, fmt::format("{}: tasks that are not made yet stay; scancel {} ends them all",
+                                 array_id_text(job), job.id()));
+      continue;
+    }
+    chosen.push_back(std::to_string(job.id()));
+  }
+  return chosen;
+}
+
 }  // namespace
 
 int run_scancel(Session& session, const Words& words) {
@@ -68,26 +103,10 @@ int run_scancel(Session& session, const Words& words) {
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kScancel, client.status());
   if (has_filter(options)) {
-    Result<JobFilter> filter = read_filter(*client.value(), options);
-    if (!filter.is_ok()) return fail(kScancel, filter.status());
-    const Result<FoundJobs> found = find_jobs(*client.value(), filter.value(), false);
-    if (!found.is_ok()) return fail(kScancel, found.status());
-    if (!found.value().left_out.empty()) tell(kScancel, found.value().left_out + "; run it again");
-    std::vector<std::string> chosen;
-    for (const v1::Job& job : found.value().jobs) {
-      const std::string id = std::to_string(job.id());
-      const std::vector<std::string>& wanted = ids.value();
-      const auto is_wanted = [&](const std::string& name) {
-        return name == id || name == array_id_text(job) ||
-               (job.has_array_task() && name == std::to_string(job.array_task().array()));
-      };
-      const bool is_named = wanted.empty() || std::ranges::any_of(wanted, is_wanted);
-      const bool is_in_state =
-          states.value().empty() || std::find(states.value().begin(), states.value().end(),
-                                              state_of(job).code) != states.value().end();
-      if (is_named && is_in_state) chosen.push_back(id);
-    }
-    ids.value() = std::move(chosen);
+    Result<std::vector<std::string>> chosen =
+        choose_jobs(*client.value(), options, ids.value(), states.value());
+    if (!chosen.is_ok()) return fail(kScancel, chosen.status());
+    ids.value() = std::move(chosen.value());
   }
   if (options.has("verbose")) {
     for (const std::string& id : ids.value()) tell(kScancel, "Terminating job " + id);

@@ -87,7 +87,8 @@ Result<std::vector<v1::Job>> jobs_by_id(Client& client, const std::string& list,
       if (filter.matches(job.value())) jobs.push_back(job.value());
       continue;
     }
-    const Result<std::vector<v1::Job>> tasks = tasks_of(client, job.value());
+    const bool with_ended = filter.any_state || !filter.states.empty();
+    const Result<std::vector<v1::Job>> tasks = tasks_of(client, job.value(), with_ended);
     RETURN_IF_ERROR(tasks.status());
     for (const v1::Job& task : tasks.value()) {
       if (filter.matches(task)) jobs.push_back(task);

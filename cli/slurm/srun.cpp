@@ -157,7 +157,7 @@ int run_outside(Session& session, const ParsedWords& words) {
   InterruptWatch::block();  // before gRPC starts its threads
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kSrun, client.status());
-  const Result<int64_t> id = submit_job(*client.value(), job, "");
+  const Result<int64_t> id = submit_job(kSrun, *client.value(), job, "");
   if (!id.is_ok()) return fail_submit(id.status());
   const InterruptWatch interrupts(client.value()->clone(), id.value(),
                                   words.has("quit-on-interrupt"));
@@ -196,7 +196,7 @@ int run_with_terminal(Session& session, const ParsedWords& words) {
   if (!status.is_ok()) return usage_error(kSrun, status.message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kSrun, client.status());
-  const Result<int64_t> id = submit_job(*client.value(), *job, "");
+  const Result<int64_t> id = submit_job(kSrun, *client.value(), *job, "");
   if (!id.is_ok()) return fail_submit(id.status());
   return follow_terminal(session, *client.value(), id.value(), words.operands);
 }

@@ -12,6 +12,7 @@
 #include "cli/client.h"
 #include "cli/format.h"
 #include "cli/output.h"
+#include "cli/slurm/console.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/step/task_environment.h"
 #include "cli/submission.h"
@@ -47,8 +48,9 @@ Status check_words(const std::vector<std::string>& words) {
 constexpr Duration kJobHoldPatience = 10min;
 constexpr Duration kArrayHoldPatience = 15s;
 
-// Then `begin_at` is again what was asked for.
-Status hold(Client& client, int64_t id, std::optional<UnixTime> begin_at, bool is_array) {
+// Then `begin_at` is again what was asked for; where that fails the job is held all the same.
+Status hold(Command command, Client& client, int64_t id, std::optional<UnixTime> begin_at,
+            const JobSpec& sent) {
   v1::ControlJobRequest request;
   request.add_jobs(std::to_string(id));
   request.set_action(v1::JOB_ACTION_HOLD);
@@ -61,11 +63,17 @@ Status hold(Client& client, int64_t id, std::optional<UnixTime> begin_at, bool i
   for (const v1::ControlResult& result : reply.value().results()) {
     if (result.code() != 0) return not_held({static_cast<Code>(result.code()), result.message()});
   }
-  if (is_array) return ok();
+  if (!sent.array.empty()) return ok();
   v1::EditJobRequest edit;
   edit.set_job(std::to_string(id));
   begin_at ? edit.set_begin_at_us(to_micros(*begin_at)) : edit.set_begin_now(true);
-  return client.edit_job(edit).status();
+  const Status edited = client.edit_job(edit).status();
+  if (!edited.is_ok()) {
+    const int64_t kept_us = to_micros(sent.begin_at.value_or(wall_now()));
+    tell(command, fmt::format("job {} is held, but released it starts not before {}: {}", id,
+                              format_clock_time(kept_us), edited.message()));
+  }
+  return ok();
 }
 
 }  // namespace
@@ -87,7 +95,8 @@ Result<Surroundings> surroundings() {
   return here;
 }
 
-Result<int64_t> submit_job(Client& client, MappedJob job, const std::string& script) {
+Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
+                           const std::string& script) {
   JobSpec& spec = job.spec;
   RETURN_IF_ERROR(check_words(job.plan.command));
   RETURN_IF_ERROR(check_words(job.plan.arguments));
@@ -113,7 +122,7 @@ Result<int64_t> submit_job(Client& client, MappedJob job, const std::string& scr
     const Result<v1::SubmitJobReply> reply = client.submit_job(request);
     if (reply.is_ok()) {
       const int64_t id = reply.value().job_id();
-      if (job.is_held) RETURN_IF_ERROR(hold(client, id, begin_at, !spec.array.empty()));
+      if (job.is_held) RETURN_IF_ERROR(hold(command, client, id, begin_at, spec));
       return id;
     }
     // Slurm's names need not be unique, hai's must.

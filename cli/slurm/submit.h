@@ -16,7 +16,8 @@ Result<Surroundings> surroundings();
 
 // Adds what the job's ranks need to know and sends it. A name that is taken gets a suffix. One that
 // is to be held is so before it may start. The id.
-Result<int64_t> submit_job(Client& client, MappedJob job, const std::string& script);
+Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
+                           const std::string& script);
 
 // For --test-only: when it would start, in a sentence.
 Result<std::string> ask_start(Client& client, const MappedJob& job);

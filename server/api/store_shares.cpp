@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/array_range.h"
 #include "server/control/verbs/decide.h"
 
 namespace hai {
@@ -36,6 +37,11 @@ const JobSpec* spec_of(const Command& command) {
   if (const auto* submit = std::get_if<SubmitJob>(&command)) return &submit->spec;
   const auto* rerun = std::get_if<RerunJob>(&command);
   return rerun == nullptr || rerun->old == nullptr ? nullptr : rerun->old->spec.get();
+}
+
+int64_t tasks_of(const JobSpec& spec) {
+  const Result<ArrayRange> range = ArrayRange::parse(spec.array);
+  return !spec.array.empty() && range.is_ok() ? range.value().count() : 1;
 }
 
 bool is_repeated(const ClusterState& state, const std::string& user, const Command& command) {
@@ -100,7 +106,14 @@ Result<Done<CommandReply>> StoreShares::count(const Caller& caller, const Comman
   const std::string user = actor.value().user;
   if (is_repeated(state, user, command)) return done;
   Amount amount{.all = stored_bytes(command)};
-  if (spec_of(command) != nullptr) amount.large = std::max<int64_t>(0, amount.all - kFreeBytes);
+  if (const JobSpec* spec = spec_of(command)) {
+    amount.large = std::max<int64_t>(0, amount.all - kFreeBytes);
+    // Each task has its own copy when it is made. An array that asks for more than a quarter of a
+    // share costs that: it makes its tasks as they start, and is not refused for its size.
+    const int64_t tasks = tasks_of(*spec);
+    amount.large = std::min(amount.large * tasks, std::max(amount.large, kLargeSpecsMax / 4));
+    amount.all = std::min(amount.all * tasks, std::max(amount.all, kChangesMax / 4));
+  }
   if (actor.value().is_operator()) amount.all = 0;
   RETURN_IF_ERROR(take(user, amount, now));
   return Done<CommandReply>([this, user, amount, done](Result<CommandReply> reply) {

@@ -82,6 +82,7 @@ struct Bisection {
 struct PastHang {
   std::string user;
   std::vector<NodeId> nodes;
+  std::vector<NodeId> tested;  // of them, because of it
   UnixTime at{};
 };
 

@@ -92,6 +92,7 @@ class BeastSession final : public HttpSession,
   }
 
   void read_body() {
+    if (is_ended_) return;  // cut meanwhile, to make room
     if (!is_known_) look_who_asks();
     if (parser_->is_done()) return was_read({});
     body_bytes_max_ = is_known_ ? limits_.body_bytes : limits_.strangers_body_bytes;

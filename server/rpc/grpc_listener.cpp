@@ -26,6 +26,7 @@ constexpr size_t kStrangerLooks = 5;
 // Its thread says so often that it turns, and is in trouble when it has not for so long.
 constexpr auto kBeat = std::chrono::seconds(1);
 constexpr auto kBeatsMissing = std::chrono::seconds(10);
+constexpr auto kTroubleLasts = std::chrono::seconds(10);
 constexpr auto kLookPause = std::chrono::milliseconds(250);  // a look is 20,000 system calls
 
 // One that has said nothing yet, as far as we know.
@@ -52,7 +53,6 @@ struct GrpcListener::Impl {
         return accept_later();
       }
       const bool is_taken = take(std::move(socket));
-      set_trouble(is_taken || !table.is_full() ? "" : "all that it may have are in use");
       // What one machine has used up is no reason to let others wait.
       is_taken || !table.is_full() ? accept() : accept_later();
     });
@@ -73,12 +73,16 @@ struct GrpcListener::Impl {
   void set_trouble(std::string why) {
     const std::lock_guard lock(mutex);
     trouble = std::move(why);
+    trouble_at = std::chrono::steady_clock::now();
   }
 
   std::string trouble_now() const {
+    const auto now = std::chrono::steady_clock::now();
     const std::lock_guard lock(mutex);
-    if (!trouble.empty()) return "gRPC takes no connections: " + trouble;
-    if (std::chrono::steady_clock::now() - turned_at < kBeatsMissing) return "";
+    // Whoever goes by it sends nobody any more, whose success would end it.
+    if (!trouble.empty() && now - trouble_at < kTroubleLasts)
+      return "gRPC takes no connections: " + trouble;
+    if (now - turned_at < kBeatsMissing) return "";
     return "gRPC takes no connections: the thread that accepts them stands still";
   }
 
@@ -142,6 +146,7 @@ struct GrpcListener::Impl {
   // Its place is looked for only now: many may have been silent at once.
   bool hand_over_socket(Silent& one) {
     if (!has_room(one.peer)) {
+      if (table.is_full()) set_trouble("all that it may have are in use");
       refused("too many connections, and all have proved who they are; this one is of " +
               one.peer.machine);
       return false;
@@ -150,6 +155,7 @@ struct GrpcListener::Impl {
     const int fd = one.socket.release(error);
     if (error) return true;
     table.add(fd, one.peer);
+    set_trouble("");
     hand_over(acceptor.native_handle(), fd);
     return true;
   }
@@ -202,6 +208,7 @@ struct GrpcListener::Impl {
   bool is_stopped = false;
   mutable std::mutex mutex;
   std::string trouble;  // of the last connection that wanted in; "" = it was let in
+  std::chrono::steady_clock::time_point trouble_at;
   std::chrono::steady_clock::time_point turned_at = std::chrono::steady_clock::now();
 };
 

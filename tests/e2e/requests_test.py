@@ -113,7 +113,7 @@ class RequestsTest(cluster.ClusterTest):
         self.cluster.ok("stop", "lr-*")
         refused = self.cluster.hai("rerun", "lr-*", "--state", "failed")
         self.assertEqual(refused.code, 3, refused)
-        again = self.cluster.json("rerun", "lr-*", "--state", "stopped")
+        again = self.cluster.json("rerun", "--state", "stopped", "lr-*")
         self.assertEqual(sorted(job["name"] for job in again), ["lr-0", "lr-1", "lr-2"])
         refused = self.cluster.hai("rerun", "lr-*")  # they wait already
         self.assertIn("you have no ended job lr-*", refused.err)
@@ -136,6 +136,19 @@ class RequestsTest(cluster.ClusterTest):
         self.cluster.wait_state(f"{array}_1", "stopped")
         bad = self.slurm("scontrol", "hold", f"{array}_x")
         self.assertEqual(bad.stderr, f"scontrol: error: Invalid job id specified: '{array}_x'\n")
+
+    def test_a_filter_of_states_chooses_tasks_and_no_array(self):
+        array = self.cluster.exec("sleep 600", "--gpus", 1, "--array", "0-9999", "--name", "wide")
+        self.cluster.wait_running(f"{array}_0")
+        done = self.slurm("scancel", "-t", "PENDING", array)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{array}_[0-9999]: tasks that are not made yet stay", done.stderr)
+        queued = self.cluster.hai("stop", "wide*", "--state", "queued")
+        self.assertIn(f"array {array}: its tasks that are not made yet stay", queued.err)
+        self.assertEqual(self.cluster.job(f"{array}_0")["state"], "running")
+        self.assertIsNone(self.cluster.job(array)["ended_at"])
+        self.cluster.ok("stop", array)
+        self.cluster.wait_end(array, "stopped")
 
     def test_a_held_job_waits_until_it_is_released(self):
         sent = self.slurm("sbatch", "--parsable", "-H", "--gres=gpu:1", "--wrap", "true")

@@ -102,9 +102,9 @@ void run(std::string text) {
   bool is_over = false;
   // The context outlives the session, whoever owns it.
   const std::shared_ptr<boost::asio::io_context> context(&server.context(), [](void*) {});
-  auto session = HttpSession::make(
-      context, std::move(socket), nullptr, limits, handler,
-      {.known = [](HttpSession*) {}, .ended = [&](HttpSession*) { is_over = true; }});
+  auto session = HttpSession::make(context, std::move(socket), nullptr, limits, handler,
+                                   {.known = [](HttpSession*, const std::string&) {},
+                                    .ended = [&](HttpSession*) { is_over = true; }});
   session->start();
   auto heard_at = std::chrono::steady_clock::now();
   const bool is_owed = is_owed_an_answer(text, limits);

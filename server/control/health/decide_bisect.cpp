@@ -145,7 +145,7 @@ void adopt_orphans(Decision& decision, Sessions& sessions) {
 
 }  // namespace
 
-void begin_bisection(Decision& decision, const std::vector<NodeId>& nodes, const std::string& why) {
+bool begin_bisection(Decision& decision, const std::vector<NodeId>& nodes, const std::string& why) {
   std::vector<NodeId> members;
   std::vector<std::string> names;
   for (NodeId id : nodes) {
@@ -157,7 +157,7 @@ void begin_bisection(Decision& decision, const std::vector<NodeId>& nodes, const
     members.push_back(id);
     names.push_back(node.facts.name);
   }
-  if (members.size() < kNodesMin) return;
+  if (members.size() < kNodesMin) return false;
   const IncidentId incident{decision.state().last_incident().value + 1};
   const std::string list = format_hostlist(names);
   decision.emit(IncidentOpened{incident, std::string(kBisection), "nodes/" + list,
@@ -170,6 +170,7 @@ void begin_bisection(Decision& decision, const std::vector<NodeId>& nodes, const
     decision.emit(NodeRepairChanged{id, std::move(repair)});
     decision.emit(NodeSchedulingChanged{id, Scheduling::cordoned, why, std::string(kByHealth)});
   }
+  return true;
 }
 
 void decide_bisections(Decision& decision, Sessions& sessions) {

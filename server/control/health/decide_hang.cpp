@@ -59,10 +59,11 @@ std::string signs_text(const Sessions& sessions, const Job& job) {
 
 // Where no rank stopped first it may be a node, what is between the nodes, or the program that has
 // blocked itself. Whose jobs hang on purpose or by a mistake must not empty the cluster: one person
-// has nodes tested once in a day, and no more than this share of them are in such tests at once.
+// has nodes tested once in a day, no node is tested twice in it for a hang, and no more than this
+// share of the nodes are in such tests at once.
 constexpr Duration kHangWindow = 24h;
 constexpr size_t kHangShare = 20;    // a twentieth
-constexpr size_t kHangNodesMin = 4;  // in a small cluster
+constexpr size_t kHangNodesMin = 8;  // in a small cluster
 constexpr size_t kHangsMax = 200;    // that are remembered
 
 size_t may_be_tested(const ClusterState& state) {
@@ -74,47 +75,60 @@ size_t may_be_tested(const ClusterState& state) {
   return most - std::min(most, tested);
 }
 
-std::vector<NodeId> on_both(const std::vector<NodeId>& nodes, const std::vector<NodeId>& others) {
+bool has(const std::vector<NodeId>& nodes, NodeId node) {
+  return std::ranges::find(nodes, node) != nodes.end();
+}
+
+// Those where the job of somebody else hung as well.
+std::vector<NodeId> nodes_of_both(const std::vector<NodeId>& nodes, const PastHang& other) {
   std::vector<NodeId> both;
-  std::ranges::copy_if(nodes, std::back_inserter(both), [&](NodeId node) {
-    return std::ranges::find(others, node) != others.end();
-  });
+  std::ranges::copy_if(nodes, std::back_inserter(both),
+                       [&](NodeId node) { return has(other.nodes, node); });
   return both;
 }
 
-// Of the nodes of this hang, and what happened before it: those where somebody else's job hung as
-// well; else all of them, if it is this person's first.
-std::vector<NodeId> nodes_to_test(const ClusterState& state, const std::vector<PastHang>& before,
-                                  const PastHang& hang) {
-  const size_t most = may_be_tested(state);
+struct NodesToTest {
+  std::vector<NodeId> nodes;
+  std::string why_none;
+};
+
+NodesToTest nodes_to_test(const ClusterState& state, const std::vector<PastHang>& before,
+                          const PastHang& hang) {
+  std::vector<NodeId> untested = hang.nodes;
   bool is_first = true;
   for (const PastHang& past : before) {
-    if (past.user == hang.user) {
-      is_first = false;
-      continue;
-    }
-    std::vector<NodeId> both = on_both(hang.nodes, past.nodes);
-    if (both.size() >= 2 && both.size() <= most) return both;
+    std::erase_if(untested, [&](NodeId node) { return has(past.tested, node); });
+    is_first = is_first && (past.user != hang.user || past.tested.empty());
   }
-  return is_first && hang.nodes.size() <= most ? hang.nodes : std::vector<NodeId>();
+  if (untested.size() < 2) return {{}, "they were within a day"};
+  const size_t most = may_be_tested(state);
+  for (const PastHang& past : before) {
+    std::vector<NodeId> both = nodes_of_both(untested, past);
+    if (past.user != hang.user && both.size() >= 2 && both.size() <= most) return {both, ""};
+  }
+  if (!is_first)
+    return {{}, fmt::format("a hang of {}'s jobs had that done within a day", hang.user)};
+  if (untested.size() <= most) return {std::move(untested), ""};
+  return {{},
+          fmt::format("they are {}, and {} may be tested for hangs now", untested.size(), most)};
 }
 
 void test_nodes(Decision& decision, Sessions& sessions, const Job& job, IncidentId incident,
                 std::vector<NodeId> nodes) {
   std::ranges::sort(nodes);
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
-  PastHang hang{job.user, std::move(nodes), decision.now()};
+  PastHang hang{job.user, std::move(nodes), {}, decision.now()};
   std::erase_if(sessions.hangs,
                 [&](const PastHang& past) { return hang.at - past.at >= kHangWindow; });
-  const std::vector<NodeId> tested = nodes_to_test(decision.state(), sessions.hangs, hang);
-  if (!tested.empty()) {
-    begin_bisection(decision, tested,
-                    fmt::format("job {} hung here, and no rank stopped first", job.id.value));
-  } else if (hang.nodes.size() > 1) {
-    decision.emit(IncidentNoted{
-        incident,
-        "its nodes are not tested: a person's hangs have that done once a day and of no "
-        "more than a twentieth of the nodes; `hai validate --together` does it"});
+  NodesToTest test = nodes_to_test(decision.state(), sessions.hangs, hang);
+  const std::string why = fmt::format("job {} hung here, and no rank stopped first", job.id.value);
+  if (!test.nodes.empty() && begin_bisection(decision, test.nodes, why)) {
+    hang.tested = std::move(test.nodes);
+  } else if (!test.why_none.empty() && hang.nodes.size() > 1) {
+    decision.emit(
+        IncidentNoted{incident, fmt::format("its nodes are not tested in groups: {}; `hai validate "
+                                            "--together` does it",
+                                            test.why_none)});
   }
   sessions.hangs.push_back(std::move(hang));
   if (sessions.hangs.size() > kHangsMax) sessions.hangs.erase(sessions.hangs.begin());

@@ -88,19 +88,14 @@ Fate fate_of(const ClusterState& state, const std::vector<NodeId>& nodes) {
   return fate;
 }
 
-// Part of what an incident says whose nodes are all back or down, so that it is said once.
-constexpr std::string_view kAway = "have surely ended their ranks and are down";
-
 void say_who_is_away(Decision& decision, const Incident& incident, const Fate& fate) {
-  if (incident.summary.find(kAway) != std::string::npos) return;
-  decision.emit(IncidentChanged{
-      incident.id,
-      fmt::format("of {} nodes that fell silent at once {} are back, and {} ({}) {}: their jobs "
-                  "run elsewhere; this ends when they are back, removed with `hai node remove`, or "
-                  "given up with `hai incident close`",
-                  incident.nodes.size(), fate.back, fate.down.size(),
-                  names_of(decision.state(), fate.down), kAway),
-      incident.nodes});
+  const std::string summary = fmt::format(
+      "of {} nodes that fell silent at once {} are back, and {} ({}) have surely ended their ranks "
+      "and are down: their jobs run elsewhere; this ends when they are back, removed with `hai "
+      "node remove`, or given up with `hai incident close`",
+      incident.nodes.size(), fate.back, fate.down.size(), names_of(decision.state(), fate.down));
+  if (summary == incident.summary) return;
+  decision.emit(IncidentChanged{incident.id, summary, incident.nodes});
 }
 
 // Who falls silent while others of it are is part of it. Later one silent node is only that, and

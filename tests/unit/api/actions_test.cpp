@@ -104,6 +104,26 @@ TEST_F(ActionsOfMany, ChangesOfOnePersonAreBoundedWhateverTheyAre) {
   EXPECT_EQ(refused("ann", v1::JOB_ACTION_HOLD), 0) << "who operates the cluster goes on";
 }
 
+// Each task stores its own copy of the spec.
+TEST_F(ActionsOfMany, TasksOfAnArrayCountEach) {
+  auto leader = w.leader("a");
+  w.connect(*leader, 1, "node-1");
+  Actions actions(leader->controller);
+  int taken = 0;
+  for (int i = 0; i < 10; ++i) {
+    Submission submission{.spec = job("array-" + std::to_string(i)).spec()};
+    submission.spec.array = "0-255";
+    submission.spec.environments["A"] = std::string(100'000, 'x');
+    std::optional<Result<CommandReply>> got;
+    actions.submit_job({.trusted_user = "ann"}, std::move(submission),
+                       [&got](Result<CommandReply> reply) { got = std::move(reply); });
+    w.run(1s);
+    ASSERT_TRUE(got.has_value());
+    taken += got->is_ok() ? 1 : 0;
+  }
+  EXPECT_EQ(taken, 4) << "a quarter of what she may have in large specs each";
+}
+
 // Refused ones and those that come again are stored once or not at all: they cost no more.
 TEST_F(ActionsOfMany, OnlyWhatIsStoredCounts) {
   auto leader = w.leader("a");

@@ -73,6 +73,23 @@ TEST(JobNames, TasksOfArrays) {
               ElementsAre("17_3", "17_1", "17_2", "17_9", "18"));
 }
 
+// An array is queued while tasks are to be made, though others run.
+TEST(JobNames, StatesChooseTasksAndNoArrays) {
+  std::vector<v1::Job> all = {job_of(7, "sweep", "queued", "lr"),
+                              job_of(30, "sweep", "running", "lr"),
+                              job_of(31, "sweep", "queued", "lr")};
+  all[0].mutable_array()->set_tasks(100);
+  for (const size_t i : {1u, 2u}) all[i].mutable_array_task()->set_array(7);
+  const auto chosen = [&](const JobSelection& selection) {
+    return select_jobs(selection, all).value();
+  };
+  EXPECT_THAT(chosen({.states = {"queued"}}), ElementsAre("31"));
+  EXPECT_THAT(chosen({.words = {"sweep*"}, .states = {"running"}}), ElementsAre("30"));
+  EXPECT_THAT(chosen({.words = {"6-8"}, .states = {"queued"}}), ElementsAre("31"));
+  all.resize(1);  // as without states: arrays, and no tasks
+  EXPECT_THAT(chosen({.words = {"sweep*"}}), ElementsAre("7"));
+}
+
 TEST(JobNames, ThatMeanNoJobAreErrors) {
   const std::pair<JobSelection, const char*> kBad[] = {
       {{.words = {"train-*"}}, "no unfinished job train-*"},

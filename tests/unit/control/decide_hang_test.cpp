@@ -112,11 +112,26 @@ TEST_F(SelfMadeHang, OfMoreNodesThanATwentiethTakesNoneOut) {
 }
 
 TEST_F(SelfMadeHang, OfSeveralPeopleTakesNoMoreOutTogether) {
-  hangs("ann", 1, 3);
-  hangs("ben", 11, 3);
-  EXPECT_EQ(tested(), 3) << "two are left of a twentieth";
-  hangs("cid", 21, 2);
-  EXPECT_EQ(tested(), 5);
+  hangs("ann", 1, 5);
+  hangs("ben", 11, 5);
+  EXPECT_EQ(tested(), 5) << "three are left of eight";
+  hangs("cid", 21, 3);
+  EXPECT_EQ(tested(), 8);
+}
+
+TEST_F(SelfMadeHang, HasNoNodeTestedThatWasLately) {
+  std::vector<NodeId> nodes;
+  for (int i = 1; i <= 4; ++i) nodes.push_back(w.c.node_id(fmt::format("node-{}", i)));
+  w.sessions.hangs.push_back({"cid", nodes, nodes, w.c.now});
+  hangs("ben", 1, 4);
+  EXPECT_EQ(tested(), 0);
+}
+
+TEST_F(SelfMadeHang, WhoseNodesWereTooManyHasLessTestedTheSameDay) {
+  hangs("ann", 1, 60);
+  EXPECT_EQ(tested(), 0);
+  hangs("ann", 71, 2);
+  EXPECT_EQ(tested(), 2);
 }
 
 TEST(Hang, IsNoneOfAJobThatWantsNoWatchdog) {

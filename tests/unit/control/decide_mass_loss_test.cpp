@@ -62,6 +62,7 @@ TEST_F(MassLoss, StaysOpenUntilTheLastNodeIsBackThoughAllHaveSurelyEnded) {
   comes_back("node-1"), comes_back("node-2");
   pass(2s);
   ASSERT_NE(open(), nullptr);
+  EXPECT_THAT(open()->summary, HasSubstr("2 are back, and 1 (node-3) have surely ended"));
   comes_back("node-3");
   pass(2s);
   EXPECT_EQ(open(), nullptr);

@@ -162,19 +162,19 @@ TEST(GrpcListener, TheOldestThatProvedNothingMakesRoom) {
 TEST(GrpcListener, RefusesMoreThanItsLimitUntilSomeAreGone) {
   Hand hand;
   auto known = std::make_shared<KnownPeers>();
-  auto listener = listen({.connections = {.all = 1}}, known);
+  auto listener = listen({.connections = {.all = 1}, .at_once = 0}, known);
   listener->accept(hand.taker());
-  const Stranger first(listener->port());
+  const Stranger first(listener->port(), "P");
   ASSERT_TRUE(hand.wait_for(1));
   known->note(first.name());
   EXPECT_EQ(listener->trouble(), "");
-  EXPECT_TRUE(Stranger(listener->port()).is_cut());
+  EXPECT_TRUE(Stranger(listener->port(), "P").is_cut());
   EXPECT_EQ(listener->trouble(), "gRPC takes no connections: all that it may have are in use");
   hand.close_all();
   // It looks who is gone a moment after the last time.
   bool is_taken = false;
   for (int i = 0; i < 50 && !is_taken; ++i) {
-    const Stranger again(listener->port());
+    const Stranger again(listener->port(), "P");
     is_taken = hand.wait_for(1, std::chrono::milliseconds(200));
   }
   EXPECT_TRUE(is_taken);

@@ -107,6 +107,13 @@ TEST(SlurmAccounts, TresAreWhatTheAttemptWasGiven) {
   EXPECT_EQ(given(2, 3, kGib), (Allotment{.gpus = 4, .cpus = 6, .memory_bytes = 2 * kGib}));
   EXPECT_EQ(given(8, 3, kGib), (Allotment{.gpus = 16, .cpus = 128, .memory_bytes = 1600 * kGib}));
   EXPECT_EQ(given(0, 4, 0), (Allotment{.gpus = 0, .cpus = 8, .memory_bytes = 100 * kGib}));
+  v1::Attempt attempt;
+  attempt.add_ranks()->set_node("n1");
+  attempt.mutable_ranks(0)->add_gpus(0);
+  v1::Job listed = ended_job();
+  listed.clear_spec();
+  EXPECT_EQ(allotment_of(listed, attempt, nodes), (Allotment{.gpus = 1}))
+      << "what it asks for is not known";
   nodes.erase("n2");
   EXPECT_EQ(given(2, 0, 0), (Allotment{.gpus = 4})) << "n2 has left the cluster";
 
