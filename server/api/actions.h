@@ -110,7 +110,7 @@ class Actions {
                   Done<std::vector<ActionResult>> done);
   void run_until_error(const Caller& caller, std::vector<Item> items, Done<CommandReply> done);
 
-  // All that people change goes through here, and is counted.
+  // What users change of jobs, secrets and tokens goes through here, and is counted.
   void change(const Caller& caller, Command command, Done<CommandReply> done);
   // not_found for the first of these jobs that the caller does not see; what is no number is one of
   // his own.
