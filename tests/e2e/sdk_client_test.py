@@ -140,7 +140,7 @@ options: {{tags: [listed]}}
             (lambda: run(job.stop(op="succeed")), "op=succeed"),
             (lambda: run(job.suspend(restart_delay=60)), "hai resume"),
             (lambda: run(job.rerun()), "only one that has ended"),
-            (lambda: client.create_node_port_svc, "ssh -L"),
+            (lambda: client.create_node_port_svc, "hai forward"),
         ):
             with self.assertRaisesRegex(Refused, text):
                 call()
