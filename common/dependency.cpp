@@ -55,8 +55,7 @@ Result<DependencyWord> parse_dependency(std::string_view word) {
     if (condition == "aftercorr") {
       return invalid_argument(
           "'{}': aftercorr pairs the tasks of two arrays; hai waits for a whole array, or for "
-          "tasks "
-          "that are named one by one: afterok",
+          "tasks that are named one by one: afterok",
           shown);
     }
     if (condition == "singleton") {

@@ -1,5 +1,6 @@
 #include "agent/os/launch_file.h"
 
+#include "common/entrypoint.h"
 #include "common/launch_refusal.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
@@ -11,15 +12,8 @@ namespace {
 // A relative entrypoint is in the workspace. One without any slash may also be a program of the
 // node: the shim looks in the workspace first, then in PATH.
 std::vector<std::string> make_argv(const LaunchRank& order, std::vector<std::string> parameters) {
-  std::vector<std::string> argv;
-  if (order.entrypoint.ends_with(".py")) {
-    argv = {"python3", "-u",
-            order.entrypoint};  // -u: the log must show what was printed before a crash.
-  } else if (order.entrypoint.ends_with(".sh")) {
-    argv = {"bash", order.entrypoint};
-  } else {
-    argv = {order.entrypoint};
-  }
+  std::vector<std::string> argv = interpreter_of(order.entrypoint);
+  argv.push_back(order.entrypoint);
   for (std::string& parameter : parameters) argv.push_back(std::move(parameter));
   return argv;
 }

@@ -85,8 +85,8 @@ void add_rerun(CLI::App& app, Session& session) {
   session.help[verb] = {
       .details =
           "An id or a name may be of a job that ended long ago; patterns and filters mean the "
-          "latest "
-          "job of each name, if that one has ended. Secrets are those of today. Jobs that wait for "
+          "latest job of each name, if that one has ended. Secrets are those of today. Jobs that "
+          "wait for "
           "the old one in vain wait for the new "
           "one; what the old one still waited for when it ended, the new one waits for.",
       .examples = {{"hai rerun prep", "your latest job of that name"},

@@ -8,6 +8,7 @@
 #include "cli/job_file.h"
 #include "cli/session.h"
 #include "cli/submission.h"
+#include "common/entrypoint.h"
 #include "common/shell_words.h"
 #include "common/spec/job_spec_yaml.h"
 
@@ -24,9 +25,7 @@ struct RunOptions {
 // What a rank would start, as the agent does (docs/contract.md, Job file).
 Result<std::vector<std::string>> program_of(const JobSpec& spec) {
   const std::string& file = spec.entrypoint;
-  std::vector<std::string> words;
-  if (file.ends_with(".py")) words = {"python3", "-u"};
-  if (file.ends_with(".sh")) words = {"bash"};
+  std::vector<std::string> words = interpreter_of(file);
   // A bare name is in the workspace, if it is there.
   std::error_code error;
   const bool is_bare = words.empty() && file.find('/') == std::string::npos;
@@ -88,8 +87,7 @@ void add_run(CLI::App& app, Session& session) {
                    {"hai run train.yaml --dry-run", "show what would be submitted"}},
       .exit_codes =
           "With -f or --pty the code of the job itself, or 130 if it was stopped without one or "
-          "its "
-          "terminal was left; otherwise those of hai --help."};
+          "its terminal was left; otherwise those of hai --help."};
   verb->callback([&session, options] { session.exit_code = run(session, *options); });
 }
 

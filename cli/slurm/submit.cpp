@@ -56,7 +56,8 @@ Status hold(Command command, Client& client, int64_t id, std::optional<UnixTime>
   request.set_action(v1::JOB_ACTION_HOLD);
   const auto not_held = [id](const Status& status) {
     return Status(status.code(),
-                  fmt::format("job {} is submitted, but not held: {}", id, status.message()));
+                  fmt::format("job {0} is submitted, but not held: {1}; scontrol hold {0} holds it",
+                              id, status.message()));
   };
   const Result<v1::ControlJobReply> reply = client.control_job(request);
   if (!reply.is_ok()) return not_held(reply.status());
@@ -70,8 +71,10 @@ Status hold(Command command, Client& client, int64_t id, std::optional<UnixTime>
   const Status edited = client.edit_job(edit).status();
   if (!edited.is_ok()) {
     const int64_t kept_us = to_micros(sent.begin_at.value_or(wall_now()));
-    tell(command, fmt::format("job {} is held, but released it starts not before {}: {}", id,
-                              format_clock_time(kept_us), edited.message()));
+    tell(command,
+         fmt::format("job {0} is held, but released it starts not before {1}: {2}; scontrol update "
+                     "JobId={0} StartTime=now ends that",
+                     id, format_clock_time(kept_us), edited.message()));
   }
   return ok();
 }

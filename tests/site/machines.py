@@ -1,6 +1,7 @@
 """Booted machines: a Debian with systemd each, by systemd-nspawn, in a network namespace of its own on one
 bridge. All begin with one tree; what a machine changes is its own layer, which survives its end."""
 
+import argparse
 import http.server
 import os
 import pathlib
@@ -206,3 +207,16 @@ class Machines:
                     ["find", folder / f"hai-site-{name}", "-depth", "-type", "d", "-delete"],
                     check=False, capture_output=True,
                 )  # fmt: skip
+
+
+def options_of(doc):
+    """What run.sh tells a site, as a parser that may have more."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    for name, what in (
+        ("work", "folder for the machines"),
+        ("tree", "of a Debian, which all machines begin with"),
+        ("old", "repository of the packages that are installed"),
+        ("new", "and of those that they are upgraded to"),
+    ):
+        parser.add_argument(f"--{name}", type=pathlib.Path, required=True, help=what)
+    return parser

@@ -9,7 +9,6 @@ After each fault every acknowledged submit must be there once, ledgers of jobs m
 attempt may have been lost but of a node that was switched off. Prints a table; 0 if all holds.
 """
 
-import argparse
 import pathlib
 import random
 import re
@@ -27,7 +26,7 @@ from client import Client  # noqa: E402
 from ha_judge import Judge  # noqa: E402
 from ha_load import JOB_EVERY_SECONDS, PAUSE_SECONDS, Stream, probes  # noqa: E402
 from install import NODES, PASSWORD, PEOPLE, SERVERS, STORES, install, nodes_up, store_is_whole  # noqa: E402
-from machines import Machines  # noqa: E402
+from machines import Machines, options_of  # noqa: E402
 from site_faults import FAULTS  # noqa: E402
 from site_restore import restore  # noqa: E402
 from world import wait  # noqa: E402
@@ -236,14 +235,7 @@ def ended(site, streams):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, what in (
-        ("work", "folder for the machines"),
-        ("tree", "of a Debian, which all machines begin with"),
-        ("old", "repository of the packages that are installed"),
-        ("new", "and of those that they are upgraded to"),
-    ):
-        parser.add_argument(f"--{name}", type=pathlib.Path, required=True, help=what)
+    parser = options_of(__doc__)
     parser.add_argument("--faults", default="", help="only these, by comma; all if none")
     parser.add_argument("--list", action="store_true", help="name the faults and do nothing")
     parser.add_argument("--random", type=float, default=0, help="then faults by chance, for so many seconds")

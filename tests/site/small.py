@@ -8,7 +8,6 @@ A job of an ordinary user runs on both nodes. It lives through restarts, hung pr
 upgrade of hai, and begins again when a machine is switched off or rebooted. 0 if all holds.
 """
 
-import argparse
 import concurrent.futures
 import functools
 import json
@@ -22,7 +21,7 @@ sys.path[:0] = [str(HERE.parent / "e2e" / "chaos")]
 
 import doc  # noqa: E402
 import sandbox  # noqa: E402
-from machines import Machines  # noqa: E402
+from machines import Machines, options_of  # noqa: E402
 from world import wait  # noqa: E402
 
 SERVER, NODES = "server-1", ("node-1", "node-2")
@@ -373,14 +372,7 @@ def story(site, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, what in (
-        ("work", "folder for the machines"),
-        ("tree", "of a Debian, which all machines begin with"),
-        ("old", "repository of the packages that are installed"),
-        ("new", "and of those that they are upgraded to"),
-    ):
-        parser.add_argument(f"--{name}", type=pathlib.Path, required=True, help=what)
+    parser = options_of(__doc__)
     options = parser.parse_args()
     sandbox.enter()
     return 0 if play(options) else 1

@@ -195,17 +195,15 @@ bool has_ended_by(const Attempt& attempt, ExitCause cause) {
                              [cause](const Rank& rank) { return rank.cause == cause; });
 }
 
-// Ran on a node when that fell silent with many others, which says something of the network. What
-// began since then is the node's own, for the incident is open until the last of them is back.
-bool is_in_mass_loss(const ClusterState& state, const Attempt& attempt, NodeId node) {
+// Fell silent with many others and is not back, which says something of the network.
+bool is_in_mass_loss(const ClusterState& state, NodeId node) {
   const Incident* loss = state.open_incident(kMassLoss);
-  return loss != nullptr && attempt.placed_at <= loss->opened_at &&
-         std::ranges::find(loss->nodes, node) != loss->nodes.end();
+  return loss != nullptr && std::ranges::find(loss->nodes, node) != loss->nodes.end();
 }
 
 bool was_lost_with_many(const ClusterState& state, const Attempt& attempt) {
   return std::ranges::any_of(attempt.ranks, [&](const Rank& rank) {
-    return rank.cause == ExitCause::lost && is_in_mass_loss(state, attempt, rank.place.node);
+    return rank.cause == ExitCause::lost && is_in_mass_loss(state, rank.place.node);
   });
 }
 
@@ -242,7 +240,7 @@ void mark_nodes(Decision& decision, const Job& job) {
   for (const Rank& rank : job.attempt->ranks) {
     if (rank.cause != ExitCause::lost) continue;
     const NodeId node = rank.place.node;
-    if (is_in_mass_loss(decision.state(), *job.attempt, node)) continue;
+    if (is_in_mass_loss(decision.state(), node)) continue;
     if (is_marked_as_lost(decision, *decision.state().find(node))) continue;
     decision.emit(NodeMarked{node, is_gang ? MarkKind::gang_failed : MarkKind::job_failed,
                              std::string(to_string(ExitCause::lost)), job.id, job.user});

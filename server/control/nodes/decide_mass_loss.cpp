@@ -65,10 +65,10 @@ void open(Decision& decision, const Loss& loss, std::vector<NodeId> silent) {
 
 // What became of the nodes of an incident.
 struct Fate {
-  int back = 0;
-  int removed = 0;
+  std::vector<NodeId> silent;  // not down yet
   std::vector<NodeId> down;
-  int silent = 0;  // not down yet
+  std::vector<NodeId> back;
+  std::vector<NodeId> removed;
 };
 
 Fate fate_of(const ClusterState& state, const std::vector<NodeId>& nodes) {
@@ -76,57 +76,65 @@ Fate fate_of(const ClusterState& state, const std::vector<NodeId>& nodes) {
   for (NodeId id : nodes) {
     const Node& node = *state.find(id);
     if (node.removed_at) {
-      ++fate.removed;
+      fate.removed.push_back(id);
     } else if (node.liveness == Liveness::up) {
-      ++fate.back;
-    } else if (node.liveness == Liveness::down) {
-      fate.down.push_back(id);
+      fate.back.push_back(id);
     } else {
-      ++fate.silent;
+      (node.liveness == Liveness::down ? fate.down : fate.silent).push_back(id);
     }
   }
   return fate;
 }
 
-void say_who_is_away(Decision& decision, const Incident& incident, const Fate& fate) {
-  const std::string summary = fmt::format(
-      "of {} nodes that fell silent at once {} are back, and {} ({}) have surely ended their ranks "
-      "and are down: their jobs run elsewhere; this ends when they are back, removed with `hai "
-      "node remove`, or given up with `hai incident close`",
-      incident.nodes.size(), fate.back, fate.down.size(), names_of(decision.state(), fate.down));
-  if (summary == incident.summary) return;
-  decision.emit(IncidentChanged{incident.id, summary, incident.nodes});
-}
-
 // Who falls silent while others of it are is part of it. Later one silent node is only that, and
 // many at once make it larger.
-bool add_silent(Decision& decision, const Incident& incident, const Fate& fate,
-                const std::vector<NodeId>& silent) {
-  std::set<NodeId> all(incident.nodes.begin(), incident.nodes.end());
-  std::vector<NodeId> added;
-  for (NodeId id : silent) {
-    if (!all.contains(id)) added.push_back(id);
-  }
-  if (added.empty() || (fate.silent == 0 && !find_loss(decision, silent))) return false;
-  all.insert(added.begin(), added.end());
-  std::vector<NodeId> nodes(all.begin(), all.end());
-  decision.emit(IncidentChanged{incident.id,
-                                fmt::format("{} nodes fell silent ({}): the network is suspected",
-                                            nodes.size(), names_of(decision.state(), nodes)),
-                                nodes});
-  return true;
+void add_silent(const Decision& decision, const std::vector<NodeId>& all_silent, Fate& fate) {
+  if (fate.silent.empty() && !find_loss(decision, all_silent)) return;
+  std::set<NodeId> silent(fate.silent.begin(), fate.silent.end());
+  silent.insert(all_silent.begin(), all_silent.end());
+  fate.silent.assign(silent.begin(), silent.end());
+}
+
+void note(Decision& decision, IncidentId incident, const std::vector<NodeId>& nodes,
+          std::string_view what) {
+  if (nodes.empty()) return;
+  decision.emit(
+      IncidentNoted{incident, fmt::format("{} {}", names_of(decision.state(), nodes), what)});
+}
+
+std::string summary_of(const ClusterState& state, const Fate& fate,
+                       const std::vector<NodeId>& away) {
+  const std::string names = names_of(state, away);
+  if (!fate.silent.empty())
+    return fmt::format("{} nodes fell silent ({}): the network is suspected", away.size(), names);
+  return fmt::format(
+      "{} of the nodes that fell silent at once ({}) have surely ended their ranks and are down: "
+      "their jobs run elsewhere; this ends when they are back, removed with `hai node remove`, or "
+      "given up with `hai incident close`",
+      away.size(), names);
 }
 
 // Open until each node is back or a person has given it up: that its ranks have surely ended makes
-// its jobs run elsewhere, and the node is broken as before.
+// its jobs run elsewhere, and the node is broken as before. Whoever is back is no part of it any
+// more: what happens to it then is its own.
 void follow(Decision& decision, const Incident& incident, const std::vector<NodeId>& silent) {
-  const Fate fate = fate_of(decision.state(), incident.nodes);
-  if (add_silent(decision, incident, fate, silent) || fate.silent > 0) return;
-  if (!fate.down.empty()) return say_who_is_away(decision, incident, fate);
-  const std::string removed =
-      fate.removed == 0 ? "" : fmt::format(", {} were removed", fate.removed);
-  decision.emit(
-      IncidentClosed{incident.id, fmt::format("{} nodes are back{}", fate.back, removed)});
+  const IncidentId id = incident.id;
+  const std::vector<NodeId> before = incident.nodes;
+  const std::string said = incident.summary;
+  Fate fate = fate_of(decision.state(), before);
+  add_silent(decision, silent, fate);
+  note(decision, id, fate.back, "back");
+  note(decision, id, fate.removed, "removed");
+  std::vector<NodeId> away = fate.silent;
+  away.insert(away.end(), fate.down.begin(), fate.down.end());
+  std::ranges::sort(away);
+  if (away.empty()) {
+    decision.emit(IncidentClosed{id, "each of its nodes is back or was removed"});
+    return;
+  }
+  const std::string summary = summary_of(decision.state(), fate, away);
+  const bool has_ended = fate.silent.empty() && summary != said;
+  if (away != before || has_ended) decision.emit(IncidentChanged{id, summary, away});
 }
 
 }  // namespace

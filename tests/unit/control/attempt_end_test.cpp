@@ -192,16 +192,6 @@ TEST(EarlyFailure, IsOneThatTheProgramOrItsNodeHasMade) {
   }
 }
 
-// The incident is open until the last node is back, which may take weeks.
-TEST(EarlyFailure, AfterAMassLossIsOneAgain) {
-  Cluster c = cluster(nodes(2, gpus(8)));
-  c.emit(IncidentOpened{{1}, std::string(kMassLoss), "cluster", "silent", {NodeId{1}, NodeId{2}}});
-  c.advance(1h);
-  const JobId id = c.submit(job("j").restart(9));
-  run_and_end(c, id, ExitCause::lost, 0);
-  EXPECT_EQ(c.job(id).early_failures.size(), 1U);
-}
-
 TEST(EarlyFailure, OnThreeNodesEndsTheJobAndNotAsASuccess) {
   Cluster c = cluster(nodes(3, gpus(8)));
   JobId id = c.submit(job("j"));

@@ -52,17 +52,20 @@ TEST_F(MassLoss, StaysOpenUntilTheLastNodeIsBackThoughAllHaveSurelyEnded) {
   pass(c.knobs.down_after);
   ASSERT_EQ(c.node("node-1").liveness, Liveness::down);
   ASSERT_NE(open(), nullptr) << "they are broken as before";
-  EXPECT_EQ(open()->summary,
-            "of 3 nodes that fell silent at once 0 are back, and 3 (node-[1-3]) have surely ended "
-            "their ranks and are down: their jobs run elsewhere; this ends when they are back, "
-            "removed with `hai node remove`, or given up with `hai incident close`");
+  EXPECT_EQ(
+      open()->summary,
+      "3 of the nodes that fell silent at once (node-[1-3]) have surely ended their ranks and "
+      "are down: their jobs run elsewhere; this ends when they are back, removed with `hai "
+      "node remove`, or given up with `hai incident close`");
   const int64_t said = c.state().last_seq();
   pass(10min);
   EXPECT_EQ(c.state().last_seq(), said) << "it is said once";
   comes_back("node-1"), comes_back("node-2");
   pass(2s);
   ASSERT_NE(open(), nullptr);
-  EXPECT_THAT(open()->summary, HasSubstr("2 are back, and 1 (node-3) have surely ended"));
+  EXPECT_THAT(open()->summary, HasSubstr("1 of the nodes that fell silent at once (node-3)"));
+  EXPECT_EQ(open()->nodes, std::vector{c.node_id("node-3")});
+  EXPECT_EQ(open()->notes.back().text, "node-[1-2] back");
   comes_back("node-3");
   pass(2s);
   EXPECT_EQ(open(), nullptr);
@@ -93,6 +96,26 @@ TEST_F(MassLoss, LaterOneSilentNodeIsNoPartOfItAndManyAre) {
   pass(2 * c.knobs.heartbeat + 4s);
   EXPECT_EQ(open()->nodes.size(), 6u);
   EXPECT_THAT(open()->summary, HasSubstr("6 nodes fell silent"));
+}
+
+// It may be open for weeks: what is lost then is laid to its node, unless many are silent again.
+TEST_F(MassLoss, WhoIsBackIsJudgedByWhatHappensThen) {
+  pass(c.knobs.down_after);
+  comes_back("node-1"), comes_back("node-2");
+  pass(2s);
+  const auto marks = [&](const char* node) { return c.node(node).health.marks.size(); };
+  const JobId alone = c.run(job("alone").restart(9), {"node-1"});
+  away.insert("node-1");
+  pass(c.knobs.down_after + 5s);
+  ASSERT_EQ(c.node("node-1").liveness, Liveness::down);
+  EXPECT_EQ(marks("node-1"), 1u);
+  EXPECT_EQ(c.job(alone).early_failures.size(), 1u);
+  const JobId many = c.run(job("many").nodes(3).restart(9), {"node-5", "node-6", "node-7"});
+  for (const char* name : {"node-5", "node-6", "node-7"}) away.insert(name);
+  pass(2 * c.knobs.down_after);
+  ASSERT_EQ(c.node("node-5").liveness, Liveness::down);
+  EXPECT_EQ(marks("node-5"), 0u);
+  EXPECT_EQ(c.job(many).early_failures.size(), 0u);
 }
 
 }  // namespace
