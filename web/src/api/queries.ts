@@ -5,12 +5,12 @@ import type {
   Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, IncidentPage, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, Quota, Series,
   Token, User, WhoAmI, Why,
 } from './types';
+import { eventsOfOnePage } from '../lib/losses';
 
 // Every answer of the server is kept here, and events keep it fresh (live.ts); the long intervals only
 // cover what no event tells.
 const nodePageMax = 5_000;
 const jobPageMax = 1_000;
-const eventPageMax = 1_000;
 const queuePageMax = 200;
 
 export const useWhoAmI = () =>
@@ -117,7 +117,7 @@ export const useJobEvents = (id: string) =>
   useQuery({
     queryKey: ['job-events', id],
     queryFn: async ({ signal }) =>
-      (await get<EventPage>(`/jobs/${encodeURIComponent(id)}/events?limit=${eventPageMax}`, signal)).events,
+      (await get<EventPage>(`/jobs/${encodeURIComponent(id)}/events?limit=${eventsOfOnePage}`, signal)).events,
   });
 
 // Whose the running jobs are, while somebody wants to know.
@@ -248,7 +248,7 @@ export const useEvents = (kinds: readonly string[], pages: number, isOn = true) 
       const events: ClusterEvent[] = [];
       let before: number | null = null;
       for (let i = 0; i < pages; i += 1) {
-        const query = new URLSearchParams({ format: 'list', limit: String(eventPageMax) });
+        const query = new URLSearchParams({ format: 'list', limit: String(eventsOfOnePage) });
         for (const kind of kinds) query.append('kind', kind);
         if (before !== null) query.set('before', String(before));
         const page: EventPage = await get<EventPage>(`/events?${query}`, signal);

@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { useDoubt } from '../components/AllWell';
 import { staleSince } from '../lib/freshness';
 import { failureKinds } from '../lib/losses';
+import { livenessChanges } from '../lib/silence';
 import { useStore } from '../lib/store';
 import { missingNodes, type Trouble, troublesOf } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
@@ -10,7 +11,6 @@ import { useCluster, useIncidents, useNodesAside, useSomeNodes } from './queries
 import type { Cluster } from './types';
 
 const askedMax = 24; // nodes, one by one
-const livenessChanges = ['node_liveness_changed'];
 const noNodes: Cluster['nodes'] = { liveness: {}, scheduling: {} };
 
 export interface WhatIsWrong {

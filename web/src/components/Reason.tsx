@@ -2,10 +2,9 @@ import { useMemo } from 'react';
 import { useEventLog } from '../api/eventLog';
 import type { ClusterEvent, Node } from '../api/types';
 import { formatDuration } from '../lib/format';
-import { atLeast, silentSince } from '../lib/silence';
+import { atLeast, livenessChanges, silentSince } from '../lib/silence';
 import { useNow } from '../lib/useNow';
 
-const livenessChanges = ['node_liveness_changed'];
 const none: readonly ClusterEvent[] = [];
 
 // The newest changes of liveness by node, while one of these is silent.

@@ -64,4 +64,4 @@ export function failuresOf(report: Counted | undefined, events: readonly Cluster
   const since = isCut ? Math.max(oldest, now - hourMs) : now - hourMs;
   return { count: later(since - 1), since, isStored: false, isWhole: true };
 }
-const eventsOfOnePage = 1_000;
+export const eventsOfOnePage = 1_000;

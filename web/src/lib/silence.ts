@@ -1,5 +1,8 @@
 import type { ClusterEvent, Node } from '../api/types';
 
+// The events that tell of it.
+export const livenessChanges = ['node_liveness_changed'];
+
 // Of a node that does not report: what it said last is not what is.
 export const healthOf = (node: Pick<Node, 'liveness' | 'health'>): string => (node.liveness === 'up' ? node.health : 'unknown');
 

@@ -1,5 +1,6 @@
 import type { ClusterEvent, Incident, Node, RepairStep } from '../api/types';
 import { formatHosts, formatPlural, formatTime, formatWord } from './format';
+import { eventsOfOnePage } from './losses';
 import { silentSince } from './silence';
 
 // What is wrong now, as somebody has to hear it who was woken: each with whom it hurts, what hai does
@@ -206,7 +207,7 @@ function launchStorms({ failures = [], now }: Facts): Trouble[] {
     storm.since = Math.min(storm.since, at);
   }
   // How long it has gone on is not known where the events are used up within the time looked at.
-  const isCut = failures.length >= failuresOfOnePage && now - Date.parse(failures.at(-1)!.time) <= stormMs;
+  const isCut = failures.length >= eventsOfOnePage && now - Date.parse(failures.at(-1)!.time) <= stormMs;
   return [...storms].filter(([, { subjects }]) => subjects.size >= stormJobs).map(([cause, { subjects, nodes, since }]): Trouble => ({
     key: `launches ${cause}`,
     incident: null,
@@ -222,7 +223,6 @@ function launchStorms({ failures = [], now }: Facts): Trouble[] {
     person: nodes.size === 1 ? `Look at the node; without it the jobs go on: hai drain ${[...nodes][0]!}` : 'Look at what the cause names: an image, a workspace, a file system',
   }));
 }
-const failuresOfOnePage = 1_000;
 
 function inRepair(step: RepairStep, nodes: readonly Node[]): Trouble {
   const help = steps[step];

@@ -8,7 +8,7 @@ import { Reason } from '../components/Reason';
 import { Await } from '../components/states';
 import { formatAgo, formatBytes, formatTime, formatWord } from '../lib/format';
 import type { Asked } from '../lib/freshness';
-import { healthOf } from '../lib/silence';
+import { healthOf, livenessChanges } from '../lib/silence';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 import { Checks } from './node/Checks';
@@ -28,8 +28,6 @@ export default function NodePage({ name }: { name: string }) {
     </>
   );
 }
-
-const livenessChanges = ['node_liveness_changed'];
 
 function WhyClosed({ node }: { node: Node }) {
   const events = useNodeEvents(node.name, livenessChanges, []);
