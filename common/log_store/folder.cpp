@@ -32,6 +32,12 @@ int64_t write_at(int fd, std::string_view content, int64_t offset) {
   return done;
 }
 
+UnixTime changed_at_of(const struct stat& info) {
+  return UnixTime(
+      std::chrono::seconds(info.st_mtim.tv_sec) +
+      std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(info.st_mtim.tv_nsec)));
+}
+
 }  // namespace
 
 Status storage_error(std::string_view what, const std::string& path, int error) {
@@ -79,10 +85,12 @@ Result<FileFacts> Folder::facts(const std::string& name) const {
     return storage_error("look at", at(name), errno);
   }
   if (!S_ISREG(info.st_mode)) return unavailable("{} is no file", at(name));
-  const Duration changed =
-      std::chrono::seconds(info.st_mtim.tv_sec) +
-      std::chrono::duration_cast<Duration>(std::chrono::nanoseconds(info.st_mtim.tv_nsec));
-  return FileFacts{.bytes = info.st_size, .changed_at = UnixTime(changed)};
+  return FileFacts{.bytes = info.st_size, .changed_at = changed_at_of(info)};
+}
+
+UnixTime Folder::changed_at() const {
+  struct stat info {};
+  return ::fstat(fd_.get(), &info) == 0 ? changed_at_of(info) : UnixTime{};
 }
 
 Result<UniqueFd> Folder::open_file(const std::string& name, int flags) const {

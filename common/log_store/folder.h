@@ -47,6 +47,8 @@ class Folder {
 
   // What is gone already is no error.
   Status remove(const std::string& name) const;
+  // When a name in it was last made or removed; the beginning of time if storage doesn't say.
+  UnixTime changed_at() const;
   // Only if it is empty: false if it is not.
   Result<bool> remove_folder(const std::string& name) const;
 

@@ -27,6 +27,8 @@ StoredLog measure(const Folder& folder, const RankKey& key) {
     log.bytes += facts.value().bytes;
     log.written_at = std::max(log.written_at, facts.value().changed_at);
   }
+  // It may have been made a moment ago for a log whose first bytes are on their way.
+  if (log.written_at == UnixTime{}) log.written_at = folder.changed_at();
   const Result<std::string> text = folder.read(kRankRecord, kRankRecordBytesMax);
   const Result<RankRecord> record =
       text.is_ok() ? rank_record_from_json(text.value()) : text.status();
@@ -58,7 +60,8 @@ std::vector<StoredLog> logs_to_delete(std::vector<StoredLog> logs, const LogKeep
   for (const StoredLog& log : logs) bytes_of[log.user] += log.bytes;
   std::vector<StoredLog> chosen;
   for (const StoredLog& log : logs) {
-    if (log.is_live) continue;
+    // What was written after it was said who is live may be of one who began since.
+    if (log.is_live || log.written_at > now) continue;
     int64_t& bytes = bytes_of[log.user];
     if (log.written_at + rules.keep > now && bytes <= rules.user_bytes) continue;
     bytes -= log.bytes;

@@ -32,8 +32,8 @@ HostParts Node::used_host() const {
   return used;
 }
 
-bool Node::has_host_now(GpuSet gpus, HostAsk ask) const {
-  return (used_host() + host_use(facts, gpus.count(), ask)).is_within(host_total(facts));
+bool Node::has_host_now(GpuSet gpus, HostAsk ask, HostParts others) const {
+  return (used_host() + others + host_use(facts, gpus.count(), ask)).is_within(host_total(facts));
 }
 
 bool NodePeers::asks(NodeId peer) const {

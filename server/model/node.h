@@ -86,8 +86,8 @@ struct Node {
   GpuSet free_gpus(JobId job = {}) const;
   // CPUs and memory that those who are here take.
   HostParts used_host() const;
-  // Whether a rank with these GPUs would find its CPUs and memory now.
-  bool has_host_now(GpuSet gpus, HostAsk ask) const;
+  // Whether a rank with these GPUs would find its CPUs and memory now, if others took so much more.
+  bool has_host_now(GpuSet gpus, HostAsk ask, HostParts others = {}) const;
   bool takes_jobs() const { return liveness == Liveness::up && scheduling == Scheduling::open; }
   bool operator==(const Node&) const = default;
 

@@ -12,9 +12,16 @@ bool is_going(const ClusterState& state, const Job& holder, JobId id) {
   return attempt.end || attempt.state == AttemptState::suspending;
 }
 
+bool has_host(const Node& node, const Job& holder, const RankPlacement& place,
+              const HostTaken& taken) {
+  const auto found = taken.find(place.node);
+  return node.has_host_now(place.gpus, host_ask(*holder.spec),
+                           found == taken.end() ? HostParts{} : found->second);
+}
+
 // Of one node.
 std::set<JobId> waits_for_on(const ClusterState& state, const Job& holder,
-                             const RankPlacement& place) {
+                             const RankPlacement& place, const HostTaken& taken) {
   const Node& node = *state.find(place.node);
   std::set<JobId> jobs;
   bool has_others = false;
@@ -25,7 +32,7 @@ std::set<JobId> waits_for_on(const ClusterState& state, const Job& holder,
       jobs.insert(occupant.job);
     }
   }
-  if (!has_others || node.has_host_now(place.gpus, host_ask(*holder.spec))) return jobs;
+  if (!has_others || has_host(node, holder, place, taken)) return jobs;
   for (const Occupant& occupant : node.occupants) {
     if (is_going(state, holder, occupant.job)) jobs.insert(occupant.job);
   }
@@ -34,19 +41,19 @@ std::set<JobId> waits_for_on(const ClusterState& state, const Job& holder,
 
 }  // namespace
 
-std::set<JobId> waits_for(const ClusterState& state, const Job& holder) {
+std::set<JobId> waits_for(const ClusterState& state, const Job& holder, const HostTaken& taken) {
   std::set<JobId> jobs;
   for (const RankPlacement& place : holder.reservation->placement) {
-    jobs.merge(waits_for_on(state, holder, place));
+    jobs.merge(waits_for_on(state, holder, place, taken));
   }
   return jobs;
 }
 
-const Node* node_too_small(const ClusterState& state, const Job& holder) {
+const Node* node_too_small(const ClusterState& state, const Job& holder, const HostTaken& taken) {
   for (const RankPlacement& place : holder.reservation->placement) {
     const Node& node = *state.find(place.node);
-    if (node.has_host_now(place.gpus, host_ask(*holder.spec))) continue;
-    if (waits_for_on(state, holder, place).empty()) return &node;
+    if (has_host(node, holder, place, taken)) continue;
+    if (waits_for_on(state, holder, place, taken).empty()) return &node;
   }
   return nullptr;
 }

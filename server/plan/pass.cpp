@@ -50,7 +50,12 @@ class Pass {
     defragment_for_gangs();
     consider_those_without_gpus();
     release_pointless_suspensions(pass_);
-    if (with_reasons) give_reasons();
+    if (with_reasons) {
+      give_reasons();
+    } else {
+      // Whoever lost its nodes in this pass is in no bucket until that is stored.
+      for (JobId id : pass_.refiled) pass_.plan.pending.try_emplace(id, reason_of(id));
+    }
     put_back();
     return std::move(pass_.plan);
   }
@@ -371,9 +376,12 @@ class Pass {
     for (const StartItem& item : pass_.plan.starts) started.insert(item.job);
     for (const auto& [order, id] : pass_.state.waiting()) {
       if (started.contains(id) || pass_.plan.pending.contains(id)) continue;
-      pass_.plan.pending[id] =
-          reason_now(pass_.state, index_, pass_.knobs, pass_.now, *pass_.state.find(id));
+      pass_.plan.pending[id] = reason_of(id);
     }
+  }
+
+  PendingReason reason_of(JobId id) const {
+    return reason_now(pass_.state, index_, pass_.knobs, pass_.now, *pass_.state.find(id));
   }
 
   void put_back() {

@@ -2,8 +2,10 @@
 // What the stages of one pass share: the index they try on, the plan they write, and what they have
 // promised so far.
 
+#include <map>
 #include <set>
 
+#include "server/plan/leaving.h"
 #include "server/plan/preempt.h"
 #include "server/plan/time_sharing.h"
 
@@ -21,8 +23,10 @@ struct PassState {
   OpenLists open{index.running, knobs, now};
   Plan plan;
 
-  std::set<JobId> kept;   // jobs whose reservation stands
-  std::set<JobId> asked;  // victims of this pass
+  std::set<JobId> kept;                      // jobs whose reservation stands
+  std::map<JobId, std::set<JobId>> awaited;  // for whom each of them waits
+  HostTaken taken;                           // by those of them that start
+  std::set<JobId> asked;                     // victims of this pass
   std::vector<JobId>
       refiled;       // jobs whose reservation is gone, put among the waiting for this pass
   int crossing = 0;  // jobs that run across zones, or will

@@ -44,7 +44,7 @@ std::string why_not(PassState& pass, const Job& job, int64_t units) {
   if (auto reason = not_eligible(pass.state, job, pass.now)) return reason->text;
   const Reservation& reservation = *job.reservation;
   if (std::string why = why_unusable(pass, reservation.placement); !why.empty()) return why;
-  if (const Node* node = node_too_small(pass.state, job)) {
+  if (const Node* node = node_too_small(pass.state, job, pass.taken)) {
     return fmt::format("node {} has not the CPUs or the memory for it any more", node->facts.name);
   }
   const int person = pass.index.ledger.find(job.user);
@@ -73,11 +73,16 @@ void settle(PassState& pass, const Job& job) {
   Ledger& ledger = pass.index.ledger;
   const int person = ledger.find(job.user);
   ledger.use(ledger.room(pass.state, person, job.spec->group), reservation.priority, units);
-  const std::set<JobId> leaving = waits_for(pass.state, job);
+  const std::set<JobId>& leaving = pass.awaited[job.id] = waits_for(pass.state, job, pass.taken);
   if (!leaving.empty()) {
     pass.plan.pending[job.id] = preempting_reason(reservation.placement.size(), leaving.size());
   } else if (is_heard_of(pass, reservation.placement)) {
     pass.plan.starts.push_back({job.id, reservation.placement, reservation.priority});
+    // They were held for several jobs at once, but the victims of one need not be the other's.
+    for (const RankPlacement& place : reservation.placement) {
+      pass.taken[place.node] +=
+          host_use(pass.state.find(place.node)->facts, place.gpus.count(), host_ask(*job.spec));
+    }
   } else {
     pass.plan.pending[job.id] = {
         PendingCode::recovering,
@@ -172,7 +177,7 @@ bool take_back_lower_reservations(PassState& pass, const Demand& demand,
 void release_pointless_suspensions(PassState& pass) {
   std::set<JobId> needed = pass.asked;
   for (JobId id : pass.kept) {
-    needed.merge(waits_for(pass.state, *pass.state.find(id)));
+    needed.insert(pass.awaited[id].begin(), pass.awaited[id].end());
   }
   for (JobId id : pass.index.running.suspending()) {
     const Job& job = *pass.state.find(id);

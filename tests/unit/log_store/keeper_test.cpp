@@ -51,6 +51,19 @@ TEST(LogKeeper, WhatRunsCountsAndStays) {
   EXPECT_THAT(deleted({log_of(1, "ann", 900, 5h, true)}, rules), IsEmpty());
 }
 
+// Who lives is asked before the store is looked through: a rank may have begun in between.
+TEST(LogKeeper, WhatWasWrittenSinceStays) {
+  EXPECT_THAT(deleted({log_of(1, "ann", 500, -1s)}, {.keep = 24h, .user_bytes = 100}), IsEmpty());
+}
+
+TEST_F(StoreTest, ASweepLeavesAFolderThatWasJustMade) {
+  ASSERT_TRUE(store().open_or_make_rank(key_).is_ok());
+  const auto nobody = [](const RankKey&) { return false; };
+  const UnixTime now = store().root().changed_at();
+  EXPECT_EQ(sweep_logs(store(), {.keep = 1h}, now, nobody).value().logs_deleted, 0);
+  EXPECT_EQ(sweep_logs(store(), {.keep = 1h}, now + Duration(2h), nobody).value().logs_deleted, 1);
+}
+
 TEST_F(StoreTest, ASweepFindsMeasuresAndDeletes) {
   const auto key = [](int64_t job) { return RankKey{.job = JobId{job}, .attempt = 1, .rank = 0}; };
   for (const int64_t job : {7, 1007, 1008}) {

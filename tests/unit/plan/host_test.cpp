@@ -2,6 +2,7 @@
 
 #include "server/model/invariants.h"
 #include "server/plan/blocking.h"
+#include "server/plan/carry_out.h"
 #include "server/plan/time_sharing.h"
 #include "tests/unit/plan/plan_matchers.h"
 
@@ -93,6 +94,32 @@ TEST(Host, WhatIsHeldIsGivenToNobodyElse) {
   c.leave(hog);
   EXPECT_THAT(starts(c, c.pass()), ElementsAre("a: node-1[0,1,2,3]"));
   EXPECT_TRUE(c.job(b).is_waiting());
+  EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+}
+
+// Each of two finds the CPUs that are free now; who is asked to leave for both must not stay when
+// the first of them starts.
+TEST(Host, TwoThatStartAtOnceDoNotCountTheSameCpusTwice) {
+  Cluster c = nodes_of_eight(1);
+  const JobId first = c.run(low("first").gpus(2).cpus(16), {"node-1"}, GpuSet{0x03});
+  const JobId second = c.run(low("second").gpus(2).cpus(16), {"node-1"}, GpuSet{0x0c});
+  const JobId hog = c.run(low("hog").gpus(1).cpus(32), {"node-1"}, GpuSet{0x10});
+  const auto hold = [&](const char* name, GpuSet gpus, JobId victim) {
+    const JobId id = c.submit(high(name).gpus(2).cpus(30));
+    const Plan plan{.reserves = {{id, c.on({"node-1"}, gpus), Priority::high, {victim, hog}}}};
+    c.decide_with([&](Decision& decision) { carry_out(decision, plan); });
+    return id;
+  };
+  hold("a", GpuSet{0x03}, first);
+  const JobId b = hold("b", GpuSet{0x0c}, second);
+  c.leave(first);
+  c.leave(second);
+  const Plan plan = c.pass();
+  EXPECT_THAT(starts(c, plan), ElementsAre("a: node-1[0,1]"));
+  EXPECT_THAT(plan.continues, IsEmpty()) << "b still waits for it";
+  EXPECT_EQ(pending_code(plan, b), "preempting");
+  c.leave(hog);
+  EXPECT_THAT(starts(c, c.pass()), ElementsAre("b: node-1[2,3]"));
   EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
 }
 

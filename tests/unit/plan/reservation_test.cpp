@@ -46,6 +46,14 @@ TEST(Reservation, BeneficiaryHeldLetsVictimsGoOn) {
   EXPECT_EQ(pending_code(plan, h.big), "held");
 }
 
+TEST(Reservation, WhoLostItsNodesSaysWhatItWaitsForUntilThatIsStored) {
+  Held h;
+  h.c.set_scheduling("node-2", Scheduling::cordoned);
+  const std::unique_ptr<Planner> planner = make_planner(VictimChoice::least_lost_work);
+  EXPECT_THAT(jobs(h.c, planner->pass(h.c.state(), h.c.knobs, h.c.now).drops), ElementsAre("big"));
+  EXPECT_EQ(planner->pending_reason(h.c.state(), h.c.job(h.big)).code, PendingCode::resources);
+}
+
 TEST(Reservation, AVictimItsUserSuspendedMeanwhileLeavesAllTheSame) {
   Held h;
   EXPECT_TRUE(h.c.decide(SuspendJob{"a", ""}).is_ok());
