@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "agent/confinement_config.h"
@@ -10,6 +11,7 @@
 #include "common/config/token_file.h"
 #include "common/config/yaml_reader.h"
 #include "common/gpu_set.h"
+#include "common/host_port.h"
 #include "common/hostlist.h"
 #include "common/log_store/log_store.h"
 #include "common/whole_number.h"
@@ -109,6 +111,17 @@ Result<AgentConfig> read(YamlReader reader, const std::string& source) {
   }
   read_servers(reader, &config.servers);
   read_tls(reader, &config.tls);
+  bool plain_text = false;
+  reader.boolean("plain_text", &plain_text);
+  const bool is_local = std::ranges::all_of(config.servers, [](const std::string& server) {
+    return is_loopback(split_host_port(server).host);
+  });
+  if (!is_local && !plain_text && !reader.has("tls")) {
+    reader.fail("tls",
+                "is missing, and the servers are other machines: whoever answers in their place "
+                "would command this node. `hai-agent join` gives the node an identity "
+                "(docs/operations/tls.md); `plain_text: true` goes without");
+  }
   if (config.tls.certificate.empty()) reader.require("token_file");
   reader.file("token_file", &config.token_file);
   reader.integer("simulate_gpus", &config.simulate_gpus, {.low = 0, .high = GpuSet::kMax});

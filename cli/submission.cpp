@@ -13,6 +13,7 @@
 #include "cli/follow.h"
 #include "cli/interactive.h"
 #include "cli/job_file.h"
+#include "cli/python_environment.h"
 #include "cli/session.h"
 #include "common/bytes.h"
 #include "common/signal_name.h"
@@ -127,6 +128,9 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option("-e,--env,--environments", options.environments, "K=V, or K to pass yours on")
       ->type_name("K=V")
       ->allow_extra_args(false);
+  verb.add_option("--venv", options.venv,
+                  "Python environment: a name of hai env, NAME[OWNER], a folder, or none")
+      ->type_name("NAME");
   verb.add_option("--secret", options.secrets, "give it one of yours (hai secret) in a variable")
       ->type_name("VARIABLE=NAME")
       ->allow_extra_args(false);
@@ -191,6 +195,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
     spec.priority = priority.value();
   }
   for (const std::string& text : options.environments) RETURN_IF_ERROR(set_environment(text, spec));
+  RETURN_IF_ERROR(set_python_environment(options.venv, spec));
   for (const std::string& text : options.secrets) RETURN_IF_ERROR(set_secret(text, spec));
   spec.tags.insert(spec.tags.end(), options.tags.begin(), options.tags.end());
   spec.depends_on.insert(spec.depends_on.end(), options.depends_on.begin(),

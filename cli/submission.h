@@ -42,6 +42,7 @@ struct SubmissionOptions {
   std::string priority;
   std::vector<std::string> environments;  // K=V, or K: its value here
   std::vector<std::string> secrets;       // VARIABLE=NAME
+  std::string venv;                       // a name, a folder, or none
   std::vector<std::string> tags;
   std::vector<std::string> depends_on;
   std::string suspend_signal;

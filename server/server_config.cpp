@@ -240,6 +240,14 @@ Result<ServerConfig> read(YamlReader reader, const std::string& source) {
     reader.fail("bootstrap.admin_token_file", "needs bootstrap.admin_user: whose token it is");
   }
   read_tls(reader, &config.tls);
+  reader.boolean("plain_text", &config.plain_text);
+  if (is_readable_by_others(config) && !config.plain_text && !reader.has("tls")) {
+    reader.fail(
+        "tls",
+        "is missing, and other machines reach these ports: who listens on the way would have "
+        "every token. `hai-server setup` makes certificates (docs/operations/tls.md); "
+        "`plain_text: true` serves without");
+  }
   read_authority(reader, &config);
   if (config.tls.ca.empty()) reader.require("agent_token_file");
   reader.file("agent_token_file", &config.agent_token_file);

@@ -37,7 +37,8 @@ struct ServerConfig {
   std::string admin_token_file;
   std::string agent_token_file;  // "" = agents prove by their certificates alone
   TlsFiles tls;  // of both ports; `ca` is tls.client_ca: agents must show certificates of it
-  std::string secrets_key_file;                    // "" = nobody can set secrets
+  bool plain_text = false;       // served without tls to other machines, where somebody said so
+  std::string secrets_key_file;  // "" = nobody can set secrets
   std::vector<std::string> secrets_old_key_files;  // what they sealed still opens
   Visibility visibility = Visibility::all;
   std::string authority;  // folder of the CA that issues nodes' certificates; "" = none
@@ -70,7 +71,7 @@ Result<ServerConfig> read_server_config(const std::string& path);
 std::string services_url(const ServerConfig& config);
 
 // Whether what is said on either port can be read by others on the way: no TLS, and not only this
-// machine reaches it.
+// machine reaches it. A config is refused for it unless it says plain_text.
 bool is_readable_by_others(const ServerConfig& config);
 
 }  // namespace hai

@@ -14,6 +14,7 @@
 #include "agent/shim/cgroup_fork.h"
 #include "agent/shim/privileges.h"
 #include "agent/shim/program_setup.h"
+#include "common/python_environment.h"
 
 namespace hai {
 
@@ -28,6 +29,7 @@ struct ChildPlan {
   const Confines& confines;
   std::vector<char*> argv;
   std::vector<char*> environment;
+  std::string python;           // of the environment asked for, to be checked; "" = none is
   std::string entrypoint_path;  // to be checked; absolute
   bool may_be_in_path = false;  // the entrypoint may also be a program of the node
   bool is_executed_directly = false;
@@ -77,6 +79,11 @@ void enter_workspace(const ChildPlan& plan) {
   if (::chdir(plan.launch.workspace.c_str()) != 0) fail(plan, LaunchStep::workspace);
 }
 
+void check_python(const ChildPlan& plan) {
+  if (plan.python.empty()) return;
+  if (::access(plan.python.c_str(), X_OK) != 0) fail(plan, LaunchStep::python);
+}
+
 // Returns what to execute.
 const char* check_entrypoint(const ChildPlan& plan) {
   struct stat info {};
@@ -106,6 +113,7 @@ const char* check_entrypoint(const ChildPlan& plan) {
   filter_calls(plan);
   reset_signals();
   enter_workspace(plan);
+  check_python(plan);
   const char* file = check_entrypoint(plan);
   ::environ = const_cast<char**>(plan.environment.data());  // execvp searches the PATH of environ
   ::execvp(file, plan.argv.data());
@@ -135,6 +143,7 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
 
   std::vector<std::string> argv = process.argv;
   std::vector<std::string> environment = environment_texts(launch, process, user);
+  const std::string python = python_folder(process, user);
   const bool absolute = launch.entrypoint.starts_with('/');
   CgroupFork groups(launch.cgroups);
   if (!groups.has_all()) return internal("cannot open the rank's control groups");
@@ -144,6 +153,7 @@ Result<StartedProgram> start_program(const LaunchFile& launch, const LaunchProce
       .confines = confines,
       .argv = pointers(argv),
       .environment = pointers(environment),
+      .python = python.empty() ? "" : python + "/bin/python3",
       .entrypoint_path = absolute ? launch.entrypoint : launch.workspace + "/" + launch.entrypoint,
       .groups = groups,
       .output = output.get(),
@@ -184,6 +194,12 @@ std::string describe(const LaunchFailure& failure, const LaunchFile& launch,
       if (absent) return fmt::format("workspace {} does not exist on this node", launch.workspace);
       return fmt::format("user {} cannot enter workspace {}: {}", launch.user, launch.workspace,
                          why);
+    case LaunchStep::python: {
+      const auto asked = process.environment.find(kPythonEnvironment);
+      return fmt::format("Python environment {}: its bin/python3 cannot be used on this node{}: {}",
+                         asked == process.environment.end() ? "" : asked->second, in_image(launch),
+                         why);
+    }
     case LaunchStep::entrypoint:
       if (absent && launch.entrypoint.starts_with('/') && !launch.image.empty())
         return fmt::format("entrypoint {} does not exist{}", launch.entrypoint, in_image(launch));

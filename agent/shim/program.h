@@ -32,6 +32,7 @@ enum class LaunchStep : int {
   privileges,
   user,  // the job's from here on
   workspace,
+  python,  // the environment that the job asks for
   entrypoint,
   permission,
   execute

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "common/gpu_set.h"
 #include "common/job_service.h"
+#include "common/python_environment.h"
 
 namespace hai {
 namespace {
@@ -52,6 +54,15 @@ void count_gpus_from_zero(Environment& environment) {
   if (gpus.is_ok()) found->second = to_string(GpuSet::first(gpus.value().count()));
 }
 
+// "~NAME" of somebody whom this node does not know: nothing is there.
+std::string home_of(const std::string& account) {
+  std::vector<char> buffer(64 << 10);
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwnam_r(account.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  return found == nullptr ? "~" + account : found->pw_dir;
+}
+
 }  // namespace
 
 void set_limits_of_programs(int64_t core_bytes) {
@@ -87,6 +98,16 @@ void add_image_environment(const ImageFile& image, LaunchFile& launch) {
   }
 }
 
+std::string python_folder(const LaunchProcess& process, const UserIdentity& user) {
+  const auto said = process.environment.find(kPythonEnvironment);
+  if (said == process.environment.end() || said->second.empty()) return "";
+  const Result<PythonEnvironment> environment = parse_python_environment(said->second);
+  // The server lets no such through; the program must not run without its environment.
+  if (!environment.is_ok()) return "/nonexistent";
+  const std::string& owner = environment.value().owner;
+  return folder_of(environment.value(), owner.empty() ? user.home : home_of(owner));
+}
+
 std::vector<std::string> environment_texts(const LaunchFile& launch, const LaunchProcess& process,
                                            const UserIdentity& user) {
   Environment all = {
@@ -94,6 +115,11 @@ std::vector<std::string> environment_texts(const LaunchFile& launch, const Launc
   for (auto& [name, value] : service_environment(launch.program.services, launch.key.job))
     all[name] = std::move(value);
   for (const auto& [name, value] : process.environment) all[name] = value;
+  if (const std::string folder = python_folder(process, user); !folder.empty()) {
+    all["VIRTUAL_ENV"] = folder;
+    all["PATH"] = folder + "/bin:" + all["PATH"];
+    all.erase("PYTHONHOME");
+  }
   if (launch.confinement.counts_gpus_from_zero) count_gpus_from_zero(all);
   std::vector<std::string> texts;
   for (const auto& [name, value] : all) texts.push_back(name + "=" + value);

@@ -21,6 +21,10 @@ bool become(const UserIdentity& user);
 // What the image sets and the job does not; where neither says PATH, the usual one.
 void add_image_environment(const ImageFile& image, LaunchFile& launch);
 
+// The folder of the Python environment that the job asks for; "" if it asks for none. Asks for the
+// home of its owner, which can take long.
+std::string python_folder(const LaunchProcess& process, const UserIdentity& user);
+
 // "NAME=value", of what the agent gave, the job's services and who the user is.
 std::vector<std::string> environment_texts(const LaunchFile& launch, const LaunchProcess& process,
                                            const UserIdentity& user);

@@ -19,6 +19,7 @@ void add_context(CLI::App& app, Session& session);
 void add_describe(CLI::App& app, Session& session);
 void add_dev(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
+void add_env(CLI::App& app, Session& session);
 void add_events(CLI::App& app, Session& session);
 void add_exec(CLI::App& app, Session& session);
 void add_forward(CLI::App& app, Session& session);

@@ -12,6 +12,7 @@
 #include "cli/commands/rehearsal.h"
 #include "cli/exit_code.h"
 #include "cli/file.h"
+#include "cli/python_environment.h"
 #include "cli/session.h"
 #include "cli/submission.h"
 #include "common/shell_words.h"
@@ -62,6 +63,7 @@ int launch(Session& session, const Launcher& launcher, SubmissionOptions options
   JobSpec spec;
   spec.image = options.image;  // in it programs may be that are not here
   Status status = spec_of_program(launcher, session.program, directory, spec);
+  if (launcher.keeps_environment && options.venv.empty()) keep_active_environment(spec);
   if (status.is_ok()) status = apply_options(options, spec);
   if (!status.is_ok()) return session.usage_error(status.message());
   if (wants_terminal) options.terminal = words_of(session, launcher);

@@ -20,6 +20,7 @@ struct Launcher {
   std::string description;
   std::vector<std::string> interpreter;
   std::string suffix;  // of the files that the agent starts with this interpreter by itself
+  bool keeps_environment = false;  // the Python environment that is active here goes with it
 };
 
 void add_launcher(CLI::App& app, Session& session, const Launcher& launcher);

@@ -8,7 +8,8 @@ void add_python(CLI::App& app, Session& session) {
                {.verb = "python",
                 .description = "Submit a Python program",
                 .interpreter = {"python3", "-u"},
-                .suffix = ".py"});
+                .suffix = ".py",
+                .keeps_environment = true});
 }
 
 }  // namespace hai::cli

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/job_file_input.h"
 #include "cli/exit_code.h"
+#include "cli/git_checkout.h"
 #include "cli/job_file.h"
 #include "cli/session.h"
 #include "cli/submission.h"
@@ -50,12 +51,18 @@ int run(Session& session, const RunOptions& options) {
   if (!options.submission.image.empty()) {  // likewise
     std::erase_if(errors, [](const SpecError& error) { return error.path == "resource.mounts"; });
   }
+  const std::optional<GitSource> source = git_source_of(file.value(), errors);
   if (!errors.empty()) return report_spec_errors(file.value(), errors);
   tell_spec_warnings(file.value(), warnings);
+  if (source) {
+    const Status status = check_out(*source, options.submission.dry_run, spec);
+    if (!status.is_ok()) return session.fail(file.value().locate(status));
+  }
   if (const Status status = apply_options(options.submission, spec); !status.is_ok()) {
     return session.usage_error(status.message());
   }
-  if (!options.files_are_elsewhere) {
+  const bool is_not_checked_out = source && options.submission.dry_run;
+  if (!options.files_are_elsewhere && !is_not_checked_out) {
     errors = find_missing_files(spec);
     if (!errors.empty()) return report_spec_errors(file.value(), errors);
   }

@@ -11,6 +11,7 @@
 #include "common/hostlist.h"
 #include "common/image.h"
 #include "common/job_service.h"
+#include "common/python_environment.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/job_keys.h"
@@ -230,6 +231,9 @@ class Validator {
              kNameMax);
       }
       check_text(path, value, kParametersBytesMax, ControlCharacters::allow);
+      if (name != kPythonEnvironment) continue;
+      const Status venv = parse_python_environment(value).status();
+      if (!venv.is_ok()) fail(path, "{}", venv.message());
     }
     if (bytes > kEnvironmentBytesMax) {
       fail("spec.environments", "{} bytes in all, at most {} are allowed", bytes,

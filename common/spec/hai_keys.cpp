@@ -6,10 +6,10 @@ namespace hai {
 namespace {
 
 constexpr auto kUnsupported = std::to_array<HaiKey>({
-    {"spec.git_remote_repo", "check the repository out into spec.workspace"},
-    {"spec.git_target_revision", "check the revision out into spec.workspace"},
+    {"spec.git_remote_repo", "`hai run` checks it out; elsewhere it has to be in spec.workspace"},
+    {"spec.git_target_revision",
+     "`hai run` checks it out; elsewhere it has to be in spec.workspace"},
     {"options.mount_code", "a job sees the node's own file system"},
-    {"options.py_venv", "activate the environment in the entrypoint"},
     {"options.profile", "start the profiler from the entrypoint"},
     {"options.shared_in_group",
      "whose jobs people see is the cluster's `visibility`; logs are read by the owner and "

@@ -8,6 +8,7 @@
 #include "common/config/yaml_reader.h"
 #include "common/job_service.h"
 #include "common/life_state.h"
+#include "common/python_environment.h"
 #include "common/shell_words.h"
 #include "common/signal_name.h"
 #include "common/spec/hai_keys.h"
@@ -203,6 +204,17 @@ void read_hai_resource(YamlReader& reader, JobSpec& spec) {
   spec.priority = Priority::low;
 }
 
+void read_python_environment(YamlReader& reader, JobSpec& spec) {
+  std::string text;
+  if (asks_for_nothing(reader.find("options.py_venv"))) return;
+  if (!reader.string("options.py_venv", &text)) return;
+  if (const Status status = parse_python_environment(text).status(); !status.is_ok()) {
+    reader.fail("options.py_venv", status.message());
+    return;
+  }
+  spec.environments.emplace(kPythonEnvironment, text);
+}
+
 // HAI's names of what has another one here. Its own go before them.
 void read_hai_names(YamlReader& reader, JobSpec& spec) {
   bool is_executable = false;  // whatever it is, it is started as what it is
@@ -227,6 +239,7 @@ void read_hai_names(YamlReader& reader, JobSpec& spec) {
   if (reader.integer("options.whole_life_state", &life_state, {}) && life_state != 0) {
     spec.environments.emplace(kFirstLifeState, std::to_string(life_state));
   }
+  read_python_environment(reader, spec);
   std::vector<std::string> nodes;
   const bool has_nodes = reader.has("options.assigned_nodes");
   if (has_nodes && !asks_for_nothing(reader.find("options.assigned_nodes")) &&

@@ -55,9 +55,17 @@ inline const std::set<std::string> kOnlyThink = {"DryRunJob", "WhatIf"};
 // Whoever has a session may end it.
 inline const std::set<std::string> kOfAnyScope = {"SignOut"};
 
+// The first is the one that is told; those behind it are earlier names of it.
+inline std::vector<v1::Route> routes_of(const MethodDescriptor& call) {
+  std::vector<v1::Route> routes;
+  for (int i = 0; i < call.options().ExtensionSize(v1::route); ++i)
+    routes.push_back(call.options().GetExtension(v1::route, i));
+  return routes;
+}
+
 inline std::optional<v1::Route> route_of(const MethodDescriptor& call) {
-  if (call.options().ExtensionSize(v1::route) == 0) return std::nullopt;
-  return call.options().GetExtension(v1::route, 0);
+  const std::vector<v1::Route> routes = routes_of(call);
+  return routes.empty() ? std::nullopt : std::optional(routes.front());
 }
 
 // Calls without a route are for users.
@@ -257,8 +265,9 @@ class Access : public RoutesFixture {
     return body.dump();
   }
 
-  Asked ask_http(const MethodDescriptor& call, ordered_json body, const std::string& token) {
-    const RoutePattern pattern = pattern_of(*route_of(call));
+  Asked ask_http(const MethodDescriptor& call, ordered_json body, const std::string& token,
+                 std::optional<v1::Route> route = std::nullopt) {
+    const RoutePattern pattern = pattern_of(route ? *route : *route_of(call));
     std::string path = pattern.path;
     for (const std::string& name : names_in(pattern.path)) {
       const ordered_json& value = body[name];
@@ -389,7 +398,8 @@ class Access : public RoutesFixture {
       EXPECT_EQ(word_of(asked.outcome), word_of(outcome))
           << as << " asks " << call.name() << " over " << over << ": " << asked.words;
     };
-    if (route_of(call)) judge(ask_http(call, example(call, user), token), "HTTP");
+    for (const v1::Route& route : routes_of(call))
+      judge(ask_http(call, example(call, user), token, route), "HTTP");
     judge(ask_grpc(call, example(call, user), token), "gRPC");
   }
 

@@ -4,6 +4,7 @@
 
 #include "agent/os/log_source.h"
 #include "agent/os/log_spool.h"
+#include "common/python_environment.h"
 #include "tests/unit/agent/os_rank_fixture.h"
 
 namespace hai {
@@ -117,15 +118,21 @@ TEST_F(RankHostTest, SaysWhyItCouldNotStart) {
   bad_parameters.parameters = "'open";
   std::filesystem::create_directory(workspace_ + "/folder.sh");
   const LaunchRank folder = order("folder.sh", 6);
+  LaunchRank no_environment = script("exit 0", 7);
+  no_environment.environments[kPythonEnvironment] = workspace_ + "/venv";
+  LaunchRank nobodys_environment = script("exit 0", 8);
+  nobodys_environment.environments[kPythonEnvironment] = "llm[no-such-user]";
   const std::map<RankKey, std::string> expected = {
+      {no_environment.key, "Python environment " + workspace_ + "/venv: its bin/python3 cannot be"},
+      {nobodys_environment.key, "Python environment llm[no-such-user]: its bin/python3 cannot be"},
       {no_workspace.key, "workspace " + workspace_ + "/missing does not exist on this node"},
       {no_entrypoint.key, "entrypoint x.py does not exist in " + workspace_},
       {not_executable.key, "is not executable for user root"},
       {no_program.key, "entrypoint no-such-program is neither in " + workspace_ + " nor in PATH"},
       {bad_parameters.key, "the quote ' at character 1 is not closed"},
       {folder.key, "Is a directory"}};
-  for (const LaunchRank& job :
-       {no_workspace, no_entrypoint, not_executable, no_program, bad_parameters, folder}) {
+  for (const LaunchRank& job : {no_workspace, no_entrypoint, not_executable, no_program,
+                                bad_parameters, folder, no_environment, nobodys_environment}) {
     launch(job);
   }
   for (const auto& [key, message] : expected) {
@@ -133,6 +140,20 @@ TEST_F(RankHostTest, SaysWhyItCouldNotStart) {
     EXPECT_EQ(status.cause, ExitCause::launch_failed) << to_string(key);
     EXPECT_THAT(status.message, HasSubstr(message));
   }
+}
+
+TEST_F(RankHostTest, ProgramsOfItsPythonEnvironmentGoBeforeAllOthers) {
+  start_host();
+  std::filesystem::create_directories(workspace_ + "/venv/bin");
+  write_script("venv/bin/python3",
+               "#!/bin/sh\necho that of $VIRTUAL_ENV, home ${PYTHONHOME-unset}");
+  LaunchRank job = order("x.py", 1);
+  write_script("x.py", "");
+  job.environments[kPythonEnvironment] = workspace_ + "/venv";
+  job.environments["PYTHONHOME"] = "/usr";
+  launch(job);
+  EXPECT_EQ(wait_exited(job.key).exit_code, 0);
+  EXPECT_THAT(log_lines(job.key), ElementsAre("that of " + workspace_ + "/venv, home unset"));
 }
 
 TEST_F(RankHostTest, MissingShimIsTheNodesFault) {

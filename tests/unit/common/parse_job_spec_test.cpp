@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/python_environment.h"
 #include "common/spec/job_spec_yaml.h"
 
 namespace hai {
@@ -160,7 +161,7 @@ resource:
   gpus_per_node: eight
   memory: 5
 options:
-  py_venv: 202111
+  py_venv: ../202111
   suspend: 5s
   launch: per_rank
   tags: [a, _b]
@@ -181,8 +182,7 @@ services: [jupyter]
           "line 12: resource.node_count: must be 1..100000, is -3",
           "line 13: resource.gpus_per_node: must be a whole number, is 'eight'",
           "line 14: resource.memory: say the unit, as 5Gi",
-          "line 16: options.py_venv: not supported here: activate the environment in the "
-          "entrypoint",
+          testing::StartsWith("line 16: options.py_venv: an environment's name is 1..64 of"),
           "line 17: options.suspend: must be a mapping, is a single value",
           "line 18: options.launch: must be per_node or per_gpu, is 'per_rank'",
           "line 19: options.tags[1]: a tag must not be empty, start with _, or hold commas or "
@@ -217,6 +217,21 @@ TEST(ParseJobSpec, TakesServicesAsTextsAndAsHaiWritesThem) {
               ElementsAre("line 5: services[0]: c: the job has 3 nodes, ranks 0 to 2, not 3",
                           "line 5: services[1]: there are two named c",
                           "line 5: services[2]: there are two named c"));
+}
+
+TEST(ParseJobSpec, TakesAPythonEnvironmentAsAVariableOfTheJob) {
+  JobSpec spec;
+  std::vector<SpecError> errors;
+  const std::string head = "version: 2\nname: j\nspec: {workspace: /w, entrypoint: e}\n";
+  ASSERT_TRUE(parse_job_spec(head + "options: {py_venv: 202111}\n", &spec, &errors));
+  EXPECT_EQ(spec.environments[kPythonEnvironment], "202111");
+  ASSERT_TRUE(parse_job_spec(head + "options: {py_venv: 'llm[ann]'}\n", &spec, &errors));
+  EXPECT_EQ(spec.environments[kPythonEnvironment], "llm[ann]");
+  EXPECT_FALSE(parse_job_spec(
+      "version: 2\nname: j\nspec: {workspace: /w, entrypoint: e, environments: {HAI_PY_VENV: "
+      "'a:b'}}\n",
+      &spec, &errors))
+      << "nor by its variable";
 }
 
 TEST(ParseJobSpec, TakesHaisNamesAndWhatAsksForNothing) {

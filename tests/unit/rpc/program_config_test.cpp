@@ -12,6 +12,7 @@ TEST(ServerConfig, ReadsEverything) {
   Result<ServerConfig> config = parse_server_config(R"(
 cluster: fire
 listen: {grpc: "10.0.0.1:7700", http: "[::1]:80"}
+plain_text: true
 status_page: false
 web_root: /srv/web
 store: {conninfo: dbname=hai}
@@ -56,8 +57,8 @@ log: {level: debug, file: /var/log/hai}
 
 TEST(ServerConfig, TellsOthersWhereItIsReached) {
   const auto advertised = [](const std::string& lines) {
-    const Result<ServerConfig> config =
-        parse_server_config(lines + "store: {conninfo: x}\nagent_token_file: /t\n", "s");
+    const Result<ServerConfig> config = parse_server_config(
+        lines + "plain_text: true\nstore: {conninfo: x}\nagent_token_file: /t\n", "s");
     EXPECT_TRUE(config.is_ok()) << config.status().message();
     return config.is_ok() ? config.value().advertise : ServerAddresses{};
   };
@@ -84,7 +85,8 @@ TEST(ServerConfig, AllErrorsWithTheirLines) {
 
 TEST(ServerConfig, SaysHowPeopleComeIn) {
   const auto read = [](const std::string& lines) {
-    return parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + lines, "s");
+    return parse_server_config(
+        "plain_text: true\nstore: {conninfo: x}\nagent_token_file: /t\n" + lines, "s");
   };
   const ServerConfig plain = read("").value();
   EXPECT_EQ(plain.token_ttl, Duration(24h * 90));
@@ -106,8 +108,9 @@ TEST(ServerConfig, SlipsInArchiveAndAuditAreErrors) {
         std::pair("audit: {position: /p}\n", "audit.position: needs audit.file or audit.syslog"),
         std::pair("audit: {file: /a, position: /a}\n", "audit.position: is the same file")}) {
     const Status status =
-        parse_server_config(std::string("store: {conninfo: x}\nagent_token_file: /t\n") + lines,
-                            "s")
+        parse_server_config(
+            std::string("plain_text: true\nstore: {conninfo: x}\nagent_token_file: /t\n") + lines,
+            "s")
             .status();
     EXPECT_NE(status.message().find(error), std::string::npos) << lines << status.message();
   }
@@ -116,7 +119,8 @@ TEST(ServerConfig, SlipsInArchiveAndAuditAreErrors) {
 TEST(ServerConfig, ASlipInWhatIsSecretIsAnError) {
   const auto error = [](const std::string& lines) {
     return std::string(
-        parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + lines, "s")
+        parse_server_config(
+            "plain_text: true\nstore: {conninfo: x}\nagent_token_file: /t\n" + lines, "s")
             .status()
             .message());
   };
@@ -130,7 +134,8 @@ TEST(ServerConfig, ASlipInWhatIsSecretIsAnError) {
 
 TEST(ServerConfig, AnIdentityProviderIsAskedOverTls) {
   const auto read = [](const std::string& oidc) {
-    return parse_server_config("store: {conninfo: x}\nagent_token_file: /t\noidc: " + oidc, "s");
+    return parse_server_config(
+        "plain_text: true\nstore: {conninfo: x}\nagent_token_file: /t\noidc: " + oidc, "s");
   };
   const Result<ServerConfig> config = read(
       "{issuer: \"https://id.example\", client_id: hai, admin_groups: [a, b], create_users: "
@@ -156,7 +161,8 @@ TEST(ServerConfig, AnIdentityProviderIsAskedOverTls) {
 
 TEST(ServerConfig, HealthMayHaveAPortOfItsOwn) {
   const auto read = [](const std::string& listen) {
-    return parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + listen, "s");
+    return parse_server_config(
+        "plain_text: true\nstore: {conninfo: x}\nagent_token_file: /t\n" + listen, "s");
   };
   EXPECT_EQ(read("").value().health_address, "");
   EXPECT_EQ(read("listen: {health: \"127.0.0.1:7790\"}\n").value().health_address,
@@ -167,7 +173,8 @@ TEST(ServerConfig, HealthMayHaveAPortOfItsOwn) {
 
 TEST(ServerConfig, GroupsHaveOneSource) {
   const auto read = [](const std::string& lines) {
-    return parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + lines, "s");
+    return parse_server_config(
+        "plain_text: true\nstore: {conninfo: x}\nagent_token_file: /t\n" + lines, "s");
   };
   const std::string groups = "unix_groups: {groups: [\"proj-*\"], admin_groups: [a], every: 1m}\n";
   const std::string oidc = "oidc: {issuer: \"https://id\", client_id: hai";
@@ -192,7 +199,7 @@ TEST(ServerConfig, GroupsHaveOneSource) {
 
 TEST(ServerConfig, CertificatesMayStandForTheAgentsToken) {
   const auto read = [](const std::string& lines) {
-    return parse_server_config("store: {conninfo: x}\n" + lines, "s");
+    return parse_server_config("plain_text: true\nstore: {conninfo: x}\n" + lines, "s");
   };
   const Result<ServerConfig> config =
       read("tls: {certificate: /c.crt, key: /c.key, client_ca: /ca.crt}\n");
@@ -224,7 +231,8 @@ TEST(ServerConfig, AnEmptyFileIsNoneThatWasLeftOut) {
                   "tls.client_ca: is empty"),
         std::pair("agent_token_file: /t\ntls: {}", "tls: needs certificate and key")}) {
     const std::string said =
-        parse_server_config(std::string("store: {conninfo: x}\n") + lines + "\n", "s")
+        parse_server_config(std::string("plain_text: true\nstore: {conninfo: x}\n") + lines + "\n",
+                            "s")
             .status()
             .message();
     EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
@@ -236,11 +244,40 @@ TEST(AgentConfig, AnEmptyFileIsNoneThatWasLeftOut) {
                                      std::pair("token_file: /t\ntls: {ca: ''}", "tls.ca: is empty"),
                                      std::pair("token_file: /t\ntls:", "tls: needs ca")}) {
     const std::string said =
-        parse_agent_config(std::string("data_dir: /d\nservers: [a:1]\n") + lines + "\n", "a")
+        parse_agent_config(std::string("data_dir: /d\nservers: [localhost:1]\n") + lines + "\n",
+                           "a")
             .status()
             .message();
     EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
   }
+}
+
+TEST(ServerConfig, WithoutTlsOtherMachinesAreServedOnlyWhereItSaysSo) {
+  const auto error = [](const std::string& lines) {
+    return std::string(
+        parse_server_config("store: {conninfo: x}\nagent_token_file: /t\n" + lines, "s")
+            .status()
+            .message());
+  };
+  const std::string here = "listen: {grpc: \"127.0.0.1:1\", http: \"localhost:2\"}\n";
+  EXPECT_NE(error("").find("tls: is missing, and other machines"), std::string::npos) << error("");
+  EXPECT_NE(error("plain_text: false\n").find("tls: is missing"), std::string::npos);
+  EXPECT_EQ(error("plain_text: true\n"), "");
+  EXPECT_EQ(error(here), "");
+  EXPECT_EQ(error("tls: {certificate: /c, key: /k}\n"), "");
+  EXPECT_NE(error("tls: {key: /k}\n").find("one of them is missing"), std::string::npos);
+}
+
+TEST(AgentConfig, WithoutTlsItGoesToOtherMachinesOnlyWhereItSaysSo) {
+  const auto error = [](const std::string& lines) {
+    return std::string(
+        parse_agent_config("data_dir: /d\ntoken_file: /t\n" + lines, "a").status().message());
+  };
+  EXPECT_EQ(error("servers: [localhost:1, \"127.0.0.1:2\"]\n"), "");
+  EXPECT_NE(error("servers: [localhost:1, \"b:2\"]\n").find("tls: is missing, and the servers"),
+            std::string::npos);
+  EXPECT_EQ(error("servers: [\"b:2\"]\nplain_text: true\n"), "");
+  EXPECT_EQ(error("servers: [\"b:2\"]\ntls: {ca: /c}\n"), "");
 }
 
 TEST(ServerConfig, PlainTextIsOnlyForOneMachine) {
@@ -256,7 +293,7 @@ TEST(ServerConfig, PlainTextIsOnlyForOneMachine) {
 
 TEST(AgentConfig, ACertificateMayStandForTheToken) {
   const auto read = [](const std::string& lines) {
-    return parse_agent_config("data_dir: /d\nservers: [a:1]\n" + lines, "a");
+    return parse_agent_config("data_dir: /d\nservers: [localhost:1]\n" + lines, "a");
   };
   const Result<AgentConfig> config = read("tls: {ca: /ca.crt, certificate: /n.crt, key: /n.key}\n");
   ASSERT_TRUE(config.is_ok()) << config.status().message();
@@ -280,6 +317,7 @@ leaf: l1
 address: 10.0.0.2
 data_dir: /var/lib/hai
 servers: ["a:1", "b:2"]
+plain_text: true
 token_file: /etc/agent
 simulate_gpus: 8
 shim: /usr/bin/hai-shim
@@ -321,7 +359,8 @@ TEST(AgentConfig, SaysWhatIsWrongWithItsLogStore) {
         std::pair("logs: {store: /s, keep: 1d}", "logs.keep")}) {
     const std::string said =
         parse_agent_config(
-            std::string("data_dir: /d\nservers: [a:1]\ntoken_file: /t\n") + lines + "\n", "a")
+            std::string("data_dir: /d\nservers: [localhost:1]\ntoken_file: /t\n") + lines + "\n",
+            "a")
             .status()
             .message();
     EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
@@ -337,7 +376,9 @@ TEST(ServerConfig, SaysWhatIsWrongWithItsLogStore) {
         std::pair("logs: {store: /s, every: 1m}", "logs.every")}) {
     const std::string said =
         parse_server_config(
-            std::string("store: {conninfo: x}\nagent_token_file: /t\n") + lines + "\n", "s")
+            std::string("plain_text: true\nstore: {conninfo: x}\nagent_token_file: /t\n") + lines +
+                "\n",
+            "s")
             .status()
             .message();
     EXPECT_NE(said.find(error), std::string::npos) << lines << "\n" << said;
@@ -346,7 +387,7 @@ TEST(ServerConfig, SaysWhatIsWrongWithItsLogStore) {
 
 // It lets people in: a slip in it is said, not skipped.
 TEST(AgentConfig, SaysWhatIsWrongWithLogins) {
-  const std::string least = "data_dir: /d\nservers: [a:1]\ntoken_file: /t\n";
+  const std::string least = "data_dir: /d\nservers: [localhost:1]\ntoken_file: /t\n";
   for (const auto& [lines, error] :
        {std::pair("login: {admin_users: [ann, '']}", "login.admin_users: must be names"),
         std::pair("login: {admin_group: [ops]}", "login.admin_group: unknown key"),
@@ -361,7 +402,7 @@ TEST(AgentConfig, SaysWhatIsWrongWithLogins) {
 }
 
 TEST(AgentConfig, ConfinesStrictlyUnlessToldOtherwise) {
-  const std::string least = "data_dir: /d\nservers: [a:1]\ntoken_file: /t\n";
+  const std::string least = "data_dir: /d\nservers: [localhost:1]\ntoken_file: /t\n";
   const ConfinementSettings confinement = parse_agent_config(least, "a").value().confinement;
   EXPECT_EQ(confinement.isolation, Isolation::strict);
   EXPECT_EQ(confinement.processes_max, 16'384);
@@ -371,7 +412,7 @@ TEST(AgentConfig, ConfinesStrictlyUnlessToldOtherwise) {
 TEST(AgentConfig, SaysWhatItCannotConfineBy) {
   const std::string said =
       parse_agent_config(
-          "data_dir: /d\nservers: [a:1]\ntoken_file: /t\nisolation: loose\n"
+          "data_dir: /d\nservers: [localhost:1]\ntoken_file: /t\nisolation: loose\n"
           "confinement: {processes_max: -1, devices: [gdrdrv], allowed_calls: [read]}\n",
           "a")
           .status()
