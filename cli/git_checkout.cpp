@@ -1,15 +1,14 @@
 #include "cli/git_checkout.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
+#include "cli/child.h"
 #include "cli/context_config.h"
 #include "cli/session.h"
 #include "common/config/yaml_tree.h"
@@ -38,33 +37,13 @@ bool is_commit(std::string_view text) {
 // What git says; what it complains of goes to our standard error.
 Result<std::string> run_git(std::vector<std::string> words) {
   words.insert(words.begin(), "git");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return internal("pipe: {}", errno_text(errno));
-  const UniqueFd reader(ends[0]);
-  UniqueFd writer(ends[1]);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(writer.get(), STDOUT_FILENO);
-    ::execvp("git", arguments.data());
-    ::_exit(127);
-  }
-  if (child < 0) return internal("fork: {}", errno_text(errno));
-  writer = UniqueFd();
   std::string said;
-  std::array<char, 4096> part{};
-  for (ssize_t got; (got = ::read(reader.get(), part.data(), part.size())) != 0;) {
-    if (got > 0) said.append(part.data(), static_cast<size_t>(got));
-    if (got < 0 && errno != EINTR) break;
-  }
-  int how = 0;
-  while (::waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
-  if (WIFEXITED(how) && WEXITSTATUS(how) == 0) return said;
-  if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
+  const int code = run_child(words, said);
+  if (code == 0) return said;
+  if (code == 127)
     return failed_precondition("{}: there is no git on this machine", kRepositoryKey);
-  return failed_precondition("{}: git {} failed, as it says above", kRepositoryKey, words[1]);
+  const std::string& verb = words[1] == "-C" ? words[5] : words[1];
+  return failed_precondition("{}: git {} failed, as it says above", kRepositoryKey, verb);
 }
 
 Result<std::string> find_commit(const GitSource& source) {

@@ -54,6 +54,7 @@ void add_user(CLI::App& app, Session& session);
 void add_wait(CLI::App& app, Session& session);
 void add_whatif(CLI::App& app, Session& session);
 void add_whoami(CLI::App& app, Session& session);
+void add_workspace(CLI::App& app, Session& session);
 void add_why(CLI::App& app, Session& session);
 
 }  // namespace hai::cli

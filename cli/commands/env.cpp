@@ -1,14 +1,11 @@
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/child.h"
 #include "cli/commands/commands.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
@@ -44,28 +41,15 @@ std::string python_version(const fs::path& folder) {
   return "";
 }
 
-Status check_is_there(const EnvOptions& options) {
-  RETURN_IF_ERROR(check_python_environment_name(options.name));
+// The exit code of what is wrong with the name; kOk if there is such an environment.
+int look_for(Session& session, const EnvOptions& options) {
+  if (const Status name = check_python_environment_name(options.name); !name.is_ok())
+    return session.usage_error(name.message());
   std::error_code error;
-  if (fs::is_regular_file(folder_of(options) / kMark, error)) return ok();
-  return not_found("there is no environment {} in {}: `hai env list` shows those there are",
-                   options.name, environments_folder());
-}
-
-// With our terminal; its exit code, 127 if there is no such program.
-int run_here(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execvp(arguments[0], arguments.data());
-    ::_exit(127);
-  }
-  if (child < 0) return 126;
-  int how = 0;
-  while (::waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+  if (fs::is_regular_file(folder_of(options) / kMark, error)) return kOk;
+  return session.fail(
+      not_found("there is no environment {} in {}: `hai env list` shows those there are",
+                options.name, environments_folder()));
 }
 
 int create(Session& session, const EnvOptions& options) {
@@ -84,7 +68,7 @@ int create(Session& session, const EnvOptions& options) {
   }
   std::vector<std::string> words = {options.python, "-m", "venv", folder.string()};
   if (options.system_packages) words.emplace_back("--system-site-packages");
-  if (const int code = run_here(words); code != 0) {
+  if (const int code = run_child(words); code != 0) {
     fs::remove_all(folder, error);
     if (code == 127) {
       return session.fail(
@@ -125,13 +109,13 @@ int list(Session& session, const EnvOptions& options) {
 }
 
 int path(Session& session, const EnvOptions& options) {
-  if (const Status found = check_is_there(options); !found.is_ok()) return session.fail(found);
+  if (const int code = look_for(session, options); code != kOk) return code;
   print(folder_of(options).string() + "\n");
   return kOk;
 }
 
 int remove(Session& session, const EnvOptions& options) {
-  if (const Status found = check_is_there(options); !found.is_ok()) return session.fail(found);
+  if (const int code = look_for(session, options); code != kOk) return code;
   const fs::path folder = folder_of(options);
   std::error_code error;
   fs::remove_all(folder, error);  // of a link, only the link

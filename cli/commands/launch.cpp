@@ -15,6 +15,8 @@
 #include "cli/python_environment.h"
 #include "cli/session.h"
 #include "cli/submission.h"
+#include "cli/workspace.h"
+#include "common/python_environment.h"
 #include "common/shell_words.h"
 
 namespace hai::cli {
@@ -62,8 +64,12 @@ int launch(Session& session, const Launcher& launcher, SubmissionOptions options
   if (!session.is_submission) return run_here(session, launcher);
   JobSpec spec;
   spec.image = options.image;  // in it programs may be that are not here
-  Status status = spec_of_program(launcher, session.program, directory, spec);
-  if (launcher.keeps_environment && options.venv.empty()) keep_active_environment(spec);
+  Status status = set_python_environment(options.venv, spec);
+  if (status.is_ok()) status = spec_of_program(launcher, session.program, directory, spec);
+  // What was pushed from a laptop runs where that one's environments are not.
+  const bool is_elsewhere = spec.workspace != directory;
+  if (launcher.keeps_environment && options.venv.empty() && !is_elsewhere)
+    keep_active_environment(spec);
   if (status.is_ok()) status = apply_options(options, spec);
   if (!status.is_ok()) return session.usage_error(status.message());
   if (wants_terminal) options.terminal = words_of(session, launcher);
@@ -79,13 +85,14 @@ Status spec_of_program(const Launcher& launcher, const std::vector<std::string>&
   const fs::path path = fs::path(directory) / file;
   std::error_code error;
   const bool is_file = fs::is_regular_file(path, error);
-  spec.workspace = directory;
+  spec.workspace = on_nodes(directory);
   spec.name = unique_name(fs::path(file).stem().string());
   spec.entrypoint = file;
   if (launcher.interpreter.empty()) {
     const bool is_bare = file.find('/') == std::string::npos;
     const bool is_of_image = !spec.image.empty() && (is_bare || file.starts_with('/'));
-    if (!is_file && !is_of_image) {
+    const bool is_of_venv = is_bare && spec.environments.contains(kPythonEnvironment);
+    if (!is_file && !is_of_image && !is_of_venv) {
       spec.entrypoint = is_bare ? find_in_path(file) : "";
       if (spec.entrypoint.empty()) {
         return invalid_argument("{}: no such program in {} or in PATH", file, directory);

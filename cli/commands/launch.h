@@ -26,7 +26,7 @@ struct Launcher {
 void add_launcher(CLI::App& app, Session& session, const Launcher& launcher);
 
 // Fills workspace, entrypoint, parameters and a name. `program` is never empty; where the spec has
-// an image it may be one of the image.
+// an image, or a Python environment, it may be one of that.
 Status spec_of_program(const Launcher& launcher, const std::vector<std::string>& program,
                        const std::string& directory, JobSpec& spec);
 

@@ -1,4 +1,3 @@
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/child.h"
 #include "cli/client.h"
 #include "cli/commands/commands.h"
 #include "cli/context_config.h"
@@ -78,18 +78,8 @@ std::string key_path() {
   return (fs::path(context_config_path()).parent_path() / "ssh" / "id_ed25519").string();
 }
 
-Status run_and_wait(std::vector<std::string> words) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::execvp(argv[0], argv.data());
-    ::_exit(127);
-  }
-  int status = 0;
-  if (pid < 0 || ::waitpid(pid, &status, 0) != pid) return internal("cannot run {}", words[0]);
-  if (status == 0) return ok();
+Status run_and_wait(const std::vector<std::string>& words) {
+  if (run_child(words) == 0) return ok();
   return failed_precondition("{} failed: is openssh-client installed?", words[0]);
 }
 

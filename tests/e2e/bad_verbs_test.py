@@ -132,6 +132,10 @@ TABLE = {
     "env list": [("x", USAGE, "'x'")],
     "env path": [("absent", NOT_FOUND, "no environment absent"), ("..", USAGE, "not '..'")],
     "env remove": [("absent", NOT_FOUND, "no environment absent"), ("", USAGE, "needs NAME")],
+    "workspace": [("", USAGE, "push, pull, diff")],
+    "workspace push": [("--to llm", USAGE, "absolute path"), ("--too /x", USAGE, "did you mean --to?")],
+    "workspace pull": [("nowhere --to /x", NOT_FOUND, "no folder nowhere")],
+    "workspace diff": [("", USAGE, "was not pushed yet")],
     "knob": [("", USAGE, "list, set, unset"), ("lst", USAGE, "did you mean list?")],
     "knob list": [("x", USAGE, "'x'")],
     "knob set": [

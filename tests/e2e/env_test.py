@@ -7,7 +7,7 @@ import pwd
 import subprocess
 import unittest
 
-from cluster import ClusterTest
+from cluster import ClusterTest, said
 
 WHERE = "import sys; print('prefix', sys.prefix)"
 
@@ -35,7 +35,7 @@ class EnvTest(ClusterTest):
     def prefix_of(self, *words, **variables):
         done = self.hai(*words, "-n", "1", "--gpus", "1", "-f", **variables)
         self.assertEqual(done.code, 0, done)
-        return next(line for line in done.out.splitlines() if line.startswith("prefix ")).split()[1], done.err
+        return said(done.out).removeprefix("prefix ").strip(), done.err
 
     def test_one_that_was_made_is_listed_and_found_by_its_name(self):
         self.assertEqual(self.folder, str(self.kept / self.name))
@@ -60,12 +60,12 @@ class EnvTest(ClusterTest):
         self.assertEqual(prefix, "/usr")
 
     def test_the_active_one_goes_with_a_python_program(self):
-        prefix, said = self.prefix_of("python", "where.py", "--", VIRTUAL_ENV=self.folder)
+        prefix, told = self.prefix_of("python", "where.py", "--", VIRTUAL_ENV=self.folder)
         self.assertEqual(prefix, self.folder)
-        self.assertIn(f"with the Python environment that is active here, {self.folder}", said)
-        prefix, said = self.prefix_of("python", "where.py", "--", "--venv", "none", VIRTUAL_ENV=self.folder)
+        self.assertIn(f"with the Python environment that is active here, {self.folder}", told)
+        prefix, told = self.prefix_of("python", "where.py", "--", "--venv", "none", VIRTUAL_ENV=self.folder)
         self.assertEqual(prefix, "/usr")
-        self.assertNotIn("active here", said)
+        self.assertNotIn("active here", told)
 
     def test_hais_job_file_names_one(self):
         job = self.cluster.file(

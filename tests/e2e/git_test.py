@@ -3,7 +3,7 @@
 import subprocess
 import unittest
 
-from cluster import ClusterTest
+from cluster import ClusterTest, said
 
 
 class GitTest(ClusterTest):
@@ -56,7 +56,7 @@ class GitTest(ClusterTest):
         ):
             done = self.run_job(source + revision, "-f")
             name = f"llm-{commit[:12]}"
-            self.assertEqual((done.code, done.out), (0, f"{word} {commit} in {folder / name}\n"), done)
+            self.assertEqual((done.code, said(done.out)), (0, f"{word} {commit} in {folder / name}\n"), done)
         self.assertEqual(
             self.checked_out(), sorted({f"llm-{self.first[:12]}", f"llm-{self.second[:12]}"})
         )
@@ -64,11 +64,11 @@ class GitTest(ClusterTest):
         self.assertNotIn("checking out", again.err, "it is there")
         # Without a revision: what the repository begins with.
         done = self.run_job(f"git_remote_repo: {self.repository}", "-f")
-        self.assertTrue(done.out.startswith(f"two {self.second}"), done)
+        self.assertTrue(said(done.out).startswith(f"two {self.second}"), done)
 
     def test_what_cannot_be_checked_out_runs_nothing(self):
         before = len(self.cluster.json("list", "-a"))
-        for keys, code, said in (
+        for keys, code, why in (
             (
                 f"git_remote_repo: {self.repository}\n  git_target_revision: absent",
                 3,
@@ -88,7 +88,7 @@ class GitTest(ClusterTest):
         ):
             refused = self.run_job(keys)
             self.assertEqual((refused.code, refused.out), (code, ""), refused)
-            self.assertRegex(refused.err, said)
+            self.assertRegex(refused.err, why)
         self.assertEqual(len(self.cluster.json("list", "-a")), before)
 
 

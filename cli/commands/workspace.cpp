@@ -1,0 +1,205 @@
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "cli/child.h"
+#include "cli/client.h"
+#include "cli/commands/commands.h"
+#include "cli/exit_code.h"
+#include "cli/file.h"
+#include "cli/follow.h"
+#include "cli/output.h"
+#include "cli/session.h"
+#include "cli/submission.h"
+#include "cli/workspace.h"
+#include "proto/convert/spec_convert.h"
+
+namespace hai::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// rsync's own protocol runs over `hai shell`, which carries bytes: what it starts on the node it
+// asks for as ssh would be asked. $HAI_SELF is this program.
+constexpr const char* kCarrier =
+    R"(sh -c 'job=$1; shift; exec "$HAI_SELF" shell "$job" -- "$@"' carrier)";
+// Longer than any copy; then nodes are not held for a laptop that was closed.
+constexpr const char* kHeldSeconds = "43200";
+
+struct WorkspaceOptions {
+  std::string folder = ".";
+  std::string there;
+  std::string group;
+  std::string job;
+  bool deletes = false;
+  bool is_dry = false;
+};
+
+enum class Way { push, pull, diff };
+
+// One that does nothing but be on a node, as its user, so that files can be brought there.
+JobSpec spec_of_carrier(const WorkspaceOptions& options) {
+  JobSpec spec;
+  spec.name = unique_name("workspace");
+  spec.workspace = "/";
+  spec.entrypoint = "/bin/sleep";
+  spec.parameters = kHeldSeconds;
+  spec.node_count = 1;
+  spec.gpus_per_node = kNoGpus;
+  spec.cpus_per_node = 1;
+  spec.suspend.signal = SuspendOptions::kNoSignal;
+  if (!options.group.empty()) spec.group = options.group;
+  spec.tags = {"workspace"};
+  return spec;
+}
+
+// A job in which this person's files can be reached; stopped at the end if it is our own.
+class Carrier {
+ public:
+  explicit Carrier(Client& client) : client_(client) {}
+  ~Carrier() {
+    if (!is_own_) return;
+    v1::ControlJobRequest request;
+    request.add_jobs(job_);
+    request.set_action(v1::JOB_ACTION_STOP);
+    request.set_reason("the files are there");
+    static_cast<void>(client_.control_job(request));  // it ends by itself, too
+  }
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
+
+  Status begin(const WorkspaceOptions& options) {
+    job_ = options.job;
+    if (!job_.empty()) return ok();
+    v1::SubmitJobRequest request;
+    *request.mutable_spec() = to_proto(spec_of_carrier(options));
+    request.set_request_id(new_request_id());
+    const Result<v1::SubmitJobReply> reply = client_.submit_job(request);
+    RETURN_IF_ERROR(reply.status());
+    job_ = std::to_string(reply.value().job_id());
+    is_own_ = true;
+    const Result<v1::Job> job = wait_until_running(client_, job_);
+    RETURN_IF_ERROR(job.status());
+    if (!is_terminal(job.value())) return ok();
+    return failed_precondition("job {} that was to carry the files {}: {}", job_,
+                               job.value().state(), job.value().end_reason());
+  }
+  const std::string& job() const { return job_; }
+
+ private:
+  Client& client_;
+  std::string job_;
+  bool is_own_ = false;
+};
+
+std::vector<std::string> words_of(const Workspace& workspace, const std::string& job, Way way,
+                                  const WorkspaceOptions& options) {
+  const bool is_dry = options.is_dry || way == Way::diff;
+  std::vector<std::string> words = {"rsync", "--archive", "--compress", "--partial", "--mkpath",
+                                    "-e",    kCarrier,    "--no-owner", "--no-group"};
+  for (const char* name : {".haiignore", ".hfignore"}) {
+    std::error_code error;
+    const fs::path file = fs::path(workspace.here) / name;
+    if (fs::is_regular_file(file, error)) words.push_back("--exclude-from=" + file.string());
+  }
+  words.push_back(std::string("--exclude=/") + kWorkspaceFile);
+  if (options.deletes) words.emplace_back("--delete");
+  if (is_dry) {
+    words.insert(words.end(), {"--dry-run", "--itemize-changes", "--omit-dir-times"});
+  } else {
+    words.emplace_back("--info=progress2,stats1");
+  }
+  const std::string there = job + ":" + workspace.there + "/";
+  words.emplace_back("--");
+  words.push_back(way == Way::pull ? there : workspace.here + "/");
+  words.push_back(way == Way::pull ? workspace.here + "/" : there);
+  return words;
+}
+
+Result<Workspace> workspace_of(const WorkspaceOptions& options) {
+  std::error_code error;
+  fs::path here = fs::canonical(options.folder, error);
+  if (error || !fs::is_directory(here, error))
+    return not_found("there is no folder {} here", options.folder);
+  if (!options.there.empty()) {
+    RETURN_IF_ERROR(check_place(options.there));
+    std::string there = fs::path(options.there).lexically_normal().string();
+    if (there.ends_with('/')) there.pop_back();
+    return Workspace{here.string(), std::move(there)};
+  }
+  if (std::optional<Workspace> known = find_workspace(here.string())) return *known;
+  return invalid_argument("{} was not pushed yet: say where to, with --to /FOLDER/ON/THE/CLUSTER",
+                          here.string());
+}
+
+int carry(Session& session, Way way, const WorkspaceOptions& options) {
+  const Result<Workspace> workspace = workspace_of(options);
+  if (workspace.status().code() == Code::invalid_argument)
+    return session.usage_error(workspace.status().message());
+  if (!workspace.is_ok()) return session.fail(workspace.status());
+  if (find_in_path("rsync").empty()) {
+    return session.fail(failed_precondition("needs rsync, here and on the nodes"));
+  }
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return session.fail(client.status());
+  Carrier carrier(*client.value());
+  if (const Status begun = carrier.begin(options); !begun.is_ok()) {
+    const int code = session.fail(begun);
+    return code == kNotFound ? kRefused : code;  // it is something that the job names
+  }
+  std::error_code error;
+  setenv("HAI_SELF", fs::read_symlink("/proc/self/exe", error).c_str(), 1);
+  if (!session.context.empty()) setenv("HAI_CONTEXT", session.context.c_str(), 1);
+  const int code = run_child(words_of(workspace.value(), carrier.job(), way, options));
+  if (code != 0) {
+    return session.fail(failed_precondition(
+        "rsync ended with code {}, as it says above; what it has brought stays, and the same "
+        "command goes on from there",
+        code));
+  }
+  if (way != Way::push || options.is_dry) return kOk;
+  if (const Status status = remember_workspace(workspace.value()); !status.is_ok())
+    return session.fail(status);
+  say(fmt::format("{} is {} on the cluster: what you submit from here runs there",
+                  workspace.value().here, workspace.value().there));
+  return kOk;
+}
+
+void add_way(CLI::App& parent, Session& session, const std::shared_ptr<WorkspaceOptions>& options,
+             Way way, const char* name, const char* description) {
+  CLI::App* verb = parent.add_subcommand(name, description);
+  verb->add_option("FOLDER", options->folder, "here; default: the current one");
+  verb->add_option("--to", options->there, "where it is on the cluster; remembered by push")
+      ->type_name("PATH");
+  verb->add_option("-g,--group", options->group, "node group whose nodes have that storage");
+  verb->add_option("--job", options->job, "through this running job of yours, not a small new one");
+  if (way != Way::diff) verb->add_flag("-n,--dry-run", options->is_dry, "say what it would do");
+  verb->add_flag("--delete", options->deletes, "what is gone on the one side goes on the other");
+  verb->callback([&session, options, way] { session.exit_code = carry(session, way, *options); });
+}
+
+}  // namespace
+
+void add_workspace(CLI::App& app, Session& session) {
+  CLI::App* workspace =
+      app.add_subcommand("workspace", "Bring a folder to the cluster's storage and back")
+          ->group("Submit");
+  const auto options = std::make_shared<WorkspaceOptions>();
+  workspace->require_subcommand(1);
+  session.help[workspace] = {
+      .details =
+          "From a machine that does not share the cluster's storage, as a laptop. rsync carries "
+          "what has changed, through a small job on a node, as you; a copy that was cut off goes "
+          "on. What .haiignore (or .hfignore) lists stays here. Where a folder went is kept in its "
+          "file .hai-workspace, and what is submitted from it runs there.",
+      .examples = {{"hai workspace push --to /data/ann/llm", "the first time"},
+                   {"hai workspace push && hai python train.py -- -n 4 -f", "and later"},
+                   {"hai workspace diff", "what a push would change"},
+                   {"hai workspace pull", "results, back here"}}};
+  add_way(*workspace, session, options, Way::push, "push", "Bring what has changed there");
+  add_way(*workspace, session, options, Way::pull, "pull", "Bring what has changed back here");
+  add_way(*workspace, session, options, Way::diff, "diff", "Show what a push would change");
+}
+
+}  // namespace hai::cli
