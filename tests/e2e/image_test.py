@@ -4,7 +4,9 @@ root folders; on nodes that confine their ranks strictly."""
 import json
 import os
 import pathlib
+import pty
 import pwd
+import re
 import shutil
 import socket
 import subprocess
@@ -13,7 +15,7 @@ import tempfile
 import unittest
 
 from cluster import ClusterTest, eventually, programs, said
-from oci_image import Registry, busybox_layer, entry, layer, write_layout
+from oci_image import Registry, SlowRegistry, busybox_layer, entry, layer, write_layout
 
 ANN, BOB = "nobody", "daemon"  # users that every Debian machine has
 NODES = ("node-1", "node-2", "node-3", "node-4")
@@ -39,14 +41,16 @@ class ImageTest(ClusterTest):
         settings = cls.site / "settings.yaml"
         settings.write_text(
             f"isolation: strict\nconfinement: {{system_users: [{ANN}, {BOB}]}}\n"
-            f"images: {{mounts: [{cls.site}/site], allowed_mounts: [{cls.site}]}}\n"
+            f"images: {{mounts: [{cls.site}/site], allowed_mounts: [{cls.site}], patience: 15s}}\n"
         )
         cls.registry = Registry(cls.site)
         cls.addClassCleanup(cls.registry.close)
+        cls.slow = SlowRegistry(cls.registry.host)
+        cls.addClassCleanup(cls.slow.close)
         root = cls.site / "cluster"
         containers = root / "home" / ".config" / "containers"
         containers.mkdir(parents=True)
-        containers.joinpath("registries.conf").write_text(cls.registry.settings)
+        containers.joinpath("registries.conf").write_text(cls.registry.settings + cls.slow.settings)
         cls.shape = {"name": "image", "nodes": 4, "root": root}
         cls.layout = cls.site / "layout"
         word = entry("opt/image/word", b"inside\n")
@@ -220,11 +224,95 @@ class ImageTest(ClusterTest):
         self.assertIn(f"does not exist in image docker://{self.name}@", self.cluster.wait_end(self.cluster.json(
             "exec", "/usr/bin/python3", "--", "-i", self.name, "--gpus", 1, env=self.env)["id"], "failed")["end_reason"])
 
+    # -- Slurm's commands, as pyxis has images
+
+    def slurm(self, command, *words):
+        return subprocess.run([str(programs() / "slurm" / command), *map(str, words)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=90, cwd=self.cluster.work,
+                              env=self.cluster.environment(**self.env))
+
+    def test_a_batch_script_and_its_steps_run_in_an_image(self):
+        script = self.cluster.file("steps.sh", f"""#!/bin/sh
+#SBATCH -N2 --gpus-per-node=1 --time=5:00
+#SBATCH --container-image={self.registry.host}#team/box:1
+#SBATCH --container-mounts={self.site}/data:/in:ro,{self.site}/data:/out
+#SBATCH --container-workdir=/opt/image
+echo "script in $PWD: $(cat word) of=$OF_IMAGE $(cat /in/word) $1 path=$PATH"
+srun -l sh -c 'echo "task $SLURM_PROCID of $SLURM_NTASKS in $PWD: $(cat word)"' | grep task
+echo "hosts $(scontrol show hostnames | wc -l)"
+srun -N1 --container-image={self.registry.host}#team/box:1 --container-mounts={self.site}/data:/out true && echo same
+srun --container-image=other true || echo "other image: $?"
+srun --container-mounts=/etc true || echo "other mount: $?"
+squeue || echo "squeue: $?"
+touch /out/of-slurm
+exit 7
+""")
+        done = self.slurm("sbatch", "--parsable", script, "word")
+        self.assertEqual(done.returncode, 0, done)
+        job = int(done.stdout)
+        self.assertEqual(self.cluster.wait_end(job, "failed")["exit_code"], 7)
+        log = self.cluster.log(job)
+        self.assertRegex(log, r"script in /opt/image: inside of=yes of the data word path=\S*/bin:/opt/image/bin:/bin\n")
+        for task in (0, 1):
+            self.assertIn(f"task {task} of 2 in /opt/image: inside\n", log)
+        for line in ("hosts 2", "same", "other image: 2", "other mount: 2", "squeue: 2"):
+            self.assertIn(f"{line}\n", log)
+        self.assertIn(f"this job runs in docker://{self.name}, and so do its steps", log)
+        self.assertIn("squeue: error: works outside of container images only", log)
+        self.assertTrue((self.site / "data" / "of-slurm").exists())
+        self.assertEqual((self.cluster.work / f"slurm-{job}.out").read_text().count("script in"), 1)
+        self.assertIn(f"{self.name}@{self.digest}", self.cluster.ok("describe", job, "--spec", env=self.env))
+
+    def test_srun_alone_runs_in_an_image(self):
+        done = self.slurm("srun", "-N2", "--gpus-per-node=1", f"--container-image={self.name}",
+                          "cat", "/opt/image/word")
+        self.assertEqual((done.returncode, done.stdout), (0, "inside\ninside\n"), done)
+        done = self.slurm("srun", "--gpus-per-node=1", f"--container-image={self.name}", "no-such-program")
+        self.assertEqual(done.returncode, 127, done)
+
+    def test_a_terminal_in_an_image(self):
+        self.terminal("salloc", "echo in-$PWD-$(cat word)\rexit 3\r", "in-/opt/image-inside", 3)
+        self.terminal("srun", "echo in-$PWD-$(cat word)\rexit 4\r", "in-/opt/image-inside", 4, "--pty", "sh")
+
+    def terminal(self, command, typed, shown, code, *words):
+        options = ("--gpus-per-node=1", f"--container-image={self.name}", "--container-workdir=/opt/image")
+        ours, its = pty.openpty()
+        process = subprocess.Popen([str(programs() / "slurm" / command), *options, *words], stdin=its, stdout=its,
+                                   stderr=its, cwd=self.cluster.work, env=self.cluster.environment(**self.env))
+        os.close(its)
+        self.addCleanup(process.kill)
+        seen = b""
+        os.write(ours, typed.encode())
+        try:
+            while piece := os.read(ours, 65_536):
+                seen += piece
+        except OSError:  # the other end is closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(60), code, seen)
+        self.assertIn(shown, seen.decode())
+
+    def test_what_slurms_options_cannot_do_is_said_before_anything_happens(self):
+        before = len(self.cluster.json("list", "-a"))
+        for words, code, why in (
+            (["--container-image=/data/box.sqsh"], 2, "--container-image: nodes read no squashfs files"),
+            (["--container-mounts=/data:/data"], 2, "--container-mounts: is for jobs with --container-image"),
+            ([f"--container-image={self.name}", "--container-mounts=/proc:/x"], 2, "ranks have their own"),
+            ([f"--container-image={self.name}", "--container-name=x"], 2, "--container-name is not supported"),
+            ([f"--container-image={self.registry.host}#team/none:1"], 4, "unknown"),
+        ):
+            done = self.slurm("sbatch", *words, "--wrap", "true")
+            self.assertEqual(done.returncode, code, done)
+            self.assertIn(why, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(len(self.cluster.json("list", "-a")), before)
+
     # -- bad input
 
     def test_bad_names_are_refused_before_anything_happens(self):
         for image, why in (
             (f"{self.registry.host}/team/none:1", "unknown"),
+            (f"{self.registry.host}/team/box@sha256:{'c' * 64}", "manifest unknown"),
             ("127.0.0.1:1/team/box", "refused"),
             ("docker-daemon:box", "nodes read no images of the kind docker-daemon"),
             ("oci:relative", "absolute path"),
@@ -266,6 +354,30 @@ class ImageTest(ClusterTest):
         spec = self.cluster.spec("plain", "x.sh")
         spec["resource"]["mounts"] = ["/data"]
         self.assertIn("for jobs with resource.image", self.cluster.hai("run", "-", stdin=json.dumps(spec)).err)
+
+    def test_a_registry_that_sends_nothing_is_given_up(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            host = f"127.0.0.1:{silent.getsockname()[1]}"
+            name = f"{host}/team/box@sha256:{'b' * 64}"
+            job = self.start("stalls", "true", name, gpus=1)
+            eventually("status says so", lambda: f"pulling docker://{name} on node-" in self.status(job))
+            reason = self.cluster.wait_end(job, "failed")["end_reason"]
+        self.assertIn(f"image docker://{name}: nothing came from {host} for 15s", reason)
+        self.assertNotIn("pulling", self.status(job))
+
+    def status(self, job):
+        return self.cluster.hai("status", job, env=self.env).out
+
+    def test_status_says_how_far_a_pull_is(self):
+        layout = self.site / "large"
+        write_layout(layout, [self.base, self.word, layer([entry("opt/large", os.urandom(6_000_000))])])
+        self.registry.push(layout, "team/large:1")
+        job = self.start("large", "cat /opt/image/word", f"{self.slow.host}/team/large:1", gpus=1)
+        line = re.compile(r"^pulling docker://\S+/team/large:1@\S+ on node-\d: [1-9]\.\d of [67]\.\d MB, since \d+s$", re.M)
+        eventually("status says it", lambda: line.search(self.status(job)))
+        self.slow.gate.set()
+        self.cluster.wait_end(job)
+        self.assertIn("inside\n", self.cluster.log(job))
 
     # -- hostile images
 
@@ -321,6 +433,44 @@ class ImageTest(ClusterTest):
         self.assertEqual(sorted(os.listdir("/etc")), before)
 
     # -- what is kept
+
+    def test_what_nodes_keep_is_listed_and_got_ahead_and_removed(self):
+        layout = self.site / "ahead"
+        write_layout(layout, [self.base, self.word, layer([entry("opt/ahead", b"ahead")])])
+        digest = self.registry.push(layout, "team/ahead:1")
+        name = f"{self.registry.host}/team/ahead:1"
+        said = self.cluster.ok("images", "pull", name, "--nodes", "node-[1-3]").splitlines()
+        for node in NODES[:3]:
+            self.assertTrue(any(line.startswith(f"{node}: has image docker://{name}@{digest}") for line in said), said)
+        self.assertEqual(self.cluster.ok("images", "pull", name, "--nodes", "node-1"), "node-1: has it already\n")
+        kept = [each for each in self.cluster.json("images", env=self.env) if each["digest"] == digest]
+        self.assertEqual([each["node"] for each in kept], list(NODES[:3]))
+        self.assertEqual({each["name"] for each in kept}, {f"docker://{name}@{digest}"})
+        self.assertTrue(all(each["bytes"] > 1_000_000 and each["used_at_us"] > 0 for each in kept), kept)
+        self.assertRegex(self.cluster.ok("images"), rf"node-1 +{re.escape(name)} +{digest[:19]} ")
+        pulls = self.registry.pulls_of_manifest(digest)
+        job = self.start("ahead", "cat /opt/ahead", name, nodes=1, gpus=1)
+        self.cluster.wait_end(job)
+        self.assertIn("ahead", self.cluster.log(job))
+        self.assertLessEqual(self.registry.pulls_of_manifest(digest), pulls + 3)  # of node-4 at most
+
+        def is_gone():
+            self.cluster.ok("images", "prune", "--nodes", "node-1,node-2")
+            return not self.cluster.json("images", "--nodes", "node-[1-2]")
+
+        eventually("what nobody uses goes", is_gone)
+        self.assertTrue(self.cluster.json("images", "--nodes", "node-3"))
+
+    def test_who_may_not_and_what_is_not_is_said_in_one_line(self):
+        for words, env, code, why in (
+            (("pull", self.name), self.env, 4, "only operators may pull images of nodes"),
+            (("prune",), self.env, 4, "only operators may prune images of nodes"),
+            (("pull", f"{self.registry.host}/team/none:1"), None, 3, "unknown"),
+            (("pull", f"rootfs:{self.site}"), None, 2, "only those of registries"),
+        ):
+            result = self.cluster.hai("images", *words, env=env)
+            self.assertEqual((result.code, len(result.err.splitlines())), (code, 1), result)
+            self.assertIn(why, result.err)
 
     def test_what_nobody_uses_goes_and_what_runs_stays(self):
         job = self.start("keeps", "echo $$; exec sleep 600", self.name, gpus=1)
