@@ -119,7 +119,7 @@ int prune(const std::string& path, const std::string& size) {
 bool read_asked(std::vector<std::string>& words) {
   const Result<std::string> text =
       read_file(fmt::format("/proc/self/fd/{}", kShellRequestFd), kShellFileBytesMax);
-  ::close(kShellComplaintFd);
+  for (const int fd : {kShellRequestFd, kShellComplaintFd}) ::close(fd);
   if (!text.is_ok()) return false;
   const Result<ShellProgram> program = shell_program_from_json(text.value());
   if (program.is_ok()) words = program.value().argv;

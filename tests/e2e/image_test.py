@@ -125,7 +125,7 @@ class ImageTest(ClusterTest):
         for job in jobs:
             self.cluster.wait_end(job, seconds=120)
             self.assertIn("inside\n", self.cluster.log(job))
-        pulls = self.registry.pulls_of_manifest(digest)
+        pulls = self.registry.pulls(digest, "team/thirty")
         self.assertTrue(1 <= pulls <= 4, pulls)
 
     def test_it_writes_where_it_may_and_nothing_of_it_stays(self):
@@ -448,11 +448,11 @@ exit 7
         self.assertEqual({each["name"] for each in kept}, {f"docker://{name}@{digest}"})
         self.assertTrue(all(each["bytes"] > 1_000_000 and each["used_at_us"] > 0 for each in kept), kept)
         self.assertRegex(self.cluster.ok("images"), rf"node-1 +{re.escape(name)} +{digest[:19]} ")
-        pulls = self.registry.pulls_of_manifest(digest)
+        self.assertEqual(self.registry.pulls(digest, "team/ahead"), 3)
         job = self.start("ahead", "cat /opt/ahead", name, nodes=1, gpus=1)
         self.cluster.wait_end(job)
         self.assertIn("ahead", self.cluster.log(job))
-        self.assertLessEqual(self.registry.pulls_of_manifest(digest), pulls + 3)  # of node-4 at most
+        self.assertLessEqual(self.registry.pulls(digest, "team/ahead"), 4)
 
         def is_gone():
             self.cluster.ok("images", "prune", "--nodes", "node-1,node-2")
