@@ -71,7 +71,7 @@ std::string pulling_text(const std::vector<v1::LogLine>& lines, const v1::Attemp
   for (const v1::RankInfo& rank : attempt.ranks()) {
     const auto pull = pulls.find(rank.rank());
     const bool is_getting = pull != pulls.end() && !pull->second.doing.empty() &&
-                            (rank.phase().empty() || rank.phase() == "starting");
+                            rank.phase() != "running" && rank.phase() != "exited";
     if (!is_getting) continue;
     if (++shown > kNodesShown) {
       ++more;

@@ -218,7 +218,7 @@ void Shells::open_images(const SessionPtr& session, const std::string& node) {
   const auto found = [this, session, user = actor->user](const Result<NodeView>& seen) {
     if (session->has_ended) return;
     if (!seen.is_ok()) return end(session, seen.status());
-    session->node = seen.value().node.name;
+    session->node = seen.value().node.facts.name;
     const std::string image = image_to_pull(session->request.program.argv);
     if (image.empty() || images_ == nullptr) return ask_node(session);
     images_->pin(image, user, [this, session](const Result<std::string>& pinned) {

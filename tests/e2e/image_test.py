@@ -4,96 +4,22 @@ root folders; on nodes that confine their ranks strictly."""
 import json
 import os
 import pathlib
-import pty
 import pwd
 import re
 import shutil
 import socket
 import subprocess
 import tarfile
-import tempfile
 import unittest
 
-from cluster import ClusterTest, eventually, programs, said
-from oci_image import Registry, SlowRegistry, busybox_layer, entry, layer, write_layout
+from cluster import eventually, programs
+from image_site import ANN, NODES, ImageSite
+from oci_image import entry, layer, write_layout
 
-ANN, BOB = "nobody", "daemon"  # users that every Debian machine has
-NODES = ("node-1", "node-2", "node-3", "node-4")
-NEEDS = ("skopeo", "umoci", "docker-registry")
 LOOK = 'echo "of=$OF_IMAGE file=$(cat /opt/image/word) user=$(id -un) there=$(ls /usr/bin/python3 2>&1)"'
 
 
-@unittest.skipUnless(os.geteuid() == 0, "only root may give ranks a root folder of their own")
-@unittest.skipUnless(all(map(shutil.which, NEEDS)), f"needs {', '.join(NEEDS)}")
-class ImageTest(ClusterTest):
-    @classmethod
-    def setUpClass(cls):
-        # Not below /tmp, which ranks have of their own.
-        cls.site = pathlib.Path(tempfile.mkdtemp(prefix="hai-e2e-image-", dir="/var/tmp"))
-        cls.addClassCleanup(shutil.rmtree, cls.site)
-        cls.site.chmod(0o755)
-        for name in ("data", "closed", "site"):
-            (cls.site / name).mkdir()
-        (cls.site / "data" / "word").write_text("of the data\n")
-        (cls.site / "data").chmod(0o777)
-        (cls.site / "site" / "word").write_text("of the site\n")
-        (cls.site / "closed").chmod(0o700)
-        settings = cls.site / "settings.yaml"
-        settings.write_text(
-            f"isolation: strict\nconfinement: {{system_users: [{ANN}, {BOB}]}}\n"
-            f"images: {{mounts: [{cls.site}/site], allowed_mounts: [{cls.site}], patience: 15s}}\n"
-        )
-        cls.registry = Registry(cls.site)
-        cls.addClassCleanup(cls.registry.close)
-        cls.slow = SlowRegistry(cls.registry.host)
-        cls.addClassCleanup(cls.slow.close)
-        root = cls.site / "cluster"
-        containers = root / "home" / ".config" / "containers"
-        containers.mkdir(parents=True)
-        containers.joinpath("registries.conf").write_text(cls.registry.settings + cls.slow.settings)
-        cls.shape = {"name": "image", "nodes": 4, "root": root}
-        cls.layout = cls.site / "layout"
-        word = entry("opt/image/word", b"inside\n")
-        cls.base = busybox_layer()
-        cls.word = layer([entry("opt/image", mode=0o755, kind=tarfile.DIRTYPE), word])
-        write_layout(cls.layout, [cls.base, cls.word])
-        cls.digest = cls.registry.push(cls.layout, "team/box:1")
-        cls.name = f"{cls.registry.host}/team/box:1"
-        cls.up_options = tuple(w for node in NODES for w in ("--agent-config", f"{node}={settings}"))
-        super().setUpClass()
-        cls.cluster.work.chmod(0o777)
-        cls.env = cls.cluster.as_user(ANN)
-        cls.cluster.people[ANN] = cls.env
-
-    def spec(self, name, script, image, mounts=(), **more):
-        self.cluster.file(name, "#!/bin/sh\n" + script)
-        spec = self.cluster.spec(name, name, **more)
-        spec["resource"]["image"] = image
-        if mounts:
-            spec["resource"]["mounts"] = list(mounts)
-        return spec
-
-    def start(self, name, script, image, mounts=(), **more):
-        return self.cluster.run_as(ANN, self.spec(name, script, image, mounts, **more))
-
-    def refused(self, name, image, mounts=()):
-        """What is said to who submits it; no job is made."""
-        before = len(self.cluster.json("list", "-a"))
-        result = self.cluster.hai("run", "-", stdin=json.dumps(self.spec(name, "true", image, mounts)),
-                                  env=self.env)
-        self.assertNotEqual(result.code, 0, result)
-        self.assertEqual(len(self.cluster.json("list", "-a")), before)
-        return result.err.strip()
-
-    def fails(self, name, image, mounts=(), script="true"):
-        """Why a job failed to start."""
-        return self.cluster.wait_end(self.start(name, script, image, mounts, gpus=1), "failed")["end_reason"]
-
-    def said_by(self, name, script, image, mounts=(), **more):
-        job = self.start(name, script, image, mounts, **{"gpus": 1, **more})
-        self.cluster.wait_end(job)
-        return self.cluster.log(job)
-
+class ImageTest(ImageSite):
     # -- what it is
 
     def test_a_rank_sees_the_image_and_not_the_node(self):
@@ -224,89 +150,6 @@ class ImageTest(ClusterTest):
         self.assertIn(f"does not exist in image docker://{self.name}@", self.cluster.wait_end(self.cluster.json(
             "exec", "/usr/bin/python3", "--", "-i", self.name, "--gpus", 1, env=self.env)["id"], "failed")["end_reason"])
 
-    # -- Slurm's commands, as pyxis has images
-
-    def slurm(self, command, *words):
-        return subprocess.run([str(programs() / "slurm" / command), *map(str, words)], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=90, cwd=self.cluster.work,
-                              env=self.cluster.environment(**self.env))
-
-    def test_a_batch_script_and_its_steps_run_in_an_image(self):
-        script = self.cluster.file("steps.sh", f"""#!/bin/sh
-#SBATCH -N2 --gpus-per-node=1 --time=5:00
-#SBATCH --container-image={self.registry.host}#team/box:1
-#SBATCH --container-mounts={self.site}/data:/in:ro,{self.site}/data:/out
-#SBATCH --container-workdir=/opt/image
-echo "script in $PWD: $(cat word) of=$OF_IMAGE $(cat /in/word) $1 path=$PATH"
-srun -l sh -c 'echo "task $SLURM_PROCID of $SLURM_NTASKS in $PWD: $(cat word)"' | grep task
-echo "hosts $(scontrol show hostnames | wc -l)"
-srun -N1 --container-image={self.registry.host}#team/box:1 --container-mounts={self.site}/data:/out true && echo same
-srun --container-image=other true || echo "other image: $?"
-srun --container-mounts=/etc true || echo "other mount: $?"
-squeue || echo "squeue: $?"
-touch /out/of-slurm
-exit 7
-""")
-        done = self.slurm("sbatch", "--parsable", script, "word")
-        self.assertEqual(done.returncode, 0, done)
-        job = int(done.stdout)
-        self.assertEqual(self.cluster.wait_end(job, "failed")["exit_code"], 7)
-        log = self.cluster.log(job)
-        self.assertRegex(log, r"script in /opt/image: inside of=yes of the data word path=\S*/bin:/opt/image/bin:/bin\n")
-        for task in (0, 1):
-            self.assertIn(f"task {task} of 2 in /opt/image: inside\n", log)
-        for line in ("hosts 2", "same", "other image: 2", "other mount: 2", "squeue: 2"):
-            self.assertIn(f"{line}\n", log)
-        self.assertIn(f"this job runs in docker://{self.name}, and so do its steps", log)
-        self.assertIn("squeue: error: works outside of container images only", log)
-        self.assertTrue((self.site / "data" / "of-slurm").exists())
-        self.assertEqual((self.cluster.work / f"slurm-{job}.out").read_text().count("script in"), 1)
-        self.assertIn(f"{self.name}@{self.digest}", self.cluster.ok("describe", job, "--spec", env=self.env))
-
-    def test_srun_alone_runs_in_an_image(self):
-        done = self.slurm("srun", "-N2", "--gpus-per-node=1", f"--container-image={self.name}",
-                          "cat", "/opt/image/word")
-        self.assertEqual((done.returncode, done.stdout), (0, "inside\ninside\n"), done)
-        done = self.slurm("srun", "--gpus-per-node=1", f"--container-image={self.name}", "no-such-program")
-        self.assertEqual(done.returncode, 127, done)
-
-    def test_a_terminal_in_an_image(self):
-        self.terminal("salloc", "echo in-$PWD-$(cat word)\rexit 3\r", "in-/opt/image-inside", 3)
-        self.terminal("srun", "echo in-$PWD-$(cat word)\rexit 4\r", "in-/opt/image-inside", 4, "--pty", "sh")
-
-    def terminal(self, command, typed, shown, code, *words):
-        options = ("--gpus-per-node=1", f"--container-image={self.name}", "--container-workdir=/opt/image")
-        ours, its = pty.openpty()
-        process = subprocess.Popen([str(programs() / "slurm" / command), *options, *words], stdin=its, stdout=its,
-                                   stderr=its, cwd=self.cluster.work, env=self.cluster.environment(**self.env))
-        os.close(its)
-        self.addCleanup(process.kill)
-        seen = b""
-        os.write(ours, typed.encode())
-        try:
-            while piece := os.read(ours, 65_536):
-                seen += piece
-        except OSError:  # the other end is closed
-            pass
-        os.close(ours)
-        self.assertEqual(process.wait(60), code, seen)
-        self.assertIn(shown, seen.decode())
-
-    def test_what_slurms_options_cannot_do_is_said_before_anything_happens(self):
-        before = len(self.cluster.json("list", "-a"))
-        for words, code, why in (
-            (["--container-image=/data/box.sqsh"], 2, "--container-image: nodes read no squashfs files"),
-            (["--container-mounts=/data:/data"], 2, "--container-mounts: is for jobs with --container-image"),
-            ([f"--container-image={self.name}", "--container-mounts=/proc:/x"], 2, "ranks have their own"),
-            ([f"--container-image={self.name}", "--container-name=x"], 2, "--container-name is not supported"),
-            ([f"--container-image={self.registry.host}#team/none:1"], 4, "unknown"),
-        ):
-            done = self.slurm("sbatch", *words, "--wrap", "true")
-            self.assertEqual(done.returncode, code, done)
-            self.assertIn(why, done.stderr)
-            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertEqual(len(self.cluster.json("list", "-a")), before)
-
     # -- bad input
 
     def test_bad_names_are_refused_before_anything_happens(self):
@@ -356,23 +199,30 @@ exit 7
         self.assertIn("for jobs with resource.image", self.cluster.hai("run", "-", stdin=json.dumps(spec)).err)
 
     def test_a_registry_that_sends_nothing_is_given_up(self):
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            host = f"127.0.0.1:{silent.getsockname()[1]}"
-            name = f"{host}/team/box@sha256:{'b' * 64}"
-            job = self.start("stalls", "true", name, gpus=1)
-            eventually("status says so", lambda: f"pulling docker://{name} on node-" in self.status(job))
-            reason = self.cluster.wait_end(job, "failed")["end_reason"]
-        self.assertIn(f"image docker://{name}: nothing came from {host} for 15s", reason)
+        job = self.start_slow("stalls")
+
+        def reason():
+            return self.cluster.job(job).get("end_reason") or ""
+
+        eventually("it says so", lambda: "nothing came from" in reason(), seconds=90)
+        self.assertRegex(reason(), rf"image docker://\S+: nothing came from {self.slow.host} for 15s after [1-9]\.\d of [67]\.\d MB")
+        self.cluster.ok("stop", job)
+        self.cluster.wait_state(job, "stopped")
         self.assertNotIn("pulling", self.status(job))
+
+    def start_slow(self, name):
+        """A job whose image comes to the half, and on when the gate of the registry is set."""
+        self.slow.gate.clear()
+        layout = self.site / name
+        write_layout(layout, [self.base, self.word, layer([entry("opt/large", os.urandom(6_000_000))])])
+        self.registry.push(layout, f"team/{name}:1")
+        return self.start(name, "cat /opt/image/word", f"{self.slow.host}/team/{name}:1", gpus=1)
 
     def status(self, job):
         return self.cluster.hai("status", job, env=self.env).out
 
     def test_status_says_how_far_a_pull_is(self):
-        layout = self.site / "large"
-        write_layout(layout, [self.base, self.word, layer([entry("opt/large", os.urandom(6_000_000))])])
-        self.registry.push(layout, "team/large:1")
-        job = self.start("large", "cat /opt/image/word", f"{self.slow.host}/team/large:1", gpus=1)
+        job = self.start_slow("large")
         line = re.compile(r"^pulling docker://\S+/team/large:1@\S+ on node-\d: [1-9]\.\d of [67]\.\d MB, since \d+s$", re.M)
         eventually("status says it", lambda: line.search(self.status(job)))
         self.slow.gate.set()
