@@ -277,7 +277,7 @@ TEST(SlurmMapping, ContainerImagesThatCannotBe) {
   const auto of_image = [](const std::string& image) {
     return error_of({"--container-image=" + image});
   };
-  EXPECT_THAT(of_image(""), HasSubstr("--container-image: the image is missing"));
+  EXPECT_THAT(of_image(""), HasSubstr("--container-image needs a value"));
   EXPECT_THAT(of_image("/data/torch.sqsh"), HasSubstr("nodes read no squashfs files"));
   EXPECT_THAT(of_image("./torch.sqsh"), HasSubstr("nodes read no squashfs files"));
   EXPECT_THAT(of_image("dockerd://box"), HasSubstr("nodes have no such images"));
