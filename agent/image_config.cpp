@@ -25,6 +25,7 @@ void read_folders(YamlReader& reader, const char* key, std::vector<std::string>*
 void read_images(YamlReader& reader, const std::string& data_dir, ImageSettings* out) {
   out->store = data_dir + "/images";
   reader.bytes("images.keep", &out->bytes_max, {.low = 0, .high = int64_t{1} << 60});
+  reader.duration("images.patience", &out->patience, {.low = 1s, .high = 1h});
   read_folders(reader, "images.mounts", &out->mounts);
   read_folders(reader, "images.allowed_mounts", &out->allowed_mounts);
 }

@@ -192,10 +192,11 @@ OsRankHostOptions host_options_of(const AgentConfig& config, const NodeFacts& fa
 }
 
 Shells::Options shell_options_of(const AgentConfig& config, const std::string& token,
-                                 const OsRankHost& host) {
+                                 const ImageSettings& images, const OsRankHost& host) {
   return {.data_dir = config.data_dir,
           .shim_path = config.shim.empty() ? default_shim_path() : config.shim,
           .agent_token = token,
+          .images = images,
           .is_live = [&host](const RankKey& key) { return host.is_live(key); }};
 }
 
@@ -209,6 +210,7 @@ int run_agent(const AgentConfig& config, const std::string& token,
   NodeFacts facts = make_facts(config, gpus);
   OsRankHostOptions host_options = host_options_of(config, facts, gpus, cgroup_parent);
   host_options.images.environment = environment_of_skopeo();
+  const ImageSettings images = host_options.images;
   host_options.sample_activity = [&sampler](const RankInUse& rank) { return sampler.sample(rank); };
   host_options.take_evidence = [&evidence](const RankInUse& rank,
                                            OsRankHostOptions::EvidenceDone done) {
@@ -233,7 +235,7 @@ int run_agent(const AgentConfig& config, const std::string& token,
   Result<std::unique_ptr<UdpPeers>> peers = open_peers(config, facts, token, keeper, loop);
   if (!peers.is_ok()) return fail(peers.status());
   facts.peer_port = peers.value()->port();
-  Shells shells(loop, loop.io_context(), shell_options_of(config, token, *host.value()));
+  Shells shells(loop, loop.io_context(), shell_options_of(config, token, images, *host.value()));
   GrpcServerLink link(
       loop, logs,
       {.servers = config.servers,

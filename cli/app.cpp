@@ -20,14 +20,14 @@ namespace {
 void add_verbs(CLI::App& app, Session& session) {
   // In the order of --help.
   for (const auto add :
-       {add_run,   add_python,     add_bash,      add_exec,     add_workspace, add_env,
-        add_list,  add_status,     add_describe,  add_top,      add_logs,      add_shell,
-        add_ssh,   add_forward,    add_wait,      add_why,      add_queue,     add_whatif,
-        add_move,  add_edit,       add_rerun,     add_priority, add_events,    add_job_verbs,
-        add_nodes, add_node_verbs, add_incidents, add_audit,    add_whoami,    add_init,
-        add_login, add_logout,     add_context,   add_token,    add_secret,    add_completion,
-        add_user,  add_quota,      add_knob,      add_node,     add_doctor,    add_dev,
-        add_help,  add_man}) {
+       {add_run,        add_python,     add_bash,     add_exec,      add_workspace, add_env,
+        add_list,       add_status,     add_describe, add_top,       add_logs,      add_shell,
+        add_ssh,        add_forward,    add_wait,     add_why,       add_queue,     add_whatif,
+        add_move,       add_edit,       add_rerun,    add_priority,  add_events,    add_job_verbs,
+        add_nodes,      add_node_verbs, add_images,   add_incidents, add_audit,     add_whoami,
+        add_init,       add_login,      add_logout,   add_context,   add_token,     add_secret,
+        add_completion, add_user,       add_quota,    add_knob,      add_node,      add_doctor,
+        add_dev,        add_help,       add_man}) {
     add(app, session);
   }
 }

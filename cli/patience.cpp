@@ -1,7 +1,6 @@
 #include "cli/patience.h"
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 
 #include "cli/session.h"
@@ -14,11 +13,6 @@ constexpr Duration kLongestPause = 2s;
 constexpr Duration kPatience = 5min;
 
 }  // namespace
-
-MonoTime mono_now() {
-  return MonoTime(
-      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch()));
-}
 
 Patience::Patience() : last_heard_(mono_now()), pause_(kFirstPause) {}
 

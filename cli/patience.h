@@ -3,6 +3,8 @@
 // 2 s, for at most 5 minutes since it last heard something. The first failure is told to the user,
 // the rest are not.
 
+#include <chrono>
+
 #include "common/status.h"
 #include "common/time.h"
 
@@ -21,6 +23,9 @@ class Patience {
   bool told_ = false;
 };
 
-MonoTime mono_now();
+inline MonoTime mono_now() {
+  return MonoTime(
+      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch()));
+}
 
 }  // namespace hai::cli

@@ -1,8 +1,10 @@
 #pragma once
 // What the server asks of an agent when somebody wants into a rank (proto/hai/v1/shell.proto).
 
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/id.h"
@@ -31,6 +33,12 @@ struct ShellRequest {
   ShellProgram program;
   bool operator==(const ShellRequest&) const = default;
 };
+
+// In a request's key: no rank, but what hai-image keeps on the node. `program.argv` are its words
+// (server/rpc/node_images.h). No job has it: an agent of before says that such a rank is gone.
+inline constexpr RankKey kImagesOfNode = {JobId{std::numeric_limits<int64_t>::max()}, 1, 0};
+// As a person names it in place of a job: "images/NODE".
+inline constexpr std::string_view kImagesOfNodePrefix = "images/";
 
 inline constexpr const char* kShellTicketKey = "hai-shell";  // metadata of that stream
 inline constexpr size_t kShellPieceBytes = 32 << 10;         // of input or output in one message

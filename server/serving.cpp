@@ -108,7 +108,7 @@ struct Serving::Impl {
         operations({loop, queries, actions, advisor, observatory, enrollment, config.grpc_address,
                     sign_in, accounts, queue, hours, searches, services_url(config)}),
         api_service(site, operations, queries, logs),
-        shells(site, queries, gateway, !config.tls.ca.empty()),
+        shells(site, queries, gateway, !config.tls.ca.empty(), &images),
         routes({.loop = loop,
                 .standing = board,
                 .callers = callers,

@@ -13,7 +13,10 @@
 #include <filesystem>
 
 #include "agent/image/image_layout.h"
+#include "agent/image/image_manifest.h"
 #include "agent/image/image_store.h"
+#include "agent/image/pull_watch.h"
+#include "agent/os/boot_clock.h"
 #include "agent/os/cgroup.h"
 #include "agent/os/launch_file.h"
 #include "agent/shim/call_filter.h"
@@ -42,13 +45,13 @@ void set_environment(const Environment& environment) {
 
 // With the site's proxies and credentials.
 ChildOutput run_as_site(const std::vector<std::string>& words, const ImageSettings& settings,
-                        const ChildLimits& limits) {
+                        const ChildLimits& limits, const std::function<bool()>& goes_on) {
   return run_in_child(
       [&](int) {
         set_environment(settings.environment);
         execute(words);
       },
-      limits);
+      limits, goes_on);
 }
 
 // Apart from what the machine's processes and users pass each other. /tmp stays: images may lie
@@ -74,7 +77,7 @@ bool become_reader(const ImageReader& reader, const CallFilter& calls) {
 }
 
 ChildOutput run_as_user(const std::vector<std::string>& words, const ImageReader& reader,
-                        const ChildLimits& limits) {
+                        const ChildLimits& limits, const std::function<bool()>& goes_on) {
   const Result<CallFilter> calls = CallFilter::make({});
   return run_in_child(
       [&](int) {
@@ -82,7 +85,7 @@ ChildOutput run_as_user(const std::vector<std::string>& words, const ImageReader
         if (!calls.is_ok() || !become_reader(reader, calls.value())) ::_exit(kNoProgram - 1);
         execute(words);
       },
-      limits);
+      limits, goes_on);
 }
 
 // What unpacks what strangers packed can write into this folder only, and talk to nobody.
@@ -171,9 +174,34 @@ class Pull {
   std::string name() const { return to_string(image_); }
   bool is_of_registry() const { return image_.kind == ImageName::Kind::registry; }
 
-  ChildOutput run(const std::vector<std::string>& words, const ChildLimits& limits) const {
-    return is_of_registry() ? run_as_site(words, settings_, limits)
-                            : run_as_user(words, reader_, limits);
+  ChildOutput run(const std::vector<std::string>& words, const ChildLimits& limits,
+                  const std::function<bool()>& goes_on = nullptr) const {
+    return is_of_registry() ? run_as_site(words, settings_, limits, goes_on)
+                            : run_as_user(words, reader_, limits, goes_on);
+  }
+
+  // So many bytes are to come; 0 = nobody knows, as of what lies at a path.
+  Result<int64_t> ask_size() const {
+    if (!is_of_registry()) return 0;
+    ImageName asked = image_;
+    ImageManifest manifest;
+    for (int level = 0; level < 2; ++level) {  // of several architectures, or of this one
+      const ChildOutput said = run({"skopeo", "inspect", "--raw", skopeo_name(asked)},
+                                   {.patience = settings_.patience, .bytes_max = kLook.bytes_max});
+      if (said.is_late) return nothing_came("");
+      if (said.exit_code != 0) return failure("skopeo", said);
+      manifest = read_manifest(said.text, own_architecture());
+      if (manifest.digest.empty()) break;
+      asked.digest = manifest.digest;
+    }
+    return manifest.bytes;
+  }
+
+  Status nothing_came(const std::string& progress) const {
+    const std::string from = is_of_registry() ? registry_of(image_) : "its file";
+    return deadline_exceeded("image {}: nothing came from {} for {}{}", name(), from,
+                             format_duration(settings_.patience),
+                             progress.empty() ? "" : " after " + progress);
   }
 
   // resource_exhausted, internal and failed_precondition are the node's, all else is the image's.
@@ -219,6 +247,7 @@ class Pull {
     RETURN_IF_ERROR(copy(folder.value()));
     Environment environment;
     RETURN_IF_ERROR(read_image_environment(layout, environment));
+    say_("unpacks image " + name());
     RETURN_IF_ERROR(unpack(folder.value()));
     std::error_code error;
     fs::remove_all(layout, error);
@@ -238,8 +267,15 @@ class Pull {
     if (::mkdir(to.c_str(), 0700) != 0 ||
         (!is_ours && ::chown(to.c_str(), reader_.uid, reader_.gid) != 0))
       return internal("{}: {}", to, errno_text(errno));
+    const Result<int64_t> bytes_total = ask_size();
+    RETURN_IF_ERROR(bytes_total.status());
+    PullWatch watch(
+        bytes_total.value(), settings_.patience, [&to] { return bytes_on_disk(to); },
+        [this](const std::string& text) { say_(fmt::format("image {}: {}", name(), text)); });
     const ChildOutput copied =
-        run({"skopeo", "copy", "--quiet", skopeo_name(image_), "oci:" + to + ":image"}, kWork);
+        run({"skopeo", "copy", "--quiet", skopeo_name(image_), "oci:" + to + ":image"}, kWork,
+            [&watch] { return watch.goes_on(boot_now()); });
+    if (copied.is_given_up) return nothing_came(watch.text());
     if (copied.exit_code != 0) return failure("skopeo", copied);
     if (::chmod(folder.c_str(), 0700) != 0) return internal("{}: {}", folder, errno_text(errno));
     if (is_ours) return ok();

@@ -34,6 +34,14 @@ Json read_record(const std::string& path) {
 
 }  // namespace
 
+std::string stored_image_to_json(const StoredImage& image) {
+  const Json json = {{"name", image.name},
+                     {"digest", image.digest},
+                     {"bytes", image.bytes},
+                     {"used_at_us", to_micros(image.used_at)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 int64_t bytes_on_disk(const std::string& folder) {
   int64_t bytes = 0;
   std::error_code error;

@@ -25,6 +25,9 @@ struct StoredImage {
   UnixTime used_at{};  // when a rank last began in it
 };
 
+// A line of JSON: name, digest, bytes, used_at_us.
+std::string stored_image_to_json(const StoredImage& image);
+
 class ImageStore {
  public:
   // Makes the folder.

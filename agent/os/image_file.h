@@ -9,6 +9,7 @@
 #include "agent/core/environment.h"
 #include "common/image.h"
 #include "common/status.h"
+#include "common/time.h"
 
 namespace hai {
 
@@ -18,6 +19,7 @@ struct ImageSettings {
   int64_t bytes_max = 200LL << 30;  // of images that no rank uses; the least recently used go first
   std::vector<std::string> mounts;  // folders that every job in an image sees, at the same place
   std::vector<std::string> allowed_mounts = {"/"};  // folders in which those that jobs name must be
+  Duration patience{5min};                          // with a registry that sends nothing
   Environment environment;  // of skopeo: proxies, credentials, its own settings
   bool operator==(const ImageSettings&) const = default;
 };

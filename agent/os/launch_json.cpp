@@ -63,6 +63,7 @@ ImageSettings images_from_json(const Json& launch) {
   images.bytes_max = json.value("bytes_max", images.bytes_max);
   images.mounts = json.value("mounts", images.mounts);
   images.allowed_mounts = json.value("allowed_mounts", images.allowed_mounts);
+  images.patience = json.value("patience_us", images.patience / 1us) * Duration(1us);
   images.environment = json.value("environment", images.environment);
   return images;
 }
@@ -72,6 +73,7 @@ Json images_to_json(const ImageSettings& images) {
           {"bytes_max", images.bytes_max},
           {"mounts", images.mounts},
           {"allowed_mounts", images.allowed_mounts},
+          {"patience_us", images.patience / 1us},
           {"environment", images.environment}};
 }
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "agent/os/boot_clock.h"
+#include "agent/os/helper_program.h"
 #include "agent/os/rank_directory.h"
 #include "agent/os/shim_process.h"
 #include "agent/os/status_json.h"
@@ -211,6 +212,8 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
       groups.filters_devices && !options_.node.gpu_minors.empty();
   launch.images = options_.images;
   launch.images.mounts.push_back(options_.python_dir);
+  // What runs the scripts of Slurm's commands there (cli/slurm/in_image/main.cpp).
+  launch.images.mounts.push_back(helper_program("in-image"));
   if (!launch.image.empty()) {
     launch.confinement.has_own_mounts = launch.confinement.drops_privileges && powers_.mounts;
     if (!launch.confinement.has_own_mounts) {

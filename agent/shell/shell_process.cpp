@@ -103,8 +103,7 @@ struct ShellProcess::Impl : std::enable_shared_from_this<Impl> {
   Impl(asio::io_context& used, Events given)
       : context(used), events(std::move(given)), process(used), complaint(used), timer(used) {}
 
-  Status start(const std::string& shim_path, const RankDirectory& rank,
-               const ShellProgram& program);
+  Status start(const std::vector<std::string>& command, const ShellProgram& program);
   Status open_streams(const ShellProgram& program, Spawn& spawn);
   void wait_for_end();
   void wait_for_complaint();
@@ -160,7 +159,7 @@ Status ShellProcess::Impl::open_streams(const ShellProgram& program, Spawn& spaw
   return ok();
 }
 
-Status ShellProcess::Impl::start(const std::string& shim_path, const RankDirectory& rank,
+Status ShellProcess::Impl::start(const std::vector<std::string>& command,
                                  const ShellProgram& program) {
   Spawn spawn;
   RETURN_IF_ERROR(open_streams(program, spawn));
@@ -170,7 +169,7 @@ Status ShellProcess::Impl::start(const std::string& shim_path, const RankDirecto
   RETURN_IF_ERROR(request.status());
   spawn.give(request.value().get(), kShellRequestFd);
   spawn.give(words.its.get(), kShellComplaintFd);
-  const Result<pid_t> started = spawn.run({shim_path, "--shell", rank.path});
+  const Result<pid_t> started = spawn.run(command);
   RETURN_IF_ERROR(started.status());
   pid = started.value();
   its.clear();
@@ -287,12 +286,11 @@ void ShellProcess::Impl::abandon() {
 }
 
 Result<std::unique_ptr<ShellProcess>> ShellProcess::start(asio::io_context& context,
-                                                          const std::string& shim_path,
-                                                          const RankDirectory& rank,
+                                                          const std::vector<std::string>& command,
                                                           const ShellProgram& program,
                                                           Events events) {
   auto impl = std::make_shared<Impl>(context, std::move(events));
-  RETURN_IF_ERROR(impl->start(shim_path, rank, program));
+  RETURN_IF_ERROR(impl->start(command, program));
   return std::unique_ptr<ShellProcess>(new ShellProcess(std::move(impl)));
 }
 

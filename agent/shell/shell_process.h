@@ -11,8 +11,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "agent/os/rank_directory.h"
 #include "common/shell_messages.h"
 #include "common/status.h"
 
@@ -29,10 +29,10 @@ class ShellProcess {
     std::function<void(int exit_code, const std::string& error)> ended;
   };
 
+  // `command`: what is started, which finds `program` at kShellRequestFd (agent/os/shell_file.h).
   // internal or resource_exhausted if there is no process, terminal or pipe to be had.
   static Result<std::unique_ptr<ShellProcess>> start(boost::asio::io_context& context,
-                                                     const std::string& shim_path,
-                                                     const RankDirectory& rank,
+                                                     const std::vector<std::string>& command,
                                                      const ShellProgram& program, Events events);
   // Without any further event. The process and its session are hung up, and killed after
   // kHangUpPatience by whoever waits for them then (see abandon()).

@@ -3,6 +3,7 @@
 #include <deque>
 #include <utility>
 
+#include "agent/os/helper_program.h"
 #include "agent/os/rank_directory.h"
 #include "agent/shell/shell_link.h"
 #include "agent/shell/shell_process.h"
@@ -42,7 +43,7 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
       if (owner_.loop_.now() - ended_at_ > kGoodbye) link_->close();
       return;
     }
-    if (!owner_.options_.is_live(request_.key)) return end(128 + 1, "");  // SIGHUP
+    if (!is_of_node() && !owner_.options_.is_live(request_.key)) return end(128 + 1, "");  // SIGHUP
     // While the program reads nothing we read nothing either, and would not hear that the person is
     // gone; a message without words cannot be sent then.
     if (is_writing_ && outbox_.empty()) send({}, nullptr);
@@ -54,17 +55,39 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
+  bool is_of_node() const { return request_.key == kImagesOfNode; }
+
+  std::vector<std::string> command() const {
+    if (is_of_node()) return {helper_program("hai-image"), "asked"};
+    return {owner_.options_.shim_path, "--shell",
+            rank_directory(owner_.options_.data_dir, request_.key).path};
+  }
+
+  // Whoever may ask names the image and how much is to be kept, and nothing else.
+  ShellProgram program() const {
+    ShellProgram program = request_.program;
+    if (!is_of_node()) return program;
+    const ImageSettings& images = owner_.options_.images;
+    program.terminal.reset();
+    program.argv.push_back("--store=" + images.store);
+    if (program.argv.front() != "pull") return program;
+    program.argv.push_back("--bytes-max=" + std::to_string(images.bytes_max));
+    program.argv.push_back(fmt::format("--patience={}", images.patience / 1s));
+    for (const auto& [name, value] : images.environment)
+      program.argv.push_back("--environment=" + name + "=" + value);
+    return program;
+  }
+
   Status start() {
     if (owner_.sessions_.size() > kMax) {
       return resource_exhausted("{} shells are open on this node already; leave one", kMax);
     }
-    if (!owner_.options_.is_live(request_.key)) {
+    if (!is_of_node() && !owner_.options_.is_live(request_.key)) {
       return failed_precondition("rank {} of job {} does not run any more", request_.key.rank,
                                  request_.key.job.value);
     }
     Result<std::unique_ptr<ShellProcess>> started = ShellProcess::start(
-        owner_.context_, owner_.options_.shim_path,
-        rank_directory(owner_.options_.data_dir, request_.key), request_.program,
+        owner_.context_, command(), program(),
         {.started =
              [this] {
                v1::ShellMessage message;
@@ -76,7 +99,7 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
          .ended = [this](int exit_code, const std::string& error) { end(exit_code, error); }});
     RETURN_IF_ERROR(started.status());
     process_ = std::move(started).value();
-    log_info("shell_opened", {{"rank", to_string(request_.key)}});
+    log_info("shell_opened", {{"rank", is_of_node() ? "images" : to_string(request_.key)}});
     return ok();
   }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "agent/os/image_file.h"
 #include "common/loop.h"
 #include "common/shell_messages.h"
 #include "common/status.h"
@@ -26,6 +27,7 @@ class Shells {
     std::string data_dir;
     std::string shim_path;
     std::string agent_token;
+    ImageSettings images;  // of this node
     std::function<bool(const RankKey&)> is_live;
   };
 

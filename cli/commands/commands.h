@@ -45,6 +45,7 @@ void add_queue(CLI::App& app, Session& session);
 void add_quota(CLI::App& app, Session& session);
 void add_run(CLI::App& app, Session& session);
 void add_shell(CLI::App& app, Session& session);
+void add_images(CLI::App& app, Session& session);
 void add_ssh(CLI::App& app, Session& session);
 void add_status(CLI::App& app, Session& session);
 void add_token(CLI::App& app, Session& session);

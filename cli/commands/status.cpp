@@ -4,6 +4,7 @@
 
 #include "cli/client.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/pulling.h"
 #include "cli/exit_code.h"
 #include "cli/follow.h"
 #include "cli/format.h"
@@ -48,6 +49,8 @@ std::string card(const Session& session, Client& client, const v1::Job& job, boo
     if (me.is_ok() && me.value().user() == job.user()) services_url = me.value().services_url();
   }
   std::string text = job_card(job, attempts, wall_now(), session.terminal, services_url);
+  const std::string pulling = pulling_of(client, job, attempts, wall_now());
+  if (!pulling.empty()) text += "\n" + pulling;
   if (wide && !attempts.empty()) text += "\n" + ranks_table(attempts.front(), session.terminal);
   return text;
 }

@@ -7,6 +7,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/table.h"
+#include "common/version.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -34,6 +35,18 @@ int fail(std::string_view program, const Status& status) {
 int usage_error(std::string_view program, std::string_view text) {
   complain(program, text);
   return kUsage;
+}
+
+bool is_only_asking(Command command, const ParsedWords& words) {
+  if (words.has("help") || words.has("usage")) {
+    std::fputs(help_text(command).c_str(), stdout);
+    return true;
+  }
+  if (words.has("version")) {
+    std::puts(fmt::format("hai-slurm {}", version()).c_str());
+    return true;
+  }
+  return false;
 }
 
 }  // namespace hai::cli::slurm

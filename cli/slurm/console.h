@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "cli/slurm/option_table.h"
+#include "cli/slurm/parse_options.h"
 #include "common/status.h"
 
 namespace hai::cli::slurm {
@@ -21,5 +21,8 @@ inline int fail(Command command, const Status& status) { return fail(to_string(c
 inline int usage_error(Command command, std::string_view text) {
   return usage_error(to_string(command), text);
 }
+
+// --help, --usage and --version: done if they were given.
+bool is_only_asking(Command command, const ParsedWords& words);
 
 }  // namespace hai::cli::slurm

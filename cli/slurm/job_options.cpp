@@ -10,9 +10,6 @@ namespace {
 using enum Argument;
 using enum Treatment;
 
-constexpr std::string_view kContainer =
-    "use hai run -i IMAGE, or start it in the script: srun apptainer exec IMAGE COMMAND";
-
 constexpr auto kCommon = std::to_array<Option>({
     {"account", 'A', required, ignored, "hai has no accounts"},
     {"acctg-freq", 0, required, ignored, "hai measures by itself"},
@@ -23,13 +20,25 @@ constexpr auto kCommon = std::to_array<Option>({
     {"clusters", 'M', required, refused, "choose the cluster with HAI_CONTEXT"},
     {"comment", 0, required, ignored, "hai keeps no comments"},
     {"constraint", 'C', required, mapped, "labels of nodes, or types of their GPUs, with &"},
-    {"container", 0, required, refused, kContainer},
-    {"container-env", 0, required, refused, kContainer},
-    {"container-image", 0, required, refused, kContainer},
-    {"container-mount-home", 0, optional, refused, kContainer},
-    {"container-mounts", 0, required, refused, kContainer},
-    {"container-name", 0, required, refused, kContainer},
-    {"container-workdir", 0, required, refused, kContainer},
+    {"container", 0, required, refused, "name an image, not a bundle: --container-image"},
+    {"container-entrypoint", 0, none, refused, "an image's entrypoint is not run: call it"},
+    {"container-env", 0, required, ignored,
+     "what is exported wins, but PATH and its kin are the image's"},
+    {"container-image", 0, required, mapped,
+     "script and tasks run in it: [REGISTRY#]NAME[:TAG], or a name as hai run -i takes it"},
+    {"container-mount-home", 0, optional, ignored, "your home is in every image"},
+    {"container-mounts", 0, required, mapped,
+     "FROM[:TO[:ro]], with commas: folders of the node that the image sees"},
+    {"container-name", 0, required, refused,
+     "what is written into an image goes with the job: leave it out"},
+    {"container-readonly", 0, none, warned, "what is written into an image is kept in memory"},
+    {"container-remap-root", 0, none, refused,
+     "programs run as you: put what root would install into the image"},
+    {"container-save", 0, required, refused, "no image is written: build it and push it"},
+    {"container-workdir", 0, required, mapped,
+     "the directory in the image where script and tasks begin"},
+    {"container-writable", 0, none, ignored,
+     "what its rights let you write can be written, and goes with the job"},
     {"contiguous", 0, none, ignored, "hai places by network distance anyway"},
     {"core-spec", 'S', required, ignored, "no cores are set aside"},
     {"cores-per-socket", 0, required, warned,
@@ -76,6 +85,9 @@ constexpr auto kCommon = std::to_array<Option>({
     {"mincpus", 0, required, warned, "CPUs come in proportion to the GPUs: use -c"},
     {"network", 0, required, ignored, "every job may use the whole network"},
     {"nice", 0, optional, mapped, "a positive value: priority low; a negative one is refused"},
+    {"no-container-entrypoint", 0, none, ignored, "an image's entrypoint is never run"},
+    {"no-container-mount-home", 0, none, warned, "your home is in every image"},
+    {"no-container-remap-root", 0, none, ignored, "programs run as you anyway"},
     {"no-kill", 'k', optional, refused, "a gang that lost a node starts again as a whole"},
     {"nodefile", 'F', required, refused, "hai chooses the nodes: give their number with -N"},
     {"nodes", 'N', required, mapped, "node_count: one number, no range"},

@@ -9,8 +9,8 @@
 namespace hai::cli::slurm {
 namespace {
 
-using Json = nlohmann::json;
-constexpr auto kReplace = Json::error_handler_t::replace;
+using PlanJson = nlohmann::json;
+constexpr auto kReplace = PlanJson::error_handler_t::replace;
 
 // visit(key, field) for every field.
 template <typename Plan, typename Visit>
@@ -36,12 +36,15 @@ void for_each_field(Plan& plan, const Visit& visit) {
   visit("time_limit_seconds", plan.time_limit_seconds);
   visit("label", plan.label);
   visit("kill_on_bad_exit", plan.kill_on_bad_exit);
+  visit("container_image", plan.container_image);
+  visit("container_mounts", plan.container_mounts);
+  visit("container_directory", plan.container_directory);
 }
 
 }  // namespace
 
 std::string format_plan(const JobPlan& plan) {
-  Json json;
+  PlanJson json;
   for_each_field(plan, [&](const char* key, const auto& field) { json[key] = field; });
   return json.dump(-1, ' ', false, kReplace);
 }
@@ -49,13 +52,13 @@ std::string format_plan(const JobPlan& plan) {
 Result<JobPlan> parse_plan(std::string_view text) {
   JobPlan plan;
   try {
-    const Json json = Json::parse(text);
+    const PlanJson json = PlanJson::parse(text);
     json.at("tasks");
     // What an older sbatch did not know yet is as it was then.
     for_each_field(plan, [&](const char* key, auto& field) {
       if (const auto found = json.find(key); found != json.end()) found->get_to(field);
     });
-  } catch (const Json::exception& error) {
+  } catch (const PlanJson::exception& error) {
     return invalid_argument("{}: {}", kPlanVariable, error.what());
   }
   if (plan.tasks < 1 || plan.tasks > kTasksMax) {
@@ -66,10 +69,10 @@ Result<JobPlan> parse_plan(std::string_view text) {
 
 std::string format_functions(const EnvironmentMap& functions, std::vector<std::string>& warnings) {
   constexpr size_t kBytesMax = 60'000;  // a variable of a job has a limit
-  Json json = Json::object();
+  PlanJson json = PlanJson::object();
   size_t bytes = 0;
   for (const auto& [name, text] : functions) {
-    const std::string quoted = Json({{name, text}}).dump(-1, ' ', false, kReplace);
+    const std::string quoted = PlanJson({{name, text}}).dump(-1, ' ', false, kReplace);
     if (bytes + quoted.size() > kBytesMax) {
       warnings.push_back(
           fmt::format("the shell function {} does not travel: with it they have more "
@@ -86,8 +89,8 @@ std::string format_functions(const EnvironmentMap& functions, std::vector<std::s
 Result<EnvironmentMap> parse_functions(std::string_view text) {
   if (text.empty()) return EnvironmentMap{};
   try {
-    return Json::parse(text).get<EnvironmentMap>();
-  } catch (const Json::exception& error) {
+    return PlanJson::parse(text).get<EnvironmentMap>();
+  } catch (const PlanJson::exception& error) {
     return invalid_argument("{}: {}", kFunctionsVariable, error.what());
   }
 }

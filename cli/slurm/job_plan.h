@@ -15,6 +15,10 @@ inline constexpr const char* kScriptVariable = "HAI_SLURM_SCRIPT";
 inline constexpr const char* kFunctionsVariable = "HAI_SLURM_FUNCTIONS";
 inline constexpr const char* kKeyVariable = "HAI_SLURM_KEY";  // only the job's ranks know it
 
+// What a script's srun knows of the job's container.
+inline constexpr const char* kContainerImageVariable = "HAI_SLURM_IMAGE";
+inline constexpr const char* kContainerMountsVariable = "HAI_SLURM_MOUNTS";  // with commas
+
 inline constexpr int kTasksMax = 1'000'000;
 
 struct JobPlan {
@@ -39,6 +43,9 @@ struct JobPlan {
   int64_t time_limit_seconds = 0;  // of an attempt; 0 = none
   bool label = false;
   bool kill_on_bad_exit = false;
+  std::string container_image;                // of the job and all its steps; "" = none
+  std::vector<std::string> container_mounts;  // "FROM[:TO][:ro]"
+  std::string container_directory;            // where script and tasks begin; "" = as without image
   bool operator==(const JobPlan&) const = default;
 };
 

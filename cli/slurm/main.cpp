@@ -37,6 +37,13 @@ void choose_context(Session& session) {
   if (const char* context = std::getenv("HAI_CONTEXT")) session.context = context;
 }
 
+std::vector<std::string_view> names_of_all() {
+  std::vector<std::string_view> names;
+  for (const Command command : kCommands) names.push_back(to_string(command));
+  for (const OtherCommand& other : other_commands()) names.push_back(other.name);
+  return names;
+}
+
 int run_command(Command command, const Words& words) {
   Session session;
   choose_context(session);
@@ -65,7 +72,7 @@ int run(std::string_view called, Words words) {
   called.remove_prefix(called.rfind('/') == std::string_view::npos ? 0 : called.rfind('/') + 1);
   std::optional<Command> command = command_of(called);
   if (!command && !words.empty()) {
-    if (words == Words{"--run-job"}) return run_job();
+    if (words == Words{"--run-job"}) return run_job(names_of_all());
     if (words[0] == "--version") {
       print(fmt::format("hai-slurm {}\n", version()));
       return kOk;

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "cli/slurm/map_container.h"
 #include "cli/slurm/map_resources.h"
 #include "cli/slurm/slurm_time.h"
 #include "common/array_range.h"
@@ -191,21 +194,39 @@ Status set_place(const ParsedWords& words, const Surroundings& here, MappedJob& 
   return ok();
 }
 
-}  // namespace
-
-Status option_error(const GivenOption& given, std::string_view text) {
-  return invalid_argument("{}--{}: {}", given.where, given.option->name, text);
-}
-
-Result<int> parse_count(const GivenOption& given, int low, int high) {
-  const std::string& text = given.value;
-  const std::optional<int64_t> number = whole_number(text);
-  if (!number || *number < low || *number > high) {
-    return option_error(
-        given, fmt::format("must be a number {}..{}, is '{}'", low, high, text.substr(0, 64)));
+// Where programs and libraries are is for the image to say, unless --export names the variable.
+void leave_to_image(const ParsedWords& words, EnvironmentMap& environment) {
+  const std::vector<std::string> named = parts_of(words.value_of("export"), ',');
+  for (const char* name :
+       {"PATH", "MANPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH", "CPATH", "PYTHONPATH",
+        "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH"}) {
+    const bool is_named = std::any_of(named.begin(), named.end(), [name](const std::string& item) {
+      return item.substr(0, item.find('=')) == name;
+    });
+    if (!is_named) environment.erase(name);
   }
-  return static_cast<int>(*number);
 }
+
+// Script and tasks run in the image, and with them the program that starts them.
+Status set_container(const ParsedWords& words, const Surroundings& here, MappedJob& job) {
+  Result<Container> asked = container_of(words, here.directory);
+  RETURN_IF_ERROR(asked.status());
+  Container& container = asked.value();
+  for (const char* name : {"container-mounts", "container-workdir"}) {
+    const GivenOption* given = words.find(name);
+    if (given != nullptr && container.image.empty())
+      return option_error(*given, "is for jobs with --container-image");
+  }
+  if (container.image.empty()) return ok();
+  leave_to_image(words, job.spec.environments);
+  job.spec.entrypoint = here.runner_in_image;
+  job.spec.image = job.plan.container_image = std::move(container.image);
+  job.spec.program.mounts = job.plan.container_mounts = std::move(container.mounts);
+  job.plan.container_directory = std::move(container.directory);
+  return ok();
+}
+
+}  // namespace
 
 Status check_spec(const JobSpec& spec) {
   for (const SpecError& error : check_job_spec(spec)) {
@@ -242,6 +263,7 @@ Result<MappedJob> map_job(const ParsedWords& words, const std::string& default_n
   RETURN_IF_ERROR(set_signal(words, job));
   RETURN_IF_ERROR(set_output(words, job.plan));
   RETURN_IF_ERROR(set_place(words, here, job));
+  RETURN_IF_ERROR(set_container(words, here, job));
   if (const GivenOption* given = words.find("array")) {
     const Result<ArrayRange> range = ArrayRange::parse(given->value);
     if (!range.is_ok()) return option_error(*given, range.status().message());

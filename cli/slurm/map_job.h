@@ -18,7 +18,8 @@ struct Surroundings {
   std::string directory;  // the present one
   std::string host;
   EnvironmentMap environment;
-  std::string runner;  // path of hai-slurm
+  std::string runner;           // path of hai-slurm
+  std::string runner_in_image;  // of the one that images get (in_image/main.cpp)
   UnixTime now;
 };
 
@@ -48,8 +49,5 @@ Status check_spec(const JobSpec& spec);
 
 // A name as hai's jobs have them: no blanks or slashes, not only digits.
 std::string job_name(std::string_view wanted);
-
-Result<int> parse_count(const GivenOption& given, int low, int high);
-Status option_error(const GivenOption& given, std::string_view text);
 
 }  // namespace hai::cli::slurm

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/slurm/input_variables.h"
+#include "common/whole_number.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -203,6 +204,20 @@ std::vector<std::string> ParsedWords::warnings() const {
 Result<ParsedWords> parse_words(Command command, const std::vector<std::string>& words,
                                 const std::string& where) {
   return WordParser(command, words, where).run();
+}
+
+Status option_error(const GivenOption& given, std::string_view text) {
+  return invalid_argument("{}--{}: {}", given.where, given.option->name, text);
+}
+
+Result<int> parse_count(const GivenOption& given, int low, int high) {
+  const std::string& text = given.value;
+  const std::optional<int64_t> number = whole_number(text);
+  if (!number || *number < low || *number > high) {
+    return option_error(
+        given, fmt::format("must be a number {}..{}, is '{}'", low, high, text.substr(0, 64)));
+  }
+  return static_cast<int>(*number);
 }
 
 std::string help_text(Command command) {

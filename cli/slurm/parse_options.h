@@ -35,6 +35,10 @@ struct ParsedWords {
 Result<ParsedWords> parse_words(Command command, const std::vector<std::string>& words,
                                 const std::string& where = "");
 
+// What is wrong with what an option was given: invalid_argument with its place and name.
+Status option_error(const GivenOption& given, std::string_view text);
+Result<int> parse_count(const GivenOption& given, int low, int high);
+
 // --help of a command, from the table.
 std::string help_text(Command command);
 

@@ -4,17 +4,23 @@
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
+#include "cli/format.h"
 #include "cli/interactive.h"
 #include "cli/session.h"
 #include "cli/slurm/commands.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/input_variables.h"
+#include "cli/slurm/map_container.h"
 #include "cli/slurm/submit.h"
 
 namespace hai::cli::slurm {
 namespace {
 
 constexpr Command kSalloc = Command::salloc;
+
+// An image may lack the user's shell.
+constexpr const char* kShell =
+    "[ -x \"${SHELL:-/}\" ] && [ ! -d \"${SHELL:-/}\" ] && exec \"$SHELL\"; exec /bin/sh";
 
 struct Allocation {
   MappedJob job;
@@ -23,7 +29,7 @@ struct Allocation {
 };
 
 Result<Allocation> understand_salloc(const ParsedWords& words) {
-  const Result<Surroundings> here = surroundings();
+  const Result<Surroundings> here = surroundings(wall_now());
   RETURN_IF_ERROR(here.status());
   Result<MappedJob> job = map_job(words, "interactive", here.value());
   RETURN_IF_ERROR(job.status());
@@ -33,7 +39,8 @@ Result<Allocation> understand_salloc(const ParsedWords& words) {
     return invalid_argument("{}: sbatch and srun work without one", script.status().message());
   }
   asked.script = std::move(script).value();
-  if (asked.program.empty()) asked.program = {"/bin/sh", "-c", "exec \"${SHELL:-/bin/sh}\""};
+  if (asked.program.empty()) asked.program = {"/bin/sh", "-c", kShell};
+  asked.program = begun_in(asked.job.plan.container_directory, std::move(asked.program));
   return asked;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/file.h"
 #include "cli/follow.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/slurm/batch_script.h"
@@ -82,7 +83,7 @@ Result<Asked> understand_sbatch(const ParsedWords& words) {
     asked.options.options.insert(asked.options.options.end(), more->options.begin(),
                                  more->options.end());
   }
-  const Result<Surroundings> here = surroundings();
+  const Result<Surroundings> here = surroundings(wall_now());
   RETURN_IF_ERROR(here.status());
   Result<MappedJob> job = map_job(asked.options, asked.script.name, here.value());
   RETURN_IF_ERROR(job.status());

@@ -15,6 +15,7 @@
 #include "cli/slurm/console.h"
 #include "cli/slurm/control.h"
 #include "cli/slurm/describe.h"
+#include "cli/slurm/host_lists.h"
 #include "cli/slurm/input_variables.h"
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_query.h"
@@ -22,7 +23,6 @@
 #include "cli/slurm/scontrol_update.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/step/own_job.h"
-#include "cli/slurm/step/step.h"
 #include "cli/slurm/submit.h"
 #include "common/hostlist.h"
 #include "common/version.h"
@@ -31,31 +31,6 @@ namespace hai::cli::slurm {
 namespace {
 
 constexpr Command kScontrol = Command::scontrol;
-
-// Needs no server: every script for several nodes calls it.
-int show_hostnames(const Words& names) {
-  const char* own = std::getenv("SLURM_JOB_NODELIST");
-  if (names.empty() && own == nullptr) {
-    return usage_error(kScontrol,
-                       "show hostnames: give a host list; SLURM_JOB_NODELIST is not set");
-  }
-  std::string text;
-  for (const std::string& list : names.empty() ? Words{own} : names) {
-    const auto hosts = parse_hostlist(list);
-    if (!hosts.is_ok()) return usage_error(kScontrol, hosts.status().message());
-    for (const std::string& host : hosts.value()) text += host + "\n";
-  }
-  print(text);
-  return kOk;
-}
-
-int show_hostlist(const Words& names) {
-  if (names.empty()) return usage_error(kScontrol, "show hostlist: give names with commas");
-  const auto hosts = parse_hostlist(names[0]);
-  if (!hosts.is_ok()) return usage_error(kScontrol, hosts.status().message());
-  print(hostlist_in_order(hosts.value()) + "\n");
-  return kOk;
-}
 
 Result<Words> job_ids(const Words& lists) {
   Words ids;

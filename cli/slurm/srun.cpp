@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "cli/client.h"
 #include "cli/exit_code.h"
 #include "cli/follow.h"
+#include "cli/format.h"
 #include "cli/interactive.h"
 #include "cli/patience.h"
 #include "cli/session.h"
@@ -22,8 +22,9 @@
 #include "cli/slurm/console.h"
 #include "cli/slurm/input_variables.h"
 #include "cli/slurm/log_text.h"
+#include "cli/slurm/map_container.h"
+#include "cli/slurm/srun_inside.h"
 #include "cli/slurm/step/client.h"
-#include "cli/slurm/step/task_environment.h"
 #include "cli/slurm/submit.h"
 
 namespace hai::cli::slurm {
@@ -31,49 +32,7 @@ namespace {
 
 constexpr Command kSrun = Command::srun;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// Inside a job of sbatch or srun: the job's first rank does it.
-int run_inside(const ParsedWords& words, const std::string& socket) {
-  Result<StepRequest> request = step_of_options(words);
-  if (!request.is_ok()) return usage_error(kSrun, request.status().message());
-  const Result<Surroundings> here = surroundings();
-  if (!here.is_ok()) return fail(kSrun, here.status());
-  if (!words.has("quiet")) {
-    for (const std::string& line : words.warnings()) tell(kSrun, line);
-  }
-  StepRequest& step = request.value();
-  step.command = words.operands;
-  if (step.directory.empty()) step.directory = here.value().directory;
-  EnvironmentMap environment = here.value().environment;
-  if (const GivenOption* given = words.find("export"); given != nullptr && given->value != "ALL") {
-    const Result<EnvironmentMap> chosen = exported(given->value, environment);
-    if (!chosen.is_ok())
-      return usage_error(kSrun, option_error(*given, chosen.status().message()).message());
-    // What a program needs to be started at all, and what it knows of its job.
-    std::erase_if(environment, [](const auto& entry) {
-      return !entry.first.starts_with("SLURM") && entry.first != "PATH" && entry.first != "HOME" &&
-             entry.first != "USER" && entry.first != kStepSocketVariable;
-    });
-    for (const auto& [name, value] : chosen.value()) environment[name] = value;
-  }
-  step.environment = texts_of(environment);
-  const PatternValues values = {.job = variable("SLURM_JOB_ID"),
-                                .name = variable("SLURM_JOB_NAME"),
-                                .user = variable("HAI_USER"),
-                                .node = variable("SLURMD_NODENAME"),
-                                .array_job = variable("SLURM_ARRAY_JOB_ID"),
-                                .array_task = variable("SLURM_ARRAY_TASK_ID")};
-  return run_step(socket, step,
-                  {.label = words.has("label"),
-                   .output = words.value_of("output"),
-                   .error = words.value_of("error"),
-                   .append = words.value_of("open-mode") == "append",
-                   .values = values});
-}
+std::string variable(const char* name) { return own_variable(name).value_or(""); }
 
 // One Ctrl-C says what goes on, two within a second stop the job, as does a hangup. The signals are
 // taken by a thread of its own, since stopping is a call to the server.
@@ -124,7 +83,7 @@ class InterruptWatch {
 // A job of its own for the command; nullopt: it was refused and told, and `code` is to be the exit
 // code.
 std::optional<MappedJob> own_job(const ParsedWords& words, int& code) {
-  const Result<Surroundings> here = surroundings();
+  const Result<Surroundings> here = surroundings(wall_now());
   if (!here.is_ok()) {
     code = fail(kSrun, here.status());
     return std::nullopt;
@@ -192,13 +151,14 @@ int run_with_terminal(Session& session, const ParsedWords& words) {
   if (job->plan.tasks != 1) {
     return usage_error(kSrun, "--pty is for one task: the others would have no terminal");
   }
+  const Words program = begun_in(job->plan.container_directory, words.operands);
   const Status status = make_interactive(job->spec, words.operands);
   if (!status.is_ok()) return usage_error(kSrun, status.message());
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return fail(kSrun, client.status());
   const Result<int64_t> id = submit_job(kSrun, *client.value(), *job, "");
   if (!id.is_ok()) return fail_submit(id.status());
-  return follow_terminal(session, *client.value(), id.value(), words.operands);
+  return follow_terminal(session, *client.value(), id.value(), program);
 }
 
 // The number of the rank on this node.
@@ -245,25 +205,13 @@ int run_in_job(Session& session, const ParsedWords& words) {
 
 int run_srun(Session& session, const Words& words) {
   const std::string socket = variable(kStepSocketVariable);
-  const Result<ParsedWords> parsed = parse_with_environment(kSrun, words, !socket.empty());
+  if (!socket.empty()) return run_srun_inside(words, socket);
+  const Result<ParsedWords> parsed = parse_with_environment(kSrun, words, false);
   if (!parsed.is_ok()) return usage_error(kSrun, parsed.status().message());
   if (is_only_asking(kSrun, parsed.value())) return kOk;
-  if (parsed.value().operands.empty()) {
-    return usage_error(kSrun, "no command given to execute");
-  }
-  if (const GivenOption* mpi = parsed.value().find("mpi"); mpi != nullptr && mpi->value != "none") {
-    return usage_error(kSrun, option_error(*mpi, mpi->option->text).message());
-  }
-  if (socket.empty() && parsed.value().has("jobid")) return run_in_job(session, parsed.value());
-  if (const GivenOption* given = parsed.value().find("jobid")) {
-    return usage_error(kSrun, option_error(*given, given->option->text).message());
-  }
-  if (const GivenOption* given = parsed.value().find("pty"); given != nullptr && !socket.empty()) {
-    return usage_error(
-        kSrun,
-        option_error(*given, "a step of a job has no terminal; hai shell JOB opens one").message());
-  }
-  if (!socket.empty()) return run_inside(parsed.value(), socket);
+  const Status checked = check_srun_words(parsed.value());
+  if (!checked.is_ok()) return usage_error(kSrun, checked.message());
+  if (parsed.value().has("jobid")) return run_in_job(session, parsed.value());
   if (!variable("SLURM_JOB_ID").empty() || !variable("HAI_JOB_ID").empty()) {
     return fail(kSrun, failed_precondition("here srun starts nothing: it works in a script from "
                                            "sbatch, not in its tasks nor in other jobs"));

@@ -2,23 +2,18 @@
 
 #include <fmt/core.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <filesystem>
 #include <optional>
 
 #include "cli/client.h"
 #include "cli/format.h"
-#include "cli/output.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/slurm_time.h"
-#include "cli/slurm/step/task_environment.h"
 #include "cli/submission.h"
 #include "common/hex.h"
 #include "common/text_check.h"
-#include "common/version.h"
 #include "proto/convert/spec_convert.h"
 
 namespace hai::cli::slurm {
@@ -81,23 +76,6 @@ Status hold(Command command, Client& client, int64_t id, std::optional<UnixTime>
 
 }  // namespace
 
-Result<Surroundings> surroundings() {
-  Surroundings here;
-  std::error_code error;
-  here.directory = fs::current_path(error).string();
-  if (error) return failed_precondition("the current directory is gone");
-  here.runner = fs::read_symlink("/proc/self/exe", error).string();
-  if (error) return failed_precondition("/proc/self/exe: {}", error.message());
-  char host[HOST_NAME_MAX + 1] = {};
-  ::gethostname(host, sizeof host - 1);
-  here.host = host;
-  std::vector<std::string> texts;
-  for (char** text = ::environ; *text != nullptr; ++text) texts.emplace_back(*text);
-  here.environment = map_of(texts);
-  here.now = wall_now();
-  return here;
-}
-
 Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
                            const std::string& script) {
   JobSpec& spec = job.spec;
@@ -149,18 +127,6 @@ Result<std::string> ask_start(Client& client, const MappedJob& job) {
   }
   return fmt::format("{} to start at {} using {} nodes in node group {}", job.spec.name,
                      format_clock_time(answer.start_p50_us()), job.spec.node_count, job.spec.group);
-}
-
-bool is_only_asking(Command command, const ParsedWords& words) {
-  if (words.has("help") || words.has("usage")) {
-    print(help_text(command));
-    return true;
-  }
-  if (words.has("version")) {
-    print(fmt::format("hai-slurm {}\n", version()));
-    return true;
-  }
-  return false;
 }
 
 }  // namespace hai::cli::slurm

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/slurm/map_job.h"
+#include "cli/slurm/surroundings.h"
 #include "common/status.h"
 
 namespace hai::cli {
@@ -12,8 +13,6 @@ class Client;
 
 namespace hai::cli::slurm {
 
-Result<Surroundings> surroundings();
-
 // Adds what the job's ranks need to know and sends it. A name that is taken gets a suffix. One that
 // is to be held is so before it may start. The id.
 Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
@@ -21,8 +20,5 @@ Result<int64_t> submit_job(Command command, Client& client, MappedJob job,
 
 // For --test-only: when it would start, in a sentence.
 Result<std::string> ask_start(Client& client, const MappedJob& job);
-
-// --help, --usage and --version: done if they were given.
-bool is_only_asking(Command command, const ParsedWords& words);
 
 }  // namespace hai::cli::slurm

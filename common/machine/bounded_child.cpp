@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kReapTries = 20;
 constexpr int kReapPauseMs = 10;
+constexpr int kLookMs = 1'000;
 
 using Clock = std::chrono::steady_clock;
 
@@ -26,12 +27,19 @@ int left_ms(Clock::time_point end) {
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000));
 }
 
-void read_until(int fd, Clock::time_point end, size_t bytes_max, ChildOutput& output) {
+void read_until(int fd, Clock::time_point end, size_t bytes_max,
+                const std::function<bool()>& goes_on, ChildOutput& output) {
   char buffer[4096];
   while (true) {
     pollfd polled{fd, POLLIN, 0};
-    const int ready = ::poll(&polled, 1, left_ms(end));
+    const int left = left_ms(end);
+    const int ready = ::poll(&polled, 1, goes_on ? std::min(left, kLookMs) : left);
     if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0 && goes_on && left > 0) {
+      output.is_given_up = !goes_on();
+      if (output.is_given_up) return;
+      continue;
+    }
     if (ready == 0) output.is_late = true;
     if (ready <= 0) return;
     const ssize_t got = ::read(fd, buffer, sizeof buffer);
@@ -49,7 +57,7 @@ void read_until(int fd, Clock::time_point end, size_t bytes_max, ChildOutput& ou
 // One that is stuck in the kernel is not waited for; whoever inherits it reaps it.
 void reap(pid_t pid, Clock::time_point end, ChildOutput& output) {
   int status = 0;
-  bool is_killed = output.is_late || output.is_truncated;
+  bool is_killed = output.is_late || output.is_truncated || output.is_given_up;
   if (is_killed) ::kill(-pid, SIGKILL);
   for (int tries = 0; tries < kReapTries;) {
     const pid_t done = ::waitpid(pid, &status, WNOHANG);
@@ -92,7 +100,8 @@ void execute(const std::vector<std::string>& words) {
   ::_exit(127);
 }
 
-ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits) {
+ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits,
+                         const std::function<bool()>& goes_on) {
   ChildOutput output;
   const auto end = Clock::now() + limits.patience;
   int ends[2];
@@ -117,7 +126,7 @@ ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits
     return output;
   }
   ::setpgid(pid, pid);  // Also done by the child: either may run first.
-  read_until(ends[0], end, limits.bytes_max, output);
+  read_until(ends[0], end, limits.bytes_max, goes_on, output);
   ::close(ends[0]);
   reap(pid, end, output);
   return output;

@@ -22,6 +22,7 @@ struct ChildOutput {
   std::string text;           // stdout and stderr, cut at bytes_max
   bool is_truncated = false;  // it was killed for saying more
   bool is_late = false;       // it was killed at the deadline
+  bool is_given_up = false;   // it was killed because `goes_on` said no
   int exit_code = -1;         // −1 = it did not exit by itself
 };
 
@@ -32,8 +33,9 @@ struct UserId {
 };
 
 // The work writes to the descriptor, its standard output. Killed with all that it has started in
-// its process group.
-ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits);
+// its process group. `goes_on` is asked each second while it says nothing; without it, always.
+ChildOutput run_in_child(const std::function<void(int)>& work, const ChildLimits& limits,
+                         const std::function<bool()>& goes_on = nullptr);
 // For such work: becomes this program, found by PATH; ends with 127 if there is none.
 [[noreturn]] void execute(const std::vector<std::string>& words);
 // The same for work that says all it has to say at its end.

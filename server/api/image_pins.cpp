@@ -88,10 +88,22 @@ struct Asked {
   bool was_silent = false;
 };
 
+// Of an image that is named by its digest only this is of use: that its registry has no such one.
+// What else goes wrong is the registry's trouble, and nodes may have the image already.
+Asked judge_pinned(const ImageName& image, const Output& output) {
+  const std::string name = to_string(image);
+  const bool was_silent = output.exit_code == kTooLate || output.exit_code == 128 + SIGKILL;
+  const bool is_unknown = output.error.find("manifest unknown") != std::string::npos ||
+                          output.error.find("name unknown") != std::string::npos;
+  if (output.exit_code == 0 || was_silent || !is_unknown) return {name, was_silent};
+  return {not_found("resource.image: {}: {}", name, complaint_of(output.error))};
+}
+
 Asked ask_registry(ImageName image, Duration patience) {
   const std::string seconds = std::to_string(std::max<int64_t>(1, patience / 1s));
   const Output output = run({"/usr/bin/timeout", "-k", "1", seconds, "skopeo", "inspect",
                              "--no-tags", "--format", "{{.Digest}}", skopeo_name(image)});
+  if (!image.digest.empty()) return judge_pinned(image, output);
   const std::string name = to_string(image);
   if (output.exit_code == kNoProgram) {
     return {failed_precondition(
@@ -132,9 +144,11 @@ void ImagePins::pin(const std::string& image, const std::string& user, Done<std:
     return done(permission_denied("resource.image: no images of {} here; of {}", registry,
                                   fmt::join(allowed, ", ")));
   }
-  if (!name.value().digest.empty()) return done(to_string(name.value()));
-  if (is_silent(registry)) return done(no_answer(registry, settings_.patience));
   const std::string key = to_string(name.value());
+  if (is_silent(registry)) {
+    if (!name.value().digest.empty()) return done(key);
+    return done(no_answer(registry, settings_.patience));
+  }
   if (const Pinned* pinned = recent(key)) return done(pinned->name);
   std::vector<Done<std::string>>& waiting = waiting_[key];
   waiting.push_back(std::move(done));

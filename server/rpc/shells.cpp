@@ -1,10 +1,13 @@
 #include "server/rpc/shells.h"
 
+#include <fmt/ranges.h>
+
 #include "common/job_service.h"
 #include "proto/convert/shell_convert.h"
 #include "server/api/first_task.h"
 #include "server/api/rank_log.h"
 #include "server/auth/token.h"
+#include "server/rpc/node_images.h"
 #include "server/rpc/status_map.h"
 #include "server/rpc/tls_credentials.h"
 
@@ -192,11 +195,48 @@ void Shells::open(const SessionPtr& session, const v1::ShellOpen& open) {
   session->request = {.ticket = session->ticket,
                       .key = {.job = {}, .attempt = 0, .rank = open.rank()},
                       .program = std::move(program).value()};
+  if (const auto node = node_of_images(open.job())) return open_images(session, *node);
   queries_.find_job(session->caller, open.job(), [this, session](Result<Queries::FoundJob> found) {
     if (session->has_ended) return;
     if (!found.is_ok()) return end(session, found.status());
     found_job(session, found.value());
   });
+}
+
+// The image is one digest, whichever node pulls it.
+void Shells::open_images(const SessionPtr& session, const std::string& node) {
+  std::vector<std::string>& words = session->request.program.argv;
+  session->facts.target = audit_target("node", node);
+  session->facts.detail = fmt::format("images {}", fmt::join(words, " ")).substr(0, 200);
+  const std::optional<Actor> actor = site_.callers.actor_of(session->caller);
+  if (!actor) return end(session, permission_denied("nobody is known by this token"));
+  const bool all_see_all = queries_.visibility() == Visibility::all;
+  if (const Status allowed = check_image_words(words, *actor, all_see_all); !allowed.is_ok())
+    return end(session, allowed);
+  session->is_noted = words.front() == "list";  // who only looks is not told of
+  session->request.key = kImagesOfNode;
+  const auto found = [this, session, user = actor->user](const Result<NodeView>& seen) {
+    if (session->has_ended) return;
+    if (!seen.is_ok()) return end(session, seen.status());
+    session->node = seen.value().node.facts.name;
+    const std::string image = image_to_pull(session->request.program.argv);
+    if (image.empty() || images_ == nullptr) return ask_node(session);
+    images_->pin(image, user, [this, session](const Result<std::string>& pinned) {
+      if (session->has_ended) return;
+      if (!pinned.is_ok()) return end(session, pinned.status());
+      session->request.program.argv.back() = pinned.value();
+      ask_node(session);
+    });
+  };
+  queries_.get_node(session->caller, node, found);
+}
+
+void Shells::ask_node(const SessionPtr& session) {
+  if (!agents_.send_shell_request(session->node, session->request)) {
+    return end(session,
+               unavailable("node {} is not connected; try again when it is back", session->node));
+  }
+  expect_by_then(session, "answer (an agent of a version without shells cannot)");
 }
 
 // A service's rank and port take the place of its name.
@@ -261,11 +301,7 @@ void Shells::found_job(const SessionPtr& session, const Queries::FoundJob& found
   key.job = job.id;
   key.attempt = job.attempt->number;
   session->node = node_of(queries_, found.view.nodes, *job.attempt, key.rank);
-  if (!agents_.send_shell_request(session->node, session->request)) {
-    return end(session,
-               unavailable("node {} is not connected; try again when it is back", session->node));
-  }
-  expect_by_then(session, "answer (an agent of a version without shells cannot)");
+  ask_node(session);
 }
 
 void Shells::expect_by_then(const SessionPtr& session, const char* what) {

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "server/api/image_pins.h"
 #include "server/api/queries.h"
 #include "server/rpc/call_site.h"
 #include "server/rpc/shell_port.h"
@@ -26,9 +27,15 @@ class Shells {
   static constexpr size_t kMax = 2'000;            // open at once, of all users
   static constexpr Duration kServiceTold = 10min;  // by the audit log, once in so long
 
-  // `wants_certificates`: an agent must prove by one that it is the node that was asked.
-  Shells(CallSite site, Queries& queries, ShellPort& agents, bool wants_certificates)
-      : site_(site), queries_(queries), agents_(agents), wants_certificates_(wants_certificates) {}
+  // `wants_certificates`: an agent must prove by one that it is the node that was asked. `images`
+  // may be null: then names of images stay as they are.
+  Shells(CallSite site, Queries& queries, ShellPort& agents, bool wants_certificates,
+         ImagePins* images = nullptr)
+      : site_(site),
+        queries_(queries),
+        agents_(agents),
+        wants_certificates_(wants_certificates),
+        images_(images) {}
 
   v1::Shells::CallbackService& of_people() { return of_people_; }
   v1::NodeShells::CallbackService& of_agents() { return of_agents_; }
@@ -62,6 +69,8 @@ class Shells {
   void from_person(const SessionPtr& session, v1::ShellMessage message);
   void from_agent(const SessionPtr& session, v1::ShellMessage message);
   void open(const SessionPtr& session, const v1::ShellOpen& open);
+  void open_images(const SessionPtr& session, const std::string& node);
+  void ask_node(const SessionPtr& session);
   void found_job(const SessionPtr& session, const Queries::FoundJob& found);
   static Status find_port(Session& session, const Job& job);
   Status check_may_enter(const Session& session, const Job& job) const;
@@ -75,6 +84,7 @@ class Shells {
   Queries& queries_;
   ShellPort& agents_;
   const bool wants_certificates_;
+  ImagePins* images_;
   OfPeople of_people_{*this};
   OfAgents of_agents_{*this};
   std::map<std::string, SessionPtr> sessions_;  // by ticket

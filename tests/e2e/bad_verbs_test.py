@@ -67,6 +67,19 @@ TABLE = {
         ("waits", REFUSED, "is queued"),
         ("waits --config --proxy", USAGE, "--config"),
     ],
+    "images": [
+        ("--nodes node-[", USAGE, "node-["),
+        ("--nodes node-9", NOT_FOUND, "node-9"),
+        ("-o jsn", USAGE, "did you mean json?"),
+        ("pul", USAGE, "did you mean pull?"),
+    ],
+    "images pull": [
+        ("", USAGE, "needs IMAGE"),
+        ("docker-daemon:box", USAGE, "nodes read no images of the kind docker-daemon"),
+        ("oci:/data/box", USAGE, "only those of registries are pulled ahead"),
+        ("box --nodes node-9", NOT_FOUND, "node-9"),
+    ],
+    "images prune": [("--keep much", USAGE, "--keep: "), ("--nodes node-9", NOT_FOUND, "node-9"), ("x", USAGE, "'x'")],
     "forward": [
         ("doen 80", NOT_FOUND, "did you mean done?"),
         ("waits 80", REFUSED, "is queued"),
@@ -220,7 +233,7 @@ TABLE = {
 OF_A_SERVER = """run good.yaml|exec true -- -n 1|list|status|status 1|describe 1|describe node/node-1|
 describe incident/1|logs 1|top --once|why 1|whatif drain node-1|move 1 --first|edit 1 --timeout 1h|rerun 1|priority 1 high|
 events|stop 1|suspend 1|resume 1|requeue 1|hold 1|release 1|nodes|nodes node-1|cordon node-1|drain node-1|
-undrain node-1|fence node-1 --yes|validate node-1|incidents|incidents show 1|incidents close 1|
+undrain node-1|fence node-1 --yes|validate node-1|images|images pull box|images prune|incidents|incidents show 1|incidents close 1|
 whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user set ann|user remove x|node remove x|knob list|knob set plan_gap 1s|knob unset plan_gap|quota list|quota set ann 1|
 quota remove ann"""
 

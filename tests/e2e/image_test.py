@@ -5,91 +5,21 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import socket
 import subprocess
 import tarfile
-import tempfile
 import unittest
 
-from cluster import ClusterTest, eventually, programs, said
-from oci_image import Registry, busybox_layer, entry, layer, write_layout
+from cluster import eventually, programs
+from image_site import ANN, NODES, ImageSite
+from oci_image import entry, layer, write_layout
 
-ANN, BOB = "nobody", "daemon"  # users that every Debian machine has
-NODES = ("node-1", "node-2", "node-3", "node-4")
-NEEDS = ("skopeo", "umoci", "docker-registry")
 LOOK = 'echo "of=$OF_IMAGE file=$(cat /opt/image/word) user=$(id -un) there=$(ls /usr/bin/python3 2>&1)"'
 
 
-@unittest.skipUnless(os.geteuid() == 0, "only root may give ranks a root folder of their own")
-@unittest.skipUnless(all(map(shutil.which, NEEDS)), f"needs {', '.join(NEEDS)}")
-class ImageTest(ClusterTest):
-    @classmethod
-    def setUpClass(cls):
-        # Not below /tmp, which ranks have of their own.
-        cls.site = pathlib.Path(tempfile.mkdtemp(prefix="hai-e2e-image-", dir="/var/tmp"))
-        cls.addClassCleanup(shutil.rmtree, cls.site)
-        cls.site.chmod(0o755)
-        for name in ("data", "closed", "site"):
-            (cls.site / name).mkdir()
-        (cls.site / "data" / "word").write_text("of the data\n")
-        (cls.site / "data").chmod(0o777)
-        (cls.site / "site" / "word").write_text("of the site\n")
-        (cls.site / "closed").chmod(0o700)
-        settings = cls.site / "settings.yaml"
-        settings.write_text(
-            f"isolation: strict\nconfinement: {{system_users: [{ANN}, {BOB}]}}\n"
-            f"images: {{mounts: [{cls.site}/site], allowed_mounts: [{cls.site}]}}\n"
-        )
-        cls.registry = Registry(cls.site)
-        cls.addClassCleanup(cls.registry.close)
-        root = cls.site / "cluster"
-        containers = root / "home" / ".config" / "containers"
-        containers.mkdir(parents=True)
-        containers.joinpath("registries.conf").write_text(cls.registry.settings)
-        cls.shape = {"name": "image", "nodes": 4, "root": root}
-        cls.layout = cls.site / "layout"
-        word = entry("opt/image/word", b"inside\n")
-        cls.base = busybox_layer()
-        cls.word = layer([entry("opt/image", mode=0o755, kind=tarfile.DIRTYPE), word])
-        write_layout(cls.layout, [cls.base, cls.word])
-        cls.digest = cls.registry.push(cls.layout, "team/box:1")
-        cls.name = f"{cls.registry.host}/team/box:1"
-        cls.up_options = tuple(w for node in NODES for w in ("--agent-config", f"{node}={settings}"))
-        super().setUpClass()
-        cls.cluster.work.chmod(0o777)
-        cls.env = cls.cluster.as_user(ANN)
-        cls.cluster.people[ANN] = cls.env
-
-    def spec(self, name, script, image, mounts=(), **more):
-        self.cluster.file(name, "#!/bin/sh\n" + script)
-        spec = self.cluster.spec(name, name, **more)
-        spec["resource"]["image"] = image
-        if mounts:
-            spec["resource"]["mounts"] = list(mounts)
-        return spec
-
-    def start(self, name, script, image, mounts=(), **more):
-        return self.cluster.run_as(ANN, self.spec(name, script, image, mounts, **more))
-
-    def refused(self, name, image, mounts=()):
-        """What is said to who submits it; no job is made."""
-        before = len(self.cluster.json("list", "-a"))
-        result = self.cluster.hai("run", "-", stdin=json.dumps(self.spec(name, "true", image, mounts)),
-                                  env=self.env)
-        self.assertNotEqual(result.code, 0, result)
-        self.assertEqual(len(self.cluster.json("list", "-a")), before)
-        return result.err.strip()
-
-    def fails(self, name, image, mounts=(), script="true"):
-        """Why a job failed to start."""
-        return self.cluster.wait_end(self.start(name, script, image, mounts, gpus=1), "failed")["end_reason"]
-
-    def said_by(self, name, script, image, mounts=(), **more):
-        job = self.start(name, script, image, mounts, **{"gpus": 1, **more})
-        self.cluster.wait_end(job)
-        return self.cluster.log(job)
-
+class ImageTest(ImageSite):
     # -- what it is
 
     def test_a_rank_sees_the_image_and_not_the_node(self):
@@ -121,7 +51,7 @@ class ImageTest(ClusterTest):
         for job in jobs:
             self.cluster.wait_end(job, seconds=120)
             self.assertIn("inside\n", self.cluster.log(job))
-        pulls = self.registry.pulls_of_manifest(digest)
+        pulls = self.registry.pulls(digest, "team/thirty")
         self.assertTrue(1 <= pulls <= 4, pulls)
 
     def test_it_writes_where_it_may_and_nothing_of_it_stays(self):
@@ -225,6 +155,7 @@ class ImageTest(ClusterTest):
     def test_bad_names_are_refused_before_anything_happens(self):
         for image, why in (
             (f"{self.registry.host}/team/none:1", "unknown"),
+            (f"{self.registry.host}/team/box@sha256:{'c' * 64}", "manifest unknown"),
             ("127.0.0.1:1/team/box", "refused"),
             ("docker-daemon:box", "nodes read no images of the kind docker-daemon"),
             ("oci:relative", "absolute path"),
@@ -266,6 +197,37 @@ class ImageTest(ClusterTest):
         spec = self.cluster.spec("plain", "x.sh")
         spec["resource"]["mounts"] = ["/data"]
         self.assertIn("for jobs with resource.image", self.cluster.hai("run", "-", stdin=json.dumps(spec)).err)
+
+    def test_a_registry_that_sends_nothing_is_given_up(self):
+        job = self.start_slow("stalls")
+
+        def reason():
+            return self.cluster.job(job).get("end_reason") or ""
+
+        eventually("it says so", lambda: "nothing came from" in reason(), seconds=90)
+        self.assertRegex(reason(), rf"image docker://\S+: nothing came from {self.slow.host} for 15s after [1-9]\.\d of [67]\.\d MB")
+        self.cluster.ok("stop", job)
+        self.cluster.wait_state(job, "stopped")
+        self.assertNotIn("pulling", self.status(job))
+
+    def start_slow(self, name):
+        """A job whose image comes to the half, and on when the gate of the registry is set."""
+        self.slow.gate.clear()
+        layout = self.site / name
+        write_layout(layout, [self.base, self.word, layer([entry("opt/large", os.urandom(6_000_000))])])
+        self.registry.push(layout, f"team/{name}:1")
+        return self.start(name, "cat /opt/image/word", f"{self.slow.host}/team/{name}:1", gpus=1)
+
+    def status(self, job):
+        return self.cluster.hai("status", job, env=self.env).out
+
+    def test_status_says_how_far_a_pull_is(self):
+        job = self.start_slow("large")
+        line = re.compile(r"^pulling docker://\S+/team/large:1@\S+ on node-\d: [1-9]\.\d of [67]\.\d MB, since \d+s$", re.M)
+        eventually("status says it", lambda: line.search(self.status(job)))
+        self.slow.gate.set()
+        self.cluster.wait_end(job)
+        self.assertIn("inside\n", self.cluster.log(job))
 
     # -- hostile images
 
@@ -321,6 +283,44 @@ class ImageTest(ClusterTest):
         self.assertEqual(sorted(os.listdir("/etc")), before)
 
     # -- what is kept
+
+    def test_what_nodes_keep_is_listed_and_got_ahead_and_removed(self):
+        layout = self.site / "ahead"
+        write_layout(layout, [self.base, self.word, layer([entry("opt/ahead", b"ahead")])])
+        digest = self.registry.push(layout, "team/ahead:1")
+        name = f"{self.registry.host}/team/ahead:1"
+        said = self.cluster.ok("images", "pull", name, "--nodes", "node-[1-3]").splitlines()
+        for node in NODES[:3]:
+            self.assertTrue(any(line.startswith(f"{node}: has image docker://{name}@{digest}") for line in said), said)
+        self.assertEqual(self.cluster.ok("images", "pull", name, "--nodes", "node-1"), "node-1: has it already\n")
+        kept = [each for each in self.cluster.json("images", env=self.env) if each["digest"] == digest]
+        self.assertEqual([each["node"] for each in kept], list(NODES[:3]))
+        self.assertEqual({each["name"] for each in kept}, {f"docker://{name}@{digest}"})
+        self.assertTrue(all(each["bytes"] > 1_000_000 and each["used_at_us"] > 0 for each in kept), kept)
+        self.assertRegex(self.cluster.ok("images"), rf"node-1 +{re.escape(name)} +{digest[:19]} ")
+        self.assertEqual(self.registry.pulls(digest, "team/ahead"), 3)
+        job = self.start("ahead", "cat /opt/ahead", name, nodes=1, gpus=1)
+        self.cluster.wait_end(job)
+        self.assertIn("ahead", self.cluster.log(job))
+        self.assertLessEqual(self.registry.pulls(digest, "team/ahead"), 4)
+
+        def is_gone():
+            self.cluster.ok("images", "prune", "--nodes", "node-1,node-2")
+            return not self.cluster.json("images", "--nodes", "node-[1-2]")
+
+        eventually("what nobody uses goes", is_gone)
+        self.assertTrue(self.cluster.json("images", "--nodes", "node-3"))
+
+    def test_who_may_not_and_what_is_not_is_said_in_one_line(self):
+        for words, env, code, why in (
+            (("pull", self.name), self.env, 4, "only operators may pull images of nodes"),
+            (("prune",), self.env, 4, "only operators may prune images of nodes"),
+            (("pull", f"{self.registry.host}/team/none:1"), None, 3, "unknown"),
+            (("pull", f"rootfs:{self.site}"), None, 2, "only those of registries"),
+        ):
+            result = self.cluster.hai("images", *words, env=env)
+            self.assertEqual((result.code, len(result.err.splitlines())), (code, 1), result)
+            self.assertIn(why, result.err)
 
     def test_what_nobody_uses_goes_and_what_runs_stays(self):
         job = self.start("keeps", "echo $$; exec sleep 600", self.name, gpus=1)

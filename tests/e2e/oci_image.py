@@ -2,6 +2,7 @@
 (image-spec 1.0) with layers of one's own, the hostile kinds too; and Debian's docker-registry."""
 
 import hashlib
+import http.server
 import io
 import json
 import pathlib
@@ -9,12 +10,14 @@ import shutil
 import socket
 import subprocess
 import tarfile
+import threading
 import time
+import urllib.error
 import urllib.request
 
 BUSYBOX = shutil.which("busybox", path="/bin:/usr/bin")
 APPLETS = ("sh", "cat", "ls", "id", "env", "sleep", "echo", "touch", "mkdir", "grep", "mount", "ps", "df",
-           "stat", "head", "wc", "test", "readlink", "mknod", "dd", "true", "false", "kill", "seq", "sync")
+           "stat", "head", "wc", "test", "readlink", "mknod", "dd", "true", "false", "kill", "seq", "sync", "mkfifo", "rm")
 
 
 def entry(name, data=b"", mode=0o644, kind=tarfile.REGTYPE, link="", uid=0, device=(0, 0)):
@@ -116,11 +119,65 @@ class Registry:
         return subprocess.run(["skopeo", "inspect", "--tls-verify=false", "--format", "{{.Digest}}", there],
                               check=True, capture_output=True, text=True).stdout.strip()
 
-    def pulls_of_manifest(self, digest):
-        """How often an image was fetched by its digest, as nodes do it."""
-        wanted = f"/manifests/{digest}"
+    def pulls(self, digest, repository):
+        """How often an image was fetched by its digest, as nodes do it: its last layer was."""
+        request = urllib.request.Request(f"http://{self.host}/v2/{repository}/manifests/{digest}")
+        request.add_header("Accept", "application/vnd.oci.image.manifest.v1+json")
+        with urllib.request.urlopen(request, timeout=30) as found:
+            wanted = "/blobs/" + json.load(found)["layers"][-1]["digest"]
         return sum(1 for line in self.log.read_text().splitlines() if '"GET /v2/' in line and wanted in line)
 
     def close(self):
         self.process.terminate()
         self.process.wait()
+
+
+class SlowRegistry(http.server.ThreadingHTTPServer):
+    """In front of another one: of a large layer it sends one half, and the other when `gate` is set."""
+
+    LARGE = 2_000_000
+    daemon_threads = True
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            request = urllib.request.Request(f"http://{self.server.real}{self.path}", method=self.command)
+            request.add_header("Accept", ", ".join(self.headers.get_all("Accept", ["*/*"])))
+            try:
+                with urllib.request.urlopen(request, timeout=30) as found:
+                    status, headers, body = found.status, found.headers, found.read()
+            except urllib.error.HTTPError as error:
+                status, headers, body = error.code, error.headers, error.read()
+            self.send_response(status)
+            for name, value in headers.items():
+                if name not in ("Server", "Date", "Connection"):
+                    self.send_header(name, value)
+            self.end_headers()
+            half = len(body) // 2 if len(body) > SlowRegistry.LARGE else 0
+            self.wfile.write(body[:half])
+            self.wfile.flush()
+            if half:
+                self.server.gate.wait(60)
+            try:
+                self.wfile.write(body[half:])
+            except OSError:  # nobody waits for it any more
+                self.close_connection = True
+
+        do_HEAD = do_GET
+
+        def log_message(self, *words):
+            pass
+
+    def __init__(self, real):
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        self.real = real
+        self.gate = threading.Event()
+        self.host = f"127.0.0.1:{self.server_port}"
+        self.settings = f'[[registry]]\nlocation = "{self.host}"\ninsecure = true\n'
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.gate.set()
+        self.shutdown()
+        self.server_close()

@@ -122,6 +122,7 @@ class Fuzzer {
                                .host = "h",
                                .environment = {{"A", "1"}},
                                .runner = "/r",
+                               .runner_in_image = "/r/in-image/hai-slurm",
                                .now = unix_micros(1'795'161'600'000'000)};
     const Result<MappedJob> job = map_job(words, "a.sh", here);
     judge(job.status());

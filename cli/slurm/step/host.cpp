@@ -56,6 +56,7 @@ int BatchHost::run_command() {
   StepRequest request;
   request.kill_on_bad_exit = plan_.kill_on_bad_exit;
   request.command = plan_.command;
+  request.directory = plan_.container_directory;
   request.environment = texts_of(environment_of_script());
   const Status status = start_step(request, next_step_++);
   if (!status.is_ok()) {

@@ -94,7 +94,8 @@ void BatchHost::start_script(const std::vector<std::string>& words) {
     if (fd->get() >= 0) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
   }
   const Result<pid_t> pid =
-      start_process(words, "", texts_of(environment_of_script()), out_writer.get(), error_fd);
+      start_process(words, plan_.container_directory, texts_of(environment_of_script()),
+                    out_writer.get(), error_fd);
   if (pid.is_ok()) {
     script_ = pid.value();
   } else {

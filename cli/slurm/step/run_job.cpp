@@ -44,7 +44,7 @@ int run_host(const JobPlan& plan, const EnvironmentMap& environment, const Place
 
 }  // namespace
 
-int run_job() {
+int run_job(const std::vector<std::string_view>& commands) {
   EnvironmentMap environment = own_environment();
   const Result<JobPlan> plan = parse_plan(value_of(environment, kPlanVariable));
   if (!plan.is_ok()) return complain(plan.status());
@@ -56,7 +56,7 @@ int run_job() {
                       .master_port = std::atoi(value_of(environment, "MASTER_PORT").c_str()),
                       .key = value_of(environment, kKeyVariable)};
   if (here.key.empty()) return complain(failed_precondition("{} is not set", kKeyVariable));
-  const Result<WorkDirectory> directory = WorkDirectory::make(environment);
+  const Result<WorkDirectory> directory = WorkDirectory::make(environment, commands);
   if (!directory.is_ok()) return complain(directory.status());
   environment[kBinVariable] = directory.value().bin();
   if (here.rank == 0) return run_host(plan.value(), environment, here, directory.value());

@@ -81,6 +81,10 @@ EnvironmentMap script_environment(const EnvironmentMap& rank, const JobPlan& pla
   if (plan.tasks_per_node > 0) {
     out["SLURM_NTASKS_PER_NODE"] = std::to_string(plan.tasks_per_node);
   }
+  if (!plan.container_image.empty()) {
+    out[kContainerImageVariable] = plan.container_image;
+    out[kContainerMountsVariable] = fmt::format("{}", fmt::join(plan.container_mounts, ","));
+  }
   if (plan.cpus_per_task > 0) out["SLURM_CPUS_PER_TASK"] = std::to_string(plan.cpus_per_task);
   if (plan.gpus_per_task > 0) out["SLURM_GPUS_PER_TASK"] = std::to_string(plan.gpus_per_task);
   return out;

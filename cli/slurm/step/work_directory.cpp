@@ -8,9 +8,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/slurm/option_table.h"
-#include "cli/slurm/other_commands.h"
-
 namespace hai::cli::slurm {
 namespace {
 
@@ -21,7 +18,8 @@ constexpr size_t kParentBytesMax = sizeof(sockaddr_un::sun_path) - 40;
 
 }  // namespace
 
-Result<WorkDirectory> WorkDirectory::make(const EnvironmentMap& environment) {
+Result<WorkDirectory> WorkDirectory::make(const EnvironmentMap& environment,
+                                          const std::vector<std::string_view>& commands) {
   const auto found = environment.find("TMPDIR");
   std::string parent = found == environment.end() ? "" : found->second;
   if (parent.empty() || parent.size() > kParentBytesMax) parent = "/tmp";
@@ -33,10 +31,7 @@ Result<WorkDirectory> WorkDirectory::make(const EnvironmentMap& environment) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   fs::create_directory(directory.bin(), error);
-  std::vector<std::string_view> names;
-  for (const Command command : kCommands) names.push_back(to_string(command));
-  for (const OtherCommand& other : other_commands()) names.push_back(other.name);
-  for (const std::string_view name : names) {
+  for (const std::string_view name : commands) {
     fs::create_symlink(program, fmt::format("{}/{}", directory.bin(), name), error);
   }
   if (error) return unavailable("{}: {}", directory.bin(), error.message());

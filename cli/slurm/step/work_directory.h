@@ -3,6 +3,8 @@
 // commands in bin/, which script and tasks find first in PATH.
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/slurm/map_job.h"
 
@@ -13,7 +15,9 @@ inline constexpr const char* kBinVariable = "HAI_SLURM_BIN";
 class WorkDirectory {
  public:
   // Below TMPDIR, where hai cleans up after a rank that was killed.
-  static Result<WorkDirectory> make(const EnvironmentMap& environment);
+  // `commands`: names under which script and tasks find this program.
+  static Result<WorkDirectory> make(const EnvironmentMap& environment,
+                                    const std::vector<std::string_view>& commands);
   ~WorkDirectory();
   WorkDirectory(WorkDirectory&& other) noexcept : path_(std::exchange(other.path_, "")) {}
   WorkDirectory& operator=(WorkDirectory&&) = delete;

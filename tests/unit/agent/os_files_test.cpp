@@ -125,6 +125,7 @@ TEST(LaunchFile, RoundTrips) {
                    .bytes_max = 7,
                    .mounts = {"/a"},
                    .allowed_mounts = {"/b"},
+                   .patience = 3min,
                    .environment = {{"HOME", "/root"}}};
   ASSERT_EQ(launch.processes.size(), 2u);
   EXPECT_EQ(launch_file_from_json(launch_file_to_json(launch)).value(), launch);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "cli/commands/pulling.h"
 #include "cli/format.h"
 #include "cli/job_view.h"
 #include "cli/node_view.h"
@@ -19,6 +20,48 @@ v1::Job waiting_job() {
   job.mutable_pending_reason()->set_code("resources");
   job.mutable_pending_reason()->set_text("4 nodes asked, 1 free");
   return job;
+}
+
+v1::LogLine log_line(int rank, int64_t at_seconds, const std::string& text) {
+  v1::LogLine line;
+  line.set_attempt(2);
+  line.set_rank(rank);
+  line.set_at_us(at_seconds * 1'000'000);
+  line.set_text(text);
+  return line;
+}
+
+TEST(JobView, AStartingJobSaysHowFarItsImageIs) {
+  v1::Attempt attempt;
+  attempt.set_number(2);
+  for (int rank = 0; rank < 7; ++rank) {
+    v1::RankInfo& info = *attempt.add_ranks();
+    info.set_rank(rank);
+    info.set_node("n" + std::to_string(rank));
+    info.set_phase("starting");
+  }
+  attempt.mutable_ranks(3)->set_phase("running");
+  std::vector<v1::LogLine> lines = {
+      log_line(0, 100, "hai: gets image docker://box:1"),
+      log_line(0, 110, "hai: image docker://box:1: 0.9 of 4.7 GB"),
+      log_line(0, 120, "hai: image docker://box:1: 1.2 of 4.7 GB"),
+      log_line(1, 130, "hai: gets image docker://box:1"),
+      log_line(2, 100, "hai: gets image docker://box:1"),
+      log_line(2, 120, "hai: has image docker://box:1: 9Gi in 20.0 s"),
+      log_line(3, 100, "hai: gets image docker://box:1"),
+      log_line(4, 100, "hai: gets image docker://box:1"),
+      log_line(4, 120, "hai: unpacks image docker://box:1")};
+  EXPECT_EQ(pulling_text(lines, attempt, unix_micros(140'000'000)),
+            "pulling docker://box:1 on n0: 1.2 of 4.7 GB, since 40s\n"
+            "pulling docker://box:1 on n1 since 10s\n"
+            "unpacking docker://box:1 on n4 since 40s\n");
+  lines.push_back(log_line(5, 100, "hai: waits for image docker://box:1, which another rank gets"));
+  lines.push_back(log_line(6, 100, "hai: gets image docker://box:1"));
+  const std::string text = pulling_text(lines, attempt, unix_micros(140'000'000));
+  EXPECT_NE(text.find("waiting for another rank that pulls docker://box:1 on n5 since 40s\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("and 1 node more\n"), std::string::npos) << text;
+  EXPECT_EQ(pulling_text({}, attempt, unix_micros(0)), "");
 }
 
 TEST(JobView, AWaitingJobSaysWhy) {

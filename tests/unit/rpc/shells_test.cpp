@@ -1,6 +1,9 @@
 // Ways into ranks as both sides see them: a person's stream and the agent's, over loopback, with a
 // real server between them.
 
+#include <fmt/ranges.h>
+
+#include "server/rpc/node_images.h"
 #include "tests/unit/rpc/shells_fixture.h"
 
 namespace hai {
@@ -58,6 +61,57 @@ TEST_F(ShellsOfServer, EndWithEitherSide) {
   bob->hear();
   bob->leave();
   EXPECT_EQ(again->end().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(ShellsOfServer, LeadToTheImagesOfANode) {
+  v1::ShellMessage list;
+  list.mutable_open()->set_job("images/n1");
+  list.mutable_open()->mutable_program()->add_argv("list");
+  const auto ann = person();
+  ann->say(list);
+  const auto node = agent(ticket());
+  EXPECT_EQ(server_.asked_shells().back().key, kImagesOfNode);
+  EXPECT_EQ(server_.asked_shells().back().program.argv, std::vector<std::string>{"list"});
+  node->say(started());
+  EXPECT_EQ(ann->hear().started().node(), "n1");
+  node->say(output("{}\n"));
+  EXPECT_EQ(ann->hear().output(), "{}\n");
+  node->say(ended(0));
+  ann->hear();
+  EXPECT_TRUE(ann->end().ok());
+  EXPECT_EQ(refusal("images/n1", 0, LiveServer::kAdminToken).error_message(),
+            "of a node's images there are list, pull and prune");
+  list.mutable_open()->set_job("images/n9");
+  const auto bob = person();
+  bob->say(list);
+  EXPECT_EQ(bob->end().error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST(ImageWords, AreForOperatorsWhereTheyChangeSomething) {
+  const Actor ann{.user = "ann", .role = Role::user};
+  const Actor root{.user = "root", .role = Role::operator_};
+  const auto checked = [](std::vector<std::string> words, const Actor& actor,
+                          bool all_see_all = true) {
+    return std::string(check_image_words(words, actor, all_see_all).message());
+  };
+  EXPECT_EQ(checked({"list"}, ann), "");
+  EXPECT_EQ(checked({"list"}, ann, false), "only operators may list images of nodes");
+  EXPECT_EQ(checked({"list"}, root, false), "");
+  EXPECT_EQ(checked({"pull", "box"}, ann), "only operators may pull images of nodes");
+  EXPECT_EQ(checked({"pull", "box"}, root), "");
+  EXPECT_EQ(checked({"prune"}, root), "");
+  EXPECT_EQ(checked({"prune", "--keep", "1Gi"}, root), "");
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"rm"},
+                                                {"list", "--store=/etc"},
+                                                {"pull"},
+                                                {"pull", "box", "--store=/etc"},
+                                                {"pull", "--store=/etc"},
+                                                {"pull", "oci:/data/box"},
+                                                {"prune", "--store", "/etc"},
+                                                {"prune", "--keep", "much"}}) {
+    EXPECT_NE(checked(words, root), "") << fmt::format("{}", fmt::join(words, " "));
+  }
 }
 
 TEST_F(ShellsOfServer, AreForTheAgentThatWasAskedAndNobodyElse) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/slurm/map_container.h"
+
 namespace hai::cli::slurm {
 namespace {
 
@@ -19,6 +21,7 @@ Surroundings here() {
                           {"CUDA_VISIBLE_DEVICES", "0"},
                           {"BASH_FUNC_ml%%", "() {"}},
           .runner = "/opt/hai/bin/hai-slurm",
+          .runner_in_image = "/opt/hai/libexec/hai/in-image/hai-slurm",
           .now = parse_rfc3339("2026-11-20T15:30:00Z").value()};
 }
 
@@ -246,8 +249,96 @@ TEST(SlurmMapping, AnEnvironmentMayBeTooLarge) {
               HasSubstr("at most 262144 are allowed; say with --export what the job needs"));
 }
 
+TEST(SlurmMapping, ContainerImages) {
+  const MappedJob job =
+      mapped({"--container-image=nvcr.io#nvidia/pytorch:24.05", "--container-workdir=/opt/app",
+              "--container-mounts=/data:/in:ro,./out:/out", "--container-mounts", "/home/ann"})
+          .value();
+  EXPECT_EQ(job.spec.image, "docker://nvcr.io/nvidia/pytorch:24.05");
+  EXPECT_THAT(job.spec.program.mounts,
+              ElementsAre("/data:/in:ro", "/data/ann/out:/out", "/home/ann"));
+  EXPECT_EQ(job.spec.entrypoint, "/opt/hai/libexec/hai/in-image/hai-slurm");
+  EXPECT_EQ(job.spec.workspace, "/data/ann");
+  EXPECT_EQ(job.plan.container_image, job.spec.image);
+  EXPECT_EQ(job.plan.container_mounts, job.spec.program.mounts);
+  EXPECT_EQ(job.plan.container_directory, "/opt/app");
+  EXPECT_FALSE(job.spec.environments.contains("PATH"));
+  EXPECT_TRUE(job.spec.environments.contains("SECRET"));
+  const auto kept = spec_of({"--container-image=box", "--export=ALL,PATH=/opt/bin"}).environments;
+  EXPECT_EQ(kept.at("PATH"), "/opt/bin");
+  // A later one takes the place of the script's.
+  EXPECT_EQ(spec_of({"--container-image=a", "--container-image=b"}).image, "docker://b");
+}
+
+TEST(SlurmMapping, ContainerImagesThatCannotBe) {
+  EXPECT_THAT(error_of({"--container-mounts=/a:/b"}),
+              HasSubstr("--container-mounts: is for jobs with --container-image"));
+  EXPECT_THAT(error_of({"--container-workdir=/a"}), HasSubstr("is for jobs with"));
+  const auto of_image = [](const std::string& image) {
+    return error_of({"--container-image=" + image});
+  };
+  EXPECT_THAT(of_image(""), HasSubstr("--container-image needs a value"));
+  EXPECT_THAT(of_image("/data/torch.sqsh"), HasSubstr("nodes read no squashfs files"));
+  EXPECT_THAT(of_image("./torch.sqsh"), HasSubstr("nodes read no squashfs files"));
+  EXPECT_THAT(of_image("dockerd://box"), HasSubstr("nodes have no such images"));
+  EXPECT_THAT(of_image("ann@nvcr.io#box"), HasSubstr("ann@: registries are entered with the site"));
+  EXPECT_THAT(of_image("nvcr#box"), HasSubstr("'nvcr' before the # must be a registry's whole"));
+  EXPECT_THAT(of_image("a b"), HasSubstr("must be NAME[:TAG]"));
+  const auto of_mount = [](const std::string& mount) {
+    return error_of({"--container-image=box", "--container-mounts=" + mount});
+  };
+  EXPECT_THAT(of_mount("/a:/b:rx"), HasSubstr("--container-mounts: 'rx' is no flag of a mount"));
+  EXPECT_THAT(of_mount("/a:/b:ro:x"), HasSubstr("must be FROM[:TO[:FLAGS]]"));
+  EXPECT_THAT(of_mount("data:/b"), HasSubstr("absolute paths"));
+  EXPECT_THAT(of_mount("/proc:/b"), HasSubstr("ranks have their own"));
+  EXPECT_THAT(of_mount("/a:/b,"), HasSubstr("absolute paths"));
+  EXPECT_THAT(error_of({"--container-image=box", "--container-workdir=app"}),
+              HasSubstr("--container-workdir: must be an absolute path"));
+  EXPECT_THAT(error_of({"--container-name=x"}), HasSubstr("--container-name is not supported"));
+}
+
+TEST(SlurmMapping, NamesOfContainerImages) {
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  const std::pair<std::string, std::string> kNames[] = {
+      {"ubuntu", "docker://ubuntu"},
+      {"docker://ubuntu:24.04", "docker://ubuntu:24.04"},
+      {"docker://nvcr.io#nvidia/pytorch", "docker://nvcr.io/nvidia/pytorch"},
+      {"localhost:5000#box", "docker://localhost:5000/box"},
+      {"nvcr.io/nvidia/pytorch:24.05", "docker://nvcr.io/nvidia/pytorch:24.05"},
+      {"nvcr.io#box@" + digest, "docker://nvcr.io/box@" + digest},
+      {"oci:/data/a@b#c:tag", "oci:/data/a@b#c:tag"},
+      {"rootfs:/data/root", "rootfs:/data/root"}};
+  for (const auto& [text, wanted] : kNames) {
+    const Result<std::string> image = parse_container_image(text);
+    EXPECT_EQ(image.is_ok() ? image.value() : image.status().message(), wanted) << text;
+  }
+}
+
+TEST(SlurmMapping, AStepRunsInTheImageOfItsJob) {
+  const auto checked = [](std::vector<std::string> words, const Container& job) {
+    words.push_back("true");
+    const ParsedWords parsed = parse_words(Command::srun, words).value();
+    const Container step = container_of(parsed, "/data").value();
+    return std::string(check_container_of_step(parsed, step, job).message());
+  };
+  const Container kBox{.image = "docker://nvcr.io/box", .mounts = {"/a:/b"}, .directory = {}};
+  EXPECT_EQ(checked({}, {}), "");
+  EXPECT_EQ(checked({}, kBox), "");
+  EXPECT_EQ(checked({"--container-image=nvcr.io#box", "--container-mounts=/a:/b"}, kBox), "");
+  EXPECT_EQ(checked({"--container-workdir=/opt"}, kBox), "");
+  EXPECT_THAT(checked({"--container-image=box"}, {}),
+              HasSubstr("this job runs in no image, and so do its steps: name the image for"));
+  EXPECT_THAT(checked({"--container-image=other"}, kBox),
+              HasSubstr("this job runs in docker://nvcr.io/box"));
+  EXPECT_THAT(checked({"--container-mounts=/c"}, kBox),
+              HasSubstr("--container-mounts: /c is not mounted in this job"));
+}
+
 TEST(SlurmMapping, PlanTravelsUnchanged) {
-  JobPlan plan = mapped({"-N2", "-n5", "-c3", "-o", "a-%j.log", "--signal=USR1"}).value().plan;
+  JobPlan plan = mapped({"-N2", "-n5", "-c3", "-o", "a-%j.log", "--signal=USR1",
+                         "--container-image=box", "--container-mounts=/a,/b"})
+                     .value()
+                     .plan;
   plan.command = {"a", "", "b c\n"};
   plan.arguments = {"\xff"};
   const Result<JobPlan> back = parse_plan(format_plan(plan));

@@ -1,0 +1,102 @@
+#include "cli/slurm/srun_inside.h"
+
+#include <algorithm>
+
+#include "cli/exit_code.h"
+#include "cli/slurm/console.h"
+#include "cli/slurm/input_variables.h"
+#include "cli/slurm/map_container.h"
+#include "cli/slurm/step/client.h"
+#include "cli/slurm/step/task_environment.h"
+#include "cli/slurm/surroundings.h"
+
+namespace hai::cli::slurm {
+namespace {
+
+constexpr Command kStep = Command::srun;
+
+std::string text_of(const char* name) { return own_variable(name).value_or(""); }
+
+// What its host says of the job (step/task_environment.cpp).
+Container container_of_job() {
+  Container job{.image = text_of(kContainerImageVariable), .mounts = {}, .directory = {}};
+  const std::string mounts = text_of(kContainerMountsVariable);
+  for (size_t begin = 0; begin < mounts.size();) {
+    const size_t end = std::min(mounts.find(',', begin), mounts.size());
+    job.mounts.push_back(mounts.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return job;
+}
+
+// The job's first rank does it.
+int run_inside(const ParsedWords& words, const std::string& socket) {
+  Result<StepRequest> request = step_of_options(words);
+  if (!request.is_ok()) return usage_error(kStep, request.status().message());
+  const Result<Surroundings> here = surroundings(UnixTime{});
+  if (!here.is_ok()) return fail(kStep, here.status());
+  const Result<Container> container = container_of(words, here.value().directory);
+  if (!container.is_ok()) return usage_error(kStep, container.status().message());
+  const Status checked = check_container_of_step(words, container.value(), container_of_job());
+  if (!checked.is_ok()) return usage_error(kStep, checked.message());
+  if (!words.has("quiet")) {
+    for (const std::string& line : words.warnings()) tell(kStep, line);
+  }
+  StepRequest& step = request.value();
+  step.command = words.operands;
+  if (!container.value().directory.empty()) step.directory = container.value().directory;
+  if (step.directory.empty()) step.directory = here.value().directory;
+  EnvironmentMap environment = here.value().environment;
+  if (const GivenOption* given = words.find("export"); given != nullptr && given->value != "ALL") {
+    const Result<EnvironmentMap> chosen = exported(given->value, environment);
+    if (!chosen.is_ok())
+      return usage_error(kStep, option_error(*given, chosen.status().message()).message());
+    // What a program needs to be started at all, and what it knows of its job.
+    std::erase_if(environment, [](const auto& entry) {
+      return !entry.first.starts_with("SLURM") && entry.first != "PATH" && entry.first != "HOME" &&
+             entry.first != "USER" && entry.first != kStepSocketVariable;
+    });
+    for (const auto& [name, value] : chosen.value()) environment[name] = value;
+  }
+  step.environment = texts_of(environment);
+  const PatternValues values = {.job = text_of("SLURM_JOB_ID"),
+                                .name = text_of("SLURM_JOB_NAME"),
+                                .user = text_of("HAI_USER"),
+                                .node = text_of("SLURMD_NODENAME"),
+                                .array_job = text_of("SLURM_ARRAY_JOB_ID"),
+                                .array_task = text_of("SLURM_ARRAY_TASK_ID")};
+  return run_step(socket, step,
+                  {.label = words.has("label"),
+                   .output = words.value_of("output"),
+                   .error = words.value_of("error"),
+                   .append = words.value_of("open-mode") == "append",
+                   .values = values});
+}
+
+}  // namespace
+
+Status check_srun_words(const ParsedWords& words) {
+  if (words.operands.empty()) return invalid_argument("no command given to execute");
+  const GivenOption* mpi = words.find("mpi");
+  if (mpi != nullptr && mpi->value != "none") return option_error(*mpi, mpi->option->text);
+  return ok();
+}
+
+int run_srun_inside(const std::vector<std::string>& words, const std::string& socket) {
+  const Result<ParsedWords> parsed = parse_with_environment(kStep, words, true);
+  if (!parsed.is_ok()) return usage_error(kStep, parsed.status().message());
+  if (is_only_asking(kStep, parsed.value())) return kOk;
+  const Status checked = check_srun_words(parsed.value());
+  if (!checked.is_ok()) return usage_error(kStep, checked.message());
+  if (const GivenOption* given = parsed.value().find("jobid")) {
+    return usage_error(kStep, option_error(*given, given->option->text).message());
+  }
+  if (const GivenOption* given = parsed.value().find("pty")) {
+    return usage_error(
+        kStep,
+        option_error(*given, "a step of a job has no terminal; hai shell JOB opens one").message());
+  }
+  return run_inside(parsed.value(), socket);
+}
+
+}  // namespace hai::cli::slurm

@@ -1,0 +1,18 @@
+#pragma once
+// srun in a script: a step of the job, which needs no server.
+
+#include <string>
+#include <vector>
+
+#include "cli/slurm/parse_options.h"
+#include "common/status.h"
+
+namespace hai::cli::slurm {
+
+// `socket`: where the job's first rank waits for it. Gives the exit code.
+int run_srun_inside(const std::vector<std::string>& words, const std::string& socket);
+
+// What is wrong with any call of srun.
+Status check_srun_words(const ParsedWords& words);
+
+}  // namespace hai::cli::slurm
