@@ -48,16 +48,24 @@ it('lays two jobs side by side, what is alike in grey', async () => {
   expect(await faultsOf(page)).toEqual([]);
 });
 
-// With thousands of jobs the estimate takes a second: nobody waits for it to hear why.
+// With thousands of jobs the estimate takes a second: nobody waits for it to hear why, nor when, as far as the look
+// ahead over the whole queue knows it.
 it('says why a job waits before it knows when it starts', async () => {
   const [waiting] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=queued&limit=1`)).json()) as { jobs: Job[] }).jobs;
   let isKnown = false;
+  let isForeseen = false;
   site.server.override = ({ path }) =>
-    /\/why$/.test(path) && !isKnown ? Response.json({ title: 'busy', detail: 'not yet', status: 503 }, { status: 503, headers: { 'Content-Type': 'application/problem+json' } }) : null;
+    (/\/why$/.test(path) && !isKnown) || (path.startsWith('/api/v1/queue') && !isForeseen) ? Response.json({ title: 'busy', detail: 'not yet', status: 503 }, { status: 503, headers: { 'Content-Type': 'application/problem+json' } }) : null;
   const page = await site.open(`/jobs/${waiting!.id}`);
   const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: 'Why it waits' }) });
   await panel.getByText(/It could start now without/).waitFor();
   await panel.getByText('When it starts: being worked out').waitFor();
+  isForeseen = true;
+  await page.reload();
+  await panel.getByText(/^in \d+/).waitFor();
+  await panel.getByText(/foreseen for the whole queue at \d\d:\d\d:\d\d; for this job alone it is being worked out/).waitFor();
+  await panel.getByText(/^\d+ in the queue of \w+$/).waitFor();
   isKnown = true;
-  await panel.getByText(/even odds|No estimate/).waitFor();
+  await panel.getByText(/run times learned from/).waitFor();
+  expect(await panel.getByText('being worked out').count()).toBe(0);
 });

@@ -314,6 +314,19 @@ export const useQueue = (query: string, isOn = true) =>
     placeholderData: keepPreviousData,
   });
 
+// Where one job stands in the queue. The look ahead over the whole queue is there already, so that it comes in
+// milliseconds, while an estimate for the job alone takes a second when thousands wait.
+export const useQueuePlace = ({ id, user, group, priority }: Job) =>
+  useQuery({
+    queryKey: ['queue-place', id],
+    queryFn: async ({ signal }) => {
+      const query = new URLSearchParams({ limit: String(queuePageMax), user, group, priority });
+      const { entries, estimated_at: foreseenAt } = await get<Queue>(`/queue?${query}`, signal);
+      return { entry: entries.find((each) => each.id === id) ?? null, foreseenAt };
+    },
+    refetchInterval: 30_000,
+  });
+
 export const useHistory = (query: string, isOn = true) =>
   useQuery({
     queryKey: ['history', query],
