@@ -2,7 +2,7 @@ import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueries, useQ
 import { useEffect, useMemo } from 'react';
 import { get, open } from './client';
 import type {
-  Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, IncidentPage, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, Quota, Series,
+  Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, IncidentPage, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, QueueEntry, Quota, Series,
   Token, User, WhoAmI, Why,
 } from './types';
 import { eventsOfOnePage } from '../lib/losses';
@@ -12,6 +12,7 @@ import { eventsOfOnePage } from '../lib/losses';
 const nodePageMax = 5_000;
 const jobPageMax = 1_000;
 const queuePageMax = 200;
+const queuePlacePagesMax = 5; // who has more alike that wait is not told the place of each
 
 export const useWhoAmI = () =>
   useQuery({ queryKey: ['whoami'], queryFn: ({ signal }) => get<WhoAmI>('/whoami', signal) });
@@ -320,9 +321,16 @@ export const useQueuePlace = ({ id, user, group, priority }: Job) =>
   useQuery({
     queryKey: ['queue-place', id],
     queryFn: async ({ signal }) => {
-      const query = new URLSearchParams({ limit: String(queuePageMax), user, group, priority });
-      const { entries, estimated_at: foreseenAt } = await get<Queue>(`/queue?${query}`, signal);
-      return { entry: entries.find((each) => each.id === id) ?? null, foreseenAt };
+      let cursor: string | null = '';
+      let entry: QueueEntry | undefined;
+      let foreseenAt: string | null = null;
+      for (let page = 0; page < queuePlacePagesMax && cursor !== null && !entry; page += 1) {
+        const query: string = new URLSearchParams({ limit: String(queuePageMax), user, group, priority, ...(cursor === '' ? {} : { cursor }) }).toString();
+        const answer: Queue = await get<Queue>(`/queue?${query}`, signal);
+        entry = answer.entries.find((each) => each.id === id);
+        ({ next_cursor: cursor, estimated_at: foreseenAt } = answer);
+      }
+      return { entry: entry ?? null, foreseenAt };
     },
     refetchInterval: 30_000,
   });

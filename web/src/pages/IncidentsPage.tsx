@@ -103,7 +103,7 @@ function Beside({ troubles, since, error }: WhatIsWrong) {
 function Closed({ incidents }: { incidents: readonly Incident[] }) {
   if (incidents.length === 0) return <Empty title="None so far" />;
   return (
-    <Table label="incidents before">
+    <Table label="incidents before" className="cards">
       <thead>
         <tr>
           <th>opened</th>
@@ -130,7 +130,7 @@ function ClosedRow({ incident }: { incident: Incident }) {
       <td className="now links">
         <Link href={addressOf(incident.id)}>{formatTime(incident.opened_at, now)}</Link>
       </td>
-      <td className="now">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
+      <td className="now" data-label="lasted">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
       <td>{formatWord(incident.kind)}</td>
       <td className="mono"><SubjectLink subject={incident.subject} /></td>
       <td className="text">

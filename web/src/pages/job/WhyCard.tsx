@@ -38,7 +38,7 @@ function Place({ entry }: { entry: QueueEntry }) {
           <dt>place</dt>
           <dd>
             <span className="links"><Link href={`/queue?group=${encodeURIComponent(entry.group)}`}>{formatCount(entry.position)} in the queue of {entry.group}</Link></span>
-            {ahead.length > 0 && `: ${ahead.join(', ')} ahead`}
+            {ahead.length > 0 && `; ahead: ${ahead.join(', ')}`}
           </dd>
         </>
       )}

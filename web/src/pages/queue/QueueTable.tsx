@@ -14,7 +14,7 @@ interface Props {
 
 export function QueueTable({ entries, horizon, now, user, hasEstimate }: Props) {
   return (
-    <Table label="jobs that wait, in order" className="queue-table">
+    <Table label="jobs that wait, in order" className="queue-table cards">
       <thead>
         <tr>
           <th className="num">place</th>
@@ -31,18 +31,18 @@ export function QueueTable({ entries, horizon, now, user, hasEstimate }: Props) 
         {entries.map((entry) => (
           <tr key={entry.id} data-mine={entry.user === user || undefined}>
             <td className="num">{entry.position === null ? <span className="dim" title="it stands in no order now">–</span> : formatCount(entry.position)}</td>
-            <td className="text">
+            <td className="title">
               <Link href={`/jobs/${entry.id}`}>
                 <span className="dim mono">{entry.id}</span> <bdi>{entry.name}</bdi>
               </Link>
             </td>
             <td>{entry.user}</td>
             <td className="whole">{formatWord(entry.priority)}</td>
-            <td className="num">
+            <td className="num" data-label="nodes">
               {formatCount(entry.node_count)}
               {entry.gpus_per_node > 0 && <span className="dim"> × {entry.gpus_per_node}</span>}
             </td>
-            <td className="now">{formatDuration(secondsBetween(entry.waiting_since, now))}</td>
+            <td className="now" data-label="waits">{formatDuration(secondsBetween(entry.waiting_since, now))}</td>
             <td className="text">
               <Ahead entry={entry} />
               <div className="dim">
