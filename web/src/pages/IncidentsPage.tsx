@@ -14,6 +14,7 @@ import { toast } from '../components/Toasts';
 import { Table } from '../components/Table';
 import { Troubles } from '../components/Troubles';
 import { formatAgo, formatCount, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
+import { everConcerned } from '../lib/hostlist';
 import { runbookOf } from '../lib/runbooks';
 import { bySeverity, helpOf, type Trouble } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
@@ -136,7 +137,7 @@ function ClosedRow({ incident }: { incident: Incident }) {
       <td className="text">
         <details>
           <summary>{incident.summary}</summary>
-          <Nodes names={incident.nodes} />
+          <Nodes names={concerned(incident)} />
           <Notes incident={incident} />
           <NextStep incident={incident} />
         </details>
@@ -145,6 +146,9 @@ function ClosedRow({ incident }: { incident: Incident }) {
     </tr>
   );
 }
+
+// While it is open, those that it is about now.
+const concerned = (incident: Incident): readonly string[] => (incident.closed_at === null ? incident.nodes : everConcerned(incident));
 
 function Nodes({ names }: { names: readonly string[] }) {
   const rest = names.length - nodesShown;
@@ -283,7 +287,7 @@ function Card({ incident, trouble, owners, isWanted }: CardProps) {
         <div className="stack">
           <p>{incident.summary}</p>
           {incident.closed_at !== null && <p className="note">Over: {incident.close_reason}</p>}
-          <Nodes names={incident.nodes} />
+          <Nodes names={concerned(incident)} />
           <Notes incident={incident} />
           <NextStep incident={incident} trouble={trouble} owners={owners} />
           {incident.kind === 'mass_loss' && incident.closed_at === null && <p className="note">
