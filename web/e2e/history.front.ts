@@ -1,19 +1,17 @@
-import { readFileSync } from 'node:fs';
-import type { Download, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { HistoryReport } from '../src/api/types';
+import { savedBy } from './saved';
 import { openIn, visit } from './visit';
 
 const site = visit();
 const chart = (page: Page, key: string) => page.locator(`[data-chart=${key}]`);
 
-async function saved(page: Page, title: string, form: string): Promise<{ name: string; bytes: Buffer }> {
-  const coming: Promise<Download> = page.waitForEvent('download');
-  await page.getByRole('button', { name: `save ${title}`, exact: true }).click();
-  await page.getByRole('menuitem', { name: form }).click();
-  const download = await coming;
-  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
-}
+const saved = (page: Page, title: string, form: string) =>
+  savedBy(page, async () => {
+    await page.getByRole('button', { name: `save ${title}`, exact: true }).click();
+    await page.getByRole('menuitem', { name: form }).click();
+  });
 
 it('shows failures, waits, use, preemptions, lost work and broken GPUs of the time in the address', async () => {
   const page = await site.open('/history?since=2026-11-02T00:00:00Z&until=2026-11-16T00:00:00Z&step=1d');

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Job, JobUsage } from '../src/api/types';
 import { faultsOf } from './axe';
+import { savedBy } from './saved';
 import { visit } from './visit';
 
 const site = visit();
@@ -18,6 +19,24 @@ it('shows each rank over time, names those that fall behind, and says what is no
   await panel.getByText(/per step/).waitFor();
   await panel.getByText('agents do not tell').waitFor();
   expect(await faultsOf(page)).toEqual([]);
+});
+
+it('saves what each chart of a job and of the overview shows', async () => {
+  const job = (await running()).find((each) => each.node_count === 2)!;
+  const page = await site.open(`/jobs/${job.id}`);
+  const csv = async (title: string): Promise<[name: string, rows: string[]]> => {
+    const { name, bytes } = await savedBy(page, () => page.getByRole('button', { name: `save ${title} as CSV` }).click());
+    return [name, bytes.toString().trim().split('\r\n')];
+  };
+  const [name, ranks] = await csv('the ranks over time');
+  expect(name).toBe(`job-${job.id}-attempt-${job.attempt}-ranks.csv`);
+  expect(ranks[0]).toMatch(/^time,rank \d on fire-\d+ GPUs busy \(%\),rank \d on fire-\d+ step,rank/);
+  expect(ranks[1]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,\d+(,\d*){3}$/);
+  await page.goto(site.server.url);
+  const [, used] = await csv('GPUs used');
+  expect(used[0]).toBe('time,used');
+  expect(used.length).toBeGreaterThan(10);
+  expect((await csv('Jobs waiting'))[0]).toBe('jobs-waiting-6h.csv');
 });
 
 it('shows attempts as rows of a line or two', async () => {

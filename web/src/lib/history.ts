@@ -1,4 +1,5 @@
 import type { HistoryReport } from '../api/types';
+import { csvOf } from './csv';
 
 // What the history page shows: ranges, series, sums and files. Pure; `now` is an argument.
 
@@ -149,14 +150,9 @@ export function alignStep(time: number, step: HistoryStep): number {
   return Math.floor((time - monday) / stepMs[step]) * stepMs[step] + monday;
 }
 
-const field = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
-// For a spreadsheet: one row per step; a gap is an empty field.
 export function toCsv(chart: HistoryChart, times: readonly number[]): string {
   const unit = chart.unit === '' ? '' : ` (${chart.unit})`;
-  const rows = [['time', ...chart.lines.map((line) => `${line.label}${unit}`)]];
-  times.forEach((time, i) => rows.push([new Date(time).toISOString(), ...chart.lines.map((line) => (line.values[i] == null ? '' : String(Math.round(line.values[i] * 1000) / 1000)))]));
-  return `${rows.map((row) => row.map(field).join(',')).join('\r\n')}\r\n`;
+  return csvOf(times, chart.lines.map(({ label, values }) => ({ label: label + unit, values })));
 }
 
 const niceSeconds = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
