@@ -367,10 +367,11 @@ export const useKnobs = () =>
     queryFn: async ({ signal }) => (await get<{ knobs: Knob[] }>('/knobs', signal)).knobs,
   });
 
-// The newest entries of these calls, for admins.
-export const useAudit = (call: string, isOn: boolean) =>
+// The newest entries of some calls, call=…, or about a job or node, target=…; for admins.
+export const useAudit = (query: string, isOn: boolean) =>
   useQuery({
-    queryKey: ['audit', call],
-    queryFn: async ({ signal }) => (await get<{ entries: AuditEntry[] }>(`/audit?call=${call}&limit=8`, signal)).entries,
+    queryKey: ['audit', query],
+    queryFn: async ({ signal }) => (await get<{ entries: AuditEntry[] }>(`/audit?${query}&limit=8`, signal)).entries,
     enabled: isOn,
+    refetchInterval: 15_000, // no event tells of it
   });
