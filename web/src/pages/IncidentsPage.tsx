@@ -290,10 +290,7 @@ function Card({ incident, trouble, owners, isWanted }: CardProps) {
           <Nodes names={concerned(incident)} />
           <Notes incident={incident} />
           <NextStep incident={incident} trouble={trouble} owners={owners} />
-          {incident.kind === 'mass_loss' && incident.closed_at === null && <p className="note">
-            If you know that a node is off, fence it on its page: its jobs then run elsewhere at once. If it only lost the network, wait: nothing
-            runs twice, and it comes back with its jobs.
-          </p>}
+          {incident.closed_at === null && trouble?.more && <p className="note">{trouble.more}</p>}
         </div>
       </Panel>
     </div>
