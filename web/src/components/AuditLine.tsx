@@ -15,7 +15,8 @@ export function AuditLines({ about, title }: Props) {
   const isAdmin = useWhoAmI().data?.role === 'admin';
   const audit = useAudit(new URLSearchParams({ ...about }).toString(), isAdmin);
   const now = useNow(10_000);
-  if (!isAdmin) return null;
+  // Of most jobs and nodes there is nothing to tell.
+  if (!isAdmin || ('target' in about && !audit.data?.length && !audit.error)) return null;
   return (
     <Panel title={title} aside="from the audit log">
       <Await answer={audit}>

@@ -259,7 +259,7 @@ function hostsOf(nodes: readonly Node[]): string {
   return hosts.length > 50 ? formatPlural(nodes.length, 'node') : hosts;
 }
 
-const shorten = (text: string): string => (text.length > noteMax ? `${text.slice(0, noteMax - 1).trimEnd()}…` : text);
+const shorten = (text: string): string => (text.length > noteMax ? `${text.slice(0, noteMax - 1).replace(/\s+\S*$/, '')}…` : text);
 
 // Whom a job hurts is who owns it; `owners` may not know all.
 export function usersOf(jobs: readonly number[], owners: ReadonlyMap<number, string> | undefined): string[] | null {

@@ -42,7 +42,7 @@ export default function OverviewCharts({ cluster }: { cluster: Cluster | undefin
     plot && plot.times.length > 1 && <SaveCsv name={`${title.toLowerCase().replace(' ', '-')}-${window}`} title={title} times={plot.times.map((at) => at * 1000)} columns={plot[series]} />;
   return (
     <>
-      <Panel className="span4" title="GPUs used" aside={<>{save('GPUs used', 'used')} {choice}</>}>
+      <Panel className="span4" title="GPUs used" aside={<span className="row">{save('GPUs used', 'used')} {choice}</span>}>
         {body(({ times, used }) => (
           <Chart label="GPUs used over time" times={times} series={used} top={cluster?.gpus.total ?? 0} />
         ))}
