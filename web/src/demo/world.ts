@@ -249,6 +249,7 @@ export class World {
       node.checks = [check, ...node.checks];
       this.emit(`agent:${node.name}`, 'node_check_changed', `node/${node.name}`, `${check.name} ${check.subject} is ${node.health}: ${node.reason}`, {});
     }
+    this.open.clear();
     const down = this.nodes.filter((node) => node.liveness === 'down').map((node) => node.name);
     this.incidents.push({
       id: 1, kind: 'mass_loss', subject: 'cluster', opened_at: new Date(this.now - 540_000).toISOString(), closed_at: null, close_reason: null, nodes: down, notes: [],

@@ -63,7 +63,7 @@ export function Ahead({ entry }: { entry: QueueEntry }) {
   if (entry.nodes_held > 0) return <>holds {formatCount(entry.nodes_held)} nodes that others are leaving</>;
   if (entry.position === null) return <>{formatWord(entry.pending_reason.code)}</>;
   const ahead = aheadOf(entry);
-  return <>{ahead.length === 0 ? `first of ${entry.group}` : `${ahead.join(', ')} ahead`}</>;
+  return <>{ahead.length === 0 ? `first of ${entry.group}` : `ahead: ${ahead.join(', ')}`}</>;
 }
 
 // A line from p50 to p90 on the axis of the picture above.
