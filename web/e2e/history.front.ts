@@ -1,19 +1,17 @@
-import { readFileSync } from 'node:fs';
-import type { Download, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { HistoryReport } from '../src/api/types';
+import { savedBy } from './saved';
 import { openIn, visit } from './visit';
 
 const site = visit();
 const chart = (page: Page, key: string) => page.locator(`[data-chart=${key}]`);
 
-async function saved(page: Page, title: string, form: string): Promise<{ name: string; bytes: Buffer }> {
-  const coming: Promise<Download> = page.waitForEvent('download');
-  await page.getByRole('button', { name: `save ${title}`, exact: true }).click();
-  await page.getByRole('menuitem', { name: form }).click();
-  const download = await coming;
-  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
-}
+const saved = (page: Page, title: string, form: string) =>
+  savedBy(page, async () => {
+    await page.getByRole('button', { name: `save ${title}`, exact: true }).click();
+    await page.getByRole('menuitem', { name: form }).click();
+  });
 
 it('shows failures, waits, use, preemptions, lost work and broken GPUs of the time in the address', async () => {
   const page = await site.open('/history?since=2026-11-02T00:00:00Z&until=2026-11-16T00:00:00Z&step=1d');
@@ -40,6 +38,31 @@ it('lays the time before beside it, and links to exactly that', async () => {
   await page.waitForFunction((wanted) => document.querySelector('[data-chart=jobs] svg')?.getAttribute('aria-label') === wanted, label);
 });
 
+it('lays any other week beside one, in the address, the chart and its file', async () => {
+  const page = await site.open('/history?since=2026-11-16T00:00:00Z&until=2026-11-23T00:00:00Z&step=1d&compare=1');
+  const other = page.getByLabel('or beside the time from (UTC)');
+  expect(await other.inputValue()).toBe('2026-11-09');
+  await other.fill('2026-10-05');
+  await page.waitForURL(/beside=2026-10-05T00%3A00%3A00.000Z/);
+  await chart(page, 'failures').getByText(/from 2026-10-05 \d/).first().waitFor();
+  expect(site.server.count('GET', '/history?since=2026-10-05T00%3A00%3A00.000Z&until=2026-10-12T00%3A00%3A00.000Z&step=1d')).toBe(1);
+  const csv = await saved(page, 'Waiting time', 'CSV');
+  expect(csv.bytes.toString().split('\r\n')[0]).toBe('time,p50 (s),p90 (s),p50 from 2026-10-05 (s),p90 from 2026-10-05 (s)');
+  await page.getByLabel('beside the same time before').uncheck();
+  await other.waitFor({ state: 'detached' });
+  expect(page.url()).not.toContain('beside');
+});
+
+// As large as the page's own, however narrow the chart is.
+it('writes letters that can be read on a phone', async () => {
+  for (const path of ['/history?days=7', '/queue']) {
+    const page = await site.open(path, { width: 360, height: 740 });
+    const text = page.locator('main svg text').first();
+    await text.waitFor();
+    await expect.poll(() => text.evaluate((each) => each.getBoundingClientRect().height)).toBeGreaterThan(10);
+  }
+});
+
 it('saves each chart as CSV, SVG and PNG', async () => {
   const page = await site.open('/history?since=2026-11-02T00:00:00Z&until=2026-11-09T00:00:00Z&step=1d');
   await chart(page, 'waits').waitFor();
@@ -55,7 +78,8 @@ it('saves each chart as CSV, SVG and PNG', async () => {
   expect(text).not.toContain('var(--');
   const png = await saved(page, 'Waiting time', 'PNG');
   expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
-  expect(png.bytes.readUInt32BE(16)).toBe(1_120);
+  const drawn = await chart(page, 'waits').locator('svg').evaluate((svg) => Math.round(svg.getBoundingClientRect().width));
+  expect(png.bytes.readUInt32BE(16)).toBe(2 * drawn);
 });
 
 it('shows a gap where nothing is known, and no zero', async () => {
@@ -83,6 +107,7 @@ it('says hours in the zone that the frame names, and days as those of UTC', asyn
   const letters = await local.locator('.top').getByRole('button', { name: /time/i }).innerText();
   expect(letters).toContain('5:30');
   expect((await ticks()).slice(3)).toEqual(['GMT+5:30', '07:30', '11:30', '15:30', '19:30', '23:30', '03:30']);
+  await chart(local, 'jobs').locator('svg').scrollIntoViewIfNeeded();
   const box = (await chart(local, 'jobs').locator('svg').boundingBox())!;
   await local.mouse.move(box.x + box.width / 2, box.y + 40);
   await chart(local, 'jobs').getByText(/^2026-11-02 \d\d:30 GMT\+5:30: /).waitFor();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
 import { patience } from './patience';
-import { open, stopAll, submit, tell } from './story';
+import { api, open, stopAll, submit, tell } from './story';
 
 const story = tell();
 afterAll(stopAll);
@@ -165,6 +165,19 @@ it('checks a job before it is sent, sends it, and runs it again', async () => {
   await page.getByRole('alert').getByText(/from-the-form/).waitFor(); // the name is taken while it runs
   await page.getByLabel('Name', { exact: true }).fill('once-more');
   await page.getByText('valid', { exact: true }).waitFor();
+});
+
+it('says to an admin who did what with a job and a node, from the audit log', async () => {
+  const { page } = story;
+  const job = await submit();
+  await api('POST', `/jobs/${job.id}/stop`);
+  await api('POST', '/nodes/node-2/cordon', JSON.stringify({ reason: 'a look at its fan' }));
+  await api('POST', '/nodes/node-2/undrain', JSON.stringify({ reason: 'it turns' }));
+  const lines = page.locator('.panel').filter({ has: page.getByRole('heading', { name: 'Who did what with it' }) });
+  await open(page, `/jobs/${job.id}`);
+  await lines.getByRole('row').filter({ hasText: 'ControlJob' }).filter({ hasText: 'stop' }).first().waitFor();
+  await open(page, '/nodes/node-2');
+  await lines.getByRole('row').filter({ hasText: 'ControlNode' }).filter({ hasText: 'cordon' }).first().waitFor();
 });
 
 it('has thrown nothing on any page', () => expect(story.errors).toEqual([]));

@@ -115,7 +115,7 @@ it('shows a large cluster in its demo mode, and asks no server for it', async ()
   await page.goto(`${base}/?demo=1`);
   for (const [path, sight] of [
     ['/', 'GPUs work'], ['/map', '1,250 nodes, 10,000 GPUs'], ['/jobs?state=all', 'where, or why'], ['/nodes/fire-0007', 'Jobs before'],
-    ['/nodes?scheduling=closed', '10 nodes'], ['/incidents', 'fell silent'], ['/quotas', 'every group'], ['/submit', 'Job file'],
+    ['/nodes?scheduling=closed', '9 nodes'], ['/incidents', 'surely ended'], ['/quotas', 'every group'], ['/submit', 'Job file'],
   ]) {
     await goTo(page, path!);
     await page.getByText(sight!).first().waitFor();

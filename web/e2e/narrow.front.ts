@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
 import { faultsOf } from './axe';
@@ -27,10 +27,10 @@ const wider = (page: Page): Promise<string[]> =>
 
 // A phone; a laptop of 1366 × 768 at 200 %.
 const narrow = [[360, 740, 'light'], [683, 384, 'dark']] as const;
+const [[width]] = narrow;
 
 it.each(parts)('scrolls no page %s sideways, and can be operated by everybody', async (_, pages) => {
-  const [[width, height]] = narrow;
-  const page = await site.open('/', { width, height });
+  const page = await site.open('/', { width, height: 740 });
   const faults: Record<string, string[]> = {};
   for (const [at, path] of pages.entries()) {
     await goTo(page, await pathOf(path));
@@ -43,6 +43,29 @@ it.each(parts)('scrolls no page %s sideways, and can be operated by everybody', 
     }
   }
   expect(faults).toEqual({});
+});
+
+// What people look for on a phone is on it, and not to the right of it.
+it('shows the state of jobs and nodes, why a job waits and when it starts without scrolling sideways', async () => {
+  const page = await site.open('/jobs', { width, height: 740 });
+  const account = (await page.getByTitle('account').boundingBox())!;
+  const logo = (await page.locator('.brand').boundingBox())!;
+  expect(Math.abs(account.y + account.height / 2 - (logo.y + logo.height / 2))).toBeLessThan(8); // in one line
+  const isOnIt = async (sight: Locator): Promise<void> => {
+    const box = (await sight.first().boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width, await sight.first().innerText()).toBeLessThanOrEqual(width);
+  };
+  await isOnIt(page.locator('.grid-row .badge'));
+  await goTo(page, '/nodes?liveness=not_up');
+  await isOnIt(page.locator('.grid-row .badge').nth(1));
+  await goTo(page, '/queue');
+  for (const part of ['.title', '.text', '.when']) await isOnIt(page.locator(`.queue-table tbody ${part}`));
+  await isOnIt(page.locator('.queue-table [data-label=waits]'));
+  await goTo(page, '/incidents');
+  await isOnIt(page.getByText('the node is open again'));
+  await goTo(page, await pathOf('suspended'));
+  await isOnIt(page.locator('.cards td.text'));
 });
 
 describe.each(narrow)('at %i × %i', (width, height) => {

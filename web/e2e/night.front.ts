@@ -37,7 +37,7 @@ it('makes one line of what hits 552 jobs, and none of the others is pushed away'
 
 it('puts the severest incident first, with links and the next step, also of those that are over', async () => {
   const open = [incident(1, 'hang', { subject: 'job/17' }), incident(2, 'mass_loss', { subject: 'leaf/B/leaf-40', nodes: ['fire-0781', 'fire-0782'] }), incident(3, 'node_fault', { subject: 'node/fire-0003', nodes: ['fire-0003'] })];
-  const closed = [incident(4, 'mass_fault', { subject: 'leaf/A/leaf-2', closed_at: ago(1), close_reason: 'over', nodes: ['fire-0021'], notes: [{ at: ago(3), text: 'gpu_xid on 20 nodes' }] })];
+  const closed = [incident(4, 'mass_fault', { subject: 'leaf/A/leaf-2', closed_at: ago(1), close_reason: 'over', nodes: ['fire-0021'], notes: [{ at: ago(3), text: 'gpu_xid on 20 nodes' }, { at: ago(2), text: 'fire-[0018-0019] back' }] })];
   site.server.override = ({ path }) => (path.startsWith('/api/v1/incidents') ? Response.json({ incidents: path.includes('closed') ? closed : open, next_cursor: null }) : null);
   const page = await site.open('/');
   const first = page.locator('.incidents .failure').first();
@@ -52,7 +52,7 @@ it('puts the severest incident first, with links and the next step, also of thos
   await page.getByText('summary of mass_fault').click();
   await page.getByText('gpu_xid on 20 nodes').waitFor();
   await page.getByText('Look at what they share').waitFor();
-  await page.getByRole('link', { name: 'fire-0021' }).waitFor();
+  for (const name of ['fire-0018', 'fire-0019', 'fire-0021']) await page.getByRole('link', { name }).waitFor(); // not only the last
 });
 
 it.each(['/', '/incidents'])('does not say on %s that nothing is wrong while nodes are down without an incident', async (path) => {

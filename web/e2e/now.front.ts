@@ -15,8 +15,8 @@ it('says what is wrong, since when, whom it hurts, what hai does, and what a per
   const loss = await page.locator(card('mass loss')).innerText();
   expect(loss).toMatch(/since\s+\d\d:\d\d:\d\d, \d+m/);
   expect(loss).toMatch(/hurts\s+no running job; 24 GPUs missing/);
-  expect(loss).toContain('moves no job');
-  expect(loss).toContain('hai fence NODE');
+  expect(loss).toContain('Runs their jobs elsewhere');
+  expect(loss).toContain('hai node remove NODE');
 });
 
 it('names the users of the jobs that an incident hurts', async () => {

@@ -19,7 +19,7 @@ describe('the queue page', () => {
     await page.getByText(`${answer.total.toLocaleString('en-US')} jobs wait`).waitFor();
     const rows = page.locator('.queue-table tbody tr');
     expect(await rows.count()).toBe(30);
-    expect(await rows.nth(0).innerText()).toContain('1,204 with a higher priority, 3 that had less GPU time or wait longer, 2 that were there before ahead');
+    expect(await rows.nth(0).innerText()).toContain('ahead: 1,204 with a higher priority, 3 that had less GPU time or wait longer, 2 that were there before');
     expect(await rows.nth(0).innerText()).toMatch(/in \d+[mhd].*nine in ten by \d/s);
     expect(await rows.nth(1).innerText()).toContain('holds 4 nodes that others are leaving');
     expect(await rows.nth(1).innerText()).toContain(second.pending_reason.text);

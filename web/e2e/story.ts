@@ -76,11 +76,11 @@ export async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
-export function dev(verb: string, ...args: string[]): void {
+export function dev(verb: string, ...args: string[]): string {
   const home = inject('home');
   const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
   const options = ['--name', inject('cluster'), '--data', join(home, 'data')];
-  execFileSync(join(inject('bin'), 'hai'), ['dev', verb, ...options, ...args], { env, timeout: 120_000 });
+  return execFileSync(join(inject('bin'), 'hai'), ['dev', verb, ...options, ...args], { env, encoding: 'utf8', timeout: 120_000 });
 }
 
 export const open = (page: Page, path: string): Promise<unknown> => page.goto(`${base}${path}`);

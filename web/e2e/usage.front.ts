@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Job, JobUsage } from '../src/api/types';
 import { faultsOf } from './axe';
+import { savedBy } from './saved';
 import { visit } from './visit';
 
 const site = visit();
@@ -18,6 +19,24 @@ it('shows each rank over time, names those that fall behind, and says what is no
   await panel.getByText(/per step/).waitFor();
   await panel.getByText('agents do not tell').waitFor();
   expect(await faultsOf(page)).toEqual([]);
+});
+
+it('saves what each chart of a job and of the overview shows', async () => {
+  const job = (await running()).find((each) => each.node_count === 2)!;
+  const page = await site.open(`/jobs/${job.id}`);
+  const csv = async (title: string): Promise<[name: string, rows: string[]]> => {
+    const { name, bytes } = await savedBy(page, () => page.getByRole('button', { name: `save ${title} as CSV` }).click());
+    return [name, bytes.toString().trim().split('\r\n')];
+  };
+  const [name, ranks] = await csv('the ranks over time');
+  expect(name).toBe(`job-${job.id}-attempt-${job.attempt}-ranks.csv`);
+  expect(ranks[0]).toMatch(/^time,rank \d on fire-\d+ GPUs busy \(%\),rank \d on fire-\d+ step,rank/);
+  expect(ranks[1]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,\d+(,\d*){3}$/);
+  await page.goto(site.server.url);
+  const [, used] = await csv('GPUs used');
+  expect(used[0]).toBe('time,used');
+  expect(used.length).toBeGreaterThan(10);
+  expect((await csv('Jobs waiting'))[0]).toBe('jobs-waiting-6h.csv');
 });
 
 it('shows attempts as rows of a line or two', async () => {
@@ -48,16 +67,24 @@ it('lays two jobs side by side, what is alike in grey', async () => {
   expect(await faultsOf(page)).toEqual([]);
 });
 
-// With thousands of jobs the estimate takes a second: nobody waits for it to hear why.
+// With thousands of jobs the estimate takes a second: nobody waits for it to hear why, nor when, as far as the look
+// ahead over the whole queue knows it.
 it('says why a job waits before it knows when it starts', async () => {
   const [waiting] = ((await (await fetch(`${site.server.url}/api/v1/jobs?state=queued&limit=1`)).json()) as { jobs: Job[] }).jobs;
   let isKnown = false;
+  let isForeseen = false;
   site.server.override = ({ path }) =>
-    /\/why$/.test(path) && !isKnown ? Response.json({ title: 'busy', detail: 'not yet', status: 503 }, { status: 503, headers: { 'Content-Type': 'application/problem+json' } }) : null;
+    (/\/why$/.test(path) && !isKnown) || (path.startsWith('/api/v1/queue') && !isForeseen) ? Response.json({ title: 'busy', detail: 'not yet', status: 503 }, { status: 503, headers: { 'Content-Type': 'application/problem+json' } }) : null;
   const page = await site.open(`/jobs/${waiting!.id}`);
   const panel = page.locator('.panel').filter({ has: page.getByRole('heading', { name: 'Why it waits' }) });
   await panel.getByText(/It could start now without/).waitFor();
   await panel.getByText('When it starts: being worked out').waitFor();
+  isForeseen = true;
+  await page.reload();
+  await panel.getByText(/^in \d+/).waitFor();
+  await panel.getByText(/foreseen for the whole queue at \d\d:\d\d:\d\d; for this job alone it is being worked out/).waitFor();
+  await panel.getByText(/^\d+ in the queue of \w+$/).waitFor();
   isKnown = true;
-  await panel.getByText(/even odds|No estimate/).waitFor();
+  await panel.getByText(/run times learned from/).waitFor();
+  expect(await panel.getByText('being worked out').count()).toBe(0);
 });

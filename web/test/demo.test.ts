@@ -15,7 +15,7 @@ it('takes the fullest leaf that fits, else the fewest leaves of one zone', () =>
   expect(placeTogether(free, 6)).toBeNull();
 });
 
-it('lets no job of the demo cross zones, hold a closed node or more GPUs than there are', () => {
+it('lets no job of the demo cross zones, hold a closed node or more GPUs than there are', { timeout: 30_000 }, () => {
   const world = new World(3_000);
   for (const id of world.running.keys()) {
     const job = world.jobs.get(id)!;

@@ -1,16 +1,24 @@
 import { expect, it } from 'vitest';
-import { alignStep, before, dayMs, gapOf, historyQuery, niceTop, onSteps, readHistoryRange, toCsv, totalOf } from '../src/lib/history';
+import { alignStep, dayMs, gapOf, historyQuery, niceTop, onSteps, otherName, otherOf, readHistoryRange, toCsv, totalOf } from '../src/lib/history';
 import type { HistoryReport } from '../src/api/types';
 
 const now = Date.parse('2026-11-24T05:20:00Z');
 
 it('reads a range that follows the clock, and one that stays', () => {
   const week = readHistoryRange('days=7', now);
-  expect(week).toEqual({ since: Date.parse('2026-11-17T06:00:00Z'), until: Date.parse('2026-11-24T06:00:00Z'), step: '1h', compare: false });
+  expect(week).toEqual({ since: Date.parse('2026-11-17T06:00:00Z'), until: Date.parse('2026-11-24T06:00:00Z'), step: '1h', beside: null });
   expect(readHistoryRange('days=90', now).step).toBe('1d');
-  const fixed = { since: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('2026-10-15T00:00:00Z'), step: '1d', compare: true } as const;
+  const fixed = { since: Date.parse('2026-10-01T00:00:00Z'), until: Date.parse('2026-10-15T00:00:00Z'), step: '1d', beside: 'before' } as const;
   expect(readHistoryRange(historyQuery(fixed), now)).toEqual(fixed);
-  expect(before(fixed).since).toBe(Date.parse('2026-09-17T00:00:00Z'));
+  expect(otherOf(fixed).since).toBe(Date.parse('2026-09-17T00:00:00Z'));
+});
+
+it('lays any other time of the same length beside a range', () => {
+  const chosen = { since: Date.parse('2026-10-12T00:00:00Z'), until: Date.parse('2026-10-19T00:00:00Z'), step: '1h', beside: Date.parse('2026-08-03T00:00:00Z') } as const;
+  expect(readHistoryRange(historyQuery(chosen), now)).toEqual(chosen);
+  expect(otherOf(chosen)).toMatchObject({ since: chosen.beside, until: Date.parse('2026-08-10T00:00:00Z'), step: '1h' });
+  expect(otherName(chosen)).toBe('from 2026-08-03');
+  expect(readHistoryRange('days=7&beside=soon', now).beside).toBeNull();
 });
 
 it('makes sense of nonsense in the address', () => {
@@ -27,7 +35,7 @@ it('begins weeks with Mondays and days with UTC', () => {
 it('lays a report on the steps of its range, with gaps', () => {
   const report = { step_seconds: 86_400, at: ['2026-11-03T00:00:00Z'], failed: [7] } as unknown as HistoryReport;
   const since = Date.parse('2026-11-02T00:00:00Z');
-  const shown = onSteps(report, { since, until: since + 3 * dayMs, step: '1d', compare: false });
+  const shown = onSteps(report, { since, until: since + 3 * dayMs, step: '1d', beside: null });
   expect(shown.times).toHaveLength(3);
   expect(shown.report.failed).toEqual([null, 7, null]);
 });
@@ -43,5 +51,6 @@ it('sums up a range without inventing what is not known', () => {
   expect(totalOf([null], 'sum')).toBeNull();
   expect(gapOf([null, null, 3, 4])).toBe('in 2 of 4');
   expect(gapOf([1, 2, 3, null])).toBe(''); // the step that has just begun
-  expect([0, 7, 12, 99, 240].map(niceTop)).toEqual([1, 10, 20, 100, 250]);
+  expect([0, 7, 12, 99, 240].map((max) => niceTop(max))).toEqual([1, 10, 20, 100, 250]);
+  expect([0.4, 50, 5_000, 9_000, 200_000].map((max) => niceTop(max, 's'))).toEqual([1, 60, 7_200, 14_400, 200_000]);
 });

@@ -26,6 +26,7 @@ it('chooses the shortest axis on which most of what is expected lies', () => {
 
 it('names the rules by which others are ahead', () => {
   expect(aheadOf(entry({ ahead: { by_priority: 1_200, by_class: 0, by_usage: 2, by_age: 0 } }))).toEqual(['1,200 with a higher priority', '2 of people who used less of late']);
+  expect(aheadOf(entry({ ahead: { by_priority: 0, by_class: 1, by_usage: 0, by_age: 1 } }))).toEqual(['1 that had less GPU time or waits longer', '1 that was there before']);
   expect(aheadOf(entry({}))).toEqual([]);
   expect(aheadOf(entry({ position: null, ahead: null }))).toEqual([]);
 });

@@ -21,6 +21,16 @@ it('tells of an incident with the jobs and GPUs of its nodes, and of each node o
   expect(found).toMatchObject([{ what: 'mass loss: x', since: t0, jobs: [7, 8], gpus: 16, person: expect.stringContaining('hai fence') as string }]);
 });
 
+it('does not say that jobs stay where they surely ended', () => {
+  const both = [node({ name: 'n1', liveness: 'down' }), node({ name: 'n2', liveness: 'suspect', jobs: [8] })];
+  const of = (aside: Node[]) => troublesOf(facts({ incidents: [incident({ nodes: ['n1', 'n2'] })], aside }))[0]!;
+  expect(of(both)).toMatchObject({ itself: expect.stringMatching(/^Runs the jobs of 1 elsewhere/) as string, person: expect.stringContaining('hai fence') as string, more: expect.any(String) as string });
+  const gone = of(both.map((each) => ({ ...each, liveness: 'down' })));
+  expect(gone).toMatchObject({ itself: expect.stringMatching(/^Runs their jobs elsewhere/) as string, person: expect.stringContaining('hai node remove') as string });
+  expect(gone.more).toBeUndefined();
+  expect(of(both.map((each) => ({ ...each, liveness: 'suspect' }))).itself).toContain('moves no job');
+});
+
 it('knows since when single nodes are silent, or says that it does not', () => {
   const told = event('node_liveness_changed', 'node/n1', 20, { liveness: 'suspect', reason: 'silent for 10s' });
   const n1 = node({ name: 'n1', liveness: 'suspect', reason: 'silent for 10s', jobs: [3] });

@@ -2,7 +2,7 @@ import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueries, useQ
 import { useEffect, useMemo } from 'react';
 import { get, open } from './client';
 import type {
-  Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, IncidentPage, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, Quota, Series,
+  Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, IncidentPage, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, QueueEntry, Quota, Series,
   Token, User, WhoAmI, Why,
 } from './types';
 import { eventsOfOnePage } from '../lib/losses';
@@ -12,6 +12,7 @@ import { eventsOfOnePage } from '../lib/losses';
 const nodePageMax = 5_000;
 const jobPageMax = 1_000;
 const queuePageMax = 200;
+const queuePlacePagesMax = 5; // who has more alike that wait is not told the place of each
 
 export const useWhoAmI = () =>
   useQuery({ queryKey: ['whoami'], queryFn: ({ signal }) => get<WhoAmI>('/whoami', signal) });
@@ -314,6 +315,26 @@ export const useQueue = (query: string, isOn = true) =>
     placeholderData: keepPreviousData,
   });
 
+// Where one job stands in the queue. The look ahead over the whole queue is there already, so that it comes in
+// milliseconds, while an estimate for the job alone takes a second when thousands wait.
+export const useQueuePlace = ({ id, user, group, priority }: Job) =>
+  useQuery({
+    queryKey: ['queue-place', id],
+    queryFn: async ({ signal }) => {
+      let cursor: string | null = '';
+      let entry: QueueEntry | undefined;
+      let foreseenAt: string | null = null;
+      for (let page = 0; page < queuePlacePagesMax && cursor !== null && !entry; page += 1) {
+        const query: string = new URLSearchParams({ limit: String(queuePageMax), user, group, priority, ...(cursor === '' ? {} : { cursor }) }).toString();
+        const answer: Queue = await get<Queue>(`/queue?${query}`, signal);
+        entry = answer.entries.find((each) => each.id === id);
+        ({ next_cursor: cursor, estimated_at: foreseenAt } = answer);
+      }
+      return { entry: entry ?? null, foreseenAt };
+    },
+    refetchInterval: 30_000,
+  });
+
 export const useHistory = (query: string, isOn = true) =>
   useQuery({
     queryKey: ['history', query],
@@ -346,10 +367,11 @@ export const useKnobs = () =>
     queryFn: async ({ signal }) => (await get<{ knobs: Knob[] }>('/knobs', signal)).knobs,
   });
 
-// The newest entries of these calls, for admins.
-export const useAudit = (call: string, isOn: boolean) =>
+// The newest entries of some calls, call=…, or about a job or node, target=…; for admins.
+export const useAudit = (query: string, isOn: boolean) =>
   useQuery({
-    queryKey: ['audit', call],
-    queryFn: async ({ signal }) => (await get<{ entries: AuditEntry[] }>(`/audit?call=${call}&limit=8`, signal)).entries,
+    queryKey: ['audit', query],
+    queryFn: async ({ signal }) => (await get<{ entries: AuditEntry[] }>(`/audit?${query}&limit=8`, signal)).entries,
     enabled: isOn,
+    refetchInterval: 15_000, // no event tells of it
   });

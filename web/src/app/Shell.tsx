@@ -54,7 +54,7 @@ export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNo
       <div>
         <header className="top">
           <Link href="/" className="brand">
-            <Logo /> hai <ClusterName />
+            <Logo /> <span className="word">hai</span> <ClusterName />
           </Link>
           {isDemo && <span className="demo-mark">demo</span>}
           <nav className="nav" aria-label="pages">

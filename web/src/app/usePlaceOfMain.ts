@@ -5,7 +5,7 @@ const name = 'scroll of the page';
 const restMs = 100;
 const framesMax = 60; // for the page to be drawn before its place can be found again
 
-// A page begins at its top, and where it was left when Back leads to it.
+// A page begins at its top, and where it was left when Back leads to it. What its address names has shown itself already.
 export function usePlaceOfMain(main: RefObject<HTMLElement | null>, path: string): void {
   useEffect(() => {
     const element = main.current!;
@@ -17,7 +17,8 @@ export function usePlaceOfMain(main: RefObject<HTMLElement | null>, path: string
       frames += 1;
       if (Math.abs(element.scrollTop - wanted) > 1 && frames < framesMax) frame = requestAnimationFrame(find);
     };
-    find();
+    const isShown = wanted === 0 && document.getElementById(location.hash.slice(1)) !== null;
+    if (!isShown) find();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onScroll = (): void => {
       clearTimeout(timer);

@@ -5,12 +5,18 @@ import { Panel } from './Panel';
 import { Await, Empty } from './states';
 import { Table } from './Table';
 
-// The newest entries of the audit log about these calls; admins may read it.
-export function AuditLines({ call, title }: { call: string; title: string }) {
+interface Props {
+  title: string;
+  about: { call: string } | { target: string }; // of these calls, or of a job or node: job/17
+}
+
+// The newest entries of the audit log; admins may read it.
+export function AuditLines({ about, title }: Props) {
   const isAdmin = useWhoAmI().data?.role === 'admin';
-  const audit = useAudit(call, isAdmin);
+  const audit = useAudit(new URLSearchParams({ ...about }).toString(), isAdmin);
   const now = useNow(10_000);
-  if (!isAdmin) return null;
+  // Of most jobs and nodes there is nothing to tell.
+  if (!isAdmin || ('target' in about && !audit.data?.length && !audit.error)) return null;
   return (
     <Panel title={title} aside="from the audit log">
       <Await answer={audit}>
@@ -18,24 +24,24 @@ export function AuditLines({ call, title }: { call: string; title: string }) {
           entries.length === 0 ? (
             <Empty title="None so far" />
           ) : (
-            <Table label={title}>
+            <Table label={title} className="cards">
               <thead>
                 <tr>
                   <th className="num">entry</th>
                   <th>when</th>
                   <th>who</th>
-                  <th>of</th>
+                  <th>{'call' in about ? 'of' : 'what'}</th>
                   <th>result</th>
                 </tr>
               </thead>
               <tbody>
                 {entries.map((entry) => (
                   <tr key={entry.seq}>
-                    <td className="num">{entry.seq}</td>
+                    <td className="num" data-label="entry">{entry.seq}</td>
                     <td className="now">{formatTime(entry.at, now)}</td>
                     <td>{entry.user || 'nobody known'}</td>
-                    <td className="mono"><bdi>{entry.target}</bdi></td>
-                    <td className={entry.result === 'ok' ? 'dim' : 'text'}>
+                    <td className="mono"><bdi>{'call' in about ? entry.target : entry.call}</bdi></td>
+                    <td className={entry.result === 'ok' ? 'text dim' : 'text'}>
                       <bdi>{entry.result === 'ok' ? entry.text || 'ok' : `${entry.result}: ${entry.text}`}</bdi>
                     </td>
                   </tr>

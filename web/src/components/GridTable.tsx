@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { keepPlace, readPlace } from '../lib/place';
+import { useNarrow } from '../lib/useNarrow';
 
 export interface Column<T> {
   key: string;
@@ -25,6 +26,7 @@ interface Props<T> {
   isSelected?: (row: T) => boolean;
   onToggle?: (row: T) => void;
   onEnd?: () => void; // the last rows came into view
+  first: readonly string[]; // the columns that a phone shows without scrolling sideways
   empty: ReactNode;
 }
 
@@ -36,10 +38,18 @@ const placeMs = 100; // of rest, before the place is remembered
 const leastRem = (columns: readonly { width: string }[]): number =>
   columns.reduce((sum, column) => sum + Number.parseFloat(/[\d.]+(?=rem)/.exec(column.width)?.[0] ?? '0') + gapRem, gapRem);
 
+// On a phone what people look for comes first, in this order, and the rest after it.
+function inOrder<T>(columns: readonly Column<T>[], first: readonly string[]): Column<T>[] {
+  const place = ({ key }: Column<T>): number => (first.includes(key) ? first.indexOf(key) : first.length);
+  return [...columns].sort((a, b) => place(a) - place(b));
+}
+
 // A table that draws only the rows in view, so that 100,000 cost what 40 do. Keys: j k arrows, Home End,
 // Enter opens, x selects.
 export function GridTable<T>(props: Props<T>) {
-  const { columns, rows, active, onActive, onEnd } = props;
+  const { rows, active, onActive, onEnd, first } = props;
+  const isNarrow = useNarrow();
+  const columns = useMemo(() => (isNarrow ? inOrder(props.columns, first) : props.columns), [isNarrow, props.columns, first]);
   const body = useRef<HTMLDivElement>(null);
   const place = `scroll of ${props.label}`;
   const keep = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -86,7 +96,7 @@ export function GridTable<T>(props: Props<T>) {
 
   return (
     <div className="grid" role="grid" aria-label={props.label} aria-rowcount={rows.length} style={least}>
-      <Head {...props} template={template} />
+      <Head {...props} columns={columns} template={template} />
       <div className="grid-body" ref={body} role="rowgroup" tabIndex={0} aria-label={`rows of ${props.label}`} onKeyDown={onKeyDown} onScroll={onScroll} data-rows>
         {rows.length === 0 && (
           <div role="row">

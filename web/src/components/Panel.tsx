@@ -15,7 +15,14 @@ export function Panel({
 }) {
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (id !== undefined && location.hash === `#${id}`) box.current!.scrollIntoView({ block: 'center' });
+    if (id === undefined) return;
+    const show = (): void => {
+      if (location.hash === `#${id}`) box.current!.scrollIntoView({ block: 'center' });
+    };
+    show();
+    // A link on the page itself: wouter tells of it by this name.
+    addEventListener('pushState', show);
+    return () => removeEventListener('pushState', show);
   }, [id]);
   return (
     <section id={id} ref={box} className={`panel ${className}`}>

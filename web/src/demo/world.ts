@@ -1,4 +1,5 @@
 import type { Attempt, AttemptState, ClusterEvent, Incident, Job, JobState, Node, NodeCheck, PendingReason } from '../api/types';
+import { formatHosts, formatPlural } from '../lib/format';
 import { timeRun } from '../lib/timeRun';
 import { makeJob, makeNodes } from './cast';
 import { placeTogether } from './placement';
@@ -13,6 +14,7 @@ const jobsPerSecond = 0.31;
 const meanRunSeconds = 900;
 const candidatesPerStep = 250;
 const eventsMax = 30_000;
+const lostLeaf = 'leaf-40';
 
 export class World {
   readonly random = new Random(7);
@@ -26,6 +28,7 @@ export class World {
   readonly running = new Map<number, number>(); // job → when it ends
   readonly listeners = new Set<(event: ClusterEvent) => void>();
   now: number;
+  private readonly open = new Map<string, number>();
   private seq = 0;
   private lastJob = 0;
 
@@ -110,7 +113,15 @@ export class World {
     if (job.id % 9 === 0) return { code: 'quota', text: `quota of ${job.user} in training/${job.priority}: 64 nodes, 60 used, ${job.node_count} asked` };
     if (job.id % 31 === 0) return { code: 'dependency', text: `waits for job ${job.id - 3} to succeed` };
     if (job.id % 47 === 0) return { code: 'preempting', text: 'nodes are held for it while 2 jobs save and leave' };
-    return { code: 'resources', text: `needs ${job.node_count === 1 ? '1 whole node' : `${job.node_count} whole nodes`} in ${job.group}; ${job.id % Math.max(2, job.node_count)} of 1,202 open nodes can give that now` };
+    const nodes = job.gpus_per_node > 0 ? `${formatPlural(job.node_count, 'node')} with ${job.gpus_per_node} free GPU${job.gpus_per_node === 1 ? '' : 's'}` : formatPlural(job.node_count, 'whole node');
+    return { code: 'resources', text: `needs ${nodes} in ${job.group}; ${job.id % job.node_count} of ${this.openOf(job.group)} open nodes can give that now` };
+  }
+
+  // Counted once: few open or close while somebody looks.
+  private openOf(group: string): number {
+    const known = this.open.get(group) ?? this.nodes.filter((node) => node.group === group && node.liveness === 'up' && node.scheduling === 'open').length;
+    this.open.set(group, known);
+    return known;
   }
 
   start(job: Job, nodes: Node[]): void {
@@ -224,7 +235,8 @@ export class World {
   private breakSomething(): void {
     const reasons = ['Xid 79: GPU has fallen off the bus', 'InfiniBand port flaps', 'replace DIMM B2', 'validate after Xid 48'];
     for (let i = 0; i < 14; i += 1) {
-      const node = this.random.pick(this.nodes.filter((each) => each.jobs.every((id) => this.jobs.get(id)!.node_count <= 4)));
+      const isSilent = i < 3; // together, on one leaf
+      const node = this.random.pick(this.nodes.filter((each) => (isSilent ? each.leaf === lostLeaf && each.liveness === 'up' : each.jobs.every((id) => this.jobs.get(id)!.node_count <= 4))));
       for (const id of [...node.jobs]) this.end(id, 'lost', `node ${node.name} was lost`);
       if (i < 4) this.silence(node, i < 3 ? 'down' : 'suspect');
       else Object.assign(node, { scheduling: this.random.pick(['drained', 'cordoned', 'draining']), reason: this.random.pick(reasons), reason_by: 'ops', health: i < 9 ? 'fail' : 'warn' });
@@ -237,10 +249,11 @@ export class World {
       node.checks = [check, ...node.checks];
       this.emit(`agent:${node.name}`, 'node_check_changed', `node/${node.name}`, `${check.name} ${check.subject} is ${node.health}: ${node.reason}`, {});
     }
+    this.open.clear();
     const down = this.nodes.filter((node) => node.liveness === 'down').map((node) => node.name);
     this.incidents.push({
-      id: 1, kind: 'mass_loss', subject: 'leaf/B/leaf-40', opened_at: new Date(this.now - 540_000).toISOString(), closed_at: null, close_reason: null, nodes: down, notes: [],
-      summary: `${down.length} nodes fell silent within 4s; nothing is requeued until they return or are fenced`,
+      id: 1, kind: 'mass_loss', subject: 'cluster', opened_at: new Date(this.now - 540_000).toISOString(), closed_at: null, close_reason: null, nodes: down, notes: [],
+      summary: `${down.length} of the nodes that fell silent at once (${formatHosts(down)}) have surely ended their ranks and are down: their jobs run elsewhere; this ends when they are back, removed with \`hai node remove\`, or given up with \`hai incident close\``,
     });
     this.emit('server', 'incident_opened', '', this.incidents[0]!.summary, {});
   }

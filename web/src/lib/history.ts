@@ -1,4 +1,5 @@
 import type { HistoryReport } from '../api/types';
+import { csvOf } from './csv';
 
 // What the history page shows: ranges, series, sums and files. Pure; `now` is an argument.
 
@@ -8,7 +9,7 @@ export interface HistoryRange {
   since: number; // ms
   until: number;
   step: HistoryStep;
-  compare: boolean; // with as long a time right before
+  beside: number | 'before' | null; // as long a time that begins then, or ends where this one begins
 }
 
 const hourMs = 3_600_000;
@@ -21,7 +22,8 @@ export const presets = [1, 7, 14, 30, 90, 400] as const; // days
 
 const defaultStep = (length: number): HistoryStep => (length <= hourlyUpTo ? '1h' : '1d');
 
-// ?days=7 follows the clock; ?since=…&until=… stays where it is, for a link that shows the same again.
+// ?days=7 follows the clock; ?since=…&until=… stays where it is, for a link that shows the same again. ?compare=1 lays the
+// time right before beside it, ?beside=… any other.
 export function readHistoryRange(search: string, now: number): HistoryRange {
   const query = new URLSearchParams(search);
   const time = (key: string): number => Date.parse(query.get(key) ?? '');
@@ -31,16 +33,23 @@ export function readHistoryRange(search: string, now: number): HistoryRange {
   const since = Number.isNaN(time('since')) || time('since') >= until ? until - length : time('since');
   const asked = query.get('step') as HistoryStep;
   const fits = historySteps.includes(asked) && (until - since) / stepMs[asked] <= stepsMax;
-  return { since, until, step: fits ? asked : defaultStep(until - since), compare: query.get('compare') === '1' };
+  return { since, until, step: fits ? asked : defaultStep(until - since), beside: Number.isNaN(time('beside')) ? (query.get('compare') === '1' ? 'before' : null) : time('beside') };
 }
 
-export function historyQuery({ since, until, step, compare }: HistoryRange): string {
+export function historyQuery({ since, until, step, beside }: HistoryRange): string {
   const query = new URLSearchParams({ since: new Date(since).toISOString(), until: new Date(until).toISOString(), step });
-  if (compare) query.set('compare', '1');
+  if (beside === 'before') query.set('compare', '1');
+  else if (beside !== null) query.set('beside', new Date(beside).toISOString());
   return query.toString();
 }
 
-export const before = ({ since, until, step }: HistoryRange): HistoryRange => ({ since: since - (until - since), until: since, step, compare: false });
+export function otherOf({ since, until, step, beside }: HistoryRange): HistoryRange {
+  const from = typeof beside === 'number' ? beside : since - (until - since);
+  return { since: from, until: from + (until - since), step, beside: null };
+}
+
+// What the other time is called beside the first one.
+export const otherName = ({ beside }: HistoryRange): string => (typeof beside === 'number' ? `from ${new Date(beside).toISOString().slice(0, 10)}` : 'before');
 
 export interface HistoryLine {
   label: string;
@@ -141,19 +150,18 @@ export function alignStep(time: number, step: HistoryStep): number {
   return Math.floor((time - monday) / stepMs[step]) * stepMs[step] + monday;
 }
 
-const field = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
-// For a spreadsheet: one row per step; a gap is an empty field.
 export function toCsv(chart: HistoryChart, times: readonly number[]): string {
   const unit = chart.unit === '' ? '' : ` (${chart.unit})`;
-  const rows = [['time', ...chart.lines.map((line) => `${line.label}${unit}`)]];
-  times.forEach((time, i) => rows.push([new Date(time).toISOString(), ...chart.lines.map((line) => (line.values[i] == null ? '' : String(Math.round(line.values[i] * 1000) / 1000)))]));
-  return `${rows.map((row) => row.map(field).join(',')).join('\r\n')}\r\n`;
+  return csvOf(times, chart.lines.map(({ label, values }) => ({ label: label + unit, values })));
 }
 
-// A round number at or above the largest value.
-export function niceTop(max: number): number {
+const niceSeconds = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400];
+
+// A round number at or above the largest value; of seconds one that is round as a clock has it.
+export function niceTop(max: number, unit = ''): number {
   if (max <= 0) return 1;
+  const whole = unit === 's' ? niceSeconds.find((each) => each >= max) : undefined;
+  if (whole !== undefined) return whole;
   const power = 10 ** Math.floor(Math.log10(max));
   return [1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= max)!;
 }

@@ -27,13 +27,13 @@ export function queueQuery(filter: QueueFilter): string {
 // Why others come first: the rule and how many, in the order of the rules.
 export function aheadOf({ position, ahead }: QueueEntry): string[] {
   if (position === null || ahead === null) return [];
-  const parts: [count: number, why: string][] = [
+  const parts: [count: number, why: string, whyOne?: string][] = [
     [ahead.by_priority, 'with a higher priority'],
-    [ahead.by_class, 'that had less GPU time or wait longer'],
+    [ahead.by_class, 'that had less GPU time or wait longer', 'that had less GPU time or waits longer'],
     [ahead.by_usage, 'of people who used less of late'],
-    [ahead.by_age, 'that were there before'],
+    [ahead.by_age, 'that were there before', 'that was there before'],
   ];
-  return parts.filter(([count]) => count > 0).map(([count, why]) => `${formatCount(count)} ${why}`);
+  return parts.filter(([count]) => count > 0).map(([count, why, whyOne = why]) => `${formatCount(count)} ${count === 1 ? whyOne : why}`);
 }
 
 // What its owner can do about it; '' = nothing but wait.

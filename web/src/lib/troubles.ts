@@ -1,5 +1,5 @@
 import type { ClusterEvent, Incident, Node, RepairStep } from '../api/types';
-import { formatHosts, formatPlural, formatTime, formatWord } from './format';
+import { formatCount, formatHosts, formatPlural, formatTime, formatWord } from './format';
 import { eventsOfOnePage } from './losses';
 import { silentSince } from './silence';
 
@@ -19,6 +19,7 @@ export interface Trouble {
   itself: string; // what hai does about it
   ends: string; // and when that ends
   person: string; // '' = nothing
+  more?: string; // of that, where there is room
 }
 
 export interface Facts {
@@ -36,6 +37,7 @@ interface Help {
   itself: string;
   ends: string;
   person: string;
+  more?: string;
 }
 
 // What is done about each kind of incident, as docs/operations/runbooks.md has it.
@@ -44,6 +46,7 @@ const helps: Record<string, Help> = {
     itself: 'Suspects the network and moves no job: what may still run is not started a second time',
     ends: 'when each node is back or was removed, or somebody closes it',
     person: 'Look at the network. A node that you know to be off: hai fence NODE',
+    more: 'If you know that a node is off, fence it on its page: its jobs then run elsewhere at once. If it only lost the network, wait: nothing runs twice, and it comes back with its jobs.',
   },
   mass_fault: {
     itself: 'Suspects what these nodes share: they take no new jobs, and those they have go on',
@@ -76,6 +79,15 @@ const helps: Record<string, Help> = {
     person: 'Stop the agent and look at its machine; it needs a new data directory',
   },
 };
+
+// Nodes that are down have surely ended their ranks: what they ran is moved, while others are only silent.
+function massLossHelp(nodes: readonly Node[], named: number): Help {
+  const down = nodes.filter((node) => node.liveness === 'down').length;
+  const { itself, ends, person, ...more } = helps.mass_loss!;
+  if (down === 0) return { itself, ends, person, ...more };
+  if (down < named) return { itself: `Runs the jobs of ${formatCount(down)} elsewhere, whose ranks have surely ended; of the others it moves none, because they may still run`, ends, person, ...more };
+  return { itself: 'Runs their jobs elsewhere, from the last checkpoints: their ranks have surely ended', ends, person: 'Look at the network and at the nodes. What is gone for good: hai node remove NODE' };
+}
 
 const steps: Record<RepairStep, Help> = {
   emptying: { itself: 'Lets its jobs save and leave; then it is tested', ends: 'when it is empty and passes', person: '' },
@@ -145,7 +157,8 @@ function ofIncident(incident: Incident, { aside, others = [], now, waiting }: Fa
   const nodes = [...aside, ...others].filter((node) => incident.nodes.includes(node.name));
   const job = /^job\/(\d+)$/.exec(incident.subject)?.[1];
   const single = nodes.length === 1 ? nodes[0]! : null;
-  const help = single?.repair && incident.kind === 'node_fault' ? steps[single.repair.step] : incident.kind === 'node_fault' ? faultHelp(single) : (helps[incident.kind] ?? unknownHelp);
+  const help = incident.kind === 'mass_loss' ? massLossHelp(nodes, incident.nodes.length)
+    : single?.repair && incident.kind === 'node_fault' ? steps[single.repair.step] : incident.kind === 'node_fault' ? faultHelp(single) : (helps[incident.kind] ?? unknownHelp);
   const loss = harmless.includes(incident.kind) ? { jobs: job === undefined ? [] : [Number(job)], gpus: 0, isWholeLoss: true } : hurt(nodes, nodes.length === incident.nodes.length);
   const drain = single?.drain_at ? `, and at ${formatTime(single.drain_at, now)} its jobs leave` : '';
   return {
@@ -246,7 +259,7 @@ function hostsOf(nodes: readonly Node[]): string {
   return hosts.length > 50 ? formatPlural(nodes.length, 'node') : hosts;
 }
 
-const shorten = (text: string): string => (text.length > noteMax ? `${text.slice(0, noteMax - 1).trimEnd()}…` : text);
+const shorten = (text: string): string => (text.length > noteMax ? `${text.slice(0, noteMax - 1).replace(/\s+\S*$/, '')}…` : text);
 
 // Whom a job hurts is who owns it; `owners` may not know all.
 export function usersOf(jobs: readonly number[], owners: ReadonlyMap<number, string> | undefined): string[] | null {

@@ -43,8 +43,8 @@ export default function AccountPage() {
             {(list) => <Tokens tokens={list} onRevoke={setAsked} />}
           </Await>
         </Panel>
-        <AuditLines call="CreateToken" title="Tokens made" />
-        <AuditLines call="RevokeToken" title="Tokens revoked" />
+        <AuditLines about={{ call: 'CreateToken' }} title="Tokens made" />
+        <AuditLines about={{ call: 'RevokeToken' }} title="Tokens revoked" />
       </div>
       {isMaking && <Make role={me?.role ?? 'user'} onClose={() => setMaking(false)} />}
       {asked && <Revoke token={asked} onClose={() => setAsked(null)} />}

@@ -6,13 +6,13 @@ import { Panel } from '../components/Panel';
 import { Await } from '../components/states';
 import { toast } from '../components/Toasts';
 import { formatPlural, formatTime } from '../lib/format';
-import { before, chartsOf, dayMs, historyQuery, type HistoryRange, historySteps, onSteps, presets, readHistoryRange } from '../lib/history';
+import { chartsOf, dayMs, historyQuery, type HistoryRange, historySteps, onSteps, otherOf, presets, readHistoryRange } from '../lib/history';
 import { useTitle } from '../lib/useTitle';
 import { HistoryChart } from './history/HistoryChart';
 import '../styles/queue.css';
 
 // Failures, waits, use and losses over days and months, as the store has counted them; beside them the
-// same time before.
+// same time before, or any other that is as long.
 export default function HistoryPage() {
   useTitle('History');
   const search = useSearch();
@@ -20,11 +20,11 @@ export default function HistoryPage() {
   const [now] = useState(Date.now);
   const range = useMemo(() => readHistoryRange(search, now), [search, now]);
   const report = useHistory(requestOf(range));
-  const earlier = useHistory(requestOf(before(range)), range.compare);
+  const earlier = useHistory(requestOf(otherOf(range)), range.beside !== null);
   const isFixed = new URLSearchParams(search).has('since');
   const show = (query: string): void => go(`/history?${query}`, { replace: true });
   const setRange = (part: Partial<HistoryRange>): void => show(historyQuery({ ...range, ...part }));
-  const compare = range.compare ? '&compare=1' : '';
+  const compare = range.beside === 'before' ? '&compare=1' : '';
   const days = isFixed ? null : Number(new URLSearchParams(search).get('days') ?? 7);
   const copy = async (): Promise<void> => {
     const link = `${location.origin}/history?${historyQuery(range)}`;
@@ -67,11 +67,12 @@ export default function HistoryPage() {
           </select>
         </label>
         <label className="row" style={{ height: '2rem' }}>
-          <input type="checkbox" checked={range.compare} onChange={(event) => show(isFixed ? historyQuery({ ...range, compare: event.target.checked }) : `days=${days}${event.target.checked ? '&compare=1' : ''}`)} /> beside the same time before
+          <input type="checkbox" checked={range.beside !== null} onChange={(event) => show(isFixed ? historyQuery({ ...range, beside: event.target.checked ? 'before' : null }) : `days=${days}${event.target.checked ? '&compare=1' : ''}`)} /> beside the same time before
         </label>
+        {range.beside !== null && <Day label="or beside the time from (UTC)" at={otherOf(range).since} onChange={(beside) => beside < now && setRange({ beside })} />}
       </div>
       <Await answer={report} lines={12}>
-        {(data) => <Charts report={data} range={range} earlier={range.compare ? earlier.data : undefined} />}
+        {(data) => <Charts report={data} range={range} earlier={range.beside !== null ? earlier.data : undefined} />}
       </Await>
     </>
   );
@@ -94,7 +95,7 @@ function Day({ label, at, onChange }: { label: string; at: number; onChange: (at
 function Charts({ report, range, earlier }: { report: HistoryReport; range: HistoryRange; earlier: HistoryReport | undefined }) {
   const shown = useMemo(() => onSteps(report, range), [report, range]);
   const charts = useMemo(() => chartsOf(shown.report), [shown]);
-  const past = useMemo(() => earlier && chartsOf(onSteps(earlier, before(range)).report), [earlier, range]);
+  const past = useMemo(() => earlier && chartsOf(onSteps(earlier, otherOf(range)).report), [earlier, range]);
   const keptFrom = report.kept_from;
   return (
     <div className="stack">

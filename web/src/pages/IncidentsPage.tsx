@@ -14,6 +14,7 @@ import { toast } from '../components/Toasts';
 import { Table } from '../components/Table';
 import { Troubles } from '../components/Troubles';
 import { formatAgo, formatCount, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
+import { everConcerned } from '../lib/hostlist';
 import { runbookOf } from '../lib/runbooks';
 import { bySeverity, helpOf, type Trouble } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
@@ -103,7 +104,7 @@ function Beside({ troubles, since, error }: WhatIsWrong) {
 function Closed({ incidents }: { incidents: readonly Incident[] }) {
   if (incidents.length === 0) return <Empty title="None so far" />;
   return (
-    <Table label="incidents before">
+    <Table label="incidents before" className="cards">
       <thead>
         <tr>
           <th>opened</th>
@@ -130,13 +131,13 @@ function ClosedRow({ incident }: { incident: Incident }) {
       <td className="now links">
         <Link href={addressOf(incident.id)}>{formatTime(incident.opened_at, now)}</Link>
       </td>
-      <td className="now">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
+      <td className="now" data-label="lasted">{incident.closed_at && formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}</td>
       <td>{formatWord(incident.kind)}</td>
       <td className="mono"><SubjectLink subject={incident.subject} /></td>
       <td className="text">
         <details>
           <summary>{incident.summary}</summary>
-          <Nodes names={incident.nodes} />
+          <Nodes names={concerned(incident)} />
           <Notes incident={incident} />
           <NextStep incident={incident} />
         </details>
@@ -145,6 +146,9 @@ function ClosedRow({ incident }: { incident: Incident }) {
     </tr>
   );
 }
+
+// While it is open, those that it is about now.
+const concerned = (incident: Incident): readonly string[] => (incident.closed_at === null ? incident.nodes : everConcerned(incident));
 
 function Nodes({ names }: { names: readonly string[] }) {
   const rest = names.length - nodesShown;
@@ -283,13 +287,10 @@ function Card({ incident, trouble, owners, isWanted }: CardProps) {
         <div className="stack">
           <p>{incident.summary}</p>
           {incident.closed_at !== null && <p className="note">Over: {incident.close_reason}</p>}
-          <Nodes names={incident.nodes} />
+          <Nodes names={concerned(incident)} />
           <Notes incident={incident} />
           <NextStep incident={incident} trouble={trouble} owners={owners} />
-          {incident.kind === 'mass_loss' && incident.closed_at === null && <p className="note">
-            If you know that a node is off, fence it on its page: its jobs then run elsewhere at once. If it only lost the network, wait: nothing
-            runs twice, and it comes back with its jobs.
-          </p>}
+          {incident.closed_at === null && trouble?.more && <p className="note">{trouble.more}</p>}
         </div>
       </Panel>
     </div>

@@ -2,6 +2,7 @@ import { Suspense, useMemo } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useAttempts, useJob, useJobEvents, useNode, useWhoAmI } from '../api/queries';
 import type { Job } from '../api/types';
+import { AuditLines } from '../components/AuditLine';
 import { Badge } from '../components/Badge';
 import { CodeBoundary, part } from '../components/CodeBoundary';
 import { EventFeed } from '../components/EventFeed';
@@ -71,6 +72,7 @@ function Loaded({ job }: { job: Job }) {
               <LogView job={id} attempts={list} attempt={shown} rank={rank} at={at} onPick={pick} />
             </Suspense>
           )}
+          <AuditLines about={{ target: `job/${job.id}` }} title="Who did what with it" />
         </div>
         <div className="stack">
           <CheckpointCard job={job} />

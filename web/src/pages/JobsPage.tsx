@@ -21,6 +21,8 @@ const everything = 1_000_000;
 const quietMs = 250; // after the last key, before the server is asked
 const noneToggled: ReadonlySet<string> = new Set();
 
+const firstColumns = ['select', 'name', 'state', 'submitted_at', 'where'];
+
 export default function JobsPage() {
   useTitle('Jobs');
   const search = useSearch();
@@ -90,6 +92,7 @@ export default function JobsPage() {
         <GridTable<Row>
           label="jobs"
           columns={columns}
+          first={firstColumns}
           rows={rows.rows}
           rowKey={(row) => (row.kind === 'job' ? row.job.id : `group ${row.value}`)}
           renderGroup={(row) => headOf(row, now)}

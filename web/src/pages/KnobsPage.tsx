@@ -34,8 +34,8 @@ export default function KnobsPage() {
             {(list) => <Knobs knobs={list.filter((knob) => knob.name.includes(text.trim()))} onEdit={isAdmin ? setEdited : null} />}
           </Await>
         </Panel>
-        <AuditLines call="SetKnob" title="Changes" />
-        <AuditLines call="UnsetKnob" title="Taken back" />
+        <AuditLines about={{ call: 'SetKnob' }} title="Changes" />
+        <AuditLines about={{ call: 'UnsetKnob' }} title="Taken back" />
       </div>
       {edited && <EditKnob knob={edited} onClose={() => setEdited(null)} />}
     </>

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import { useNode, useNodeEvents } from '../api/queries';
 import type { Node } from '../api/types';
+import { AuditLines } from '../components/AuditLine';
 import { Badge } from '../components/Badge';
 import { NodeActions } from '../components/NodeActions';
 import { Panel } from '../components/Panel';
@@ -70,6 +71,7 @@ function Loaded({ node, answer }: { node: Node; answer: Asked }) {
           <Checks node={node} answer={answer} />
           <JobsBefore node={node} />
           <NodeHistory node={node} />
+          <AuditLines about={{ target: `node/${node.name}` }} title="Who did what with it" />
         </div>
         <div className="stack">
           <Panel title="Machine">

@@ -32,6 +32,8 @@ const columns: Column<Node>[] = [
   { key: 'gpu_model', title: 'GPU', width: 'minmax(6rem, 0.7fr)', isSortable: true, render: (node) => node.gpu_model },
 ];
 
+const firstColumns = ['select', 'name', 'liveness', 'scheduling', 'reason'];
+
 const reasonColumn = (eventsOf: ReturnType<typeof useLivenessEvents>): Column<Node> => ({
   key: 'reason',
   title: 'reason',
@@ -112,6 +114,7 @@ export default function NodesPage() {
         <GridTable<Node>
           label="nodes"
           columns={withBoxes}
+          first={firstColumns}
           rows={rows}
           rowKey={(node) => node.name}
           sort={{ key: filter.sort, descending: filter.descending }}

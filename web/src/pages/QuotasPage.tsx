@@ -44,8 +44,8 @@ export default function QuotasPage() {
             {(list) => <QuotaTable quotas={list} text={text} onEdit={isAdmin ? setEdited : null} />}
           </Await>
         </Panel>
-          <AuditLines call="SetQuota" title="Changes of quotas" />
-          <AuditLines call="SetUser" title="Changes of users" />
+          <AuditLines about={{ call: 'SetQuota' }} title="Changes of quotas" />
+          <AuditLines about={{ call: 'SetUser' }} title="Changes of users" />
         </div>
         <div className="stack">
           {me && <Mine quotas={me.quotas} user={me.user} />}

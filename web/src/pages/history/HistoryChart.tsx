@@ -1,26 +1,29 @@
-import { type PointerEvent, useRef, useState } from 'react';
+import { type PointerEvent, useState } from 'react';
 import { Menu } from '../../components/Menu';
 import { Panel } from '../../components/Panel';
 import { toast } from '../../components/Toasts';
 import { formatCount, formatDuration } from '../../lib/format';
-import { dayMs, gapOf, type HistoryChart as Chart, type HistoryLine, type HistoryRange, niceTop, toCsv, totalOf } from '../../lib/history';
+import { dayMs, gapOf, type HistoryChart as Chart, type HistoryLine, type HistoryRange, niceTop, otherName, toCsv, totalOf } from '../../lib/history';
 import { saveBlob, svgText, toPng } from '../../lib/saveChart';
+import { useWidth } from '../../lib/useWidth';
 import { type Clock, clockOf, zone, zoneLetters } from '../../lib/zone';
 
-const width = 560;
-const height = 190;
+const usualWidth = 560;
+const height = 160;
 const left = 52;
 const right = 8;
 const bottom = 20;
 const top = 8;
+const tickWidth = 56;
 
 export function HistoryChart({ chart, times, range, past }: { chart: Chart; times: number[]; range: HistoryRange; past: Chart | null }) {
-  const svg = useRef<SVGSVGElement>(null);
+  const [svg, width] = useWidth<SVGSVGElement>(usualWidth);
   const [at, setAt] = useState<number | null>(null);
   const max = Math.max(0, ...[...chart.lines, ...(past?.lines ?? [])].flatMap((line) => line.values.filter((value) => value !== null)));
-  const ceiling = chart.unit === '%' ? Math.min(100, niceTop(max)) : niceTop(max);
+  const ceiling = chart.unit === '%' ? Math.min(100, niceTop(max)) : niceTop(max, chart.unit);
   const x = (i: number): number => left + ((width - left - right) * (i + 0.5)) / Math.max(1, times.length);
   const y = (value: number): number => top + (height - top - bottom) * (1 - value / ceiling);
+  const other = otherName(range);
   const name = `${chart.key}-${day(range.since)}-${day(range.until)}`;
   const point = (event: PointerEvent<SVGSVGElement>): void => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -29,7 +32,7 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
   };
   const save = async (form: 'csv' | 'svg' | 'png'): Promise<void> => {
     try {
-      if (form === 'csv') saveBlob(new Blob([toCsv(withPast(chart, past), times)], { type: 'text/csv' }), `${name}.csv`);
+      if (form === 'csv') saveBlob(new Blob([toCsv(withPast(chart, past, other), times)], { type: 'text/csv' }), `${name}.csv`);
       else if (form === 'svg') saveBlob(new Blob([svgText(svg.current!, chart.title)], { type: 'image/svg+xml' }), `${name}.svg`);
       else saveBlob(await toPng(svg.current!, chart.title), `${name}.png`);
     } catch (error) {
@@ -37,7 +40,7 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
     }
   };
   const figures = chart.lines.map((line, i) => ({ ...line, figure: figureOf(line, chart), before: past ? figureOf(past.lines[i]!, chart) : null }));
-  const summary = figures.map(({ label, figure, before }) => `${label} ${figure}${before === null ? '' : ` (before ${before})`}`).join(', ');
+  const summary = figures.map(({ label, figure, before }) => `${label} ${figure}${before === null ? '' : ` (${other} ${before})`}`).join(', ');
   const axis = { fill: 'var(--ink-3)', fontSize: 11 };
   const curve = (line: HistoryLine) => ({ d: pathOf(line.values.slice(0, times.length), x, y), fill: 'none', stroke: `var(${line.tone})` });
   const isEmpty = max === 0;
@@ -58,7 +61,7 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
             <span key={label}>
               <i style={{ background: `var(${tone})` }} />
               {label} <b>{figure}</b>
-              {before !== null && <span className="dim">before {before}</span>}
+              {before !== null && <span className="dim">{other} {before}</span>}
             </span>
           ))}
         </p>
@@ -70,7 +73,7 @@ export function HistoryChart({ chart, times, range, past }: { chart: Chart; time
             </g>
           ))}
           {times.length > 0 && <text x={left - 6} y={height - 5} textAnchor="end" {...axis}>{zoneOf(range)}</text>}
-          {ticks(times.length).map((i) => (
+          {ticks(times.length, width).map((i) => (
             <text key={i} x={x(i)} y={height - 5} textAnchor="middle" {...axis}>{tickOf(times[i]!, range)}</text>
           ))}
           {past?.lines.map((line) => <path key={`before ${line.label}`} {...curve(line)} strokeWidth={1.2} strokeDasharray="4 3" opacity={0.75} />)}
@@ -99,7 +102,7 @@ function pathOf(values: readonly (number | null)[], x: (i: number) => number, y:
   return path;
 }
 
-const withPast = (chart: Chart, past: Chart | null): Chart => (past ? { ...chart, lines: [...chart.lines, ...past.lines.map((line) => ({ ...line, label: `${line.label} before` }))] } : chart);
+const withPast = (chart: Chart, past: Chart | null, other: string): Chart => (past ? { ...chart, lines: [...chart.lines, ...past.lines.map((line) => ({ ...line, label: `${line.label} ${other}` }))] } : chart);
 
 function figureOf(line: HistoryLine, chart: Chart): string {
   const total = totalOf(line.values, chart.sum);
@@ -129,7 +132,7 @@ function tickOf(time: number, range: HistoryRange): string {
   return isByHour(range) && range.until - range.since <= 2 * dayMs ? hourOf(at) : `${two(at.month)}-${two(at.day)}`;
 }
 
-function ticks(count: number): number[] {
-  const wanted = Math.min(6, count);
+function ticks(count: number, width: number): number[] {
+  const wanted = Math.min(6, Math.floor(width / tickWidth), count);
   return Array.from({ length: wanted }, (_, i) => Math.floor(((i + 0.5) * count) / wanted));
 }

@@ -12,7 +12,7 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
   const now = useNow();
   if (attempts.length === 0) return null;
   return (
-    <Table label="attempts">
+    <Table label="attempts" className="cards">
       <thead>
         <tr>
           <th className="num">attempt</th>
@@ -26,12 +26,12 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
       <tbody>
         {attempts.map((attempt) => (
           <tr key={attempt.attempt}>
-            <td className="num">{attempt.attempt}</td>
+            <td className="num" data-label="attempt">{attempt.attempt}</td>
             <td>
               <Badge word={attempt.state} />
             </td>
-            <td className="now">{formatTime(attempt.placed_at, now)}</td>
-            <td className="num">{attempt.running_at ? formatDuration(secondsBetween(attempt.running_at, attempt.ended_at ?? now)) : '–'}</td>
+            <td className="now" data-label="from">{formatTime(attempt.placed_at, now)}</td>
+            <td className="num" data-label="ran">{attempt.running_at ? formatDuration(secondsBetween(attempt.running_at, attempt.ended_at ?? now)) : '–'}</td>
             <td className="mono"><Hosts names={attempt.ranks.map((rank) => rank.node)} /></td>
             <td className="text">
               <bdi>{attempt.end_reason ?? ''}</bdi>

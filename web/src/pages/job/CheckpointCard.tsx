@@ -3,6 +3,7 @@ import { useCheckpoints, useProgress } from '../../api/queries';
 import type { Job, ProgressPoint } from '../../api/types';
 import { CodeBoundary, part } from '../../components/CodeBoundary';
 import { Panel } from '../../components/Panel';
+import { SaveCsv } from '../../components/SaveCsv';
 import { Empty, Loading } from '../../components/states';
 import { Table } from '../../components/Table';
 import { formatAgo, formatCount, formatDuration } from '../../lib/format';
@@ -18,7 +19,7 @@ export function CheckpointCard({ job }: { job: Job }) {
   const checkpoints = useCheckpoints(id).data ?? [];
   const points = useProgress(id).data ?? [];
   return (
-    <Panel title="Progress and checkpoints" aside={job.progress_step !== null && `at step ${formatCount(job.progress_step)}`}>
+    <Panel title="Progress and checkpoints" aside={<>{job.progress_step !== null && `at step ${formatCount(job.progress_step)}`} {points.length > 1 && <SaveCsv name={`job-${id}-progress`} title="progress" times={points.map((point) => Date.parse(point.at))} columns={[{ label: 'step', values: points.map((point) => point.step) }]} />}</>}>
       {points.length > 1 && <Progress points={points} />}
       {checkpoints.length === 0 ? (
         <Empty title="No checkpoint reported">

@@ -3,7 +3,9 @@ import { Link } from 'wouter';
 import { useJobUsage } from '../../api/queries';
 import type { Attempt, Job, JobUsage } from '../../api/types';
 import { Panel } from '../../components/Panel';
+import { SaveCsv } from '../../components/SaveCsv';
 import { Await } from '../../components/states';
+import type { CsvColumn } from '../../lib/csv';
 import { formatCount, formatDuration, formatPlural, formatTime, secondsBetween } from '../../lib/format';
 import { hasGpus, hasSteps, sparkOf, unknownOf } from '../../lib/usage';
 import '../../styles/queue.css';
@@ -16,7 +18,10 @@ export default function UsageCard({ job, attempt, attempts }: { job: Job; attemp
     <Panel
       title={`Ranks over time, attempt ${attempt}`}
       aside={
-        <Link href={`/compare?a=${job.id}.${attempt}${other ? `&b=${job.id}.${other.attempt}` : ''}`}>{other ? `beside attempt ${other.attempt}` : 'beside another job'}</Link>
+        <>
+          <Link href={`/compare?a=${job.id}.${attempt}${other ? `&b=${job.id}.${other.attempt}` : ''}`}>{other ? `beside attempt ${other.attempt}` : 'beside another job'}</Link>{' '}
+          {usage.data && usage.data.at.length > 0 && <SaveCsv name={`job-${job.id}-attempt-${attempt}-ranks`} title="the ranks over time" times={usage.data.at.map((at) => Date.parse(at))} columns={columnsOf(usage.data)} />}
+        </>
       }
     >
       <Await answer={usage} lines={3}>
@@ -25,6 +30,12 @@ export default function UsageCard({ job, attempt, attempts }: { job: Job; attemp
     </Panel>
   );
 }
+
+const columnsOf = (usage: JobUsage): CsvColumn[] =>
+  usage.ranks.flatMap((rank) => [
+    { label: `rank ${rank.rank} on ${rank.node} GPUs busy (%)`, values: rank.gpu_percent },
+    { label: `rank ${rank.rank} on ${rank.node} step`, values: rank.step },
+  ]);
 
 export function Usage({ usage }: { usage: JobUsage }) {
   const now = Date.now();

@@ -1,20 +1,54 @@
 import { Link } from 'wouter';
-import { useReasons, useWhy } from '../../api/queries';
-import type { Job, Why } from '../../api/types';
+import { useQueuePlace, useReasons, useWhy } from '../../api/queries';
+import type { Job, QueueEntry, Why } from '../../api/types';
 import { Panel } from '../../components/Panel';
 import { Await } from '../../components/states';
-import { formatAgo, formatDuration, formatTime, formatWord, secondsBetween } from '../../lib/format';
+import { formatAgo, formatCount, formatDuration, formatTime, formatWord, secondsBetween } from '../../lib/format';
+import { adviceFor, aheadOf } from '../../lib/queue';
 import { useNow } from '../../lib/useNow';
 
 export function WhyCard({ job }: { job: Job }) {
   const reasons = useReasons(String(job.id));
   const why = useWhy(String(job.id), true);
+  const place = useQueuePlace(job).data;
   return (
     <Panel title="Why it waits" aside={job.pending_reason && formatWord(job.pending_reason.code)}>
       <Await answer={why.data || reasons.error ? why : reasons} lines={3}>
-        {(answer) => <Answer why={answer} estimating={why.data ? null : (why.error?.message ?? 'being worked out…')} />}
+        {(answer) => <Answer why={why.data ? answer : foreseen(answer, place)} estimating={why.data || place?.entry?.start_p50 ? null : (why.error?.message ?? 'being worked out…')} />}
       </Await>
+      {place?.entry && <Place entry={place.entry} />}
     </Panel>
+  );
+}
+
+// What the look ahead over the whole queue has found, until the estimate for the job alone is here.
+function foreseen(reasons: Why, place: ReturnType<typeof useQueuePlace>['data']): Why {
+  if (!place?.entry?.start_p50) return reasons;
+  const { start_p50, start_p90 } = place.entry;
+  return { ...reasons, start_p50, start_p90, estimate_note: `foreseen for the whole queue at ${formatTime(place.foreseenAt, Date.now())}; for this job alone it is being worked out…` };
+}
+
+function Place({ entry }: { entry: QueueEntry }) {
+  const ahead = aheadOf(entry);
+  const advice = adviceFor(entry);
+  return (
+    <dl className="facts" style={{ marginTop: 'var(--s3)' }}>
+      {entry.position !== null && (
+        <>
+          <dt>place</dt>
+          <dd>
+            <span className="links"><Link href={`/queue?group=${encodeURIComponent(entry.group)}`}>{formatCount(entry.position)} in the queue of {entry.group}</Link></span>
+            {ahead.length > 0 && `; ahead: ${ahead.join(', ')}`}
+          </dd>
+        </>
+      )}
+      {advice !== '' && (
+        <>
+          <dt>to do</dt>
+          <dd>{advice}</dd>
+        </>
+      )}
+    </dl>
   );
 }
 

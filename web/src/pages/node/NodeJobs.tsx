@@ -16,7 +16,7 @@ export function JobsNow({ node }: { node: Node }) {
       {node.jobs.length === 0 ? (
         <Empty title={node.liveness === 'up' ? 'Nothing runs here' : 'Nothing ran here when it was last heard'} />
       ) : (
-        <Table label="jobs now">
+        <Table label="jobs now" className="cards">
           <thead>
             <tr>
               <th className="num">id</th>
@@ -53,7 +53,7 @@ function JobRow({ id }: { id: number }) {
   return (
     <tr>
       <td className="num mono">{id}</td>
-      <td>
+      <td className="title">
         <Link href={`/jobs/${id}`}>{job.name}</Link>
       </td>
       <td>{job.user}</td>
@@ -61,8 +61,8 @@ function JobRow({ id }: { id: number }) {
       <td>
         <Badge word={job.state} />
       </td>
-      <td className="num">{job.node_count}</td>
-      <td className="num">{job.started_at ? formatDuration(timeRun(job, now)) : '–'}</td>
+      <td className="num" data-label="nodes">{job.node_count}</td>
+      <td className="num" data-label="runs for">{job.started_at ? formatDuration(timeRun(job, now)) : '–'}</td>
     </tr>
   );
 }
@@ -87,7 +87,7 @@ export function JobsBefore({ node }: { node: Node }) {
 
 function Stays({ stays, now }: { stays: readonly NodeStay[]; now: number }) {
   return (
-    <Table label="jobs before">
+    <Table label="jobs before" className="cards">
       <thead>
         <tr>
           <th className="num">id</th>
@@ -104,16 +104,16 @@ function Stays({ stays, now }: { stays: readonly NodeStay[]; now: number }) {
         {stays.map((stay) => (
           <tr key={`${stay.id}/${stay.attempt}/${stay.rank}`}>
             <td className="num mono">{stay.id}</td>
-            <td>
+            <td className="title">
               <Link href={`/jobs/${stay.id}?attempt=${stay.attempt}&rank=${stay.rank}`}>{stay.name}</Link>
             </td>
             <td>{stay.user}</td>
-            <td className="num">{stay.attempt}</td>
+            <td className="num" data-label="attempt">{stay.attempt}</td>
             <td>
               <Badge word={stay.state} />
             </td>
             <td className="now">{formatTime(stay.placed_at, now)}</td>
-            <td className="num">{formatDuration(secondsBetween(stay.placed_at, stay.ended_at ?? now))}</td>
+            <td className="num" data-label="for">{formatDuration(secondsBetween(stay.placed_at, stay.ended_at ?? now))}</td>
             <td className="text">{stay.end_reason}</td>
           </tr>
         ))}

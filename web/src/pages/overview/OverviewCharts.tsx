@@ -3,6 +3,7 @@ import { useSeries } from '../../api/queries';
 import type { Cluster, Series } from '../../api/types';
 import { Chart } from '../../components/Chart';
 import { Panel } from '../../components/Panel';
+import { SaveCsv } from '../../components/SaveCsv';
 import { Empty, Failure, Loading } from '../../components/states';
 
 const windows: [value: string, title: string][] = [
@@ -37,14 +38,16 @@ export default function OverviewCharts({ cluster }: { cluster: Cluster | undefin
       ))}
     </select>
   );
+  const save = (title: string, series: 'used' | 'waiting') =>
+    plot && plot.times.length > 1 && <SaveCsv name={`${title.toLowerCase().replace(' ', '-')}-${window}`} title={title} times={plot.times.map((at) => at * 1000)} columns={plot[series]} />;
   return (
     <>
-      <Panel className="span4" title="GPUs used" aside={choice}>
+      <Panel className="span4" title="GPUs used" aside={<span className="row">{save('GPUs used', 'used')} {choice}</span>}>
         {body(({ times, used }) => (
           <Chart label="GPUs used over time" times={times} series={used} top={cluster?.gpus.total ?? 0} />
         ))}
       </Panel>
-      <Panel className="span4" title="Jobs waiting">
+      <Panel className="span4" title="Jobs waiting" aside={save('Jobs waiting', 'waiting')}>
         {body(({ times, waiting }) => (
           <Chart label="jobs waiting over time" times={times} series={waiting} />
         ))}

@@ -14,7 +14,7 @@ interface Props {
 
 export function QueueTable({ entries, horizon, now, user, hasEstimate }: Props) {
   return (
-    <Table label="jobs that wait, in order" className="queue-table">
+    <Table label="jobs that wait, in order" className="queue-table cards">
       <thead>
         <tr>
           <th className="num">place</th>
@@ -31,18 +31,18 @@ export function QueueTable({ entries, horizon, now, user, hasEstimate }: Props) 
         {entries.map((entry) => (
           <tr key={entry.id} data-mine={entry.user === user || undefined}>
             <td className="num">{entry.position === null ? <span className="dim" title="it stands in no order now">–</span> : formatCount(entry.position)}</td>
-            <td className="text">
+            <td className="title">
               <Link href={`/jobs/${entry.id}`}>
                 <span className="dim mono">{entry.id}</span> <bdi>{entry.name}</bdi>
               </Link>
             </td>
             <td>{entry.user}</td>
             <td className="whole">{formatWord(entry.priority)}</td>
-            <td className="num">
+            <td className="num" data-label="nodes">
               {formatCount(entry.node_count)}
               {entry.gpus_per_node > 0 && <span className="dim"> × {entry.gpus_per_node}</span>}
             </td>
-            <td className="now">{formatDuration(secondsBetween(entry.waiting_since, now))}</td>
+            <td className="now" data-label="waits">{formatDuration(secondsBetween(entry.waiting_since, now))}</td>
             <td className="text">
               <Ahead entry={entry} />
               <div className="dim">
@@ -63,7 +63,7 @@ export function Ahead({ entry }: { entry: QueueEntry }) {
   if (entry.nodes_held > 0) return <>holds {formatCount(entry.nodes_held)} nodes that others are leaving</>;
   if (entry.position === null) return <>{formatWord(entry.pending_reason.code)}</>;
   const ahead = aheadOf(entry);
-  return <>{ahead.length === 0 ? `first of ${entry.group}` : `${ahead.join(', ')} ahead`}</>;
+  return <>{ahead.length === 0 ? `first of ${entry.group}` : `ahead: ${ahead.join(', ')}`}</>;
 }
 
 // A line from p50 to p90 on the axis of the picture above.

@@ -2,8 +2,9 @@ import { useId, useMemo } from 'react';
 import type { Queue, QueueBlock } from '../../api/types';
 import { formatCount } from '../../lib/format';
 import { type Band, blockTitle, freeAfter, stackBlocks } from '../../lib/queue';
+import { useWidth } from '../../lib/useWidth';
 
-const width = 600;
+const usualWidth = 600;
 const height = 190;
 const left = 44;
 const bottom = 20;
@@ -19,6 +20,7 @@ const toneOf = (block: QueueBlock, user: string, hatch: string): string => {
 export function Stairs({ group, blocks, horizon, now, user }: { group: Queue['groups'][number]; blocks: QueueBlock[]; horizon: number; now: number; user: string }) {
   const { bands } = useMemo(() => stackBlocks(blocks.filter((block) => block.group === group.group), now), [blocks, group.group, now]);
   const hatch = useId();
+  const [svg, width] = useWidth<SVGSVGElement>(usualWidth);
   const closing = blocks.filter((block) => block.group === group.group && block.from !== null);
   const total = Math.max(group.nodes, 1);
   const x = (hours: number): number => left + ((width - left) * Math.min(hours, horizon)) / horizon;
@@ -33,7 +35,7 @@ export function Stairs({ group, blocks, horizon, now, user }: { group: Queue['gr
           {formatCount(group.nodes)} nodes; free if nobody new came: {formatCount(Math.floor(free[0]!))} now, {formatCount(Math.floor(free[1]!))} in {axis(horizon / 4)}, {formatCount(Math.floor(free[2]!))} in {axis(horizon)}
         </span>
       </figcaption>
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`nodes of ${group.group} in use over the next ${horizon} hours: ${formatCount(Math.floor(free[0]!))} of ${formatCount(group.nodes)} are free now, ${formatCount(Math.floor(free[2]!))} are expected to be at the end`}>
+      <svg ref={svg} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`nodes of ${group.group} in use over the next ${horizon} hours: ${formatCount(Math.floor(free[0]!))} of ${formatCount(group.nodes)} are free now, ${formatCount(Math.floor(free[2]!))} are expected to be at the end`}>
         <defs>
           <pattern id={hatch} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
             <rect width="7" height="7" fill="var(--sunken)" />
