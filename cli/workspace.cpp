@@ -31,9 +31,8 @@ std::optional<Workspace> find_workspace(const std::string& folder) {
 std::string on_nodes(const std::string& folder) {
   const std::optional<Workspace> workspace = find_workspace(folder);
   if (!workspace) return folder;
-  return (fs::path(workspace->there) / fs::path(folder).lexically_relative(workspace->here))
-      .lexically_normal()
-      .string();
+  const fs::path within = fs::path(folder).lexically_normal().lexically_relative(workspace->here);
+  return within == "." ? workspace->there : (fs::path(workspace->there) / within).string();
 }
 
 Status remember_workspace(const Workspace& workspace) {

@@ -123,10 +123,10 @@ Result<Workspace> workspace_of(const WorkspaceOptions& options) {
   if (error || !fs::is_directory(here, error))
     return not_found("there is no folder {} here", options.folder);
   if (!options.there.empty()) {
-    RETURN_IF_ERROR(check_place(options.there));
-    std::string there = fs::path(options.there).lexically_normal().string();
-    if (there.ends_with('/')) there.pop_back();
-    return Workspace{here.string(), std::move(there)};
+    std::string there = options.there;
+    while (there.size() > 1 && there.ends_with('/')) there.pop_back();
+    RETURN_IF_ERROR(check_place(there));
+    return Workspace{here.string(), fs::path(there).lexically_normal().string()};
   }
   if (std::optional<Workspace> known = find_workspace(here.string())) return *known;
   return invalid_argument("{} was not pushed yet: say where to, with --to /FOLDER/ON/THE/CLUSTER",

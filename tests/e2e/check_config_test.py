@@ -55,9 +55,11 @@ class CheckConfigTest(ClusterTest):
 
     def test_of_tls(self):
         good = self.cluster.data / "server.yaml"
-        code, said = self.check(
-            "hai-server", self.changed(good, "  grpc: 127.0.0.1:", "  grpc: 0.0.0.0:")
-        )
+        reached = self.changed(good, "  grpc: 127.0.0.1:", "  grpc: 0.0.0.0:")
+        code, said = self.check("hai-server", reached)
+        self.assertEqual(code, 2)
+        self.assertIn("tls: is missing, and other machines reach these ports", said)
+        code, said = self.check("hai-server", self.changed(reached, "cluster: ", "plain_text: true\ncluster: "))
         self.assertEqual(code, 0)
         self.assertRegex(said, r"\A\S+: warning: without tls.certificate, tokens and jobs can be")
         config = self.changed(good, "cluster: ", "tls: {certificate: /no, key: /no}\ncluster: ")

@@ -140,10 +140,10 @@ class HabitsTest(cluster.ClusterTest):
     def test_a_job_file_of_hai_is_taken_and_what_it_says_in_vain_is_told(self):
         self.cluster.file("state.py", STATE)
         spec = self.cluster.spec("phases", "state.py", options={"whole_life_state": 7})
-        spec["options"].update(sidecar=[], py_venv="")
+        spec["options"].update(sidecar=[], profile={}, py_venv="")
         sent = self.cluster.hai("run", "-", stdin=json.dumps(spec, indent=1))
         self.assertEqual(sent.code, 0, sent)
-        for key in ("sidecar", "py_venv"):
+        for key in ("sidecar", "profile"):
             self.assertRegex(sent.err, rf"line \d+: options.{key}: .* asks for nothing")
         self.cluster.wait_end("phases")
         self.assertEqual(said(self.cluster.ok("logs", "phases", "--attempt", 2)), "8 8\n")
