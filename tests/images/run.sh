@@ -9,7 +9,7 @@ set -euo pipefail
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 . "$repository/deploy/package_tree.sh"
 prepare_work buildah podman runc
-trap 'rm -rf "$work"' EXIT
+trap '[ -n "${KEEP:-}" ] || rm -rf "$work"' EXIT
 # Images and containers of the run's own.
 export CONTAINERS_STORAGE_CONF=$work/storage.conf
 printf '[storage]\ndriver = "vfs"\ngraphroot = "%s"\nrunroot = "%s"\n' "$work/storage" "$work/storage-run" > "$CONTAINERS_STORAGE_CONF"
