@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -108,7 +110,7 @@ std::vector<std::string> words_of(const Workspace& workspace, const std::string&
   if (is_dry) {
     words.insert(words.end(), {"--dry-run", "--itemize-changes", "--omit-dir-times"});
   } else {
-    words.emplace_back("--info=progress2,stats1");
+    words.emplace_back(::isatty(STDOUT_FILENO) != 0 ? "--info=progress2,stats1" : "--info=stats1");
   }
   const std::string there = job + ":" + workspace.there + "/";
   words.emplace_back("--");
