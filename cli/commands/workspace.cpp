@@ -15,6 +15,7 @@
 #include "cli/session.h"
 #include "cli/submission.h"
 #include "cli/workspace.h"
+#include "common/shell_words.h"
 #include "proto/convert/spec_convert.h"
 
 namespace hai::cli {
@@ -26,8 +27,19 @@ namespace fs = std::filesystem;
 // asks for as ssh would be asked. $HAI_SELF is this program.
 constexpr const char* kCarrier =
     R"(sh -c 'job=$1; shift; exec "$HAI_SELF" shell "$job" -- "$@"' carrier)";
-// Longer than any copy; then nodes are not held for a laptop that was closed.
-constexpr const char* kHeldSeconds = "43200";
+// What the job that carries the files runs: it ends when no rsync of its user's has been there for
+// half a minute, so that nothing is held for a laptop that was closed or a copy that was ended.
+constexpr const char* kStay = R"(idle=0
+while [ $idle -lt 6 ]; do
+  idle=$((idle + 1))
+  for process in /proc/[0-9]*; do
+    [ -O "$process" ] || continue
+    name=
+    { read -r name <"$process/comm"; } 2>/dev/null
+    if [ "$name" = rsync ]; then idle=0; fi
+  done
+  sleep 5
+done)";
 
 struct WorkspaceOptions {
   std::string folder = ".";
@@ -45,8 +57,8 @@ JobSpec spec_of_carrier(const WorkspaceOptions& options) {
   JobSpec spec;
   spec.name = unique_name("workspace");
   spec.workspace = "/";
-  spec.entrypoint = "/bin/sleep";
-  spec.parameters = kHeldSeconds;
+  spec.entrypoint = "/bin/sh";
+  spec.parameters = join_words({"-c", kStay});
   spec.node_count = 1;
   spec.gpus_per_node = kNoGpus;
   spec.cpus_per_node = 1;
@@ -141,7 +153,8 @@ int carry(Session& session, Way way, const WorkspaceOptions& options) {
     return session.usage_error(workspace.status().message());
   if (!workspace.is_ok()) return session.fail(workspace.status());
   if (find_in_path("rsync").empty()) {
-    return session.fail(failed_precondition("needs rsync, here and on the nodes"));
+    return session.fail(
+        failed_precondition("there is no rsync here: apt-get install rsync; nodes need it, too"));
   }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());

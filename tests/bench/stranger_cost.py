@@ -8,7 +8,6 @@ CPU time is the server's own (all threads), so that what else runs on the machin
 """
 
 import argparse
-import json
 import os
 import pathlib
 import socket
@@ -85,7 +84,6 @@ def main():
         cluster.up()
         pid = server_pid(cluster)
         host, port = cluster.status()["http"].rsplit(":", 1)
-        idle = cpu_seconds(pid)
         for what, body in BODIES.items():
             for keep in (True, False):
                 kind = b"application/yaml" if "YAML" in what else b"application/json"
@@ -99,7 +97,6 @@ def main():
                     f"{what}, {'kept connections' if keep else 'a connection each'}: {used:.3f} ms of CPU each, "
                     f"memory {memory_mib(pid) - memory:+.1f} MiB after {count} ({answered} answered)"
                 )
-        print(json.dumps({"idle_cpu_seconds": idle}))
     finally:
         cluster.close()
 

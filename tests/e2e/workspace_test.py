@@ -1,9 +1,12 @@
 """`hai workspace`: a folder of a laptop on the cluster's storage and back. Here both are folders of one machine,
 but only the nodes are asked for the one that is there."""
 
+import os
+import signal
+import subprocess
 import unittest
 
-from cluster import ClusterTest, said
+from cluster import ClusterTest, eventually, programs, said
 
 
 class WorkspaceTest(ClusterTest):
@@ -11,6 +14,7 @@ class WorkspaceTest(ClusterTest):
 
     def setUp(self):
         self.here = self.cluster.root / f"laptop-{self.id().rsplit('.', 1)[1][:24]}"
+        self.last_before = max((job["id"] for job in self.cluster.json("list", "-a")), default=0)
         self.there = self.cluster.work / "storage" / self.here.name
         (self.here / "data").mkdir(parents=True)
         (self.here / "train.sh").write_text("pwd; cat data/corpus; echo 7 >result\n")
@@ -31,7 +35,12 @@ class WorkspaceTest(ClusterTest):
         return done
 
     def carriers(self):
-        return [job["state"] for job in self.cluster.json("list", "-a") if job["name"].startswith("workspace-")]
+        """The states of the jobs that have carried files in this test."""
+        return [
+            job["state"]
+            for job in self.cluster.json("list", "-a")
+            if job["name"].startswith("workspace-") and job["id"] > self.last_before
+        ]
 
     def test_what_was_pushed_is_there_and_runs_there(self):
         done = self.push("--to", self.there)
@@ -41,7 +50,7 @@ class WorkspaceTest(ClusterTest):
         names = {path.name for path in self.there.rglob("*")}
         self.assertEqual(names & {"secret", "x.tmp", ".hai-workspace"}, set())
         self.assertEqual((self.here / ".hai-workspace").read_text(), f"{self.there}\n")
-        self.assertEqual(set(self.carriers()), {"stopped"}, "nothing is held any more")
+        self.assertEqual(self.carriers(), ["stopped"], "nothing is held any more")
 
         ran = self.hai("bash", "train.sh", "--", "-n", "1", "--gpus", "1", "-f")
         self.assertEqual((ran.code, said(ran.out)), (0, f"{self.there}\n" + "words\n" * 3), ran)
@@ -75,6 +84,23 @@ class WorkspaceTest(ClusterTest):
         self.assertEqual(self.cluster.job(job)["state"], "running", "and goes on")
         self.assertTrue((self.there / "train.sh").exists())
         self.cluster.ok("stop", job)
+
+    def test_a_laptop_that_was_closed_holds_nothing_for_long(self):
+        # An rsync that never speaks: the job runs, and then nobody is there any more.
+        (self.here / "rsync").write_text("#!/bin/sh\nexec sleep 600\n")
+        (self.here / "rsync").chmod(0o755)
+        hai = subprocess.Popen(
+            [programs() / "hai", "workspace", "push", "--to", str(self.there)],
+            cwd=self.here,
+            env=self.cluster.environment(PATH=f"{self.here}:{os.environ['PATH']}"),
+            start_new_session=True,
+        )
+        self.addCleanup(hai.wait)
+        try:
+            eventually("the job that carries runs", lambda: self.carriers() == ["running"])
+        finally:
+            os.killpg(hai.pid, signal.SIGKILL)
+        eventually("it ends by itself", lambda: self.carriers() == ["succeeded"], 60)
 
     def test_bad_input_carries_nothing(self):
         before = len(self.carriers())

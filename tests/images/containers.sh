@@ -40,11 +40,11 @@ serves() { curl -fsk https://127.0.0.1:7780/readyz; }
 chmod 711 "$work"
 install -d -o postgres -m 700 "$postgres"
 programs=$(echo /usr/lib/postgresql/*/bin)
-echo secret > "$work/password"
+printf 'sec:r\\et\n' > "$work/password"
 runuser -u postgres -- "$programs/initdb" -D "$postgres" --auth-host scram-sha-256 --auth-local peer > "$work/log"
 runuser -u postgres -- "$programs/pg_ctl" -D "$postgres" -w -l "$postgres/log" -o "-p 5432 -k $postgres -h 127.0.0.1" start > "$work/log"
 runuser -u postgres -- psql -q -h "$postgres" -d postgres \
-  -c "CREATE ROLE hai LOGIN PASSWORD 'secret'" -c "CREATE DATABASE hai OWNER hai"
+  -c "CREATE ROLE hai LOGIN PASSWORD 'sec:r\\et'" -c "CREATE DATABASE hai OWNER hai"
 
 mkdir -p "$work"/{config,state,agent-config,agent-state}
 serve() {
