@@ -62,12 +62,18 @@ telling = re.compile(r"error|fail|expect|actual|assert|exception|timed? ?out|sig
 for test in suite.iter("testcase"):
     if test.get("status") != "fail":
         continue
-    output = re.sub(r"\x1b\[[0-9;]*m", "", test.findtext("system-out") or "").splitlines()
+    # CTest writes the bytes that XML may not hold as words.
+    output = re.sub(r"(\x1b|\[NON-XML-CHAR-0x1B\])\[[0-9;]*m", "", test.findtext("system-out") or "")
+    output = output.splitlines()
     lines = [line.rstrip()[:160] for line in output if line.strip()]
     # A Python test sums up at its end; what its programs said may stand for pages before that.
-    summary = next((at for at, line in enumerate(lines) if line.startswith("======")), 0)
-    lines = lines[summary:]
+    # So does Vitest, and what it says there (the values that differ) has no word in common.
+    ends = ("======", "⎯")
+    summary = next((at for at, line in enumerate(lines) if line.lstrip().startswith(ends)), None)
+    lines = lines[summary or 0:]
     said = [line for line in lines if telling.search(line)][:12] or lines[-12:]
+    if summary is not None and lines[0].lstrip().startswith(ends[1]):
+        said = lines[:30]
     print(f"\n{test.get('name')}:", *said, sep="\n  ", file=sys.stderr)
 PYTHON
 ) || counts="ctest ended with code $code and left no report"
