@@ -197,6 +197,7 @@ Shells::Options shell_options_of(const AgentConfig& config, const std::string& t
           .shim_path = config.shim.empty() ? default_shim_path() : config.shim,
           .agent_token = token,
           .images = images,
+          .system_users = config.confinement.system_users,
           .is_live = [&host](const RankKey& key) { return host.is_live(key); }};
 }
 

@@ -2,15 +2,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -18,40 +14,13 @@
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
+#include "cli/raw_terminal.h"
 #include "cli/session.h"
 #include "common/shell_messages.h"
 #include "common/unique_fd.h"
 
 namespace hai::cli {
 namespace {
-
-termios terminal_before{};
-std::atomic<bool> is_raw = false;
-std::atomic<int> resized_fd = -1;  // where the handler says that the window has changed
-
-void give_terminal_back() {
-  if (is_raw.exchange(false)) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &terminal_before);
-}
-
-void end_by(int signal) {
-  give_terminal_back();
-  ::signal(signal, SIG_DFL);
-  ::raise(signal);
-}
-
-void note_resize(int) {
-  const int before = errno;
-  const int fd = resized_fd.load();
-  if (fd >= 0) static_cast<void>(!::write(fd, "r", 1));
-  errno = before;
-}
-
-void handle(int signal, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  ::sigaction(signal, &action, nullptr);
-}
 
 bool write_all(int fd, std::string_view data) {
   while (!data.empty()) {
@@ -103,11 +72,11 @@ class InputPump {
     if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
     wake_read_ = UniqueFd(ends[0]);
     wake_write_ = UniqueFd(ends[1]);
-    if (kind_ == InputKind::terminal) resized_fd = wake_write_.get();
+    if (kind_ == InputKind::terminal) tell_of_resize(wake_write_.get());
     thread_ = std::thread([this] { run(); });
   }
   ~InputPump() {
-    if (kind_ == InputKind::terminal) resized_fd = -1;
+    if (kind_ == InputKind::terminal) tell_of_resize(-1);
     is_over_ = true;
     if (wake_write_.is_open()) static_cast<void>(!::write(wake_write_.get(), "e", 1));
     if (thread_.joinable()) thread_.join();
@@ -173,22 +142,9 @@ class InputPump {
 
 }  // namespace
 
-RawTerminal::RawTerminal() {
-  if (::tcgetattr(STDIN_FILENO, &terminal_before) != 0) return;
-  termios raw = terminal_before;
-  ::cfmakeraw(&raw);
-  is_raw = true;
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) handle(signal, end_by);
-  handle(SIGWINCH, note_resize);
-  ::tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
-}
-
-RawTerminal::~RawTerminal() { give_terminal_back(); }
-
 v1::TerminalSize terminal_size(int fd) {
   v1::TerminalSize size;
-  winsize window{};
-  if (::ioctl(fd, TIOCGWINSZ, &window) != 0) return size;
+  const winsize window = window_size(fd);
   size.set_rows(window.ws_row);
   size.set_columns(window.ws_col);
   return size;

@@ -25,16 +25,6 @@ struct ShellFiles {
   int error = 2;
 };
 
-// The terminal of this process, which gives each key as it is pressed while this lives. The end of
-// the process by a signal gives it back, too.
-class RawTerminal {
- public:
-  RawTerminal();
-  ~RawTerminal();
-  RawTerminal(const RawTerminal&) = delete;
-  RawTerminal& operator=(const RawTerminal&) = delete;
-};
-
 // All zero if it is none.
 v1::TerminalSize terminal_size(int fd);
 

@@ -160,6 +160,8 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
                 "run again when it fails, each time a little later");
   verb.add_option("--restart-max", options.restart_max, "the same, so often at most; default: 3")
       ->check(CLI::Range(0, 1'000));
+  verb.add_flag("--interactive", options.interactive,
+                "makes room for nobody once it runs, if the site has interactive nodes free");
   verb.add_flag("-f,--follow", options.follow, "show its log and end with its exit code");
   verb.add_flag("--dry-run", options.dry_run, "print the job file this would submit");
   add_output_option(verb, options.output);
@@ -186,6 +188,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
     spec.memory_per_node_bytes = bytes.value();
   }
   if (!options.group.empty()) set_group(options.group, spec);
+  if (options.interactive) spec.is_interactive = true;
   if (!options.image.empty()) spec.image = options.image;
   if (!options.mounts.empty()) spec.program.mounts = options.mounts;
   if (!options.services.empty()) spec.program.services = options.services;

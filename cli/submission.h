@@ -54,6 +54,7 @@ struct SubmissionOptions {
   std::string env_style;
   bool restart_on_failure = false;
   std::optional<int> restart_max;
+  bool interactive = false;
   bool follow = false;
   bool dry_run = false;
   std::vector<std::string> terminal = {};  // the command that gets this terminal (interactive.h)

@@ -115,6 +115,9 @@ struct JobSpec {
   Duration watchdog = 30min;
   int max_leaves = 0;
   CrossZone cross_zone = CrossZone::allow;
+  // Once it runs with GPUs nobody is given its nodes: a person sits in it. The knobs
+  // interactive_nodes and interactive_nodes_per_user say how many nodes such jobs may have.
+  bool is_interactive = false;
   std::vector<std::string> tags;
   std::vector<std::string> depends_on;  // job names or ids
   std::optional<UnixTime> begin_at;

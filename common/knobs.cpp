@@ -65,6 +65,8 @@ constexpr auto kCounts = std::to_array<CountKnob>({
     {"defrag_moves_per_hour", &Knobs::defrag_moves_per_hour, 0, 100'000},
     {"max_requeues", &Knobs::max_requeues, 0, 1'000},
     {"max_unfinished_jobs_per_user", &Knobs::max_unfinished_jobs_per_user, 1, 10'000'000},
+    {"interactive_nodes", &Knobs::interactive_nodes, 0, 100'000},
+    {"interactive_nodes_per_user", &Knobs::interactive_nodes_per_user, 0, 100'000},
     {"finished_jobs_kept", &Knobs::finished_jobs_kept, 0, 10'000'000},
     {"append_batch_max", &Knobs::append_batch_max, 1, 100'000},
 });

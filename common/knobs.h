@@ -63,6 +63,9 @@ struct Knobs {
   int defrag_moves_per_hour = 240;  // running jobs moved to make whole nodes; 0 = never
   int max_requeues = 10;
   int max_unfinished_jobs_per_user = 10'000;
+  // Nodes of unfinished jobs that make room for nobody (`interactive`): of all users, and of one.
+  int interactive_nodes = 0;
+  int interactive_nodes_per_user = 1;
   // Finished jobs kept in memory; older ones are read from the store.
   int finished_jobs_kept = 10'000;
   int append_batch_max = 2'000;  // inputs taken into one append

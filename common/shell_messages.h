@@ -40,6 +40,10 @@ inline constexpr RankKey kImagesOfNode = {JobId{std::numeric_limits<int64_t>::ma
 // As a person names it in place of a job: "images/NODE".
 inline constexpr std::string_view kImagesOfNodePrefix = "images/";
 
+// The exit code of `hai-image look`: the job could not be launched there, and standard error says
+// why. Any other one says nothing of the job.
+inline constexpr int kLookRefused = 3;
+
 inline constexpr const char* kShellTicketKey = "hai-shell";  // metadata of that stream
 inline constexpr size_t kShellPieceBytes = 32 << 10;         // of input or output in one message
 inline constexpr size_t kShellArgvBytesMax = 128 << 10;

@@ -73,10 +73,16 @@ struct Serving::Impl {
                              .admin_token_hash = secrets.admin_token_hash,
                              .public_quota_nodes = config.default_quota_nodes},
                    config.cluster),
-        actions(controller, {.visibility = config.visibility,
-                             .history = history,
-                             .sealer = sealer(),
-                             .images = &images}),
+        actions(controller,
+                {.visibility = config.visibility,
+                 .history = history,
+                 .sealer = sealer(),
+                 .images = &images,
+                 .ask_node =
+                     [this](const std::string& node, const std::vector<std::string>& words,
+                            std::function<void(const Status&)> done) {
+                       shells.look(node, words, std::move(done));
+                     }}),
         queries(controller, history, feed, config.visibility),
         advisor(loop, controller, queries, feed, history),
         queue(loop, controller, queries, advisor.estimates()),

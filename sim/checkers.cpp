@@ -51,6 +51,7 @@ void Checkers::check_state(const std::vector<Event>& events, const ClusterState&
   }
   for (const Event& event : events) {
     check_down(state, event);
+    check_kept(state, event);
     const auto* placed = std::get_if<AttemptPlaced>(&event.body);
     const Job* job = placed == nullptr ? nullptr : state.find(placed->job);
     if (job == nullptr || !job->has_live_attempt()) continue;
@@ -82,6 +83,15 @@ void Checkers::check_down(const ClusterState& state, const Event& event) {
     if (live.node == name)
       fail(fmt::format("fence: {} is given up while {} is alive on it", name, to_string(key)));
   }
+}
+
+void Checkers::check_kept(const ClusterState& state, const Event& event) {
+  const auto* leaving = std::get_if<AttemptSuspending>(&event.body);
+  if (leaving == nullptr || !leaving->beneficiary) return;
+  const Job* job = state.find(leaving->job);
+  if (job == nullptr || !job->spec->is_interactive || !job->spec->asks_gpus()) return;
+  fail(fmt::format("interactive: job {} is told to leave for job {}", leaving->job.value,
+                   leaving->beneficiary.value));
 }
 
 void Checkers::check_crossings(const ClusterState& state) {

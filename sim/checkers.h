@@ -56,6 +56,7 @@ class Checkers final : public ProcessWatcher {
  private:
   void check_crossings(const ClusterState& state);
   void check_down(const ClusterState& state, const Event& event);
+  void check_kept(const ClusterState& state, const Event& event);
 
   struct Live {
     std::string node;

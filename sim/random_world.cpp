@@ -13,6 +13,9 @@ namespace {
 constexpr std::array<std::string_view, 5> kConditions = {"", "afterany:", "",
                                                          "afternotok:", "after:"};
 
+// One job of so many makes room for nobody.
+constexpr int kInteractiveOf = 11;
+
 }  // namespace
 
 Knobs random_knobs(Rng& rng, double edge) {
@@ -47,6 +50,8 @@ Knobs random_knobs(Rng& rng, double edge) {
   knobs.lemon_score = static_cast<int>(between(0, 40));
   knobs.repair_rounds = static_cast<int>(between(0, 3));
   knobs.max_validations = static_cast<int>(between(0, 5));
+  knobs.interactive_nodes = 3;
+  knobs.interactive_nodes_per_user = 2;
   knobs.max_requeues = 1'000;  // Faults come far more often than anywhere real.
   return knobs;
 }
@@ -79,11 +84,14 @@ JobSpec random_job(Rng& rng, int number, int max_nodes) {
     spec.depends_on = {fmt::format("{}job-{}",
                                    kConditions[static_cast<size_t>(number) % kConditions.size()],
                                    rng.between(1, number - 1))};
+  // Not drawn: seeds of before keep their worlds.
+  spec.is_interactive = number % kInteractiveOf == 0;
   return spec;
 }
 
 void ask_for_host(Rng& rng, JobSpec& spec, int max_nodes) {
   if (rng.chance(0.25)) spec.gpus_per_node = kNoGpus;
+  if (!spec.asks_gpus()) spec.is_interactive = false;
   if (rng.chance(0.4)) {
     spec.cpus_per_node = static_cast<int>(rng.between(1, rng.chance(0.5) ? 8 : kSimCpus));
   }

@@ -127,6 +127,7 @@ void Workload::submit() {
   if (world_.asks_for_host()) ask_for_host(rng_, spec, max_nodes_);
   if (rng_.chance(0.06)) {
     spec.array = fmt::format("0-{}{}", rng_.between(0, 3), rng_.chance(0.5) ? "%1" : "");
+    spec.is_interactive = false;
   }
   perform({.kind = ActKind::submit,
            .job = next_++,

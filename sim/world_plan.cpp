@@ -41,6 +41,7 @@ std::string text_of(const JobSpec& spec) {
   if (!spec.array.empty()) text += " array=" + spec.array;
   if (!spec.node_filter.exclude.empty()) text += " exclude=" + spec.node_filter.exclude;
   if (!spec.suspend.signal.empty()) text += " signal=" + spec.suspend.signal;
+  if (spec.is_interactive) text += " interactive=yes";
   if (spec.restart.on_failure) text += fmt::format(" restarts={}", spec.restart.max);
   for (const std::string& name : spec.depends_on) text += " after=" + name;
   for (const auto& [name, value] : spec.environments) text += fmt::format(" {}={}", name, value);
@@ -187,6 +188,7 @@ std::shared_ptr<const JobSpec> read_spec(Line& line, int job) {
   if (line.find("cross") == to_string(CrossZone::never)) spec.cross_zone = CrossZone::never;
   spec.suspend.grace = line.time("grace");
   spec.suspend.signal = line.find("signal").value_or("");
+  spec.is_interactive = line.find("interactive").has_value();
   spec.restart = {.on_failure = line.find("restarts").has_value(), .max = 2};
   if (spec.restart.on_failure) spec.restart.max = static_cast<int>(line.number("restarts"));
   for (const std::string& word : line.words()) {

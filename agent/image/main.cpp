@@ -1,6 +1,7 @@
 // hai-image ensure --rank RANKDIR --user UID:GID:GROUPS: gets the image of a rank, for its shim,
 // and says in RANKDIR/image.json where it is. hai-image list|pull|prune --store DIR: for
-// administrators. hai-image asked: one of these, for a visitor of the agent's.
+// administrators. hai-image look: what a job names by a path, for the server. hai-image asked: one
+// of these, for a visitor of the agent's.
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -8,13 +9,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 #include "agent/image/image_pull.h"
 #include "agent/image/image_store.h"
+#include "agent/image/launch_look.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/rank_directory.h"
 #include "agent/os/shell_file.h"
 #include "common/bytes.h"
+#include "common/shell_messages.h"
 
 namespace hai {
 namespace {
@@ -114,6 +118,12 @@ int prune(const std::string& path, const std::string& size) {
   return 0;
 }
 
+int look_at(const LaunchLook& look) {
+  const Status seen = look_before_launch(look);
+  if (!seen.is_ok()) fmt::print(stderr, "{}\n", seen.message());
+  return seen.is_ok() ? 0 : kLookRefused;
+}
+
 // What a visitor of the agent's asked for (agent/shell/shells.cpp), as the words of a command line.
 // The agent is told so that it runs by the end of a pipe.
 bool read_asked(std::vector<std::string>& words) {
@@ -132,6 +142,7 @@ int run(std::vector<std::string> given) {
   CLI::App app("The container images of a node.");
   app.require_subcommand(1);
   std::string rank, user, store, size = "0";
+  LaunchLook launch;
   PullWords words;
   CLI::App* ensure = app.add_subcommand("ensure", "get the image of a rank; called by its shim");
   ensure->add_option("--rank", rank, "the rank's directory")->required();
@@ -145,6 +156,17 @@ int run(std::vector<std::string> given) {
   pull->add_option("--environment", words.environment, "NAME=VALUE of skopeo's")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::App* look = app.add_subcommand("look", "what of a job could not be launched here");
+  look->add_option("--user", launch.user, "whose job it is")->required();
+  look->add_option("--image", launch.image, "the job's image")->required();
+  for (const auto& [name, into, text] :
+       {std::tuple("--mount", &launch.mounts, "a folder it wants to see: FROM[:TO][:ro]"),
+        std::tuple("--allowed", &launch.allowed, "a folder of which those may be"),
+        std::tuple("--system-user", &launch.system_users, "may have jobs, whatever his uid")}) {
+    look->add_option(name, *into, text)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
   CLI::App* prune = app.add_subcommand("prune", "remove images that no rank uses");
   for (CLI::App* verb : {list, pull, prune})
     verb->add_option("--store", store, "their folder, DATA_DIR/images of the agent")->required();
@@ -157,6 +179,7 @@ int run(std::vector<std::string> given) {
   }
   words.settings.store = store;
   if (*ensure) return hai::ensure({rank}, user);
+  if (*look) return look_at(launch);
   if (*list) return hai::list(store, is_asked);
   return *pull ? hai::pull(std::move(words)) : hai::prune(store, size);
 }

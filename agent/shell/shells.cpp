@@ -69,6 +69,13 @@ class Shells::Session : public std::enable_shared_from_this<Session> {
     if (!is_of_node()) return program;
     const ImageSettings& images = owner_.options_.images;
     program.terminal.reset();
+    if (program.argv.front() == "look") {
+      for (const std::string& folder : images.allowed_mounts)
+        program.argv.push_back("--allowed=" + folder);
+      for (const std::string& user : owner_.options_.system_users)
+        program.argv.push_back("--system-user=" + user);
+      return program;
+    }
     program.argv.push_back("--store=" + images.store);
     if (program.argv.front() != "pull") return program;
     program.argv.push_back("--bytes-max=" + std::to_string(images.bytes_max));

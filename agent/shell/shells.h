@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agent/os/image_file.h"
 #include "common/loop.h"
@@ -27,7 +28,8 @@ class Shells {
     std::string data_dir;
     std::string shim_path;
     std::string agent_token;
-    ImageSettings images;  // of this node
+    ImageSettings images;                   // of this node
+    std::vector<std::string> system_users;  // confinement.system_users
     std::function<bool(const RankKey&)> is_live;
   };
 

@@ -58,6 +58,18 @@ bool may_be_seen(const std::string& real) {
   return may_be_mounted(real) || real.starts_with("/tmp/");
 }
 
+Status check_root_folder(const ImageRootPlan& plan, const UniqueFd& folder) {
+  if (!folder.is_open() || ::faccessat(folder.get(), ".", R_OK | X_OK, AT_EACCESS) != 0) {
+    return invalid_argument("image {}: {}, for user {} on this node", plan.folder,
+                            errno_text(errno), plan.user);
+  }
+  if (plan.is_of_user && !may_be_seen(place_of(folder)))
+    return invalid_argument(
+        "image {} is a folder that ranks have of their own: name one that is a root folder",
+        plan.folder);
+  return ok();
+}
+
 // Not there, or not to be entered: the program will say what it misses.
 void add_folder(const std::string& path, std::vector<MountTree>& out) {
   if (!path.starts_with('/')) return;
@@ -104,6 +116,16 @@ void add_account(const char* path, int64_t number, const std::string& line) {
 
 }  // namespace
 
+Status ImageRoot::look(const ImageRootPlan& plan, const UserIdentity& user) {
+  const ActingAs acting(user);
+  if (plan.is_of_user) {
+    const UniqueFd root = open_place(plan.folder);
+    RETURN_IF_ERROR(check_root_folder(plan, root));
+  }
+  for (const ImageMount& mount : plan.mounts) RETURN_IF_ERROR(open_mount(mount, plan).status());
+  return ok();
+}
+
 Result<ImageRoot> ImageRoot::prepare(const ImageRootPlan& plan, const std::string& temp_dir,
                                      const UserIdentity& user) {
   ImageRoot root;
@@ -116,15 +138,7 @@ Result<ImageRoot> ImageRoot::prepare(const ImageRootPlan& plan, const std::strin
   {
     const ActingAs acting(user);
     if (plan.is_of_user) root.lower_.tree = open_place(plan.folder);
-    const int folder = root.lower_.tree.get();
-    if (folder < 0 || ::faccessat(folder, ".", R_OK | X_OK, AT_EACCESS) != 0) {
-      return invalid_argument("image {}: {}, for user {} on this node", plan.folder,
-                              errno_text(errno), plan.user);
-    }
-    if (plan.is_of_user && !may_be_seen(place_of(root.lower_.tree)))
-      return invalid_argument(
-          "image {} is a folder that ranks have of their own: name one that is a root folder",
-          plan.folder);
+    RETURN_IF_ERROR(check_root_folder(plan, root.lower_.tree));
     for (const std::string& path : plan.folders) add_folder(path, root.mounts_);
     for (const ImageMount& mount : plan.mounts) {
       Result<MountTree> opened = open_mount(mount, plan);

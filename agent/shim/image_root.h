@@ -31,6 +31,9 @@ class ImageRoot {
   static Result<ImageRoot> prepare(const ImageRootPlan& plan, const std::string& temp_dir,
                                    const UserIdentity& user);
 
+  // The same of what the user or his job named, for a job that does not run yet: mounts nothing.
+  static Status look(const ImageRootPlan& plan, const UserIdentity& user);
+
   // In a mount namespace of one's own: from now on / is the image.
   Status enter() const;
 

@@ -106,7 +106,9 @@ constexpr auto kCommon = std::to_array<Option>({
     {"priority", 0, required, mapped, "one of hai's: low ... extreme_high, or their numbers"},
     {"profile", 0, required, warned, "nothing is recorded: start the profiler in the script"},
     {"propagate", 0, optional, warned, "a job has its node's limits: use ulimit in the script"},
-    {"qos", 'q', required, mapped, "one of hai's priorities: low ... extreme_high, or auto"},
+    {"qos", 'q', required, mapped,
+     "one of hai's priorities, low to extreme_high, or auto; or "
+     "interactive: makes room for nobody"},
     {"quiet", 'Q', none, mapped, "no warnings"},
     {"reboot", 0, none, refused, "hai boots no nodes"},
     {"reservation", 0, required, refused, "hai has no reservations: nobody reserves machines"},

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kHelp =
     "hai-slurm: Slurm's commands for a cluster that hai schedules\n\n"
     "  hai-slurm sbatch|srun|salloc|squeue|scancel|sinfo|scontrol|sacct [OPTIONS...]\n"
-    "  hai-slurm seff|sprio|sacctmgr [OPTIONS...]\n\n"
+    "  hai-slurm seff|sprio|sacctmgr|sattach [OPTIONS...]\n\n"
     "Links with those names to this program do the same; put their folder first in PATH to use\n"
     "them as they are. hai-slurm COMMAND --help tells what each takes, docs/slurm.md the rest.\n";
 

@@ -20,6 +20,10 @@ Status set_priority(const ParsedWords& words, JobSpec& spec) {
   for (const char* name : {"qos", "priority"}) {
     const GivenOption* given = words.find(name);
     if (given == nullptr) continue;
+    if (given->value == "interactive") {
+      spec.is_interactive = true;
+      continue;
+    }
     const Result<Priority> priority = parse_priority(given->value);
     if (!priority.is_ok()) return option_error(*given, priority.status().message());
     spec.priority = priority.value();

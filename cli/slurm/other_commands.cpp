@@ -7,6 +7,7 @@
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
+#include "cli/follow.h"
 #include "cli/format.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -20,6 +21,9 @@
 
 namespace hai::cli::slurm {
 namespace {
+
+// Of what was written before somebody came, as much as tells where the job is.
+constexpr Duration kShownOnAttach = 10s;
 
 int run_seff(Session& session, const Words& words) {
   if (words.size() != 1 || words[0].starts_with('-')) {
@@ -162,14 +166,44 @@ int run_sacctmgr(Session& session, const Words& words) {
   return kOk;
 }
 
+// The output of a job's steps is in the log of its first rank, whichever node they run on.
+int run_sattach(Session& session, const Words& words) {
+  constexpr std::string_view kName = "sattach";
+  if (words.size() != 1 || words[0].starts_with('-')) {
+    return usage_error(kName, "give one job, as JOB or JOB.STEP; hai logs has options");
+  }
+  const std::string& text = words[0];
+  const size_t dot = std::min(text.find('.'), text.size());
+  const Result<std::string> id = parse_job_id(std::string_view(text).substr(0, dot));
+  if (!id.is_ok()) return usage_error(kName, id.status().message());
+  const Result<Client*> client = session.client();
+  if (!client.is_ok()) return fail(kName, client.status());
+  v1::GetJobRequest request;
+  request.set_job(id.value());
+  const Result<v1::Job> job = client.value()->get_job(request);
+  if (!job.is_ok()) return fail(kName, job.status());
+  if (is_terminal(job.value())) {
+    return fail(kName, failed_precondition("job {} has ended: hai logs {} shows what it wrote",
+                                           id.value(), id.value()));
+  }
+  detach_on_interrupt(fmt::format("job {} goes on", id.value()));
+  const Result<v1::Job> ended = follow_job(
+      *client.value(), {.job = id.value(), .since = wall_now() - kShownOnAttach, .follow = true});
+  if (!ended.is_ok()) return fail(kName, ended.status());
+  return exit_code_of_job(ended.value().state(), ended.value().has_exit_code()
+                                                     ? std::optional<int>(ended.value().exit_code())
+                                                     : std::nullopt);
+}
+
 constexpr auto kOthers = std::to_array<OtherCommand>({
     {"seff", run_seff, "seff JOB: how long it ran, its GPU time, and what interruptions cost"},
     {"sprio", run_sprio, "sprio [-j JOB] [-u USER] [-p GROUP] [-h]: waiting jobs, highest first"},
     {"sacctmgr", run_sacctmgr, "sacctmgr [-n] [-p or -P] show qos, user or cluster"},
+    {"sattach", run_sattach,
+     "sattach JOB[.STEP]: follows what its steps write, and takes no input"},
     {"sshare", nullptr, "hai has no shares: hai quota shows who may use how much"},
     {"sreport", nullptr, "use hai list -a --finished -o json, or the dashboard's overview"},
     {"sstat", nullptr, "use hai top, hai nodes NODE and hai logs -f JOB; steps are not measured"},
-    {"sattach", nullptr, "use hai logs -f JOB: it follows the output of all steps"},
     {"sbcast", nullptr, "put the file where all nodes see it, or copy it: srun cp FROM TO"},
     {"strigger", nullptr, "use hai events -f, or hai wait JOB && COMMAND"},
     {"sdiag", nullptr, "use hai doctor, or the server's /metrics"},

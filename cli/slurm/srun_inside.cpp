@@ -1,8 +1,11 @@
 #include "cli/slurm/srun_inside.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "cli/exit_code.h"
+#include "cli/raw_terminal.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/input_variables.h"
 #include "cli/slurm/map_container.h"
@@ -43,6 +46,11 @@ int run_inside(const ParsedWords& words, const std::string& socket) {
     for (const std::string& line : words.warnings()) tell(kStep, line);
   }
   StepRequest& step = request.value();
+  if (step.terminal.is_wanted != 0) {
+    const winsize window = window_size(STDIN_FILENO);
+    step.terminal.rows = window.ws_row;
+    step.terminal.columns = window.ws_col;
+  }
   step.command = words.operands;
   if (!container.value().directory.empty()) step.directory = container.value().directory;
   if (step.directory.empty()) step.directory = here.value().directory;
@@ -91,10 +99,9 @@ int run_srun_inside(const std::vector<std::string>& words, const std::string& so
   if (const GivenOption* given = parsed.value().find("jobid")) {
     return usage_error(kStep, option_error(*given, given->option->text).message());
   }
-  if (const GivenOption* given = parsed.value().find("pty")) {
-    return usage_error(
-        kStep,
-        option_error(*given, "a step of a job has no terminal; hai shell JOB opens one").message());
+  if (const GivenOption* given = parsed.value().find("pty");
+      given != nullptr && ::isatty(STDIN_FILENO) == 0) {
+    return usage_error(kStep, option_error(*given, "this is no terminal").message());
   }
   return run_inside(parsed.value(), socket);
 }

@@ -54,6 +54,7 @@ void for_each_key(Spec& spec, Visitor&& visit) {
   visit("options.core_size", spec.program.core_size, kUnlimited, kCoreBytesMax);
   visit("options.max_leaves", spec.max_leaves, 0, 100'000);
   visit("options.cross_zone", spec.cross_zone, std::array{CrossZone::allow, CrossZone::never});
+  visit("options.interactive", spec.is_interactive);
   visit("options.tags", spec.tags);
   visit("options.depends_on", spec.depends_on);
   visit("options.begin_at", spec.begin_at);

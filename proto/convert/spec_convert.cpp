@@ -65,6 +65,7 @@ Status options_from_proto(const v1::JobSpec& message, JobSpec& spec) {
   RETURN_IF_ERROR(take(parse_micros("watchdog", message.watchdog_us()), spec.watchdog));
   from_proto(message.program(), spec.program);
   spec.max_leaves = message.max_leaves();
+  spec.is_interactive = message.interactive();
   spec.tags.assign(message.tags().begin(), message.tags().end());
   spec.depends_on.assign(message.depends_on().begin(), message.depends_on().end());
   if (message.has_begin_at_us()) {
@@ -92,6 +93,7 @@ void options_to_proto(const JobSpec& spec, v1::JobSpec& message) {
   message.set_timeout_us(spec.timeout.count());
   message.set_watchdog_us(spec.watchdog.count());
   message.set_max_leaves(spec.max_leaves);
+  message.set_interactive(spec.is_interactive);
   message.mutable_tags()->Assign(spec.tags.begin(), spec.tags.end());
   message.mutable_depends_on()->Assign(spec.depends_on.begin(), spec.depends_on.end());
   if (spec.begin_at) message.set_begin_at_us(to_micros(*spec.begin_at));

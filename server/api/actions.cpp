@@ -166,11 +166,23 @@ void Actions::pin_images(const Caller& caller, Submissions submissions, size_t i
   if (user.empty()) return next();
   Submission& one = (*submissions)[index - 1];
   settings_.images->pin(one.spec.image, user,
-                        [this, caller, submissions, &one, index, next](const auto& pinned) {
+                        [this, caller, user, submissions, &one, index, next](const auto& pinned) {
                           one.image = pinned.status();
                           if (pinned.is_ok()) one.spec.image = pinned.value();
-                          pin_images(caller, submissions, index, next);
+                          look_at_node(user, one, [this, caller, submissions, index, next] {
+                            pin_images(caller, submissions, index, next);
+                          });
                         });
+}
+
+void Actions::look_at_node(const std::string& user, Submission& one, std::function<void()> next) {
+  if (!one.image.is_ok() || !settings_.ask_node || !wants_look(one.spec)) return next();
+  const std::string node = node_to_look_at(controller_.state(), one.spec);
+  if (node.empty()) return next();
+  settings_.ask_node(node, words_of_look(one.spec, user), [&one, next](const Status& seen) {
+    one.image = seen;
+    next();
+  });
 }
 
 void Actions::submit_checked(const Caller& caller, Submission submission,

@@ -11,6 +11,7 @@
 #include "hai/v1/api.pb.h"
 #include "server/api/ended_jobs.h"
 #include "server/api/image_pins.h"
+#include "server/api/launch_look.h"
 #include "server/api/sight.h"
 #include "server/api/source.h"
 #include "server/api/store_shares.h"
@@ -39,7 +40,7 @@ struct ActionResult {
 struct Submission {
   JobSpec spec;
   std::string request_id;
-  Status image = ok();  // why there is no such image
+  Status image = ok();  // why there is no such image, or a folder of the node is not to be had
 };
 
 class Actions {
@@ -49,6 +50,7 @@ class Actions {
     History* history = nullptr;
     const Sealer* sealer = nullptr;  // of users' secrets; null = there is no key for it
     ImagePins* images = nullptr;     // null = names of images stay as they are
+    AskNode ask_node = nullptr;      // null = nobody looks at what jobs name by a path
   };
   explicit Actions(Controller& controller) : Actions(controller, Settings{}) {}
   Actions(Controller& controller, const Settings& settings)
@@ -120,6 +122,7 @@ class Actions {
   using Submissions = std::shared_ptr<std::vector<Submission>>;
   void pin_images(const Caller& caller, Submissions submissions, size_t index,
                   std::function<void()> next);
+  void look_at_node(const std::string& user, Submission& one, std::function<void()> next);
   std::string wants_pin(const Caller& caller, const Submission& submission) const;
 
   // With what is known of the jobs that it depends on.

@@ -37,6 +37,7 @@ std::string protection(const Knobs& knobs, const Hypothesis& hypothesis, const R
   const Attempt& attempt = *job.attempt;
   const std::string_view mine = to_string(requester.level);
   if (!hypothesis.demand().asks_gpus()) return "and a job without GPUs interrupts nobody";
+  if (running.is_kept) return "and is interactive: it makes room for nobody";
   if (running.level > requester.level) {
     return fmt::format("at priority {}, above {}", to_string(running.level), mine);
   }

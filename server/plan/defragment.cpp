@@ -91,7 +91,8 @@ class Defragmentation {
     if (running.gpus == 0) return true;  // It leaves, wherever it goes.
     const Job& job = *running.job;
     if (job.attempt->ranks.size() != 1 || job.attempt->state != AttemptState::running) return false;
-    if (running.is_leaving || running.is_asked || running.level > gang_.level) return false;
+    if (running.is_leaving || running.is_asked || running.is_kept) return false;
+    if (running.level > gang_.level) return false;
     return !job.held && job.checkpoint && job.checkpoint->at >= *job.attempt->running_at;
   }
 

@@ -72,6 +72,8 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   running.is_past_quantum = attempt.running_at && now >= quantum_end;
   running.level = order_level(knobs, *job, attempt.priority, now);
   running.is_leaving = leaves_anyway(*job);
+  running.is_kept = job->spec->is_interactive && running.gpus > 0 && !running.is_leaving;
+  if (running.is_kept) running.level = kPriorities[0];  // which no level is above
   const int64_t had = gpu_seconds_had(*job, now);
   running.feedback_class = feedback_class(knobs, had);
 
@@ -93,7 +95,7 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   }
   if (running.next_change != kFarAway) changes_.insert({running.next_change, id});
 
-  running.is_open = !running.is_leaving && running.gpus > 0 &&
+  running.is_open = !running.is_leaving && !running.is_kept && running.gpus > 0 &&
                     attempt.state != AttemptState::suspending &&
                     is_open_to_own_level(knobs, running);
   if (running.gpus == 0) {
@@ -310,14 +312,14 @@ int VictimIndex::needed_reach(const Capacity& capacity, const Demand& demand) co
   }
 }
 
-// Of lower level, without GPUs, or leaving in any case. One that leaves for another job of its own
-// level or above is none: it goes on if that job needs it no more. Of its own level, if its key is
-// worse: jumpers, and other users' jobs whose quantum is over. Users count as different only if one
-// had twice as much: else two of them would swap places for ever.
+// Of lower level, without GPUs, or leaving in any case; never one that is kept. One that leaves for
+// another job of its own level or above is none: it goes on if that job needs it no more. Of its
+// own level, if its key is worse: jumpers, and other users' jobs whose quantum is over. Users count
+// as different only if one had twice as much: else two of them would swap places for ever.
 bool VictimIndex::may_interrupt(const Knobs& knobs, const Requester& requester,
                                 const Ledger& ledger, const Running& victim) const {
   if (victim.is_leaving || victim.gpus == 0 || victim.level < requester.level) return true;
-  if (victim.level > requester.level || !requester.takes_turns) return false;
+  if (victim.is_kept || victim.level > requester.level || !requester.takes_turns) return false;
   const Job& job = *victim.job;
   const Attempt& attempt = *job.attempt;
   if (attempt.state == AttemptState::suspending) return false;

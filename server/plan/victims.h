@@ -47,6 +47,7 @@ struct Running {
   bool is_asked = false;    // by this pass
   bool is_flat = false;     // charged its whole quantum in the ledger
   bool is_silent = false;   // reports no checkpoints
+  bool is_kept = false;     // interactive: nobody is given its nodes
   UnixTime loses_since{};
   UnixTime charged_since{};
   int64_t flat_gpu_seconds = 0;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "common/job_service.h"
+#include "common/text_check.h"
 #include "proto/convert/shell_convert.h"
 #include "server/api/first_task.h"
 #include "server/api/rank_log.h"
@@ -237,6 +238,52 @@ void Shells::ask_node(const SessionPtr& session) {
                unavailable("node {} is not connected; try again when it is back", session->node));
   }
   expect_by_then(session, "answer (an agent of a version without shells cannot)");
+}
+
+// The server itself, in the place of a person.
+class Shells::Looker final : public ShellPeer {
+ public:
+  explicit Looker(std::function<void(const Status&)> done) : done_(std::move(done)) {}
+
+  void read_next() override {}
+  void send(v1::ShellMessage message, std::function<void()> written) override {
+    if (text_.size() < kTextBytesMax) text_ += message.error_output();
+    if (message.has_end()) is_refused_ = message.end().exit_code() == kLookRefused;
+    written();
+  }
+  void finish(const Status&) override {
+    const auto done = std::exchange(done_, nullptr);
+    if (!done) return;
+    const std::string why = printable(text_.substr(0, text_.find('\n')));
+    done(is_refused_ && !why.empty() ? failed_precondition("{}", why) : ok());
+  }
+
+ private:
+  static constexpr size_t kTextBytesMax = 8 << 10;
+  std::function<void(const Status&)> done_;
+  std::string text_;
+  bool is_refused_ = false;
+};
+
+void Shells::look(const std::string& node, const std::vector<std::string>& words,
+                  std::function<void(const Status&)> done) {
+  if (looks_ >= kLooksMax || sessions_.size() >= kMax) return done(ok());
+  ++looks_;
+  auto session = std::make_shared<Session>();
+  session->ticket = make_token_secret();
+  session->person = std::make_shared<Looker>([this, done = std::move(done)](const Status& seen) {
+    --looks_;
+    done(seen);
+  });
+  session->node = node;
+  session->request = {.ticket = session->ticket, .key = kImagesOfNode, .program = {.argv = words}};
+  session->is_opened = true;
+  session->is_noted = true;  // whoever submits is told of
+  sessions_[session->ticket] = session;
+  site_.loop.call_after(kLookTimeout, [this, session] {
+    end(session, deadline_exceeded("node {} did not answer", session->node));
+  });
+  ask_node(session);
 }
 
 // A service's rank and port take the place of its name.

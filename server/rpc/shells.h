@@ -7,6 +7,7 @@
 //   opened ──open──▶ job found, agent asked ──agent joins──▶ started, both ways ──end──▶ done
 //      └───────── refused, no agent within kJoinTimeout, or either side gone ────────────▲
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,7 +24,9 @@ namespace hai {
 
 class Shells {
  public:
-  static constexpr Duration kJoinTimeout = 30s;    // hundreds at once on a busy node take seconds
+  static constexpr Duration kJoinTimeout = 30s;  // hundreds at once on a busy node take seconds
+  static constexpr Duration kLookTimeout = 5s;
+  static constexpr size_t kLooksMax = 32;          // at a time
   static constexpr size_t kMax = 2'000;            // open at once, of all users
   static constexpr Duration kServiceTold = 10min;  // by the audit log, once in so long
 
@@ -44,11 +47,17 @@ class Shells {
   // comes from, for the audit log.
   ShellPeer::Events person_came(const std::shared_ptr<ShellPeer>& person, const Caller& caller,
                                 const std::string& address);
+  // Has a node look at what a job names by a path (api/launch_look.h). failed_precondition with
+  // what it says if the job could not be launched there; else ok, also if it does not answer within
+  // kLookTimeout or too many are asked already.
+  void look(const std::string& node, const std::vector<std::string>& words,
+            std::function<void(const Status&)> done);
   // Ends all of them, e.g. because this server does not lead any more.
   void close_all(const Status& reason);
 
  private:
   struct Session;
+  class Looker;
   using SessionPtr = std::shared_ptr<Session>;
 
   struct OfPeople final : v1::Shells::CallbackService {
@@ -88,6 +97,7 @@ class Shells {
   OfPeople of_people_{*this};
   OfAgents of_agents_{*this};
   std::map<std::string, SessionPtr> sessions_;  // by ticket
+  size_t looks_ = 0;
   // Until when an opening is not told again: token, job, service, how it ended.
   std::map<std::tuple<std::string, std::string, std::string, Code>, MonoTime> services_told_;
 };

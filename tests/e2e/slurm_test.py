@@ -415,7 +415,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertRegex(waiting, rf"^ +{second} training .* 0 +low Resources")
         self.assertIn("extreme_high|50\n", self.good("sacctmgr", "-nP", "show", "qos"))
         self.assertIn("|admin\n", self.good("sacctmgr", "-nP", "show", "user"))
-        for command in ("sshare", "sreport", "sstat", "sattach", "sbcast", "strigger"):
+        for command in ("sshare", "sreport", "sstat", "sbcast", "strigger"):
             done = self.call(command)
             self.assertEqual(
                 (done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), command
@@ -426,6 +426,25 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.good("scancel", first, second)
         self.cluster.wait_end(first, "stopped")
         self.cluster.wait_end(second, "stopped")
+
+    def test_sattach_follows_what_the_steps_write(self):
+        go = self.cluster.work / "go"
+        script = self.cluster.file("attached.sh", "#!/bin/sh\nsrun -n2 sh -c 'while [ ! -e go ]; do sleep 0.1; done; echo late $SLURM_PROCID'; exit 3\n")
+        job = self.submit("-n2", script)
+        self.cluster.wait_running(job)
+        following = subprocess.Popen(
+            [str(programs() / "slurm" / "sattach"), f"{job}.0"], env=self.cluster.environment(),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        self.addCleanup(following.kill)
+        go.touch()
+        out, error = following.communicate(timeout=60)
+        self.assertEqual((following.returncode, sorted(out.split("\n"))), (3, ["", "late 0", "late 1"]), error)
+        done = self.call("sattach", job)
+        self.assertEqual((done.returncode, done.stdout), (4, ""))
+        self.assertIn(f"job {job} has ended: hai logs {job} shows what it wrote", done.stderr)
+        self.assertEqual(self.call("sattach").returncode, 2)
+        self.assertEqual(self.call("sattach", "999999").returncode, 3)
 
     def test_mpirun_over_the_nodes_of_a_job(self):
         if not shutil.which("mpicc") or not shutil.which("mpirun"):

@@ -1,5 +1,6 @@
 #include "cli/slurm/step/client.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -8,7 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
+#include "cli/raw_terminal.h"
 #include "cli/slurm/step/frame.h"
 #include "cli/slurm/step/host.h"
 
@@ -19,6 +22,47 @@ int complain(const std::string& text) {
   write_all(STDERR_FILENO, fmt::format("srun: error: {}\n", text));
   return 1;
 }
+
+// The terminal of srun, while a task elsewhere has it.
+class Typing {
+ public:
+  explicit Typing(FrameChannel& channel) : channel_(channel) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    resized_ = Fd(ends[0]);
+    resizes_ = Fd(ends[1]);
+    tell_of_resize(resizes_.get());
+  }
+  ~Typing() { tell_of_resize(-1); }
+  Typing(const Typing&) = delete;
+  Typing& operator=(const Typing&) = delete;
+
+  pollfd keys() const { return {has_ended_ ? -1 : STDIN_FILENO, POLLIN, 0}; }
+  pollfd resized() const { return {resized_.get(), POLLIN, 0}; }
+
+  void pass_keys() {
+    char keys[4'096];
+    const ssize_t count = ::read(STDIN_FILENO, keys, sizeof keys);
+    if (count > 0) {
+      channel_.send({FrameKind::input, 0, 0, std::string(keys, static_cast<size_t>(count))});
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      has_ended_ = true;
+    }
+  }
+  void pass_size() {
+    char signs[64];
+    while (::read(resized_.get(), signs, sizeof signs) > 0) continue;
+    const winsize window = window_size(STDIN_FILENO);
+    channel_.send({FrameKind::resize, 0, 0, fmt::format("{} {}", window.ws_row, window.ws_col)});
+  }
+
+ private:
+  FrameChannel& channel_;
+  const RawTerminal raw_;
+  Fd resized_;
+  Fd resizes_;
+  bool has_ended_ = false;
+};
 
 }  // namespace
 
@@ -34,10 +78,16 @@ int run_step(const std::string& socket, const StepRequest& request, OutputWriter
   FrameChannel channel(std::move(fd));
   channel.send({FrameKind::start, 0, 0, encode_request(request)});
   OutputWriter writer(std::move(output));
+  std::optional<Typing> typing;
+  if (request.terminal.is_wanted != 0) typing.emplace(channel);
   while (channel.is_open()) {
     const short events = static_cast<short>(POLLIN | (channel.backlog() > 0 ? POLLOUT : 0));
-    pollfd poll = {channel.fd(), events, 0};
-    ::poll(&poll, 1, -1);
+    pollfd polls[] = {{channel.fd(), events, 0},
+                      typing ? typing->keys() : pollfd{-1, 0, 0},
+                      typing ? typing->resized() : pollfd{-1, 0, 0}};
+    if (::poll(polls, std::size(polls), -1) < 0) continue;
+    if (polls[1].revents != 0) typing->pass_keys();
+    if (polls[2].revents != 0) typing->pass_size();
     channel.flush();
     for (const Frame& frame : channel.receive()) {
       switch (frame.kind) {
@@ -62,6 +112,8 @@ int run_step(const std::string& socket, const StepRequest& request, OutputWriter
         case FrameKind::kill:
         case FrameKind::resources:
         case FrameKind::signal:
+        case FrameKind::input:
+        case FrameKind::resize:
           break;
       }
     }

@@ -23,6 +23,8 @@ enum class FrameKind : uint8_t {
   resources,   // peer → host: its GPUs and CPUs
   waiting,     // host → client: the step waits until others have ended
   signal,      // host → peer: send this signal to all tasks; body: its number
+  input,       // client → host → peer: typed into the task's terminal
+  resize,      // likewise; body: the terminal's rows and columns
 };
 
 struct Frame {

@@ -180,6 +180,8 @@ void BatchHost::on_child(pid_t pid, int status) {
 }
 
 void BatchHost::on_client(Client& client, const Frame& frame) {
+  const bool is_typed = frame.kind == FrameKind::input || frame.kind == FrameKind::resize;
+  if (is_typed && client.step) pass_to_terminal({frame.kind, *client.step, 0, frame.body});
   if (frame.kind != FrameKind::start || client.step) return;
   const uint32_t number = next_step_++;
   client.step = number;
@@ -188,6 +190,20 @@ void BatchHost::on_client(Client& client, const Frame& frame) {
   const Status status = request.is_ok() ? start_step(request.value(), number) : request.status();
   if (!status.is_ok()) {
     client.channel.send({FrameKind::refused, number, 0, std::string(status.message())});
+  }
+}
+
+// What is typed while the step still waits is for nobody.
+void BatchHost::pass_to_terminal(const Frame& frame) {
+  for (const Step& step : steps_) {
+    if (step.number != frame.step) continue;
+    if (step.rank > 0) {
+      peers_[static_cast<size_t>(step.rank - 1)].channel.send(frame);
+    } else if (frame.kind == FrameKind::input) {
+      tasks_.type(frame.step, frame.body);
+    } else {
+      tasks_.resize(frame.step, frame.body);
+    }
   }
 }
 
@@ -221,7 +237,9 @@ void BatchHost::start_waiting_steps() {
 
 Status BatchHost::launch_step(const StepRequest& request, uint32_t number,
                               const std::vector<RankLaunch>& launches) {
-  Step step = {.number = number, .kill_on_bad_exit = request.kill_on_bad_exit};
+  Step step = {.number = number,
+               .kill_on_bad_exit = request.kill_on_bad_exit,
+               .rank = launches.front().rank};
   for (const RankLaunch& part : launches) {
     step.tasks_left += part.launch.node_tasks;
     if (part.rank == 0) continue;

@@ -52,6 +52,7 @@ class BatchHost {
     int tasks_left = 0;
     int exit_code = 0;
     bool kill_on_bad_exit = false;
+    int rank = 0;  // of the job, where the first task is
   };
   struct WaitingStep {
     uint32_t number = 0;
@@ -72,6 +73,7 @@ class BatchHost {
   bool open_output();
   EnvironmentMap environment_of_script() const;
   void on_client(Client& client, const Frame& frame);
+  void pass_to_terminal(const Frame& frame);
   void tell_client(uint32_t step, const Frame& frame);
   void on_peer(size_t peer, const Frame& frame);
   void check_lost();

@@ -14,6 +14,13 @@
 namespace hai::cli::slurm {
 namespace {
 
+template <typename Terminal, typename Visit>
+void for_each_number_of_terminal(Terminal& terminal, const Visit& visit) {
+  visit(terminal.is_wanted);
+  visit(terminal.rows);
+  visit(terminal.columns);
+}
+
 template <typename Step, typename Visit>
 void for_each_number(
     Step& step, const Visit& visit) requires std::same_as<std::remove_const_t<Step>, StepRequest> {
@@ -27,6 +34,7 @@ void for_each_number(
   visit(step.no_gpus);
   visit(step.exclusive);
   visit(step.overlap);
+  for_each_number_of_terminal(step.terminal, visit);
 }
 
 template <typename Step, typename Visit>
@@ -40,6 +48,7 @@ void for_each_number(
   visit(step.cpus_per_task);
   visit(step.gpus_per_task);
   visit(step.has_own_gpus);
+  for_each_number_of_terminal(step.terminal, visit);
 }
 
 template <typename Step>
@@ -224,6 +233,13 @@ Result<StepRequest> step_of_options(const ParsedWords& words) {
   RETURN_IF_ERROR(read_gpus(words, request));
   request.exclusive = words.has("exclusive") || words.has("exact") ? 1 : 0;
   request.overlap = words.has("overlap") ? 1 : 0;
+  request.terminal.is_wanted = words.has("pty") ? 1 : 0;
+  if (request.terminal.is_wanted != 0) {
+    if (std::max({request.tasks, request.tasks_per_node, request.nodes}) > 1) {
+      return invalid_argument("--pty is for one task: the others would have no terminal");
+    }
+    request.tasks = 1;
+  }
   request.node_list = words.value_of("nodelist");
   request.directory = words.value_of("chdir");
   if (const GivenOption* given = words.find("kill-on-bad-exit")) {
@@ -258,6 +274,7 @@ std::vector<RankLaunch> launches_on(const std::vector<int>& ranks, const StepSha
       .nodes = static_cast<int>(ranks.size()),
       .cpus_per_task = request.cpus_per_task > 0 ? request.cpus_per_task : job.cpus_per_task,
       .gpus_per_task = request.asks_gpus() ? request.gpus_per_task : job.gpus_per_task,
+      .terminal = request.terminal,
       .directory = request.directory,
       .command = request.command,
       .environment = request.environment};

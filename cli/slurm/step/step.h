@@ -11,6 +11,14 @@
 
 namespace hai::cli::slurm {
 
+// --pty: srun's own terminal is that of the task.
+struct StepTerminal {
+  int is_wanted = 0;
+  int rows = 0;
+  int columns = 0;
+  bool operator==(const StepTerminal&) const = default;
+};
+
 // As srun sends it. 0 and "" = not said.
 struct StepRequest {
   int nodes = 0;
@@ -23,6 +31,7 @@ struct StepRequest {
   int no_gpus = 0;        // 1: --gpus=0 or --gres=none
   int exclusive = 0;      // 1: --exclusive or --exact: CPUs and GPUs of its own
   int overlap = 0;        // 1: shares with others whatever it gets
+  StepTerminal terminal;  // of its only task
   std::string node_list;
   bool kill_on_bad_exit = false;
   std::string directory;
@@ -49,6 +58,7 @@ struct StepLaunch {
   int cpus_per_task = 0;
   int gpus_per_task = 0;
   int has_own_gpus = 0;  // 1: of the node's GPUs only `gpus`, "0,3"
+  StepTerminal terminal;
   std::string gpus;
   std::string directory;
   std::vector<std::string> command;

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <pty.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "cli/slurm/step/task_environment.h"
@@ -37,11 +40,40 @@ bool make_pipe(Fd& reader, Fd& writer) {
   return ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
+bool never_blocks(int fd) {
+  return ::fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && ::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+// In the child, whose standard streams are set.
+[[noreturn]] void become(pid_t parent, const std::vector<std::string>& command,
+                         const std::string& directory, std::vector<char*>& variables) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  if (!directory.empty() && ::chdir(directory.c_str()) != 0) give_up(directory.c_str());
+  ::environ = variables.data();  // execvp looks into its PATH
+  const std::vector<char*> words = pointers(command);
+  ::execvp(words[0], words.data());
+  give_up(words[0]);
+}
+
+winsize window_of(int rows, int columns) {
+  const auto side = [](int cells) {
+    return static_cast<unsigned short>(std::clamp(cells, 0, 10'000));
+  };
+  return {.ws_row = side(rows), .ws_col = side(columns), .ws_xpixel = 0, .ws_ypixel = 0};
+}
+
+// Typed beyond it is lost, as a terminal loses it: its program does not read.
+constexpr size_t kTypedBytesMax = 1u << 20;
+
 }  // namespace
 
 Result<pid_t> start_process(const std::vector<std::string>& command, const std::string& directory,
                             const std::vector<std::string>& environment, int out, int error) {
-  const std::vector<char*> words = pointers(command);
   std::vector<char*> variables = pointers(environment);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -53,24 +85,52 @@ Result<pid_t> start_process(const std::vector<std::string>& command, const std::
     return child;
   }
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGPIPE, SIG_DFL);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out < 0 ? nothing : out, STDOUT_FILENO);
   ::dup2(error < 0 ? nothing : error, STDERR_FILENO);
-  if (!directory.empty() && ::chdir(directory.c_str()) != 0) give_up(directory.c_str());
-  ::environ = variables.data();  // execvp looks into its PATH
-  ::execvp(words[0], words.data());
-  give_up(words[0]);
+  become(parent, command, directory, variables);
+}
+
+Result<pid_t> start_on_terminal(const std::vector<std::string>& command,
+                                const std::string& directory,
+                                const std::vector<std::string>& environment,
+                                const StepTerminal& terminal, Fd& master) {
+  std::vector<char*> variables = pointers(environment);
+  const pid_t parent = ::getpid();
+  const winsize window = window_of(terminal.rows, terminal.columns);
+  int side = -1;
+  const pid_t child = ::forkpty(&side, nullptr, nullptr, &window);
+  if (child < 0) return resource_exhausted("cannot make a terminal: {}", std::strerror(errno));
+  if (child == 0) become(parent, command, directory, variables);
+  master = Fd(side);
+  if (!never_blocks(side)) {
+    ::kill(child, SIGKILL);
+    return internal("a terminal cannot be used: {}", std::strerror(errno));
+  }
+  return child;
 }
 
 int exit_code_of_wait(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Status TaskRunner::start_task(Task& task, const StepLaunch& launch, int local) {
+  const auto environment = texts_of(task_environment(launch, task.step, local, rank_));
+  Result<pid_t> pid = pid_t{0};
+  if (launch.terminal.is_wanted != 0) {
+    pid = start_on_terminal(launch.command, launch.directory, environment, launch.terminal,
+                            task.terminal);
+  } else {
+    Fd output;
+    Fd error;
+    if (!make_pipe(task.output, output) || !make_pipe(task.error, error)) {
+      return resource_exhausted("cannot make a pipe: {}", std::strerror(errno));
+    }
+    pid = start_process(launch.command, launch.directory, environment, output.get(), error.get());
+  }
+  if (pid.is_ok()) task.pid = pid.value();
+  return pid.status();
 }
 
 void TaskRunner::start(uint32_t step, const StepLaunch& launch) {
@@ -78,18 +138,7 @@ void TaskRunner::start(uint32_t step, const StepLaunch& launch) {
     Task task;
     task.step = step;
     task.number = static_cast<uint32_t>(launch.first_task + local);
-    Fd output;
-    Fd error;
-    Status status = ok();
-    if (!make_pipe(task.output, output) || !make_pipe(task.error, error)) {
-      status = resource_exhausted("cannot make a pipe: {}", std::strerror(errno));
-    } else {
-      const Result<pid_t> pid = start_process(
-          launch.command, launch.directory, texts_of(task_environment(launch, step, local, rank_)),
-          output.get(), error.get());
-      status = pid.status();
-      if (pid.is_ok()) task.pid = pid.value();
-    }
+    const Status status = start_task(task, launch, local);
     if (status.is_ok()) {
       tasks_.push_back(std::move(task));
       continue;
@@ -103,6 +152,9 @@ void TaskRunner::add_polls(std::vector<pollfd>& polls) const {
   for (const Task& task : tasks_) {
     if (task.output.get() >= 0) polls.push_back({task.output.get(), POLLIN, 0});
     if (task.error.get() >= 0) polls.push_back({task.error.get(), POLLIN, 0});
+    if (task.terminal.get() < 0) continue;
+    const short output = task.typed.empty() ? 0 : POLLOUT;
+    polls.push_back({task.terminal.get(), static_cast<short>(POLLIN | output), 0});
   }
 }
 
@@ -124,6 +176,9 @@ void TaskRunner::on_ready(int fd) {
   for (Task& task : tasks_) {
     if (task.output.get() == fd) pass_on(task, FrameKind::output, task.output);
     if (task.error.get() == fd) pass_on(task, FrameKind::error_output, task.error);
+    if (task.terminal.get() != fd) continue;
+    flush_typed(task);
+    pass_on(task, FrameKind::output, task.terminal);
   }
 }
 
@@ -132,6 +187,7 @@ void TaskRunner::drain(Task& task) {
   int pieces = 1'024;
   while (pieces-- > 0 && pass_on(task, FrameKind::output, task.output)) continue;
   while (pieces-- > 0 && pass_on(task, FrameKind::error_output, task.error)) continue;
+  while (pieces-- > 0 && pass_on(task, FrameKind::output, task.terminal)) continue;
 }
 
 bool TaskRunner::on_exit(pid_t pid, int status) {
@@ -147,6 +203,33 @@ bool TaskRunner::on_exit(pid_t pid, int status) {
 
 void TaskRunner::signal(int number) {
   for (const Task& task : tasks_) ::kill(-task.pid, number);
+}
+
+void TaskRunner::type(uint32_t step, std::string_view bytes) {
+  for (Task& task : tasks_) {
+    if (task.step != step || task.terminal.get() < 0) continue;
+    task.typed += bytes.substr(0, kTypedBytesMax - std::min(kTypedBytesMax, task.typed.size()));
+    flush_typed(task);
+  }
+}
+
+void TaskRunner::flush_typed(Task& task) {
+  if (task.typed.empty()) return;
+  const ssize_t count = ::write(task.terminal.get(), task.typed.data(), task.typed.size());
+  if (count > 0) task.typed.erase(0, static_cast<size_t>(count));
+}
+
+void TaskRunner::resize(uint32_t step, std::string_view size) {
+  const std::string text(size);
+  char* end = nullptr;
+  const long rows = std::strtol(text.c_str(), &end, 10);
+  const long columns = std::strtol(end, nullptr, 10);
+  const winsize window = window_of(static_cast<int>(std::clamp(rows, 0L, 10'000L)),
+                                   static_cast<int>(std::clamp(columns, 0L, 10'000L)));
+  for (const Task& task : tasks_) {
+    if (task.step == step && task.terminal.get() >= 0)
+      ::ioctl(task.terminal.get(), TIOCSWINSZ, &window);
+  }
 }
 
 void TaskRunner::kill(uint32_t step) {

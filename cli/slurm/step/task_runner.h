@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "cli/slurm/map_job.h"
@@ -20,6 +21,13 @@ namespace hai::cli::slurm {
 Result<pid_t> start_process(const std::vector<std::string>& command, const std::string& directory,
                             const std::vector<std::string>& environment, int out, int error);
 
+// The same with a terminal of its own, which leads a session: all three streams are it. `master` is
+// its other side, which never blocks.
+Result<pid_t> start_on_terminal(const std::vector<std::string>& command,
+                                const std::string& directory,
+                                const std::vector<std::string>& environment,
+                                const StepTerminal& terminal, Fd& master);
+
 int exit_code_of_wait(int status);  // 128 + N for signal N
 
 class TaskRunner {
@@ -31,8 +39,10 @@ class TaskRunner {
   void start(uint32_t step, const StepLaunch& launch);
   void add_polls(std::vector<pollfd>& polls) const;
   void on_ready(int fd);
-  bool on_exit(pid_t pid, int status);  // false: not one of these
-  void signal(int number);              // all of them
+  bool on_exit(pid_t pid, int status);                // false: not one of these
+  void signal(int number);                            // all of them
+  void type(uint32_t step, std::string_view bytes);   // into the terminal of its task
+  void resize(uint32_t step, std::string_view size);  // "ROWS COLUMNS"
   void kill(uint32_t step);
   void kill_all();
   bool is_idle() const { return tasks_.empty(); }
@@ -44,7 +54,11 @@ class TaskRunner {
     pid_t pid = 0;
     Fd output;
     Fd error;
+    Fd terminal;        // instead of both
+    std::string typed;  // not taken by it yet
   };
+  Status start_task(Task& task, const StepLaunch& launch, int local);
+  void flush_typed(Task& task);
   void drain(Task& task);
   bool pass_on(const Task& task, FrameKind kind, Fd& from);
 

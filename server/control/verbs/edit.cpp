@@ -60,7 +60,10 @@ Result<CommandReply> decide(Decision& decision, const EditJob& command, const Ac
   RETURN_IF_ERROR(check_waits(job, command));
   JobSpec spec = *job.spec;
   if (command.node_count) spec.node_count = *command.node_count;
-  if (command.node_count) RETURN_IF_ERROR(check_room(state, spec));
+  if (command.node_count) {
+    RETURN_IF_ERROR(check_room(state, spec));
+    RETURN_IF_ERROR(check_interactive(state, decision.knobs(), job.user, spec, job.id));
+  }
   if (command.node_count || command.priority) {
     const User* owner = state.find_user(job.user);
     if (owner == nullptr) return failed_precondition("user {} is not known", job.user);

@@ -176,6 +176,43 @@ Status check_quota(const ClusterState& state, const User& user, const JobSpec& s
       user.name, spec.group, to_string(priority), best, spec.node_count);
 }
 
+// Of the jobs that nobody is given the nodes of. Shares count in proportion.
+Status check_interactive(const ClusterState& state, const Knobs& knobs, const std::string& user,
+                         const JobSpec& spec, JobId self) {
+  if (!spec.is_interactive || !spec.asks_gpus()) return ok();
+  if (knobs.interactive_nodes == 0) {
+    return failed_precondition(
+        "options.interactive: this cluster has no interactive nodes (the knob interactive_nodes); "
+        "without it the job runs, and makes room like any other");
+  }
+  const int64_t asked = quota_units(state, spec);
+  int64_t of_all = asked;
+  int64_t of_user = asked;
+  for (const auto& [id, job] : state.jobs()) {
+    if (job.is_terminal() || !job.spec->is_interactive || id == self) continue;
+    const int64_t units = quota_units(state, *job.spec);
+    of_all += units;
+    if (job.user == user) of_user += units;
+  }
+  const auto over = [&](int64_t units, int nodes, std::string_view whose, std::string_view knob) {
+    const auto in_nodes = [](int64_t each) {
+      return static_cast<double>(each) / static_cast<double>(ClusterState::kNodeUnit);
+    };
+    return resource_exhausted(
+        "options.interactive: {} {:g} of {} interactive nodes ({}), and {:g} more are asked; "
+        "without it the job runs, and makes room like any other",
+        whose, in_nodes(units - asked), nodes, knob, in_nodes(asked));
+  };
+  if (of_user > knobs.interactive_nodes_per_user * ClusterState::kNodeUnit) {
+    return over(of_user, knobs.interactive_nodes_per_user, user + " has",
+                "interactive_nodes_per_user");
+  }
+  if (of_all > knobs.interactive_nodes * ClusterState::kNodeUnit) {
+    return over(of_all, knobs.interactive_nodes, "all have", "interactive_nodes");
+  }
+  return ok();
+}
+
 namespace {
 
 // Only the submitter's: the ranks get no others (server/api/launch_secrets.h).
@@ -211,6 +248,7 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   }
   RETURN_IF_ERROR(check_room(state, spec));
   RETURN_IF_ERROR(check_quota(state, *state.find_user(actor.user), spec, spec.priority));
+  RETURN_IF_ERROR(check_interactive(state, decision.knobs(), actor.user, spec, {}));
   RETURN_IF_ERROR(check_secrets(state, actor.user, spec));
   Result<std::vector<Dependency>> dependencies =
       resolve_dependencies(state, actor.user, spec, command.history, command.rerun_of);

@@ -11,4 +11,9 @@ Status check_room(const ClusterState& state, const JobSpec& spec);
 Status check_quota(const ClusterState& state, const User& user, const JobSpec& spec,
                    Priority priority);
 
+// failed_precondition or resource_exhausted if the job is interactive and this cluster, or its
+// owner, may have no more such nodes. `self`: the job, if it is there already.
+Status check_interactive(const ClusterState& state, const Knobs& knobs, const std::string& user,
+                         const JobSpec& spec, JobId self);
+
 }  // namespace hai

@@ -56,6 +56,7 @@ options:
   core_size: 0
   max_leaves: 0
   cross_zone: allow
+  interactive: false
 )");
 }
 
@@ -102,6 +103,7 @@ TEST(FormatJobSpec, EverythingComesBack) {
     spec.program.core_size = rng.chance(0.5) ? kUnlimited : rng.between(0, int64_t{1} << 50);
     spec.max_leaves = static_cast<int>(rng.between(0, 100));
     spec.cross_zone = rng.chance(0.5) ? CrossZone::allow : CrossZone::never;
+    spec.is_interactive = spec.asks_gpus() && spec.array.empty() && rng.chance(0.5);
     if (rng.chance(0.5)) spec.tags = {"true", "a:b", "1"};
     if (rng.chance(0.5)) spec.depends_on = {"17", "job-x"};
     if (rng.chance(0.5)) spec.begin_at = unix_micros(rng.between(0, 4'000'000'000'000'000));

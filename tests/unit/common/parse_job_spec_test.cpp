@@ -68,6 +68,7 @@ TEST(ParseJobSpec, ReadsEveryField) {
   expected.program.core_size = int64_t{2} << 30;
   expected.max_leaves = 2;
   expected.cross_zone = CrossZone::never;
+  expected.is_interactive = true;
   expected.tags = {"a", "b"};
   expected.depends_on = {"prep", "17"};
   expected.begin_at = parse_rfc3339("2026-11-20T08:00:00Z").value();
@@ -101,6 +102,7 @@ options:
   core_size: 2Gi
   max_leaves: 2
   cross_zone: never
+  interactive: true
   tags: [a, b]
   depends_on: [prep, 17]
   begin_at: 2026-11-20T08:00:00Z

@@ -203,6 +203,31 @@ TEST(Submit, RefusesTooManyUnfinishedJobs) {
   EXPECT_TRUE(submit(c, job("a").request("r")).is_ok()) << "asking again is not one more";
 }
 
+TEST(Submit, TakesNoInteractiveJobsByDefault) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  expect_refused(c, job("box").interactive(), Code::failed_precondition,
+                 "this cluster has no interactive nodes");
+}
+
+TEST(Submit, TakesSoManyInteractiveNodesOfAUserAndOfAll) {
+  Cluster c = cluster(nodes(8, gpus(8)));
+  c.add_user("bob");
+  c.knobs.interactive_nodes = 2;
+  c.knobs.interactive_nodes_per_user = 1;
+  expect_refused(c, job("gang").nodes(2).interactive(), Code::resource_exhausted,
+                 "ann has 0 of 1 interactive nodes (interactive_nodes_per_user), and 2 more");
+  const JobId box = submit(c, job("box").gpus(4).interactive()).value().job;
+  EXPECT_TRUE(submit(c, job("plain").nodes(4)).is_ok());
+  expect_refused(c, job("whole").interactive(), Code::resource_exhausted,
+                 "ann has 0.5 of 1 interactive nodes (interactive_nodes_per_user), and 1 more");
+  EXPECT_TRUE(submit(c, job("his").interactive(), "bob").is_ok());
+  c.knobs.interactive_nodes_per_user = 5;
+  expect_refused(c, job("more").interactive(), Code::resource_exhausted,
+                 "all have 1.5 of 2 interactive nodes (interactive_nodes), and 1 more");
+  c.finish(box);
+  EXPECT_TRUE(submit(c, job("more").interactive()).is_ok());
+}
+
 TEST(Submit, OfAJobInAnImageIsAsAnyOther) {
   Cluster c = cluster(nodes(1, gpus(8)));
   JobSpec spec = job("j").spec();

@@ -96,6 +96,13 @@ TEST(Blocking, TheOneJobThatMayCrossZones) {
                           "across zones already, as many as may at a time (1)"));
 }
 
+TEST(Blocking, AnInteractiveJobMakesRoomForNobody) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("box").priority(Priority::low).interactive(), {"node-1"});
+  EXPECT_THAT(facts(c, c.submit(job("j").priority(Priority::high))),
+              ElementsAre(::testing::HasSubstr("and is interactive: it makes room for nobody")));
+}
+
 TEST(Blocking, HardwareThatHoldsNoTightFit) {
   Cluster c = cluster(nodes(2, gpus(8)).leaf("leaf-1"), nodes(2, gpus(8)).leaf("leaf-2"),
                       nodes(2, gpus(8)).leaf("leaf-3"));

@@ -21,6 +21,35 @@ TEST(Preempt, OnlyLowerLevels) {
   EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-3 <- lower"));
 }
 
+// A person sits in it.
+TEST(Preempt, NobodyIsGivenTheNodesOfAnInteractiveJob) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(low("box").interactive(), {"node-1"});
+  c.run(job("normal"), {"node-2"});
+  c.submit(job("j").priority(Priority::extreme_high));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-2 <- normal"));
+}
+
+TEST(Preempt, AnInteractiveJobStaysWhateverItsLevelAndHoweverLongOthersWait) {
+  for (const Priority level : {Priority::low, Priority::extreme_high}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    c.add_user("bob");
+    c.run(job("box").priority(level).interactive().user("bob"), {"node-1"});
+    c.advance(100h);
+    c.submit(job("j").priority(Priority::extreme_high));
+    c.advance(100h);
+    EXPECT_THAT(reserves(c, c.plan()), IsEmpty()) << to_string(level);
+  }
+}
+
+TEST(Preempt, AnInteractiveJobThatLeavesAnywayIsNoObstacle) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId box = c.run(low("box").interactive(), {"node-1"});
+  ASSERT_TRUE(c.decide(SuspendJob{std::to_string(box.value), ""}).is_ok());
+  c.submit(high("j"));
+  EXPECT_THAT(reserves(c, c.plan()), ElementsAre("j: node-1 <- box"));
+}
+
 TEST(Preempt, CountsTheLevelItRunsAtNotTheOneAsked) {
   Cluster c = cluster(nodes(1, gpus(8)));
   JobId id = c.run(low("j"), {"node-1"});

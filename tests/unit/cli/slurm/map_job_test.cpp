@@ -168,6 +168,7 @@ TEST(SlurmMapping, PlaceTimesAndPriority) {
   EXPECT_EQ(spec_of({"--nice=0"}).priority, Priority::automatic);
   EXPECT_EQ(spec_of({"-J", "2026"}).name, "job-2026");
   EXPECT_EQ(spec_of({"--begin=now"}).begin_at, std::nullopt);
+  EXPECT_TRUE(spec_of({"--qos=interactive"}).is_interactive);
   EXPECT_THAT(error_of({"--qos=debug"}), HasSubstr("--qos: unknown priority 'debug'"));
   EXPECT_THAT(error_of({"--nice=-5"}), HasSubstr("--nice: ask for a higher priority with --qos"));
   EXPECT_THAT(error_of({"-p", "a,b"}), HasSubstr("--partition: 'a,b': name one node group"));
