@@ -155,6 +155,25 @@ class InteractiveTest(ClusterTest):
         terminal.type("exit\n")
         self.assertEqual(terminal.end(), 0)
 
+    def test_one_makes_room_for_nobody_as_far_as_the_site_has_nodes_for_it(self):
+        terminal = self.shell("none", "--interactive")
+        terminal.see("this cluster has no interactive nodes")
+        self.assertEqual(terminal.end(), 4)
+        self.cluster.ok("knob", "set", "interactive_nodes", "1", "--reason", "to see")
+        kept = self.shell("kept", "--interactive", "-p", "low")
+        kept.see("type:")
+        terminal = self.terminal(programs() / "slurm" / "srun", "--pty", "-q", "interactive", "true")
+        terminal.see("has 1 of 1 interactive nodes (interactive_nodes_per_user)")
+        self.assertEqual(terminal.end(), 4)
+        other = self.cluster.run(self.cluster.spec("urgent", "/bin/sleep", "600", nodes=2, priority="extreme_high"))
+        eventually("it says why it waits", lambda: "is interactive: it makes room for nobody" in self.cluster.ok("why", other))
+        kept.type("echo still $((40 + 2)) here; exit 0\n")
+        kept.see("still 42 here")
+        self.assertEqual(kept.end(), 0)
+        self.cluster.wait_running(other)
+        self.cluster.ok("stop", other)
+        self.cluster.ok("knob", "unset", "interactive_nodes", "--reason", "enough")
+
     def test_srun_gives_it_too(self):
         script = "echo $SLURM_JOB_NAME; tty; exit 3"
         terminal = self.terminal(programs() / "slurm" / "srun", "--pty", "-N1", "-J", "named", "sh", "-c", script)

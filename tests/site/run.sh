@@ -36,7 +36,9 @@ quietly apt --no-install-recommends --download-only install "${stores[@]}"
 for version in "$first" "$second"; do
   mkdir -p "$work/$version"
   cp "$work/packages"/*_"$version"_*.deb "$kept/archives"/*.deb "$work/$version/"
-  (cd "$work/$version" && apt-ftparchive --db "$kept/archives.db" packages . > Packages 2> /dev/null)
+  # Without the option its cache believes the names: an earlier run had other packages under the same ones.
+  (cd "$work/$version" && apt-ftparchive --db "$kept/archives.db" -o APT::FTPArchive::AlwaysStat=true \
+    packages . > Packages 2> /dev/null)
 done
 step "machines"
 python3 -B "$repository/tests/site/$story" --work "$work" --tree "$root" \

@@ -60,6 +60,7 @@ TEST(SlurmStep, ChoosesNodesAndTasks) {
 TEST(SlurmStep, TravelsUnchanged) {
   const StepRequest request = {.nodes = 2,
                                .tasks = 5,
+                               .terminal = {.is_wanted = 1, .rows = 24, .columns = 80},
                                .node_list = "n[1-2]",
                                .kill_on_bad_exit = true,
                                .directory = "/a b",
@@ -74,6 +75,7 @@ TEST(SlurmStep, TravelsUnchanged) {
                              .node_list = "n[1-2]",
                              .nodes = 2,
                              .gpus_per_task = 1,
+                             .terminal = {.is_wanted = 1, .rows = 1, .columns = 2},
                              .directory = "/",
                              .command = {"x"}};
   EXPECT_EQ(decode_launch(encode_launch(launch)).value(), launch);
