@@ -20,6 +20,12 @@ void read_folders(YamlReader& reader, const char* key, std::vector<std::string>*
   }
 }
 
+bool is_kind(std::string_view text) {
+  const size_t slash = text.find('/');
+  return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
+         text.find_first_of("/= \t\n", slash + 1) == std::string_view::npos;
+}
+
 }  // namespace
 
 void read_images(YamlReader& reader, const std::string& data_dir, ImageSettings* out) {
@@ -28,6 +34,10 @@ void read_images(YamlReader& reader, const std::string& data_dir, ImageSettings*
   reader.duration("images.patience", &out->patience, {.low = 1s, .high = 1h});
   read_folders(reader, "images.mounts", &out->mounts);
   read_folders(reader, "images.allowed_mounts", &out->allowed_mounts);
+  read_folders(reader, "images.cdi", &out->cdi);
+  const char* gpu_device = "images.gpu_device";
+  if (reader.string(gpu_device, &out->gpu_device) && !is_kind(out->gpu_device))
+    reader.fail(gpu_device, "must be VENDOR/CLASS, such as nvidia.com/gpu");
 }
 
 Environment environment_of_skopeo() {

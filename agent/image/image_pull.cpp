@@ -137,6 +137,7 @@ ImageFile failed(const Status& status) {
   return {.folder = {},
           .lock = {},
           .environment = {},
+          .devices = {},
           .error = status.message(),
           .is_of_the_node = is_of_node(status)};
 }
@@ -314,6 +315,7 @@ ImageFile get_image(const std::string& name, const ImageSettings& settings,
     return {.folder = image.value().name,
             .lock = {},
             .environment = {},
+            .devices = {},
             .error = {},
             .is_of_the_node = false};
   }

@@ -110,6 +110,7 @@ std::optional<ImageFile> ImageStore::find(const std::string& id) const {
   ImageFile image{.folder = folder(id) + "/rootfs",
                   .lock = lock_path(id),
                   .environment = {},
+                  .devices = {},
                   .error = {},
                   .is_of_the_node = false};
   const Json environment = json.value("environment", Json::object());

@@ -14,6 +14,7 @@
 #include "agent/image/image_pull.h"
 #include "agent/image/image_store.h"
 #include "agent/image/launch_look.h"
+#include "agent/image/rank_devices.h"
 #include "agent/os/launch_file.h"
 #include "agent/os/rank_directory.h"
 #include "agent/os/shell_file.h"
@@ -54,6 +55,22 @@ bool read_user(std::string_view text, ImageReader& out) {
   return true;
 }
 
+// What its GPUs need first: a node that cannot give it must not fetch an image for it.
+ImageFile find_all(const LaunchFile& launch, const ImageReader& reader) {
+  Result<ImageDevices> devices = find_devices(launch.images, launch.gpus, say);
+  if (!devices.is_ok()) {
+    return {.folder = {},
+            .lock = {},
+            .environment = {},
+            .devices = {},
+            .error = devices.status().message(),
+            .is_of_the_node = true};
+  }
+  ImageFile image = get_image(launch.image, launch.images, reader, say);
+  image.devices = std::move(devices).value();
+  return image;
+}
+
 int ensure(const RankDirectory& directory, const std::string& user) {
   ImageReader reader;
   if (!read_user(user, reader)) return kUsage;
@@ -62,7 +79,7 @@ int ensure(const RankDirectory& directory, const std::string& user) {
   const Result<LaunchFile> launch = launch_file_from_json(text.value());
   if (!launch.is_ok()) return fail(launch.status());
   reader.cgroups = launch.value().cgroups;
-  const ImageFile image = get_image(launch.value().image, launch.value().images, reader, say);
+  const ImageFile image = find_all(launch.value(), reader);
   if (!image.error.empty()) say(image.error);
   const Status written = write_file_atomic(directory.image_file(), image_file_to_json(image), 0600,
                                            Durability::survives_crash_of_program);

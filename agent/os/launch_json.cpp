@@ -63,6 +63,8 @@ ImageSettings images_from_json(const Json& launch) {
   images.bytes_max = json.value("bytes_max", images.bytes_max);
   images.mounts = json.value("mounts", images.mounts);
   images.allowed_mounts = json.value("allowed_mounts", images.allowed_mounts);
+  images.cdi = json.value("cdi", images.cdi);
+  images.gpu_device = json.value("gpu_device", images.gpu_device);
   images.patience = json.value("patience_us", images.patience / 1us) * Duration(1us);
   images.environment = json.value("environment", images.environment);
   return images;
@@ -73,6 +75,8 @@ Json images_to_json(const ImageSettings& images) {
           {"bytes_max", images.bytes_max},
           {"mounts", images.mounts},
           {"allowed_mounts", images.allowed_mounts},
+          {"cdi", images.cdi},
+          {"gpu_device", images.gpu_device},
           {"patience_us", images.patience / 1us},
           {"environment", images.environment}};
 }

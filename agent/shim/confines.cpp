@@ -17,6 +17,7 @@ Result<ImageRootPlan> plan_image(const LaunchFile& launch, const UserIdentity& u
                      .place = directory.image_place(),
                      .user = launch.user,
                      .folders = launch.images.mounts,
+                     .devices = image.devices,
                      .mounts = {},
                      .allowed_mounts = launch.images.allowed_mounts};
   if (::mkdir(plan.place.c_str(), 0700) != 0 && errno != EEXIST) {

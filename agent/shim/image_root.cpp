@@ -78,6 +78,15 @@ void add_folder(const std::string& path, std::vector<MountTree>& out) {
   out.push_back({.to = path, .tree = std::move(place), .may_have_devices = false});
 }
 
+// In an image that nobody runs in yet. A file of the image that is no link stays what it is.
+void make_link(const ImageLink& link) {
+  std::error_code ignored;
+  const fs::path path = link.path;
+  fs::create_directories(path.parent_path(), ignored);
+  if (fs::is_symlink(fs::symlink_status(path, ignored))) fs::remove(path, ignored);
+  fs::create_symlink(link.target, path, ignored);
+}
+
 // One line of a file of accounts, "name:x:NUMBER:…"; -1 if it is none.
 int64_t number_of(std::string_view line) {
   for (int colons = 0; colons < 2; ++colons) {
@@ -146,6 +155,15 @@ Result<ImageRoot> ImageRoot::prepare(const ImageRootPlan& plan, const std::strin
       root.mounts_.push_back(std::move(opened).value());
     }
   }
+  root.links_ = plan.devices.links;
+  for (const ImageMount& mount : plan.devices.mounts) {
+    UniqueFd place = open_place(mount.from);
+    if (!place.is_open()) return mounts_failed(mount.from);
+    root.mounts_.push_back({.to = mount.to,
+                            .tree = std::move(place),
+                            .is_read_only = mount.is_read_only,
+                            .may_have_devices = false});
+  }
   RETURN_IF_ERROR(detach_mount(root.lower_));
   for (const char* path : kOfMachine) {
     UniqueFd place = open_place(path);
@@ -178,6 +196,7 @@ Status ImageRoot::attach_all() const {
   for (const char* path : kOwnFolders) {
     if (fs::is_symlink(fs::symlink_status(path, ignored))) fs::remove(path, ignored);
   }
+  for (const ImageLink& link : links_) make_link(link);
   make_place(temp_);
   RETURN_IF_ERROR(attach_mount(temp_));
   for (const MountTree& mount : mounts_) make_place(mount);

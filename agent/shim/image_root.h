@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/os/image_file.h"
 #include "agent/shim/mount_tree.h"
 #include "agent/shim/user_identity.h"
 #include "common/image.h"
@@ -20,6 +21,7 @@ struct ImageRootPlan {
   std::string user;         // his name, for /etc/passwd
   std::vector<std::string>
       folders;                     // at the same place in the image; left out if they are not there
+  ImageDevices devices;            // of the rank's GPUs; opened as root, who says what is in them
   std::vector<ImageMount> mounts;  // of the job
   std::vector<std::string> allowed_mounts;  // folders in which those must be
 };
@@ -48,6 +50,7 @@ class ImageRoot {
   bool is_of_user_ = false;
   MountTree lower_;
   MountTree temp_;
+  std::vector<ImageLink> links_;
   std::vector<MountTree> mounts_;  // what others are in comes first
 };
 

@@ -89,9 +89,15 @@ bool become(const UserIdentity& user) {
 
 void add_image_environment(const ImageFile& image, LaunchFile& launch) {
   for (LaunchProcess& process : launch.processes) {
-    for (const auto& [name, value] : image.environment) {
-      if (name != "HOME" && name != "SHELL" && name != "MARSV2_UID")
-        process.environment.emplace(name, value);
+    for (const Environment* from : {&image.devices.environment, &image.environment}) {
+      for (const auto& [name, value] : *from) {
+        if (name != "HOME" && name != "SHELL" && name != "MARSV2_UID")
+          process.environment.emplace(name, value);
+      }
+    }
+    if (!image.devices.library_folder.empty()) {  // last: others that it names are meant
+      std::string& folders = process.environment["LD_LIBRARY_PATH"];
+      folders += (folders.empty() ? "" : ":") + image.devices.library_folder;
     }
     process.environment.emplace("PATH", kDefaultPath);
     process.environment.emplace("LANG", "C.UTF-8");

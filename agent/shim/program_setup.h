@@ -18,7 +18,8 @@ void reset_signals();
 // For good, if it is another user than the shim's. False, with errno, if the kernel refuses.
 bool become(const UserIdentity& user);
 
-// What the image sets and the job does not; where neither says PATH, the usual one.
+// What the node's CDI files and the image set and the job does not; where neither says PATH, the
+// usual one.
 void add_image_environment(const ImageFile& image, LaunchFile& launch);
 
 // The folder of the Python environment that the job asks for; "" if it asks for none. Asks for the

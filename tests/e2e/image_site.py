@@ -19,6 +19,9 @@ NEEDS = ("skopeo", "umoci", "docker-registry")
 @unittest.skipUnless(os.geteuid() == 0, "only root may give ranks a root folder of their own")
 @unittest.skipUnless(all(map(shutil.which, NEEDS)), f"needs {', '.join(NEEDS)}")
 class ImageSite(ClusterTest):
+    nodes = NODES
+    cdi = False  # whether nodes read CDI files, in site/cdi
+
     @classmethod
     def setUpClass(cls):
         # Not below /tmp, which ranks have of their own.
@@ -34,7 +37,8 @@ class ImageSite(ClusterTest):
         settings = cls.site / "settings.yaml"
         settings.write_text(
             f"isolation: strict\nconfinement: {{system_users: [{ANN}, {BOB}]}}\n"
-            f"images: {{mounts: [{cls.site}/site], allowed_mounts: [{cls.site}], patience: 15s}}\n"
+            f"images: {{mounts: [{cls.site}/site], allowed_mounts: [{cls.site}], patience: 15s,"
+            f" cdi: [{cls.site / 'cdi' if cls.cdi else ''}]}}\n"
         )
         cls.registry = Registry(cls.site)
         cls.addClassCleanup(cls.registry.close)
@@ -44,7 +48,7 @@ class ImageSite(ClusterTest):
         containers = root / "home" / ".config" / "containers"
         containers.mkdir(parents=True)
         containers.joinpath("registries.conf").write_text(cls.registry.settings + cls.slow.settings)
-        cls.shape = {"name": "image", "nodes": 4, "root": root}
+        cls.shape = {"name": "image", "nodes": len(cls.nodes), "root": root}
         cls.layout = cls.site / "layout"
         word = entry("opt/image/word", b"inside\n")
         cls.base = busybox_layer()
@@ -52,7 +56,7 @@ class ImageSite(ClusterTest):
         write_layout(cls.layout, [cls.base, cls.word])
         cls.digest = cls.registry.push(cls.layout, "team/box:1")
         cls.name = f"{cls.registry.host}/team/box:1"
-        cls.up_options = tuple(w for node in NODES for w in ("--agent-config", f"{node}={settings}"))
+        cls.up_options = tuple(w for node in cls.nodes for w in ("--agent-config", f"{node}={settings}"))
         super().setUpClass()
         cls.cluster.work.chmod(0o777)
         cls.env = cls.cluster.as_user(ANN)

@@ -218,10 +218,12 @@ class ImageTest(ImageSite):
         def reason():
             return self.cluster.job(job).get("end_reason") or ""
 
+        stalled = rf"image docker://\S+: nothing came from {self.slow.host} for 15s after [1-9]\.\d of [67]\.\d MB"
         eventually("it says so", lambda: "nothing came from" in reason(), seconds=90)
-        self.assertRegex(reason(), rf"image docker://\S+: nothing came from {self.slow.host} for 15s after [1-9]\.\d of [67]\.\d MB")
-        self.cluster.ok("stop", job)
-        self.cluster.wait_state(job, "stopped")
+        self.assertRegex(reason(), stalled)
+        ended = self.cluster.wait_end(job, "failed", seconds=180)
+        self.assertEqual((ended["attempt"], ended["requeue_count"], ended["exit_code"]), (3, 2, 1))
+        self.assertRegex(ended["end_reason"], rf"^rank 0 on node-\d could not start: {stalled} \(could not start 3 times\)$")
         self.assertNotIn("pulling", self.status(job))
 
     def start_slow(self, name):

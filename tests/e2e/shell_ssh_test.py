@@ -1,21 +1,53 @@
 """ssh, scp and sftp into a running job by `hai ssh`, with Debian's OpenSSH, as a Unix user who is there for this test
 only."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
 import pwd
+import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import unittest
 
-from cluster import Cluster, ClusterTest, programs
+from cluster import Cluster, ClusterTest, eventually, programs
+from oci_image import free_port
 
 IS_ROOT = os.geteuid() == 0
 USER, UID = ("hai-test", 64_321) if IS_ROOT else (pwd.getpwuid(os.geteuid()).pw_name, os.geteuid())
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000
 WORDS = "one two's \"three\" $four"
+
+
+# What an editor's server does that is of interest here: answers at a port of 127.0.0.1 and at a socket in a folder,
+# and says its number by a pipe.
+SERVER = """
+import os, socketserver, sys, threading
+
+class Answer(socketserver.StreamRequestHandler):
+    def handle(self):
+        for line in self.rfile:
+            self.wfile.write(b"server %d of rank %s heard %s" % (os.getpid(), os.environb[b"HAI_NODE_RANK"], line))
+
+port = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answer)
+near = socketserver.ThreadingUnixStreamServer(sys.argv[1], Answer)
+threading.Thread(target=near.serve_forever, daemon=True).start()
+with open(sys.argv[2], "w") as pipe:
+    pipe.write("%d\\n" % port.server_address[1])
+port.serve_forever()
+"""
+# Sent to `bash` on standard input, which stays open afterwards.
+INSTALL = f"""
+folder=$(mktemp -d)
+cat > $folder/server.py <<'END'{SERVER}END
+mkfifo $folder/pipe
+nohup /usr/bin/python3 $folder/server.py $folder/near $folder/pipe > $folder/log 2>&1 < /dev/null &
+read port < $folder/pipe
+echo "listeningOn==$port==$folder/near=="
+"""
 
 
 def call(name, *arguments):
@@ -105,6 +137,90 @@ class ShellSshTest(ClusterTest):
         self.assertEqual((done.returncode, (self.cluster.work / "back").read_bytes() == data), (0, True), done)
         done = self.run_with_config("sftp", "-b", "-", "hai-train", input=f"ls {far}\n")
         self.assertIn("data", done.stdout)
+
+    @contextlib.contextmanager
+    def kept_open(self, *words):
+        """ssh as an editor keeps it: without a terminal, with pipes."""
+        with subprocess.Popen(
+            ["ssh", "-F", str(self.config()), "-T", "-o", "ExitOnForwardFailure=yes", *map(str, words)],
+            env={"PATH": os.environ["PATH"], "HOME": str(self.cluster.root / "home")},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def install(self, process):
+        """Where the server that it starts listens: a port and a socket."""
+        process.stdin.write(INSTALL)
+        process.stdin.flush()
+        line = process.stdout.readline()
+        said = re.fullmatch(r"listeningOn==(\d+)==(.+)==\n", line)
+        self.assertTrue(said, line)
+        return int(said[1]), said[2]
+
+    @staticmethod
+    def by_socks(proxy, host, port):
+        """A connection as SOCKS5 has it (RFC 1928), to a name."""
+        connection = socket.create_connection(("127.0.0.1", proxy), timeout=30)
+        connection.sendall(b"\5\1\0")
+        assert connection.recv(2) == b"\5\0"
+        connection.sendall(b"\5\1\0\3" + bytes([len(host)]) + host.encode() + port.to_bytes(2, "big"))
+        said = connection.recv(10)
+        assert said[:2] == b"\5\0", said
+        return connection
+
+    def answer(self, connection, word="word"):
+        with connection:
+            connection.sendall(f"{word}\n".encode())
+            with connection.makefile() as lines:
+                return lines.readline()
+
+    def test_an_editor_comes_in_by_a_socks_proxy_and_comes_back_after_a_cut(self):
+        proxy = free_port()
+        with self.kept_open("-D", proxy, "hai-train", "bash") as first:
+            port, _ = self.install(first)
+            said = self.answer(self.by_socks(proxy, "127.0.0.1", port))
+            self.assertRegex(said, r"^server \d+ of rank 0 heard word$")
+            self.assertEqual(self.answer(self.by_socks(proxy, "localhost", port)), said)
+            many = [self.by_socks(proxy, "127.0.0.1", port) for _ in range(20)]
+            self.assertEqual({self.answer(each) for each in many}, {said})
+            first.stdin.write("echo still here\n")
+            first.stdin.flush()
+            self.assertEqual(first.stdout.readline(), "still here\n")
+        with self.kept_open("-D", proxy, "hai-train", "bash") as second:  # the first was killed
+            second.stdin.write(f"kill -0 {said.split()[1]} && echo it lives\n")
+            second.stdin.flush()
+            self.assertEqual(second.stdout.readline(), "it lives\n")
+            self.assertEqual(self.answer(self.by_socks(proxy, "127.0.0.1", port)), said)
+            second.stdin.write(f"kill {said.split()[1]}\n")
+            second.stdin.close()
+            self.assertEqual(second.wait(30), 0)
+
+    def test_ports_and_sockets_are_forwarded(self):
+        here, near = free_port(), self.cluster.root / "near"
+        with self.kept_open("hai-train", "bash") as editor:
+            port, far = self.install(editor)
+            with self.kept_open("-N", "-L", f"{here}:127.0.0.1:{port}", "-L", f"{near}:{far}", "hai-train") as forwards:
+
+                def reach(family, address):
+                    connection = socket.socket(family)
+                    connection.settimeout(30)
+                    try:
+                        connection.connect(address)
+                    except OSError:
+                        connection.close()
+                        self.assertIsNone(forwards.poll())
+                        return None
+                    return connection
+
+                for family, address in ((socket.AF_INET, ("127.0.0.1", here)), (socket.AF_UNIX, str(near))):
+                    said = self.answer(eventually("it is forwarded", lambda: reach(family, address)))
+                    self.assertRegex(said, r"^server \d+ of rank 0 heard word$")
+            editor.stdin.write(f"kill {said.split()[1]}\n")
+            editor.stdin.close()
+            self.assertEqual(editor.wait(30), 0)
 
     def test_errors_are_those_of_hai(self):
         done = self.ssh("train", "-r", 2)

@@ -126,6 +126,8 @@ TEST(LaunchFile, RoundTrips) {
                    .mounts = {"/a"},
                    .allowed_mounts = {"/b"},
                    .patience = 3min,
+                   .cdi = {"/c"},
+                   .gpu_device = "v/g",
                    .environment = {{"HOME", "/root"}}};
   ASSERT_EQ(launch.processes.size(), 2u);
   EXPECT_EQ(launch_file_from_json(launch_file_to_json(launch)).value(), launch);
