@@ -1,15 +1,16 @@
 """What a node's CDI files say of GPUs, in ranks that run in container images: made-up files for simulated GPUs, and
 one of this machine's libraries in the driver's place."""
 
-import ctypes.util
 import json
 import os
 import pathlib
 import re
+import tarfile
 import unittest
 
 from cluster import eventually
 from image_site import ImageSite
+from oci_image import entry, layer, write_layout
 
 LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/libz.so.1")  # every Debian machine has it
 HELD = "echo $$; while [ ! -e {gate} ]; do sleep 0.1; done"
@@ -80,6 +81,17 @@ class ImageCdiTest(ImageSite):
                      str(LIBRARY.stat().st_size), "read-only", "is left out: hook mischief"):
             self.assertIn(line + "\n", second)
         self.assertFalse(mark.exists(), "no hook is run")
+
+    def test_a_link_in_the_image_leads_nowhere_outside(self):
+        layout = self.site / "links"
+        write_layout(layout, [self.base, layer([
+            entry("opt/driver", kind=tarfile.SYMTYPE, link="../../../../etc"),
+            entry("usr/lib", kind=tarfile.SYMTYPE, link=f"{self.site}/closed"),
+        ])])
+        folders = ("/etc", self.site / "closed")
+        before = [sorted(os.listdir(folder)) for folder in folders]
+        self.assertIn("of all\n", self.said_by("links", "cat /opt/driver/word", f"oci:{layout}:image"))
+        self.assertEqual([sorted(os.listdir(folder)) for folder in folders], before)
 
     def test_a_shell_has_it_too(self):
         job = self.start("shell", "echo $$; exec sleep 600", self.image, gpus=1)
