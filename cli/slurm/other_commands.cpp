@@ -1,6 +1,7 @@
 #include "cli/slurm/other_commands.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,8 @@
 #include "cli/slurm/console.h"
 #include "cli/slurm/describe.h"
 #include "cli/slurm/job_query.h"
+#include "cli/slurm/log_text.h"
+#include "cli/slurm/step/output_writer.h"
 #include "cli/table.h"
 #include "common/job_spec.h"
 #include "common/version.h"
@@ -187,8 +190,12 @@ int run_sattach(Session& session, const Words& words) {
                                            id.value(), id.value()));
   }
   detach_on_interrupt(fmt::format("job {} goes on", id.value()));
-  const Result<v1::Job> ended = follow_job(
-      *client.value(), {.job = id.value(), .since = wall_now() - kShownOnAttach, .follow = true});
+  LogText log([](std::string_view bytes) { write_all(STDOUT_FILENO, bytes); });
+  const Result<v1::Job> ended =
+      follow_job(*client.value(), {.job = id.value(),
+                                   .since = wall_now() - kShownOnAttach,
+                                   .follow = true,
+                                   .sink = [&](std::string_view bytes) { log.add(bytes); }});
   if (!ended.is_ok()) return fail(kName, ended.status());
   return exit_code_of_job(ended.value().state(), ended.value().has_exit_code()
                                                      ? std::optional<int>(ended.value().exit_code())

@@ -144,10 +144,15 @@ class ImageTest(ImageSite):
             self.assertIn("No such file", self.refused("none", image))
 
     def test_nothing_leaves_for_a_job_that_could_not_be_launched(self):
-        blocker = self.cluster.run(self.cluster.spec("blocker", "/bin/sleep", "600", nodes=4, priority="low"))
+        node = next(node["name"] for node in self.cluster.json("nodes") if node["scheduling"] == "open")
+        low = self.cluster.spec("blocker", "/bin/sleep", "600", priority="low")
+        low["resource"]["nodes"] = node
+        blocker = self.cluster.run_as(ANN, low)  # root may have no jobs here
         self.cluster.wait_running(blocker)
         for image, mounts in ((f"rootfs:{self.site}/none", []), (self.name, ["/etc"])):
-            self.refused("high", image, mounts)
+            high = self.spec("high", "true", image, mounts, priority="high")
+            high["resource"]["nodes"] = node
+            self.assertEqual(self.cluster.hai("run", "-", stdin=json.dumps(high), env=self.env).code, 4)
         attempts = self.cluster.json("describe", blocker)["attempts"]
         self.assertEqual([attempt["state"] for attempt in attempts], ["running"])
         self.cluster.hai("stop", blocker)

@@ -89,6 +89,7 @@ TEST(SlurmStep, TravelsUnchanged) {
 TEST(SlurmStep, FramesComeBackHoweverTheyAreCut) {
   const std::vector<Frame> sent = {{FrameKind::start, 1, 2, "body"},
                                    {FrameKind::bye, 0, 0, ""},
+                                   {FrameKind::resize, 1, 0, "24 80"},
                                    {FrameKind::output, 7, 9, std::string(1'000, '\0')}};
   std::string bytes;
   for (const Frame& frame : sent) bytes += encode(frame);
