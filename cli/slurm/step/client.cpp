@@ -96,17 +96,20 @@ int run_step(const std::string& socket, const StepRequest& request, OutputWriter
           writer.write(frame.task, frame.kind == FrameKind::error_output, frame.body);
           break;
         case FrameKind::task_ended:
+          typing.reset();  // it was its only task; what follows is for a plain terminal
           writer.finish(frame.task);
           write_all(STDERR_FILENO, describe_end(frame));
           break;
         case FrameKind::refused:
+          typing.reset();
           return complain(frame.body);
         case FrameKind::bye:
           return std::atoi(frame.body.c_str());
         case FrameKind::waiting:
           write_all(STDERR_FILENO,
-                    "srun: Job step creation temporarily disabled, retrying (Requested nodes are "
-                    "busy)\n");
+                    fmt::format("srun: Job step creation temporarily disabled, retrying (Requested "
+                                "nodes are busy){}\n",
+                                typing ? "\r" : ""));
           break;
         case FrameKind::start:
         case FrameKind::kill:
@@ -118,6 +121,7 @@ int run_step(const std::string& socket, const StepRequest& request, OutputWriter
       }
     }
   }
+  typing.reset();
   return complain("the job's first rank is gone");
 }
 
