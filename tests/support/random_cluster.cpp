@@ -327,7 +327,7 @@ JobSpec RandomCluster::random_spec() {
   spec.timeout = Duration(rng_.between(0, 1'000'000'000));
   spec.max_leaves = static_cast<int>(rng_.below(4));
   spec.cross_zone = one_of({CrossZone::allow, CrossZone::never});
-  spec.is_interactive = rng_.chance(0.2);
+  spec.is_interactive = spec.max_leaves == 3;  // not drawn: seeds keep their histories
   for (auto count = rng_.below(3); count > 0; --count) spec.tags.push_back(name("tag", 5) + text());
   if (rng_.chance(0.2)) spec.begin_at = time();
   if (rng_.chance(0.04)) spec.array = "0-99999%9";
