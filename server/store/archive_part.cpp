@@ -1,6 +1,7 @@
 #include "server/store/archive_part.h"
 
 #include <algorithm>
+#include <map>
 
 #include "server/store/archive_files.h"
 #include "server/store/event_line.h"
@@ -22,8 +23,11 @@ const PgStatement& jobs_statement() {
   return statement;
 }
 
-// Also gathers which jobs ended.
-Status write_events(PgSession& session, const PartRequest& request, ArchivePart& part) {
+// When each job ended last in these events.
+using EndedJobs = std::map<JobId, UnixTime>;
+
+Status write_events(PgSession& session, const PartRequest& request, const ArchivePart& part,
+                    EndedJobs& ended) {
   const ArchivedFile& file = part.events;
   auto writer = LineWriter::create(partial_path(request.dir, file), /*replace=*/true);
   if (!writer.is_ok()) return writer.status();
@@ -34,16 +38,13 @@ Status write_events(PgSession& session, const PartRequest& request, ArchivePart&
     if (page.value().empty()) return data_loss(fmt::format("event {} is not there", seq));
     for (const Event& event : page.value()) {
       RETURN_IF_ERROR(writer.value()->write(event_line(event)));
-      if (std::holds_alternative<JobFinished>(event.body)) {
-        part.job_ids.push_back(job_of(event.body));
-      }
+      if (std::holds_alternative<JobFinished>(event.body)) ended[job_of(event.body)] = event.time;
       seq = event.seq + 1;
     }
   }
-  std::ranges::sort(part.job_ids);
   // The newest job's row stays: a server that loads its state counts on from its number.
   PgResult newest = session.run("SELECT coalesce(max(id), 0) FROM job");
-  std::erase(part.job_ids, JobId{newest.integer(0, 0)});
+  ended.erase(JobId{newest.integer(0, 0)});
   return writer.value()->finish();
 }
 
@@ -66,10 +67,15 @@ std::vector<ArchivedJob> load_archived_jobs(PgSession& session, std::span<const 
   return jobs;
 }
 
-Status write_jobs(PgSession& session, const PartRequest& request, ArchivePart& part) {
+// A job that was opened again since, because its node was to blame, lives, or ended later: it goes
+// with the part that holds its last end.
+Status write_jobs(PgSession& session, const PartRequest& request, const EndedJobs& ended,
+                  ArchivePart& part) {
   auto writer = LineWriter::create(partial_path(request.dir, part.jobs), /*replace=*/true);
   if (!writer.is_ok()) return writer.status();
-  const std::span<const JobId> ids(part.job_ids);
+  std::vector<JobId> all;
+  for (const auto& [id, time] : ended) all.push_back(id);
+  const std::span<const JobId> ids(all);
   for (size_t at = 0; at < ids.size(); at += kJobsPage) {
     const auto page = ids.subspan(at, std::min(kJobsPage, ids.size() - at));
     const std::vector<ArchivedJob> jobs = load_archived_jobs(session, page);
@@ -78,9 +84,13 @@ Status write_jobs(PgSession& session, const PartRequest& request, ArchivePart& p
                                    page.size(), part.events.first_seq, part.events.last_seq,
                                    jobs.size()));
     }
-    for (const ArchivedJob& job : jobs) RETURN_IF_ERROR(writer.value()->write(job_line(job)));
+    for (const ArchivedJob& job : jobs) {
+      if (!job.job.is_terminal() || job.job.ended_at != ended.at(job.job.id)) continue;
+      RETURN_IF_ERROR(writer.value()->write(job_line(job)));
+      part.job_ids.push_back(job.job.id);
+    }
   }
-  part.jobs.jobs = std::ssize(ids);
+  part.jobs.jobs = std::ssize(part.job_ids);
   return writer.value()->finish();
 }
 
@@ -129,12 +139,13 @@ Result<ArchivePart> write_part(PgSession& session, const PartRequest& request) {
   part.events.first_seq = request.first_seq;
   part.events.last_seq = request.last_seq;
   part.events.name = events_file_name(request.cluster, request.first_seq, request.last_seq);
-  RETURN_IF_ERROR(write_events(session, request, part));
+  EndedJobs ended;
+  RETURN_IF_ERROR(write_events(session, request, part, ended));
   part.jobs.has_jobs = true;
   part.jobs.first_seq = part.events.first_seq;
   part.jobs.last_seq = part.events.last_seq;
   part.jobs.name = jobs_file_name(request.cluster, part.events.first_seq, part.events.last_seq);
-  RETURN_IF_ERROR(write_jobs(session, request, part));
+  RETURN_IF_ERROR(write_jobs(session, request, ended, part));
   RETURN_IF_ERROR(read_again(request.dir, part.events));
   RETURN_IF_ERROR(read_again(request.dir, part.jobs));
   return part;

@@ -61,6 +61,10 @@ auto by_key(const std::vector<Value>& values, KeyOf key_of) {
   return map;
 }
 
+// So long after its end a job may be opened again, because its node was to blame: longer than the
+// knob attribution_after can say.
+constexpr Duration kOpenedAgainWithin = 2h;
+
 class Verifier {
  public:
   Verifier(PgSession& session, const VerifyOptions& options)
@@ -153,13 +157,18 @@ class Verifier {
     if (options_.live && event.seq == options_.live->seq) {
       digest_at_live_ = digest_text(state_digest(state_));
     }
-    if (std::holds_alternative<JobFinished>(event.body)) finished_.push_back(job_of(event.body));
+    newest_ = event.time;
   }
 
   // What no later event changes leaves the state for its check.
   void hand_over() {
-    for (JobId id : std::exchange(finished_, {})) jobs_.add(*state_.find(id));
-    state_.evict_finished(0);
+    size_t handed_over = 0;
+    for (const auto& [ended_at, id] : state_.finished()) {
+      if (ended_at >= newest_ - kOpenedAgainWithin) break;
+      jobs_.add(*state_.find(id));
+      ++handed_over;
+    }
+    state_.evict_finished(state_.finished().size() - handed_over);
     Touched touched = state_.take_touched();
     for (ReplacedAttempt& replaced : touched.replaced_attempts) jobs_.add(std::move(replaced));
     for (Incident& closed : touched.closed_incidents)
@@ -216,7 +225,7 @@ class Verifier {
   ArchivedJobs archived_;
   JobCheck jobs_;
   ClusterState state_;
-  std::vector<JobId> finished_;  // by events of this page
+  UnixTime newest_{};  // time of the last event
   std::vector<Incident> closed_incidents_;
   std::string digest_at_live_;
 };

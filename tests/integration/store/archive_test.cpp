@@ -24,13 +24,14 @@ using testing::IsEmpty;
 
 class ArchiveTest : public StoreFixture {
  protected:
-  void SetUp() override {
+  void SetUp() override { make_history(7); }
+  void make_history(uint64_t seed) {
     StoreFixture::SetUp();
     dir_ = testing::TempDir() + "hai-archive-" + std::to_string(getpid());
     std::filesystem::remove_all(dir_);
     std::filesystem::create_directory(dir_);
     PgStore store(loop_, {conninfo_});
-    test::RandomCluster cluster(7);
+    test::RandomCluster cluster(seed);
     epoch_ = acquire(store).value().epoch;
     ASSERT_EQ(append(store, cluster.start_epoch(epoch_)), ok());
     for (int i = 0; i < 12; ++i) ASSERT_EQ(append(store, cluster.next_batch(epoch_, 50)), ok());
@@ -90,6 +91,24 @@ TEST_F(ArchiveTest, MovesTheBeginning) {
   EXPECT_EQ(report.digest, whole_.digest);
 
   EXPECT_EQ(archive_ledger(conninfo_, options()).value().events, 0);
+}
+
+// Its node was to blame: the archive refused for good, or would have taken the row of a job that
+// runs.
+TEST_F(ArchiveTest, AJobThatWasOpenedAgainStaysUntilItHasEndedForGood) {
+  int64_t reopened = 0;
+  // Ended for good in a part of the archive and in rows that stay; twice within one part.
+  for (const uint64_t seed : {11, 21, 27, 42}) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    TearDown();
+    make_history(seed);
+    PgSession session({.conninfo = conninfo_});
+    reopened += session.run("SELECT count(*) FROM event WHERE kind = 'job_reopened'").integer(0, 0);
+    const Result<ArchiveResult> result = archive_ledger(conninfo_, options());
+    ASSERT_TRUE(result.is_ok()) << result.status().message();
+    EXPECT_EQ(verified().digest, whole_.digest);
+  }
+  EXPECT_GT(reopened, 0);
 }
 
 // A server that was down, or one that has just got the history, has not counted them.
