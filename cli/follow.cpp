@@ -211,6 +211,11 @@ bool is_terminal(const v1::Job& job) {
   return job.state() == "succeeded" || job.state() == "failed" || job.state() == "stopped";
 }
 
+int exit_code_of_ended(const v1::Job& job) {
+  return exit_code_of_job(job.state(),
+                          job.has_exit_code() ? std::optional<int>(job.exit_code()) : std::nullopt);
+}
+
 std::optional<size_t> start_of_last_lines(std::string_view text, int64_t lines) {
   size_t at = text.size();
   if (text.ends_with('\n')) --at;

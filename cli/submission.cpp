@@ -84,13 +84,11 @@ int follow(Session& session, Client& client, int64_t job_id) {
   const Result<v1::Job> job =
       follow_job(client, {.job = std::to_string(job_id), .attempt = 1, .follow = true});
   if (!job.is_ok()) return session.fail(job.status());
-  const std::optional<int> code =
-      job.value().has_exit_code() ? std::optional<int>(job.value().exit_code()) : std::nullopt;
   tell_failed_rank(client, job.value(), 0);
   std::string line = fmt::format("job {} {}", job_id, job.value().state());
   if (!job.value().end_reason().empty()) line += ": " + job.value().end_reason();
   say(line);
-  return exit_code_of_job(job.value().state(), code);
+  return exit_code_of_ended(job.value());
 }
 
 }  // namespace

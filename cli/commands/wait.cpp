@@ -39,9 +39,7 @@ int wait(Session& session, const WaitOptions& options) {
     const v1::Job& ended = job.value();
     const std::string reason = ended.end_reason().empty() ? "" : ": " + ended.end_reason();
     say(fmt::format("job {} {}{}", ended.id(), ended.state(), reason));
-    const int code = exit_code_of_job(ended.state(), ended.has_exit_code()
-                                                         ? std::optional<int>(ended.exit_code())
-                                                         : std::nullopt);
+    const int code = exit_code_of_ended(ended);
     if (exit_code == kOk) exit_code = code;
   }
   return exit_code;

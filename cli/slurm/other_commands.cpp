@@ -197,9 +197,7 @@ int run_sattach(Session& session, const Words& words) {
                                    .follow = true,
                                    .sink = [&](std::string_view bytes) { log.add(bytes); }});
   if (!ended.is_ok()) return fail(kName, ended.status());
-  return exit_code_of_job(ended.value().state(), ended.value().has_exit_code()
-                                                     ? std::optional<int>(ended.value().exit_code())
-                                                     : std::nullopt);
+  return exit_code_of_ended(ended.value());
 }
 
 constexpr auto kOthers = std::to_array<OtherCommand>({

@@ -102,9 +102,7 @@ Result<Asked> understand_sbatch(const ParsedWords& words) {
 int wait_for_end(Client& client, int64_t id) {
   const Result<v1::Job> job = wait_for_job(client, std::to_string(id), std::nullopt);
   if (!job.is_ok()) return fail(kSbatch, job.status());
-  return exit_code_of_job(job.value().state(), job.value().has_exit_code()
-                                                   ? std::optional<int>(job.value().exit_code())
-                                                   : std::nullopt);
+  return exit_code_of_ended(job.value());
 }
 
 }  // namespace

@@ -139,8 +139,7 @@ int run_outside(Session& session, const ParsedWords& words) {
   if (last.state() != "succeeded") {
     complain(kSrun, fmt::format("job {} {}: {}", id.value(), last.state(), last.end_reason()));
   }
-  return exit_code_of_job(
-      last.state(), last.has_exit_code() ? std::optional<int>(last.exit_code()) : std::nullopt);
+  return exit_code_of_ended(last);
 }
 
 // The same in this terminal.

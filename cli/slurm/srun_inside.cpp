@@ -101,7 +101,9 @@ int run_srun_inside(const std::vector<std::string>& words, const std::string& so
   }
   if (const GivenOption* given = parsed.value().find("pty");
       given != nullptr && ::isatty(STDIN_FILENO) == 0) {
-    return usage_error(kStep, option_error(*given, "this is no terminal").message());
+    return usage_error(
+        kStep, option_error(*given, "this is no terminal: leave it out to have the output here")
+                   .message());
   }
   return run_inside(parsed.value(), socket);
 }

@@ -330,13 +330,15 @@ class Validator {
            format_duration(kGraceWithoutGpusMax), format_duration(spec_.suspend.grace));
     }
     if (spec_.is_interactive) {
-      fail("options.interactive", "a job without GPUs leaves for every job with GPUs");
+      fail("options.interactive",
+           "a job without GPUs leaves for every job with GPUs: leave it out, or ask for one");
     }
   }
 
   void check_options() {
     if (spec_.is_interactive && !spec_.array.empty()) {
-      fail("options.interactive", "nobody sits in all tasks of an array");
+      fail("options.interactive",
+           "nobody sits in all tasks of an array: leave it out, or submit one job");
     }
     if (spec_.begin_at && (*spec_.begin_at < kBeginAtLow || *spec_.begin_at > kBeginAtHigh)) {
       fail("options.begin_at", "must be in the years 1970 to 9999");

@@ -30,7 +30,9 @@ const wider = (page: Page): Promise<string[]> =>
 async function lasting(look: () => Promise<string[]>): Promise<string[]> {
   const end = Date.now() + settleMs;
   let found = await look();
+  const first = found;
   while (found.length > 0 && Date.now() < end) found = await look();
+  if (first.length > 0) console.warn('at first, and then no more:', first.filter((each) => !found.includes(each)));
   return found;
 }
 

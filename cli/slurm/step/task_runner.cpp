@@ -60,9 +60,9 @@ bool never_blocks(int fd) {
   give_up(words[0]);
 }
 
-winsize window_of(int rows, int columns) {
-  const auto side = [](int cells) {
-    return static_cast<unsigned short>(std::clamp(cells, 0, 10'000));
+winsize window_of(long rows, long columns) {
+  const auto side = [](long cells) {
+    return static_cast<unsigned short>(std::clamp(cells, 0L, 10'000L));
   };
   return {.ws_row = side(rows), .ws_col = side(columns), .ws_xpixel = 0, .ws_ypixel = 0};
 }
@@ -224,8 +224,7 @@ void TaskRunner::resize(uint32_t step, std::string_view size) {
   char* end = nullptr;
   const long rows = std::strtol(text.c_str(), &end, 10);
   const long columns = std::strtol(end, nullptr, 10);
-  const winsize window = window_of(static_cast<int>(std::clamp(rows, 0L, 10'000L)),
-                                   static_cast<int>(std::clamp(columns, 0L, 10'000L)));
+  const winsize window = window_of(rows, columns);
   for (const Task& task : tasks_) {
     if (task.step == step && task.terminal.get() >= 0)
       ::ioctl(task.terminal.get(), TIOCSWINSZ, &window);

@@ -71,7 +71,8 @@ containerEdits:
     - --link=../libnvidia-allocator.so.1::/usr/lib/x86_64-linux-gnu/gbm/nvidia-drm_gbm.so
   - hookName: createContainer
     path: /usr/bin/nvidia-cdi-hook
-    args: [nvidia-cdi-hook, update-ldcache, --folder, /usr/lib/x86_64-linux-gnu, --folder, /usr/lib64]
+    args: [nvidia-cdi-hook, update-ldcache, --folder, /usr/lib/x86_64-linux-gnu,
+           --folder, /usr/lib64]
   - hookName: createContainer
     path: /usr/bin/nvidia-cdi-hook
     args: [nvidia-cdi-hook, enable-cuda-compat, --host-driver-version=550.54.15]
@@ -234,7 +235,8 @@ TEST_F(RankDevicesTest, MakesTheLinksThatALibraryIsFoundBy) {
     "containerEdits":{"mounts":[{"hostPath":")" +
                       libc + R"(","containerPath":"/lib64/libc-2.so"}],
     "deviceNodes":[{"path":"/dev/null"},{"path":"/dev/hai-none"}],
-    "hooks":[{"path":"/usr/bin/nvidia-cdi-hook","args":["x","update-ldcache","--folder","/lib64"]}]}})");
+    "hooks":[{"path":"/usr/bin/nvidia-cdi-hook",
+              "args":["x","update-ldcache","--folder","/lib64"]}]}})");
   const ImageDevices devices = find().value();
   EXPECT_EQ(devices.library_folder, "/usr/lib/hai-driver");
   EXPECT_THAT(devices.links,

@@ -55,9 +55,16 @@ class ShellsOfServer : public ::testing::Test {
   }
 
   int64_t submit() {
+    const auto [status, job] = submit_in("train", "");
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return job;
+  }
+
+  std::pair<grpc::Status, int64_t> submit_in(const std::string& name, const std::string& image) {
     v1::SubmitJobRequest request;
     v1::JobSpec& spec = *request.mutable_spec();
-    spec.set_name("train");
+    spec.set_name(name);
+    spec.set_image(image);
     spec.set_priority("normal");
     spec.set_workspace("/data");
     spec.set_entrypoint("train.py");
@@ -71,8 +78,8 @@ class ShellsOfServer : public ::testing::Test {
     grpc::ClientContext context;
     context.AddMetadata("authorization", std::string("Bearer ") + LiveServer::kAdminToken);
     v1::SubmitJobReply reply;
-    EXPECT_TRUE(v1::Api::NewStub(channel_)->SubmitJob(&context, request, &reply).ok());
-    return reply.job_id();
+    const grpc::Status status = v1::Api::NewStub(channel_)->SubmitJob(&context, request, &reply);
+    return {status, reply.job_id()};
   }
 
   std::unique_ptr<Side> person(const std::string& token = LiveServer::kAdminToken) {

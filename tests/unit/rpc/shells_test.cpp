@@ -3,7 +3,10 @@
 
 #include <fmt/ranges.h>
 
+#include <future>
+
 #include "server/rpc/node_images.h"
+#include "server/rpc/shells.h"
 #include "tests/unit/rpc/shells_fixture.h"
 
 namespace hai {
@@ -85,6 +88,38 @@ TEST_F(ShellsOfServer, LeadToTheImagesOfANode) {
   const auto bob = person();
   bob->say(list);
   EXPECT_EQ(bob->end().error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+// A node says of a job that is not queued yet whether it could be launched there.
+TEST_F(ShellsOfServer, LookAtWhatAJobNamesByAPath) {
+  const auto look = [this](const std::string& name, size_t number, int code) {
+    auto submitted =
+        std::async(std::launch::async, [this, name] { return submit_in(name, "rootfs:/x"); });
+    const auto node = agent(ticket(number));
+    const ShellRequest asked = server_.asked_shells().back();
+    EXPECT_EQ(asked.key, kImagesOfNode);
+    EXPECT_EQ(asked.program.argv,
+              (std::vector<std::string>{"look", fmt::format("--user={}", LiveServer::kAdmin),
+                                        "--image=rootfs:/x"}));
+    node->say(started());
+    v1::ShellMessage complaint;
+    complaint.set_error_output("image /x: it is not there\nand more\n");
+    node->say(complaint);
+    node->say(ended(code));
+    return submitted.get().first;
+  };
+  const grpc::Status refused = look("none", 1, kLookRefused);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(refused.error_message(), "image /x: it is not there");
+  EXPECT_TRUE(look("there", 2, 0).ok());
+  EXPECT_TRUE(look("older", 3, 106).ok()) << "an agent of before knows no such word";
+}
+
+TEST_F(ShellsOfServer, WaitForNoNodeThatDoesNotLook) {
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_TRUE(submit_in("quiet", "rootfs:/x").first.ok());
+  EXPECT_GE(std::chrono::steady_clock::now() - began, Shells::kLookTimeout);
+  EXPECT_EQ(server_.asked_shells().size(), 1u);
 }
 
 TEST(ImageWords, AreForOperatorsWhereTheyChangeSomething) {
