@@ -6,6 +6,7 @@
 
 #include "cli/format.h"
 #include "cli/table.h"
+#include "common/bytes.h"
 #include "common/hostlist.h"
 #include "common/job_spec.h"
 
@@ -128,6 +129,11 @@ void add_progress(const v1::Job& job, UnixTime now, Card& card) {
                                        last.save_seconds()));
   }
   if (job.has_whole_life_state()) card.add("life state", job.whole_life_state());
+  if (job.has_peak_memory_bytes()) {
+    card.add("used", fmt::format("{} of CPU time; {} in the largest process",
+                                 short_duration(job.cpu_seconds() * Duration(1s)),
+                                 format_bytes(job.peak_memory_bytes())));
+  }
   if (job.suspend_count() + job.requeue_count() > 0 || job.lost_gpu_seconds() > 0) {
     card.add("interrupted", fmt::format("{} suspended, {} requeued, {} lost",
                                         count_of(job.suspend_count(), "time"),

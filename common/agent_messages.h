@@ -96,6 +96,13 @@ struct RankSign {
   bool operator==(const RankSign&) const = default;
 };
 
+// What the processes of a rank have used, as the kernel counted it of those that ended.
+struct RankUsage {
+  Duration cpu_time{0};           // of all, user's and system's
+  int64_t peak_memory_bytes = 0;  // resident, of the one that had most at once
+  bool operator==(const RankUsage&) const = default;
+};
+
 struct RankStatus {
   RankKey key;
   RankPhase phase = RankPhase::starting;
@@ -113,6 +120,9 @@ struct RankStatus {
   std::optional<UnixTime> word_at;  // its last progress or log line; known while there are signs
   std::optional<int> gpu_percent;   // utilisation of the busiest of its GPUs; likewise
   std::vector<Measurement> measurements;  // of a validation that has ended
+  std::optional<RankUsage> usage;         // of one that has ended, where its shim could tell
+  std::string proof;                      // of its launch, as the order had it
+  bool was_ordered = true;  // launched by an order, as far as whoever has this can tell
   bool operator==(const RankStatus&) const = default;
 };
 
@@ -154,6 +164,7 @@ struct AgentReport {
   int64_t granted_sequence = 0;
   int64_t peers_version = 0;      // of the NamePeers it goes by, 0 = none
   LogPosition seen;               // the newest any leader's order named
+  std::string seen_proof;         // that order's
   bool is_news_only = false;      // sent soon after another: it asks for no lease
   std::vector<RankStatus> ranks;  // all the agent has, sorted by key
   bool operator==(const AgentReport&) const = default;
@@ -241,6 +252,7 @@ struct LaunchRank {
   ProgramOptions program;
   std::string image;           // that the rank runs in, "" = the node itself
   bool is_validation = false;  // run the node's own validator with `parameters`, as the agent
+  std::string proof;           // that this node was told to (common/tls/order_proofs.h)
   bool operator==(const LaunchRank&) const = default;
 };
 
@@ -326,7 +338,8 @@ using OrderBody = std::variant<LaunchRank, SuspendRank, ContinueRank, KillRank, 
 struct AgentOrder {
   Epoch epoch;
   OrderBody body;
-  int64_t seq = 0;  // the leader's log was durable up to here
+  int64_t seq = 0;    // the leader's log was durable up to here
+  std::string proof;  // that this node was told so (common/tls/order_proofs.h)
   bool operator==(const AgentOrder&) const = default;
 };
 

@@ -63,7 +63,11 @@ void Agent::disconnected() {
 
 void Agent::order(const AgentOrder& order) {
   if (order.epoch < record_.seen.epoch) return;  // An older leader that doesn't know it yet.
-  record_.seen = std::max(record_.seen, LogPosition{order.epoch, order.seq});
+  const LogPosition position{order.epoch, order.seq};
+  if (position > record_.seen || (position == record_.seen && record_.seen_proof.empty())) {
+    record_.seen = position;
+    record_.seen_proof = order.proof;
+  }
   std::visit([this](const auto& body) { on(body); }, order.body);
 }
 
@@ -88,13 +92,13 @@ void Agent::on(const LaunchRank& order) {
   if (ranks_.contains(order.key)) return;
   // A late one, or that of a leader whose store has forgotten the attempt: either way it must hear.
   if (is_forgotten(order.key))
-    return refuse(order.key, ExitCause::lost, "this attempt has ended here before");
+    return refuse(order, ExitCause::lost, "this attempt has ended here before");
   if (const RankKey* other = find_other_attempt(order.key))
-    return refuse(order.key, ExitCause::lost,
+    return refuse(order, ExitCause::lost,
                   fmt::format("attempt {} of this job is here", other->attempt));
   if (loop_.now() >= record_.lease_until)
-    return refuse(order.key, ExitCause::fenced, "the launch came after the node's lease had ended");
-  ranks_[order.key].key = order.key;
+    return refuse(order, ExitCause::fenced, "the launch came after the node's lease had ended");
+  ranks_[order.key] = {.key = order.key, .proof = order.proof};
   host_.launch(order, ranks_until_);
   report_within(kLaunchPause);
 }
@@ -124,10 +128,20 @@ void Agent::on(const KillRank& order) {
   }
 }
 
+// That an order named it proves nothing of a launch: the server may have heard of it from us.
 void Agent::refuse(const RankKey& key, ExitCause cause, std::string message) {
-  ranks_[key] = {.key = key, .phase = RankPhase::exited, .cause = cause};
-  ranks_[key].message = std::move(message);
+  ranks_[key] = {.key = key,
+                 .phase = RankPhase::exited,
+                 .cause = cause,
+                 .message = std::move(message),
+                 .was_ordered = false};
   report_soon();
+}
+
+void Agent::refuse(const LaunchRank& order, ExitCause cause, std::string message) {
+  refuse(order.key, cause, std::move(message));
+  ranks_[order.key].proof = order.proof;
+  ranks_[order.key].was_ordered = true;
 }
 
 void Agent::on(const ForgetRank& order) {
@@ -222,9 +236,12 @@ void Agent::on(const RefuseAgent&) {
   send_facts_ = true;  // The link drops the stream and tries again later.
 }
 
-void Agent::rank_changed(const RankStatus& status) {
-  auto it = ranks_.find(status.key);
-  if (it == ranks_.end() || it->second == status || looked_at_.contains(status.key)) return;
+void Agent::rank_changed(const RankStatus& told) {
+  auto it = ranks_.find(told.key);
+  if (it == ranks_.end() || looked_at_.contains(told.key)) return;
+  RankStatus status = told;
+  status.proof = it->second.proof;
+  if (it->second == status) return;
   if (!is_worth_a_look(it->second, status)) return take_rank(status);
   looked_at_.insert(status.key);
   health_->look(scope_.bind([this, status] {
@@ -274,6 +291,7 @@ void Agent::report_now(bool is_heartbeat) {
   report.granted_sequence = granted_sequence_;
   report.peers_version = record_.peers.version;
   report.seen = record_.seen;
+  report.seen_proof = record_.seen_proof;
   const MonoTime now = loop_.now();
   report.is_news_only =
       !is_heartbeat && asked_at_ && now - *asked_at_ < heartbeat_ / kLeasesPerHeartbeat;

@@ -59,10 +59,11 @@ class Agent {
   void on(const ClearFault& order);
   void on(const RefuseAgent& order);
 
-  void rank_changed(const RankStatus& status);
+  void rank_changed(const RankStatus& told);
   bool is_worth_a_look(const RankStatus& before, const RankStatus& status) const;
   void take_rank(const RankStatus& status);
   void refuse(const RankKey& key, ExitCause cause, std::string message);
+  void refuse(const LaunchRank& order, ExitCause cause, std::string message);
   void let_ranks_live(MonoTime until);
   LeaseAnswer lease_answer() const;
   bool has_live_ranks() const;

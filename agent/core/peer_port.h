@@ -33,7 +33,8 @@ struct AgentRecord {
   MonoTime ranks_until{};  // to when the grants let ranks live: the lease, and what is left to ask
   Duration fence{0};       // from a granted report to the end of ranks
   NamePeers peers;
-  LogPosition seen;  // the newest any leader's order named
+  LogPosition seen;        // the newest any leader's order named
+  std::string seen_proof;  // that order's
   bool operator==(const AgentRecord&) const = default;
 };
 class AgentRecordKeeper {

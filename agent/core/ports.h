@@ -20,7 +20,8 @@ class RankHost {
   virtual ~RankHost() = default;
 
   // Statuses of all ranks the node has, among them those started by an earlier agent process, and
-  // exited ones until forget(). Called once, before anything else.
+  // exited ones until forget(). Called once, before anything else. They have the proofs of their
+  // launches; what the listener is told later need not.
   virtual std::vector<RankStatus> adopt() = 0;
 
   // Starts one rank; its status follows by the listener, also if it cannot start (exited,

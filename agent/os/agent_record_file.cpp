@@ -4,6 +4,7 @@
 
 #include "agent/os/boot_clock.h"
 #include "agent/os/files.h"
+#include "common/hex.h"
 
 namespace hai {
 
@@ -44,6 +45,7 @@ std::optional<AgentRecord> AgentRecordFile::load() {
     record.ranks_until = time(json.value("ranks_until_boottime_us", Json(0)));
     record.fence = Duration(json.at("fence_us").get<int64_t>());
     record.seen = {Epoch{number(json, "seen_epoch")}, number(json, "seen_seq")};
+    record.seen_proof = from_hex(json.value("seen_proof", std::string())).value_or("");
     record.peers.version = json.at("peers_version").get<int64_t>();
     for (const Json& peer : json.at("peers")) {
       record.peers.peers.push_back({peer.at("node").get<std::string>(),
@@ -71,6 +73,7 @@ Status AgentRecordFile::save(const AgentRecord& record) {
                      {"fence_us", record.fence.count()},
                      {"seen_epoch", record.seen.epoch.value},
                      {"seen_seq", record.seen.seq},
+                     {"seen_proof", to_hex(record.seen_proof)},
                      {"peers_version", record.peers.version},
                      {"peers", peers},
                      {"peer_port", peer_port_}};

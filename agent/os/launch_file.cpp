@@ -51,6 +51,7 @@ Result<LaunchFile> make_launch_file(const LaunchRank& order, const LocalPaths& p
 
   LaunchFile launch;
   launch.key = order.key;
+  launch.proof = order.proof;
   launch.user = order.user;
   launch.gpus = order.gpus;
   launch.workspace = order.workspace;

@@ -32,6 +32,7 @@ struct LogLimits {
 
 struct LaunchFile {
   RankKey key;
+  std::string proof;  // of the order
   std::string user;
   bool unknown_user_runs_as_self = false;
   std::string workspace;

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/os/launch_file.h"
+#include "common/hex.h"
 
 namespace hai {
 
@@ -94,6 +95,7 @@ GpuSet gpus_from_json(const Json& json) {
 LaunchFile parse_launch(const Json& json) {
   LaunchFile launch;
   launch.key = key_from_json(json.at("key"));
+  launch.proof = from_hex(json.value("proof", std::string())).value_or("");
   launch.user = json.at("user").get<std::string>();
   launch.unknown_user_runs_as_self = json.at("unknown_user_runs_as_self").get<bool>();
   launch.workspace = json.at("workspace").get<std::string>();
@@ -128,6 +130,7 @@ std::string launch_file_to_json(const LaunchFile& launch) {
     processes.push_back({{"argv", process.argv}, {"environment", process.environment}});
   }
   const Json json = {{"key", key_to_json(launch.key)},
+                     {"proof", to_hex(launch.proof)},
                      {"user", launch.user},
                      {"unknown_user_runs_as_self", launch.unknown_user_runs_as_self},
                      {"workspace", launch.workspace},

@@ -15,6 +15,7 @@ struct OsRankHost::Rank {
   RankDirectory directory;
   std::string socket_dir;
   std::vector<std::string> cgroups;
+  std::string proof;  // of its launch
   RankStatus status;
   Duration watchdog{0};
   GpuSet gpus;

@@ -128,7 +128,10 @@ std::vector<RankStatus> OsRankHost::adopt() {
   }
   cgroups_.remove_others(kept);
   std::vector<RankStatus> statuses;
-  for (const auto& [key, rank] : ranks_) statuses.push_back(rank->status);
+  for (const auto& [key, rank] : ranks_) {
+    statuses.push_back(rank->status);
+    statuses.back().proof = rank->proof;
+  }
   return statuses;
 }
 

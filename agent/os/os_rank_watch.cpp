@@ -27,6 +27,7 @@ std::string own_user_name() {
 
 // What the launch file says of how a rank uses the node.
 void OsRankHost::remember_use(Rank& rank, const LaunchFile& launch) {
+  rank.proof = launch.proof;
   rank.watchdog = launch.watchdog;
   if (launch.processes.empty()) return;
   const Environment& environment = launch.processes[0].environment;

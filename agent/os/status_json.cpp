@@ -55,6 +55,11 @@ RankStatus parse_status(const Json& json) {
   if (json.contains("whole_life_state")) {
     status.whole_life_state = json["whole_life_state"].get<std::string>();
   }
+  if (json.contains("usage")) {
+    const Json& usage = json["usage"];
+    status.usage = RankUsage{Duration(usage.at("cpu_time_us").get<int64_t>()),
+                             usage.at("peak_memory_bytes").get<int64_t>()};
+  }
   return status;
 }
 
@@ -79,6 +84,10 @@ Json make_json(const RankStatus& status) {
   if (status.progress_step) json["progress_step"] = *status.progress_step;
   if (status.word_at) json["word_at_us"] = to_micros(*status.word_at);
   if (status.whole_life_state) json["whole_life_state"] = *status.whole_life_state;
+  if (status.usage) {
+    json["usage"] = {{"cpu_time_us", status.usage->cpu_time.count()},
+                     {"peak_memory_bytes", status.usage->peak_memory_bytes}};
+  }
   return json;
 }
 

@@ -245,7 +245,9 @@ void Shim::check_all_running() {
 void Shim::child_changed() {
   while (true) {
     int wait_status = 0;
-    const pid_t pid = ::waitpid(-1, &wait_status, WNOHANG);
+    rusage used{};
+    const pid_t pid = ::wait4(-1, &wait_status, WNOHANG, &used);
+    if (pid > 0) add_usage(used);
     if (pid == 0) return save_signal_.send_to_new();
     // All that descends from us is, once orphaned, our child: no child means no process of the
     // rank.
@@ -256,6 +258,14 @@ void Shim::child_changed() {
       if (program->pid == pid) program_exited(*program, wait_status);
     }
   }
+}
+
+// What a process has used holds what those had used that it waited for itself.
+void Shim::add_usage(const rusage& used) {
+  const auto time = [](const timeval& value) { return value.tv_sec * 1s + value.tv_usec * 1us; };
+  usage_.cpu_time += time(used.ru_utime) + time(used.ru_stime);
+  usage_.peak_memory_bytes =
+      std::max<int64_t>(usage_.peak_memory_bytes, int64_t{1024} * used.ru_maxrss);
 }
 
 void Shim::program_exited(Program& program, int wait_status) {
@@ -462,6 +472,7 @@ void Shim::report_end(int64_t killed_for_memory, const std::vector<pid_t>& left)
   }
   if (!left.empty()) say_left_behind(left);
   status_.ended_at = system_now();
+  status_.usage = usage_;
   publish(Durability::survives_crash_of_machine);
   control_server_->finish([this] { clean_up(); });
 }

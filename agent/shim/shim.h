@@ -4,6 +4,7 @@
 // something happens.
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <functional>
 #include <memory>
@@ -71,6 +72,7 @@ class Shim final : private JobPort, private ControlPort {
   void launch_failed(std::string message);
   void node_failed(std::string message);
   void check_all_running();
+  void add_usage(const rusage& used);
   void program_exited(Program& program, int wait_status);
 
   void carry_out(LifeOrders orders);
@@ -98,6 +100,7 @@ class Shim final : private JobPort, private ControlPort {
   LogSpool::Source agents_lines_;
   RankLife life_;
   RankStatus status_;
+  RankUsage usage_;  // of the processes that have ended
   BootTimer timer_;
   CgroupRemover cgroup_remover_;
   std::unique_ptr<ImageHelper> image_helper_;  // as long as it looks for the image

@@ -11,6 +11,7 @@
 #include "cli/slurm/sacct_fields.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/step/output_writer.h"
+#include "common/bytes.h"
 #include "common/hostlist.h"
 #include "common/job_spec.h"
 
@@ -165,7 +166,18 @@ std::string describe_efficiency(const v1::Job& job, std::optional<Allotment> giv
   }
   text += fmt::format("Interruptions: {} suspended, {} requeued\n", job.suspend_count(),
                       job.requeue_count());
-  return text + "CPU and memory used: hai does not keep them\n";
+  if (!job.has_peak_memory_bytes()) return text + "CPU and memory used: no rank has ended yet\n";
+  const Duration used = job.cpu_seconds() * Duration(1s);
+  text += fmt::format("CPU Utilized: {}\n", format_clock(used));
+  const int64_t core_seconds = given ? time_run(job, now) / 1s * given->cpus : 0;
+  if (core_seconds > 0) {
+    text += fmt::format(
+        "CPU Efficiency: {:.2f}% of {} core-walltime\n",
+        100.0 * static_cast<double>(job.cpu_seconds()) / static_cast<double>(core_seconds),
+        format_clock(core_seconds * Duration(1s)));
+  }
+  return text + fmt::format("Memory Utilized: {} (the largest process)\n",
+                            format_bytes(job.peak_memory_bytes()));
 }
 
 }  // namespace hai::cli::slurm

@@ -196,7 +196,13 @@ std::string account_value(const AccountRow& row, std::string_view title, UnixTim
   if (known->title == "NodeList") {
     return job.nodes_size() > 0 ? job_value(job, 'N', now) : "None assigned";
   }
-  return "";  // memory and CPU time that were used: hai does not keep them
+  if (known->title == "TotalCPU" && job.has_cpu_seconds()) {
+    return format_clock(job.cpu_seconds() * Duration(1s));
+  }
+  if (known->title == "MaxRSS" && job.has_peak_memory_bytes()) {
+    return fmt::format("{}K", job.peak_memory_bytes() / 1024);
+  }
+  return "";  // averages, and the user's and the system's part of CPU time: hai does not keep them
 }
 
 std::vector<AccountRow> account_rows(const v1::Job& job, std::optional<Allotment> given,

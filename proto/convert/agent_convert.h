@@ -34,6 +34,7 @@ struct AgentLimits {
   static constexpr size_t kPeers = 64;
   static constexpr int kPort = 65'535;
   static constexpr size_t kNameBytes = 255;
+  static constexpr size_t kProofBytes = 64;
   static constexpr size_t kTextBytes =
       1 << 20;  // each single text; the whole message has kMaxMessageBytes
 };

@@ -44,6 +44,7 @@ void to_proto(const LaunchRank& launch, PlacesCodec& codec, v1::LaunchRank& out)
   out.set_whole_life_state(launch.whole_life_state);
   out.set_is_validation(launch.is_validation);
   to_proto(launch.program, *out.mutable_program());
+  out.set_proof(launch.proof);
   if (launch.image.empty()) return;
   out.set_image(launch.image);
   out.add_environments()->set_name(std::string(kNeedsImages));
@@ -58,6 +59,7 @@ Status check_texts(const v1::LaunchRank& message) {
   RETURN_IF_ERROR(
       check_size("suspend_signal", message.suspend_signal().size(), AgentLimits::kNameBytes));
   RETURN_IF_ERROR(check_size("image", message.image().size(), AgentLimits::kTextBytes));
+  RETURN_IF_ERROR(check_size("proof", message.proof().size(), AgentLimits::kProofBytes));
   RETURN_IF_ERROR(check_size("checkpoint", message.checkpoint().size(), AgentLimits::kTextBytes));
   return check_size("whole_life_state", message.whole_life_state().size(), AgentLimits::kTextBytes);
 }
@@ -117,6 +119,7 @@ Status from_proto(const v1::LaunchRank& message, PlacesCodec& codec, LaunchRank&
   out.is_validation = message.is_validation();
   from_proto(message.program(), out.program);
   out.image = message.image();
+  out.proof = message.proof();
   return ok();
 }
 
@@ -272,6 +275,7 @@ Status read_body(const v1::AgentOrder& message, PlacesCodec& codec, OrderBody& o
 void to_proto(const AgentOrder& order, PlacesCodec& codec, v1::AgentOrder& out) {
   out.set_epoch(order.epoch.value);
   out.set_seq(order.seq);
+  out.set_proof(order.proof);
   std::visit(BodyToProto{codec, out}, order.body);
 }
 
@@ -280,6 +284,8 @@ Result<AgentOrder> from_proto(const v1::AgentOrder& message, PlacesCodec& codec)
   RETURN_IF_ERROR(check_range("seq", message.seq(), 0, std::numeric_limits<int64_t>::max()));
   AgentOrder order{.epoch = Epoch{message.epoch()}};
   order.seq = message.seq();
+  RETURN_IF_ERROR(check_size("proof", message.proof().size(), AgentLimits::kProofBytes));
+  order.proof = message.proof();
   RETURN_IF_ERROR(read_body(message, codec, order.body));
   return order;
 }

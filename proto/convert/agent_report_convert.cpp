@@ -105,6 +105,17 @@ Status from_proto(const v1::CheckpointInfo& message, CheckpointInfo& out) {
   return ok();
 }
 
+// 256 CPUs work so long in a year.
+constexpr Duration kCpuTimeMax = 256 * 24h * 365;
+
+Status from_proto(const v1::RankTotals& message, RankUsage& out) {
+  RETURN_IF_ERROR(check_range("cpu_time_us", message.cpu_time_us(), 0, kCpuTimeMax.count()));
+  RETURN_IF_ERROR(
+      check_range("peak_memory_bytes", message.peak_memory_bytes(), 0, AgentLimits::kMemoryBytes));
+  out = {Duration(message.cpu_time_us()), message.peak_memory_bytes()};
+  return ok();
+}
+
 void to_proto(const RankStatus& rank, v1::RankStatus& out) {
   to_proto(rank.key, *out.mutable_key());
   out.set_phase(kRankPhases.to_proto(rank.phase));
@@ -122,6 +133,11 @@ void to_proto(const RankStatus& rank, v1::RankStatus& out) {
   if (rank.word_at) out.set_word_at_us(to_micros(*rank.word_at));
   if (rank.gpu_percent) out.set_gpu_percent(*rank.gpu_percent);
   to_proto(rank.measurements, out);
+  out.set_proof(rank.proof);
+  if (rank.usage) {
+    out.mutable_usage()->set_cpu_time_us(rank.usage->cpu_time.count());
+    out.mutable_usage()->set_peak_memory_bytes(rank.usage->peak_memory_bytes);
+  }
 }
 
 Status from_proto(const v1::RankStatus& message, RankStatus& out) {
@@ -133,6 +149,9 @@ Status from_proto(const v1::RankStatus& message, RankStatus& out) {
   RETURN_IF_ERROR(check_unix_time("ended_at_us", message.ended_at_us()));
   RETURN_IF_ERROR(
       check_size("whole_life_state", message.whole_life_state().size(), AgentLimits::kTextBytes));
+  RETURN_IF_ERROR(check_size("proof", message.proof().size(), AgentLimits::kProofBytes));
+  out.proof = message.proof();
+  if (message.has_usage()) RETURN_IF_ERROR(from_proto(message.usage(), out.usage.emplace()));
   out.suspend_notified = message.suspend_notified();
   out.uses_sdk = !message.has_uses_sdk() || message.uses_sdk();
   out.exit_code = message.exit_code();
@@ -191,6 +210,7 @@ void to_proto(const AgentReport& report, v1::AgentReport& out) {
   out.set_peers_version(report.peers_version);
   out.set_seen_epoch(report.seen.epoch.value);
   out.set_seen_seq(report.seen.seq);
+  out.set_seen_proof(report.seen_proof);
   out.set_is_news_only(report.is_news_only);
   if (report.checks) to_proto(*report.checks, *out.mutable_checks());
   if (report.gpu_readings) to_proto(*report.gpu_readings, *out.mutable_gpu_readings());
@@ -212,6 +232,8 @@ Result<AgentReport> from_proto(const v1::AgentReport& message) {
   RETURN_IF_ERROR(check_range("seen_epoch", message.seen_epoch(), 0, kMax / 2));
   RETURN_IF_ERROR(check_range("seen_seq", message.seen_seq(), 0, kMax));
   report.seen = {Epoch{message.seen_epoch()}, message.seen_seq()};
+  RETURN_IF_ERROR(check_size("seen_proof", message.seen_proof().size(), AgentLimits::kProofBytes));
+  report.seen_proof = message.seen_proof();
   report.is_news_only = message.is_news_only();
   if (message.has_facts()) {
     RETURN_IF_ERROR(from_proto(message.facts(), report.facts.emplace()));

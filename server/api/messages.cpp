@@ -93,6 +93,10 @@ void to_proto(const JobView& view, WithSpec with_spec, v1::Job& out) {
   out.set_requeue_count(view.counters.requeue_count);
   out.set_lost_gpu_seconds(view.counters.lost_gpu_seconds);
   out.set_run_seconds(view.counters.run_seconds);
+  if (view.counters.peak_memory_bytes > 0) {
+    out.set_cpu_seconds(view.counters.cpu_time / 1s);
+    out.set_peak_memory_bytes(view.counters.peak_memory_bytes);
+  }
   if (view.running_at) out.set_running_at_us(to_micros(*view.running_at));
   const std::string& reason = view.end_reason.empty() ? view.last_attempt_reason : view.end_reason;
   if (!reason.empty()) out.set_end_reason(clean_utf8(reason));

@@ -279,6 +279,10 @@ void ClusterState::on(const RankEnded& event, const Event&) {
   rank.cause = event.cause;
   rank.exit_code = event.exit_code;
   rank.message = event.message;
+  if (!event.usage) return;
+  JobCounters& counters = job(event.job).counters;
+  counters.cpu_time = std::min(counters.cpu_time + event.usage->cpu_time, JobCounters::kCpuTimeMax);
+  counters.peak_memory_bytes = std::max(counters.peak_memory_bytes, event.usage->peak_memory_bytes);
 }
 
 void ClusterState::on(const AttemptRunning& event, const Event& meta) {

@@ -170,8 +170,9 @@ struct RankEnded {
   ExitCause cause = ExitCause::program;
   int exit_code = 0;
   std::string message;
+  std::optional<RankUsage> usage = {};
   HAI_EVENT("rank_ended", kChangesPlan,
-            F(job) F(attempt) F(rank) F(state) F(cause) F(exit_code) F(message))
+            F(job) F(attempt) F(rank) F(state) F(cause) F(exit_code) F(message) F(usage))
 };
 struct AttemptRunning {
   JobId job;

@@ -77,6 +77,15 @@ struct ExternalFields<CheckpointInfo> {
 };
 
 template <>
+struct ExternalFields<RankUsage> {
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("cpu_time", self.cpu_time);
+    visit("peak_memory_bytes", self.peak_memory_bytes);
+  }
+};
+
+template <>
 struct ExternalFields<SuspendOptions> {
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {

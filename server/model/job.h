@@ -203,8 +203,12 @@ struct ArrayCounts {
 struct JobCounters {
   int suspend_count = 0;
   int requeue_count = 0;
-  int64_t lost_gpu_seconds = 0;  // work that was done and had to be done again
-  int64_t run_seconds = 0;       // that its ended attempts ran, with all their ranks at once
+  int64_t lost_gpu_seconds = 0;   // work that was done and had to be done again
+  int64_t run_seconds = 0;        // that its ended attempts ran, with all their ranks at once
+  Duration cpu_time{0};           // that the processes of its ended ranks used
+  int64_t peak_memory_bytes = 0;  // resident, of the one of them that had most at once
+  // A sum ends here, whatever agents say; each rank's is at most a hundredth of it.
+  static constexpr Duration kCpuTimeMax = 30'000 * 24h * 365;
   bool operator==(const JobCounters&) const = default;
 
   template <typename Self, typename Visit>
@@ -213,6 +217,8 @@ struct JobCounters {
     visit("requeue_count", self.requeue_count);
     visit("lost_gpu_seconds", self.lost_gpu_seconds);
     visit("run_seconds", self.run_seconds);
+    visit("cpu_time", self.cpu_time);
+    visit("peak_memory_bytes", self.peak_memory_bytes);
   }
 };
 

@@ -10,7 +10,7 @@ namespace hai {
 AgentStream::Events AgentGateway::opened(std::shared_ptr<AgentStream> stream) {
   const ConnectionId id{++last_id_};
   return {.hello = [this, id, stream](const AgentHello& hello) { said_hello(id, stream, hello); },
-          .report = [this, id](const AgentReport& report) { reported(id, report); },
+          .report = [this, id](AgentReport report) { reported(id, std::move(report)); },
           .log_chunk =
               [this, id](int64_t request_id, const LogChunk& chunk) {
                 if (connections_.contains(id)) events_.log_chunk(id, request_id, chunk);
@@ -87,13 +87,14 @@ void AgentGateway::decide_waiting() {
   }
 }
 
-void AgentGateway::reported(ConnectionId id, const AgentReport& report) {
+void AgentGateway::reported(ConnectionId id, AgentReport report) {
   auto found = connections_.find(id);
   if (found == connections_.end()) return;
   if (report.node != found->second.node) {
     return found->second.stream->close(invalid_argument(
         "the stream of node {} brought a report of {}", found->second.node, report.node));
   }
+  if (proofs_) proofs_->check(report.node, report);
   events_.report(id, report);
 }
 
@@ -113,14 +114,15 @@ void AgentGateway::ended(ConnectionId id) {
 void AgentGateway::send(ConnectionId connection, const AgentOrder& order) {
   auto found = connections_.find(connection);
   if (found == connections_.end()) return;
+  const auto& [stream, node] = found->second;
   const auto* launch = std::get_if<LaunchRank>(&order.body);
-  if (launch == nullptr || launch->secrets.empty())
-    return found->second.stream->send(order, codec_);
+  const bool has_secrets = launch != nullptr && !launch->secrets.empty();
+  if (!proofs_ && !has_secrets) return stream->send(order, codec_);
   AgentOrder opened = order;
-  LaunchRank& rank = std::get<LaunchRank>(opened.body);
-  events_.open_secrets(rank);
-  found->second.stream->send(opened, codec_);
-  wipe_environments(rank);
+  if (proofs_) proofs_->add(node, opened);
+  if (has_secrets) events_.open_secrets(std::get<LaunchRank>(opened.body));
+  stream->send(opened, codec_);
+  if (has_secrets) wipe_environments(std::get<LaunchRank>(opened.body));
 }
 
 void AgentGateway::close(ConnectionId connection, const std::string& reason) {

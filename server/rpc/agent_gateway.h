@@ -6,9 +6,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/tls/order_proofs.h"
 #include "server/api/log_router.h"
 #include "server/control/ports.h"
 #include "server/rpc/agent_stream.h"
@@ -51,9 +53,11 @@ class AgentGateway final : public AgentPort, public LogPort, public ShellPort {
   void set_events(AgentGatewayEvents events) { events_ = std::move(events); }
 
   // Of which the keys of nodes and their peers are made; given to those who have proved by a
-  // certificate which node they are, so that nobody gets another's. Set once, before the first
+  // certificate which node they are, so that nobody gets another's. And by which is proved what
+  // nodes say they were told: without it all of them are believed. Set once, before the first
   // stream.
   void set_peer_secret(std::string secret) {
+    proofs_.emplace(secret);
     peer_secret_ = std::make_shared<const std::string>(std::move(secret));
   }
 
@@ -92,11 +96,12 @@ class AgentGateway final : public AgentPort, public LogPort, public ShellPort {
   Status judge(const AgentStream& stream, const AgentHello& hello) const;
   Status judge_certificate(const AgentStream& stream, const std::string& node) const;
   void note_refusal(const AgentHello& hello, const Status& why);
-  void reported(ConnectionId id, const AgentReport& report);
+  void reported(ConnectionId id, AgentReport report);
   void ended(ConnectionId id);
 
   AgentGatewayEvents events_;
   std::shared_ptr<const std::string> peer_secret_;  // null = none
+  std::optional<OrderProofs> proofs_;
   PlacesCodec codec_;
   std::map<ConnectionId, Connection> connections_;  // admitted ones
   std::map<std::string, ConnectionId> newest_;      // by node

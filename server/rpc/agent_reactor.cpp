@@ -139,7 +139,7 @@ void AgentReactor::handle(const v1::AgentMessage& message) {
     case v1::AgentMessage::kReport: {
       Result<AgentReport> report = from_proto(message.report());
       if (!report.is_ok()) return close(report.status());
-      return events_.report(report.value());
+      return events_.report(std::move(report).value());
     }
     case v1::AgentMessage::kLogChunk: {
       Result<LogChunk> chunk = from_proto(message.log_chunk());

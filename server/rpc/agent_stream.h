@@ -31,7 +31,7 @@ class AgentStream {
 
   struct Events {
     std::function<void(const AgentHello&)> hello;
-    std::function<void(const AgentReport&)> report;
+    std::function<void(AgentReport)> report;
     std::function<void(int64_t request_id, const LogChunk&)> log_chunk;
     std::function<void()> done;  // called exactly once, last; also if the stream was refused
   };

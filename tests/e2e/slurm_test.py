@@ -360,7 +360,10 @@ class SlurmTest(SlurmScripts, ClusterTest):
         found = json.loads(self.good("sacct", "-j", job, "--json"))["jobs"][0]
         self.assertEqual(found["state"]["current"], ["FAILED"])
         self.assertEqual(found["exit_code"]["return_code"]["number"], 4)
-        self.assertIn("State: FAILED (exit code 4)\nNodes: 2\nGPUs: 8\nCPUs: ", self.good("seff", job))
+        seff = self.good("seff", job)
+        self.assertIn("State: FAILED (exit code 4)\nNodes: 2\nGPUs: 8\nCPUs: ", seff)
+        self.assertRegex(seff, r"CPU Utilized: 00:00:0\d\nCPU Efficiency: .*\nMemory Utilized: .* \(the")
+        self.assertRegex(self.good("sacct", "-j", job, "-X", "-n", "-P", "-o", "MaxRSS"), r"^\d+K$")
         self.assertEqual(self.good("sacct", "-n", "--name", "ended", "-S", "now+1hour"), "")
 
     def test_options_from_the_environment(self):

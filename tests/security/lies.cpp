@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/health.h"
+#include "common/tls/order_proofs.h"
 #include "tests/security/liar.h"
 
 namespace hai::test {
@@ -70,16 +71,26 @@ std::vector<Lie> lies_of_reports() {
   const auto with = [](auto lie) { return [lie](Liar& liar) { liar.tell(lie); }; };
   return {
       {"an epoch that cannot be", with([](auto& report) { report.set_seen_epoch(kMost / 2); }),
-       Outcome::cut, "not believed"},
+       Outcome::ignored, "", Outcome::cut},
       {"an epoch above the present one", with([](auto& report) { report.set_seen_epoch(5); }),
-       Outcome::term},
+       Outcome::ignored, "", Outcome::term},
       {"a negative epoch", with([](auto& report) { report.set_seen_epoch(-1); }), Outcome::cut,
        "seen_epoch"},
       {"a log that is longer than the server's", with([](auto& report) {
          report.set_seen_epoch(1);
          report.set_seen_seq(kMost);
        }),
-       Outcome::pause},
+       Outcome::ignored, "", Outcome::pause},
+      {"that it has seen what another node was told", with([](auto& report) {
+         const OrderProofs proofs(GatewayWorld::kSecret);
+         report.set_seen_epoch(1);
+         report.set_seen_seq(kMost);
+         report.set_seen_proof(proofs.of_position("node-1", {Epoch{1}, kMost}));
+       }),
+       Outcome::ignored, "", Outcome::pause},
+      {"a proof that is too long",
+       with([](auto& report) { report.set_seen_proof(std::string(65, 'p')); }), Outcome::cut,
+       "seen_proof"},
       {"a negative place in the log", with([](auto& report) { report.set_seen_seq(-7); }),
        Outcome::cut, "seen_seq"},
       {"the same report again",
@@ -168,9 +179,25 @@ std::vector<Lie> lies_of_ranks() {
        }),
        Outcome::ignored},
       {"a rank beyond the job's", claims({JobId{1}, 1, 77}), Outcome::ignored},
-      {"a job that does not exist", claims({JobId{4'000'000'000}, 1, 0}), Outcome::pause},
-      {"an attempt that is to come", claims({JobId{1}, 2, 0}), Outcome::pause},
-      {"the last of all attempts", claims({JobId{1}, 2'147'483'647, 0}), Outcome::pause},
+      {"a job that does not exist", claims({JobId{4'000'000'000}, 1, 0}), Outcome::ignored, "",
+       Outcome::pause},
+      {"an attempt that is to come", claims({JobId{1}, 2, 0}), Outcome::ignored, "",
+       Outcome::pause},
+      {"the last of all attempts", claims({JobId{1}, 2'147'483'647, 0}), Outcome::ignored, "",
+       Outcome::pause},
+      {"that its own rank's launch was another's",
+       [](Liar& liar) {
+         liar.tell([&](v1::AgentReport& report) {
+           Liar::add_rank(report, {JobId{1}, 2, 0}).set_proof(liar.own_proof);
+         });
+       },
+       Outcome::ignored, "", Outcome::pause},
+      {"that what another node was told to run was its own", with([](v1::AgentReport& report) {
+         const OrderProofs proofs(GatewayWorld::kSecret);
+         const RankKey key{JobId{1}, 2, 0};
+         Liar::add_rank(report, key).set_proof(proofs.of_launch("node-1", key));
+       }),
+       Outcome::ignored, "", Outcome::pause},
       {"a negative job", claims({JobId{-1}, 1, 0}), Outcome::cut, "job"},
       {"a negative attempt", claims({JobId{1}, -1, 0}), Outcome::cut, "attempt"},
       {"a negative rank", claims({JobId{1}, 1, -1}), Outcome::cut, "rank"},
@@ -184,7 +211,7 @@ std::vector<Lie> lies_of_ranks() {
       {"as many ranks of nobody as a report holds", with([](v1::AgentReport& report) {
          for (int i = 0; i < 4'000; ++i) Liar::add_rank(report, {JobId{1'000 + i}, 1, 0});
        }),
-       Outcome::pause},
+       Outcome::ignored, "", Outcome::pause},
       {"a phase that there is not", with([](v1::AgentReport& report) {
          Liar::add_rank(report, {JobId{1}, 1, 0}, static_cast<v1::RankPhase>(77));
        }),
@@ -257,6 +284,12 @@ std::vector<Lie> lies_of_own_rank() {
          }
        },
        Outcome::ignored},
+      {"more CPU time than there is",
+       with([](auto& rank) { rank.mutable_usage()->set_cpu_time_us(kMost); }), Outcome::cut,
+       "cpu_time_us"},
+      {"less memory than none",
+       with([](auto& rank) { rank.mutable_usage()->set_peak_memory_bytes(-1); }), Outcome::cut,
+       "peak_memory_bytes"},
       {"signs of a hang without end", with([](auto& rank) {
          for (int i = 0; i < 10'000; ++i) rank.add_signs()->set_kind(v1::HANG_SIGN_KIND_GPU_IDLE);
        }),

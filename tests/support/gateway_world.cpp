@@ -47,8 +47,12 @@ HonestAgent::HonestAgent(GatewayWorld& world, std::string node)
 }
 
 void HonestAgent::obey(const AgentOrder& order) {
+  seen_ = {order.epoch, order.seq};
+  seen_proof_ = order.proof;
   if (const auto* launch = std::get_if<LaunchRank>(&order.body)) {
-    ranks_.try_emplace(launch->key, RankStatus{.key = launch->key, .phase = RankPhase::running});
+    ranks_.try_emplace(
+        launch->key,
+        RankStatus{.key = launch->key, .phase = RankPhase::running, .proof = launch->proof});
   } else if (const auto* suspend = std::get_if<SuspendRank>(&order.body)) {
     ranks_[suspend->key] = {
         .key = suspend->key, .phase = RankPhase::exited, .cause = ExitCause::go_suspend};
@@ -71,6 +75,8 @@ void HonestAgent::beat() {
   for (const AgentOrder& order : std::exchange(stream_->orders, {})) obey(order);
   AgentReport report{.node = node_, .sequence = ++sequence_};
   report.granted_sequence = granted_;
+  report.seen = seen_;
+  report.seen_proof = seen_proof_;
   for (const auto& [key, status] : ranks_) report.ranks.push_back(status);
   v1::AgentMessage message;
   to_proto(report, *message.mutable_report());
@@ -78,25 +84,31 @@ void HonestAgent::beat() {
   world_.say(stream_, message);
 }
 
-GatewayWorld::GatewayWorld()
-    : controller_(loop_, store_, gateway_, nullptr, knobs_of_tests(),
-                  Bootstrap{.admin_user = kUser, .public_quota_nodes = Quota::kUnlimited}, "test") {
+void GatewayWorld::start_server() {
+  controller_ = std::make_unique<Controller>(
+      loop_, store_, gateway_, nullptr, knobs_of_tests(),
+      Bootstrap{.admin_user = kUser, .public_quota_nodes = Quota::kUnlimited}, "test");
+  controller_->start();
+}
+
+GatewayWorld::GatewayWorld(bool proves) {
+  if (proves) gateway_.set_peer_secret(kSecret);
   gateway_.set_events(
       {.admit =
            [this](const AgentHello& hello) {
-             return controller_.admit_agent(hello.node, hello.identity);
+             return controller_->admit_agent(hello.node, hello.identity);
            },
-       .is_undecided = [this] { return controller_.mode() == ServerMode::loading; },
+       .is_undecided = [this] { return controller_->mode() == ServerMode::loading; },
        .connected =
            [this](ConnectionId id, const AgentHello& hello) {
-             controller_.agent_connected(id, hello.node, hello.identity);
+             controller_->agent_connected(id, hello.node, hello.identity);
            },
        .report = [this](ConnectionId id,
-                        const AgentReport& report) { controller_.agent_report(id, report); },
-       .disconnected = [this](ConnectionId id) { controller_.agent_disconnected(id); },
+                        const AgentReport& report) { controller_->agent_report(id, report); },
+       .disconnected = [this](ConnectionId id) { controller_->agent_disconnected(id); },
        // Nobody has asked for any: what LogRouter does with such an answer.
        .log_chunk = [](ConnectionId, int64_t, const LogChunk&) {}});
-  controller_.start();
+  start_server();
   run(1s);
 }
 
@@ -189,10 +201,18 @@ void GatewayWorld::run(Duration time) {
   }
 }
 
+void GatewayWorld::lose(size_t transactions) {
+  controller_.reset();
+  gateway_.close_all(unavailable("the server is gone"));
+  database_.go_back(transactions);
+  start_server();
+  run(5s);
+}
+
 Status GatewayWorld::command(Command command) {
   Status outcome = unavailable("no answer");
-  controller_.submit({.trusted_user = kUser}, std::move(command),
-                     [&](Result<CommandReply> reply) { outcome = reply.status(); });
+  controller_->submit({.trusted_user = kUser}, std::move(command),
+                      [&](Result<CommandReply> reply) { outcome = reply.status(); });
   run(100ms);
   return outcome;
 }

@@ -43,7 +43,7 @@ class AgentEnd final : public AgentStream {
   bool said_hello_ = false;
 };
 
-// Keeps the ranks that it is told to, and says so with each heartbeat.
+// Keeps the ranks that it is told to, and says so with each heartbeat, with what proves it.
 class HonestAgent {
  public:
   HonestAgent(GatewayWorld& world, std::string node);
@@ -58,6 +58,8 @@ class HonestAgent {
   const std::string node_;
   std::shared_ptr<AgentEnd> stream_;
   std::map<RankKey, RankStatus> ranks_;
+  LogPosition seen_;
+  std::string seen_proof_;
   int64_t sequence_ = 0;
   int64_t granted_ = 0;
 };
@@ -65,8 +67,10 @@ class HonestAgent {
 class GatewayWorld {
  public:
   static constexpr const char* kUser = "ann";  // an administrator, with quota for everything
+  static constexpr const char* kSecret = "of the servers";
 
-  GatewayWorld();
+  // `proves`: the servers have a CA, so that nodes can prove what they were told.
+  explicit GatewayWorld(bool proves = true);
   ~GatewayWorld();  // whose streams have not ended ends them
 
   // A stream of an agent whose certificate is of this node.
@@ -86,22 +90,25 @@ class GatewayWorld {
   Status command(Command command);
   Status submit(const JobSpec& spec) { return command(SubmitJob{spec, ""}); }
 
-  Controller& controller() { return controller_; }
-  const ClusterState& state() const { return controller_.state(); }
+  Controller& controller() { return *controller_; }
+  const ClusterState& state() const { return controller_->state(); }
   const MemDatabase& database() const { return database_; }
+  // The database is as it was so many transactions ago, and a server leads that never knew more.
+  void lose(size_t transactions);
   std::vector<std::unique_ptr<HonestAgent>> honest;
 
  private:
   friend class AgentEnd;
+  void start_server();
 
   std::vector<std::weak_ptr<AgentEnd>> dialed_;
   Timeline timeline_;
   VirtualLoop database_loop_{timeline_};
   VirtualLoop loop_{timeline_};
-  MemDatabase database_{database_loop_};
+  MemDatabase database_{database_loop_, {.past_kept = 50}};
   MemStore store_{loop_, database_, "a"};
   AgentGateway gateway_;
-  Controller controller_;
+  std::unique_ptr<Controller> controller_;
   MonoTime next_beat_{};
 };
 

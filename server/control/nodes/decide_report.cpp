@@ -120,7 +120,7 @@ void take_status(Decision& decision, Session& session, const RankStatus& status)
       judge_validation(decision, job, static_cast<size_t>(key.rank), status);
     }
     decision.emit(RankEnded{key.job, key.attempt, key.rank, RankState::exited, status.cause,
-                            status.exit_code, status.message});
+                            status.exit_code, status.message, status.usage});
   }
   settle_attempt(decision, key.job);
 }

@@ -80,6 +80,7 @@ void skip_attempts_of_strays(Decision& decision, const Session& session) {
 
 bool has_rank_of_lost_history(const ClusterState& state, const AgentReport& report) {
   return std::ranges::any_of(report.ranks, [&](const RankStatus& status) {
+    if (!status.was_ordered) return false;
     if (status.key.job > state.last_job()) return true;
     const Job* job = state.find(status.key.job);
     return job != nullptr && !job->is_terminal() && status.key.attempt >= job->next_attempt();

@@ -80,8 +80,8 @@ inline constexpr std::string_view kStoreWentBack = "store_went_back";
 // Attempt numbers that ranks found on a node bear, and that the state has not given yet, are never
 // given: two attempts must not pass for each other.
 void skip_attempts_of_strays(Decision& decision, const Session& session);
-// Whether a node reports a rank of a job or an attempt that the state has never given. Its launch
-// was durable before it left, so the events about it are lost.
+// Whether a node reports a rank that it was ordered to run, of a job or an attempt that the state
+// has never given. Its launch was durable before it left, so the events about it are lost.
 bool has_rank_of_lost_history(const ClusterState& state, const AgentReport& report);
 // Every node that is not down has reported, has no rank that the state does not know, and goes by
 // the list of peers that the state says. Of a silent one nothing can be proven now: what the state

@@ -36,7 +36,8 @@ AgentRecord some_record() {
           .ranks_until = MonoTime(1037s),
           .fence = 37s,
           .peers = {.version = 4, .peers = {{"node-2", "10.0.0.2", 7703}, {"node-3", "n3", 1}}},
-          .seen = {Epoch{3}, 99}};
+          .seen = {Epoch{3}, 99},
+          .seen_proof = std::string("\x00\xff\"bytes", 8)};
 }
 
 TEST(AgentRecord, IsFoundByTheNextProcessOfTheSameBoot) {
@@ -54,6 +55,7 @@ TEST(AgentRecord, IsFoundByTheNextProcessOfTheSameBoot) {
   EXPECT_EQ(found->fence, Duration(37s));
   EXPECT_EQ(found->peers, some_record().peers);
   EXPECT_EQ(found->seen, some_record().seen);
+  EXPECT_EQ(found->seen_proof, some_record().seen_proof);
   EXPECT_EQ(second.file.peer_port(), 41'000);
 }
 

@@ -47,6 +47,7 @@ TEST(StatusJson, RoundTrips) {
       CheckpointInfo{.step = 5, .path = "/c", .save_seconds = 1.25, .at = unix_micros(7)};
   status.progress_step = 9;
   status.whole_life_state = "";
+  status.usage = RankUsage{.cpu_time = 90min, .peak_memory_bytes = int64_t{1} << 40};
   EXPECT_EQ(status_from_json(status_to_json(status)).value(), status);
   EXPECT_EQ(parse_status_line(make_status_line(status)).value(), status);
   EXPECT_EQ(make_status_line(status).find('\n'), std::string::npos);
@@ -115,6 +116,7 @@ TEST(LaunchFile, RoundTrips) {
   order.program.core_size = 4096;
   order.program.mounts = {"/data:/x:ro"};
   order.image = "docker://team/box:1";
+  order.proof = std::string("\x00\xff\"proof", 8);
   LaunchFile launch =
       make_launch_file(order, {.socket = "/s", .log_dir = "/l", .temp_dir = "/t"}).value();
   launch.lease_until = MonoTime(5s);
@@ -130,6 +132,7 @@ TEST(LaunchFile, RoundTrips) {
                    .gpu_device = "v/g",
                    .environment = {{"HOME", "/root"}}};
   ASSERT_EQ(launch.processes.size(), 2u);
+  EXPECT_EQ(launch.proof, order.proof);
   EXPECT_EQ(launch_file_from_json(launch_file_to_json(launch)).value(), launch);
   EXPECT_FALSE(launch_file_from_json("{}").is_ok());
 }

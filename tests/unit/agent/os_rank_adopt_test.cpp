@@ -23,9 +23,10 @@ class RankAdoptTest : public RankHostTest {
 
 TEST_F(RankAdoptTest, RunningRankGoesOn) {
   start_host();
-  const LaunchRank job = script(
+  LaunchRank job = script(
       "echo $$ > pid; i=0; while [ ! -e go ]; do echo $i; i=$((i+1)); sleep 0.005; done; echo $i; "
       "exit 8");
+  job.proof = "of the launch";
   launch(job);
   ASSERT_TRUE(wait_file("pid"));
   ASSERT_TRUE(wait_running(job.key));
@@ -36,6 +37,7 @@ TEST_F(RankAdoptTest, RunningRankGoesOn) {
       << "nobody reads its output";
   restart_host();
   EXPECT_EQ(statuses_[job.key].phase, RankPhase::running);
+  EXPECT_EQ(statuses_[job.key].proof, "of the launch");
   EXPECT_TRUE(is_process_alive(std::stoi(workspace_file("pid"))));
   EXPECT_EQ(wait_shim_pid(job.key), shim);
   write_script("go", "");

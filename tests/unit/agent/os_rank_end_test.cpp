@@ -47,6 +47,30 @@ TEST_F(RankEndTest, KillReachesEveryProcess) {
   EXPECT_EQ(processes(job.key), 0u);
 }
 
+// Of children, of what they leave to others, and of what was killed.
+TEST_F(RankEndTest, TellsWhatItsProcessesHaveUsed) {
+  start_host();
+  write_script("eat.py", R"(import os, sys, time
+if sys.argv[1:]:
+    held = b"x" * (100 << 20)
+while time.process_time() < 0.3:
+    pass
+open(f"eaten.{os.getpid()}", "w").close()
+time.sleep(1000)
+)");
+  const LaunchRank job = script(
+      "(setsid python3 eat.py much &); python3 eat.py & "
+      "while [ $(ls eaten.* 2>/dev/null | wc -l) != 2 ]; do sleep 0.01; done; exit 7");
+  launch(job);
+  const RankStatus status = wait_exited(job.key);
+  EXPECT_EQ(status.exit_code, 7);
+  ASSERT_TRUE(status.usage.has_value());
+  EXPECT_GE(status.usage->cpu_time, 600ms);
+  EXPECT_LE(status.usage->cpu_time, 60s);
+  EXPECT_GE(status.usage->peak_memory_bytes, 100 << 20);
+  EXPECT_LE(status.usage->peak_memory_bytes, 200 << 20) << "of the largest, not the sum";
+}
+
 TEST_F(RankEndTest, LeftoversOfAnEndedProgramAreKilled) {
   start_host();
   const LaunchRank job = script(std::string(kManyProcesses) + "exit 3");

@@ -138,6 +138,8 @@ TEST(LostHistory, IsFoundByARankThatTheStateHasNeverPlaced) {
   EXPECT_TRUE(is_lost({JobId{1}, 2, 0})) << "an attempt that is to come";
   EXPECT_TRUE(is_lost({JobId{2}, 1, 0}));
   EXPECT_TRUE(is_lost({JobId{3}, 1, 0})) << "a job that was never submitted";
+  const RankStatus made_up{.key = {JobId{3}, 1, 0}, .was_ordered = false};
+  EXPECT_FALSE(has_rank_of_lost_history(c.state(), {.ranks = {made_up}}));
   c.emit(AttemptsSkipped{JobId{2}, 1});
   EXPECT_FALSE(is_lost({JobId{2}, 1, 0})) << "its number will not be given";
 }

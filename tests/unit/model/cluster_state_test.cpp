@@ -54,6 +54,35 @@ TEST(Placing, OccupiesTheNodesAndTakesTheJobOutOfTheQueue) {
   EXPECT_TRUE(c.node("node-1").free_gpus().is_empty());
 }
 
+TEST(Running, CountsWhatTheProcessesOfAllAttemptsHaveUsed) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId id = c.run(job("j").nodes(2), {"node-1", "node-2"});
+  const auto ends = [&](int rank, Duration cpu, int64_t bytes) {
+    c.emit(RankEnded{id, c.attempt(id).number, rank, RankState::exited, ExitCause::go_suspend, 0,
+                     "", RankUsage{cpu, bytes}});
+  };
+  ends(0, 90min, 7'000);
+  EXPECT_EQ(c.job(id).counters.cpu_time, 90min);
+  ends(1, 30min, 9'000);
+  c.leave(id);
+  c.place(id, c.on({"node-1", "node-2"}));
+  c.confirm(id);
+  ends(0, 1min, 8'000);
+  c.emit(RankEnded{id, 2, 1, RankState::lost, ExitCause::lost, 0, "nobody knows"});
+  EXPECT_EQ(c.job(id).counters.cpu_time, 121min);
+  EXPECT_EQ(c.job(id).counters.peak_memory_bytes, 9'000);
+}
+
+TEST(Running, WhatAgentsSayThatWasUsedEndsSomewhere) {
+  Cluster c = cluster(nodes(4, gpus(8)));
+  const JobId id = c.run(job("j").nodes(4), {"node-1", "node-2", "node-3", "node-4"});
+  for (int rank = 0; rank < 4; ++rank) {
+    c.emit(RankEnded{id, 1, rank, RankState::exited, ExitCause::program, 0, "",
+                     RankUsage{JobCounters::kCpuTimeMax / 2, 1}});
+  }
+  EXPECT_EQ(c.job(id).counters.cpu_time, JobCounters::kCpuTimeMax);
+}
+
 TEST(Running, StartsTheClockOnceAndForgetsLaunchFailures) {
   Cluster c = cluster(nodes(1, gpus(8)));
   JobId id = c.submit(job("j"));

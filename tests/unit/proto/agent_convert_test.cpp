@@ -73,10 +73,15 @@ class Draw {
                       .exit_code = integer(),
                       .message = bytes(100),
                       .started_at = time(),
-                      .ended_at = time()};
+                      .ended_at = time(),
+                      .proof = bytes(AgentLimits::kProofBytes)};
     if (rng.chance(0.5)) {
       status.checkpoint =
           CheckpointInfo{static_cast<int64_t>(rng.next()), bytes(50), rng.unit() * 1000, time()};
+    }
+    if (rng.chance(0.5)) {
+      status.usage = RankUsage{Duration(rng.between(0, Duration(24h * 365).count())),
+                               rng.between(0, AgentLimits::kMemoryBytes)};
     }
     if (rng.chance(0.5)) status.progress_step = static_cast<int64_t>(rng.next());
     if (rng.chance(0.5)) status.whole_life_state = bytes(50);
@@ -113,6 +118,8 @@ class Draw {
   AgentReport report() {
     AgentReport report{.node = name(),
                        .sequence = rng.between(0, std::numeric_limits<int64_t>::max())};
+    report.seen = {Epoch{rng.between(0, 1'000)}, rng.between(0, 1'000'000)};
+    report.seen_proof = bytes(AgentLimits::kProofBytes);
     if (rng.chance(0.5)) report.facts = facts(report.node);
     if (rng.chance(0.5)) report.checks = checks();
     if (rng.chance(0.5)) {
@@ -151,7 +158,8 @@ class Draw {
                       .program = {.core_size = rng.between(-1, int64_t{1} << 50),
                                   .mounts = {"/" + name()},
                                   .services = {name() + ":1"}},
-                      .image = name(true)};
+                      .image = name(true),
+                      .proof = bytes(AgentLimits::kProofBytes)};
     launch.key.rank = static_cast<int>(rng.below(8));
     std::vector<RankPlace> places(static_cast<size_t>(launch.key.rank) + 1 + rng.below(8));
     for (RankPlace& place : places) {
@@ -163,6 +171,7 @@ class Draw {
   }
   AgentOrder order() {
     AgentOrder order{.epoch = Epoch{rng.between(0, std::numeric_limits<int64_t>::max())}};
+    order.proof = bytes(AgentLimits::kProofBytes);
     switch (rng.below(7)) {
       case 0:
         order.body = launch();

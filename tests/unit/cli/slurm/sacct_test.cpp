@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/slurm/describe.h"
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/sacct_fields.h"
 
@@ -38,6 +39,24 @@ TEST(SlurmAccounts, ColumnsAndFields) {
   EXPECT_EQ(shown("JobID,ExitCode,ElapsedRaw,Elapsed",
                   {.header = false, .delimiter = "|", .ends_with_delimiter = true}),
             "7|3:0|65|00:01:05|\n");
+}
+
+TEST(SlurmAccounts, WhatWasUsedIsKnownOnceARankHasEnded) {
+  AccountRow row{.job = ended_job(), .given = Allotment{.gpus = 4, .cpus = 4}};
+  const UnixTime now = unix_micros(0);
+  EXPECT_EQ(account_value(row, "MaxRSS", now), "");
+  EXPECT_EQ(account_value(row, "TotalCPU", now), "");
+  EXPECT_THAT(describe_efficiency(row.job, row.given, now),
+              HasSubstr("\nCPU and memory used: no rank has ended yet\n"));
+  row.job.set_cpu_seconds(130);
+  row.job.set_peak_memory_bytes(int64_t{3} << 30);
+  EXPECT_EQ(account_value(row, "MaxRSS", now), "3145728K");
+  EXPECT_EQ(account_value(row, "TotalCPU", now), "00:02:10");
+  EXPECT_THAT(describe_efficiency(row.job, row.given, now),
+              HasSubstr("\nCPU Utilized: 00:02:10\nCPU Efficiency: 50.00% of 00:04:20 core-walltime\n"
+                        "Memory Utilized: 3 GiB (the largest process)\n"));
+  EXPECT_THAT(describe_efficiency(row.job, std::nullopt, now),
+              HasSubstr("\nCPU Utilized: 00:02:10\nMemory Utilized: 3 GiB"));
 }
 
 TEST(SlurmAccounts, ErrorsNameTheField) {
