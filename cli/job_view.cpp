@@ -6,7 +6,6 @@
 
 #include "cli/format.h"
 #include "cli/table.h"
-#include "common/bytes.h"
 #include "common/hostlist.h"
 #include "common/job_spec.h"
 
@@ -132,7 +131,7 @@ void add_progress(const v1::Job& job, UnixTime now, Card& card) {
   if (job.has_peak_memory_bytes()) {
     card.add("used", fmt::format("{} of CPU time; {} in the largest process",
                                  short_duration(job.cpu_seconds() * Duration(1s)),
-                                 format_bytes(job.peak_memory_bytes())));
+                                 short_bytes(job.peak_memory_bytes())));
   }
   if (job.suspend_count() + job.requeue_count() > 0 || job.lost_gpu_seconds() > 0) {
     card.add("interrupted", fmt::format("{} suspended, {} requeued, {} lost",

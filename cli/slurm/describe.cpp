@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/format.h"
 #include "cli/job_view.h"
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_words.h"
@@ -11,7 +12,6 @@
 #include "cli/slurm/sacct_fields.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/step/output_writer.h"
-#include "common/bytes.h"
 #include "common/hostlist.h"
 #include "common/job_spec.h"
 
@@ -177,7 +177,7 @@ std::string describe_efficiency(const v1::Job& job, std::optional<Allotment> giv
         format_clock(core_seconds * Duration(1s)));
   }
   return text + fmt::format("Memory Utilized: {} (the largest process)\n",
-                            format_bytes(job.peak_memory_bytes()));
+                            short_bytes(job.peak_memory_bytes()));
 }
 
 }  // namespace hai::cli::slurm

@@ -8,7 +8,7 @@ export function job(part: Partial<Job> = {}): Job {
   return {
     id: 1, name: 'j1', user: 'ann', group: 'training', priority: 'normal', state: 'queued', held: false, node_count: 1,
     gpus_per_node: 0, submitted_at: at(0), started_at: null, ended_at: null, attempt: 0, pending_reason: null, exit_code: null,
-    nodes: [], suspend_count: 0, requeue_count: 0, lost_gpu_seconds: 0, run_seconds: 0, running_at: null, attempt_state: null, end_reason: null, zone: null,
+    nodes: [], suspend_count: 0, requeue_count: 0, lost_gpu_seconds: 0, run_seconds: 0, cpu_seconds: null, peak_memory_bytes: null, running_at: null, attempt_state: null, end_reason: null, zone: null,
     tags: [], array_task: null, array: null, services: [], checkpoint: null, progress_step: null, whole_life_state: null, workspace: '/w', entrypoint: 'a.py', parameters: '',
     ...part,
   };

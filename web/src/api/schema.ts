@@ -211,6 +211,8 @@ export interface EditJobReply {
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
   services: JobService[];
+  cpu_seconds: number | null; // used by the processes of its ended ranks, in all attempts; absent before one has ended
+  peak_memory_bytes: number | null; // resident, of the one of these processes that had most at once
 }
 
 export interface HistoryReport {
@@ -274,6 +276,8 @@ export interface Job {
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
   services: JobService[];
+  cpu_seconds: number | null; // used by the processes of its ended ranks, in all attempts; absent before one has ended
+  peak_memory_bytes: number | null; // resident, of the one of these processes that had most at once
 }
 
 export interface JobUsage {
@@ -407,6 +411,8 @@ export interface MoveJobReply {
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
   services: JobService[];
+  cpu_seconds: number | null; // used by the processes of its ended ranks, in all attempts; absent before one has ended
+  peak_memory_bytes: number | null; // resident, of the one of these processes that had most at once
 }
 
 export interface Node {

@@ -84,6 +84,8 @@ export function makeJob(random: Random, id: number, at: string): Job {
     requeue_count: 0,
     lost_gpu_seconds: 0,
     run_seconds: 0,
+    cpu_seconds: null,
+    peak_memory_bytes: null,
     running_at: null,
     attempt_state: null,
     end_reason: null,

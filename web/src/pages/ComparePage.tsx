@@ -6,7 +6,7 @@ import { Badge } from '../components/Badge';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
 import { Table } from '../components/Table';
-import { formatCount, formatDuration, formatGpuHours, formatHosts, formatPercent, formatTime, formatTimes, formatWord, secondsBetween } from '../lib/format';
+import { formatBytes, formatCount, formatDuration, formatGpuHours, formatHosts, formatPercent, formatTime, formatTimes, formatWord, secondsBetween } from '../lib/format';
 import { timeRun } from '../lib/timeRun';
 import { lastStep, meanPercent } from '../lib/usage';
 import { useNow } from '../lib/useNow';
@@ -138,6 +138,8 @@ function factsOf({ job, attempt, usage }: Side, now: number): [title: string, va
     ['suspended', formatTimes(job.suspend_count)],
     ['requeued', formatTimes(job.requeue_count)],
     ['lost work', `${formatGpuHours(job.lost_gpu_seconds)} GPU-hours`],
+    ['CPU time', job.cpu_seconds === null ? 'not known' : formatDuration(job.cpu_seconds)],
+    ['largest process', job.peak_memory_bytes === null ? 'not known' : formatBytes(job.peak_memory_bytes)],
     ['ended', attempt?.ended_at ? `${formatWord(attempt.state)}: ${attempt.end_reason ?? ''}` : attempt ? 'not yet' : '–'],
   ];
 }

@@ -191,6 +191,14 @@ function Resources({ job }: { job: Job }) {
         <dd>{formatTimes(job.requeue_count)}</dd>
         <dt>lost work</dt>
         <dd>{formatGpuHours(job.lost_gpu_seconds)} GPU-hours</dd>
+        {job.peak_memory_bytes !== null && (
+          <>
+            <dt>used</dt>
+            <dd title="by the processes of ranks that have ended, in all attempts">
+              {formatDuration(job.cpu_seconds ?? 0)} of CPU time, {formatBytes(job.peak_memory_bytes)} in the largest process
+            </dd>
+          </>
+        )}
         {job.nodes[0] && <NodeFacts name={job.nodes[0]} />}
       </dl>
     </Panel>

@@ -52,9 +52,10 @@ TEST(SlurmAccounts, WhatWasUsedIsKnownOnceARankHasEnded) {
   row.job.set_peak_memory_bytes(int64_t{3} << 30);
   EXPECT_EQ(account_value(row, "MaxRSS", now), "3145728K");
   EXPECT_EQ(account_value(row, "TotalCPU", now), "00:02:10");
-  EXPECT_THAT(describe_efficiency(row.job, row.given, now),
-              HasSubstr("\nCPU Utilized: 00:02:10\nCPU Efficiency: 50.00% of 00:04:20 core-walltime\n"
-                        "Memory Utilized: 3 GiB (the largest process)\n"));
+  EXPECT_THAT(
+      describe_efficiency(row.job, row.given, now),
+      HasSubstr("\nCPU Utilized: 00:02:10\nCPU Efficiency: 50.00% of 00:04:20 core-walltime\n"
+                "Memory Utilized: 3 GiB (the largest process)\n"));
   EXPECT_THAT(describe_efficiency(row.job, std::nullopt, now),
               HasSubstr("\nCPU Utilized: 00:02:10\nMemory Utilized: 3 GiB"));
 }
