@@ -211,8 +211,8 @@ export interface EditJobReply {
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
   services: JobService[];
-  cpu_seconds: number | null; // used by the processes of its ended ranks, in all attempts; absent before one has ended
-  peak_memory_bytes: number | null; // resident, of the one of these processes that had most at once
+  cpu_seconds: number | null; // of the processes of its ended ranks, in all attempts
+  peak_memory_bytes: number | null; // resident, of the largest of those processes
 }
 
 export interface HistoryReport {
@@ -276,8 +276,8 @@ export interface Job {
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
   services: JobService[];
-  cpu_seconds: number | null; // used by the processes of its ended ranks, in all attempts; absent before one has ended
-  peak_memory_bytes: number | null; // resident, of the one of these processes that had most at once
+  cpu_seconds: number | null; // of the processes of its ended ranks, in all attempts
+  peak_memory_bytes: number | null; // resident, of the largest of those processes
 }
 
 export interface JobUsage {
@@ -411,8 +411,8 @@ export interface MoveJobReply {
   array_task: ArrayTask | null; // of a task of an array
   array: ArrayJob | null; // of an array
   services: JobService[];
-  cpu_seconds: number | null; // used by the processes of its ended ranks, in all attempts; absent before one has ended
-  peak_memory_bytes: number | null; // resident, of the one of these processes that had most at once
+  cpu_seconds: number | null; // of the processes of its ended ranks, in all attempts
+  peak_memory_bytes: number | null; // resident, of the largest of those processes
 }
 
 export interface Node {

@@ -55,9 +55,9 @@ TEST(SlurmAccounts, WhatWasUsedIsKnownOnceARankHasEnded) {
   EXPECT_THAT(
       describe_efficiency(row.job, row.given, now),
       HasSubstr("\nCPU Utilized: 00:02:10\nCPU Efficiency: 50.00% of 00:04:20 core-walltime\n"
-                "Memory Utilized: 3 GiB (the largest process)\n"));
+                "Memory Utilized: 3.0 GiB (the largest process)\n"));
   EXPECT_THAT(describe_efficiency(row.job, std::nullopt, now),
-              HasSubstr("\nCPU Utilized: 00:02:10\nMemory Utilized: 3 GiB"));
+              HasSubstr("\nCPU Utilized: 00:02:10\nMemory Utilized: 3.0 GiB"));
 }
 
 TEST(SlurmAccounts, ErrorsNameTheField) {
