@@ -201,7 +201,7 @@ int run_sattach(Session& session, const Words& words) {
 }
 
 constexpr auto kOthers = std::to_array<OtherCommand>({
-    {"seff", run_seff, "seff JOB: how long it ran, its GPU time, and what interruptions cost"},
+    {"seff", run_seff, "seff JOB: its GPU time, what it used, and what interruptions cost"},
     {"sprio", run_sprio, "sprio [-j JOB] [-u USER] [-p GROUP] [-h]: waiting jobs, highest first"},
     {"sacctmgr", run_sacctmgr, "sacctmgr [-n] [-p or -P] show qos, user or cluster"},
     {"sattach", run_sattach,

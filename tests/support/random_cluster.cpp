@@ -428,10 +428,13 @@ void RandomCluster::end_rank(const Job& job) {
   const Attempt& attempt = *job.attempt;
   for (size_t i = 0; i < attempt.ranks.size(); ++i) {
     if (is_gone(attempt.ranks[i].state)) continue;
+    // Not drawn: the histories of the seeds stay as they were.
+    std::optional<RankUsage> usage;
+    if (i % 2 == 0) usage = {Duration(1'000'001 * (job.id.value + 1)), int64_t{4096} << i};
     return emit(RankEnded{job.id, attempt.number, static_cast<int>(i),
                           one_of({RankState::exited, RankState::lost}),
                           one_of({ExitCause::program, ExitCause::go_suspend, ExitCause::killed}),
-                          static_cast<int>(rng_.below(256)), text()});
+                          static_cast<int>(rng_.below(256)), text(), usage});
   }
   const AttemptState outcome = one_of(
       {AttemptState::suspended, AttemptState::succeeded, AttemptState::failed, AttemptState::lost});
