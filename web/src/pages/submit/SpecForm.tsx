@@ -86,6 +86,13 @@ export function SpecForm({ form, groups, onChange }: Props) {
       {text('signal', 'Suspend signal', '', 'SIGTERM: USR1, none')}
       {text('watchdog', 'Hang after', '', '30m')}
       {text('timeout', 'Time limit', '', 'none: 12h')}
+      <label className="field w2">
+        Interactive
+        <select className="select" value={String(form.isInteractive)} onChange={(event) => onChange({ isInteractive: event.target.value === 'true' })}>
+          <option value="false">no: makes room for others</option>
+          <option value="true">yes: makes room for nobody once it runs</option>
+        </select>
+      </label>
       <label className="field w4">
         Environment
         <TypedArea
