@@ -77,8 +77,8 @@ export function SpecForm({ form, groups, onChange }: Props) {
       {text('gpuType', 'Type of GPU', '', 'any: h800')}
       {text('nodes', 'Only on', '', 'any: node-[1-8]', true)}
       {text('array', 'Array', '', 'one job: 0-499%20')}
-      {text('image', 'Container image', 'w2', 'none: team/image:1, oci:/data/image', true)}
       {list('tags', 'Tags', '', 'paper, nightly')}
+      {text('image', 'Container image', 'w2', 'none: team/image:1, oci:/data/image', true)}
       {list('services', 'Services', 'w2', 'jupyter:8888:keep_path, 6006')}
       {choice('launch', 'Start once per', [['per_node', 'node'], ['per_gpu', 'GPU']])}
       {choice('envStyle', 'Names for ranks', [['hai', 'hai'], ['torch', 'torch'], ['slurm', 'slurm']])}
