@@ -6,9 +6,11 @@ export async function launchFirefox(): Promise<Browser> {
     channel: 'moz-firefox',
     executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
     args: ['--remote-allow-system-access'], // for the colours below
+    firefoxUserPrefs: { 'dom.events.testing.asyncClipboard': true }, // a test may read it
   });
   teachColours(browser);
   teachTyping(browser);
+  teachSaving(browser);
   return browser;
 }
 
@@ -27,13 +29,29 @@ function teachTyping(browser: Browser): void {
 
 interface Session {
   send(method: string, params: Record<string, unknown>): Promise<unknown>;
+  emit(name: string | symbol, event: { navigation?: string | null; url?: string }): boolean;
+}
+
+// What playwright has for each of its connections to Firefox.
+function sessions(browser: Browser): { root: Session; proto: Session } {
+  const { _browserSession: root } = (browser as unknown as { _connection: { toImpl(of: Browser): { _browserSession: Session } } })._connection.toImpl(browser);
+  return { root, proto: Object.getPrototypeOf(root) as Session };
+}
+
+// A file that the page itself has made is saved by no navigation, and playwright leaves it out.
+function teachSaving(browser: Browser): void {
+  const { proto } = sessions(browser);
+  const emit = proto.emit;
+  proto.emit = function (this: Session, name, event) {
+    if (String(name).startsWith('browsingContext.download')) event.navigation ??= event.url ?? null;
+    return emit.call(this, name, event);
+  };
 }
 
 // Firefox knows no command of BiDi's for the scheme of colours, with which playwright makes each context: its
 // preference does the same, for all pages at once.
 function teachColours(browser: Browser): void {
-  const { _browserSession: root } = (browser as unknown as { _connection: { toImpl(of: Browser): { _browserSession: Session } } })._connection.toImpl(browser);
-  const proto = Object.getPrototypeOf(root) as Session;
+  const { root, proto } = sessions(browser);
   const send = proto.send;
   const choices: Record<string, number> = { dark: 0, light: 1 };
   proto.send = async function (this: Session, method, params) {

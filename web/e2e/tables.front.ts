@@ -43,7 +43,7 @@ it('finds on Back the place and what was selected', async () => {
   await page.goBack();
   await page.getByText('1 selected').waitFor();
   await page.getByRole('link', { name, exact: true }).waitFor();
-  expect(await body(page).evaluate((box) => box.scrollTop)).toBeGreaterThan(3_900);
+  expect(await body(page).evaluate((box) => box.scrollTop)).toBeGreaterThan(3_500); // a click brings what it is on into the middle
   await page.getByRole('navigation', { name: 'pages' }).getByRole('link', { name: 'Jobs' }).click();
 });
 
