@@ -1,8 +1,12 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { launchFirefox } from './firefox';
 import { actionMs } from './patience';
 
-// Debian's Chromium, without the background connections that a closed network would refuse.
+export const isFirefox = process.env.BROWSER === 'firefox';
+
+// Debian's Chromium, without the background connections that a closed network would refuse; BROWSER=firefox takes its Firefox.
 export function launch(): Promise<Browser> {
+  if (isFirefox) return launchFirefox();
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [

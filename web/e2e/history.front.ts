@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { HistoryReport } from '../src/api/types';
+import { isFirefox } from './browser';
 import { savedBy } from './saved';
 import { openIn, visit } from './visit';
 
@@ -28,7 +29,7 @@ it('lays the time before beside it, and links to exactly that', async () => {
   await page.waitForURL(/compare=1/);
   await chart(page, 'failures').getByText(/before/).first().waitFor();
   expect(await chart(page, 'failures').locator('path[stroke-dasharray]').count()).toBe(3);
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  if (!isFirefox) await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Link to this' }).click();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toMatch(/\/history\?since=.*&until=.*&step=1h&compare=1$/);

@@ -120,12 +120,14 @@ export class StandIn {
     response.flushHeaders();
     const id = `${asked.path} ${this.asked.length}`;
     this.openStreams.add(id);
+    const gone = new Promise((resolve) => response.on('close', resolve));
     response.on('close', () => this.openStreams.delete(id));
     if (answer.body) {
       for await (const piece of answer.body) {
         await this.thawed;
         if (response.destroyed) break;
-        if (!this.isDead(asked.path)) response.write(piece);
+        // No faster than whoever asked reads.
+        if (!this.isDead(asked.path) && !response.write(piece)) await Promise.race([gone, new Promise((resolve) => response.once('drain', resolve))]);
       }
     }
     response.end();

@@ -122,3 +122,26 @@ it('takes CPUs and memory of each node, and the page of the job says them again'
   await page.reload();
   await facts.getByText('not known: of ben').first().waitFor();
 });
+
+it('takes that a job makes room for nobody, keeps it with a job like it, and the page of the job says it', async () => {
+  const page = await site.open('/submit');
+  const file = page.getByLabel('job file (YAML)');
+  const interactive = page.getByRole('combobox', { name: 'Interactive', exact: true });
+  await file.fill(`# for the debugger\n${await file.inputValue()}options:\n  tags: [x] # mine\n`);
+  await interactive.selectOption('yes: makes room for nobody once it runs');
+  expect(await file.inputValue()).toMatch(/^# for the debugger\n[^]*options:\n {2}tags: \[ x \] # mine\n {2}interactive: true\n$/);
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] };
+  const yaml = await file.inputValue();
+  site.server.override = ({ path }) => (path.endsWith('/spec') ? new Response(yaml) : null);
+  await page.goto(`${site.server.url}/jobs/${jobs[0]!.id}`);
+  await page.getByText('makes room for nobody once it runs').waitFor();
+  await page.getByRole('link', { name: 'Run again' }).click();
+  await page.getByRole('heading', { name: `Run ${jobs[0]!.name} again` }).waitFor();
+  expect(await interactive.inputValue()).toBe('true');
+  await interactive.selectOption('no: makes room for others');
+  expect(await file.inputValue()).toBe(yaml.replace('  interactive: true\n', ''));
+  site.server.override = ({ path }) => (path.endsWith('/spec') ? new Response('name: a') : null);
+  await page.goto(`${site.server.url}/jobs/${jobs[0]!.id}`);
+  await page.getByText('in proportion to its GPUs').or(page.getByText('all of the node')).first().waitFor();
+  expect(await page.getByText('makes room for nobody').count()).toBe(0);
+});

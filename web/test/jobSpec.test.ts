@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { editSpec, emptyForm, hostAsk, newSpec, specToRunAgain, treeToForm } from '../src/lib/jobSpec';
 
-const form = { ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py', nodeCount: 4, grace: '90s', tags: 'x, y', gpusPerNode: 2, cpusPerNode: '16', memoryPerNode: '64Gi', environment: 'A=1\nB=x y', timeout: '12h' };
+const form = { ...emptyForm, name: 'a', workspace: '/w', entrypoint: 'a.py', nodeCount: 4, grace: '90s', tags: 'x, y', gpusPerNode: 2, cpusPerNode: '16', memoryPerNode: '64Gi', environment: 'A=1\nB=x y', timeout: '12h', isInteractive: true };
 
 describe('form and job file', () => {
   it('come back as they were', () => expect(treeToForm(parse(newSpec(form)) as Record<string, unknown>)).toEqual(form));
@@ -71,10 +71,22 @@ it('knows services in both forms, jobs without GPUs, arrays and images', () => {
 });
 
 it('reads what a job file asks of the machine, also in the words of HAI', () => {
-  expect(hostAsk('resource: {cpus_per_node: 16, memory_per_node: 64Gi}')).toEqual({ cpus: '16', memory: '64Gi' });
-  expect(hostAsk('options: {override_node_resource: {cpu: 12, memory: 0}}')).toEqual({ cpus: '12', memory: '' });
-  expect(hostAsk('name: a')).toEqual({ cpus: '', memory: '' });
+  expect(hostAsk('resource: {cpus_per_node: 16, memory_per_node: 64Gi}')).toEqual({ cpus: '16', memory: '64Gi', isInteractive: false });
+  expect(hostAsk('options: {override_node_resource: {cpu: 12, memory: 0}}')).toEqual({ cpus: '12', memory: '', isInteractive: false });
+  expect(hostAsk('name: a')).toEqual({ cpus: '', memory: '', isInteractive: false });
   expect(hostAsk('name: [')).toBeNull();
   expect(editSpec('resource:\n  cpus_per_node: 16\n  node_count: 1\n', { cpusPerNode: '' })).toBe('resource:\n  node_count: 1\n');
   expect(editSpec('name: a\n', { cpusPerNode: '8', memoryPerNode: '32Gi' })).toBe('name: a\nresource:\n  cpus_per_node: 8\n  memory_per_node: 32Gi\n');
+});
+
+it('knows a job that makes room for nobody, in all words that the server reads', () => {
+  const yaml = 'name: a\noptions:\n  interactive: True # until Friday\n  timeout: 8h\n';
+  expect(hostAsk(yaml)?.isInteractive).toBe(true);
+  expect(hostAsk('options: {interactive: "true"}')?.isInteractive).toBe(true);
+  expect(hostAsk('options: {interactive: false}')?.isInteractive).toBe(false);
+  expect(treeToForm({ options: { interactive: true } }).isInteractive).toBe(true);
+  expect(editSpec(yaml, { timeout: '9h' })).toBe('name: a\noptions:\n  interactive: True # until Friday\n  timeout: 9h\n');
+  expect(editSpec(yaml, { isInteractive: false })).toBe('name: a\noptions:\n  timeout: 8h\n');
+  expect(editSpec('options:\n  interactive: false # not yet\n', { isInteractive: true })).toBe('options:\n  interactive: true # not yet\n');
+  expect(specToRunAgain(yaml)).toContain('interactive: True # until Friday\n');
 });

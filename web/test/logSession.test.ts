@@ -10,16 +10,17 @@ class Served {
   headers: Record<string, string> = {};
   held: Promise<void> | null = null; // parts come only then
   fail: ((query: URLSearchParams) => Response | Error | null) | null = null;
+  isFirefox = false; // where an answer is told of with its first byte
   readonly asked: URLSearchParams[] = [];
   private readonly followers = new Set<{ push: () => void; cut: () => void }>();
 
-  answer(path: string): Promise<Response> {
+  answer(path: string, signal?: AbortSignal | null): Promise<Response> {
     const query = new URL(path, 'http://x').searchParams;
     this.asked.push(query);
     const failed = this.fail?.(query) ?? null;
     if (failed instanceof Error) return Promise.reject(failed);
     if (failed) return Promise.resolve(failed);
-    if (query.get('follow') === 'true') return Promise.resolve(this.follow(query));
+    if (query.get('follow') === 'true') return this.isFirefox ? this.withFirstByte(query, signal!) : Promise.resolve(this.follow(query));
     const part = this.part(query);
     return (this.held ?? Promise.resolve()).then(() => part);
   }
@@ -40,6 +41,17 @@ class Served {
     const body = this.text.slice(from, from + Number(query.get('max_bytes')));
     const place = { 'HAI-Log-Offset': String(from), 'HAI-Log-Begin': String(this.begin), 'HAI-Log-Size': String(this.text.length), 'HAI-Log-Over': String(this.isOver) };
     return new Response(body, { headers: { 'Content-Type': 'text/plain', ...place, ...this.headers } });
+  }
+
+  private withFirstByte(query: URLSearchParams, signal: AbortSignal): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      const follower = {
+        push: () => this.followers.delete(follower) && resolve(this.follow(query)),
+        cut: () => this.followers.delete(follower) && reject(new TypeError('network error')),
+      };
+      this.followers.add(follower);
+      signal.addEventListener('abort', () => this.followers.delete(follower) && reject(signal.reason as Error));
+    });
   }
 
   private follow(query: URLSearchParams): Response {
@@ -78,10 +90,13 @@ const line = (i: number): string => `line ${String(i).padStart(7, '0')}`.padEnd(
 const lines = (from: number, to: number): string => Array.from({ length: to - from }, (_, i) => line(from + i)).join('');
 const settle = (ms = 500): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
-function read(served: Served, isRankOver = () => served.isOver, target: Target = 'end') {
-  setTransport((path) => served.answer(path));
+function read(served: Served, isRankOver = () => served.isOver, target: Target = 'end', onState: (state: Log['state']) => void = () => undefined) {
+  setTransport((path, init) => served.answer(path, init.signal));
   let log: Log | null = null;
-  const session = new LogSession({ job: '7', attempt: 1, rank: 0 }, isRankOver, (now) => (log = now));
+  const session = new LogSession({ job: '7', attempt: 1, rank: 0 }, isRankOver, (now) => {
+    log = now;
+    onState(now.state);
+  });
   sessions.push(session);
   void session.run(target);
   const texts = (): string[] => [...log!.blocks.flatMap((block) => block.lines), ...(log!.open ? [log!.open] : [])].map((each) => each.text);
@@ -242,4 +257,44 @@ it('does not wait for ever for an answer to begin', async () => {
   expect(log).toBeNull();
   await settle(2_000);
   expect(log).toMatchObject({ state: 'lost' });
+});
+
+it('follows a rank that is silent for minutes where an answer is told of with its first byte', async () => {
+  const served = new Served();
+  served.isFirefox = true;
+  served.text = lines(0, 3);
+  const states = new Set<string>();
+  const log = read(served, () => served.isOver, 'end', (state) => states.add(state));
+  await settle(130_000);
+  expect([...states]).toEqual(['loading', 'following']);
+  expect(served.asked.length).toBeLessThan(16);
+  served.write(lines(3, 5));
+  await settle();
+  served.write(lines(5, 6));
+  await settle();
+  expect(log.numbers()).toEqual([0, 1, 2, 3, 4, 5]);
+  served.fail = () => new TypeError('away');
+  served.cut();
+  await settle();
+  expect(log.now().state).toBe('lost');
+});
+
+it('sees that a silent rank has ended, and that nothing answers any more', async () => {
+  const served = new Served();
+  served.isFirefox = true;
+  served.text = lines(0, 3);
+  const log = read(served);
+  const other = read(served);
+  await settle(5_000);
+  served.isOver = true;
+  await settle(20_000);
+  expect(log.now()).toMatchObject({ state: 'ended', isOver: true });
+  expect(other.now()).toMatchObject({ state: 'ended', isOver: true });
+  const away = new Served();
+  away.isFirefox = true;
+  const third = read(away);
+  await settle(5_000);
+  away.fail = () => new TypeError('away');
+  await settle(20_000);
+  expect(third.now().state).toBe('lost');
 });

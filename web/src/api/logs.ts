@@ -46,14 +46,25 @@ export async function readPart(which: WhichLog, from: From, signal: AbortSignal,
   };
 }
 
-// From that byte on, until the attempt ends or the signal comes.
-export async function followLog(which: WhichLog, offset: number, signal: AbortSignal, onBytes: (bytes: Uint8Array) => void): Promise<void> {
-  const response = await openStream(`${logPath(which)}&offset=${offset}&follow=true`, { signal }, beginMs);
-  const reader = response.body!.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    onBytes(value);
+// From that byte on, until the attempt ends or the signal comes. Quiet: nothing has come at all; Firefox tells of an
+// answer only with its first byte, and a rank may write none for long.
+export async function followLog(which: WhichLog, offset: number, signal: AbortSignal, onBytes: (bytes: Uint8Array) => void): Promise<'ended' | 'quiet'> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), beginMs);
+  try {
+    const response = await openStream(`${logPath(which)}&offset=${offset}&follow=true`, { signal: AbortSignal.any([signal, late.signal]) }, 2 * beginMs);
+    clearTimeout(timer);
+    const reader = response.body!.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return 'ended';
+      onBytes(value);
+    }
+  } catch (error) {
+    if (late.signal.aborted && !signal.aborted) return 'quiet';
+    throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

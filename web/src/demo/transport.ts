@@ -47,6 +47,7 @@ function answer(world: World, url: URL, init: RequestInit): Response {
     const node = query.get('node');
     if (query.get('format') === 'list') return json(listEvents(world, query, node ? `node/${node}` : ''));
     return stream('text/event-stream', init, (push) => {
+      push('retry: 1000\n\n'); // at once, as the server does it: Firefox tells of an answer only with its first byte
       const timer = setInterval(() => push(': alive\n\n'), aliveMs);
       init.signal?.addEventListener('abort', () => clearInterval(timer));
       const listener = (event: ClusterEvent): void => push(`id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`);

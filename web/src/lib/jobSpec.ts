@@ -24,6 +24,7 @@ export interface JobForm {
   signal: string;
   watchdog: string;
   timeout: string;
+  isInteractive: boolean;
   environment: string; // NAME=value, one a line
   tags: string;
   dependsOn: string;
@@ -51,6 +52,7 @@ export const emptyForm: JobForm = {
   signal: '',
   watchdog: '',
   timeout: '',
+  isInteractive: false,
   environment: '',
   tags: '',
   dependsOn: '',
@@ -89,13 +91,22 @@ function hostFields(tree: Tree): Pick<JobForm, 'cpusPerNode' | 'memoryPerNode'> 
   return { cpusPerNode: text(resource.cpus_per_node ?? old.cpu, ''), memoryPerNode: text(resource.memory_per_node ?? old.memory, '') };
 }
 
-// What a job file asks of the machine below a node, '' = nothing; null: it can't be read.
-export function hostAsk(yaml: string): { cpus: string; memory: string } | null {
+// Also in quotes, as the server reads it.
+const isTrue = (value: unknown): boolean => /^(true|True|TRUE)$/.test(text(value, ''));
+
+export interface HostAsk {
+  cpus: string; // '' = nothing
+  memory: string;
+  isInteractive: boolean;
+}
+
+// What only a job file tells of what a job asks of its nodes; null: it can't be read.
+export function hostAsk(yaml: string): HostAsk | null {
   try {
     const tree: unknown = parse(yaml);
     if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) return null;
     const { cpusPerNode, memoryPerNode } = hostFields(tree as Tree);
-    return { cpus: cpusPerNode === '0' ? '' : cpusPerNode, memory: memoryPerNode === '0' ? '' : memoryPerNode };
+    return { cpus: cpusPerNode === '0' ? '' : cpusPerNode, memory: memoryPerNode === '0' ? '' : memoryPerNode, isInteractive: isTrue(branch(tree as Tree, 'options').interactive) };
   } catch {
     return null;
   }
@@ -126,6 +137,7 @@ export function treeToForm(tree: Tree): JobForm {
     signal: text(suspend.signal, ''),
     watchdog: text(options.watchdog, ''),
     timeout: text(options.timeout, ''),
+    isInteractive: isTrue(options.interactive),
     environment: Object.entries(branch(spec, 'environments')).map(([name, value]) => `${name}=${text(value, '')}`).join('\n'),
     tags: list(options.tags),
     dependsOn: list(options.depends_on),
@@ -155,6 +167,7 @@ const places: Record<Exclude<keyof JobForm, 'environment'>, { path: string[]; st
   signal: { path: ['options', 'suspend', 'signal'], standard: '' },
   watchdog: { path: ['options', 'watchdog'], standard: '' },
   timeout: { path: ['options', 'timeout'], standard: '' },
+  isInteractive: { path: ['options', 'interactive'], standard: false },
   tags: { path: ['options', 'tags'], standard: '', isList: true },
   dependsOn: { path: ['options', 'depends_on'], standard: '', isList: true },
 };

@@ -3,7 +3,7 @@ import type { Job } from '../../api/types';
 import { formatBytes } from '../../lib/format';
 import { hostAsk } from '../../lib/jobSpec';
 
-// CPUs and memory of each node, which only the job file tells.
+// CPUs and memory of each node, and whether a person sits in it, which only the job file tells.
 export default function AskedHost({ job }: { job: Job }) {
   const spec = useJobSpec(String(job.id));
   const ask = spec.data === undefined ? null : hostAsk(spec.data);
@@ -15,6 +15,12 @@ export default function AskedHost({ job }: { job: Job }) {
       <dd>{ask ? (ask.cpus ? `${ask.cpus} of each node` : (usual ?? '1 of each node')) : unknown}</dd>
       <dt>memory</dt>
       <dd>{ask ? (ask.memory ? `${/^\d+$/.test(ask.memory) ? formatBytes(Number(ask.memory)) : ask.memory} of each node` : (usual ?? 'in proportion to its CPUs')) : unknown}</dd>
+      {ask?.isInteractive && (
+        <>
+          <dt>interactive</dt>
+          <dd>makes room for nobody once it runs</dd>
+        </>
+      )}
     </>
   );
 }

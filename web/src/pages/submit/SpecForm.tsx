@@ -77,8 +77,8 @@ export function SpecForm({ form, groups, onChange }: Props) {
       {text('gpuType', 'Type of GPU', '', 'any: h800')}
       {text('nodes', 'Only on', '', 'any: node-[1-8]', true)}
       {text('array', 'Array', '', 'one job: 0-499%20')}
-      {text('image', 'Container image', 'w2', 'none: team/image:1, oci:/data/image', true)}
       {list('tags', 'Tags', '', 'paper, nightly')}
+      {text('image', 'Container image', 'w2', 'none: team/image:1, oci:/data/image', true)}
       {list('services', 'Services', 'w2', 'jupyter:8888:keep_path, 6006')}
       {choice('launch', 'Start once per', [['per_node', 'node'], ['per_gpu', 'GPU']])}
       {choice('envStyle', 'Names for ranks', [['hai', 'hai'], ['torch', 'torch'], ['slurm', 'slurm']])}
@@ -86,6 +86,13 @@ export function SpecForm({ form, groups, onChange }: Props) {
       {text('signal', 'Suspend signal', '', 'SIGTERM: USR1, none')}
       {text('watchdog', 'Hang after', '', '30m')}
       {text('timeout', 'Time limit', '', 'none: 12h')}
+      <label className="field w2">
+        Interactive
+        <select className="select" value={String(form.isInteractive)} onChange={(event) => onChange({ isInteractive: event.target.value === 'true' })}>
+          <option value="false">no: makes room for others</option>
+          <option value="true">yes: makes room for nobody once it runs</option>
+        </select>
+      </label>
       <label className="field w4">
         Environment
         <TypedArea

@@ -159,7 +159,7 @@ function topOf(box: HTMLElement, offset: number): number {
 }
 
 function firstInView(box: HTMLElement): HTMLElement | null {
-  const top = box.getBoundingClientRect().top;
+  const top = box.getBoundingClientRect().top + edge; // Firefox puts the box a part of a pixel beside where it was told to
   for (const block of box.querySelectorAll<HTMLElement>('.log-block')) {
     if (block.getBoundingClientRect().bottom <= top) continue;
     for (const line of block.children) if (line.getBoundingClientRect().bottom > top) return line as HTMLElement;

@@ -79,10 +79,11 @@ export class LogSession {
         if (this.log.isOver) return this.become({ state: 'ended' });
         this.place.take(() => taken.abort());
         this.become({ state: 'following', isMoving: false });
-        await followLog(this.which, this.at, AbortSignal.any([watch.signal, taken.signal]), (bytes) => {
-          heard();
-          this.take(this.at, bytes);
-        });
+        const until = AbortSignal.any([watch.signal, taken.signal]);
+        while ((await this.follow(until)) === 'quiet') {
+          await this.catchUp(target, until);
+          if (this.log.isOver) return this.become({ state: 'ended' });
+        }
         next = 'asking'; // it may be the end of the log or of the connection: catching up says which
       } catch (error) {
         if (signal.aborted) return;
@@ -101,6 +102,13 @@ export class LogSession {
       this.become({ state: watch.isHidden ? 'paused' : next, error: this.log.error });
       if (!watch.isHidden) await pauseOrHeard(next === 'asking' ? retryMs / 4 : retryMs, signal);
     }
+  }
+
+  private follow(until: AbortSignal): ReturnType<typeof followLog> {
+    return followLog(this.which, this.at, until, (bytes) => {
+      heard();
+      this.take(this.at, bytes);
+    });
   }
 
   // Shows another part of the log.
