@@ -362,7 +362,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.assertEqual(found["exit_code"]["return_code"]["number"], 4)
         seff = self.good("seff", job)
         self.assertIn("State: FAILED (exit code 4)\nNodes: 2\nGPUs: 8\nCPUs: ", seff)
-        self.assertRegex(seff, r"CPU Utilized: 00:00:0\d\nCPU Efficiency: .*\nMemory Utilized: .* \(the")
+        self.assertRegex(seff, r"CPU Utilized: 00:00:0\d\n(CPU Eff.*\n)?Memory Utilized: .* \(the")
         self.assertRegex(self.good("sacct", "-j", job, "-X", "-n", "-P", "-o", "MaxRSS"), r"^\d+K$")
         self.assertEqual(self.good("sacct", "-n", "--name", "ended", "-S", "now+1hour"), "")
 
