@@ -10,6 +10,7 @@
 #include "server/plan/blocking.h"
 #include "server/plan/hypothesis.h"
 #include "tests/property/random_plan_world.h"
+#include "tests/property/seeds.h"
 
 namespace hai::test {
 namespace {
@@ -142,7 +143,8 @@ std::string texts(const std::vector<BlockingFact>& facts) {
 TEST(BlockingSet, IsSoundAndMinimal) {
   int sets = 0;
   int facts_seen = 0;
-  for (uint64_t seed = 1; seed <= 400; ++seed) {
+  Seeds seeds(400);
+  for (uint64_t seed : seeds) {
     const Cluster c = random_cluster(seed);
     for (const auto& [order, id] : c.state().waiting()) {
       const std::vector<BlockingFact> facts = blocking_set(c.state(), c.knobs, c.now, id);
@@ -172,8 +174,8 @@ TEST(BlockingSet, IsSoundAndMinimal) {
       }
     }
   }
-  EXPECT_GT(sets, 500);
-  EXPECT_GT(facts_seen, sets);
+  EXPECT_GT(sets, seeds.more_than(500));
+  EXPECT_GT(facts_seen, seeds.more_than(sets));
 }
 
 }  // namespace

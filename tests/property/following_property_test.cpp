@@ -5,13 +5,15 @@
 
 #include "server/plan/time_sharing.h"
 #include "tests/property/random_plan_world.h"
+#include "tests/property/seeds.h"
 
 namespace hai::test {
 namespace {
 
 TEST(AFollowingPlanner, DecidesAsANewOne) {
   int plans = 0;
-  for (uint64_t seed = 1; seed <= 1'000 && !::testing::Test::HasFailure(); ++seed) {
+  Seeds seeds(1'000);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     TimeSharingPlanner planner(VictimChoice::least_lost_work);
     auto compare = [&](Cluster& c) {
@@ -25,12 +27,13 @@ TEST(AFollowingPlanner, DecidesAsANewOne) {
     };
     random_cluster(seed, {.turns = seed % 2 == 0, .host = seed % 3 == 0, .after_step = compare});
   }
-  EXPECT_GT(plans, 1'000);
+  EXPECT_GT(plans, seeds.more_than(1'000));
 }
 
 // The same when many changes come at once, and when time has passed without a pass.
 TEST(AFollowingPlanner, MayBeLate) {
-  for (uint64_t seed = 1; seed <= 1'000 && !::testing::Test::HasFailure(); ++seed) {
+  Seeds seeds(1'000);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     TimeSharingPlanner planner(VictimChoice::least_lost_work);
     int steps = 0;

@@ -8,6 +8,7 @@
 #include "server/model/invariants.h"
 #include "tests/property/host_checks.h"
 #include "tests/property/random_plan_world.h"
+#include "tests/property/seeds.h"
 
 namespace hai::test {
 namespace {
@@ -19,7 +20,8 @@ RandomWorldOptions host_options(uint64_t seed) { return {.turns = seed % 2 == 0,
 TEST(HostInAnyWorld, IsNeverOvercommittedAtAnyStep) {
   int steps = 0;
   int without_gpus = 0;
-  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+  Seeds seeds(kHostSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RandomWorldOptions options = host_options(seed);
     options.after_step = [&](Cluster& c) {
@@ -29,14 +31,15 @@ TEST(HostInAnyWorld, IsNeverOvercommittedAtAnyStep) {
     };
     random_cluster(seed, options);
   }
-  EXPECT_GT(steps, 1'000);
-  EXPECT_GT(without_gpus, 200) << "the random clusters must hold such jobs";
+  EXPECT_GT(steps, seeds.more_than(1'000));
+  EXPECT_GT(without_gpus, seeds.more_than(200)) << "the random clusters must hold such jobs";
 }
 
 // What was held for a job is there when its victims have left: machines do not change here.
 TEST(HostInAnyWorld, IsKeptForWhomItIsHeld) {
   int reserves = 0;
-  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+  Seeds seeds(kHostSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RandomWorldOptions options = host_options(seed);
     options.after_step = [&](Cluster& c) {
@@ -48,14 +51,15 @@ TEST(HostInAnyWorld, IsKeptForWhomItIsHeld) {
     };
     random_cluster(seed, options);
   }
-  EXPECT_GT(reserves, 40);
+  EXPECT_GT(reserves, seeds.more_than(40));
 }
 
 // … and nobody is interrupted for a job that could not run where that one is.
 TEST(NodeFilters, HoldInAnyWorld) {
   int filtered = 0;
   int victims = 0;
-  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+  Seeds seeds(kHostSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RandomWorldOptions options = host_options(seed);
     options.host = seed % 3 == 0;
@@ -86,30 +90,32 @@ TEST(NodeFilters, HoldInAnyWorld) {
     };
     random_cluster(seed, options);
   }
-  EXPECT_GT(filtered, 200);
-  EXPECT_GT(victims, 50);
+  EXPECT_GT(filtered, seeds.more_than(200));
+  EXPECT_GT(victims, seeds.more_than(50));
 }
 
 TEST(JobsWithoutGpus, ChangeNothingOfTheOthersPlanWhileTheyWait) {
   int seen = 0;
-  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+  Seeds seeds(kHostSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RandomWorldOptions options = host_options(seed);
     options.after_step = [&](Cluster& c) { seen += expect_waiting_ones_change_nothing(c); };
     random_cluster(seed, options);
   }
-  EXPECT_GT(seen, 200);
+  EXPECT_GT(seen, seeds.more_than(200));
 }
 
 TEST(JobsWithoutGpus, DelayNobodyByRunning) {
   int seen = 0;
-  for (uint64_t seed = 1; seed <= kHostSeeds && !::testing::Test::HasFailure(); ++seed) {
+  Seeds seeds(kHostSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RandomWorldOptions options = host_options(seed);
     options.after_step = [&](Cluster& c) { seen += expect_first_is_not_delayed(c); };
     random_cluster(seed, options);
   }
-  EXPECT_GT(seen, 60);
+  EXPECT_GT(seen, seeds.more_than(60));
 }
 
 }  // namespace

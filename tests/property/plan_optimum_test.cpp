@@ -10,6 +10,7 @@
 #include "server/plan/pass.h"
 #include "server/plan/preempt.h"
 #include "tests/property/random_plan_world.h"
+#include "tests/property/seeds.h"
 
 namespace hai::test {
 namespace {
@@ -65,6 +66,7 @@ std::optional<int64_t> optimum(const Cluster& c, const Demand& demand) {
 }
 
 struct Score {
+  int cases_least = 0;
   int cases = 0;
   int optimal = 0;
   double worst = 1;
@@ -72,7 +74,9 @@ struct Score {
 
 Score score(bool gangs, bool shares) {
   Score score;
-  for (uint64_t seed = 1; seed <= 1'000; ++seed) {
+  Seeds seeds(1'000);
+  score.cases_least = seeds.more_than(200);
+  for (uint64_t seed : seeds) {
     Rng rng(seed);
     Cluster c = full_cluster(rng, gangs, shares);
     int count = static_cast<int>(c.state().nodes().size());
@@ -104,27 +108,27 @@ Score score(bool gangs, bool shares) {
 
 TEST(Victims, OfOneNodeEachAreOptimal) {
   Score s = score(false, false);
-  EXPECT_GT(s.cases, 200);
+  EXPECT_GT(s.cases, s.cases_least);
   EXPECT_EQ(s.optimal, s.cases);
 }
 
 TEST(Victims, AmongSharesAreNearTheOptimum) {
   Score s = score(false, true);
-  EXPECT_GT(s.cases, 200);
+  EXPECT_GT(s.cases, s.cases_least);
   EXPECT_GE(s.optimal, s.cases * 95 / 100);
   EXPECT_LE(s.worst, 2.0);
 }
 
 TEST(Victims, AmongGangsAreNearTheOptimum) {
   Score s = score(true, false);
-  EXPECT_GT(s.cases, 200);
+  EXPECT_GT(s.cases, s.cases_least);
   EXPECT_GE(s.optimal, s.cases * 90 / 100);
   EXPECT_LE(s.worst, 2.0);
 }
 
 TEST(Victims, AmongGangsOfSharesAreNearTheOptimum) {
   Score s = score(true, true);
-  EXPECT_GT(s.cases, 200);
+  EXPECT_GT(s.cases, s.cases_least);
   EXPECT_GE(s.optimal, s.cases * 90 / 100);
   EXPECT_LE(s.worst, 2.5);
 }

@@ -11,6 +11,7 @@
 #include "server/plan/pass.h"
 #include "server/plan/preempt.h"
 #include "tests/property/random_plan_world.h"
+#include "tests/property/seeds.h"
 
 namespace hai::test {
 namespace {
@@ -133,7 +134,8 @@ void expect_at_most_one_crossing(const Cluster& c, const Plan& plan) {
 }
 
 TEST(AnyPlan, KeepsItsPromises) {
-  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+  Seeds seeds(kSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Cluster c = random_cluster(seed, options_of(seed));
     Plan plan = c.plan();
@@ -148,7 +150,8 @@ TEST(AnyPlan, KeepsItsPromises) {
 
 // The controller checks each item again; a plan of the very state it is applied to must pass.
 TEST(AnyPlan, ComesTrue) {
-  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+  Seeds seeds(kSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Cluster c = random_cluster(seed, options_of(seed));
     Plan plan = c.pass();
@@ -167,7 +170,8 @@ TEST(AnyPlan, ComesTrue) {
 // Passes settle: when nothing happens in between, a second pass finds nothing more to do. Otherwise
 // jobs would be told to leave and to go on by turns.
 TEST(AnyPlan, SettlesAtOnce) {
-  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+  Seeds seeds(kSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Cluster c = random_cluster(seed, options_of(seed));
     c.pass();
@@ -181,7 +185,8 @@ TEST(AnyPlan, SettlesAtOnce) {
 
 // Nobody is told to go on and to leave in one pass.
 TEST(AnyPlan, DoesNotContradictItself) {
-  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+  Seeds seeds(kSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Plan plan = random_cluster(seed, options_of(seed)).plan();
     std::set<JobId> go_on;
@@ -196,7 +201,8 @@ TEST(AnyPlan, DoesNotContradictItself) {
 // Removing any one victim makes the reservation impossible.
 TEST(AnyPreemption, HasNoUselessVictim) {
   int found = 0;
-  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+  Seeds seeds(kSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Cluster c = random_cluster(seed, options_of(seed));
     Plan plan = c.plan();
@@ -214,14 +220,15 @@ TEST(AnyPreemption, HasNoUselessVictim) {
       EXPECT_FALSE(place(capacity, demand).has_value()) << "victim " << spared.value;
     }
   }
-  EXPECT_GT(found, 50) << "the random clusters must hold such cases";
+  EXPECT_GT(found, seeds.more_than(50)) << "the random clusters must hold such cases";
 }
 
 // More nodes never make the head of the queue wait. The head is the first of all that may run; and
 // a gang that had to cross zones may wait for a zone that is large enough now.
 TEST(AddingNodes, NeverDelaysTheHeadJob) {
   int heads = 0;
-  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) {
+  Seeds seeds(kSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RandomWorldOptions options{.quotas = false, .turns = seed % 2 == 0};
     Cluster c = random_cluster(seed, options);
@@ -250,7 +257,7 @@ TEST(AddingNodes, NeverDelaysTheHeadJob) {
         std::ranges::any_of(after.starts, [&](const StartItem& item) { return item.job == head; });
     EXPECT_TRUE(starts) << "job " << head.value << " started before: " << text_of(after);
   }
-  EXPECT_GT(heads, 50);
+  EXPECT_GT(heads, seeds.more_than(50));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "server/plan/pass.h"
 #include "server/plan/preempt.h"
 #include "tests/property/random_plan_world.h"
+#include "tests/property/seeds.h"
 
 namespace hai::test {
 namespace {
@@ -17,9 +18,10 @@ constexpr uint64_t kTurnSeeds = 2'000;
 
 // Calls see(cluster, item, victim job) with everybody who has to leave for one of his own level.
 template <typename See>
-int for_each_own_level_victim(See&& see) {
+void for_each_own_level_victim(See&& see) {
   int found = 0;
-  for (uint64_t seed = 1; seed <= kTurnSeeds && !::testing::Test::HasFailure(); ++seed) {
+  Seeds seeds(kTurnSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const Cluster c = random_cluster(seed, {.turns = true});
     std::set<JobId> asked;  // Whoever leaves for one costs the next one nothing.
@@ -36,34 +38,30 @@ int for_each_own_level_victim(See&& see) {
       }
     }
   }
-  return found;
+  EXPECT_GT(found, seeds.more_than(50)) << "the random clusters must hold such cases";
 }
 
 TEST(OwnLevel, OnlyJumpersAreInterruptedInTheirQuantumOrUnderFifo) {
-  const int found =
-      for_each_own_level_victim([](const Cluster& c, const ReserveItem& item, const Job& victim) {
-        const Attempt& attempt = *victim.attempt;
-        if (attempt.jumper) return;
-        EXPECT_EQ(c.knobs.policy, Policy::feedback);
-        ASSERT_TRUE(attempt.running_at.has_value());
-        EXPECT_GE(c.now - *attempt.running_at, quantum_of(c.knobs, victim));
-        EXPECT_NE(victim.user, c.job(item.job).user);
-      });
-  EXPECT_GT(found, 50) << "the random clusters must hold such cases";
+  for_each_own_level_victim([](const Cluster& c, const ReserveItem& item, const Job& victim) {
+    const Attempt& attempt = *victim.attempt;
+    if (attempt.jumper) return;
+    EXPECT_EQ(c.knobs.policy, Policy::feedback);
+    ASSERT_TRUE(attempt.running_at.has_value());
+    EXPECT_GE(c.now - *attempt.running_at, quantum_of(c.knobs, victim));
+    EXPECT_NE(victim.user, c.job(item.job).user);
+  });
 }
 
 TEST(OwnLevel, IsNotInterruptedForMoreThanHasBeenWaited) {
-  const int found =
-      for_each_own_level_victim([](const Cluster& c, const ReserveItem& item, const Job& victim) {
-        if (!victim.checkpoint) return;  // What silence costs is a rule of its own.
-        const Job& job = c.job(item.job);
-        int64_t gpus = 0;
-        for (const RankPlacement& place : item.placement) gpus += place.gpus.count();
-        const Duration waited = c.now - waiting_since(job);
-        EXPECT_LE(suspend_cost(victim, c.knobs, c.now),
-                  gpus * (waited.count() / 100) * c.knobs.interrupt_percent);
-      });
-  EXPECT_GT(found, 50);
+  for_each_own_level_victim([](const Cluster& c, const ReserveItem& item, const Job& victim) {
+    if (!victim.checkpoint) return;  // What silence costs is a rule of its own.
+    const Job& job = c.job(item.job);
+    int64_t gpus = 0;
+    for (const RankPlacement& place : item.placement) gpus += place.gpus.count();
+    const Duration waited = c.now - waiting_since(job);
+    EXPECT_LE(suspend_cost(victim, c.knobs, c.now),
+              gpus * (waited.count() / 100) * c.knobs.interrupt_percent);
+  });
 }
 
 TEST(OwnLevel, NobodyIsInterruptedForNothing) {
@@ -82,7 +80,8 @@ TEST(OwnLevel, NobodyIsInterruptedForNothing) {
 TEST(OwnLevel, AHigherBudgetNeverHurts) {
   int found = 0;
   int cheaper_before = 0;
-  for (uint64_t seed = 1; seed <= kTurnSeeds && !HasFailure(); ++seed) {
+  Seeds seeds(kTurnSeeds);
+  for (uint64_t seed : seeds) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Cluster c = random_cluster(seed, {.turns = true});
     TimeSharingPlanner planner(VictimChoice::least_lost_work);
@@ -113,7 +112,7 @@ TEST(OwnLevel, AHigherBudgetNeverHurts) {
       }
     }
   }
-  EXPECT_GT(found, 500);
+  EXPECT_GT(found, seeds.more_than(500));
   // More candidates may lead the greedy search astray now and then, never when few are tried.
   EXPECT_LE(cheaper_before, found / 100);
 }
