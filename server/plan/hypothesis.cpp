@@ -121,8 +121,10 @@ std::set<JobId> Hypothesis::find_interruptible(const ClusterState& state) const 
     const Running& running = *victim.running;
     if (running.job->spec->group != demand_.group) continue;
     if (!index_.running.may_interrupt(knobs_, requester_, index_.ledger, running)) continue;
-    budget -= victim.price_per_gpu * running.gpus;
-    if (budget < 0) break;
+    // One that is too dear by itself leaves the others what there is.
+    const int64_t price = victim.price_per_gpu * running.gpus;
+    if (price > budget) continue;
+    budget -= price;
     found.insert(running.id);
   }
   return found;

@@ -19,6 +19,18 @@ bool has_host(const Node& node, const Job& holder, const RankPlacement& place,
                            found == taken.end() ? HostParts{} : found->second);
 }
 
+// … and what is held there for others is left to them: it was reckoned with when its victims were
+// chosen, and those of the others need not make up for it. Whoever starts in this pass is still
+// among them.
+bool has_host_beside_held(const Node& node, const Job& holder, const RankPlacement& place) {
+  HostParts held;
+  for (const Held& other : node.held) {
+    if (other.job == holder.id) continue;
+    held += host_use(node.facts, other.gpus.count(), other.ask);
+  }
+  return node.has_host_now(place.gpus, host_ask(*holder.spec), held);
+}
+
 // Of one node.
 std::set<JobId> waits_for_on(const ClusterState& state, const Job& holder,
                              const RankPlacement& place, const HostTaken& taken) {
@@ -32,7 +44,10 @@ std::set<JobId> waits_for_on(const ClusterState& state, const Job& holder,
       jobs.insert(occupant.job);
     }
   }
-  if (!has_others || has_host(node, holder, place, taken)) return jobs;
+  if (!has_others) return jobs;
+  if (has_host(node, holder, place, taken) && has_host_beside_held(node, holder, place)) {
+    return jobs;
+  }
   for (const Occupant& occupant : node.occupants) {
     if (is_going(state, holder, occupant.job)) jobs.insert(occupant.job);
   }

@@ -97,8 +97,10 @@ class World {
     for (const StartItem& item : made.starts) {
       if (item.job == id_) return true;
     }
+    // Moving others together is no right of the job: it depends on what else waits and on how many
+    // were moved in the last hour.
     for (const ReserveItem& item : made.reserves) {
-      if (item.job == id_) return true;
+      if (item.job == id_ && !item.is_move) return true;
     }
     return false;
   }
