@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "common/hostlist.h"
 #include "server/plan/blocking_search.h"
@@ -55,13 +56,17 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
   }
 }
 
+std::vector<JobId> jobs_of(const Hypothesis& hypothesis, const Blockade& blockade) {
+  std::vector<JobId> jobs;
+  for (int obstacle : blockade.obstacles) {
+    if (JobId id = hypothesis.obstacles()[obstacle].job) jobs.push_back(id);
+  }
+  return jobs;
+}
+
 void add_quota(const ClusterState& state, const Job& job, const Hypothesis& hypothesis,
                const Blockade& blockade, std::vector<BlockingFact>& facts) {
-  std::vector<JobId> gone;
-  for (int obstacle : blockade.obstacles) {
-    if (JobId id = hypothesis.obstacles()[obstacle].job) gone.push_back(id);
-  }
-  std::string text = hypothesis.quota_text(state, gone);
+  std::string text = hypothesis.quota_text(state, jobs_of(hypothesis, blockade));
   if (text.empty()) return;
   BlockingFact fact{BlockingKind::quota, std::move(text)};
   auto add_user_of_it = [&](const Job& other, Priority level) {
@@ -152,8 +157,16 @@ std::vector<BlockingFact> blocking_set(const ClusterState& state, const Knobs& k
     return facts;
   }
   if (job.reservation && add_leaving(state, job, facts)) return facts;
-  Hypothesis hypothesis(state, knobs, now, job);
-  Blockade blockade = find_blockade(hypothesis);
+  std::optional<Hypothesis> at_level(std::in_place, state, knobs, now, job);
+  Blockade blockade = find_blockade(*at_level);
+  // An automatic level whose quota is used up is the one that those give back who have to go, and
+  // may be so low that others stand in its way.
+  if (const auto gone = jobs_of(*at_level, blockade);
+      !at_level->quota_text(state, {}).empty() && at_level->quota_text(state, gone).empty()) {
+    at_level.emplace(state, knobs, now, job, gone);
+    blockade = find_blockade(*at_level);
+  }
+  const Hypothesis& hypothesis = *at_level;
   drop_needless_of_auto(state, knobs, now, hypothesis, blockade);
   add_quota(state, job, hypothesis, blockade, facts);
   if (blockade.is_hopeless) {

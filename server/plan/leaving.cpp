@@ -19,16 +19,22 @@ bool has_host(const Node& node, const Job& holder, const RankPlacement& place,
                            found == taken.end() ? HostParts{} : found->second);
 }
 
-// … and what is held there for others is left to them: it was reckoned with when its victims were
-// chosen, and those of the others need not make up for it. Whoever starts in this pass is still
-// among them.
-bool has_host_beside_held(const Node& node, const Job& holder, const RankPlacement& place) {
-  HostParts held;
-  for (const Held& other : node.held) {
-    if (other.job == holder.id) continue;
-    held += host_use(node.facts, other.gpus.count(), other.ask);
+// … and enough is left for the others that something is held for, when their own victims are gone:
+// nobody else leaves for them. Whoever starts in this pass is still among them.
+bool leaves_what_is_held(const ClusterState& state, const Node& node, const Job& holder,
+                         const RankPlacement& place) {
+  HostParts others;
+  std::set<JobId> gone;
+  for (const Held& held : node.held) {
+    if (held.job == holder.id) continue;
+    others += host_use(node.facts, held.gpus.count(), held.ask);
+    const Job& other = *state.find(held.job);
+    for (const Occupant& occupant : node.occupants) {
+      if (!is_going(state, other, occupant.job) || !gone.insert(occupant.job).second) continue;
+      others -= host_use(node.facts, occupant.gpus.count(), occupant.ask);
+    }
   }
-  return node.has_host_now(place.gpus, host_ask(*holder.spec), held);
+  return node.has_host_now(place.gpus, host_ask(*holder.spec), others);
 }
 
 // Of one node.
@@ -45,7 +51,7 @@ std::set<JobId> waits_for_on(const ClusterState& state, const Job& holder,
     }
   }
   if (!has_others) return jobs;
-  if (has_host(node, holder, place, taken) && has_host_beside_held(node, holder, place)) {
+  if (has_host(node, holder, place, taken) && leaves_what_is_held(state, node, holder, place)) {
     return jobs;
   }
   for (const Occupant& occupant : node.occupants) {

@@ -1,11 +1,14 @@
 // The facts that hold a job up, against the planner itself: without all of them it starts the job
-// or makes room for it; with any one left it does not. (Which jobs of its own level a job may
-// afford to interrupt is approximated: of 3,000 seeds two have a needless fact for it, none of
-// these.)
+// or makes room for it; with any one left it does not. One thing is approximated: which jobs of its
+// own level a job may afford to interrupt is decided before it is known which of them it needs, the
+// cheapest first. So where the planner would ask another one a fact is needless, in 2
+// of 40,000 worlds with 480,000 facts.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <optional>
 
 #include "server/plan/blocking.h"
 #include "server/plan/hypothesis.h"
@@ -91,18 +94,21 @@ class World {
     }
   }
 
-  bool could_start() const {
+  bool could_start() const { return victims_to_start().has_value(); }
+
+  // Who would have to leave; nullopt if it can't start.
+  std::optional<std::vector<JobId>> victims_to_start() const {
     const ClusterState state(stored_);
     const Plan made = plan(state, knobs_, now_);
     for (const StartItem& item : made.starts) {
-      if (item.job == id_) return true;
+      if (item.job == id_) return std::vector<JobId>();
     }
     // Moving others together is no right of the job: it depends on what else waits and on how many
     // were moved in the last hour.
     for (const ReserveItem& item : made.reserves) {
-      if (item.job == id_ && !item.is_move) return true;
+      if (item.job == id_ && !item.is_move) return item.victims;
     }
-    return false;
+    return std::nullopt;
   }
 
  private:
@@ -135,6 +141,20 @@ class World {
   JobId id_;
 };
 
+bool is_obstacle(const Hypothesis& hypothesis, JobId id) {
+  return std::ranges::any_of(hypothesis.obstacles(), [&](const Obstacle& each) {
+    return each.kind == Obstacle::Kind::job && each.job == id;
+  });
+}
+
+// One that the job may interrupt, and that was not taken into account for what others would cost.
+bool is_beyond_approximation(const Cluster& c, const Hypothesis& hypothesis, JobId victim) {
+  return is_obstacle(hypothesis, victim) &&
+         hypothesis.index().running.may_interrupt(c.knobs, hypothesis.requester(),
+                                                  hypothesis.index().ledger,
+                                                  *hypothesis.index().running.find(victim));
+}
+
 std::string texts(const std::vector<BlockingFact>& facts) {
   std::string all;
   for (const BlockingFact& fact : facts)
@@ -145,6 +165,7 @@ std::string texts(const std::vector<BlockingFact>& facts) {
 TEST(BlockingSet, IsSoundAndMinimal) {
   int sets = 0;
   int facts_seen = 0;
+  int approximated = 0;
   Seeds seeds(400);
   for (uint64_t seed : seeds) {
     const Cluster c = random_cluster(seed);
@@ -159,10 +180,7 @@ TEST(BlockingSet, IsSoundAndMinimal) {
       World without_victims = without_all;
       const Hypothesis hypothesis(c.state(), c.knobs, c.now, c.job(id));
       for (JobId live : c.state().live()) {
-        const bool is_obstacle = std::ranges::any_of(hypothesis.obstacles(), [&](const auto& each) {
-          return each.kind == Obstacle::Kind::job && each.job == live;
-        });
-        if (!is_obstacle) without_victims.remove({.job = live});
+        if (!is_obstacle(hypothesis, live)) without_victims.remove({.job = live});
       }
       EXPECT_TRUE(without_all.could_start() || without_victims.could_start())
           << "seed " << seed << ", job " << id.value << ": not enough" << texts(facts);
@@ -171,13 +189,22 @@ TEST(BlockingSet, IsSoundAndMinimal) {
         for (size_t i = 0; i < facts.size(); ++i) {
           if (i != kept) with_one.remove(facts[i]);
         }
-        EXPECT_FALSE(with_one.could_start())
+        const auto victims = with_one.victims_to_start();
+        if (!victims) continue;
+        const bool is_approximated = std::ranges::any_of(
+            *victims, [&](JobId victim) { return is_beyond_approximation(c, hypothesis, victim); });
+        approximated += is_approximated;
+        EXPECT_TRUE(is_approximated)
             << "seed " << seed << ", job " << id.value << ": needless is " << kept << texts(facts);
       }
     }
   }
   EXPECT_GT(sets, seeds.more_than(500));
   EXPECT_GT(facts_seen, seeds.more_than(sets));
+  EXPECT_LE(approximated, 1 + facts_seen / 10'000);
+  RecordProperty("approximated", approximated);
+  std::printf("  %d facts of %d jobs, %d needless for what others would cost\n", facts_seen, sets,
+              approximated);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ run_test() {
   "$1" --gtest_filter="$2" --gtest_brief=1 >"$log" 2>&1 || status=1
   # One by one what failed, unless it is very much: the seeds are in the last line.
   [ "$status" -eq 0 ] || grep -v ' worlds from seed ' "$log" | head -n 60
-  grep ' worlds from seed ' "$log" || echo "$2: no random worlds"
+  grep ' worlds from seed ' "$log" || echo "$2: counts no worlds"
   rm -f "$log"
   return "$status"
 }

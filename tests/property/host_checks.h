@@ -10,8 +10,8 @@ namespace hai::test {
 bool expect_waiting_ones_change_nothing(const Cluster& c);
 
 // The first job with GPUs that would start if no job without them were there starts all the same,
-// or its place is held for it and nobody but jobs without GPUs has to leave for it. False if there
-// is no such job.
+// or a place is held for it that only jobs without GPUs have to leave, and such as leave already.
+// False if there is no such job.
 bool expect_first_is_not_delayed(const Cluster& c);
 
 }  // namespace hai::test

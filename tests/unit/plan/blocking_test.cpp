@@ -8,7 +8,9 @@ namespace hai::test {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> facts(const Cluster& c, JobId id) {
   std::vector<std::string> out;
@@ -94,6 +96,30 @@ TEST(Blocking, TheOneJobThatMayCrossZones) {
   EXPECT_THAT(facts(c, c.submit(job("j").nodes(3))),
               ElementsAre("cross_zone: no zone is large enough, and job 1 (wide) of ann runs "
                           "across zones already, as many as may at a time (1)"));
+}
+
+// With the wide job gone it has quota again, but at a level that is not above the other's.
+TEST(Blocking, TheLevelIsTheOneThatComesFree) {
+  Cluster c = cluster(nodes(2, gpus(8)).zone("A"), nodes(2, gpus(8)).zone("B"));
+  for (Priority level : kPriorities) c.set_quota("ann", "training", level, 0);
+  c.set_quota("ann", "training", Priority::low, 4);
+  c.run(job("wide").nodes(3).priority(Priority::low), {"node-1", "node-2", "node-3"});
+  c.run(job("other").user("bob").priority(Priority::low), {"node-4"});
+  EXPECT_THAT(facts(c, c.submit(job("j").nodes(4).priority(Priority::automatic))),
+              UnorderedElementsAre(HasSubstr("job 2 (other)"), HasSubstr("job 1 (wide)")));
+}
+
+// What the dear one would cost is not taken from what the other may.
+TEST(Blocking, OneThatIsTooDearHidesNobodyWhoIsNot) {
+  Cluster c = cluster(nodes(3, gpus(8)));
+  const JobId dear = c.run(job("dear").user("bob"), {"node-1"});
+  const JobId cheap = c.run(job("cheap").user("bob").gpus(1), {"node-2"}, GpuSet::first(1));
+  c.run(job("top").user("bob").priority(Priority::high), {"node-3"});
+  const JobId id = c.submit(job("j").nodes(3));
+  c.advance(3h);
+  c.checkpoint(dear, 40min);
+  c.checkpoint(cheap, 1h);
+  EXPECT_THAT(facts(c, id), ElementsAre(HasSubstr("job 1 (dear)"), HasSubstr("job 3 (top)")));
 }
 
 TEST(Blocking, AnInteractiveJobMakesRoomForNobody) {
