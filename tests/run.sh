@@ -8,6 +8,8 @@ began=$SECONDS
 preset=${PRESET:-release}
 build=$(realpath -m "${BUILD:-build/$preset}")
 jobs=$(nproc)
+# Tests of whole clusters wait more than they work.
+tests_at_once=$((jobs * 3 / 2))
 # So that a checkout elsewhere finds the same objects in the cache.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
@@ -37,10 +39,10 @@ else
 fi
 
 stage="testing"
-step "$stage: ctest -j$jobs"
+step "$stage: ctest -j$tests_at_once"
 report=$build/tests.xml
 rm -f "$report"
-ctest --test-dir "$build" -j"$jobs" --output-on-failure --no-tests=error \
+ctest --test-dir "$build" -j"$tests_at_once" --output-on-failure --no-tests=error \
   --output-junit "$report" "$@" && code=0 || code=$?
 
 # ctest's own summary stands above the list of failures, and the output of one that failed far above
