@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
+import { faultsOf } from './axe';
 import { goTo } from './patience';
 import { openIn, visit } from './visit';
 
@@ -20,6 +21,15 @@ it('names each page', async () => {
   await named('/nodes/fire-0007', /^fire-0007, up, open · hai$/);
   const [job] = await jobsOf('state=running&limit=1');
   await named(`/jobs/${job!.id}`, new RegExp(`^${job!.name}, running · hai$`));
+});
+
+it('can be read by everybody while it loads', async () => {
+  const [job] = await jobsOf('state=running&limit=1');
+  const page = await site.open('/', { isOwn: true });
+  await page.route(/\/api\/v1\/jobs\/\d+\//, () => undefined); // no answer comes
+  await page.goto(`${site.server.url}/jobs/${job!.id}`);
+  await page.getByRole('progressbar', { name: 'loading' }).first().waitFor();
+  expect(await faultsOf(page)).toEqual([]);
 });
 
 it('offers people to stop their own jobs only', async () => {

@@ -28,7 +28,7 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void
 
 export function Loading({ lines = 4, height }: { lines?: number; height?: string }) {
   return (
-    <div className="stack" aria-busy="true" aria-label="loading" style={{ minHeight: height }}>
+    <div className="stack" role="progressbar" aria-busy="true" aria-label="loading" style={{ minHeight: height }}>
       {Array.from({ length: lines }, (_, i) => (
         <span key={i} className="skeleton" style={{ width: `${90 - ((i * 23) % 50)}%` }} />
       ))}
