@@ -12,29 +12,31 @@ bool is_going(const ClusterState& state, const Job& holder, JobId id) {
   return attempt.end || attempt.state == AttemptState::suspending;
 }
 
-bool has_host(const Node& node, const Job& holder, const RankPlacement& place,
-              const HostTaken& taken) {
-  const auto found = taken.find(place.node);
-  return node.has_host_now(place.gpus, host_ask(*holder.spec),
-                           found == taken.end() ? HostParts{} : found->second);
+HostParts taken_of(const Node& node, const HostTaken& taken) {
+  const auto found = taken.of_node.find(node.id);
+  return found == taken.of_node.end() ? HostParts{} : found->second;
 }
 
-// … and enough is left for the others that something is held for, when their own victims are gone:
-// nobody else leaves for them. Whoever starts in this pass is still among them.
+bool has_host(const Node& node, const Job& holder, const RankPlacement& place,
+              const HostTaken& taken) {
+  return node.has_host_now(place.gpus, host_ask(*holder.spec), taken_of(node, taken));
+}
+
+// … and leaves each of the others that something is held for on the node what it needs when its own
+// victims are gone: nobody else leaves for it.
 bool leaves_what_is_held(const ClusterState& state, const Node& node, const Job& holder,
-                         const RankPlacement& place) {
-  HostParts others;
-  std::set<JobId> gone;
+                         const RankPlacement& place, const HostTaken& taken) {
   for (const Held& held : node.held) {
-    if (held.job == holder.id) continue;
-    others += host_use(node.facts, held.gpus.count(), held.ask);
+    if (held.job == holder.id || taken.by.contains(held.job)) continue;
     const Job& other = *state.find(held.job);
+    HostParts parts = taken_of(node, taken) + host_use(node.facts, held.gpus.count(), held.ask);
     for (const Occupant& occupant : node.occupants) {
-      if (!is_going(state, other, occupant.job) || !gone.insert(occupant.job).second) continue;
-      others -= host_use(node.facts, occupant.gpus.count(), occupant.ask);
+      if (!is_going(state, other, occupant.job)) continue;
+      parts -= host_use(node.facts, occupant.gpus.count(), occupant.ask);
     }
+    if (!node.has_host_now(place.gpus, host_ask(*holder.spec), parts)) return false;
   }
-  return node.has_host_now(place.gpus, host_ask(*holder.spec), others);
+  return true;
 }
 
 // Of one node.
@@ -51,7 +53,8 @@ std::set<JobId> waits_for_on(const ClusterState& state, const Job& holder,
     }
   }
   if (!has_others) return jobs;
-  if (has_host(node, holder, place, taken) && leaves_what_is_held(state, node, holder, place)) {
+  if (has_host(node, holder, place, taken) &&
+      leaves_what_is_held(state, node, holder, place, taken)) {
     return jobs;
   }
   for (const Occupant& occupant : node.occupants) {

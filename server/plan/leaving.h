@@ -9,7 +9,10 @@
 namespace hai {
 
 // What jobs that start in this pass will take of nodes' CPUs and memory.
-using HostTaken = std::map<NodeId, HostParts>;
+struct HostTaken {
+  std::map<NodeId, HostParts> of_node;
+  std::set<JobId> by;
+};
 
 // Jobs that stand on GPUs held for the holder, and, where CPUs or memory of a node are not there
 // yet, those of them that leave this node for it.

@@ -79,8 +79,9 @@ void settle(PassState& pass, const Job& job) {
   } else if (is_heard_of(pass, reservation.placement)) {
     pass.plan.starts.push_back({job.id, reservation.placement, reservation.priority});
     // They were held for several jobs at once, but the victims of one need not be the other's.
+    pass.taken.by.insert(job.id);
     for (const RankPlacement& place : reservation.placement) {
-      pass.taken[place.node] +=
+      pass.taken.of_node[place.node] +=
           host_use(pass.state.find(place.node)->facts, place.gpus.count(), host_ask(*job.spec));
     }
   } else {

@@ -123,24 +123,27 @@ TEST(Host, TwoThatStartAtOnceDoNotCountTheSameCpusTwice) {
   EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
 }
 
-// What it was promised is not taken by one who is there first and could wait for his own victim.
+// What it was promised is not taken by those who are there first and could wait for their own
+// victim, whom neither may think gone because it leaves for the other.
 TEST(Host, WhoStartsLeavesWhatIsHeldForAGangThatStillWaits) {
   Cluster c = nodes_of_eight(2);
   const JobId v = c.run(low("v").gpus(4), {"node-2"}, kFirstFour);
   c.run(job("w").gpus(4).priority(Priority::extreme_high), {"node-2"}, GpuSet{0xf0});
-  const JobId cpu = c.submit(without_gpus("cpu").cpus(10));
+  const JobId cpu = c.submit(without_gpus("cpu").cpus(28));
   c.pass();
   c.confirm(cpu);
   const JobId gang = c.submit(high("gang").nodes(2).gpus(4));
   c.pass();
   ASSERT_EQ(c.job(gang).reservation->victims, std::vector{v});
-  c.submit(high("a").gpus(4));
-  EXPECT_THAT(reserves(c, c.pass()), ElementsAre("a: node-1[4,5,6,7] <- cpu"));
+  c.submit(high("a").gpus(2));
+  c.submit(high("b").gpus(2));
+  EXPECT_THAT(reserves(c, c.pass()), ElementsAre("a: node-1[4,5] <- cpu", "b: node-1[6,7] <- cpu"));
   const Plan plan = c.pass();
   EXPECT_THAT(plan.starts, IsEmpty());
+  EXPECT_THAT(plan.drops, IsEmpty());
   EXPECT_THAT(plan.continues, IsEmpty());
   c.leave(cpu);
-  EXPECT_THAT(starts(c, c.pass()), ElementsAre("a: node-1[4,5,6,7]"));
+  EXPECT_THAT(starts(c, c.pass()), ElementsAre("a: node-1[4,5]", "b: node-1[6,7]"));
   c.leave(v);
   EXPECT_THAT(starts(c, c.pass()), ElementsAre("gang: node-1[0,1,2,3],node-2[0,1,2,3]"));
 }
