@@ -166,7 +166,9 @@ std::string describe_efficiency(const v1::Job& job, std::optional<Allotment> giv
   }
   text += fmt::format("Interruptions: {} suspended, {} requeued\n", job.suspend_count(),
                       job.requeue_count());
-  if (!job.has_peak_memory_bytes()) return text + "CPU and memory used: no rank has ended yet\n";
+  if (!job.has_peak_memory_bytes()) {
+    return text + "CPU and memory used: not known (told when a rank ends)\n";
+  }
   const Duration used = job.cpu_seconds() * Duration(1s);
   text += fmt::format("CPU Utilized: {}\n", format_clock(used));
   const int64_t core_seconds = given ? time_run(job, now) / 1s * given->cpus : 0;

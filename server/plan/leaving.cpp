@@ -5,6 +5,9 @@
 namespace hai {
 namespace {
 
+// With more on one node each waits for its own victims rather than to look at every set of them.
+constexpr size_t kOthersMax = 6;
+
 bool is_going(const ClusterState& state, const Job& holder, JobId id) {
   const std::vector<JobId>& victims = holder.reservation->victims;
   if (std::ranges::find(victims, id) == victims.end()) return false;
@@ -22,19 +25,44 @@ bool has_host(const Node& node, const Job& holder, const RankPlacement& place,
   return node.has_host_now(place.gpus, host_ask(*holder.spec), taken_of(node, taken));
 }
 
-// … and leaves each of the others that something is held for on the node what it needs when its own
-// victims are gone: nobody else leaves for it.
+HostParts use_of(const Node& node, GpuSet gpus, HostAsk ask) {
+  return host_use(node.facts, gpus.count(), ask);
+}
+
+// What these of whom something is held for will take of the node, less what their victims leave.
+HostParts needed_by(const ClusterState& state, const Node& node, const std::vector<Held>& holders,
+                    unsigned set) {
+  HostParts parts;
+  std::set<JobId> gone;
+  for (size_t i = 0; i < holders.size(); ++i) {
+    if ((set >> i & 1) == 0) continue;
+    parts += use_of(node, holders[i].gpus, holders[i].ask);
+    const Job& holder = *state.find(holders[i].job);
+    for (const Occupant& occupant : node.occupants) {
+      if (!is_going(state, holder, occupant.job) || !gone.insert(occupant.job).second) continue;
+      parts -= use_of(node, occupant.gpus, occupant.ask);
+    }
+  }
+  return parts;
+}
+
+// … and leaves the others that something is held for on the node what they need, whichever of them
+// start next, when their own victims are gone: nobody else leaves for them.
 bool leaves_what_is_held(const ClusterState& state, const Node& node, const Job& holder,
                          const RankPlacement& place, const HostTaken& taken) {
+  HostParts all = taken_of(node, taken);
+  std::vector<Held> others;
   for (const Held& held : node.held) {
     if (held.job == holder.id || taken.by.contains(held.job)) continue;
-    const Job& other = *state.find(held.job);
-    HostParts parts = taken_of(node, taken) + host_use(node.facts, held.gpus.count(), held.ask);
-    for (const Occupant& occupant : node.occupants) {
-      if (!is_going(state, other, occupant.job)) continue;
-      parts -= host_use(node.facts, occupant.gpus.count(), occupant.ask);
-    }
-    if (!node.has_host_now(place.gpus, host_ask(*holder.spec), parts)) return false;
+    others.push_back(held);
+    all += use_of(node, held.gpus, held.ask);
+  }
+  const HostAsk ask = host_ask(*holder.spec);
+  if (node.has_host_now(place.gpus, ask, all)) return true;
+  if (others.size() > kOthersMax) return false;
+  for (unsigned set = 1; set < 1U << others.size(); ++set) {
+    const HostParts parts = taken_of(node, taken) + needed_by(state, node, others, set);
+    if (!node.has_host_now(place.gpus, ask, parts)) return false;
   }
   return true;
 }

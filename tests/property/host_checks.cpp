@@ -53,8 +53,9 @@ bool expect_first_is_not_delayed(const Cluster& c) {
   const Plan alone = plan(without, c.knobs, c.now);
   const auto first = std::ranges::find_if(
       alone.starts, [&](const StartItem& item) { return !c.job(item.job).reservation; });
-  // Whoever comes before it must not have been given a place either, which might be another one.
-  if (first == alone.starts.end() || !alone.reserves.empty()) return false;
+  // Whoever comes before it must not have been given a place either, which might be another one:
+  // nor one anew whose held nodes were taken back.
+  if (first == alone.starts.end() || !alone.reserves.empty() || !alone.drops.empty()) return false;
   const Plan full = plan(stripped(c, [](const Job&) { return true; }), c.knobs, c.now);
   const auto is_it = [&](const auto& item) { return item.job == first->job; };
   if (std::ranges::any_of(full.starts, is_it)) return true;

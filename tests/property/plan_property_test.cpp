@@ -174,7 +174,7 @@ bool wants_nothing(const Plan& plan) {
 }
 
 // Passes settle: when nothing happens in between, a third pass finds nothing more to do. Otherwise
-// jobs would be told to leave and to go on by turns. Of 60,000 worlds six take one or two passes
+// jobs would be told to leave and to go on by turns. Of 120,000 worlds 12 take one or two passes
 // more: who leaves a draining node, or has nodes taken back from it, is news to the next pass.
 TEST(AnyPlan, SettlesAtOnce) {
   Seeds seeds(kSeeds);

@@ -97,7 +97,7 @@ struct Lie {
   std::string name;
   std::function<void(Liar&)> tell;
   Outcome outcome;
-  std::string reason = "";  // words of it, of `cut`
+  std::string reason = "";  // words of it, where the outcome is `cut`
   // Where the servers have no CA, and nodes can prove nothing: that may be believed.
   std::optional<Outcome> unless_proved = {};
 };

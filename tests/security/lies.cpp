@@ -71,7 +71,7 @@ std::vector<Lie> lies_of_reports() {
   const auto with = [](auto lie) { return [lie](Liar& liar) { liar.tell(lie); }; };
   return {
       {"an epoch that cannot be", with([](auto& report) { report.set_seen_epoch(kMost / 2); }),
-       Outcome::ignored, "", Outcome::cut},
+       Outcome::ignored, "not believed", Outcome::cut},
       {"an epoch above the present one", with([](auto& report) { report.set_seen_epoch(5); }),
        Outcome::ignored, "", Outcome::term},
       {"a negative epoch", with([](auto& report) { report.set_seen_epoch(-1); }), Outcome::cut,

@@ -1,10 +1,12 @@
 #pragma once
-// An agent's ports to a world without other agents, and a record that lives in memory.
+// An agent's ports to a world without other agents, ranks that only their test moves, and a record
+// that lives in memory.
 
 #include <optional>
 #include <vector>
 
 #include "agent/core/peer_port.h"
+#include "agent/core/ports.h"
 
 namespace hai {
 
@@ -21,6 +23,20 @@ class MutePeers final : public PeerPort {
   int64_t last_round = 0;
   int rounds = 0;
   std::vector<Peer> asked;  // in the last round
+};
+
+class StillRanks final : public RankHost {
+ public:
+  std::vector<RankStatus> adopt() override { return adopted; }
+  void launch(const LaunchRank&, MonoTime) override {}
+  void suspend(const SuspendRank&) override {}
+  void resume(const RankKey&) override {}
+  void kill(const RankKey&) override {}
+  void forget(const RankKey&) override {}
+  void extend_leases(MonoTime) override {}
+  void set_listener(Listener given) override { listener = std::move(given); }
+  std::vector<RankStatus> adopted;
+  Listener listener;
 };
 
 class MemoryRecord final : public AgentRecordKeeper {

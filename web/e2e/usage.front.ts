@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Job, JobUsage } from '../src/api/types';
+import { formatBytes } from '../src/lib/format';
 import { faultsOf } from './axe';
 import { savedBy } from './saved';
 import { visit } from './visit';
@@ -87,4 +88,11 @@ it('says why a job waits before it knows when it starts', async () => {
   isKnown = true;
   await panel.getByText(/run times learned from/).waitFor();
   expect(await panel.getByText('being worked out').count()).toBe(0);
+});
+
+it('says on the page of a job that has ended what its processes used', async () => {
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=succeeded&limit=100`)).json()) as { jobs: Job[] };
+  const job = jobs.find((each) => each.peak_memory_bytes !== null)!;
+  const page = await site.open(`/jobs/${job.id}`);
+  await page.getByText(new RegExp(`of CPU time, ${formatBytes(job.peak_memory_bytes!)} in the largest process`)).waitFor();
 });

@@ -7,17 +7,6 @@
 namespace hai {
 namespace {
 
-struct NoRanks final : RankHost {
-  std::vector<RankStatus> adopt() override { return {}; }
-  void launch(const LaunchRank&, MonoTime) override {}
-  void suspend(const SuspendRank&) override {}
-  void resume(const RankKey&) override {}
-  void kill(const RankKey&) override {}
-  void forget(const RankKey&) override {}
-  void extend_leases(MonoTime) override {}
-  void set_listener(Listener) override {}
-};
-
 struct CountingLink final : ServerLink {
   Listener listener;
   int reports = 0;
@@ -28,7 +17,7 @@ struct CountingLink final : ServerLink {
 TEST(AgentHeartbeat, FollowsTheServersIntervalAtOnce) {
   Timeline timeline;
   VirtualLoop loop(timeline);
-  NoRanks host;
+  StillRanks host;
   CountingLink link;
   MutePeers peers;
   MemoryRecord record;

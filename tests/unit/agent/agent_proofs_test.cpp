@@ -11,20 +11,6 @@ namespace {
 
 const RankKey kRank{JobId{7}, 3, 1};
 
-// Runs whatever it is told to.
-struct Host final : RankHost {
-  std::vector<RankStatus> adopted;
-  Listener listener;
-  std::vector<RankStatus> adopt() override { return adopted; }
-  void launch(const LaunchRank&, MonoTime) override {}
-  void suspend(const SuspendRank&) override {}
-  void resume(const RankKey&) override {}
-  void kill(const RankKey&) override {}
-  void forget(const RankKey&) override {}
-  void extend_leases(MonoTime) override {}
-  void set_listener(Listener given) override { listener = std::move(given); }
-};
-
 struct LastReport final : ServerLink {
   Listener listener;
   AgentReport report;
@@ -50,7 +36,7 @@ class AgentProofs : public ::testing::Test {
 
   Timeline timeline_;
   VirtualLoop loop_{timeline_};
-  Host host_;
+  StillRanks host_;
   LastReport link_;
   MutePeers peers_;
   MemoryRecord record_;

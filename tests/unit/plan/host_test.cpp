@@ -123,6 +123,32 @@ TEST(Host, TwoThatStartAtOnceDoNotCountTheSameCpusTwice) {
   EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
 }
 
+// The same victim makes room for either of two, not for both: who could wait for his own leaves
+// enough for the two together.
+TEST(Host, WhoStartsLeavesWhatIsHeldForTwoWhoWaitForTheSameVictim) {
+  Cluster c = nodes_of_eight(1);
+  const JobId shared = c.run(low("shared").gpus(2).cpus(14), {"node-1"}, GpuSet{0x50});
+  const JobId own = c.run(low("own").gpus(1).cpus(20), {"node-1"}, GpuSet{0x01});
+  const auto hold = [&](const char* name, GpuSet gpus, int cpus, JobId victim) {
+    const JobId id = c.submit(high(name).gpus(2).cpus(cpus));
+    const Plan plan{.reserves = {{id, c.on({"node-1"}, gpus), Priority::high, {victim}}}};
+    c.decide_with([&](Decision& decision) { carry_out(decision, plan); });
+  };
+  hold("a", GpuSet{0x0c}, 24, own);
+  hold("x", GpuSet{0x30}, 16, shared);
+  hold("y", GpuSet{0xc0}, 16, shared);
+  // 30 CPUs are free. If a took 24 of them, the 14 of the shared victim would do for one of the
+  // two.
+  EXPECT_THAT(c.pass().starts, IsEmpty());
+  c.leave(own);
+  EXPECT_THAT(starts(c, c.pass()), ElementsAre("a: node-1[2,3]"));
+  c.leave(shared);
+  const Plan plan = c.pass();
+  EXPECT_THAT(starts(c, plan), ElementsAre("x: node-1[4,5]", "y: node-1[6,7]"));
+  EXPECT_THAT(plan.drops, IsEmpty());
+  EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+}
+
 // What it was promised is not taken by those who are there first and could wait for their own
 // victim, whom neither may think gone because it leaves for the other.
 TEST(Host, WhoStartsLeavesWhatIsHeldForAGangThatStillWaits) {

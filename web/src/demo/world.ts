@@ -174,6 +174,8 @@ export class World {
     job.nodes = [];
     job.run_seconds = Math.floor(timeRun(job, this.now));
     job.running_at = null;
+    job.cpu_seconds = job.run_seconds * job.node_count * gpus;
+    job.peak_memory_bytes = (20 + (id % 40)) * 2 ** 30;
     job.attempt_state = outcome;
     job.lost_gpu_seconds += lost;
     job.end_reason = reason;

@@ -47,7 +47,7 @@ TEST(SlurmAccounts, WhatWasUsedIsKnownOnceARankHasEnded) {
   EXPECT_EQ(account_value(row, "MaxRSS", now), "");
   EXPECT_EQ(account_value(row, "TotalCPU", now), "");
   EXPECT_THAT(describe_efficiency(row.job, row.given, now),
-              HasSubstr("\nCPU and memory used: no rank has ended yet\n"));
+              HasSubstr("\nCPU and memory used: not known (told when a rank ends)\n"));
   row.job.set_cpu_seconds(130);
   row.job.set_peak_memory_bytes(int64_t{3} << 30);
   EXPECT_EQ(account_value(row, "MaxRSS", now), "3145728K");
