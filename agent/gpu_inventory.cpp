@@ -40,6 +40,7 @@ GpuInventory find_gpus(const std::string& proc_root) {
   for (const std::filesystem::path& gpu : found) {
     // A driver that does not say numbers them by their place on the bus.
     const int index = static_cast<int>(gpus.minors.size());
+    gpus.pci_addresses.push_back(gpu.filename().string());
     gpus.minors.push_back(whole_number<int>(read_value(gpu, "Device Minor:")).value_or(index));
   }
   return gpus;

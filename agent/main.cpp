@@ -56,8 +56,12 @@ int fail(const Status& status) {
 }
 
 GpuInventory gpus_of(const AgentConfig& config) {
-  return config.simulate_gpus > 0 ? GpuInventory{config.simulate_gpus, config.simulate_gpu_model}
-                                  : find_gpus();
+  GpuInventory found = find_gpus(config.health.proc_root);
+  if (config.simulate_gpus <= 0) return found;
+  GpuInventory simulated = {.count = config.simulate_gpus, .model = config.simulate_gpu_model};
+  // A recorded machine's have their places.
+  if (found.count == simulated.count) simulated.pci_addresses = std::move(found.pci_addresses);
+  return simulated;
 }
 
 NodeFacts make_facts(const AgentConfig& config, const GpuInventory& gpus) {
@@ -177,18 +181,20 @@ void take_peer_keys(const std::string& data_dir, const PeerKeys& keys, UdpPeers&
 
 OsRankHostOptions host_options_of(const AgentConfig& config, const NodeFacts& facts,
                                   const GpuInventory& gpus, const std::string& cgroup_parent) {
-  return {
-      .data_dir = config.data_dir,
-      .shim_path = config.shim,
-      .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
-      .use_cgroups = config.cgroups,
-      .confinement = config.confinement,
-      .images = config.images,
-      .node = {.gpus = facts.gpus, .memory_bytes = facts.memory_bytes, .gpu_minors = gpus.minors},
-      .cgroup_parent = cgroup_parent,
-      .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir,
-      .validator_path = config.validator,
-      .validator_options = config.validator_options};
+  return {.data_dir = config.data_dir,
+          .shim_path = config.shim,
+          .unknown_user_runs_as_self = config.unknown_user_runs_as_self,
+          .use_cgroups = config.cgroups,
+          .confinement = config.confinement,
+          .images = config.images,
+          .node = {.gpus = facts.gpus,
+                   .memory_bytes = facts.memory_bytes,
+                   .gpu_minors = gpus.minors,
+                   .gpu_places = find_gpu_places(gpus.pci_addresses, config.health.sys_root)},
+          .cgroup_parent = cgroup_parent,
+          .python_dir = config.python_dir.empty() ? default_python_dir() : config.python_dir,
+          .validator_path = config.validator,
+          .validator_options = config.validator_options};
 }
 
 Shells::Options shell_options_of(const AgentConfig& config, const std::string& token,

@@ -7,6 +7,7 @@
 
 #include "cli/client.h"
 #include "cli/exit_code.h"
+#include "cli/job_view.h"
 #include "cli/patience.h"
 #include "cli/session.h"
 #include "cli/waiting_line.h"
@@ -214,6 +215,11 @@ bool is_terminal(const v1::Job& job) {
 int exit_code_of_ended(const v1::Job& job) {
   return exit_code_of_job(job.state(),
                           job.has_exit_code() ? std::optional<int>(job.exit_code()) : std::nullopt);
+}
+
+std::string end_text(const v1::Job& job) {
+  const std::string reason = job.end_reason().empty() ? "" : ": " + job.end_reason();
+  return fmt::format("job {} {}{}", job_number(job), job.state(), reason);
 }
 
 std::optional<size_t> start_of_last_lines(std::string_view text, int64_t lines) {

@@ -30,6 +30,8 @@ struct LogOptions {
 bool is_terminal(const v1::Job& job);
 // As exit_code_of_job (exit_code.h) of a job that has ended.
 int exit_code_of_ended(const v1::Job& job);
+// "job 17_3 failed: rank 0 on node-1 exited with code 2"
+std::string end_text(const v1::Job& job);
 
 // Where the last `lines` lines of `text` begin, a line without an end counting as one; nullopt if
 // it has no more than these.

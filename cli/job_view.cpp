@@ -17,12 +17,6 @@ std::string gpus_text(const v1::Job& job) {
   return job.gpus_per_node() == 0 ? "node" : std::to_string(job.gpus_per_node());
 }
 
-// "17_3" of a task, else the id.
-std::string id_text(const v1::Job& job) {
-  if (!job.has_array_task()) return std::to_string(job.id());
-  return fmt::format("{}_{}", job.array_task().array(), job.array_task().index());
-}
-
 std::string state_text(const v1::Job& job) {
   return job.held() ? job.state() + " (held)" : job.state();
 }
@@ -156,6 +150,11 @@ void add_last_end(const v1::Job& job, const std::vector<v1::Attempt>& attempts, 
 
 }  // namespace
 
+std::string job_number(const v1::Job& job) {
+  if (!job.has_array_task()) return std::to_string(job.id());
+  return fmt::format("{}_{}", job.array_task().array(), job.array_task().index());
+}
+
 Duration time_run(const v1::Job& job, UnixTime now) {
   Duration ran = std::chrono::seconds(job.run_seconds());
   if (job.has_running_at_us()) ran += std::max(Duration(0), now - unix_micros(job.running_at_us()));
@@ -181,7 +180,7 @@ std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& o
   columns.push_back({"NOTE", false, true, 16});
   Table table(columns);
   for (const v1::Job& job : jobs) {
-    std::vector<Cell> row = {id_text(job),
+    std::vector<Cell> row = {job_number(job),
                              job.name(),
                              job.user(),
                              job.priority(),

@@ -15,6 +15,8 @@ struct JobTableOptions {
   UnixTime now{};
 };
 
+// As people name it: "17_3" of a task, else the id.
+std::string job_number(const v1::Job& job);
 // How long its attempts have run by now; what it was suspended or waited in between does not count.
 Duration time_run(const v1::Job& job, UnixTime now);
 std::string job_table(const std::vector<v1::Job>& jobs, const JobTableOptions& options,

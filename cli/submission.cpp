@@ -85,9 +85,7 @@ int follow(Session& session, Client& client, int64_t job_id) {
       follow_job(client, {.job = std::to_string(job_id), .attempt = 1, .follow = true});
   if (!job.is_ok()) return session.fail(job.status());
   tell_failed_rank(client, job.value(), 0);
-  std::string line = fmt::format("job {} {}", job_id, job.value().state());
-  if (!job.value().end_reason().empty()) line += ": " + job.value().end_reason();
-  say(line);
+  say(end_text(job.value()));
   return exit_code_of_ended(job.value());
 }
 
@@ -105,7 +103,7 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option("--mount", options.mounts, "folder of the node in the image: FROM[:TO][:ro]");
   verb.add_option("--name", options.name, "unique among your unfinished jobs");
   verb.add_option("--gpus", options.gpus, "GPUs per node, or none; default: the whole node")
-      ->type_name("N")
+      ->type_name("N|none")
       ->check(CLI::Range(0, 64) | CLI::IsMember({"none"}));
   verb.add_option("--cpus", options.cpus, "CPUs per node; default: in proportion to the GPUs")
       ->check(CLI::Range(0, 65'536));
@@ -135,7 +133,8 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option("--tag", options.tags, "a tag; may be repeated")->allow_extra_args(false);
   verb.add_option("--after,--depends-on", options.depends_on,
                   "start when this job has succeeded, or with afterany:, afternotok: or after: in "
-                  "front when it has ended, failed or started; or singleton")
+                  "front when it has ended, failed or started; with aftercorr: each task of an "
+                  "array after its like; or singleton")
       ->type_name("JOB")
       ->delimiter(',')
       ->allow_extra_args(false);

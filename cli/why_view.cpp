@@ -1,6 +1,7 @@
 #include "cli/why_view.h"
 
 #include "cli/format.h"
+#include "cli/job_view.h"
 #include "cli/table.h"
 #include "cli/waiting_text.h"
 #include "hai/v1/api.pb.h"
@@ -17,6 +18,10 @@ std::string moment(int64_t micros, UnixTime now) {
 
 std::string facts_text(const v1::WhyJobReply& why, const Terminal& terminal) {
   if (why.facts_size() == 0) return "";
+  // It never starts itself.
+  if (why.facts_size() == 1 && why.facts(0).code() == "array") {
+    return printable(why.facts(0).text()) + "\n";
+  }
   std::string text = why.facts_size() == 1 ? "It could start now but for this:\n"
                                            : "It could start now but for all of these:\n";
   size_t width = 0;
@@ -35,7 +40,8 @@ std::string facts_text(const v1::WhyJobReply& why, const Terminal& terminal) {
 }
 
 std::string estimate_text(const v1::WhyJobReply& why, const Terminal& terminal) {
-  if (why.estimate_note().empty()) return "";
+  const bool is_array = why.facts_size() == 1 && why.facts(0).code() == "array";
+  if (why.estimate_note().empty() || is_array) return "";
   std::string text = "Expected start: ";
   const UnixTime now = wall_now();
   if (why.has_start_p50_us()) {
@@ -56,8 +62,11 @@ std::string estimate_text(const v1::WhyJobReply& why, const Terminal& terminal) 
 
 std::string why_text(const v1::WhyJobReply& why, const Terminal& terminal) {
   const v1::Job& job = why.job();
-  std::string text = fmt::format("job {} {} is {}", job.id(), printable(job.name()),
+  std::string text = fmt::format("job {} {} is {}", job_number(job), printable(job.name()),
                                  paint(job.state(), colour_of(job.state()), terminal));
+  if (job.attempt_state() == "suspending") text += ", and leaves: it was asked to";
+  if (job.has_ended_at_us() && !job.end_reason().empty())
+    text += ": " + printable(job.end_reason());
   if (!why.has_pending_reason()) return text + "\n";
   const v1::PendingReason& reason = why.pending_reason();
   text += fmt::format(": {} ({})\n", printable(reason.text()), reason.code());

@@ -1,5 +1,7 @@
 #include "common/array_range.h"
 
+#include <algorithm>
+
 #include "common/check.h"
 #include "common/whole_number.h"
 
@@ -57,6 +59,40 @@ int ArrayRange::at(int position) const {
     position -= part.count;
   }
   return 0;
+}
+
+std::string ArrayRange::text_from(int position) const {
+  std::string text;
+  for (const Part& part : parts_) {
+    const int skipped = std::min(position, part.count);
+    position -= skipped;
+    if (skipped == part.count) continue;
+    const int first = part.first + skipped * part.step;
+    const int last = part.first + (part.count - 1) * part.step;
+    text += (text.empty() ? "" : ",") + std::to_string(first);
+    if (last > first) text += "-" + std::to_string(last);
+    if (last > first && part.step > 1) text += ":" + std::to_string(part.step);
+  }
+  return text;
+}
+
+int ArrayRange::missing_in(const ArrayRange& other) const {
+  const std::vector<int> theirs = other.indices();
+  auto next = theirs.begin();
+  for (int index : indices()) {
+    while (next != theirs.end() && *next < index) ++next;
+    if (next == theirs.end() || *next != index) return index;
+  }
+  return -1;
+}
+
+std::vector<int> ArrayRange::indices() const {
+  std::vector<int> all;
+  all.reserve(static_cast<size_t>(count_));
+  for (const Part& part : parts_) {
+    for (int i = 0; i < part.count; ++i) all.push_back(part.first + i * part.step);
+  }
+  return all;
 }
 
 }  // namespace hai

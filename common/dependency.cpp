@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kIdDigitsMax = 18;  // fits 64 bits
 constexpr size_t kShownMax = 64;
 constexpr DependencyCondition kConditions[] = {
-    DependencyCondition::afterok, DependencyCondition::afterany, DependencyCondition::afternotok,
-    DependencyCondition::after, DependencyCondition::singleton};
+    DependencyCondition::afterok, DependencyCondition::afterany,  DependencyCondition::afternotok,
+    DependencyCondition::after,   DependencyCondition::aftercorr, DependencyCondition::singleton};
 
 bool names_a_job(std::string_view text) {
   const bool is_word = !text.empty() && std::ranges::all_of(text, [](char c) {
@@ -39,6 +39,8 @@ std::string_view to_string(DependencyCondition condition) {
       return "after";
     case DependencyCondition::singleton:
       return "singleton";
+    case DependencyCondition::aftercorr:
+      return "aftercorr";
   }
   return "afterok";
 }
@@ -52,19 +54,12 @@ Result<DependencyWord> parse_dependency(std::string_view word) {
     const std::string_view condition = word.substr(0, colon);
     const auto* known = std::ranges::find(kConditions, condition,
                                           [](DependencyCondition each) { return to_string(each); });
-    if (condition == "aftercorr") {
-      return invalid_argument(
-          "'{}': aftercorr pairs the tasks of two arrays; hai waits for a whole array, or for "
-          "tasks that are named one by one: afterok",
-          shown);
-    }
     if (condition == "singleton") {
       return invalid_argument("'{}': singleton names no job: it waits for those of the same name",
                               shown);
     }
     if (known == std::end(kConditions)) {
-      return invalid_argument(
-          "'{}': the condition must be afterok, afterany, afternotok, after or singleton", shown);
+      return invalid_argument("'{}': the condition must be {}", shown, kDependencyConditions);
     }
     parsed.condition = *known;
     job = word.substr(colon + 1);

@@ -15,8 +15,11 @@ enum class DependencyCondition {
   afternotok,  // it has failed or was stopped
   after,       // it has started, or ended without
   singleton,   // it has ended; it is an earlier one of the same user and name
+  aftercorr,   // of two arrays: each task's counterpart, of the same index, has succeeded
 };
 std::string_view to_string(DependencyCondition condition);  // "afterok", …
+inline constexpr std::string_view kDependencyConditions =
+    "afterok, afterany, afternotok, after, aftercorr or singleton";
 
 // One word of options.depends_on.
 struct DependencyWord {

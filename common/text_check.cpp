@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,6 +50,19 @@ std::optional<BadText> find_bad_text(std::string_view text, ControlCharacters co
   return std::nullopt;
 }
 
+namespace {
+
+// Characters that turn the direction of what is beside them (Unicode, UAX #9): a name with one
+// could show its line in another order.
+bool turns_direction(std::string_view character) {
+  static constexpr std::array<std::string_view, 12> kTurning = {
+      "\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c",
+      "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"};
+  return std::ranges::find(kTurning, character) != kTurning.end();
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string result;
   result.reserve(text.size());
@@ -56,7 +71,8 @@ std::string printable(std::string_view text) {
     const size_t length = utf8_length(text);
     if (first == '\t' || first == '\n' || first == '\r') {
       result += ' ';
-    } else if (length == 0 || first < ' ' || first == 0x7f) {
+    } else if (length == 0 || first < ' ' || first == 0x7f ||
+               turns_direction(text.substr(0, length))) {
       result += '?';
     } else {
       result += text.substr(0, length);

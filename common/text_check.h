@@ -20,7 +20,8 @@ std::optional<BadText> find_bad_text(std::string_view text,
                                      ControlCharacters controls = ControlCharacters::refuse);
 
 // The text with '?' for every byte that find_bad_text would name, and a blank for each tab and line
-// end: for messages that quote what somebody sent.
+// end, also for characters that turn the direction of writing: for messages that quote what
+// somebody sent.
 std::string printable(std::string_view text);
 
 }  // namespace hai

@@ -251,6 +251,42 @@ class Purposes {
   std::map<JobId, JobId> open_;  // victim → beneficiary, until that starts, ends or gives up
 };
 
+// A task that waits for its counterparts starts only after all of them have succeeded.
+class Counterparts {
+ public:
+  // `before`: the state that the event meets.
+  std::optional<std::string> see(const ClusterState& before, const Event& event) {
+    if (const auto* submitted = std::get_if<JobSubmitted>(&event.body)) {
+      for (const Dependency& each : submitted->dependencies) {
+        if (each.condition == DependencyCondition::aftercorr) {
+          awaited_[submitted->job].push_back(each.job);
+        }
+      }
+      return std::nullopt;
+    }
+    if (const auto* finished = std::get_if<JobFinished>(&event.body)) {
+      const Job& job = *before.find(finished->job);
+      if (job.array_task && finished->state == JobState::succeeded) done_.insert(*job.array_task);
+      return std::nullopt;
+    }
+    const auto* placed = std::get_if<AttemptPlaced>(&event.body);
+    const Job* job = placed == nullptr ? nullptr : before.find(placed->job);
+    if (job == nullptr || !job->array_task) return std::nullopt;
+    const auto arrays = awaited_.find(job->array_task->array);
+    if (arrays == awaited_.end()) return std::nullopt;
+    for (JobId array : arrays->second) {
+      if (done_.contains({array, job->array_task->index})) continue;
+      return fmt::format("job {} starts before task {} of array {} has succeeded", job->id.value,
+                         job->array_task->index, array.value);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::map<JobId, std::vector<JobId>> awaited_;  // of each array
+  std::set<ArrayTask> done_;
+};
+
 bool whole_gang_has_run(const Job& job) {
   return std::ranges::none_of(job.attempt->ranks,
                               [](const Rank& rank) { return rank.state == RankState::pending; });
@@ -270,6 +306,7 @@ void Checkers::check_log(const MemDatabase& database, const Knobs& knobs) {
   ClusterState replayed;
   Epoch epoch;
   Purposes purposes(knobs);
+  Counterparts counterparts;
   for (const Event& event : database.events()) {
     if (auto* started = std::get_if<EpochStarted>(&event.body)) {
       if (started->epoch <= epoch)
@@ -289,6 +326,7 @@ void Checkers::check_log(const MemDatabase& database, const Knobs& knobs) {
       fail(fmt::format("stop: job {} runs again though its stop was answered", placed->id.value));
     purposes.follow_knobs(event.body);
     if (auto wrong = purposes.see(replayed, event)) fail("purpose: " + *wrong);
+    if (auto wrong = counterparts.see(replayed, event)) fail("aftercorr: " + *wrong);
     // A leader of a store that has gone back kills what it does not know.
     if (!database.went_back() && is_needless_kill(replayed, event))
       fail(fmt::format("needless kill: job {} was neither to leave nor to end",

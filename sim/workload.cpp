@@ -129,10 +129,24 @@ void Workload::submit() {
     spec.array = fmt::format("0-{}{}", rng_.between(0, 3), rng_.chance(0.5) ? "%1" : "");
     spec.is_interactive = false;
   }
+  std::string user = rng_.pick(kUsers);
+  if (!spec.array.empty()) {
+    if (world_.asks_for_host()) pair_with_last_array(spec, user);
+    last_array_ = {spec.name, user, spec.array};
+  }
   perform({.kind = ActKind::submit,
            .job = next_++,
-           .user = rng_.pick(kUsers),
+           .user = user,
            .spec = std::make_shared<const JobSpec>(std::move(spec))});
+}
+
+// Each task of it after the same task of the array before. Not drawn: worlds keep what is.
+void Workload::pair_with_last_array(JobSpec& spec, std::string& user) const {
+  if (last_array_.name.empty()) return;
+  spec.array = last_array_.range;
+  spec.depends_on = {
+      fmt::format("{}:{}", to_string(DependencyCondition::aftercorr), last_array_.name)};
+  user = last_array_.user;
 }
 
 void Workload::send(Request request) {

@@ -36,6 +36,7 @@ class Workload {
     JobSpec spec;
   };
   void submit();
+  void pair_with_last_array(JobSpec& spec, std::string& user) const;
   void send(Request request);
   void ask_again();
   void change_quota();
@@ -51,6 +52,11 @@ class Workload {
   Rng rng_;
   int max_nodes_;
   int next_ = 1;
+  struct {
+    std::string name;
+    std::string user;
+    std::string range;
+  } last_array_;
   std::map<int64_t, std::string> acknowledged_;
   std::map<std::string, Request> unanswered_;  // by request id
   bool has_users_ = false;

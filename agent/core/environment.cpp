@@ -54,8 +54,8 @@ Numbers numbers_of(const LaunchRank& order, int process) {
           .processes = std::accumulate(sizes.begin(), sizes.end(), 0)};
 }
 
-// As Slurm writes SLURM_TASKS_PER_NODE: "8(x2),4".
-std::string tasks_per_node(const std::vector<int>& sizes) {
+// A number for each node as Slurm writes them: "8(x2),4".
+std::string folded(const std::vector<int>& sizes) {
   std::string text;
   for (auto first = sizes.begin(); first != sizes.end();) {
     const auto next = std::find_if(first, sizes.end(), [&](int size) { return size != *first; });
@@ -158,9 +158,13 @@ void add_slurm(const LaunchRank& order, const Numbers& numbers, Environment& out
   if (numbers.processes == numbers.nodes * numbers.local_size) {
     out["SLURM_NTASKS_PER_NODE"] = std::to_string(numbers.local_size);
   }
-  out["SLURM_TASKS_PER_NODE"] = tasks_per_node(sizes_of_ranks(order));
+  out["SLURM_TASKS_PER_NODE"] = folded(sizes_of_ranks(order));
   out["SLURM_GPUS_ON_NODE"] = std::to_string(order.gpus.count());
-  if (order.cpus > 0) out["SLURM_CPUS_ON_NODE"] = std::to_string(order.cpus);
+  if (order.cpus > 0) {
+    out["SLURM_CPUS_ON_NODE"] = std::to_string(order.cpus);
+    out["SLURM_JOB_CPUS_PER_NODE"] =
+        folded(std::vector<int>(static_cast<size_t>(numbers.nodes), order.cpus));
+  }
   out["SLURM_LAUNCH_NODE_IPADDR"] = place_of(order, 0).address;
   out["SLURM_RESTART_COUNT"] = std::to_string(std::max(0, order.key.attempt - 1));
 }

@@ -116,6 +116,7 @@ LaunchFile parse_launch(const Json& json) {
   launch.temp_dir = json.at("temp_dir").get<std::string>();
   launch.program = program_from_json(json);
   launch.cgroups = json.at("cgroups").get<std::vector<std::string>>();
+  launch.cpus = json.value("cpus", "");
   launch.confinement = confinement_from_json(json);
   launch.image = json.value("image", std::string());
   launch.images = images_from_json(json);
@@ -148,6 +149,7 @@ std::string launch_file_to_json(const LaunchFile& launch) {
                      {"temp_dir", launch.temp_dir},
                      {"program", program_to_json(launch.program)},
                      {"cgroups", launch.cgroups},
+                     {"cpus", launch.cpus},
                      {"confinement", confinement_to_json(launch.confinement)},
                      {"image", launch.image},
                      {"images", images_to_json(launch.images)}};

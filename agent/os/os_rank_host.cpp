@@ -199,6 +199,7 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
   // In an image its own hold.
   if (order.image.empty()) paths.base = {{"PATH", kDefaultPath}, {"LANG", "C.UTF-8"}};
   for (const auto& [name, value] : options_.base_environment) paths.base[name] = value;
+  paths.base.merge(variables_of_places(options_.node.gpu_places, order.gpus));
 
   Result<LaunchFile> made = make_launch_file(order, paths);
   if (!made.is_ok()) return made.status();
@@ -225,6 +226,7 @@ Status OsRankHost::prepare(const LaunchRank& asked, MonoTime lease_until, Rank& 
           "none");
     }
   }
+  launch.cpus = near_cpus(options_.node.gpu_places, order.gpus, order.cpus);
   launch.unknown_user_runs_as_self = options_.unknown_user_runs_as_self;
   launch.lease_until = to_boot_time(lease_until);
   launch.log_limits = options_.log_limits;

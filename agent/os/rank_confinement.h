@@ -6,6 +6,7 @@
 
 #include "agent/os/cgroup.h"
 #include "agent/os/confinement.h"
+#include "agent/os/gpu_places.h"
 #include "agent/os/launch_file.h"
 
 namespace hai {
@@ -14,7 +15,8 @@ namespace hai {
 struct NodeShape {
   int gpus = 0;
   int64_t memory_bytes = 0;
-  std::vector<int> gpu_minors;  // see DeviceNeeds
+  std::vector<int> gpu_minors;       // see DeviceNeeds
+  std::vector<GpuPlace> gpu_places;  // empty = not known
 };
 
 // A rank with some of the GPUs gets so much of the processes, and of the memory if its job asked

@@ -22,6 +22,7 @@
 #include "agent/os/shell_file.h"
 #include "agent/os/shim_process.h"
 #include "agent/shim/complain.h"
+#include "agent/shim/near_cpus.h"
 #include "agent/shim/share_log.h"
 #include "agent/shim/shell_entry.h"
 #include "agent/shim/shim.h"
@@ -107,6 +108,7 @@ int run(const RankDirectory& directory) {
   if (!text.is_ok()) return fail(text.status());
   Result<LaunchFile> launch = launch_file_from_json(text.value());
   if (!launch.is_ok()) return fail(launch.status());
+  stay_on_cpus(launch.value().cpus);
   Result<UserIdentity> user = find_user(
       launch.value().user, {.unknown_runs_as_self = launch.value().unknown_user_runs_as_self,
                             .system_users = launch.value().confinement.system_users,

@@ -29,6 +29,7 @@
 #include "agent/os/shim_process.h"
 #include "agent/shim/call_filter.h"
 #include "agent/shim/login_door.h"
+#include "agent/shim/near_cpus.h"
 #include "agent/shim/port_owner.h"
 #include "agent/shim/privileges.h"
 #include "agent/shim/program_setup.h"
@@ -114,6 +115,7 @@ Result<Entry> look_at(const RankDirectory& directory) {
 // in them, again and again, and who comes later must not come at all.
 Status join_groups(const RankDirectory& directory, const Entry& entry) {
   RETURN_IF_ERROR(move_into_cgroups(::getpid(), entry.launch.cgroups));
+  stay_on_cpus(entry.launch.cpus);
   if (::access(logins_file(directory).c_str(), F_OK) == 0) return ok();
   return unavailable("the rank is ending; try again when the job runs again");
 }

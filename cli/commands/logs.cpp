@@ -21,7 +21,9 @@ int follow(Session& session, Client& client, const LogOptions& options) {
     return status.is_ok() ? kOk : session.fail(status);
   }
   const Result<v1::Job> job = follow_job(client, options);
-  return job.is_ok() ? kOk : session.fail(job.status());
+  if (!job.is_ok()) return session.fail(job.status());
+  say(end_text(job.value()));
+  return exit_code_of_ended(job.value());
 }
 
 struct LogsVerb {
@@ -60,7 +62,15 @@ int print_all_ranks(Session& session, Client& client, const LogOptions& options)
                                                     .attempt = options.attempt,
                                                     .since = options.since,
                                                     .follow = options.follow});
-  return status.is_ok() ? kOk : session.fail(status);
+  if (!status.is_ok()) return session.fail(status);
+  if (!options.follow || options.attempt > 0) return kOk;
+  v1::GetJobRequest request;
+  request.set_job(options.job);
+  const Result<v1::Job> job = client.get_job(request);
+  if (!job.is_ok()) return session.fail(job.status());
+  if (!is_terminal(job.value())) return kOk;
+  say(end_text(job.value()));
+  return exit_code_of_ended(job.value());
 }
 
 int logs(Session& session, LogsVerb verb) {

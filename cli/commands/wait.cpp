@@ -37,8 +37,7 @@ int wait(Session& session, const WaitOptions& options) {
     }
     if (!job.is_ok()) return session.fail(job.status());
     const v1::Job& ended = job.value();
-    const std::string reason = ended.end_reason().empty() ? "" : ": " + ended.end_reason();
-    say(fmt::format("job {} {}{}", ended.id(), ended.state(), reason));
+    say(end_text(ended));
     const int code = exit_code_of_ended(ended);
     if (exit_code == kOk) exit_code = code;
   }

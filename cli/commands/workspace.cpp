@@ -119,6 +119,8 @@ std::vector<std::string> words_of(const Workspace& workspace, const std::string&
   }
   words.push_back(std::string("--exclude=/") + kWorkspaceFile);
   if (options.deletes) words.emplace_back("--delete");
+  // What a person has edited here since is not taken from him.
+  if (way == Way::pull) words.emplace_back("--update");
   if (is_dry) {
     words.insert(words.end(), {"--dry-run", "--itemize-changes", "--omit-dir-times"});
   } else {
@@ -211,9 +213,10 @@ void add_workspace(CLI::App& app, Session& session) {
       .examples = {{"hai workspace push --to /data/ann/llm", "the first time"},
                    {"hai workspace push && hai python train.py -- -n 4 -f", "and later"},
                    {"hai workspace diff", "what a push would change"},
-                   {"hai workspace pull", "results, back here"}}};
+                   {"hai workspace pull", "results, back here; what is newer here stays"}}};
   add_way(*workspace, session, options, Way::push, "push", "Bring what has changed there");
-  add_way(*workspace, session, options, Way::pull, "pull", "Bring what has changed back here");
+  add_way(*workspace, session, options, Way::pull, "pull",
+          "Bring what has changed back here; files that are newer here stay");
   add_way(*workspace, session, options, Way::diff, "diff", "Show what a push would change");
 }
 

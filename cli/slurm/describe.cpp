@@ -28,11 +28,14 @@ std::optional<JobPlan> plan_of(const v1::Job& job) {
 
 std::string output_path(const v1::Job& job, const JobPlan& plan, const std::string& pattern) {
   if (pattern.empty()) return "(null)";
-  const std::string path =
-      expand_pattern(pattern, {.job = std::to_string(job.id()),
-                               .name = plan.name,
-                               .user = job.user(),
-                               .node = job.nodes_size() > 0 ? job.nodes(0) : ""});
+  const bool is_task = job.has_array_task();
+  const std::string path = expand_pattern(
+      pattern, {.job = std::to_string(job.id()),
+                .name = plan.name,
+                .user = job.user(),
+                .node = job.nodes_size() > 0 ? job.nodes(0) : "",
+                .array_job = is_task ? std::to_string(job.array_task().array()) : "",
+                .array_task = is_task ? std::to_string(job.array_task().index()) : ""});
   return path.starts_with('/') ? path : job.workspace() + "/" + path;
 }
 
@@ -88,7 +91,9 @@ std::string describe_job(const v1::Job& job, std::optional<Allotment> given, Uni
   line(fmt::format("StartTime={} EndTime={} Deadline=N/A", started, end_of(job)));
   line(fmt::format("Partition={} AllocNode:Sid={}:0", job.group(),
                    plan ? plan->submit_host : "(null)"));
-  line(fmt::format("ReqNodeList={} ExcNodeList={}", value('n'), "(null)"));
+  const v1::NodeFilter& filter = job.spec().node_filter();
+  line(fmt::format("ReqNodeList={} ExcNodeList={}", or_null(filter.nodes()),
+                   or_null(filter.exclude())));
   line(fmt::format("NodeList={}", or_null(value('N'))));
   if (job.nodes_size() > 0) line(fmt::format("BatchHost={}", value('B')));
   line(fmt::format("NumNodes={} NumCPUs={} NumTasks={} CPUs/Task={} ReqB:S:C:T=0:0:*:*",
@@ -99,7 +104,8 @@ std::string describe_job(const v1::Job& job, std::optional<Allotment> given, Uni
   line(fmt::format("AllocTRES={}", or_null(account_value(row, "AllocTRES", now))));
   line(fmt::format("MinCPUsNode={} MinMemoryNode={} MinTmpDiskNode=0", job.spec().cpus_per_node(),
                    memory == 0 ? "0" : fmt::format("{}M", memory)));
-  line("Features=(null) DelayBoot=00:00:00");
+  line(fmt::format("Features={} DelayBoot=00:00:00",
+                   or_null(join({filter.labels().begin(), filter.labels().end()}, "&"))));
   line(fmt::format("OverSubscribe={} Contiguous=0 Licenses=(null) Network=(null)",
                    job.gpus_per_node() == 0 ? "NO" : "OK"));
   line(fmt::format("Command={}", plan && !plan->command.empty() ? plan->command[0]
@@ -110,9 +116,7 @@ std::string describe_job(const v1::Job& job, std::optional<Allotment> given, Uni
                    plan && !plan->error.empty() ? output_path(job, *plan, plan->error) : out));
   line("StdIn=/dev/null");
   line(fmt::format("StdOut={}", out));
-  line(fmt::format("TresPerNode={}", job.gpus_per_node() == 0
-                                         ? "gres/gpu"
-                                         : fmt::format("gres/gpu:{}", job.gpus_per_node())));
+  line(fmt::format("TresPerNode={}", or_null(gres_text(job))));
   // Last, since it is a sentence.
   if (job.has_pending_reason()) line("Comment=" + job.pending_reason().text());
   if (!job.end_reason().empty()) line("Comment=" + job.end_reason());

@@ -7,6 +7,7 @@
 
 #include "cli/job_view.h"
 #include "cli/slurm/slurm_time.h"
+#include "common/array_range.h"
 #include "common/hostlist.h"
 #include "common/job_spec.h"
 
@@ -166,8 +167,22 @@ std::string nodes_or_reason(const v1::Job& job) {
   return job.nodes_size() > 0 ? node_list(job) : fmt::format("({})", reason_word(job));
 }
 
+std::string gres_text(const v1::Job& job) {
+  if (job.gpus_per_node() == kNoGpus) return "";
+  return job.gpus_per_node() == 0 ? "gres/gpu" : fmt::format("gres/gpu:{}", job.gpus_per_node());
+}
+
+// Of an array the tasks that are no jobs of their own yet.
 std::string array_id_text(const v1::Job& job) {
-  if (job.has_array()) return fmt::format("{}_[{}]", job.id(), job.array().range());
+  if (job.has_array()) {
+    const Result<ArrayRange> range = ArrayRange::parse(job.array().range());
+    if (!range.is_ok() || job.array().made() >= range.value().count()) {
+      return std::to_string(job.id());
+    }
+    const int limit = range.value().limit();
+    return fmt::format("{}_[{}{}]", job.id(), range.value().text_from(job.array().made()),
+                       limit > 0 ? fmt::format("%{}", limit) : "");
+  }
   if (!job.has_array_task()) return std::to_string(job.id());
   return fmt::format("{}_{}", job.array_task().array(), job.array_task().index());
 }

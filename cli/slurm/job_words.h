@@ -30,6 +30,8 @@ std::string nodes_or_reason(const v1::Job& job);
 const std::vector<KnownLetter>& job_letters();
 // "17", "17_3" of a task, "17_[0-9]" of an array.
 std::string array_id_text(const v1::Job& job);
+// "gres/gpu:4", "gres/gpu" for whole nodes, "" without GPUs.
+std::string gres_text(const v1::Job& job);
 std::string job_value(const v1::Job& job, char letter, UnixTime now);
 
 }  // namespace hai::cli::slurm

@@ -77,16 +77,16 @@ bool comes_before(const v1::Job& a, const v1::Job& b, const std::vector<SortKey>
 
 const std::vector<FieldName>& job_field_names() {
   static const std::vector<FieldName> kNames = {
-      {"account", 'a'},    {"arrayjobid", 'F'},   {"batchhost", 'B'},     {"command", 'o'},
-      {"comment", 'k'},    {"dependency", 'E'},   {"endtime", 'e'},       {"feature", 'f'},
-      {"gres", 'b'},       {"jobarrayid", 'i'},   {"jobid", 'A'},         {"maxcpus", 'C'},
-      {"minmemory", 'm'},  {"name", 'j'},         {"nice", 'y'},          {"nodelist", 'N'},
-      {"numcpus", 'C'},    {"numnodes", 'D'},     {"oversubscribe", 'h'}, {"partition", 'P'},
-      {"priority", 'p'},   {"prioritylong", 'Q'}, {"qos", 'q'},           {"reason", 'r'},
-      {"reasonlist", 'R'}, {"reqnodes", 'n'},     {"reservation", 'v'},   {"starttime", 'S'},
-      {"state", 'T'},      {"statecompact", 't'}, {"submittime", 'V'},    {"timeleft", 'L'},
-      {"timelimit", 'l'},  {"timeused", 'M'},     {"tres-per-node", 'b'}, {"username", 'u'},
-      {"workdir", 'Z'}};
+      {"account", 'a'},   {"arrayjobid", 'F'}, {"arraytaskid", 'K'},  {"batchhost", 'B'},
+      {"command", 'o'},   {"comment", 'k'},    {"dependency", 'E'},   {"endtime", 'e'},
+      {"feature", 'f'},   {"gres", 'b'},       {"jobarrayid", 'i'},   {"jobid", 'A'},
+      {"maxcpus", 'C'},   {"minmemory", 'm'},  {"name", 'j'},         {"nice", 'y'},
+      {"nodelist", 'N'},  {"numcpus", 'C'},    {"numnodes", 'D'},     {"oversubscribe", 'h'},
+      {"partition", 'P'}, {"priority", 'p'},   {"prioritylong", 'Q'}, {"qos", 'q'},
+      {"reason", 'r'},    {"reasonlist", 'R'}, {"reqnodes", 'n'},     {"reservation", 'v'},
+      {"starttime", 'S'}, {"state", 'T'},      {"statecompact", 't'}, {"submittime", 'V'},
+      {"timeleft", 'L'},  {"timelimit", 'l'},  {"timeused", 'M'},     {"tres-per-node", 'b'},
+      {"username", 'u'},  {"workdir", 'Z'}};
   return kNames;
 }
 

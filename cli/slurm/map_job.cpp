@@ -55,14 +55,10 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
 }
 
 // What Slurm has and hai has not.
-std::string_view dependency_reason(std::string_view type) {
-  if (type == "aftercorr") {
-    return "aftercorr pairs the tasks of two arrays; hai waits for a whole array, or for tasks "
-           "that are named one by one: afterok";
-  }
+std::string dependency_reason(std::string_view type) {
   if (type == "afterburstbuffer") return "hai has no burst buffers";
   if (type == "expand") return "hai's jobs do not grow";
-  return "the condition must be afterok, afterany, afternotok, after or singleton";
+  return fmt::format("the condition must be {}", kDependencyConditions);
 }
 
 // "afterok:12:13,afterany:14" or "singleton": all of them. With ? for the comma any of them would
@@ -83,8 +79,8 @@ Status set_dependencies(const ParsedWords& words, JobSpec& spec) {
     }
     const size_t colon = item.find(':');
     const std::string type = item.substr(0, colon);
-    const bool is_known =
-        type == "afterok" || type == "afterany" || type == "afternotok" || type == "after";
+    const bool is_known = type == "afterok" || type == "afterany" || type == "afternotok" ||
+                          type == "after" || type == "aftercorr";
     if (!is_known) return refuse(dependency_reason(type));
     if (colon == std::string::npos) return refuse("name jobs after it: " + type + ":ID[:ID...]");
     for (const std::string& id : parts_of(item.substr(colon + 1), ':')) {

@@ -237,6 +237,10 @@ Result<GpusAsked> parse_gpus(const GivenOption& given) {
     if (text == "gpu") return GpusAsked{1, ""};
     if (text == "none") return GpusAsked{};
     if (!text.starts_with("gpu:")) return bad;
+    if (text.find(',') != std::string_view::npos) {
+      return option_error(
+          given, fmt::format("'{}': hai counts GPUs only, so say one of them", text.substr(0, 64)));
+    }
     text.remove_prefix(4);
   }
   GpusAsked asked;

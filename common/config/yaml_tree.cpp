@@ -5,8 +5,12 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -215,6 +219,58 @@ std::string_view to_string(YamlNode::Kind kind) {
   return "unknown";
 }
 
+namespace {
+
+// Four hexadecimal digits; nothing if they are none.
+std::optional<uint32_t> read_hex4(std::string_view text) {
+  uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (text.size() != 4 || error != std::errc() || end != text.data() + 4) return std::nullopt;
+  return value;
+}
+
+// JSON writes a character beyond the first 65,536 as two escapes (RFC 8259, 7: "\ud83d\ude00"),
+// YAML as one: what is in double quotes gets that one. `text` without such is given back as it is.
+std::string join_surrogates(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  char quote = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == '"' && c == '\\') {
+      const auto high =
+          text.substr(at).starts_with("\\u") ? read_hex4(text.substr(at + 2, 4)) : std::nullopt;
+      const bool is_high = high && *high >= 0xd800 && *high < 0xdc00;
+      const size_t next = at + 6;
+      const auto low = is_high && text.substr(std::min(next, text.size())).starts_with("\\u")
+                           ? read_hex4(text.substr(next + 2, 4))
+                           : std::nullopt;
+      if (low && *low >= 0xdc00 && *low < 0xe000) {
+        out += fmt::format("\\U{:08x}", 0x10000 + ((*high - 0xd800) << 10) + (*low - 0xdc00));
+        at = next + 5;
+      } else {
+        out += text.substr(at, 2);
+        ++at;
+      }
+      continue;
+    }
+    out += c;
+  }
+  return out;
+}
+
+// In other YAML an apostrophe is no quote everywhere.
+bool is_json(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+}  // namespace
+
 std::optional<FieldError> parse_yaml(std::string_view text, YamlNode* root) {
   *root = {};
   if (text.size() > kYamlBytesMax) {
@@ -228,7 +284,8 @@ std::optional<FieldError> parse_yaml(std::string_view text, YamlNode* root) {
     // yaml-cpp takes a quote that is never closed for a value if the text ends with a line end, and
     // so would swallow all keys behind it in silence. A comment without a line end makes it an
     // error.
-    std::istringstream stream{std::string(text) + (text.ends_with('\n') ? "#" : "\n#")};
+    std::istringstream stream{(is_json(text) ? join_surrogates(text) : std::string(text)) +
+                              (text.ends_with('\n') ? "#" : "\n#")};
     YAML::Parser parser(stream);
     TreeBuilder builder(root);
     while (parser.HandleNextDocument(builder)) {

@@ -34,6 +34,7 @@ constexpr size_t kGpuTypeBytesMax = 64;
 constexpr size_t kLabelsMax = 16;
 constexpr size_t kHostlistBytesMax = 2'048;  // each node's name is looked for in it
 constexpr size_t kListedNodesMax = 20'000;
+constexpr int64_t kMemoryPerNodeBytesMin = 1 << 20;
 constexpr size_t kTagsMax = 64;
 constexpr size_t kTagBytesMax = 128;
 constexpr size_t kDependenciesMax = 100;
@@ -264,6 +265,12 @@ class Validator {
   }
 
   void check_resources() {
+    // Nobody means so few bytes, but GiB.
+    if (spec_.memory_per_node_bytes > 0 && spec_.memory_per_node_bytes < kMemoryPerNodeBytesMin) {
+      fail("resource.memory_per_node",
+           "{} bytes are too few for any program; say the unit, as 64Gi",
+           spec_.memory_per_node_bytes);
+    }
     if (spec_.group.empty()) {
       fail("resource.group", "is missing");
     } else if (!has_name_characters(spec_.group)) {

@@ -40,6 +40,7 @@ struct Advisor::Question {
   JobId job;
   bool with_estimate = false;
 
+  bool is_array = false;
   std::vector<BlockingFact> facts;
   std::optional<StartForecast> forecast;
   std::optional<int> before;
@@ -48,7 +49,8 @@ struct Advisor::Question {
     const ClusterState state(std::move(stored));
     facts = blocking_set(state, knobs, now, job);
     before = jobs_before(state, knobs, now, job);
-    if (!with_estimate || waits_for_somebody(facts, *state.find(job))) return;
+    is_array = state.find(job)->is_array();
+    if (!with_estimate || is_array || waits_for_somebody(facts, *state.find(job))) return;
     forecast = forecast_start(state, knobs, now, job, run_times, timed_forecast());
   }
 };
@@ -104,7 +106,8 @@ void Advisor::think(const Controller::ReadContext& context, const Actor& actor, 
     if (question->forecast) {
       deliver(question->job, question->now, *question->forecast, why);
     } else if (question->with_estimate) {
-      why.estimate_note = "none: it waits for a person to change something";
+      why.estimate_note = question->is_array ? "an array starts task by task"
+                                             : "none: it waits for a person to change something";
     }
     done(std::move(why));
   });

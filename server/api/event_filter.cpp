@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "common/hostlist.h"
+#include "common/nearest.h"
+#include "common/text_check.h"
 #include "server/api/nodes_by_name.h"
 
 namespace hai {
@@ -54,11 +56,28 @@ std::string job_owner(const ClusterState& state, const EventBody& body) {
   return job == nullptr ? "" : job->user;
 }
 
+template <typename... Bodies>
+std::vector<std::string> kinds_of(const std::variant<Bodies...>*) {
+  return {std::string(Bodies::kKind)...};
+}
+
+Status check_kind(const std::string& kind) {
+  static const auto kKinds = kinds_of(static_cast<const EventBody*>(nullptr));
+  if (std::ranges::find(kKinds, kind) != kKinds.end()) return ok();
+  const std::string shown = kind.substr(0, 64);
+  const std::string near = nearest(shown, kKinds);
+  return invalid_argument("kind: there are no events called '{}'{}", printable(shown),
+                          near.empty() ? "" : "; did you mean " + near + "?");
+}
+
 Result<EventFilter> EventFilter::make(const ClusterState& state, const Actor& actor,
                                       const Sight& sight, JobId job, const std::string& nodes,
                                       const std::vector<std::string>& kinds) {
   EventFilter filter{.job = job, .sees_people = actor.is_operator(), .sight = sight};
-  filter.kinds.insert(kinds.begin(), kinds.end());
+  for (const std::string& kind : kinds) {
+    RETURN_IF_ERROR(check_kind(kind));
+    filter.kinds.insert(kind);
+  }
   Result<std::set<NodeId>> found = find_nodes(state, nodes);
   RETURN_IF_ERROR(found.status());
   filter.nodes = std::move(found).value();

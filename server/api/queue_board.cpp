@@ -271,7 +271,7 @@ void QueueBoard::begin_ahead() {
 }
 
 void QueueBoard::add_estimate(QueueEntryView& entry) const {
-  if (ahead_ == nullptr || ahead_->look->epoch != look_->epoch) return;
+  if (entry.job.held || ahead_ == nullptr || ahead_->look->epoch != look_->epoch) return;
   const auto found = ahead_->forecast.starts.find(entry.place.job);
   if (found == ahead_->forecast.starts.end() || !found->second.p50) return;
   const StartForecast& forecast = found->second;

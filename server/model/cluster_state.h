@@ -251,6 +251,7 @@ class ClusterState {
   // Of a job that has started or ended: what waits for it.
   void settle_dependents(const Job& other, UnixTime now);
   void note_failed_dependency(Job& dependent) const;
+  static void note_pairs_in_vain(Job& dependent, const Job& other);
   void wait_for_rerun(JobId old, JobId rerun);
 
   Epoch epoch_;

@@ -212,6 +212,10 @@ void ClusterState::on(const JobFinished& event, const Event& meta) {
   if (ArrayCounts* counts = counts_of(finished)) {
     --counts->unfinished;
     ++counts->of(event.state);
+    if (event.state != JobState::succeeded) {
+      const int index = finished.array_task->index;
+      add(counts->noted_gaps().without_success, {index, index});
+    }
   }
   index(finished);
   settle_dependents(finished, meta.time);

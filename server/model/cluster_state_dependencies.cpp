@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/array_range.h"
 #include "server/model/cluster_state.h"
 #include "server/model/dependency_fate.h"
 
@@ -24,6 +25,7 @@ DependencyFate fate_of(DependencyCondition condition, JobState state, bool has_s
     case DependencyCondition::afterany:
     case DependencyCondition::after:
     case DependencyCondition::singleton:
+    case DependencyCondition::aftercorr:  // what it left its tasks is in the array's row
       break;
   }
   return DependencyFate::met;
@@ -44,6 +46,7 @@ void ClusterState::settle_dependents(const Job& other, UnixTime now) {
     if (std::ranges::none_of(unmet, is_decided)) continue;
     Job& dependent = job(waiting);
     unindex(dependent);
+    note_pairs_in_vain(dependent, other);
     std::erase_if(dependent.unmet_dependencies,
                   [&](const Dependency& each) { return fate(each) == DependencyFate::met; });
     if (dependent.unmet_dependencies.empty()) dependent.waiting_since = now;
@@ -52,6 +55,21 @@ void ClusterState::settle_dependents(const Job& other, UnixTime now) {
       dependent.failed_dependency = other.id;
     }
   }
+}
+
+// An array whose tasks waited for those of another one that has ended now: which of them wait in
+// vain. Tasks are made in the order of their indices, so that those never made are the last ones.
+void ClusterState::note_pairs_in_vain(Job& dependent, const Job& other) {
+  if (!other.is_array() || !other.is_terminal()) return;
+  const auto is_pair = [&](const Dependency& each) {
+    return each.job == other.id && each.condition == DependencyCondition::aftercorr;
+  };
+  if (std::ranges::none_of(dependent.unmet_dependencies, is_pair)) return;
+  const ArrayRange range = ArrayRange::parse(other.spec->array).value();
+  IndexSpans lost;
+  if (other.array.gaps) lost = other.array.gaps->without_success;
+  if (other.array.made < range.count()) add(lost, {range.at(other.array.made), range.last()});
+  for (const IndexSpan& span : lost) add(dependent.array.noted_gaps().in_vain, span);
 }
 
 // Met ones leave the list at once, so one whose job has left memory can't be met any more.

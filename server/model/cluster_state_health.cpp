@@ -91,6 +91,7 @@ void ClusterState::on(const JobReopened& event, const Event& meta) {
   if (ArrayCounts* counts = counts_of(reopened)) {
     ++counts->unfinished;
     --counts->failed;
+    remove(counts->noted_gaps().without_success, reopened.array_task->index);
   }
   unindex(reopened);
   // The one way back from an end: nobody but this event takes it.

@@ -12,4 +12,9 @@ namespace hai {
 // memory. Does not ask whether the user may see it.
 const Job* find_job(const ClusterState& state, const std::string& user, const std::string& text);
 
+// As people name it, so that it is found by it: "17_3" for a task, else the id.
+std::string shown_id(const Job& job);
+// Of one that may have left memory: then the id.
+std::string shown_id(const ClusterState& state, JobId job);
+
 }  // namespace hai

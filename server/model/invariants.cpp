@@ -74,6 +74,10 @@ void check_array(const ClusterState& state, const Job& job, Violations& out) {
       state.waiting_tasks(job.id) != waiting) {
     out.push_back(fmt::format("array {}: its counts are wrong", job.id.value));
   }
+  const int64_t without_success = counts.gaps ? count_of(counts.gaps->without_success) : 0;
+  if (without_success != counts.failed + counts.stopped) {
+    out.push_back(fmt::format("array {}: which tasks failed is wrong", job.id.value));
+  }
   if (job.has_live_attempt() || job.reservation) {
     out.push_back(fmt::format("array {}: runs itself", job.id.value));
   }

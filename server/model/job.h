@@ -13,6 +13,7 @@
 #include "common/dependency.h"
 #include "common/gpu_set.h"
 #include "common/id.h"
+#include "common/index_spans.h"
 #include "common/job_spec.h"
 #include "common/time.h"
 #include "server/model/states.h"
@@ -177,6 +178,21 @@ struct ArrayTask {
 // "17_3" is task 3 of array 17; nothing else is one.
 std::optional<ArrayTask> parse_array_task(std::string_view text);
 
+// Which tasks of an array did not succeed, or never can: by their indices.
+struct ArrayGaps {
+  IndexSpans without_success;  // they failed or were stopped
+  // Where tasks wait for those of another array (aftercorr), which has ended: theirs did not
+  // succeed.
+  IndexSpans in_vain;
+  bool operator==(const ArrayGaps&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("without_success", self.without_success);
+    visit("in_vain", self.in_vain);
+  }
+};
+
 // How far an array is. Its first tasks are made first, each as a job with the array's spec.
 struct ArrayCounts {
   int made = 0;
@@ -184,7 +200,10 @@ struct ArrayCounts {
   int succeeded = 0;
   int failed = 0;
   int stopped = 0;
+  std::optional<ArrayGaps> gaps;
   bool operator==(const ArrayCounts&) const = default;
+
+  ArrayGaps& noted_gaps() { return gaps ? *gaps : gaps.emplace(); }
 
   int& of(JobState state) {
     return state == JobState::succeeded ? succeeded : state == JobState::failed ? failed : stopped;
@@ -196,6 +215,7 @@ struct ArrayCounts {
     visit("succeeded", self.succeeded);
     visit("failed", self.failed);
     visit("stopped", self.stopped);
+    visit("gaps", self.gaps);
   }
 };
 

@@ -221,7 +221,7 @@ std::optional<DependencyCondition> parse_enum(std::string_view text) {
   return one_of<DependencyCondition>(
       text,
       {DependencyCondition::afterok, DependencyCondition::afterany, DependencyCondition::afternotok,
-       DependencyCondition::after, DependencyCondition::singleton});
+       DependencyCondition::after, DependencyCondition::singleton, DependencyCondition::aftercorr});
 }
 template <>
 std::optional<CheckVerdict> parse_enum(std::string_view text) {

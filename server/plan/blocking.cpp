@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/array_range.h"
 #include "common/hostlist.h"
 #include "server/plan/blocking_search.h"
 #include "server/plan/blocking_text.h"
@@ -33,7 +34,7 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
                      fmt::format("begins at {}", format_rfc3339(*job.spec->begin_at))});
   }
   if (const auto restart = job.restarts_at(); restart && *restart > now) {
-    facts.push_back({BlockingKind::begin_time, backoff_text(job, *restart)});
+    facts.push_back({BlockingKind::backoff, backoff_text(job, *restart)});
   }
   if (job.failed_dependency) {
     facts.push_back({BlockingKind::dependency,
@@ -43,6 +44,7 @@ void add_ineligible(const ClusterState& state, const Job& job, UnixTime now,
   }
   for (const Dependency& each : job.unmet_dependencies) {
     if (each.job == job.failed_dependency) continue;
+    if (each.condition == DependencyCondition::aftercorr) continue;  // its tasks wait for that
     const Job* other = state.find(each.job);
     const std::string who =
         other == nullptr ? fmt::format("job {}", each.job.value)
@@ -127,6 +129,8 @@ std::string_view to_string(BlockingKind kind) {
       return "held";
     case BlockingKind::begin_time:
       return "begin_time";
+    case BlockingKind::backoff:
+      return "backoff";
     case BlockingKind::array:
       return "array";
     case BlockingKind::dependency:
@@ -153,7 +157,11 @@ std::vector<BlockingFact> blocking_set(const ClusterState& state, const Knobs& k
   std::vector<BlockingFact> facts;
   add_ineligible(state, job, now, facts);
   if (job.is_array()) {
-    facts.push_back({BlockingKind::array, array_text(state, job)});
+    facts.push_back(
+        {BlockingKind::array,
+         fmt::format("an array starts by its tasks: `hai why {}_{}` says of one what it "
+                     "waits for",
+                     id.value, ArrayRange::parse(job.spec->array).value().first())});
     return facts;
   }
   if (job.reservation && add_leaving(state, job, facts)) return facts;

@@ -16,6 +16,7 @@ enum class BlockingKind {
   user_inactive,
   held,
   begin_time,
+  backoff,      // it failed, and is not started at once again
   array,        // it runs by its tasks
   dependency,   // another job has to succeed first, or has not
   quota,        // used up by the holders

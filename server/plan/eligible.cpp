@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/array_range.h"
+#include "server/model/find_job.h"
 
 namespace hai {
 
@@ -20,6 +21,8 @@ std::string_view awaited(DependencyCondition condition) {
       return "to start";
     case DependencyCondition::singleton:
       return "of the same name to end";
+    case DependencyCondition::aftercorr:
+      return "to succeed, task by task";
   }
   return "to succeed";
 }
@@ -31,10 +34,11 @@ std::string failed_dependency_text(const ClusterState& state, const Job& job) {
     return each.job == id && each.condition == DependencyCondition::afternotok;
   };
   if (std::ranges::any_of(job.unmet_dependencies, wants_failure)) {
-    return fmt::format("job {}, which had to fail first (afternotok), has succeeded", id.value);
+    return fmt::format("job {}, which had to fail first (afternotok), has succeeded",
+                       shown_id(state, id));
   }
   const Job* other = state.find(id);
-  return fmt::format("job {}, which must succeed first (afterok), {}", id.value,
+  return fmt::format("job {}, which must succeed first (afterok), {}", shown_id(state, id),
                      other == nullptr ? "did not" : fmt::format("has {}", to_string(other->state)));
 }
 
@@ -56,6 +60,9 @@ std::string array_text(const ClusterState& state, const Job& job) {
                                  counts.unfinished - waiting, tasks, waiting, ended);
   if (counts.failed > 0) text += fmt::format(" ({} failed)", counts.failed);
   if (counts.made < tasks) text += fmt::format(", {} are still to come", tasks - counts.made);
+  for (const Dependency& each : job.unmet_dependencies) {
+    text += fmt::format("; each waits for the same task of array {}", each.job.value);
+  }
   return text;
 }
 
@@ -72,17 +79,19 @@ std::optional<PendingReason> not_eligible(const ClusterState& state, const Job& 
     return PendingReason{
         PendingCode::dependency_failed,
         fmt::format("{}; stop this job or rerun that one (hai rerun {})",
-                    failed_dependency_text(state, job), job.failed_dependency.value)};
+                    failed_dependency_text(state, job), shown_id(state, job.failed_dependency))};
   }
-  if (!job.unmet_dependencies.empty()) {
-    const Dependency& first = job.unmet_dependencies[0];
-    return PendingReason{
-        PendingCode::dependency,
-        fmt::format("waits for job {} {} ({}){}", first.job.value, awaited(first.condition),
-                    to_string(first.condition),
-                    job.unmet_dependencies.size() > 1
-                        ? fmt::format(" and {} more", job.unmet_dependencies.size() - 1)
-                        : "")};
+  // Pairs are waited for by the array's tasks, not by the array.
+  const auto holds_up = [](const Dependency& each) {
+    return each.condition != DependencyCondition::aftercorr;
+  };
+  const auto first = std::ranges::find_if(job.unmet_dependencies, holds_up);
+  if (first != job.unmet_dependencies.end()) {
+    const auto others = std::ranges::count_if(job.unmet_dependencies, holds_up) - 1;
+    return PendingReason{PendingCode::dependency,
+                         fmt::format("waits for job {} {} ({}){}", shown_id(state, first->job),
+                                     awaited(first->condition), to_string(first->condition),
+                                     others > 0 ? fmt::format(" and {} more", others) : "")};
   }
   if (const auto restart = job.restarts_at(); restart && *restart > now) {
     return PendingReason{PendingCode::backoff, backoff_text(job, *restart)};

@@ -48,6 +48,11 @@ class Future {
          Rng rng)
       : cluster_(state, knobs, now), run_times_(run_times), rng_(rng), from_(now) {
     for (JobId id : cluster_.state().live()) foresee(id);
+    for (const auto& [order, id] : cluster_.state().waiting()) {
+      const Job& job = *cluster_.state().find(id);
+      if (job.spec->begin_at) wakes_.insert(*job.spec->begin_at);
+      if (const auto restart = job.restarts_at()) wakes_.insert(*restart);
+    }
   }
 
   // When the job starts; nullopt: not until the horizon or the last pass.
@@ -88,6 +93,10 @@ class Future {
       const Duration window = std::max(kWindowMin, ahead / kWindowShare);
       if (!events_.empty() && events_.begin()->first <= next) {
         next = std::max(cluster_.now(), events_.begin()->first) + window;
+      }
+      // Jobs that may not start before a known time get a pass at that time.
+      if (const auto wake = wakes_.upper_bound(cluster_.now()); wake != wakes_.end()) {
+        next = std::min(next, *wake);
       }
       happen_until(next);
     }
@@ -152,6 +161,7 @@ class Future {
   const UnixTime from_;
   std::map<JobId, Duration> totals_;
   std::set<std::pair<UnixTime, JobId>> events_;
+  std::set<UnixTime> wakes_;
 };
 
 // Starts of all samples, the longest duration for those that saw none.

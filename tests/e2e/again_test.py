@@ -47,7 +47,7 @@ class AgainTest(ClusterTest):
             ("afternotok:prep", f"job {good} has succeeded"),
             ("nobody", "you have no job named nobody"),
             ("99999", "job 99999 does not exist"),
-            ("later:prep", "must be afterok, afterany, afternotok, after or singleton"),
+            ("later:prep", "must be afterok, afterany, afternotok, after, aftercorr or singleton"),
         ):
             result = self.cluster.hai("exec", "true", "--", "-n", 1, "--after", after)
             self.assertNotEqual(result.code, 0, result)

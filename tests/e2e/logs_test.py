@@ -123,6 +123,18 @@ class LogsTest(ClusterTest):
         self.assertEqual(lines[-1], "end")
         self.assertEqual(lines[:-1], [str(i + 1) for i in range(len(lines) - 1)])
 
+    def test_following_ends_as_the_job_did(self):
+        for ranks in ([], ["-r", "all"]):
+            failed = self.cluster.hai("logs", "-f", *ranks, self.cluster.exec("sleep 1; exit 9"))
+            self.assertEqual(failed.code, 9, failed)
+            self.assertRegex(failed.err, r"job \d+ failed: .*exited with code 9")
+        job = self.cluster.exec("echo begun; sleep 600")
+        follower = self.cluster.start_hai("logs", "-f", job)
+        self.cluster.wait_running(job)
+        self.cluster.ok("stop", job)
+        follower.communicate(timeout=60)
+        self.assertEqual(follower.returncode, 130)
+
     def test_a_job_that_never_ran_has_no_log_and_says_why(self):
         job = self.cluster.exec("true", "--begin-at", "2099-01-01T00:00:00Z")
         result = self.cluster.hai("logs", job)

@@ -65,7 +65,8 @@ class World {
         mine.spec = std::make_shared<const JobSpec>(spec);
         return;
       }
-      case BlockingKind::array:  // these worlds have none
+      case BlockingKind::backoff:  // these worlds have none of both
+      case BlockingKind::array:
         return;
       case BlockingKind::dependency:
         std::erase_if(mine.unmet_dependencies,

@@ -101,6 +101,8 @@ class Cluster {
   const std::vector<Event>& events() const { return events_; }
 
   Cluster& advance(Duration time) { return now += time, *this; }
+  // As of jobs that have left memory.
+  Cluster& forget_finished() { return state_.evict_finished(0), *this; }
   void emit(EventBody body, const std::string& actor = "test");
   // Runs decide code; its events are kept.
   template <typename Run>

@@ -64,6 +64,16 @@ Result<Actor> actor_of(const std::string& name, const User* user, TokenScope sco
   return Actor{user->name, role_within(user->role, scope), scope};
 }
 
+Status check_not_stopping(const Job& job) {
+  if (!job.stop_requested || job.is_terminal()) return ok();
+  return failed_precondition("job {} is being stopped: it does not run again", shown_id(job));
+}
+
+bool is_leaving(const Job& job) {
+  return job.has_live_attempt() &&
+         (job.attempt->end || job.attempt->state == AttemptState::suspending);
+}
+
 Result<const Job*> find_controllable(const ClusterState& state, const Actor& actor,
                                      const std::string& job) {
   const Job* found = find_job(state, actor.user, job);

@@ -6,6 +6,7 @@
 
 #include "server/control/command.h"
 #include "server/model/decision.h"
+#include "server/model/find_job.h"
 
 namespace hai {
 
@@ -30,6 +31,11 @@ void decide_for_tasks(Decision& decision, JobId array, Command command, const Ac
     (void)decide(decision, command, actor);
   }
 }
+
+// Its end has begun, and it does not run again: what was asked for would not come about.
+Status check_not_stopping(const Job& job);
+// Its attempt has been asked to go, or ends by itself.
+bool is_leaving(const Job& job);
 
 // The job a person means: a number is an id, 17_3 is task 3 of array 17, else it is the name of an
 // unfinished job of theirs. not_found says what was looked for; permission_denied if it is another

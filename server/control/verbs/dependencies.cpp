@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/array_range.h"
 #include "common/whole_number.h"
 #include "server/model/dependency_fate.h"
 #include "server/model/find_job.h"
@@ -57,6 +58,30 @@ Status cannot_be_met(const DependencyWord& word, JobId id, JobState state) {
       "options.depends_on: job {} has {}, so that {} can never be met; leave it out, or wait for "
       "afterany",
       id.value, to_string(state), to_string(word.condition));
+}
+
+// Whether each task has its counterpart. What has ended and left memory is no array any more.
+Status can_be_paired(const JobSpec& spec, const Job& other) {
+  const int64_t id = other.id.value;
+  if (!other.is_array()) {
+    return failed_precondition(
+        "options.depends_on: job {} is no array; aftercorr pairs the tasks of two arrays", id);
+  }
+  const ArrayRange theirs = ArrayRange::parse(other.spec->array).value();
+  const int alone = ArrayRange::parse(spec.array).value().missing_in(theirs);
+  if (alone >= 0) {
+    return failed_precondition(
+        "options.depends_on: array {} has no task {}, which aftercorr pairs with task {} of this "
+        "one",
+        id, alone, alone);
+  }
+  const ArrayCounts& counts = other.array;
+  const int64_t known = counts.gaps ? count_of(counts.gaps->without_success) : 0;
+  if (known == counts.failed + counts.stopped) return ok();
+  return failed_precondition(
+      "options.depends_on: tasks of array {} failed under an earlier version, which did not keep "
+      "which; wait for the whole array",
+      id);
 }
 
 void add(std::vector<Dependency>& unmet, Dependency dependency) {
@@ -126,6 +151,11 @@ Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
       RETURN_IF_ERROR(add_singleton(state, user, spec, rerun_of, unmet));
       continue;
     }
+    const bool is_pair = word.condition == DependencyCondition::aftercorr;
+    if (is_pair && spec.array.empty()) {
+      return invalid_argument(
+          "options.depends_on: aftercorr pairs the tasks of two arrays, and this is none");
+    }
     std::optional<EndedJob> other;
     bool has_started = true;  // of one that has ended it does not matter
     if (const Job* job = find_job(state, user, word.job)) {
@@ -136,6 +166,9 @@ Result<std::vector<Dependency>> resolve_dependencies(const ClusterState& state,
     }
     if (!other) return unknown_job(state, word.job);
     if (other->user != user) return not_ones_own(other->id, other->user);
+    if (const Job* job = state.find(other->id); is_pair && job != nullptr) {
+      RETURN_IF_ERROR(can_be_paired(spec, *job));
+    }
     switch (fate_of(word.condition, other->state, has_started)) {
       case DependencyFate::met:
         break;

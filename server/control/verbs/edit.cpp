@@ -12,11 +12,11 @@ Status check_waits(const Job& job, const EditJob& command) {
   return failed_precondition(
       "job {} runs: its {} can change only while it waits; `hai requeue {}` makes it wait, and "
       "time limit and tags can change at any time",
-      job.id.value,
+      shown_id(job),
       command.node_count ? "nodes"
       : command.priority ? "priority"
                          : "begin time",
-      job.id.value);
+      shown_id(job));
 }
 
 std::string changes_text(const EditJob& command) {
@@ -44,18 +44,18 @@ Result<CommandReply> decide(Decision& decision, const EditJob& command, const Ac
   if (!found.is_ok()) return found.status();
   const Job& job = *found.value();
   if (job.is_terminal()) {
-    return failed_precondition("job {} has {}; `hai rerun {}` runs it again", job.id.value,
-                               to_string(job.state), job.id.value);
+    return failed_precondition("job {} has {}; `hai rerun {}` runs it again", shown_id(job),
+                               to_string(job.state), shown_id(job));
   }
   const std::string changes = changes_text(command);
-  if (changes.empty()) return invalid_argument("say what is to change of job {}", job.id.value);
+  if (changes.empty()) return invalid_argument("say what is to change of job {}", shown_id(job));
   if (job.spec->is_validation) {
-    return failed_precondition("job {} is a validation of the platform's", job.id.value);
+    return failed_precondition("job {} is a validation of the platform's", shown_id(job));
   }
   if (job.is_array()) {
     return failed_precondition(
         "job {} is an array: edit its tasks, as {}_3; `hai priority` is for all of them",
-        job.id.value, job.id.value);
+        shown_id(job), shown_id(job));
   }
   RETURN_IF_ERROR(check_waits(job, command));
   JobSpec spec = *job.spec;

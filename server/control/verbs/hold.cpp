@@ -9,7 +9,8 @@ Result<CommandReply> decide(Decision& decision, const HoldJob& command, const Ac
   if (!found.is_ok()) return found.status();
   const Job& job = *found.value();
   if (job.is_terminal())
-    return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
+    return failed_precondition("job {} has {}", shown_id(job), to_string(job.state));
+  RETURN_IF_ERROR(check_not_stopping(job));
   std::string reason =
       "held by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
   if (!job.held) decision.emit(JobHeld{job.id, reason});
@@ -19,7 +20,9 @@ Result<CommandReply> decide(Decision& decision, const HoldJob& command, const Ac
     return CommandReply{job.id, job.spec->name, "held; running tasks go on"};
   }
   return CommandReply{job.id, job.spec->name,
-                      job.has_live_attempt() ? "held; the running attempt goes on" : "held"};
+                      !job.has_live_attempt() ? "held"
+                      : is_leaving(job)       ? "held; the attempt leaves, as it was asked to"
+                                              : "held; the running attempt goes on"};
 }
 
 Result<CommandReply> decide(Decision& decision, const ReleaseJob& command, const Actor& actor) {

@@ -23,22 +23,22 @@ std::vector<const Job*> waiting_jobs(const ClusterState& state, const std::strin
 Status check_waits(const Job& job) {
   if (job.is_waiting()) return ok();
   if (job.is_terminal()) {
-    return failed_precondition("job {} has {}; only waiting jobs have an order", job.id.value,
+    return failed_precondition("job {} has {}; only waiting jobs have an order", shown_id(job),
                                to_string(job.state));
   }
-  return failed_precondition("job {} runs; only waiting jobs have an order", job.id.value);
+  return failed_precondition("job {} runs; only waiting jobs have an order", shown_id(job));
 }
 
 Status check_same_queue(const Job& job, const Job& other) {
-  if (other.id == job.id) return invalid_argument("job {} can't go before itself", job.id.value);
+  if (other.id == job.id) return invalid_argument("job {} can't go before itself", shown_id(job));
   RETURN_IF_ERROR(check_waits(other));
   if (other.user != job.user) {
     return failed_precondition("job {} belongs to {}, job {} to {}: one orders one's own jobs",
-                               job.id.value, job.user, other.id.value, other.user);
+                               shown_id(job), job.user, shown_id(other), other.user);
   }
   if (other.spec->group == job.spec->group) return ok();
-  return failed_precondition("job {} waits in group {}, job {} in {}", job.id.value,
-                             job.spec->group, other.id.value, other.spec->group);
+  return failed_precondition("job {} waits in group {}, job {} in {}", shown_id(job),
+                             job.spec->group, shown_id(other), other.spec->group);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ Result<CommandReply> decide(Decision& decision, const SetJobPriority& command, c
   if (!found.is_ok()) return found.status();
   const Job& job = *found.value();
   if (job.is_terminal())
-    return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
+    return failed_precondition("job {} has {}", shown_id(job), to_string(job.state));
   const User* owner = decision.state().find_user(job.user);  // a validation has none
   if (owner != nullptr && job.priority != command.priority) {
     RETURN_IF_ERROR(check_quota(decision.state(), *owner, *job.spec, command.priority));

@@ -11,7 +11,7 @@ Result<CommandReply> decide(Decision& decision, const RequeueJob& command, const
   if (!found.is_ok()) return found.status();
   const Job& job = *found.value();
   if (job.is_terminal())
-    return failed_precondition("job {} has {}: only a running job can be requeued", job.id.value,
+    return failed_precondition("job {} has {}: only a running job can be requeued", shown_id(job),
                                to_string(job.state));
   if (job.is_array()) {
     decide_for_tasks(decision, job.id, command, actor);
@@ -19,13 +19,12 @@ Result<CommandReply> decide(Decision& decision, const RequeueJob& command, const
   }
   if (!job.has_live_attempt())
     return failed_precondition("job {} waits already: only a running job can be requeued",
-                               job.id.value);
-  if (job.stop_requested)
-    return failed_precondition("job {} is being stopped: it does not run again", job.id.value);
+                               shown_id(job));
+  RETURN_IF_ERROR(check_not_stopping(job));
   const Attempt& attempt = *job.attempt;
   if (attempt.end && attempt.end->outcome != AttemptState::suspended &&
       !attempt.end->infrastructure)
-    return failed_precondition("job {} is ending: {}", job.id.value, attempt.end->reason);
+    return failed_precondition("job {} is ending: {}", shown_id(job), attempt.end->reason);
   // It shall run again, so what kept it from that is taken back.
   if (job.held) decision.emit(JobReleased{job.id});
   CommandReply reply{job.id, job.spec->name, "leaves already, and starts again by itself"};

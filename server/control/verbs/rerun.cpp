@@ -47,14 +47,14 @@ Result<CommandReply> decide(Decision& decision, const RerunJob& command, const A
   const Job& old = newer == nullptr ? *command.old : *newer;
   if (old.spec->is_validation) {
     return failed_precondition("job {} is a validation; `hai validate NODE` makes a new one",
-                               old.id.value);
+                               shown_id(old));
   }
   if (old.user != actor.user && !actor.is_operator()) {
-    return permission_denied("job {} belongs to {}", old.id.value, old.user);
+    return permission_denied("job {} belongs to {}", shown_id(old), old.user);
   }
   const User* owner = state.find_user(old.user);
   if (owner == nullptr || !owner->active) {
-    return failed_precondition("job {} belongs to {}, who is not active", old.id.value, old.user);
+    return failed_precondition("job {} belongs to {}, who is not active", shown_id(old), old.user);
   }
   SubmitJob submit{spec_to_rerun(state, old), command.request_id, command.history, old.id};
   if (!command.name.empty()) {
@@ -69,7 +69,7 @@ Result<CommandReply> decide(Decision& decision, const RerunJob& command, const A
   Result<CommandReply> reply = decide(decision, submit, Actor{old.user});
   if (!reply.is_ok()) return reply;
   if (reply.value().message == "queued") {
-    reply.value().message = fmt::format("queued, as job {} was", old.id.value);
+    reply.value().message = fmt::format("queued, as job {} was", shown_id(old));
   }
   return reply;
 }

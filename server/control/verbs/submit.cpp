@@ -225,6 +225,20 @@ Status check_secrets(const ClusterState& state, const std::string& user, const J
   return ok();
 }
 
+// Whoever asks again must get what he asked for. What may be edited since is not compared.
+Status check_is_same(const Job& job, const JobSpec& spec) {
+  const JobSpec& known = *job.spec;
+  if (known.name == spec.name && known.workspace == spec.workspace &&
+      known.entrypoint == spec.entrypoint && known.parameters == spec.parameters &&
+      known.environments == spec.environments) {
+    return ok();
+  }
+  return already_exists(
+      "request_id (Idempotency-Key): it was used for job {} ({}), which is another one; a new job "
+      "needs a new one",
+      job.id.value, known.name);
+}
+
 }  // namespace
 
 Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const Actor& actor) {
@@ -233,6 +247,7 @@ Result<CommandReply> decide(Decision& decision, const SubmitJob& command, const 
   if (!command.request_id.empty()) {
     if (const std::optional<JobId> known = state.find_request(actor.user, command.request_id)) {
       const Job* job = state.find(*known);  // It may have ended long ago.
+      if (job != nullptr && !command.rerun_of) RETURN_IF_ERROR(check_is_same(*job, spec));
       return CommandReply{*known, job != nullptr ? job->spec->name : spec.name, "submitted before"};
     }
   }

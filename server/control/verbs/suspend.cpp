@@ -11,7 +11,8 @@ Result<CommandReply> decide(Decision& decision, const SuspendJob& command, const
   if (!found.is_ok()) return found.status();
   const Job& job = *found.value();
   if (job.is_terminal())
-    return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
+    return failed_precondition("job {} has {}", shown_id(job), to_string(job.state));
+  RETURN_IF_ERROR(check_not_stopping(job));
   std::string reason =
       "suspended by " + actor.user + (command.reason.empty() ? "" : ": " + command.reason);
   if (!job.held) decision.emit(JobHeld{job.id, reason});
@@ -33,10 +34,14 @@ Result<CommandReply> decide(Decision& decision, const ResumeJob& command, const 
   if (!found.is_ok()) return found.status();
   const Job& job = *found.value();
   if (job.is_terminal())
-    return failed_precondition("job {} has {}", job.id.value, to_string(job.state));
+    return failed_precondition("job {} has {}", shown_id(job), to_string(job.state));
+  RETURN_IF_ERROR(check_not_stopping(job));
   if (job.held) decision.emit(JobReleased{job.id});
   if (job.is_array()) decide_for_tasks(decision, job.id, command, actor);
-  return CommandReply{job.id, job.spec->name, job.has_live_attempt() ? "runs" : "queued"};
+  return CommandReply{job.id, job.spec->name,
+                      !job.has_live_attempt() ? "queued"
+                      : is_leaving(job) ? "leaves first, as it was asked to, then it is queued"
+                                        : "runs"};
 }
 
 }  // namespace hai

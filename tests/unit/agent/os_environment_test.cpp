@@ -184,6 +184,7 @@ TEST(Environment, SlurmNames) {
                                 {"SLURM_TASKS_PER_NODE", "4(x2)"},
                                 {"SLURM_GPUS_ON_NODE", "4"},
                                 {"SLURM_CPUS_ON_NODE", "48"},
+                                {"SLURM_JOB_CPUS_PER_NODE", "48(x2)"},
                                 {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.1"},
                                 {"SLURM_RESTART_COUNT", "1"}};
   for (const auto& [name, text] : expected) EXPECT_EQ(value(env, name), text) << name;

@@ -28,6 +28,29 @@ TEST(ArrayRange, HasTheIndicesThatSlurmMeans) {
   EXPECT_EQ(ArrayRange::parse("0-3").value().limit(), 0);
 }
 
+TEST(ArrayRange, TellsTheFirstIndexThatAnotherLacks) {
+  const auto missing = [](const char* range, const char* other) {
+    return ArrayRange::parse(range).value().missing_in(ArrayRange::parse(other).value());
+  };
+  EXPECT_EQ(missing("0-9", "0-9%2"), -1);
+  EXPECT_EQ(missing("2-8:2", "0-9"), -1);
+  EXPECT_EQ(missing("1,3,7-9", "0-8"), 9);
+  EXPECT_EQ(missing("0-9", "0-9:3"), 1);
+  EXPECT_EQ(missing("0-9", "5-9"), 0);
+}
+
+TEST(ArrayRange, WritesWhatIsLeft) {
+  const auto left = [](const char* range, int from) {
+    return ArrayRange::parse(range).value().text_from(from);
+  };
+  EXPECT_EQ(left("0-9%2", 0), "0-9");
+  EXPECT_EQ(left("0-9%2", 9), "9");
+  EXPECT_EQ(left("1-9:4", 1), "5-9:4");
+  EXPECT_EQ(left("1-9:4", 2), "9");
+  EXPECT_EQ(left("1,3,7-9", 1), "3,7-9");
+  EXPECT_EQ(left("1,3,7-9", 3), "8-9");
+}
+
 TEST(ArrayRange, RefusesBadTextInOneSentence) {
   for (const char* text : {"", "a", "-1", "1-", "5-1", "0-3,2", "3,3", "0-1000000000", "0-100000",
                            "0-3%0", "0-3%", "0-9:0", "1,,2", "1-2-3", " 1", "0x3", "1%2%3"}) {

@@ -33,7 +33,6 @@ TEST(Dependency, RefusesOthersWithWhatIsWrong) {
                                                       {"007", "name or id"},
                                                       {"1234567890123456789", "name or id"},
                                                       {"later:7", "must be afterok, afterany"},
-                                                      {"aftercorr:7", "waits for a whole array"},
                                                       {"singleton:7", "names no job"}};
   for (const auto& [text, why] : kBad) {
     const Status status = parse_dependency(text).status();

@@ -42,6 +42,7 @@ TEST(TextCheck, RefusesBrokenUtf8) {
 TEST(TextCheck, PrintableTextIsAlwaysGood) {
   EXPECT_EQ(printable("plain \xc3\xa9"), "plain \xc3\xa9");
   EXPECT_EQ(printable("\x7f\xe6\xb7\xb1\xf0\x9f\x98\x80\r"), "?\xe6\xb7\xb1\xf0\x9f\x98\x80 ");
+  EXPECT_EQ(printable("a\u202eb\u2066c\u200f"), "a?b?c?");
   EXPECT_EQ(printable(std::string_view("a\0b\x1b\xff\n\tc\xc3", 9)), "a?b??  c?");
 }
 

@@ -135,6 +135,23 @@ TEST(YamlTree, AliasBombsEndEarly) {
   EXPECT_EQ(error_of(deep), "line 2: nested deeper than 32 levels");
 }
 
+// JSON writes characters beyond the first 65,536 as two escapes.
+TEST(YamlTree, JoinsTheSurrogatesOfJson) {
+  const auto value_of = [](std::string_view text) {
+    YamlNode root;
+    const auto error = parse_yaml(text, &root);
+    return error ? to_string(*error) : root.entries.at(0).value.text;
+  };
+  EXPECT_EQ(value_of(R"({"a": "x \ud83d\ude00 y"})"), "x \xf0\x9f\x98\x80 y");
+  EXPECT_EQ(value_of(R"( {"\uD834\uDD1E": "\uD834\uDD1E"})"), "\xf0\x9d\x84\x9e");
+  EXPECT_EQ(value_of(R"({"a": "\\ud83d \u00e9 \""})"), "\\ud83d \xc3\xa9 \"");
+  for (const char* bad :
+       {R"({"a": "\ud83d"})", R"({"a": "\ude00\ud83d"})", R"({"a": "\ud83dx\ude00"})",
+        R"({"a": "\ud83d\u0041"})", R"({"a": "\ud83d\ude0"})", R"({"a": "\u)", R"({"a": "\)"}) {
+    EXPECT_NE(error_of(bad), "") << bad;
+  }
+}
+
 // Not a fuzzer, but the shapes that have broken YAML parsers before: each must end, and fast.
 TEST(YamlTree, SurvivesHostileShapes) {
   for (const std::string& part :

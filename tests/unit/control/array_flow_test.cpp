@@ -9,8 +9,10 @@
 namespace hai::test {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 JobId submit(Cluster& c, const JobBuilder& builder) {
   const auto reply = c.decide(SubmitJob{builder.spec(), builder.request_id()}, builder.user());
@@ -186,6 +188,92 @@ TEST(Array, ANodesFaultOpensATaskAgainWhileItsArrayIsUnfinished) {
   EXPECT_EQ(c.job(id).array.failed, 0);
   EXPECT_EQ(c.job(id).array.unfinished, 2);
   EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+}
+
+TEST(Array, InPairsEachTaskWaitsForItsCounterpart) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId first = submit(c, job("first").gpus(1).array("0-9%3"));
+  const JobId second = submit(c, job("second").gpus(1).array("1-3").depends_on("aftercorr:first"));
+  EXPECT_EQ(c.job(second).array.made, 2) << "task 3 of the first is not made yet";
+  EXPECT_THAT(task(c, second, 1).unmet_dependencies,
+              ElementsAre(Dependency{task(c, first, 1).id, DependencyCondition::afterok}));
+  EXPECT_EQ(c.plan().pending.at(second).text,
+            "runs 0 of its 3 tasks; 2 wait, 0 have ended, 1 are still to come; each waits for the "
+            "same task of array 1");
+  c.finish(task(c, first, 1).id);
+  EXPECT_THAT(task(c, second, 1).unmet_dependencies, IsEmpty());
+  EXPECT_THAT(task(c, second, 2).unmet_dependencies, SizeIs(1));
+  tick(c);
+  EXPECT_EQ(c.job(second).array.made, 3);
+}
+
+TEST(Array, ATaskWhoseCounterpartFailedIsStopped) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId first = submit(c, job("first").array("0-3"));
+  c.finish(task(c, first, 0).id, JobState::failed);
+  const JobId second = submit(c, job("second").array("0-3").depends_on("aftercorr:first"));
+  c.finish(task(c, first, 1).id, JobState::stopped);
+  tick(c);
+  for (int failed : {0, 1}) {
+    EXPECT_EQ(task(c, second, failed).state, JobState::stopped) << failed;
+    EXPECT_EQ(task(c, second, failed).end_reason, "its counterpart did not succeed (aftercorr)");
+  }
+  c.finish(task(c, first, 2).id);
+  c.finish(task(c, first, 3).id);
+  tick(c);
+  EXPECT_TRUE(c.job(first).is_terminal());
+  EXPECT_FALSE(c.job(second).is_terminal());
+  for (int good : {2, 3}) {
+    EXPECT_THAT(task(c, second, good).unmet_dependencies, IsEmpty()) << good;
+    c.finish(task(c, second, good).id);
+  }
+  tick(c);
+  EXPECT_EQ(c.job(second).end_reason, "2 of 4 tasks succeeded, 2 stopped");
+}
+
+// The first array ends while most of the second is still to come: what became of its tasks is
+// known all the same, also of those that were never made.
+TEST(Array, RemembersThePairsOfAnArrayThatHasEnded) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId first = submit(c, job("first").array("0-9%2"));
+  const JobId second = submit(c, job("second").array("0-9%1").depends_on("aftercorr:first"));
+  c.finish(task(c, first, 0).id);
+  c.finish(task(c, first, 1).id, JobState::failed);
+  tick(c);
+  c.finish(task(c, first, 2).id);
+  EXPECT_TRUE(c.decide(StopJob{std::to_string(first.value)}).is_ok());
+  tick(c);
+  ASSERT_TRUE(c.job(first).is_terminal());
+  c.forget_finished();
+  for (int i = 0; i < 20 && !c.job(second).is_terminal(); ++i) {
+    for (int good : {0, 2}) {
+      const Job* made = c.state().find_task({second, good});
+      if (made != nullptr && !made->is_terminal()) c.finish(made->id);
+    }
+    tick(c);
+  }
+  EXPECT_EQ(c.job(second).end_reason, "2 of 10 tasks succeeded, 8 stopped");
+}
+
+TEST(Array, APairIsJudgedAtTheSubmit) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  submit(c, job("first").array("0-3"));
+  submit(c, job("plain"));
+  const auto refusal = [&](const JobBuilder& builder) {
+    const Status status = c.decide(SubmitJob{builder.spec(), ""}).status();
+    EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+    return std::string(status.message());
+  };
+  EXPECT_THAT(refusal(job("x").depends_on("aftercorr:first")), HasSubstr("and this is none"));
+  EXPECT_THAT(refusal(job("x").array("0-3").depends_on("aftercorr:plain")),
+              HasSubstr("job 6 is no array"));
+  EXPECT_THAT(refusal(job("x").array("0-4").depends_on("aftercorr:first")),
+              HasSubstr("array 1 has no task 4"));
+  const JobId second = submit(c, job("x").array("3").depends_on("aftercorr:first"));
+  const auto rerun = c.decide(
+      RerunJob{.old = std::make_shared<const Job>(c.job(second)), .name = "", .request_id = ""});
+  ASSERT_TRUE(rerun.is_ok()) << rerun.status().message();
+  EXPECT_EQ(c.job(rerun.value().job).spec->depends_on, std::vector<std::string>{"aftercorr:1"});
 }
 
 TEST(Array, UserMayHaveNoMoreJobsThanAllowed) {

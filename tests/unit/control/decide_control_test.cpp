@@ -130,6 +130,29 @@ TEST(Hold, LetsARunningAttemptGoOn) {
   EXPECT_EQ(c.job(id).hold_reason, "held by ann");
 }
 
+// Whatever was asked of it would not come about.
+TEST(Control, OfAJobThatIsBeingStoppedIsRefused) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("j"), {"node-1"});
+  ASSERT_TRUE(c.decide(StopJob{"j", ""}).is_ok());
+  for (const Command& verb : {Command{HoldJob{"j", ""}}, Command{SuspendJob{"j", ""}},
+                              Command{ResumeJob{"j"}}, Command{ReleaseJob{"j"}}}) {
+    const Status status = c.decide(verb).status();
+    EXPECT_EQ(status.message(), "job 1 is being stopped: it does not run again");
+  }
+  EXPECT_FALSE(c.job(JobId{1}).held);
+}
+
+TEST(Control, OfAJobThatLeavesSaysSo) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.run(job("j"), {"node-1"});
+  ASSERT_TRUE(c.decide(SuspendJob{"j", ""}).is_ok());
+  EXPECT_EQ(c.decide(HoldJob{"j", ""}).value().message,
+            "held; the attempt leaves, as it was asked to");
+  EXPECT_EQ(c.decide(ResumeJob{"j"}).value().message,
+            "leaves first, as it was asked to, then it is queued");
+}
+
 TEST(Hold, GivesBackNodesHeldForTheJob) {
   for (const Command& verb : {Command{HoldJob{"high", ""}}, Command{SuspendJob{"high", ""}}}) {
     Cluster c = cluster(nodes(1, gpus(8)));

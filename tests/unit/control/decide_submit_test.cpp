@@ -44,6 +44,16 @@ TEST(Submit, AnswersTheSameRequestWithTheSameJob) {
   EXPECT_EQ(submit(c, job("j")).value().job, JobId{3}) << "no request id is never the same";
 }
 
+TEST(Submit, RefusesTheRequestIdOfAnotherJob) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  ASSERT_TRUE(submit(c, job("j").request("r")).is_ok());
+  const Status status = submit(c, job("k").request("r")).status();
+  EXPECT_EQ(status.code(), Code::already_exists);
+  EXPECT_NE(status.message().find("used for job 1 (j)"), std::string::npos) << status.message();
+  c.decide(EditJob{.job = "j", .timeout = 10min, .priority = Priority::high});
+  EXPECT_TRUE(submit(c, job("j").request("r")).is_ok()) << "edited since, it is the same";
+}
+
 TEST(Submit, RefusesASecondUnfinishedJobOfOneName) {
   Cluster c = cluster(nodes(1, gpus(8)));
   ASSERT_TRUE(submit(c, job("j")).is_ok());

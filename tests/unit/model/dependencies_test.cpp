@@ -24,6 +24,7 @@ TEST(DependencyFate, FollowsTheTable) {
                        {C::afternotok, F::never, F::met, F::met, F::open, F::open},
                        {C::afterany, F::met, F::met, F::met, F::open, F::open},
                        {C::singleton, F::met, F::met, F::met, F::open, F::open},
+                       {C::aftercorr, F::met, F::met, F::met, F::open, F::open},
                        {C::after, F::met, F::met, F::met, F::met, F::open}};
   for (const Row& row : kRows) {
     const std::string_view word = to_string(row.condition);

@@ -49,6 +49,16 @@ TEST(Forecast, AVictimNeedsOnlyToSave) {
   EXPECT_LE(*forecast.p90, 60s);
 }
 
+TEST(Forecast, AKnownTimeIsNotRounded) {
+  for (const Duration ahead : {Duration(5s), Duration(1h), Duration(17h), Duration(72h)}) {
+    Cluster c = cluster(nodes(1, gpus(8)));
+    const JobId id = c.submit(job("j").begin_at(c.now + ahead));
+    const StartForecast forecast = forecast_start(c.state(), c.knobs, c.now, id, hours());
+    EXPECT_EQ(forecast.p50, ahead);
+    EXPECT_EQ(forecast.p90, ahead);
+  }
+}
+
 TEST(Forecast, NeverIsSaidToBeBeyondTheHorizon) {
   Cluster c = cluster(nodes(1, gpus(8)));
   c.set_scheduling("node-1", Scheduling::cordoned);

@@ -101,6 +101,16 @@ TEST(JsonViews, HaveTheShapesOfSlurm) {
   EXPECT_EQ(nodes["sinfo"][0]["cpus"]["idle"], 8);
 }
 
+TEST(JobWords, TheLineOfAnArrayNamesTheTasksThatAreNoJobsYet) {
+  v1::Job job = some_job(21, "sweep");
+  job.mutable_array()->set_range("1-9:4%2");
+  EXPECT_EQ(job_value(job, 'i', unix_micros(0)), "21_[1-9:4%2]");
+  job.mutable_array()->set_made(2);
+  EXPECT_EQ(job_value(job, 'i', unix_micros(0)), "21_[9%2]");
+  job.mutable_array()->set_made(3);
+  EXPECT_EQ(job_value(job, 'i', unix_micros(0)), "21");
+}
+
 TEST(Describe, JobsHaveSlurmsKeys) {
   v1::Job job = some_job(7, "train-x1");
   job.set_parameters("--run-job");
@@ -123,6 +133,20 @@ TEST(Describe, JobsHaveSlurmsKeys) {
         " Command=/data/ann/t.sh ", " AllocTRES=node=2,gres/gpu=8 ", " TimeLimit=UNLIMITED ",
         " WorkDir=/data/ann ", " TresPerNode=gres/gpu:4"}) {
     EXPECT_THAT(text, HasSubstr(part));
+  }
+  job.mutable_array_task()->set_array(5);
+  job.mutable_array_task()->set_index(2);
+  (*job.mutable_spec()->mutable_environments())[kPlanVariable] =
+      format_plan({.name = "train", .output = "%A_%a.log"});
+  job.mutable_spec()->mutable_node_filter()->set_nodes("node-[2-3]");
+  job.mutable_spec()->mutable_node_filter()->set_exclude("node-1");
+  job.mutable_spec()->mutable_node_filter()->add_labels("fast");
+  job.set_gpus_per_node(kNoGpus);
+  const std::string task = describe_job(job, std::nullopt, unix_micros(90'000'000), true);
+  for (const char* part :
+       {" StdOut=/data/ann/5_2.log ", " ReqNodeList=node-[2-3] ExcNodeList=node-1 ",
+        " Features=fast ", " TresPerNode=(null)"}) {
+    EXPECT_THAT(task, HasSubstr(part));
   }
   EXPECT_THAT(describe_job(some_job(8, "x"), std::nullopt, unix_micros(0), false),
               HasSubstr("\n   NodeList=(null)\n"));

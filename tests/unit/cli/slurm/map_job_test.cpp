@@ -178,17 +178,18 @@ TEST(SlurmMapping, PlaceTimesAndPriority) {
 
 TEST(SlurmMapping, Dependencies) {
   EXPECT_THAT(
-      spec_of({"-d", "afterok:1:2,afterany:3,afternotok:4,after:5:prep,singleton"}).depends_on,
-      ElementsAre("1", "2", "afterany:3", "afternotok:4", "after:5", "after:prep", "singleton"));
+      spec_of({"-d", "afterok:1:2,afterany:3,afternotok:4,after:5:prep,aftercorr:6_*,singleton"})
+          .depends_on,
+      ElementsAre("1", "2", "afterany:3", "afternotok:4", "after:5", "after:prep", "aftercorr:6",
+                  "singleton"));
   const std::pair<const char*, const char*> kRefused[] = {
       {"afterok:12?afterok:13", "with ? any of them would do"},
       {"afterok:", "name or id"},
       {"afterok", "name jobs after it"},
       {"after:7+5", "+MINUTES"},
-      {"aftercorr:7", "hai waits for a whole array"},
       {"afterburstbuffer:7", "burst buffers"},
       {"expand:7", "do not grow"},
-      {"whenever:7", "afterok, afterany, afternotok, after or singleton"}};
+      {"whenever:7", "afterok, afterany, afternotok, after, aftercorr or singleton"}};
   for (const auto& [words, why] : kRefused) {
     EXPECT_THAT(error_of({std::string("--dependency=") + words}), HasSubstr(why)) << words;
   }

@@ -106,7 +106,7 @@ export function SpecForm({ form, groups, onChange }: Props) {
           onType={(typed) => onChange({ environment: typed })}
         />
       </label>
-      {list('dependsOn', 'Starts after', 'w4', 'jobs that must succeed first; or afterany:JOB, afternotok:JOB, after:JOB, singleton')}
+      {list('dependsOn', 'Starts after', 'w4', 'jobs that must succeed first; or afterany:JOB, afternotok:JOB, after:JOB, aftercorr:ARRAY, singleton')}
     </div>
   );
 }

@@ -1,0 +1,137 @@
+#include "agent/os/gpu_places.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "agent/os/files.h"
+#include "common/whole_number.h"
+
+namespace hai {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kFileBytesMax = 64 << 10;
+constexpr int kCpusMax = 1 << 16;
+
+// "" if it can't be read.
+std::string read_line(const fs::path& path) {
+  const Result<std::string> text = read_file(path.string(), kFileBytesMax);
+  return text.is_ok() ? text.value().substr(0, text.value().find('\n')) : "";
+}
+
+// Where the bridges above a device lead: "devices/pci0000:16/0000:16:01.0/…".
+fs::path place_on_bus(const fs::path& device) {
+  std::error_code error;
+  const fs::path real = fs::canonical(device, error);
+  return error ? fs::path() : real;
+}
+
+// How many bridges two devices have above them together.
+int shared_steps(const fs::path& one, const fs::path& other) {
+  const auto ends = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
+  return static_cast<int>(std::distance(one.begin(), ends.first));
+}
+
+struct Nic {
+  std::string name;
+  fs::path place;
+  int numa_node = -1;
+};
+
+std::vector<Nic> find_nics(const std::string& sys_root) {
+  std::vector<Nic> nics;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(sys_root + "/class/infiniband", error)) {
+    const fs::path device = entry.path() / "device";
+    const auto numa_node = whole_number<int>(read_line(device / "numa_node"));
+    nics.push_back(
+        {entry.path().filename().string(), place_on_bus(device), numa_node.value_or(-1)});
+  }
+  std::ranges::sort(nics, {}, &Nic::name);
+  return nics;
+}
+
+// The nearest one: under the same bridge, else at the same NUMA node. Of several that are as near
+// the one that fewest GPUs have so far, so that GPUs share them evenly.
+std::string nearest_nic(const std::vector<Nic>& nics, const fs::path& gpu, int numa_node,
+                        std::map<std::string, int>& users) {
+  const auto rank = [&](const Nic& nic) {
+    return std::tuple(-shared_steps(gpu, nic.place), nic.numa_node != numa_node, users[nic.name]);
+  };
+  const auto best = std::ranges::min_element(nics, {}, rank);
+  if (best == nics.end()) return "";
+  ++users[best->name];
+  return best->name;
+}
+
+}  // namespace
+
+std::vector<GpuPlace> find_gpu_places(const std::vector<std::string>& pci_addresses,
+                                      const std::string& sys_root) {
+  const std::vector<Nic> nics = find_nics(sys_root);
+  std::map<std::string, int> users;
+  std::vector<GpuPlace> places;
+  for (const std::string& address : pci_addresses) {
+    const fs::path device = fs::path(sys_root) / "bus/pci/devices" / address;
+    // -1 where the firmware does not say, as in most virtual machines.
+    const auto numa_node = whole_number<int>(read_line(device / "numa_node"));
+    std::string cpus = read_line(device / "local_cpulist");
+    if (!numa_node || *numa_node < 0 || parse_cpu_list(cpus).empty()) return {};
+    std::string nic = nearest_nic(nics, place_on_bus(device), *numa_node, users);
+    places.push_back({*numa_node, std::move(cpus), std::move(nic)});
+  }
+  return places;
+}
+
+Environment variables_of_places(const std::vector<GpuPlace>& places, GpuSet gpus) {
+  std::string numa_nodes;
+  std::string nics;
+  for (int gpu = 0; gpu < static_cast<int>(places.size()); ++gpu) {
+    if (!gpus.contains(gpu)) continue;
+    const GpuPlace& place = places[static_cast<size_t>(gpu)];
+    const char* comma = numa_nodes.empty() ? "" : ",";
+    numa_nodes += comma + std::to_string(place.numa_node);
+    nics += comma + place.nic;
+  }
+  if (numa_nodes.empty()) return {};
+  Environment variables = {{"HAI_GPU_NUMA", numa_nodes}};
+  const bool has_nics = !places.front().nic.empty();  // each has one if one has
+  if (has_nics) variables["HAI_GPU_NICS"] = nics;
+  return variables;
+}
+
+std::string near_cpus(const std::vector<GpuPlace>& places, GpuSet gpus, int cpus_asked) {
+  std::set<std::string> lists;
+  std::set<int> cpus;
+  for (int gpu = 0; gpu < static_cast<int>(places.size()); ++gpu) {
+    if (gpus.contains(gpu)) lists.insert(places[static_cast<size_t>(gpu)].cpus);
+  }
+  const bool has_all = gpus.count() >= static_cast<int>(places.size());
+  if (lists.empty() || has_all) return "";
+  std::string text;
+  for (const std::string& list : lists) {
+    for (int cpu : parse_cpu_list(list)) cpus.insert(cpu);
+    text += (text.empty() ? "" : ",") + list;
+  }
+  return cpus_asked > static_cast<int>(cpus.size()) ? "" : text;
+}
+
+std::vector<int> parse_cpu_list(const std::string& text) {
+  std::vector<int> cpus;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const size_t dash = part.find('-');
+    const auto first = whole_number<int>(part.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : whole_number<int>(part.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last >= kCpusMax) return {};
+    for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+    begin = end + 1;
+  }
+  return cpus;
+}
+
+}  // namespace hai

@@ -1,0 +1,36 @@
+#pragma once
+// Where the GPUs of this machine sit: beside which memory, CPUs and network cards, as the kernel
+// tells under /sys.
+
+#include <string>
+#include <vector>
+
+#include "agent/core/environment.h"
+#include "common/gpu_set.h"
+
+namespace hai {
+
+struct GpuPlace {
+  int numa_node = 0;
+  std::string cpus;  // of that node, as the kernel lists them: "0-15,32-47"
+  std::string nic;   // the nearest RDMA device, as "mlx5_0"; "" = the machine has none
+  bool operator==(const GpuPlace&) const = default;
+};
+
+// One of each GPU, whose PCI addresses ("0000:17:00.0") are given. Empty if the kernel does not
+// tell of all of them where they are.
+std::vector<GpuPlace> find_gpu_places(const std::vector<std::string>& pci_addresses,
+                                      const std::string& sys_root = "/sys");
+
+// HAI_GPU_NUMA and HAI_GPU_NICS, an entry for each of `gpus` in their order; nothing if nothing is
+// known.
+Environment variables_of_places(const std::vector<GpuPlace>& places, GpuSet gpus);
+
+// The CPUs of a rank with some of the node's GPUs: those of its GPUs' NUMA nodes. "" = all, which
+// is also for ranks with all GPUs or none, and for one that asks for more CPUs than are near.
+std::string near_cpus(const std::vector<GpuPlace>& places, GpuSet gpus, int cpus_asked);
+
+// From "0-15,32-47"; empty if it is no such list.
+std::vector<int> parse_cpu_list(const std::string& text);
+
+}  // namespace hai
