@@ -156,7 +156,8 @@ void add_logs(CLI::App& app, Session& session) {
                    {"hai logs -f train -r 1", "rank 1, until the job has ended"},
                    {"hai logs train -r all --since 10m", "what all ranks wrote lately"},
                    {"hai logs train --grep 'NCCL WARN'", "where it stands, in all ranks"},
-                   {"hai logs train --attempt 1", "what an earlier attempt wrote"}}};
+                   {"hai logs train --attempt 1", "what an earlier attempt wrote"}},
+      .exit_codes = "With -f the job's own code, as hai wait; with --grep 1 if no line was found."};
   verb->callback([&session, options] { session.exit_code = logs(session, *options); });
 }
 

@@ -20,6 +20,7 @@ constexpr int64_t kWindowShare = 10;
 // Time alone changes what the planner does: quanta end, classes rise.
 constexpr Duration kTickMin = 60s;
 constexpr int64_t kTickShare = 10;
+constexpr size_t kWakesMax = 64;  // of the whole queue: each costs a pass
 
 // Without GPUs only the live attempt is known of: what it ran before counts as to be run again.
 Duration ran_for_all(const ClusterState& state, const Job& job, UnixTime now) {
@@ -48,15 +49,18 @@ class Future {
          Rng rng)
       : cluster_(state, knobs, now), run_times_(run_times), rng_(rng), from_(now) {
     for (JobId id : cluster_.state().live()) foresee(id);
-    for (const auto& [order, id] : cluster_.state().waiting()) {
-      const Job& job = *cluster_.state().find(id);
-      if (job.spec->begin_at) wakes_.insert(*job.spec->begin_at);
-      if (const auto restart = job.restarts_at()) wakes_.insert(*restart);
-    }
+  }
+
+  // There is a pass when this one may start at last, and not somewhere near.
+  void wake_for(JobId id) {
+    const Job& job = *cluster_.state().find(id);
+    if (job.spec->begin_at) wakes_.insert(*job.spec->begin_at);
+    if (const auto restart = job.restarts_at()) wakes_.insert(*restart);
   }
 
   // When the job starts; nullopt: not until the horizon or the last pass.
   std::optional<Duration> run_until_start(JobId job, const ForecastOptions& options, int& passes) {
+    wake_for(job);
     run(options, passes, [&](const VirtualCluster::Moves&) {
       return cluster_.state().find(job)->has_live_attempt();
     });
@@ -67,6 +71,10 @@ class Future {
   // When each job starts that waits at the beginning, for the first time.
   void run_queue(const std::set<JobId>& waiting, const ForecastOptions& options, int& passes,
                  std::map<JobId, Duration>& starts) {
+    for (JobId id : waiting) {
+      if (wakes_.size() == kWakesMax) break;
+      wake_for(id);
+    }
     run(options, passes, [&](const VirtualCluster::Moves& moves) {
       for (JobId id : moves.started) {
         if (waiting.contains(id)) starts.try_emplace(id, cluster_.now() - from_);
@@ -94,7 +102,6 @@ class Future {
       if (!events_.empty() && events_.begin()->first <= next) {
         next = std::max(cluster_.now(), events_.begin()->first) + window;
       }
-      // Jobs that may not start before a known time get a pass at that time.
       if (const auto wake = wakes_.upper_bound(cluster_.now()); wake != wakes_.end()) {
         next = std::min(next, *wake);
       }

@@ -63,6 +63,33 @@ class RequestsTest(cluster.ClusterTest):
         self.assertIn(f"`hai list --array {array} --finished`", missing.err)
         self.assertIn("0-19: 20 tasks, 0 unfinished, 20 succeeded", self.cluster.ok("status", array))
 
+    def test_the_tasks_of_two_arrays_in_pairs(self):
+        gate = self.cluster.work / "pairs"
+        gate.mkdir()
+        made = f'[ "$HAI_ARRAY_TASK_ID" != 1 ] && touch {gate}/$HAI_ARRAY_TASK_ID'
+        waits = f"while [ ! -e {gate}/go ]; do sleep 0.1; done; "
+        first = self.cluster.exec(
+            f'[ "$HAI_ARRAY_TASK_ID" = 3 ] && {{ {waits} }}; {made}', "--gpus", 1, "--array", "0-3"
+        )
+        script = f"#!/bin/sh\ntest -e {gate}/$SLURM_ARRAY_TASK_ID\n"
+        done = self.slurm(
+            "sbatch", "--parsable", "--gres=gpu:1", "--array=0-3", f"--dependency=aftercorr:{first}",
+            stdin=script,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        second = int(done.stdout)
+        for index in (0, 2):
+            self.cluster.wait_state(f"{second}_{index}", "succeeded")
+        self.cluster.wait_state(f"{second}_1", "stopped")
+        why = self.cluster.ok("why", f"{second}_3")
+        self.assertIn(f"waits for job {first}_3 to succeed (afterok)", why)
+        (gate / "go").touch()
+        ended = self.cluster.wait_end(second)
+        self.assertEqual(ended["end_reason"], "3 of 4 tasks succeeded, 1 stopped")
+        single = self.cluster.hai("exec", "true", "--", "--after", f"aftercorr:{first}")
+        self.assertEqual(single.code, 2, single)
+        self.assertIn("pairs the tasks of two arrays, and this is none", single.err)
+
     def test_tasks_are_stopped_by_number_and_all_at_once(self):
         array = self.cluster.exec("sleep 600", "--gpus", 1, "--array", "0-99999", "--name", "long")
         cluster.eventually(

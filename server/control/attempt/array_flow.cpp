@@ -33,7 +33,7 @@ int tasks_to_make(const Decision& decision, const Job& array, const ArrayRange& 
 // What a task waits for of its counterparts (aftercorr); nullopt while one of them is not made.
 struct Pairs {
   std::vector<Dependency> unmet;
-  JobId in_vain;  // the array whose task did not succeed; 0 = none
+  JobId in_vain;  // the array by whose row a counterpart did not succeed; 0 = none
 };
 
 std::optional<Pairs> pairs_of(const ClusterState& state, const Job& array, int index) {

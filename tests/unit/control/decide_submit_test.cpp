@@ -50,7 +50,7 @@ TEST(Submit, RefusesTheRequestIdOfAnotherJob) {
   const Status status = submit(c, job("k").request("r")).status();
   EXPECT_EQ(status.code(), Code::already_exists);
   EXPECT_NE(status.message().find("used for job 1 (j)"), std::string::npos) << status.message();
-  c.decide(EditJob{.job = "j", .timeout = 10min, .priority = Priority::high});
+  ASSERT_TRUE(c.decide(EditJob{.job = "j", .timeout = 10min}).is_ok());
   EXPECT_TRUE(submit(c, job("j").request("r")).is_ok()) << "edited since, it is the same";
 }
 

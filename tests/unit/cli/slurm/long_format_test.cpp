@@ -9,6 +9,7 @@
 #include "cli/slurm/job_plan.h"
 #include "cli/slurm/job_words.h"
 #include "cli/slurm/json_views.h"
+#include "common/job_spec.h"
 
 namespace hai::cli::slurm {
 namespace {
