@@ -180,23 +180,29 @@ export const useWhy = (id: string, isOn: boolean) =>
     placeholderData: keepPreviousData,
   });
 
-// Of these kinds, all if none is named. Asked anew when other jobs are there, as are its jobs.
+// What is asked anew whenever other jobs are there. Where they come and go by the second nobody comes back to the last answer.
+const passingMs = 10_000;
+
+// Of these kinds, all if none is named. As the jobs of the node, asked anew when others are there.
+export const nodeEventsQuery = (name: string, kinds: readonly string[], running: readonly number[]) => ({
+  queryKey: ['node-events', name, kinds.join(','), running.join(',')],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => {
+    const only = kinds.map((kind) => `&kind=${kind}`).join('');
+    return (await get<EventPage>(`/events?format=list&limit=200&node=${encodeURIComponent(name)}${only}`, signal)).events;
+  },
+  refetchInterval: 30_000,
+  gcTime: passingMs,
+});
+
 export const useNodeEvents = (name: string, kinds: readonly string[], running: readonly number[]) =>
-  useQuery({
-    queryKey: ['node-events', name, kinds.join(','), running.join(',')],
-    queryFn: async ({ signal }) => {
-      const only = kinds.map((kind) => `&kind=${kind}`).join('');
-      return (await get<EventPage>(`/events?format=list&limit=200&node=${encodeURIComponent(name)}${only}`, signal)).events;
-    },
-    refetchInterval: 30_000,
-    placeholderData: keepPreviousData,
-  });
+  useQuery({ ...nodeEventsQuery(name, kinds, running), placeholderData: keepPreviousData });
 
 // Who is and was there.
 export const useNodeJobs = (name: string, running: readonly number[]) =>
   useQuery({
     queryKey: ['node-jobs', name, running.join(',')],
     queryFn: async ({ signal }) => (await get<{ jobs: NodeStay[] }>(`/nodes/${encodeURIComponent(name)}/jobs?limit=200`, signal)).jobs,
+    gcTime: passingMs,
     placeholderData: keepPreviousData,
   });
 
