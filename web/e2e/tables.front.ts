@@ -110,3 +110,16 @@ it('opens an array to its tasks, in the list', async () => {
   await toggle.click();
   await expect.poll(() => page.locator('.grid-row').count()).toBe(2);
 });
+
+it('asks for one page of jobs when it is opened, and for the next when somebody comes there', async () => {
+  const page = await site.open('/favicon.svg');
+  const lists = (): number => site.server.count('GET', '/api/v1/jobs?');
+  const before = lists();
+  await page.goto(`${site.server.url}/jobs?state=all`);
+  await page.locator('.grid-row').first().waitFor();
+  await expect.poll(() => page.getByRole('grid').getAttribute('aria-rowcount')).toBe('1000');
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  expect(lists() - before).toBe(1);
+  await body(page).evaluate((box) => (box.scrollTop = box.scrollHeight));
+  await expect.poll(() => page.getByRole('grid').getAttribute('aria-rowcount')).toBe('2000');
+});
