@@ -20,6 +20,18 @@ it('takes commas and numbers as they are typed', async () => {
   await expect.poll(() => field('Nodes').inputValue()).toBe('2');
 });
 
+it('shows what the job file has where it is none of the usual choices', async () => {
+  const page = await site.open('/submit');
+  const file = page.getByLabel('job file (YAML)');
+  const gpus = page.getByLabel('GPUs of each');
+  const text = await file.inputValue();
+  await file.fill(text.replace('resource:\n', 'resource:\n  gpus_per_node: 3\n'));
+  await expect.poll(() => gpus.inputValue()).toBe('3');
+  await gpus.selectOption('4');
+  await expect.poll(() => file.inputValue()).toContain('gpus_per_node: 4\n');
+  await expect.poll(() => gpus.locator('option').count()).toBe(6);
+});
+
 it('keeps a draft and its comments while its page is left and loaded anew', async () => {
   const page = await site.open('/submit');
   const file = page.getByLabel('job file (YAML)');
