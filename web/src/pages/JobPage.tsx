@@ -8,7 +8,7 @@ import { CodeBoundary, part } from '../components/CodeBoundary';
 import { EventFeed } from '../components/EventFeed';
 import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
-import { Await, Loading } from '../components/states';
+import { Await, Failure, Loading } from '../components/states';
 import { Timeline } from '../components/Timeline';
 import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatNodesAsked, formatTime, formatTimes, formatUsed, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
@@ -59,7 +59,8 @@ function Loaded({ job }: { job: Job }) {
         <div className="stack">
           <Life job={job} attempts={list} events={events.data ?? []} />
           {isWaiting && <WhyCard job={job} />}
-          {list.length > 0 && <Ranks attempt={list.find((each) => each.attempt === shown)} onLog={(next) => pick(shown, next)} />}
+          {attempts.error && !attempts.data && <Failure error={attempts.error} onRetry={() => void attempts.refetch()} />}
+          {list.length > 0 && <Ranks wanted={shown} attempt={list.find((each) => each.attempt === shown)} onLog={(next) => pick(shown, next)} />}
           {list.length > 0 && (
             <CodeBoundary>
               <Suspense fallback={<Panel title="Ranks over time"><Loading /></Panel>}>
