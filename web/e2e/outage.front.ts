@@ -146,6 +146,16 @@ it('shows facts that were old already as so old, when the server falls silent, t
   await banner(page).getByText(/^1h( \d+m)? old$/).waitFor();
 });
 
+it.each(['/jobs', '/nodes', '/map'])('counts nothing on %s while nobody tells', async (path) => {
+  const refused = new Response(JSON.stringify({ title: 'not_found', detail: 'no such thing today', status: 404 }), { status: 404, headers: { 'Content-Type': 'application/problem+json' } });
+  site.server.override = ({ path: asked }) => (/\/(jobs|nodes)\?/.test(asked) ? refused.clone() : null);
+  const page = await site.open(path);
+  await page.getByRole('alert').filter({ hasText: 'no such thing today' }).waitFor();
+  const head = page.locator('main');
+  expect(await head.innerText()).not.toMatch(/\b0\b|matches|registered/);
+  expect(await page.locator('main [aria-busy=true]').count()).toBe(0);
+});
+
 it('does not say of what nobody answered that there is none', async () => {
   const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] };
   const refused = new Response(JSON.stringify({ title: 'not_found', detail: 'no such thing today', status: 404 }), { status: 404, headers: { 'Content-Type': 'application/problem+json' } });

@@ -274,6 +274,7 @@ export type JobPages = InfiniteData<JobPage, string>;
 
 interface JobList {
   jobs: Job[];
+  isKnown: boolean; // else nobody has told of any
   isComplete: boolean;
   isLoading: boolean;
   isLoadingMore: boolean;
@@ -308,6 +309,7 @@ export function useJobList(query: string, atLeast: number): JobList {
   }, [hasNextPage, isFetching, fetchNextPage, jobs.length, atLeast]);
   return {
     jobs,
+    isKnown: pages !== undefined,
     isComplete: pages !== undefined && !hasNextPage,
     isLoading: list.isPending,
     isLoadingMore: list.isFetchingNextPage,

@@ -62,7 +62,7 @@ export default function JobsPage() {
           <Filters list={list.jobs} filter={filter} change={change} />
         )}
         <span className="grow" />
-        <Loaded list={list} shown={rows.count} filter={filter} onAll={() => setWantsAll(true)} />
+        {list.isKnown && <Loaded list={list} shown={rows.count} filter={filter} onAll={() => setWantsAll(true)} />}
         {chosen.length === 0 && rows.count > 0 && filter.text + filter.user + filter.priority + filter.reason !== '' && (
           <button className="button quiet small" onClick={() => setSelected(new Set(rows.ids()))}>
             Select all shown
@@ -72,7 +72,7 @@ export default function JobsPage() {
       {list.error && <Failure error={list.error} />}
       {list.isLoading ? (
         <Loading lines={12} />
-      ) : (
+      ) : !list.isKnown ? null : (
         <GridTable<Row>
           label="jobs"
           columns={columns}
@@ -88,7 +88,7 @@ export default function JobsPage() {
           isSelected={(row) => row.kind === 'job' && selected.has(row.job.id)}
           onToggle={(row) => row.kind === 'job' && toggle(row.job.id)}
           onEnd={rows.isOfList ? loadMore : undefined}
-          empty={<Empty title="No job matches">Other states or users may have some.</Empty>}
+          empty={rows.isOfList && <Empty title="No job matches">Other states or users may have some.</Empty>}
         />
       )}
     </>

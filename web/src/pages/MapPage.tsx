@@ -60,13 +60,15 @@ export default function MapPage() {
           ))}
         </span>
         <span className="grow" />
-        <span className="dim">
-          {formatCount(all.length)} nodes, {formatCount(gpus)} GPUs
-        </span>
+        {nodes.data && (
+          <span className="dim">
+            {formatCount(all.length)} nodes, {formatCount(gpus)} GPUs
+          </span>
+        )}
       </div>
       {nodes.error && <Failure error={nodes.error} />}
       {!nodes.data ? (
-        <Loading lines={10} />
+        !nodes.error && <Loading lines={10} />
       ) : all.length === 0 ? (
         <Empty title="No node has registered yet" />
       ) : (
