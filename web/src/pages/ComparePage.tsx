@@ -135,11 +135,11 @@ function factsOf({ job, attempt, usage }: Side, now: number): [title: string, va
     ['step reached', step === null ? 'not known' : formatCount(step)],
     ['GPUs busy', busy === null ? 'not known' : formatPercent(busy, 100)],
     ['stragglers', usage.attempt === 0 ? 'not known' : formatCount(usage.stragglers.length)],
-    ['suspended', formatTimes(job.suspend_count)],
-    ['requeued', formatTimes(job.requeue_count)],
-    ['lost work', `${formatGpuHours(job.lost_gpu_seconds)} GPU-hours`],
-    ['CPU time', job.cpu_seconds === null ? 'not known' : formatDuration(job.cpu_seconds)],
-    ['largest process', job.peak_memory_bytes === null ? 'not known' : formatBytes(job.peak_memory_bytes)],
+    ['job suspended', formatTimes(job.suspend_count)],
+    ['job requeued', formatTimes(job.requeue_count)],
+    ['lost work of the job', `${formatGpuHours(job.lost_gpu_seconds)} GPU-hours`],
+    ['CPU time of the job', job.cpu_seconds === null ? 'not known' : formatDuration(job.cpu_seconds)],
+    ['largest process of the job', job.peak_memory_bytes === null ? 'not known' : formatBytes(job.peak_memory_bytes)],
     ['ended', attempt?.ended_at ? `${formatWord(attempt.state)}: ${attempt.end_reason ?? ''}` : attempt ? 'not yet' : '–'],
   ];
 }
