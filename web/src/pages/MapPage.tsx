@@ -181,8 +181,9 @@ function Key({ mode, jobs }: { mode: ColorMode; jobs: Parameters<typeof tally>[0
           [0, 0.25, 0.5, 0.75, 1].map((part) => swatch(heatColor(part, isDark), mode === 'utilisation' ? `${100 * part} %` : `${30 + 55 * part} °C`, `${part}`))}
         {mode === 'health' && swatch('var(--gpu-used)', 'healthy, in use', 'used')}
         {swatch('var(--gpu-free)', 'free', 'free')}
-        {swatch('var(--gpu-draining)', mode === 'health' ? 'warning or closed' : 'closed', 'closed')}
-        {swatch('var(--gpu-broken)', 'down', 'down')}
+        {swatch('var(--gpu-draining)', mode === 'health' ? 'warning, silent or closed' : 'closed', 'closed')}
+        {mode !== 'health' && swatch('var(--lost)', 'silent', 'silent')}
+        {swatch('var(--gpu-broken)', mode === 'health' ? 'down, or a check fails' : 'down', 'down')}
       </ul>
     </Panel>
   );
