@@ -28,6 +28,7 @@ it('does not say that a silent node is well and empty', async () => {
   await row.getByText('unknown').waitFor();
   await row.getByRole('link').first().click();
   await page.getByText('Nothing ran here when it was last heard').waitFor();
+  await page.getByText('when it was last heard', { exact: true }).waitFor(); // its GPUs
 });
 
 it('finds on Back the place and what was selected', async () => {

@@ -6,7 +6,8 @@ import { Badge } from '../components/Badge';
 import { Panel } from '../components/Panel';
 import { Reason, useLivenessEvents } from '../components/Reason';
 import { Empty, Failure, Loading } from '../components/states';
-import { formatCount, formatReading, formatWord } from '../lib/format';
+import { formatCount, formatPlural, formatWord } from '../lib/format';
+import { gpuWords } from '../lib/gpuOwners';
 import { gpusOf, tally } from '../lib/jobRows';
 import { type ColorMode, colorModes, hashOf, heatColor, hueColor } from '../lib/mapColors';
 import { useTitle } from '../lib/useTitle';
@@ -102,6 +103,7 @@ function current(spot: Spot, nodes: ReadonlyMap<string, Node>, jobs: ReadonlyMap
 }
 
 function SpotCard({ spot, eventsOf, onForget }: { spot: Spot | null; eventsOf: ReturnType<typeof useLivenessEvents>; onForget: (() => void) | null }) {
+  const id = spot?.node.gpu_jobs[spot.gpu] ?? null;
   const forget = onForget && (
     <button className="button small quiet" onClick={onForget}>
       let go
@@ -132,11 +134,13 @@ function SpotCard({ spot, eventsOf, onForget }: { spot: Spot | null; eventsOf: R
               </>
             )}
             <dt>GPU {spot.gpu}</dt>
-            <dd>
-              {spot.job ? 'in use' : 'free'}
-              {spot.node.gpu_utilization &&
-                `, ${formatReading(spot.node.gpu_utilization[spot.gpu], '%')}, ${formatReading(spot.node.gpu_temperature?.[spot.gpu], '°C')}`}
-            </dd>
+            <dd>{gpuWords(spot.node, spot.gpu)}</dd>
+            {!spot.job && id !== null && (
+              <>
+                <dt>job</dt>
+                <dd><Link href={`/jobs/${id}`}>{id}</Link></dd>
+              </>
+            )}
             {spot.job && (
               <>
                 <dt>job</dt>
@@ -151,7 +155,7 @@ function SpotCard({ spot, eventsOf, onForget }: { spot: Spot | null; eventsOf: R
                 </dd>
                 <dt>size</dt>
                 <dd>
-                  {formatCount(spot.job.node_count)} nodes, {formatCount(gpusOf(spot.job, spot.node.gpus))} GPUs
+                  {formatPlural(spot.job.node_count, 'node')}, {formatPlural(gpusOf(spot.job, spot.node.gpus), 'GPU')}
                 </dd>
               </>
             )}
