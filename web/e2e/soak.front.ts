@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
 import { answerLog, type MadeLog } from '../src/demo/logs';
 import { isFirefox } from './browser';
-import { goTo, isAll } from './patience';
+import { goTo, isAll, patience } from './patience';
 import { visit } from './visit';
 
 const site = visit();
@@ -19,6 +19,7 @@ const roundSeconds = isAll ? 3 : 2;
 const soakMinutes = Number(process.env.HAI_SOAK_MINUTES ?? 0);
 const soakRate = Number(process.env.HAI_SOAK_RATE ?? 3_000);
 const soakPages = (process.env.HAI_SOAK_PAGES ?? 'jobs overview job').split(' ');
+const soakWarmSeconds = 120; // in the first minutes the browser compiles what runs often, half a megabyte to one
 const logLinesPerSecond = 200;
 
 // Jobs that come, run and end, one after the other, as a busy cluster tells them.
@@ -184,7 +185,7 @@ class Teller {
 
 interface Told { seq: number; time: string; kind: string; subject: string; body: object }
 
-it.runIf(soakMinutes > 0 && !isFirefox)('keeps its memory while it stays open all day', { timeout: 60_000 * (soakMinutes + 8) }, async () => {
+it.runIf(soakMinutes > 0 && !isFirefox)('keeps its memory while it stays open all day', { timeout: 60_000 * (soakMinutes + 10) * patience }, async () => {
   const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?limit=1&state=running`)).json()) as { jobs: Job[] };
   const teller = new Teller(jobs[0]!, soakRate);
   site.server.override = ({ path }) => teller.answer(path);
@@ -211,7 +212,7 @@ it.runIf(soakMinutes > 0 && !isFirefox)('keeps its memory while it stays open al
     console.log(`${when}, ${name}: heap ${(heap / 1e6).toFixed(2)} MB${rows > 0 ? ` with ${rows} rows` : ''}, ${nodes} nodes, ${listeners} listeners`);
   for (const open of pages) say('before', open, await lightest(open));
   teller.isCalm = false;
-  await pages[0]!.page.waitForTimeout(1000 * warmSeconds);
+  await pages[0]!.page.waitForTimeout(1000 * soakWarmSeconds);
   const from = Date.now();
   for (let minute = 0; minute <= soakMinutes; minute += 1) {
     await pages[0]!.page.waitForTimeout(Math.max(0, from + 60_000 * minute - Date.now()));
