@@ -17,7 +17,7 @@ const saved = (page: Page, title: string, form: string) =>
 it('shows failures, waits, use, preemptions, lost work and broken GPUs of the time in the address', async () => {
   const page = await site.open('/history?since=2026-11-02T00:00:00Z&until=2026-11-16T00:00:00Z&step=1d');
   for (const key of ['utilisation', 'broken', 'waits', 'failures', 'preemptions', 'lost', 'jobs', 'checks']) await chart(page, key).waitFor();
-  expect(await page.getByLabel('From (UTC)').inputValue()).toBe('2026-11-02');
+  await expect.poll(() => page.getByLabel('From (UTC)').inputValue()).toBe('2026-11-02');
   expect(site.server.count('GET', '/history?since=2026-11-02T00%3A00%3A00.000Z&until=2026-11-16T00%3A00%3A00.000Z&step=1d')).toBeGreaterThan(0);
   expect(await chart(page, 'utilisation').getByRole('img').getAttribute('aria-label')).toMatch(/GPUs used: used \d+(\.\d)? %/);
 });
@@ -42,7 +42,7 @@ it('lays the time before beside it, and links to exactly that', async () => {
 it('lays any other week beside one, in the address, the chart and its file', async () => {
   const page = await site.open('/history?since=2026-11-16T00:00:00Z&until=2026-11-23T00:00:00Z&step=1d&compare=1');
   const other = page.getByLabel('or beside the time from (UTC)');
-  expect(await other.inputValue()).toBe('2026-11-09');
+  await expect.poll(() => other.inputValue()).toBe('2026-11-09');
   await other.fill('2026-10-05');
   await page.waitForURL(/beside=2026-10-05T00%3A00%3A00.000Z/);
   await chart(page, 'failures').getByText(/from 2026-10-05 \d/).first().waitFor();

@@ -201,7 +201,7 @@ it('searches all ranks and attempts on the server, and shows what it found where
   await search.press('Enter');
   await page.getByText('1 of 3', { exact: true }).waitFor();
   await page.locator('.log-line[data-hit]', { hasText: 'line 3 the Needle' }).waitFor();
-  expect(await page.getByLabel('rank', { exact: true }).inputValue()).toBe('1');
+  await expect.poll(() => page.getByLabel('rank', { exact: true }).inputValue()).toBe('1');
   expect(await page.locator('.log-line mark').first().innerText()).toBe('Needle');
   await search.press('Enter');
   await page.locator('.log-line[data-hit]', { hasText: 'line 150000 the Needle' }).waitFor();
@@ -278,7 +278,7 @@ it('shows all times in one zone, which is named and can be UTC', async () => {
   await page.getByRole('button', { name: 'Drain', exact: true }).click();
   await page.getByRole('button', { name: 'in 1 h' }).click();
   const wanted = new Date(Date.now() + 3_600_000).toISOString().slice(0, 15);
-  expect(await page.getByLabel('Deadline').inputValue()).toContain(wanted);
+  await expect.poll(() => page.getByLabel('Deadline').inputValue()).toContain(wanted);
 });
 
 it('downloads the whole log', async () => {

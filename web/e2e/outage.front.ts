@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import type { Job } from '../src/api/types';
 import { patience } from './patience';
 import { become, visit } from './visit';
 
@@ -143,4 +144,27 @@ it('shows facts that were old already as so old, when the server falls silent, t
   site.server.freeze();
   await banner(page).getByText(/No answer from the server/).waitFor();
   await banner(page).getByText(/^1h( \d+m)? old$/).waitFor();
+});
+
+it.each(['/jobs', '/nodes', '/map'])('counts nothing on %s while nobody tells', async (path) => {
+  const refused = new Response(JSON.stringify({ title: 'not_found', detail: 'no such thing today', status: 404 }), { status: 404, headers: { 'Content-Type': 'application/problem+json' } });
+  site.server.override = ({ path: asked }) => (/\/(jobs|nodes)\?/.test(asked) ? refused.clone() : null);
+  const page = await site.open(path);
+  await page.getByRole('alert').filter({ hasText: 'no such thing today' }).waitFor();
+  const head = page.locator('main');
+  expect(await head.innerText()).not.toMatch(/\b0\b|matches|registered/);
+  expect(await page.locator('main [aria-busy=true]').count()).toBe(0);
+});
+
+it('does not say of what nobody answered that there is none', async () => {
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] };
+  const refused = new Response(JSON.stringify({ title: 'not_found', detail: 'no such thing today', status: 404 }), { status: 404, headers: { 'Content-Type': 'application/problem+json' } });
+  site.server.override = ({ path }) => (/\/(attempts|checkpoints|progress)$/.test(path) ? refused.clone() : null);
+  const page = await site.open(`/jobs/${jobs[0]!.id}`);
+  const failures = page.getByRole('alert').filter({ hasText: 'no such thing today' });
+  await expect.poll(() => failures.count()).toBe(3);
+  expect(await page.getByText('No checkpoint reported').count()).toBe(0);
+  site.server.override = () => null;
+  await page.goto(`${site.server.url}/jobs/${jobs[0]!.id}?attempt=99`);
+  await page.getByText('It has no attempt 99').waitFor();
 });

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import type { Job } from '../src/api/types';
+import { answerLog, type MadeLog } from '../src/demo/logs';
 import { isFirefox } from './browser';
-import { goTo, isAll } from './patience';
+import { goTo, isAll, patience } from './patience';
 import { visit } from './visit';
 
 const site = visit();
@@ -13,10 +14,13 @@ const burstMs = 100;
 const warmSeconds = isAll ? 15 : 8; // until the rings of events are full
 const rounds = isAll ? 20 : 10;
 const roundSeconds = isAll ? 3 : 2;
-// `HAI_SOAK_MINUTES=30 npm run front -- soak`: a page that nobody touches, and as many events as it takes, at most
-// HAI_SOAK_RATE a second.
+// `HAI_SOAK_MINUTES=30 npm run front -- soak`: pages that nobody touches, HAI_SOAK_PAGES of jobs, overview, now and job,
+// under HAI_SOAK_RATE events a second.
 const soakMinutes = Number(process.env.HAI_SOAK_MINUTES ?? 0);
-const soakRate = Number(process.env.HAI_SOAK_RATE ?? 20_000);
+const soakRate = Number(process.env.HAI_SOAK_RATE ?? 3_000);
+const soakPages = (process.env.HAI_SOAK_PAGES ?? 'jobs overview job').split(' ');
+const soakWarmSeconds = 120; // in the first minutes the browser compiles what runs often, half a megabyte to one
+const logLinesPerSecond = 200;
 
 // Jobs that come, run and end, one after the other, as a busy cluster tells them.
 function* life(sample: Job): Generator<{ kind: string; subject: string; body: object }> {
@@ -38,9 +42,6 @@ function newestJobs(sample: Job): Response {
   return Response.json({ jobs, next_cursor: '1' });
 }
 
-let told = 0;
-let isCalm = false; // nothing happens
-
 // So many events a second, or fewer where whoever reads them is slower.
 function storm(sample: Job, perSecond: number): Response {
   let seq = 10_000_000;
@@ -52,10 +53,9 @@ function storm(sample: Job, perSecond: number): Response {
       next = Math.max(next, Date.now() - burstMs);
       await new Promise((resolve) => setTimeout(resolve, next - Date.now()));
       next += burstMs;
-      let text = isCalm ? ': alive\n\n' : '';
-      for (let i = 0; !isCalm && i < (perSecond * burstMs) / 1000; i += 1) {
+      let text = '';
+      for (let i = 0; i < (perSecond * burstMs) / 1000; i += 1) {
         seq += 1;
-        told += 1;
         const event = { seq, time: new Date().toISOString(), actor: 'scheduler', text: 'a line about it', ...lives.next().value };
         text += `id: ${seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`;
       }
@@ -110,36 +110,125 @@ it.skipIf(isFirefox)('keeps its memory while events pour in for a long time', { 
   expect(after).toBeLessThan(before! * 1.1);
 });
 
-it.runIf(soakMinutes > 0 && !isFirefox)('keeps its memory while it stays open all day', { timeout: 60_000 * (soakMinutes + 8) }, async () => {
-  isCalm = true;
-  const page = await openStorm(soakRate);
-  const weigh = await scales(page);
-  const look = async () => {
-    await page.waitForResponse(/\/jobs\?/, { timeout: 60_000 });
+// One cluster, which tells all its pages the same, however slow one of them reads.
+class Teller {
+  told = 0;
+  isCalm = true; // nothing happens
+  readonly given: number[] = []; // events, of each stream in the order in which they began
+  private seq = 10_000_000;
+  private readonly lives: ReturnType<typeof life>;
+  private readonly log: MadeLog;
+  private recent: Told[] = [];
+  private text = '';
+  private count = 0;
+  private waiting: (() => void)[] = [];
+  private readonly timer: ReturnType<typeof setInterval>;
+
+  constructor(readonly job: Job, perSecond: number) {
+    this.lives = life(job);
+    const began = Date.now();
+    const lineMs = 1000 / logLinesPerSecond;
+    const timeOf = (line: number): number => began + (line - 1_000) * lineMs;
+    this.log = { lines: (now) => 1_000 + Math.floor((now - began) / lineMs), isOver: () => false, lineBytes: 120, timeOf, textOf: (line) => `step ${line}: loss 1.234` };
+    this.timer = setInterval(() => this.tell((perSecond * burstMs) / 1000), burstMs);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  stream(): Response {
+    const encoder = new TextEncoder();
+    const at = this.given.push(0) - 1;
+    const body = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        await new Promise<void>((resolve) => this.waiting.push(resolve));
+        controller.enqueue(encoder.encode(this.text));
+        this.given[at]! += this.count;
+      },
+    });
+    return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+  }
+
+  answer(path: string): Response | null {
+    const { pathname, searchParams: query } = new URL(path, 'http://any');
+    if (path.startsWith('/api/v1/events?after')) return this.stream();
+    if (pathname === '/api/v1/jobs') return newestJobs(this.job);
+    const asked = /\/jobs\/(\d{7})$/.exec(path)?.[1];
+    if (asked) return Response.json({ ...this.job, id: Number(asked), state: 'succeeded', ended_at: new Date().toISOString() });
+    if (pathname.endsWith('/logs')) return answerLog(this.log, query);
+    if (!pathname.endsWith('/events')) return null;
+    const kinds = query.getAll('kind');
+    const of = pathname === '/api/v1/events' ? '' : `job/${this.job.id}`;
+    const events = this.recent.filter(({ kind, subject }) => (kinds.length === 0 || kinds.includes(kind)) && (of === '' || subject === of));
+    return Response.json({ events: events.slice(-1_000).reverse(), next_cursor: null });
+  }
+
+  private tell(count: number): void {
+    const fresh = this.isCalm ? [] : Array.from({ length: count }, (_, i) => this.next(i === 0));
+    this.text = fresh.length === 0 ? ': alive\n\n' : fresh.map((event) => `id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+    this.count = fresh.length;
+    this.told += fresh.length;
+    this.recent = this.recent.concat(fresh).slice(-20_000);
+    for (const go of this.waiting.splice(0)) go();
+  }
+
+  // The job whose page is open reports something now and then.
+  private next(isOfJob: boolean): Told {
+    this.seq += 1;
+    const of = { seq: this.seq, time: new Date().toISOString(), actor: 'scheduler', text: 'a line about it' };
+    if (!isOfJob) return { ...of, ...this.lives.next().value };
+    const checkpoint = { name: `step-${this.seq}`, step: this.seq, at: of.time };
+    return { ...of, kind: 'checkpoint_reported', subject: `job/${this.job.id}`, body: { job: this.job.id, checkpoint } };
+  }
+}
+
+interface Told { seq: number; time: string; kind: string; subject: string; body: object }
+
+it.runIf(soakMinutes > 0 && !isFirefox)('keeps its memory while it stays open all day', { timeout: 60_000 * (soakMinutes + 10) * patience }, async () => {
+  const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?limit=1&state=running`)).json()) as { jobs: Job[] };
+  const teller = new Teller(jobs[0]!, soakRate);
+  site.server.override = ({ path }) => teller.answer(path);
+  // Each in a context of its own, so with a heap and a stream of its own.
+  const paths: Record<string, string> = { jobs: '/jobs?state=all', overview: '/', now: '/now', job: `/jobs/${jobs[0]!.id}` };
+  const pages = [];
+  for (const name of soakPages) {
+    const page = await site.open(paths[name]!, { isOwn: true });
+    pages.push({ name, page, weigh: await scales(page), heaps: [] as number[] });
+  }
+  await pages[0]!.page.waitForTimeout(1000 * warmSeconds);
+  type Open = (typeof pages)[number];
+  // Lists grow until they are asked for anew, so that is when they are weighed; on a busy machine they may have grown again.
+  const look = async ({ name, page, weigh }: Open) => {
+    if (name === 'jobs' && !teller.isCalm) await page.waitForResponse(/\/jobs\?/, { timeout: 60_000 });
     const weight = await weigh();
-    return { ...weight, rows: Number(await page.getByRole('grid').getAttribute('aria-rowcount')) };
+    return { ...weight, rows: name === 'jobs' ? Number(await page.getByRole('grid').getAttribute('aria-rowcount')) : 0 };
   };
-  const say = (when: string, { heap, nodes, listeners, rows }: Awaited<ReturnType<typeof look>>): void =>
-    console.log(`${when}: ${told} events, heap ${(heap / 1e6).toFixed(2)} MB with ${rows} rows, ${nodes} nodes, ${listeners} listeners`);
-  // What stays when it is over: three answers later the lists are those of the server.
-  const rest = async (when: string): Promise<void> => {
-    isCalm = true;
-    for (let answer = 0; answer < 3; answer += 1) say(`${when}, answer ${answer + 1}`, await look());
-    isCalm = false;
+  const lightest = async (open: Open) => {
+    const looks = [await look(open), await look(open), await look(open)];
+    return looks.reduce((best, each) => (each.heap < best.heap ? each : best));
   };
-  await rest('before');
-  const heaps: number[] = [];
-  await page.waitForTimeout(1000 * warmSeconds);
+  const say = (when: string, { name }: Open, { heap, nodes, listeners, rows }: Awaited<ReturnType<typeof look>>): void =>
+    console.log(`${when}, ${name}: heap ${(heap / 1e6).toFixed(2)} MB${rows > 0 ? ` with ${rows} rows` : ''}, ${nodes} nodes, ${listeners} listeners`);
+  for (const open of pages) say('before', open, await lightest(open));
+  teller.isCalm = false;
+  await pages[0]!.page.waitForTimeout(1000 * soakWarmSeconds);
   const from = Date.now();
   for (let minute = 0; minute <= soakMinutes; minute += 1) {
-    await page.waitForTimeout(Math.max(0, from + 60_000 * minute - Date.now()));
-    // The list grows until it is asked for anew, so that is when it is weighed; on a busy machine it may have grown again.
-    const looks = [await look(), await look(), await look()];
-    const lightest = looks.reduce((best, each) => (each.heap < best.heap ? each : best));
-    heaps.push(lightest.heap);
-    say(`minute ${minute}`, lightest);
+    await pages[0]!.page.waitForTimeout(Math.max(0, from + 60_000 * minute - Date.now()));
+    console.log(`minute ${minute}: ${teller.told} events, read by the pages ${teller.given.join(', ')}`);
+    for (const open of pages) {
+      const found = await lightest(open);
+      open.heaps.push(found.heap);
+      say(`minute ${minute}`, open, found);
+    }
   }
-  await rest('after');
-  const [first, second] = [heaps.slice(0, heaps.length / 2), heaps.slice(heaps.length / 2)].map((half) => Math.min(...half));
-  expect(second).toBeLessThan(first! * 1.1);
+  // What stays when it is over: some answers later the lists are those of the server.
+  teller.isCalm = true;
+  for (const open of pages) say('after', open, await lightest(open));
+  teller.stop();
+  for (const { name, heaps } of pages) {
+    const [first, second] = [heaps.slice(0, heaps.length / 2), heaps.slice(heaps.length / 2)].map((half) => Math.min(...half));
+    expect(second, name).toBeLessThan(first! * 1.1);
+  }
 });

@@ -9,15 +9,27 @@ it('takes commas and numbers as they are typed', async () => {
   const file = page.getByLabel('job file (YAML)');
   const field = (name: string) => page.getByLabel(name, { exact: true });
   await field('Tags').pressSequentially('paper, nightly');
-  expect(await field('Tags').inputValue()).toBe('paper, nightly');
+  await expect.poll(() => field('Tags').inputValue()).toBe('paper, nightly');
   await field('Starts after').pressSequentially('7,8, x');
-  expect(await file.inputValue()).toMatch(/tags:\s+- paper\s+- nightly\s+depends_on:\s+- "7"\s+- "8"\s+- x/);
+  await expect.poll(() => file.inputValue()).toMatch(/tags:\s+- paper\s+- nightly\s+depends_on:\s+- "7"\s+- "8"\s+- x/);
   await field('Nodes').fill('');
   await field('Nodes').pressSequentially('02');
-  expect(await field('Nodes').inputValue()).toBe('02');
-  expect(await file.inputValue()).toContain('node_count: 2\n');
+  await expect.poll(() => field('Nodes').inputValue()).toBe('02');
+  await expect.poll(() => file.inputValue()).toContain('node_count: 2\n');
   await field('Name').focus();
-  expect(await field('Nodes').inputValue()).toBe('2');
+  await expect.poll(() => field('Nodes').inputValue()).toBe('2');
+});
+
+it('shows what the job file has where it is none of the usual choices', async () => {
+  const page = await site.open('/submit');
+  const file = page.getByLabel('job file (YAML)');
+  const gpus = page.getByLabel('GPUs of each');
+  const text = await file.inputValue();
+  await file.fill(text.replace('resource:\n', 'resource:\n  gpus_per_node: 3\n'));
+  await expect.poll(() => gpus.inputValue()).toBe('3');
+  await gpus.selectOption('4');
+  await expect.poll(() => file.inputValue()).toContain('gpus_per_node: 4\n');
+  await expect.poll(() => gpus.locator('option').count()).toBe(6);
 });
 
 it('keeps a draft and its comments while its page is left and loaded anew', async () => {
@@ -28,12 +40,12 @@ it('keeps a draft and its comments while its page is left and loaded anew', asyn
   const pages = page.getByRole('navigation', { name: 'pages' });
   await pages.getByRole('link', { name: 'Quotas' }).click();
   await pages.getByRole('link', { name: 'Submit' }).click();
-  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('kept');
+  await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('kept');
   await page.reload();
-  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('kept');
-  expect(await file.inputValue()).toContain('# for the paper');
+  await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('kept');
+  await expect.poll(() => file.inputValue()).toContain('# for the paper');
   await page.getByRole('button', { name: 'Start over' }).click();
-  expect(await file.inputValue()).not.toContain('paper');
+  await expect.poll(() => file.inputValue()).not.toContain('paper');
 });
 
 it('takes variables and a time limit, and keeps what was written beside them', async () => {
@@ -41,13 +53,13 @@ it('takes variables and a time limit, and keeps what was written beside them', a
   const file = page.getByLabel('job file (YAML)');
   await file.fill((await file.inputValue()).replace('spec:\n', 'spec:\n  environments:\n    A: "1" # for the paper\n    B: b\n'));
   const variables = page.getByLabel('Environment', { exact: true });
-  expect(await variables.inputValue()).toBe('A=1\nB=b');
+  await expect.poll(() => variables.inputValue()).toBe('A=1\nB=b');
   await variables.fill('');
   await variables.pressSequentially('A=1\nNCCL_DEBUG=INFO\nhalf');
-  expect(await variables.inputValue()).toBe('A=1\nNCCL_DEBUG=INFO\nhalf');
+  await expect.poll(() => variables.inputValue()).toBe('A=1\nNCCL_DEBUG=INFO\nhalf');
   await page.getByLabel('Time limit').fill('12h');
-  expect(await file.inputValue()).toContain('environments:\n    A: "1"\n    NCCL_DEBUG: INFO\n');
-  expect(await file.inputValue()).toContain('timeout: 12h');
+  await expect.poll(() => file.inputValue()).toContain('environments:\n    A: "1"\n    NCCL_DEBUG: INFO\n');
+  await expect.poll(() => file.inputValue()).toContain('timeout: 12h');
 });
 
 it('begins with the job file of the last job, or of one that is named', async () => {
@@ -107,7 +119,7 @@ it('takes CPUs and memory of each node, and the page of the job says them again'
   const file = page.getByLabel('job file (YAML)');
   await page.getByLabel('CPUs of each').pressSequentially('16');
   await page.getByLabel('Memory of each').pressSequentially('64Gi');
-  expect(await file.inputValue()).toContain('cpus_per_node: 16\n  memory_per_node: 64Gi\n');
+  await expect.poll(() => file.inputValue()).toContain('cpus_per_node: 16\n  memory_per_node: 64Gi\n');
   const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] };
   const facts = page.locator('.panel').filter({ has: page.getByRole('heading', { name: 'Asked for' }) });
   let yaml = await file.inputValue();
@@ -129,7 +141,7 @@ it('takes that a job makes room for nobody, keeps it with a job like it, and the
   const interactive = page.getByRole('combobox', { name: 'Interactive', exact: true });
   await file.fill(`# for the debugger\n${await file.inputValue()}options:\n  tags: [x] # mine\n`);
   await interactive.selectOption('yes: makes room for nobody once it runs');
-  expect(await file.inputValue()).toMatch(/^# for the debugger\n[^]*options:\n {2}tags: \[ x \] # mine\n {2}interactive: true\n$/);
+  await expect.poll(() => file.inputValue()).toMatch(/^# for the debugger\n[^]*options:\n {2}tags: \[ x \] # mine\n {2}interactive: true\n$/);
   const { jobs } = (await (await fetch(`${site.server.url}/api/v1/jobs?state=running&limit=1`)).json()) as { jobs: Job[] };
   const yaml = await file.inputValue();
   site.server.override = ({ path }) => (path.endsWith('/spec') ? new Response(yaml) : null);
@@ -137,9 +149,9 @@ it('takes that a job makes room for nobody, keeps it with a job like it, and the
   await page.getByText('makes room for nobody once it runs').waitFor();
   await page.getByRole('link', { name: 'Run again' }).click();
   await page.getByRole('heading', { name: `Run ${jobs[0]!.name} again` }).waitFor();
-  expect(await interactive.inputValue()).toBe('true');
+  await expect.poll(() => interactive.inputValue()).toBe('true');
   await interactive.selectOption('no: makes room for others');
-  expect(await file.inputValue()).toBe(yaml.replace('  interactive: true\n', ''));
+  await expect.poll(() => file.inputValue()).toBe(yaml.replace('  interactive: true\n', ''));
   site.server.override = ({ path }) => (path.endsWith('/spec') ? new Response('name: a') : null);
   await page.goto(`${site.server.url}/jobs/${jobs[0]!.id}`);
   await page.getByText('in proportion to its GPUs').or(page.getByText('all of the node')).first().waitFor();

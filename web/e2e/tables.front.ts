@@ -28,6 +28,7 @@ it('does not say that a silent node is well and empty', async () => {
   await row.getByText('unknown').waitFor();
   await row.getByRole('link').first().click();
   await page.getByText('Nothing ran here when it was last heard').waitFor();
+  await page.getByText('when it was last heard', { exact: true }).waitFor(); // its GPUs
 });
 
 it('finds on Back the place and what was selected', async () => {
@@ -109,4 +110,17 @@ it('opens an array to its tasks, in the list', async () => {
   await page.getByText('1 selected').waitFor();
   await toggle.click();
   await expect.poll(() => page.locator('.grid-row').count()).toBe(2);
+});
+
+it('asks for one page of jobs when it is opened, and for the next when somebody comes there', async () => {
+  const page = await site.open('/favicon.svg');
+  const lists = (): number => site.server.count('GET', '/api/v1/jobs?');
+  const before = lists();
+  await page.goto(`${site.server.url}/jobs?state=all`);
+  await page.locator('.grid-row').first().waitFor();
+  await expect.poll(() => page.getByRole('grid').getAttribute('aria-rowcount')).toBe('1000');
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  expect(lists() - before).toBe(1);
+  await body(page).evaluate((box) => (box.scrollTop = box.scrollHeight));
+  await expect.poll(() => page.getByRole('grid').getAttribute('aria-rowcount')).toBe('2000');
 });

@@ -63,6 +63,8 @@ it('lays two jobs side by side, what is alike in grey', async () => {
   await facts.waitFor();
   await facts.getByRole('row', { name: /time per step/ }).waitFor();
   expect(await facts.getByRole('row', { name: new RegExp(`^user ${a!.user} ${b!.user}`) }).count()).toBe(1);
+  // Two attempts of one job share these.
+  for (const word of ['suspended', 'requeued', 'lost work', 'CPU time', 'largest process']) await facts.getByRole('cell', { name: new RegExp(`^(job ${word}|${word} of the job)$`) }).waitFor();
   expect(await page.locator('.side-by-side .panel').count()).toBe(2);
   expect(await page.locator('.side-by-side .multiple').count()).toBe(Math.min(64, a!.node_count) + Math.min(64, b!.node_count));
   expect(await faultsOf(page)).toEqual([]);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Node } from '../src/api/types';
+import { clusterOf, seriesOf } from '../src/demo/answers';
 import { placeTogether } from '../src/demo/placement';
 import { World } from '../src/demo/world';
 import { node } from './builders';
@@ -23,4 +24,13 @@ it('lets no job of the demo cross zones, hold a closed node or more GPUs than th
     expect(new Set(job.nodes.map((name) => world.byName.get(name)!.zone)).size).toBe(1);
   }
   for (const each of world.nodes) expect(each.gpus_free).toBeGreaterThanOrEqual(0);
+});
+
+it('ends the demo\'s curves with what its cluster has now', { timeout: 30_000 }, () => {
+  const world = new World(3_000);
+  const { gpus, jobs } = clusterOf(world);
+  const series = seriesOf(world, '1h');
+  const last = [series.gpus_used, series.gpus_free, series.jobs_queued, series.jobs_suspended].map((values) => values.at(-1));
+  expect(last).toEqual([gpus.used, gpus.total - gpus.broken - gpus.draining - gpus.used, jobs.queued, jobs.suspended]);
+  expect(series.at.at(-1)).toBe(world.time());
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAgo, formatBytes, formatDuration, formatHosts, formatPercent, formatReading } from '../src/lib/format';
+import { formatAgo, formatBytes, formatDuration, formatHosts, formatNodesAsked, formatPercent, formatReading, formatUsed } from '../src/lib/format';
 import { at, t0 } from './builders';
 
 describe('formatDuration', () => {
@@ -21,6 +21,17 @@ describe('formatHosts', () => {
     expect(formatHosts([])).toBe('');
   });
 });
+
+it.each([
+  [2, 0, '2 whole nodes'], [1, 0, '1 whole node'], [3, 1, '3 × 1 GPU'], [1, 4, '1 × 4 GPUs'], [2, -1, '2 × no GPUs'],
+])('%s nodes with %s GPUs are %s', (nodes, gpus, text) => expect(formatNodesAsked(nodes, gpus)).toBe(text));
+
+it.each([
+  [90, 2 ** 30, '1m 30s of CPU time, 1.0 GiB in the largest process'],
+  [null, 2 ** 30, 'an unknown amount of CPU time, 1.0 GiB in the largest process'],
+  [90, null, '1m 30s of CPU time, nobody knows how much memory'],
+  [null, null, 'not known'],
+])('of %s s and %s bytes says what is known', (cpu_seconds, peak_memory_bytes, text) => expect(formatUsed({ cpu_seconds, peak_memory_bytes })).toBe(text));
 
 it('tells past and future', () => {
   expect(formatAgo(at(-90), t0)).toBe('1m 30s ago');

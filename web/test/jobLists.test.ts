@@ -4,7 +4,7 @@ import { applyEvents } from '../src/api/applyEvents';
 import { setTransport } from '../src/api/client';
 import { mergeJobs, patchJobLists } from '../src/api/jobLists';
 import type { JobPages } from '../src/api/queries';
-import type { Job } from '../src/api/types';
+import type { Job, JobPage } from '../src/api/types';
 import { event, job } from './builders';
 
 function cache(lists: Record<string, { jobs: Job[]; next_cursor: string | null }[]>): QueryClient {
@@ -122,4 +122,23 @@ it('does not take a list for new that lacks jobs, because others in it have chan
   expect(client.getQueryState(key)).toMatchObject({ isInvalidated: true, dataUpdatedAt: 1_000 });
   mergeJobs(client, new Map([[6, job({ id: 6, state: 'failed' })]]));
   expect(client.getQueryState(key)).toMatchObject({ isInvalidated: true, dataUpdatedAt: 1_000 });
+});
+
+it('lets no list grow without bound while its answer does not come', async () => {
+  vi.useFakeTimers();
+  const client = cache({ '': [{ jobs: [job({ id: 1 })], next_cursor: '1' }, { jobs: [], next_cursor: null }] });
+  const observer = new InfiniteQueryObserver(client, {
+    queryKey: ['jobs', ''], queryFn: (): Promise<JobPage> => new Promise(() => undefined), initialPageParam: '', getNextPageParam: (last) => last.next_cursor, staleTime: Infinity,
+  });
+  const stop = observer.subscribe(() => undefined);
+  for (let second = 0; second < 60; second += 1) {
+    const fresh = Array.from({ length: 600 }, (_, i) => job({ id: 10_000 + 600 * second + i }));
+    mergeJobs(client, new Map(fresh.map((each) => [each.id, each])));
+    await wait(1_000);
+  }
+  expect(client.getQueryData<JobPages>(['jobs', ''])!.pages.map(({ jobs }) => jobs.length)).toEqual([3_000, 0]);
+  expect(client.isFetching({ queryKey: ['jobs'] })).toBe(1); // what it lacks comes with the answer
+  stop();
+  client.clear();
+  vi.useRealTimers();
 });

@@ -1,7 +1,9 @@
 import { QueryClient } from '@tanstack/react-query';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { setTransport } from '../src/api/client';
-import { connection, readStream, recentEvents, startLive } from '../src/api/live';
+import { eventListKey } from '../src/api/eventLists';
+import { connection, readStream, startLive } from '../src/api/live';
+import type { ClusterEvent } from '../src/api/types';
 import { event } from './builders';
 
 beforeEach(() => {
@@ -75,11 +77,13 @@ it('takes from another page each event once, and begins anew where it missed som
   const reader = new BroadcastChannel('test');
   const isAsked = new Promise((resolve) => (reader.onmessage = resolve));
   const client = new QueryClient();
+  const key = eventListKey(['quota_set'], 1);
+  client.setQueryData<ClusterEvent[]>(key, []);
   const anew = vi.spyOn(client, 'invalidateQueries');
   const stop = startLive(client, 'test');
   const tell = (from: number, ...seqs: number[]): void =>
     reader.postMessage({ state: 'live', from, to: seqs.at(-1) ?? from, events: seqs.map((seq) => ({ ...event('quota_set', 'user/ann', seq), seq })) });
-  const seqs = (): number[] => recentEvents.get().events.map(({ seq }) => seq);
+  const seqs = (): number[] => client.getQueryData<ClusterEvent[]>(key)!.map(({ seq }) => seq);
   await isAsked; // it follows now, and wants to know where the reader stands
   tell(9);
   tell(9, 10, 11, 12);
@@ -90,8 +94,8 @@ it('takes from another page each event once, and begins anew where it missed som
   tell(20, 21);
   await vi.waitFor(() => expect(anew).toHaveBeenCalledWith());
   tell(21, 22);
-  await vi.waitFor(() => expect(seqs()).toEqual([22]));
-  expect(recentEvents.get().isCut).toBe(true);
+  await vi.waitFor(() => expect(seqs()).toEqual([22, 12, 11]));
+  expect(client.getQueryState(key)?.isInvalidated).toBe(true);
   stop();
   reader.close();
   client.clear();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gpuOwners } from '../src/lib/gpuOwners';
+import { gpuOwners, gpuWords } from '../src/lib/gpuOwners';
 import { hitTest, layoutMap, withNodes } from '../src/lib/mapLayout';
 import { job, node } from './builders';
 
@@ -58,4 +58,13 @@ it('knows who has which GPU, by id where the job is not loaded', () => {
   const five = job({ id: 5 });
   const owners = gpuOwners(node({ gpus: 4, gpu_jobs: [null, 5, 5, 9] }), new Map([[5, five]]));
   expect(owners).toEqual([null, five, five, 9]);
+});
+
+it('calls no GPU free that is used by a job not loaded, closed, or not known', () => {
+  const used = { gpu_jobs: [5, null], gpu_utilization: [97, 0], gpu_temperature: [60, 31] };
+  expect([0, 1].map((gpu) => gpuWords(node(used), gpu))).toEqual(['in use, 97 %, 60 °C', 'free, 0 %, 31 °C']);
+  expect(gpuWords(node({ ...used, scheduling: 'drained' }), 1)).toBe('idle, on a closed node, 0 %, 31 °C');
+  expect([0, 1].map((gpu) => gpuWords(node({ ...used, liveness: 'down' }), gpu))).toEqual([
+    'not known; in use, 97 %, 60 °C when it was last heard', 'not known; idle, 0 %, 31 °C when it was last heard',
+  ]);
 });

@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { isVisible } from '../lib/visible';
 import { get } from './client';
+import { extendEventLists } from './eventLists';
 import { collectPatches, patchJob, patchNode } from './eventPatch';
 import { mergeJobs, patchJobLists } from './jobLists';
 import type { ClusterEvent, Job, JobPage, Node } from './types';
@@ -21,6 +22,7 @@ let timer: ReturnType<typeof setTimeout> | null = null;
 
 export function applyEvents(client: QueryClient, events: readonly ClusterEvent[]): void {
   const patches = collectPatches(events);
+  extendEventLists(client, events);
   patchJobLists(client, patches.jobs);
   for (const [id, list] of patches.jobs) {
     client.setQueryData<Job>(['job', String(id)], (job) => job && list.reduce(patchJob, job));
@@ -63,7 +65,7 @@ async function refetch(client: QueryClient): Promise<void> {
     // What was asked before the event may not know of it, and a slow answer must not be begun anew for
     // ever: it stays marked until that answer is here.
     if (client.isFetching({ queryKey, exact: queryKey.length > 1 }) > 0) continue;
-    lastFetched.set(name, now);
+    if (nodeKeys.includes(name)) lastFetched.set(name, now);
     dirtyKeys.delete(name);
     // Quotas are kept per owner, so a prefix.
     void client.invalidateQueries({ queryKey, exact: queryKey.length > 1 });

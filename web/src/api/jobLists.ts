@@ -9,6 +9,8 @@ import type { ClusterEvent, Job } from './types';
 
 // New jobs are put into the pages that are loaded; a page with more than this is asked for again.
 const pageJobsMax = 2_000;
+// Where the answer is long in coming, such a page takes in no more: the answer has the rest.
+const pageJobsLimit = 3_000;
 
 function filterOfList(query: string): JobFilter {
   const wantsFinished = new URLSearchParams(query).get('finished') === 'true';
@@ -47,7 +49,8 @@ export function mergeJobs(client: QueryClient, jobs: ReadonlyMap<number, Job>): 
     if (merged && isInvalidated) void client.invalidateQueries({ queryKey: key, exact: true, refetchType: 'none' });
     // In pages as they were, which have a bound; a page that stays open for a day must not grow all day.
     // An answer that is on its way is waited for: events come faster than several pages do.
-    if (merged?.pages.some((page) => page.jobs.length > pageJobsMax)) {
+    const shown = merged ?? client.getQueryData<JobPages>(key);
+    if (shown?.pages.some((page) => page.jobs.length > pageJobsMax)) {
       void client.invalidateQueries({ queryKey: key, exact: true }, { cancelRefetch: false });
     }
   }
@@ -67,16 +70,25 @@ function mergeInto(data: JobPages, jobs: ReadonlyMap<number, Job>, filter: JobFi
     });
     return { ...page, jobs: kept };
   });
-  for (const job of missing.values()) {
-    if (matchesServerFilter(job, filter)) pages = insert(pages, job);
-  }
+  pages = insert(pages, [...missing.values()].filter((job) => matchesServerFilter(job, filter)));
   return pages.every((page, i) => page === data.pages[i]) ? data : { ...data, pages };
 }
 
-function insert(pages: JobPages['pages'], job: Job): JobPages['pages'] {
-  const at = pages.findIndex((page) => page.jobs.length > 0 && page.jobs[page.jobs.length - 1]!.id < job.id);
-  // Older than all that is loaded: it comes with its own page.
-  if (at < 0 && pages[pages.length - 1]?.next_cursor !== null) return pages;
-  const index = at < 0 ? pages.length - 1 : at;
-  return pages.map((page, i) => (i === index ? { ...page, jobs: [...page.jobs, job].sort((a, b) => b.id - a.id) } : page));
+function insert(pages: JobPages['pages'], jobs: readonly Job[]): JobPages['pages'] {
+  const last = pages.length - 1;
+  const added = new Map<number, Job[]>();
+  for (const job of jobs) {
+    const at = pages.findIndex((page) => page.jobs.length > 0 && page.jobs.at(-1)!.id < job.id);
+    // Older than all that is loaded: it comes with its own page.
+    if (at < 0 && pages[last]?.next_cursor !== null) continue;
+    const index = at < 0 ? last : at;
+    const list = added.get(index);
+    if (list) list.push(job);
+    else added.set(index, [job]);
+  }
+  return pages.map((page, i) => {
+    const room = pageJobsLimit - page.jobs.length;
+    const more = (added.get(i) ?? []).slice(0, Math.max(0, room));
+    return more.length === 0 ? page : { ...page, jobs: [...page.jobs, ...more].sort((a, b) => b.id - a.id) };
+  });
 }

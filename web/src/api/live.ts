@@ -15,14 +15,6 @@ import type { Cluster, ClusterEvent } from './types';
 type Connection = 'connecting' | 'live' | 'lost' | 'paused';
 export const connection = createStore<Connection>('connecting');
 
-// Newest first; `isCut`: older ones were let go.
-interface Recent {
-  events: readonly ClusterEvent[];
-  isCut: boolean;
-}
-const recentMax = 3_000;
-export const recentEvents = createStore<Recent>({ events: [], isCut: false });
-
 const flushMs = 200;
 const retryMsMin = 500;
 const retryMsMax = 10_000;
@@ -125,7 +117,6 @@ class Follower {
 
   private beginAnew(after: number | null): void {
     this.after = after;
-    recentEvents.set({ events: [], isCut: true });
     void this.client.invalidateQueries();
   }
 
@@ -206,9 +197,6 @@ class Batch {
     const events = this.events;
     this.events = [];
     this.onFlush(events);
-    const before = recentEvents.get();
-    const all = [...events].reverse().concat(before.events);
-    recentEvents.set({ events: all.slice(0, recentMax), isCut: before.isCut || all.length > recentMax });
     applyEvents(this.client, events);
   }
 }

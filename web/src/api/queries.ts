@@ -1,6 +1,7 @@
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import { get, open } from './client';
+import { eventListKey, withLater } from './eventLists';
 import type {
   Attempt, AuditEntry, Cluster, ClusterEvent, EventPage, HistoryReport, Incident, IncidentPage, Job, JobCheckpoint, JobPage, JobUsage, Knob, Node, NodePage, NodeStay, ProgressPoint, Queue, QueueEntry, Quota, Series,
   Token, User, WhoAmI, Why,
@@ -179,23 +180,29 @@ export const useWhy = (id: string, isOn: boolean) =>
     placeholderData: keepPreviousData,
   });
 
-// Of these kinds, all if none is named. Asked anew when other jobs are there, as are its jobs.
+// What is asked anew whenever other jobs are there. Where they come and go by the second nobody comes back to the last answer.
+const passingMs = 10_000;
+
+// Of these kinds, all if none is named. As the jobs of the node, asked anew when others are there.
+export const nodeEventsQuery = (name: string, kinds: readonly string[], running: readonly number[]) => ({
+  queryKey: ['node-events', name, kinds.join(','), running.join(',')],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => {
+    const only = kinds.map((kind) => `&kind=${kind}`).join('');
+    return (await get<EventPage>(`/events?format=list&limit=200&node=${encodeURIComponent(name)}${only}`, signal)).events;
+  },
+  refetchInterval: 30_000,
+  gcTime: passingMs,
+});
+
 export const useNodeEvents = (name: string, kinds: readonly string[], running: readonly number[]) =>
-  useQuery({
-    queryKey: ['node-events', name, kinds.join(','), running.join(',')],
-    queryFn: async ({ signal }) => {
-      const only = kinds.map((kind) => `&kind=${kind}`).join('');
-      return (await get<EventPage>(`/events?format=list&limit=200&node=${encodeURIComponent(name)}${only}`, signal)).events;
-    },
-    refetchInterval: 30_000,
-    placeholderData: keepPreviousData,
-  });
+  useQuery({ ...nodeEventsQuery(name, kinds, running), placeholderData: keepPreviousData });
 
 // Who is and was there.
 export const useNodeJobs = (name: string, running: readonly number[]) =>
   useQuery({
     queryKey: ['node-jobs', name, running.join(',')],
     queryFn: async ({ signal }) => (await get<{ jobs: NodeStay[] }>(`/nodes/${encodeURIComponent(name)}/jobs?limit=200`, signal)).jobs,
+    gcTime: passingMs,
     placeholderData: keepPreviousData,
   });
 
@@ -244,8 +251,8 @@ export const useUsers = () =>
 export const useEvents = (kinds: readonly string[], pages: number, isOn = true) =>
   useQuery({
     enabled: isOn,
-    queryKey: ['events', kinds.join(','), pages],
-    queryFn: async ({ signal }) => {
+    queryKey: eventListKey(kinds, pages),
+    queryFn: ({ signal }) => withLater(kinds, pages, async () => {
       const events: ClusterEvent[] = [];
       let before: number | null = null;
       for (let i = 0; i < pages; i += 1) {
@@ -258,14 +265,16 @@ export const useEvents = (kinds: readonly string[], pages: number, isOn = true) 
         if (before === null || page.events.length === 0) break;
       }
       return events;
-    },
+    }),
     staleTime: 5 * 60_000,
+    structuralSharing: false, // an event is never another one; comparing all of them each time they move would cost
   });
 
 export type JobPages = InfiniteData<JobPage, string>;
 
 interface JobList {
   jobs: Job[];
+  isKnown: boolean; // else nobody has told of any
   isComplete: boolean;
   isLoading: boolean;
   isLoadingMore: boolean;
@@ -273,17 +282,24 @@ interface JobList {
   loadMore: () => void;
 }
 
+// Closures of one function keep alive what any of them uses. The cache keeps these longer than a page keeps its rows.
+const jobListOptions = (query: string) => ({
+  queryKey: ['jobs', query],
+  queryFn: ({ pageParam, signal }: { pageParam: string; signal: AbortSignal }) =>
+    get<JobPage>(`/jobs?limit=${jobPageMax}&${query}${pageParam ? `&cursor=${pageParam}` : ''}`, signal),
+  initialPageParam: '',
+  getNextPageParam: (page: JobPage) => page.next_cursor,
+  // Reasons of waiting change without an event; short lists can afford to ask again.
+  refetchInterval: ({ state }: { state: { data: JobPages | undefined } }) => ((state.data?.pages.length ?? 0) <= 2 ? 15_000 : (false as const)),
+  placeholderData: keepPreviousData,
+});
+
 // Newest first, a thousand at a time; `atLeast` rows come by themselves, the rest when asked for.
 export function useJobList(query: string, atLeast: number): JobList {
   const list = useInfiniteQuery({
-    queryKey: ['jobs', query],
-    queryFn: ({ pageParam, signal }) =>
-      get<JobPage>(`/jobs?limit=${jobPageMax}&${query}${pageParam ? `&cursor=${pageParam}` : ''}`, signal),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next_cursor,
-    // Reasons of waiting change without an event; short lists can afford to ask again.
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) <= 2 ? 15_000 : false),
-    placeholderData: keepPreviousData,
+    ...jobListOptions(query),
+    // Named, because what finds them out by itself keeps the first answer for ever.
+    notifyOnChangeProps: ['data', 'error', 'hasNextPage', 'isFetching', 'isFetchingNextPage', 'isPending'],
   });
   const pages = list.data?.pages;
   const jobs = useMemo(() => (pages ?? []).flatMap((page) => page.jobs), [pages]);
@@ -293,6 +309,7 @@ export function useJobList(query: string, atLeast: number): JobList {
   }, [hasNextPage, isFetching, fetchNextPage, jobs.length, atLeast]);
   return {
     jobs,
+    isKnown: pages !== undefined,
     isComplete: pages !== undefined && !hasNextPage,
     isLoading: list.isPending,
     isLoadingMore: list.isFetchingNextPage,

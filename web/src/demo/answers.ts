@@ -67,11 +67,13 @@ export function seriesOf(world: World, window: string): Series {
   const seconds = Number.parseInt(window, 10) * unit;
   const step = [10, 60, 600, 3_600].find((each) => seconds / each <= 2_200) ?? 3_600;
   const { gpus, jobs } = clusterOf(world);
-  const points = Array.from({ length: Math.floor(seconds / step) }, (_, i) => world.now - (seconds - i * step) * 1000);
+  const points = Array.from({ length: Math.floor(seconds / step) }, (_, i) => world.now - (seconds - (i + 1) * step) * 1000);
+  // The last point is what is now, as everything else on the page has it.
+  const past = (at: number): number => Math.min(1, (world.now - at) / 600_000);
   const wave = (at: number): number => 0.5 + 0.5 * Math.sin(at / 13_750_987) * Math.cos(at / 3_141_592);
   const column = (value: (at: number) => number): number[] => points.map((at) => Math.round(value(at)));
-  const used = (at: number): number => Math.min(gpus.total - gpus.broken, gpus.used * (1 - 0.06 * wave(at + 5e6)));
-  const waiting = (jobs.queued ?? 0) + (jobs.suspended ?? 0);
+  const used = (at: number): number => Math.min(gpus.total - gpus.broken, gpus.used * (1 - 0.06 * past(at) * wave(at + 5e6)));
+  const part = (at: number): number => 1 - past(at) * (0.45 - 0.4 * wave(at)); // of those that wait now
   return {
     step_seconds: step,
     at: points.map((at) => new Date(at).toISOString()),
@@ -81,9 +83,9 @@ export function seriesOf(world: World, window: string): Series {
     gpus_reserved: column(() => 0),
     gpus_draining: column(() => gpus.draining),
     gpus_broken: column(() => gpus.broken),
-    jobs_running: column((at) => (jobs.running ?? 0) * (1 - 0.1 * wave(at))),
-    jobs_queued: column((at) => waiting * (0.55 + 0.4 * wave(at)) * 0.9),
-    jobs_suspended: column((at) => waiting * (0.55 + 0.4 * wave(at)) * 0.1),
+    jobs_running: column((at) => (jobs.running ?? 0) * (1 - 0.1 * past(at) * wave(at))),
+    jobs_queued: column((at) => (jobs.queued ?? 0) * part(at)),
+    jobs_suspended: column((at) => (jobs.suspended ?? 0) * part(at)),
   };
 }
 

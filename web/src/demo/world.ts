@@ -144,7 +144,7 @@ export class World {
     this.attempts.set(job.id, [attempt, ...(this.attempts.get(job.id) ?? [])]);
     const ends = this.now + 1000 * (60 + this.random.exponential(meanRunSeconds));
     this.running.set(job.id, ends);
-    this.emit('scheduler', 'attempt_placed', `job/${job.id}`, `attempt ${job.attempt} placed on ${nodes.length} nodes`, {
+    this.emit('scheduler', 'attempt_placed', `job/${job.id}`, `attempt ${job.attempt} placed on ${formatPlural(nodes.length, 'node')}`, {
       job: job.id, attempt: job.attempt, placement: ranks.map((rank) => ({ gpus: rank.gpus })),
     });
     this.emit(`agent:${nodes[0]!.name}`, 'attempt_running', `job/${job.id}`, `attempt ${job.attempt} runs on all its nodes`, { job: job.id, attempt: job.attempt });

@@ -91,6 +91,17 @@ export function formatGpuHours(gpuSeconds: number): string {
 export const formatPlural = (count: number, noun: string): string =>
   `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
+// What a job asks of its nodes: 0 = all GPUs of each, -1 = none.
+export const formatNodesAsked = (nodes: number, gpusPerNode: number): string =>
+  gpusPerNode === 0 ? formatPlural(nodes, 'whole node') : `${formatCount(nodes)} × ${gpusPerNode < 0 ? 'no GPUs' : formatPlural(gpusPerNode, 'GPU')}`;
+
+// What the processes of a job have used, as far as anybody measured it.
+export function formatUsed({ cpu_seconds, peak_memory_bytes }: { cpu_seconds: number | null; peak_memory_bytes: number | null }): string {
+  if (cpu_seconds === null && peak_memory_bytes === null) return 'not known';
+  const cpu = cpu_seconds === null ? 'an unknown amount' : formatDuration(cpu_seconds);
+  return `${cpu} of CPU time, ${peak_memory_bytes === null ? 'nobody knows how much memory' : `${formatBytes(peak_memory_bytes)} in the largest process`}`;
+}
+
 export const formatTimes = (count: number): string =>
   count === 0 ? 'never' : count === 1 ? 'once' : `${formatCount(count)} times`;
 

@@ -28,11 +28,12 @@ export function hashOf(text: string): number {
   return hash;
 }
 
-// Blue over magenta to orange, and ever lighter or darker: readable without telling red from green.
+// Blue over cyan to green, and ever lighter or darker: readable without telling red from green, and nowhere near the
+// amber of what is closed, the red of what is down and the pink of what is silent.
 export function heatColor(part: number, isDark: boolean): string {
   const x = Math.max(0, Math.min(1, part));
   const light = isDark ? 0.3 + 0.5 * x : 0.9 - 0.45 * x;
-  return `oklch(${light.toFixed(3)} ${(0.04 + 0.12 * x).toFixed(3)} ${(255 + 155 * x).toFixed(0)})`;
+  return `oklch(${light.toFixed(3)} ${(0.04 + 0.12 * x).toFixed(3)} ${(255 - 95 * x).toFixed(0)})`;
 }
 
 const priorityRank: Record<string, number> = {
@@ -56,7 +57,8 @@ export function gpuColor(mode: ColorMode, node: Node, gpu: number, owner: Job | 
   if (mode === 'health') return healthColor(node, owner !== null, palette);
   if (mode === 'utilisation' || mode === 'temperature') {
     const value = mode === 'utilisation' ? node.gpu_utilization?.[gpu] : node.gpu_temperature?.[gpu];
-    if (value === undefined || value === null) return idleColor(node, palette);
+    // What a silent node said last is not what is.
+    if (value === undefined || value === null || node.liveness !== 'up') return idleColor(node, palette);
     return heatColor(mode === 'utilisation' ? value / 100 : (value - 30) / 55, palette.isDark);
   }
   if (owner === null) return idleColor(node, palette);

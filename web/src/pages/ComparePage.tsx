@@ -6,7 +6,7 @@ import { Badge } from '../components/Badge';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
 import { Table } from '../components/Table';
-import { formatBytes, formatCount, formatDuration, formatGpuHours, formatHosts, formatPercent, formatTime, formatTimes, formatWord, secondsBetween } from '../lib/format';
+import { formatBytes, formatCount, formatDuration, formatGpuHours, formatHosts, formatNodesAsked, formatPercent, formatTime, formatTimes, formatWord, secondsBetween } from '../lib/format';
 import { timeRun } from '../lib/timeRun';
 import { lastStep, meanPercent } from '../lib/usage';
 import { useNow } from '../lib/useNow';
@@ -125,7 +125,7 @@ function factsOf({ job, attempt, usage }: Side, now: number): [title: string, va
     ['program', `${job.entrypoint} ${job.parameters}`],
     ['in', job.workspace],
     ['priority', formatWord(job.priority)],
-    ['asked for', `${formatCount(job.node_count)} × ${job.gpus_per_node === 0 ? 'whole nodes' : `${job.gpus_per_node} GPUs`} of ${job.group}`],
+    ['asked for', `${formatNodesAsked(job.node_count, job.gpus_per_node)} of ${job.group}`],
     ['nodes', attempt ? formatHosts(attempt.ranks.map((rank) => rank.node)) : '–'],
     ['placed', formatTime(attempt?.placed_at ?? null, now)],
     ['launched in', attempt?.running_at ? formatDuration(secondsBetween(attempt.placed_at, attempt.running_at)) : '–'],
@@ -135,11 +135,11 @@ function factsOf({ job, attempt, usage }: Side, now: number): [title: string, va
     ['step reached', step === null ? 'not known' : formatCount(step)],
     ['GPUs busy', busy === null ? 'not known' : formatPercent(busy, 100)],
     ['stragglers', usage.attempt === 0 ? 'not known' : formatCount(usage.stragglers.length)],
-    ['suspended', formatTimes(job.suspend_count)],
-    ['requeued', formatTimes(job.requeue_count)],
-    ['lost work', `${formatGpuHours(job.lost_gpu_seconds)} GPU-hours`],
-    ['CPU time', job.cpu_seconds === null ? 'not known' : formatDuration(job.cpu_seconds)],
-    ['largest process', job.peak_memory_bytes === null ? 'not known' : formatBytes(job.peak_memory_bytes)],
+    ['job suspended', formatTimes(job.suspend_count)],
+    ['job requeued', formatTimes(job.requeue_count)],
+    ['lost work of the job', `${formatGpuHours(job.lost_gpu_seconds)} GPU-hours`],
+    ['CPU time of the job', job.cpu_seconds === null ? 'not known' : formatDuration(job.cpu_seconds)],
+    ['largest process of the job', job.peak_memory_bytes === null ? 'not known' : formatBytes(job.peak_memory_bytes)],
     ['ended', attempt?.ended_at ? `${formatWord(attempt.state)}: ${attempt.end_reason ?? ''}` : attempt ? 'not yet' : '–'],
   ];
 }

@@ -8,9 +8,9 @@ import { CodeBoundary, part } from '../components/CodeBoundary';
 import { EventFeed } from '../components/EventFeed';
 import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
-import { Await, Loading } from '../components/states';
+import { Await, Failure, Loading } from '../components/states';
 import { Timeline } from '../components/Timeline';
-import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatTime, formatTimes, formatWord } from '../lib/format';
+import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatNodesAsked, formatTime, formatTimes, formatUsed, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
 import { timeRun } from '../lib/timeRun';
 import { useNow } from '../lib/useNow';
@@ -59,7 +59,8 @@ function Loaded({ job }: { job: Job }) {
         <div className="stack">
           <Life job={job} attempts={list} events={events.data ?? []} />
           {isWaiting && <WhyCard job={job} />}
-          {list.length > 0 && <Ranks attempt={list.find((each) => each.attempt === shown)} onLog={(next) => pick(shown, next)} />}
+          {attempts.error && !attempts.data && <Failure error={attempts.error} onRetry={() => void attempts.refetch()} />}
+          {list.length > 0 && <Ranks wanted={shown} attempt={list.find((each) => each.attempt === shown)} onLog={(next) => pick(shown, next)} />}
           {list.length > 0 && (
             <CodeBoundary>
               <Suspense fallback={<Panel title="Ranks over time"><Loading /></Panel>}>
@@ -165,9 +166,7 @@ function Resources({ job }: { job: Job }) {
           </>
         )}
         <dt>nodes</dt>
-        <dd>
-          {formatCount(job.node_count)} × {job.gpus_per_node < 0 ? 'no GPUs' : job.gpus_per_node === 0 ? 'whole' : `${job.gpus_per_node} GPUs`}
-        </dd>
+        <dd>{formatNodesAsked(job.node_count, job.gpus_per_node)}</dd>
         <CodeBoundary>
           <Suspense fallback={null}>
             <AskedHost job={job} />
@@ -191,12 +190,10 @@ function Resources({ job }: { job: Job }) {
         <dd>{formatTimes(job.requeue_count)}</dd>
         <dt>lost work</dt>
         <dd>{formatGpuHours(job.lost_gpu_seconds)} GPU-hours</dd>
-        {job.peak_memory_bytes !== null && (
+        {(job.peak_memory_bytes !== null || (job.ended_at !== null && job.started_at !== null)) && (
           <>
             <dt>used</dt>
-            <dd title="by the processes of ranks that have ended, in all attempts">
-              {formatDuration(job.cpu_seconds ?? 0)} of CPU time, {formatBytes(job.peak_memory_bytes)} in the largest process
-            </dd>
+            <dd title="by the processes of ranks that have ended, in all attempts">{formatUsed(job)}</dd>
           </>
         )}
         {job.nodes[0] && <NodeFacts name={job.nodes[0]} />}

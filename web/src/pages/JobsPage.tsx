@@ -25,34 +25,18 @@ const firstColumns = ['select', 'name', 'state', 'submitted_at', 'where'];
 
 export default function JobsPage() {
   useTitle('Jobs');
-  const search = useSearch();
   const [, go] = useLocation();
-  const filter = useMemo(() => parseJobFilter(search), [search]);
-  const change = useCallback(
-    (part: Partial<JobFilter>) => {
-      const next = formatJobFilter({ ...filter, ...part });
-      go(next === '' ? '/jobs' : `/jobs?${next}`, { replace: true });
-    },
-    [filter, go],
-  );
+  const [filter, change] = useFilter();
   const [wantsAll, setWantsAll] = useState(false);
   const text = useSettled(filter.text, quietMs);
   const list = useJobList(serverQuery({ ...filter, text }), wantsAll ? everything : 0);
   const arrays = useOpenArrays();
   const rows = useRows(list.jobs, filter, arrays.open);
   const [active, setActive] = useState(() => readPlace('active', -1));
-  const [selected, setSelected] = useState<ReadonlySet<number>>(() => new Set(readPlace<number[]>('selected', [])));
   useEffect(() => keepPlace('active', active), [active]);
-  useEffect(() => keepPlace('selected', [...selected]), [selected]);
-  const toggle = useCallback((id: number) => {
-    setSelected((old) => {
-      const next = new Set(old);
-      if (!next.delete(id)) next.add(id);
-      return next;
-    });
-  }, []);
+  const { selected, setSelected, toggle } = useSelection();
   const now = useNow();
-  const columns = useMemo(() => jobColumns(now, { isSelected: (id) => selected.has(id), toggle, arrays }), [now, selected, toggle, arrays]);
+  const columns = useColumns(now, selected, toggle, arrays);
   const chosen = useMemo(() => {
     const tasks = rows.rows.flatMap((row) => (row.kind === 'job' && arrays.open.has(row.job.array_task?.array ?? 0) ? row.job : []));
     return [...list.jobs, ...tasks].filter((job) => selected.has(job.id));
@@ -78,7 +62,7 @@ export default function JobsPage() {
           <Filters list={list.jobs} filter={filter} change={change} />
         )}
         <span className="grow" />
-        <Loaded list={list} shown={rows.count} filter={filter} onAll={() => setWantsAll(true)} />
+        {list.isKnown && <Loaded list={list} shown={rows.count} filter={filter} onAll={() => setWantsAll(true)} />}
         {chosen.length === 0 && rows.count > 0 && filter.text + filter.user + filter.priority + filter.reason !== '' && (
           <button className="button quiet small" onClick={() => setSelected(new Set(rows.ids()))}>
             Select all shown
@@ -88,7 +72,7 @@ export default function JobsPage() {
       {list.error && <Failure error={list.error} />}
       {list.isLoading ? (
         <Loading lines={12} />
-      ) : (
+      ) : !list.isKnown ? null : (
         <GridTable<Row>
           label="jobs"
           columns={columns}
@@ -103,13 +87,45 @@ export default function JobsPage() {
           onOpen={(row) => (row.kind === 'job' ? go(`/jobs/${row.job.id}`) : row.kind === 'note' ? go(row.href) : rows.toggleGroup(row.value))}
           isSelected={(row) => row.kind === 'job' && selected.has(row.job.id)}
           onToggle={(row) => row.kind === 'job' && toggle(row.job.id)}
-          onEnd={loadMore}
-          empty={<Empty title="No job matches">Other states or users may have some.</Empty>}
+          onEnd={rows.isOfList ? loadMore : undefined}
+          empty={rows.isOfList && <Empty title="No job matches">Other states or users may have some.</Empty>}
         />
       )}
     </>
   );
 }
+
+// Closures of one function keep alive what any of them uses: what stays as it is while jobs change is made apart, or the
+// jobs of its time would stay, too.
+function useFilter(): [JobFilter, (part: Partial<JobFilter>) => void] {
+  const search = useSearch();
+  const [, go] = useLocation();
+  const filter = useMemo(() => parseJobFilter(search), [search]);
+  const change = useCallback(
+    (part: Partial<JobFilter>) => {
+      const next = formatJobFilter({ ...filter, ...part });
+      go(next === '' ? '/jobs' : `/jobs?${next}`, { replace: true });
+    },
+    [filter, go],
+  );
+  return [filter, change];
+}
+
+function useSelection() {
+  const [selected, setSelected] = useState<ReadonlySet<number>>(() => new Set(readPlace<number[]>('selected', [])));
+  useEffect(() => keepPlace('selected', [...selected]), [selected]);
+  const toggle = useCallback((id: number) => {
+    setSelected((old) => {
+      const next = new Set(old);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+  return { selected, setSelected, toggle };
+}
+
+const useColumns = (now: number, selected: ReadonlySet<number>, toggle: (id: number) => void, arrays: ReturnType<typeof useOpenArrays>) =>
+  useMemo(() => jobColumns(now, { isSelected: (id) => selected.has(id), toggle, arrays }), [now, selected, toggle, arrays]);
 
 function useRows(jobs: Job[], filter: JobFilter, openArrays: ReadonlySet<number>) {
   // Typing stays ahead of filtering 100,000 rows.
@@ -121,6 +137,7 @@ function useRows(jobs: Job[], filter: JobFilter, openArrays: ReadonlySet<number>
   const rows = useTaskRows(grouped, openArrays);
   return {
     rows,
+    isOfList: loaded === jobs, // else fewer may be drawn than are here
     count: selected.length,
     ids: () => selected.map((job) => job.id),
     toggleGroup: (value: string) =>

@@ -6,7 +6,8 @@ import { Badge } from '../components/Badge';
 import { Panel } from '../components/Panel';
 import { Reason, useLivenessEvents } from '../components/Reason';
 import { Empty, Failure, Loading } from '../components/states';
-import { formatCount, formatReading, formatWord } from '../lib/format';
+import { formatCount, formatPlural, formatWord } from '../lib/format';
+import { gpuWords } from '../lib/gpuOwners';
 import { gpusOf, tally } from '../lib/jobRows';
 import { type ColorMode, colorModes, hashOf, heatColor, hueColor } from '../lib/mapColors';
 import { useTitle } from '../lib/useTitle';
@@ -60,13 +61,15 @@ export default function MapPage() {
           ))}
         </span>
         <span className="grow" />
-        <span className="dim">
-          {formatCount(all.length)} nodes, {formatCount(gpus)} GPUs
-        </span>
+        {nodes.data && (
+          <span className="dim">
+            {formatCount(all.length)} nodes, {formatCount(gpus)} GPUs
+          </span>
+        )}
       </div>
       {nodes.error && <Failure error={nodes.error} />}
       {!nodes.data ? (
-        <Loading lines={10} />
+        !nodes.error && <Loading lines={10} />
       ) : all.length === 0 ? (
         <Empty title="No node has registered yet" />
       ) : (
@@ -100,6 +103,7 @@ function current(spot: Spot, nodes: ReadonlyMap<string, Node>, jobs: ReadonlyMap
 }
 
 function SpotCard({ spot, eventsOf, onForget }: { spot: Spot | null; eventsOf: ReturnType<typeof useLivenessEvents>; onForget: (() => void) | null }) {
+  const id = spot?.node.gpu_jobs[spot.gpu] ?? null;
   const forget = onForget && (
     <button className="button small quiet" onClick={onForget}>
       let go
@@ -130,11 +134,13 @@ function SpotCard({ spot, eventsOf, onForget }: { spot: Spot | null; eventsOf: R
               </>
             )}
             <dt>GPU {spot.gpu}</dt>
-            <dd>
-              {spot.job ? 'in use' : 'free'}
-              {spot.node.gpu_utilization &&
-                `, ${formatReading(spot.node.gpu_utilization[spot.gpu], '%')}, ${formatReading(spot.node.gpu_temperature?.[spot.gpu], '°C')}`}
-            </dd>
+            <dd>{gpuWords(spot.node, spot.gpu)}</dd>
+            {!spot.job && id !== null && (
+              <>
+                <dt>job</dt>
+                <dd><Link href={`/jobs/${id}`}>{id}</Link></dd>
+              </>
+            )}
             {spot.job && (
               <>
                 <dt>job</dt>
@@ -149,7 +155,7 @@ function SpotCard({ spot, eventsOf, onForget }: { spot: Spot | null; eventsOf: R
                 </dd>
                 <dt>size</dt>
                 <dd>
-                  {formatCount(spot.job.node_count)} nodes, {formatCount(gpusOf(spot.job, spot.node.gpus))} GPUs
+                  {formatPlural(spot.job.node_count, 'node')}, {formatPlural(gpusOf(spot.job, spot.node.gpus), 'GPU')}
                 </dd>
               </>
             )}
@@ -179,8 +185,9 @@ function Key({ mode, jobs }: { mode: ColorMode; jobs: Parameters<typeof tally>[0
           [0, 0.25, 0.5, 0.75, 1].map((part) => swatch(heatColor(part, isDark), mode === 'utilisation' ? `${100 * part} %` : `${30 + 55 * part} °C`, `${part}`))}
         {mode === 'health' && swatch('var(--gpu-used)', 'healthy, in use', 'used')}
         {swatch('var(--gpu-free)', 'free', 'free')}
-        {swatch('var(--gpu-draining)', mode === 'health' ? 'warning or closed' : 'closed', 'closed')}
-        {swatch('var(--gpu-broken)', 'down', 'down')}
+        {swatch('var(--gpu-draining)', mode === 'health' ? 'warning, silent or closed' : 'closed', 'closed')}
+        {mode !== 'health' && swatch('var(--lost)', 'silent', 'silent')}
+        {swatch('var(--gpu-broken)', mode === 'health' ? 'down, or a check fails' : 'down', 'down')}
       </ul>
     </Panel>
   );

@@ -105,11 +105,11 @@ export default function NodesPage() {
           </>
         )}
         <span className="grow" />
-        <span className="dim">{formatPlural(rows.length, 'node')}</span>
+        {nodes.data && <span className="dim">{formatPlural(rows.length, 'node')}</span>}
       </div>
       {nodes.error && <Failure error={nodes.error} />}
       {!nodes.data ? (
-        <Loading lines={10} />
+        !nodes.error && <Loading lines={10} />
       ) : (
         <GridTable<Node>
           label="nodes"

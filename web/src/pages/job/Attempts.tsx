@@ -46,11 +46,11 @@ export function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
 
 const ranksShown = 200;
 
-export function Ranks({ attempt, onLog }: { attempt: Attempt | undefined; onLog: (rank: number) => void }) {
+export function Ranks({ wanted, attempt, onLog }: { wanted: number; attempt: Attempt | undefined; onLog: (rank: number) => void }) {
   return (
     <Panel title="Ranks" aside={attempt && `attempt ${attempt.attempt}, ${formatPlural(attempt.ranks.length, 'rank')}`}>
       {!attempt ? (
-        <Empty title="It has not run yet" />
+        <Empty title={`It has no attempt ${wanted}`} />
       ) : (
         <div className="scroll" tabIndex={0} role="region" aria-label="ranks">
           <table className="plain">

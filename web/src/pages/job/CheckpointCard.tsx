@@ -1,10 +1,10 @@
 import { Suspense, useMemo } from 'react';
 import { useCheckpoints, useProgress } from '../../api/queries';
-import type { Job, ProgressPoint } from '../../api/types';
+import type { Job, JobCheckpoint, ProgressPoint } from '../../api/types';
 import { CodeBoundary, part } from '../../components/CodeBoundary';
 import { Panel } from '../../components/Panel';
 import { SaveCsv } from '../../components/SaveCsv';
-import { Empty, Loading } from '../../components/states';
+import { Await, Empty, Failure, Loading } from '../../components/states';
 import { Table } from '../../components/Table';
 import { formatAgo, formatCount, formatDuration } from '../../lib/format';
 import { useNow } from '../../lib/useNow';
@@ -16,41 +16,52 @@ const shownMax = 8;
 export function CheckpointCard({ job }: { job: Job }) {
   const id = String(job.id);
   const now = useNow();
-  const checkpoints = useCheckpoints(id).data ?? [];
-  const points = useProgress(id).data ?? [];
+  const checkpoints = useCheckpoints(id);
+  const progress = useProgress(id);
+  const points = progress.data ?? [];
   return (
     <Panel title="Progress and checkpoints" aside={<>{job.progress_step !== null && `at step ${formatCount(job.progress_step)}`} {points.length > 1 && <SaveCsv name={`job-${id}-progress`} title="progress" times={points.map((point) => Date.parse(point.at))} columns={[{ label: 'step', values: points.map((point) => point.step) }]} />}</>}>
       {points.length > 1 && <Progress points={points} />}
-      {checkpoints.length === 0 ? (
-        <Empty title="No checkpoint reported">
-          <span>hai.report_checkpoint() tells hai where the job can go on from.</span>
-        </Empty>
-      ) : (
-        <Table label="checkpoints">
-          <thead>
-            <tr>
-              <th className="num">step</th>
-              <th>saved</th>
-              <th className="num">took</th>
-              <th>path</th>
-            </tr>
-          </thead>
-          <tbody>
-            {checkpoints.slice(0, shownMax).map((each) => (
-              <tr key={`${each.attempt}/${each.step}/${each.at}`}>
-                <td className="num">{formatCount(each.step)}</td>
-                <td className="now">{formatAgo(each.at, now)}</td>
-                <td className="num">{formatDuration(each.save_seconds)}</td>
-                <td className="mono path" title={each.path}>
-                  <bdi>{each.path}</bdi>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
-      )}
-      {checkpoints.length > shownMax && <p className="dim">and {checkpoints.length - shownMax} before</p>}
+      {progress.error && !progress.data && <Failure error={progress.error} />}
+      <Await answer={checkpoints}>{(list) => <Checkpoints list={list} now={now} />}</Await>
     </Panel>
+  );
+}
+
+function Checkpoints({ list, now }: { list: readonly JobCheckpoint[]; now: number }) {
+  if (list.length === 0) {
+    return (
+      <Empty title="No checkpoint reported">
+        <span>hai.report_checkpoint() tells hai where the job can go on from.</span>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <Table label="checkpoints">
+        <thead>
+          <tr>
+            <th className="num">step</th>
+            <th>saved</th>
+            <th className="num">took</th>
+            <th>path</th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.slice(0, shownMax).map((each) => (
+            <tr key={`${each.attempt}/${each.step}/${each.at}`}>
+              <td className="num">{formatCount(each.step)}</td>
+              <td className="now">{formatAgo(each.at, now)}</td>
+              <td className="num">{formatDuration(each.save_seconds)}</td>
+              <td className="mono path" title={each.path}>
+                <bdi>{each.path}</bdi>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+      {list.length > shownMax && <p className="dim">and {list.length - shownMax} before</p>}
+    </>
   );
 }
 

@@ -7,7 +7,7 @@ import { formatReading } from '../../lib/format';
 // Which job has which GPU, and what its driver says; a dash where it says nothing.
 export function Gpus({ node }: { node: Node }) {
   return (
-    <Panel title="GPUs">
+    <Panel title="GPUs" aside={node.liveness !== 'up' && 'when it was last heard'}>
       <Table label="GPUs">
         <thead>
           <tr>

@@ -35,6 +35,7 @@ export function SpecForm({ form, groups, onChange }: Props) {
       />
     </label>
   );
+  // What the job file has is shown even where it is none of the usual ones, and not as the first of them.
   const choice = (key: keyof JobForm, title: string, options: [value: string | number, label: string][]) => (
     <label className="field">
       {title}
@@ -43,7 +44,7 @@ export function SpecForm({ form, groups, onChange }: Props) {
         value={String(form[key])}
         onChange={(event) => onChange({ [key]: typeof form[key] === 'number' ? Number(event.target.value) : event.target.value })}
       >
-        {options.map(([value, label]) => (
+        {(options.some(([value]) => String(value) === String(form[key])) ? options : [...options, [String(form[key]), String(form[key])] as const]).map(([value, label]) => (
           <option key={value} value={value}>
             {label}
           </option>
