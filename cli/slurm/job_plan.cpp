@@ -120,7 +120,7 @@ std::string format_tasks_by_node(const std::vector<int>& tasks) {
 }
 
 Result<std::vector<int>> parse_tasks_by_node(std::string_view text) {
-  const Status bad = invalid_argument("'{}' is not how many tasks each node has", text);
+  const Status bad = invalid_argument("a message of a job step with bad tasks of nodes");
   std::vector<int> counts;
   while (!text.empty()) {
     const size_t comma = text.find(',');
