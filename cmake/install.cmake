@@ -18,6 +18,7 @@ install(DIRECTORY deploy/pam DESTINATION ${CMAKE_INSTALL_DOCDIR}-agent/examples 
 
 # Links under Slurm's names, in a folder of their own: nobody gets them in place of a real Slurm unasked.
 install(TARGETS hai-slurm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT slurm)
+install(TARGETS hai-slurm-pmix RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hai COMPONENT slurm)
 install(TARGETS hai-slurm-in-image
   RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hai/in-image COMPONENT slurm)
 file(STRINGS cli/slurm/link_names.txt slurm_link_names)

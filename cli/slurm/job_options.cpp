@@ -168,7 +168,7 @@ constexpr auto kSrun = std::to_array<Option>({
     {"jobid", 0, required, mapped, "run the command in this running job, as hai shell does"},
     {"kill-on-bad-exit", 'K', optional, mapped, "ends all tasks when one fails"},
     {"label", 'l', none, mapped, "the task's number before each line"},
-    {"mpi", 0, required, mapped, "none only: there is no PMI, use mpirun or rank variables"},
+    {"mpi", 0, required, mapped, "none, pmix (for programs of MPI, in place of mpirun) or list"},
     {"multi-prog", 0, none, refused, "branch on SLURM_PROCID in one program"},
     {"no-allocate", 'Z', none, refused, "every program belongs to a job"},
     {"nodelist", 'w', required, mapped, "inside a job: these of its nodes; else as of sbatch"},

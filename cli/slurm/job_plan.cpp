@@ -2,9 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/slurm/map_job.h"
+#include "common/whole_number.h"
 
 namespace hai::cli::slurm {
 namespace {
@@ -36,6 +39,7 @@ void for_each_field(Plan& plan, const Visit& visit) {
   visit("time_limit_seconds", plan.time_limit_seconds);
   visit("label", plan.label);
   visit("kill_on_bad_exit", plan.kill_on_bad_exit);
+  visit("mpi", plan.mpi);
   visit("container_image", plan.container_image);
   visit("container_mounts", plan.container_mounts);
   visit("container_directory", plan.container_directory);
@@ -113,6 +117,28 @@ std::string format_tasks_by_node(const std::vector<int>& tasks) {
     i = end;
   }
   return text;
+}
+
+Result<std::vector<int>> parse_tasks_by_node(std::string_view text) {
+  const Status bad = invalid_argument("a message of a job step with bad tasks of nodes");
+  std::vector<int> counts;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    std::string_view part = text.substr(0, comma);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+    if (text.empty() && comma != std::string_view::npos) return bad;
+    std::optional<int> times = 1;
+    if (const size_t open = part.find("(x"); open != std::string_view::npos && part.back() == ')') {
+      times = whole_number<int>(part.substr(open + 2, part.size() - open - 3));
+      part = part.substr(0, open);
+    }
+    const std::optional<int> count = whole_number<int>(part);
+    const bool is_fine = count && times && *count >= 0 && *count <= kTasksMax && *times >= 1 &&
+                         *times <= kTasksMax - static_cast<int>(counts.size());
+    if (!is_fine) return bad;
+    counts.insert(counts.end(), static_cast<size_t>(*times), *count);
+  }
+  return counts;
 }
 
 }  // namespace hai::cli::slurm

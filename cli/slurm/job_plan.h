@@ -43,6 +43,7 @@ struct JobPlan {
   int64_t time_limit_seconds = 0;  // of an attempt; 0 = none
   bool label = false;
   bool kill_on_bad_exit = false;
+  bool mpi = false;                           // srun --mpi=pmix
   std::string container_image;                // of the job and all its steps; "" = none
   std::vector<std::string> container_mounts;  // "FROM[:TO][:ro]"
   std::string container_directory;            // where script and tasks begin; "" = as without image
@@ -56,5 +57,6 @@ Result<JobPlan> parse_plan(std::string_view text);
 std::vector<int> tasks_by_node(int tasks, int nodes);
 // "4(x2),3" as in SLURM_TASKS_PER_NODE.
 std::string format_tasks_by_node(const std::vector<int>& tasks);
+Result<std::vector<int>> parse_tasks_by_node(std::string_view text);
 
 }  // namespace hai::cli::slurm

@@ -6,6 +6,7 @@
 
 #include "cli/slurm/map_container.h"
 #include "cli/slurm/map_resources.h"
+#include "cli/slurm/mpi_option.h"
 #include "cli/slurm/slurm_time.h"
 #include "common/array_range.h"
 #include "common/dependency.h"
@@ -271,9 +272,8 @@ Result<MappedJob> map_job(const ParsedWords& words, const std::string& default_n
   }
   job.is_held = words.has("hold");
   job.plan.label = words.has("label");
-  if (const GivenOption* given = words.find("kill-on-bad-exit")) {
-    job.plan.kill_on_bad_exit = given->value != "0";
-  }
+  job.plan.mpi = wants_pmix(words);
+  job.plan.kill_on_bad_exit = kills_on_bad_exit(words);
   if (words.has("quiet")) job.warnings.clear();
   // Whatever was not judged above, e.g. a node group's characters.
   RETURN_IF_ERROR(check_spec(job.spec));

@@ -23,6 +23,7 @@
 #include "cli/slurm/input_variables.h"
 #include "cli/slurm/log_text.h"
 #include "cli/slurm/map_container.h"
+#include "cli/slurm/mpi_option.h"
 #include "cli/slurm/srun_inside.h"
 #include "cli/slurm/step/client.h"
 #include "cli/slurm/submit.h"
@@ -208,6 +209,7 @@ int run_srun(Session& session, const Words& words) {
   const Result<ParsedWords> parsed = parse_with_environment(kSrun, words, false);
   if (!parsed.is_ok()) return usage_error(kSrun, parsed.status().message());
   if (is_only_asking(kSrun, parsed.value())) return kOk;
+  if (asks_mpi_list(parsed.value())) return tell_mpi_list();
   const Status checked = check_srun_words(parsed.value());
   if (!checked.is_ok()) return usage_error(kSrun, checked.message());
   if (parsed.value().has("jobid")) return run_in_job(session, parsed.value());

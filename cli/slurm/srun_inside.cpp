@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "cli/exit_code.h"
 #include "cli/raw_terminal.h"
 #include "cli/slurm/console.h"
 #include "cli/slurm/input_variables.h"
 #include "cli/slurm/map_container.h"
+#include "cli/slurm/mpi_option.h"
 #include "cli/slurm/step/client.h"
 #include "cli/slurm/step/task_environment.h"
 #include "cli/slurm/surroundings.h"
@@ -32,6 +34,12 @@ Container container_of_job() {
   return job;
 }
 
+// A job in an image has what is in it, and no PMIx server.
+Status check_mpi_of_step(const ParsedWords& words, const Container& job) {
+  if (!wants_pmix(words) || job.image.empty()) return ok();
+  return option_error(*words.find("mpi"), "not in a container image: use mpirun");
+}
+
 // The job's first rank does it.
 int run_inside(const ParsedWords& words, const std::string& socket) {
   Result<StepRequest> request = step_of_options(words);
@@ -40,7 +48,8 @@ int run_inside(const ParsedWords& words, const std::string& socket) {
   if (!here.is_ok()) return fail(kStep, here.status());
   const Result<Container> container = container_of(words, here.value().directory);
   if (!container.is_ok()) return usage_error(kStep, container.status().message());
-  const Status checked = check_container_of_step(words, container.value(), container_of_job());
+  Status checked = check_container_of_step(words, container.value(), container_of_job());
+  if (checked.is_ok()) checked = check_mpi_of_step(words, container_of_job());
   if (!checked.is_ok()) return usage_error(kStep, checked.message());
   if (!words.has("quiet")) {
     for (const std::string& line : words.warnings()) tell(kStep, line);
@@ -85,15 +94,19 @@ int run_inside(const ParsedWords& words, const std::string& socket) {
 
 Status check_srun_words(const ParsedWords& words) {
   if (words.operands.empty()) return invalid_argument("no command given to execute");
-  const GivenOption* mpi = words.find("mpi");
-  if (mpi != nullptr && mpi->value != "none") return option_error(*mpi, mpi->option->text);
-  return ok();
+  return check_mpi(words);
+}
+
+int tell_mpi_list() {
+  std::fputs(std::string(kMpiList).c_str(), stdout);
+  return kOk;
 }
 
 int run_srun_inside(const std::vector<std::string>& words, const std::string& socket) {
   const Result<ParsedWords> parsed = parse_with_environment(kStep, words, true);
   if (!parsed.is_ok()) return usage_error(kStep, parsed.status().message());
   if (is_only_asking(kStep, parsed.value())) return kOk;
+  if (asks_mpi_list(parsed.value())) return tell_mpi_list();
   const Status checked = check_srun_words(parsed.value());
   if (!checked.is_ok()) return usage_error(kStep, checked.message());
   if (const GivenOption* given = parsed.value().find("jobid")) {

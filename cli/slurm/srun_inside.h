@@ -14,5 +14,7 @@ int run_srun_inside(const std::vector<std::string>& words, const std::string& so
 
 // What is wrong with any call of srun.
 Status check_srun_words(const ParsedWords& words);
+// --mpi=list. Gives the exit code.
+int tell_mpi_list();
 
 }  // namespace hai::cli::slurm

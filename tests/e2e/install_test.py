@@ -89,6 +89,7 @@ class InstallTest(unittest.TestCase):
             "libexec/hai/hai-hang-evidence",
             "libexec/hai/hai-image",
             "libexec/hai/hai-shim",
+            "libexec/hai/hai-slurm-pmix",
             "libexec/hai/in-image/hai-slurm",
             *(f"libexec/hai/slurm/{name}" for name in LINKS.read_text().split()),
             "share/hai/python/hai/__init__.py",

@@ -464,8 +464,6 @@ class SlurmTest(SlurmScripts, ClusterTest):
         self.cluster.wait_end(job)
         found = re.findall(r"^rank (\d) of 4: 6$", self.cluster.log(job), re.M)
         self.assertEqual(sorted(found), ["0", "1", "2", "3"])
-        refused = self.call("srun", "--mpi=pmix", "true")
-        self.assertIn("--mpi: none only: there is no PMI, use mpirun", refused.stderr)
 
     def test_test_only(self):
         done = self.call("sbatch", "--test-only", "--wrap", "true")

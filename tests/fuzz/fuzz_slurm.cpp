@@ -17,6 +17,7 @@
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/step/frame.h"
+#include "cli/slurm/step/mpi_message.h"
 #include "cli/slurm/step/output_writer.h"
 #include "cli/slurm/step/step.h"
 #include "common/shell_words.h"
@@ -168,6 +169,11 @@ class Fuzzer {
     judge(take_frames(bytes).status());
     judge(decode_request(mutate_text(rng_, encode_request({.command = {"a", "b"}}), kPieces))
               .status());
+    const MpiMessage fence = {.kind = MpiKind::fence, .ranks = {0, 2}, .data = "bytes"};
+    judge(decode_mpi(mutate_text(rng_, encode_mpi(fence), kPieces)).status());
+    const MpiSetup setup = {.space = "s", .nodes = {"a", "b"}, .tasks_by_node = {2, 1}};
+    judge(decode_setup(mutate_text(rng_, encode_setup(setup), kPieces)).status());
+    judge(parse_tasks_by_node(mutate_text(rng_, "4(x2),3", kPieces)).status());
   }
 
   const uint64_t seed_;

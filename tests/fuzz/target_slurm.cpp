@@ -8,6 +8,7 @@
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/slurm_time.h"
 #include "cli/slurm/step/frame.h"
+#include "cli/slurm/step/mpi_message.h"
 #include "cli/slurm/step/output_writer.h"
 #include "cli/slurm/step/step.h"
 #include "common/shell_words.h"
@@ -95,6 +96,8 @@ void run(std::string_view input) {
     case 3:
       return judge(take_frames(text).status());
     default:
+      judge(decode_mpi(text).status());
+      judge(decode_setup(text).status());
       return judge(decode_request(text).status());
   }
 }

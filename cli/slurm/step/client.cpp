@@ -117,6 +117,7 @@ int run_step(const std::string& socket, const StepRequest& request, OutputWriter
         case FrameKind::signal:
         case FrameKind::input:
         case FrameKind::resize:
+        case FrameKind::mpi:
           break;
       }
     }

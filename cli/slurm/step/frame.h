@@ -25,6 +25,7 @@ enum class FrameKind : uint8_t {
   signal,      // host → peer: send this signal to all tasks; body: its number
   input,       // client → host → peer: typed into the task's terminal
   resize,      // likewise; body: the terminal's rows and columns
+  mpi,         // PMIx server ↔ its node ↔ host; body: an MpiMessage
 };
 
 struct Frame {

@@ -40,7 +40,7 @@ BatchHost::BatchHost(JobPlan plan, EnvironmentMap rank, std::vector<Peer> peers,
       rank_(std::move(rank)),
       peers_(std::move(peers)),
       directory_(directory),
-      tasks_(rank_, [this](const Frame& frame) { on_task(frame, names_[0]); }),
+      tasks_(rank_, [this](const Frame& frame) { on_rank(0, frame); }),
       resources_(peers_.size() + 1) {
   resources_.announce(0, resources_of(rank_));
   names_.push_back(std::move(node));
@@ -55,6 +55,7 @@ int BatchHost::run_command() {
   own_output_.emplace(OutputWriter::Options{.label = plan_.label});
   StepRequest request;
   request.kill_on_bad_exit = plan_.kill_on_bad_exit;
+  request.mpi = plan_.mpi ? 1 : 0;
   request.command = plan_.command;
   request.directory = plan_.container_directory;
   request.environment = texts_of(environment_of_script());
@@ -195,16 +196,7 @@ void BatchHost::on_client(Client& client, const Frame& frame) {
 
 // What is typed while the step still waits is for nobody.
 void BatchHost::pass_to_terminal(const Frame& frame) {
-  for (const Step& step : steps_) {
-    if (step.number != frame.step) continue;
-    if (step.rank > 0) {
-      peers_[static_cast<size_t>(step.rank - 1)].channel.send(frame);
-    } else if (frame.kind == FrameKind::input) {
-      tasks_.type(frame.step, frame.body);
-    } else {
-      tasks_.resize(frame.step, frame.body);
-    }
-  }
+  if (const Step* step = find_step(frame.step)) send_to_rank(step->ranks.front(), frame);
 }
 
 Status BatchHost::start_step(const StepRequest& request, uint32_t number) {
@@ -236,11 +228,14 @@ void BatchHost::start_waiting_steps() {
 }
 
 Status BatchHost::launch_step(const StepRequest& request, uint32_t number,
-                              const std::vector<RankLaunch>& launches) {
-  Step step = {.number = number,
-               .kill_on_bad_exit = request.kill_on_bad_exit,
-               .rank = launches.front().rank};
-  for (const RankLaunch& part : launches) {
+                              std::vector<RankLaunch> launches) {
+  Step step = {.number = number, .kill_on_bad_exit = request.kill_on_bad_exit};
+  const std::string space = request.mpi != 0 ? mpi_space(names_[0], number) : "";
+  std::vector<int> counts;
+  for (RankLaunch& part : launches) {
+    part.launch.mpi_space = space;
+    step.ranks.push_back(part.rank);
+    counts.push_back(part.launch.node_tasks);
     step.tasks_left += part.launch.node_tasks;
     if (part.rank == 0) continue;
     const auto peer = static_cast<size_t>(part.rank - 1);
@@ -248,6 +243,12 @@ Status BatchHost::launch_step(const StepRequest& request, uint32_t number,
     resources_.release(number);
     return unavailable("node {} is gone", peers_[peer].node);
   }
+  if (!space.empty() && step.tasks_left > kMpiTasksMax) {
+    resources_.release(number);
+    return invalid_argument("--mpi=pmix is for {} tasks at most, not {}", kMpiTasksMax,
+                            step.tasks_left);
+  }
+  if (!space.empty()) step.mpi.emplace(std::move(counts));
   steps_.push_back(std::move(step));
   for (const RankLaunch& part : launches) {
     if (part.rank == 0) continue;
@@ -268,10 +269,29 @@ void BatchHost::kill_step(uint32_t number) {
 }
 
 void BatchHost::on_peer(size_t peer, const Frame& frame) {
-  if (frame.kind != FrameKind::resources) return on_task(frame, peers_[peer].node);
+  if (frame.kind != FrameKind::resources) return on_rank(static_cast<int>(peer) + 1, frame);
   const Result<RankResources> resources = decode_resources(frame.body);
   if (resources.is_ok()) resources_.announce(peer + 1, resources.value());
   may_start_waiting_ = true;
+}
+
+void BatchHost::on_rank(int rank, const Frame& frame) {
+  if (frame.kind == FrameKind::mpi) return on_mpi(rank, frame);
+  on_task(frame, names_[static_cast<size_t>(rank)]);
+  if (frame.kind == FrameKind::task_ended) check_left(frame.step, static_cast<int>(frame.task));
+}
+
+void BatchHost::send_to_rank(int rank, const Frame& frame) {
+  if (rank > 0) return peers_[static_cast<size_t>(rank - 1)].channel.send(frame);
+  if (frame.kind == FrameKind::input) tasks_.type(frame.step, frame.body);
+  if (frame.kind == FrameKind::resize) tasks_.resize(frame.step, frame.body);
+  if (frame.kind == FrameKind::mpi) tasks_.take_mpi(frame.step, frame.body);
+}
+
+BatchHost::Step* BatchHost::find_step(uint32_t number) {
+  const auto step =
+      std::find_if(steps_.begin(), steps_.end(), [&](const Step& s) { return s.number == number; });
+  return step == steps_.end() ? nullptr : &*step;
 }
 
 void BatchHost::check_lost() {
@@ -291,6 +311,9 @@ void BatchHost::tell_client(uint32_t step, const Frame& frame) {
     own_output_->finish(frame.task);
     const std::string line = describe_end(frame);
     if (!line.empty()) write_all(STDERR_FILENO, line);
+  } else if (frame.kind == FrameKind::refused) {
+    write_all(STDERR_FILENO, fmt::format("srun: error: {}\n", frame.body));
+    own_code_ = 1;
   } else if (frame.kind == FrameKind::bye) {
     own_code_ = number_of(frame.body);
   }

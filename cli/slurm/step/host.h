@@ -6,6 +6,7 @@
 
 #include "cli/patience.h"
 #include "cli/slurm/job_plan.h"
+#include "cli/slurm/step/mpi_hub.h"
 #include "cli/slurm/step/output_writer.h"
 #include "cli/slurm/step/rendezvous.h"
 #include "cli/slurm/step/step_resources.h"
@@ -52,7 +53,8 @@ class BatchHost {
     int tasks_left = 0;
     int exit_code = 0;
     bool kill_on_bad_exit = false;
-    int rank = 0;  // of the job, where the first task is
+    std::vector<int> ranks;     // of the job, by node of the step
+    std::optional<MpiHub> mpi;  // with --mpi=pmix
   };
   struct WaitingStep {
     uint32_t number = 0;
@@ -76,11 +78,20 @@ class BatchHost {
   void pass_to_terminal(const Frame& frame);
   void tell_client(uint32_t step, const Frame& frame);
   void on_peer(size_t peer, const Frame& frame);
+  void on_rank(int rank, const Frame& frame);
+  void send_to_rank(int rank, const Frame& frame);
+  Step* find_step(uint32_t number);
+  // host_mpi.cpp
+  void on_mpi(int rank, const Frame& frame);
+  void send_mpi(uint32_t number, const std::vector<MpiHub::Outgoing>& messages);
+  void abort_step(Step& step, const MpiMessage& message);
+  void refuse_step(Step& step, const std::string& why);
+  void check_left(uint32_t number, int task);
+  void fail_step(Step& step, int code);
   void check_lost();
   // Now, or as soon as others have left it the GPUs and CPUs it asks for.
   Status start_step(const StepRequest& request, uint32_t number);
-  Status launch_step(const StepRequest& request, uint32_t number,
-                     const std::vector<RankLaunch>& launches);
+  Status launch_step(const StepRequest& request, uint32_t number, std::vector<RankLaunch> launches);
   void start_waiting_steps();
   void kill_step(uint32_t number);
   void on_task(Frame frame, const std::string& node);
@@ -116,6 +127,9 @@ class BatchHost {
 
 // "srun: error: node-2: task 1: Exited with exit code 3\n"; "" for a good end. Of a task_ended.
 std::string describe_end(const Frame& frame);
+
+// A name for a step among PMIx servers that others can't guess.
+std::string mpi_space(const std::string& job, uint32_t step);
 
 // The signals that a runner takes one by one, blocked for all else.
 Fd take_over_signals();

@@ -54,6 +54,7 @@ class PeerLoop {
       if (frame.kind == FrameKind::kill) tasks_.kill(frame.step);
       if (frame.kind == FrameKind::input) tasks_.type(frame.step, frame.body);
       if (frame.kind == FrameKind::resize) tasks_.resize(frame.step, frame.body);
+      if (frame.kind == FrameKind::mpi) tasks_.take_mpi(frame.step, frame.body);
       if (frame.kind == FrameKind::signal) tasks_.signal(std::atoi(frame.body.c_str()));
       if (frame.kind != FrameKind::start) continue;
       const Result<StepLaunch> launch = decode_launch(frame.body);

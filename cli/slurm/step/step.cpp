@@ -8,6 +8,7 @@
 
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/map_resources.h"
+#include "cli/slurm/mpi_option.h"
 #include "cli/slurm/step/frame.h"
 #include "common/hostlist.h"
 
@@ -34,6 +35,7 @@ void for_each_number(
   visit(step.no_gpus);
   visit(step.exclusive);
   visit(step.overlap);
+  visit(step.mpi);
   for_each_number_of_terminal(step.terminal, visit);
 }
 
@@ -195,7 +197,8 @@ Result<StepRequest> decode_request(std::string_view body) {
 
 std::string encode_launch(const StepLaunch& launch) {
   return pack({pack(numbers_of(launch)),
-               pack({launch.tasks_by_node, launch.node_list, launch.directory, launch.gpus}),
+               pack({launch.tasks_by_node, launch.node_list, launch.directory, launch.gpus,
+                     launch.mpi_space}),
                pack(launch.command), pack(launch.environment)});
 }
 
@@ -205,13 +208,14 @@ Result<StepLaunch> decode_launch(std::string_view body) {
   StepLaunch launch;
   RETURN_IF_ERROR(take_numbers(lists.value()[0], launch));
   const std::vector<std::string>& texts = lists.value()[1];
-  if (texts.size() != 4 || lists.value()[2].empty()) {
+  if (texts.size() != 5 || lists.value()[2].empty()) {
     return invalid_argument("a job step without a command");
   }
   launch.tasks_by_node = texts[0];
   launch.node_list = texts[1];
   launch.directory = texts[2];
   launch.gpus = texts[3];
+  launch.mpi_space = texts[4];
   launch.command = std::move(lists.value()[2]);
   launch.environment = std::move(lists.value()[3]);
   return launch;
@@ -242,9 +246,8 @@ Result<StepRequest> step_of_options(const ParsedWords& words) {
   }
   request.node_list = words.value_of("nodelist");
   request.directory = words.value_of("chdir");
-  if (const GivenOption* given = words.find("kill-on-bad-exit")) {
-    request.kill_on_bad_exit = given->value != "0";
-  }
+  request.mpi = wants_pmix(words) ? 1 : 0;
+  request.kill_on_bad_exit = kills_on_bad_exit(words);
   return request;
 }
 

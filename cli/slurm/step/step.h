@@ -31,6 +31,7 @@ struct StepRequest {
   int no_gpus = 0;        // 1: --gpus=0 or --gres=none
   int exclusive = 0;      // 1: --exclusive or --exact: CPUs and GPUs of its own
   int overlap = 0;        // 1: shares with others whatever it gets
+  int mpi = 0;            // 1: --mpi=pmix
   StepTerminal terminal;  // of its only task
   std::string node_list;
   bool kill_on_bad_exit = false;
@@ -60,6 +61,7 @@ struct StepLaunch {
   int has_own_gpus = 0;  // 1: of the node's GPUs only `gpus`, "0,3"
   StepTerminal terminal;
   std::string gpus;
+  std::string mpi_space;  // PMIx's name of the step; "" = it has no PMIx
   std::string directory;
   std::vector<std::string> command;
   std::vector<std::string> environment;

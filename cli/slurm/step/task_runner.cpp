@@ -115,8 +115,18 @@ int exit_code_of_wait(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-Status TaskRunner::start_task(Task& task, const StepLaunch& launch, int local) {
-  const auto environment = texts_of(task_environment(launch, task.step, local, rank_));
+TaskRunner::TaskRunner(EnvironmentMap rank, std::function<void(const Frame&)> emit)
+    : rank_(std::move(rank)),
+      emit_(std::move(emit)),
+      mpi_(rank_, emit_, [this](auto step, const auto& launch, const auto& variables) {
+        start_tasks(step, launch, variables);
+      }) {}
+
+Status TaskRunner::start_task(Task& task, const StepLaunch& launch, int local,
+                              const std::vector<std::string>& variables) {
+  EnvironmentMap own = task_environment(launch, task.step, local, rank_);
+  for (const auto& [name, value] : map_of(variables)) own[name] = value;
+  const auto environment = texts_of(own);
   Result<pid_t> pid = pid_t{0};
   if (launch.terminal.is_wanted != 0) {
     pid = start_on_terminal(launch.command, launch.directory, environment, launch.terminal,
@@ -134,11 +144,20 @@ Status TaskRunner::start_task(Task& task, const StepLaunch& launch, int local) {
 }
 
 void TaskRunner::start(uint32_t step, const StepLaunch& launch) {
+  if (launch.mpi_space.empty()) {
+    start_tasks(step, launch, TaskVariables(static_cast<size_t>(launch.node_tasks)));
+  } else {
+    mpi_.start(step, launch);
+  }
+}
+
+void TaskRunner::start_tasks(uint32_t step, const StepLaunch& launch,
+                             const TaskVariables& variables) {
   for (int local = 0; local < launch.node_tasks; ++local) {
     Task task;
     task.step = step;
     task.number = static_cast<uint32_t>(launch.first_task + local);
-    const Status status = start_task(task, launch, local);
+    const Status status = start_task(task, launch, local, variables[static_cast<size_t>(local)]);
     if (status.is_ok()) {
       tasks_.push_back(std::move(task));
       continue;
@@ -149,6 +168,7 @@ void TaskRunner::start(uint32_t step, const StepLaunch& launch) {
 }
 
 void TaskRunner::add_polls(std::vector<pollfd>& polls) const {
+  mpi_.add_polls(polls);
   for (const Task& task : tasks_) {
     if (task.output.get() >= 0) polls.push_back({task.output.get(), POLLIN, 0});
     if (task.error.get() >= 0) polls.push_back({task.error.get(), POLLIN, 0});
@@ -173,6 +193,7 @@ bool TaskRunner::pass_on(const Task& task, FrameKind kind, Fd& from) {
 }
 
 void TaskRunner::on_ready(int fd) {
+  mpi_.on_ready(fd);
   for (Task& task : tasks_) {
     if (task.output.get() == fd) pass_on(task, FrameKind::output, task.output);
     if (task.error.get() == fd) pass_on(task, FrameKind::error_output, task.error);
@@ -193,11 +214,15 @@ void TaskRunner::drain(Task& task) {
 bool TaskRunner::on_exit(pid_t pid, int status) {
   const auto found =
       std::find_if(tasks_.begin(), tasks_.end(), [&](const Task& task) { return task.pid == pid; });
-  if (found == tasks_.end()) return false;
+  if (found == tasks_.end()) return mpi_.on_exit(pid, status);
   drain(*found);
-  emit_({FrameKind::task_ended, found->step, found->number,
-         std::to_string(exit_code_of_wait(status))});
+  const uint32_t step = found->step;
+  emit_({FrameKind::task_ended, step, found->number, std::to_string(exit_code_of_wait(status))});
   tasks_.erase(found);
+  if (std::none_of(tasks_.begin(), tasks_.end(),
+                   [&](const Task& task) { return task.step == step; })) {
+    mpi_.end(step);
+  }
   return true;
 }
 
@@ -234,6 +259,11 @@ void TaskRunner::resize(uint32_t step, std::string_view size) {
 void TaskRunner::kill(uint32_t step) {
   for (const Task& task : tasks_) {
     if (task.step == step) ::kill(-task.pid, SIGKILL);
+  }
+  const std::optional<StepLaunch> waiting = mpi_.give_up(step);
+  for (int local = 0; waiting && local < waiting->node_tasks; ++local) {
+    emit_({FrameKind::task_ended, step, static_cast<uint32_t>(waiting->first_task + local),
+           std::to_string(128 + SIGKILL)});
   }
 }
 

@@ -12,6 +12,7 @@
 #include "cli/slurm/map_job.h"
 #include "cli/slurm/step/fd.h"
 #include "cli/slurm/step/frame.h"
+#include "cli/slurm/step/mpi_servers.h"
 #include "cli/slurm/step/step.h"
 
 namespace hai::cli::slurm {
@@ -32,11 +33,11 @@ int exit_code_of_wait(int status);  // 128 + N for signal N
 
 class TaskRunner {
  public:
-  // `emit` is told output, error_output, task_ended and refused.
-  TaskRunner(EnvironmentMap rank, std::function<void(const Frame&)> emit)
-      : rank_(std::move(rank)), emit_(std::move(emit)) {}
+  // `emit` is told output, error_output, task_ended, refused and mpi.
+  TaskRunner(EnvironmentMap rank, std::function<void(const Frame&)> emit);
 
   void start(uint32_t step, const StepLaunch& launch);
+  void take_mpi(uint32_t step, const std::string& body) { mpi_.take(step, body); }
   void add_polls(std::vector<pollfd>& polls) const;
   void on_ready(int fd);
   bool on_exit(pid_t pid, int status);                // false: not one of these
@@ -57,7 +58,9 @@ class TaskRunner {
     Fd terminal;        // instead of both
     std::string typed;  // not taken by it yet
   };
-  Status start_task(Task& task, const StepLaunch& launch, int local);
+  void start_tasks(uint32_t step, const StepLaunch& launch, const TaskVariables& variables);
+  Status start_task(Task& task, const StepLaunch& launch, int local,
+                    const std::vector<std::string>& variables);
   void flush_typed(Task& task);
   void drain(Task& task);
   bool pass_on(const Task& task, FrameKind kind, Fd& from);
@@ -65,6 +68,7 @@ class TaskRunner {
   const EnvironmentMap rank_;
   const std::function<void(const Frame&)> emit_;
   std::vector<Task> tasks_;
+  MpiServers mpi_;
 };
 
 }  // namespace hai::cli::slurm
