@@ -122,5 +122,6 @@ it('asks for one page of jobs when it is opened, and for the next when somebody 
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   expect(lists() - before).toBe(1);
   await body(page).evaluate((box) => (box.scrollTop = box.scrollHeight));
-  await expect.poll(() => page.getByRole('grid').getAttribute('aria-rowcount')).toBe('2000');
+  await expect.poll(async () => Number(await page.getByRole('grid').getAttribute('aria-rowcount'))).toBeGreaterThan(1_000);
+  expect(lists() - before).toBe(2);
 });
