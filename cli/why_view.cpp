@@ -18,8 +18,7 @@ std::string moment(int64_t micros, UnixTime now) {
 
 std::string facts_text(const v1::WhyJobReply& why, const Terminal& terminal) {
   if (why.facts_size() == 0) return "";
-  // It never starts itself.
-  if (why.facts_size() == 1 && why.facts(0).code() == "array") {
+  if (why.facts(0).code() == "array") {  // it never starts itself
     return printable(why.facts(0).text()) + "\n";
   }
   std::string text = why.facts_size() == 1 ? "It could start now but for this:\n"
@@ -40,8 +39,7 @@ std::string facts_text(const v1::WhyJobReply& why, const Terminal& terminal) {
 }
 
 std::string estimate_text(const v1::WhyJobReply& why, const Terminal& terminal) {
-  const bool is_array = why.facts_size() == 1 && why.facts(0).code() == "array";
-  if (why.estimate_note().empty() || is_array) return "";
+  if (why.estimate_note().empty() || why.job().has_array()) return "";
   std::string text = "Expected start: ";
   const UnixTime now = wall_now();
   if (why.has_start_p50_us()) {

@@ -25,14 +25,13 @@ class ArrayRange {
   int last() const { return at(count_ - 1); }
   int step() const { return parts_.size() == 1 ? parts_.front().step : 1; }
   int limit() const { return limit_; }  // 0 = none
+  std::vector<int> indices() const;
   // The indices from this position on, "9,11-15:2"; 0 <= position < count().
   std::string text_from(int position) const;
   // The lowest of its indices that `other` lacks; -1 if that has all of them.
   int missing_in(const ArrayRange& other) const;
 
  private:
-  std::vector<int> indices() const;
-
   struct Part {
     int first = 0;
     int count = 0;

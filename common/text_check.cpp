@@ -30,6 +30,15 @@ size_t utf8_length(std::string_view text) {
   return is_overlong || is_surrogate || is_too_large ? 0 : length;
 }
 
+// Characters that turn the direction of what is beside them (Unicode, UAX #9): a name with one
+// could show its line in another order.
+bool turns_direction(std::string_view character) {
+  static constexpr std::array<std::string_view, 12> kTurning = {
+      "\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c",
+      "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"};
+  return std::ranges::find(kTurning, character) != kTurning.end();
+}
+
 }  // namespace
 
 std::optional<BadText> find_bad_text(std::string_view text, ControlCharacters controls) {
@@ -50,19 +59,6 @@ std::optional<BadText> find_bad_text(std::string_view text, ControlCharacters co
   return std::nullopt;
 }
 
-namespace {
-
-// Characters that turn the direction of what is beside them (Unicode, UAX #9): a name with one
-// could show its line in another order.
-bool turns_direction(std::string_view character) {
-  static constexpr std::array<std::string_view, 12> kTurning = {
-      "\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c",
-      "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"};
-  return std::ranges::find(kTurning, character) != kTurning.end();
-}
-
-}  // namespace
-
 std::string printable(std::string_view text) {
   std::string result;
   result.reserve(text.size());
@@ -72,7 +68,7 @@ std::string printable(std::string_view text) {
     if (first == '\t' || first == '\n' || first == '\r') {
       result += ' ';
     } else if (length == 0 || first < ' ' || first == 0x7f ||
-               turns_direction(text.substr(0, length))) {
+               (first >= 0x80 && turns_direction(text.substr(0, length)))) {
       result += '?';
     } else {
       result += text.substr(0, length);

@@ -19,8 +19,8 @@ enum class ControlCharacters { refuse, delete_only, allow };
 std::optional<BadText> find_bad_text(std::string_view text,
                                      ControlCharacters controls = ControlCharacters::refuse);
 
-// The text with '?' for every byte that find_bad_text would name, and a blank for each tab and line
-// end, also for characters that turn the direction of writing: for messages that quote what
+// The text with '?' for every byte that find_bad_text would name and every character that turns the
+// direction of writing, and a blank for each tab and line end: for messages that quote what
 // somebody sent.
 std::string printable(std::string_view text);
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "agent/os/files.h"
+#include "common/array_range.h"
 #include "common/whole_number.h"
 
 namespace hai {
@@ -14,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kFileBytesMax = 64 << 10;
-constexpr int kCpusMax = 1 << 16;
 
 // "" if it can't be read.
 std::string read_line(const fs::path& path) {
@@ -33,6 +34,12 @@ fs::path place_on_bus(const fs::path& device) {
 int shared_steps(const fs::path& one, const fs::path& other) {
   const auto ends = std::mismatch(one.begin(), one.end(), other.begin(), other.end());
   return static_cast<int>(std::distance(one.begin(), ends.first));
+}
+
+// The kernel writes lists of CPUs as Slurm does those of tasks: "0-15,32-47".
+std::vector<int> read_cpu_list(const fs::path& path) {
+  const Result<ArrayRange> range = ArrayRange::parse(read_line(path));
+  return range.is_ok() ? range.value().indices() : std::vector<int>();
 }
 
 struct Nic {
@@ -70,6 +77,7 @@ std::string nearest_nic(const std::vector<Nic>& nics, const fs::path& gpu, int n
 }  // namespace
 
 std::vector<GpuPlace> find_gpu_places(const std::vector<std::string>& pci_addresses,
+                                      const std::vector<int>& usable_cpus,
                                       const std::string& sys_root) {
   const std::vector<Nic> nics = find_nics(sys_root);
   std::map<std::string, int> users;
@@ -78,8 +86,10 @@ std::vector<GpuPlace> find_gpu_places(const std::vector<std::string>& pci_addres
     const fs::path device = fs::path(sys_root) / "bus/pci/devices" / address;
     // -1 where the firmware does not say, as in most virtual machines.
     const auto numa_node = whole_number<int>(read_line(device / "numa_node"));
-    std::string cpus = read_line(device / "local_cpulist");
-    if (!numa_node || *numa_node < 0 || parse_cpu_list(cpus).empty()) return {};
+    std::vector<int> cpus;
+    std::ranges::set_intersection(read_cpu_list(device / "local_cpulist"), usable_cpus,
+                                  std::back_inserter(cpus));
+    if (!numa_node || *numa_node < 0 || cpus.empty()) return {};
     std::string nic = nearest_nic(nics, place_on_bus(device), *numa_node, users);
     places.push_back({*numa_node, std::move(cpus), std::move(nic)});
   }
@@ -103,35 +113,15 @@ Environment variables_of_places(const std::vector<GpuPlace>& places, GpuSet gpus
   return variables;
 }
 
-std::string near_cpus(const std::vector<GpuPlace>& places, GpuSet gpus, int cpus_asked) {
-  std::set<std::string> lists;
+std::vector<int> near_cpus(const std::vector<GpuPlace>& places, GpuSet gpus, int cpus_asked) {
   std::set<int> cpus;
   for (int gpu = 0; gpu < static_cast<int>(places.size()); ++gpu) {
-    if (gpus.contains(gpu)) lists.insert(places[static_cast<size_t>(gpu)].cpus);
+    const std::vector<int>& near = places[static_cast<size_t>(gpu)].cpus;
+    if (gpus.contains(gpu)) cpus.insert(near.begin(), near.end());
   }
   const bool has_all = gpus.count() >= static_cast<int>(places.size());
-  if (lists.empty() || has_all) return "";
-  std::string text;
-  for (const std::string& list : lists) {
-    for (int cpu : parse_cpu_list(list)) cpus.insert(cpu);
-    text += (text.empty() ? "" : ",") + list;
-  }
-  return cpus_asked > static_cast<int>(cpus.size()) ? "" : text;
-}
-
-std::vector<int> parse_cpu_list(const std::string& text) {
-  std::vector<int> cpus;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
-    const size_t dash = part.find('-');
-    const auto first = whole_number<int>(part.substr(0, dash));
-    const auto last = dash == std::string::npos ? first : whole_number<int>(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last >= kCpusMax) return {};
-    for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
-    begin = end + 1;
-  }
-  return cpus;
+  if (has_all || cpus_asked > static_cast<int>(cpus.size())) return {};
+  return {cpus.begin(), cpus.end()};
 }
 
 }  // namespace hai

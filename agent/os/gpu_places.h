@@ -12,25 +12,24 @@ namespace hai {
 
 struct GpuPlace {
   int numa_node = 0;
-  std::string cpus;  // of that node, as the kernel lists them: "0-15,32-47"
-  std::string nic;   // the nearest RDMA device, as "mlx5_0"; "" = the machine has none
+  std::vector<int> cpus;  // of that node, those that the agent may use; increasing
+  std::string nic;        // the nearest RDMA device, as "mlx5_0"; "" = the machine has none
   bool operator==(const GpuPlace&) const = default;
 };
 
 // One of each GPU, whose PCI addresses ("0000:17:00.0") are given. Empty if the kernel does not
-// tell of all of them where they are.
+// tell of all of them where they are, or the agent may use no CPU beside one: a site may have kept
+// some for the system. `usable_cpus`: increasing.
 std::vector<GpuPlace> find_gpu_places(const std::vector<std::string>& pci_addresses,
+                                      const std::vector<int>& usable_cpus,
                                       const std::string& sys_root = "/sys");
 
 // HAI_GPU_NUMA and HAI_GPU_NICS, an entry for each of `gpus` in their order; nothing if nothing is
 // known.
 Environment variables_of_places(const std::vector<GpuPlace>& places, GpuSet gpus);
 
-// The CPUs of a rank with some of the node's GPUs: those of its GPUs' NUMA nodes. "" = all, which
-// is also for ranks with all GPUs or none, and for one that asks for more CPUs than are near.
-std::string near_cpus(const std::vector<GpuPlace>& places, GpuSet gpus, int cpus_asked);
-
-// From "0-15,32-47"; empty if it is no such list.
-std::vector<int> parse_cpu_list(const std::string& text);
+// The CPUs of a rank with some of the node's GPUs: those of its GPUs' NUMA nodes. Empty = all,
+// which is also for ranks with all GPUs or none, and for one that asks for more CPUs than are near.
+std::vector<int> near_cpus(const std::vector<GpuPlace>& places, GpuSet gpus, int cpus_asked);
 
 }  // namespace hai

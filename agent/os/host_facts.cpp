@@ -21,14 +21,6 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
-// Those this agent may use: fewer than the machine has if it runs in a cpuset.
-int usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
 int64_t total_memory_bytes(const std::string& proc_root) {
   const Result<std::string> text = read_file(proc_root + "/meminfo", kFileBytesMax);
   if (!text.is_ok()) return 0;
@@ -65,6 +57,19 @@ std::string read_id(const std::string& path) {
 
 }  // namespace
 
+std::vector<int> usable_cpus() {
+  std::vector<int> cpus;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  // Not where the machine has more than such a set holds: then all are said.
+  const bool is_known = ::sched_getaffinity(0, sizeof set, &set) == 0;
+  const int count = is_known ? CPU_SETSIZE : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  for (int cpu = 0; cpu < count; ++cpu) {
+    if (!is_known || CPU_ISSET(static_cast<size_t>(cpu), &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
 std::string read_boot_id(const std::string& proc_root) {
   return read_id(proc_root + "/sys/kernel/random/boot_id");
 }
@@ -73,7 +78,7 @@ NodeFacts gather_host_facts(const std::string& sys_root, const std::string& proc
   NodeFacts facts;
   facts.name = host_name();
   facts.address = facts.name;
-  facts.cpus = usable_cpus();
+  facts.cpus = std::max<int>(1, static_cast<int>(usable_cpus().size()));
   facts.memory_bytes = total_memory_bytes(proc_root);
   facts.numa_nodes = count_numa_nodes(sys_root);
   facts.boot_id = read_boot_id(proc_root);

@@ -3,10 +3,15 @@
 // agent's settings.
 
 #include <string>
+#include <vector>
 
 #include "common/agent_messages.h"
 
 namespace hai {
+
+// The numbers of the CPUs that this process may use, increasing: fewer than the machine has where
+// it runs in a cpuset or was bound to some.
+std::vector<int> usable_cpus();
 
 // Fills name, address (both the host's name), cpus, memory_bytes, numa_nodes, boot_id and
 // machine (which only root can read; "" otherwise).

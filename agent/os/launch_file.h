@@ -49,7 +49,7 @@ struct LaunchFile {
   std::string temp_dir;
   ProgramOptions program;
   std::vector<std::string> cgroups;  // directories the rank's processes join
-  std::string cpus;                  // that it may use, "0-15,32-47"; "" = all
+  std::vector<int> cpus;             // that it stays on; empty = all
   Confinement confinement;
   std::string image;     // that it runs in, "" = the node itself
   ImageSettings images;  // of this node

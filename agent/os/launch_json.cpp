@@ -116,7 +116,7 @@ LaunchFile parse_launch(const Json& json) {
   launch.temp_dir = json.at("temp_dir").get<std::string>();
   launch.program = program_from_json(json);
   launch.cgroups = json.at("cgroups").get<std::vector<std::string>>();
-  launch.cpus = json.value("cpus", "");
+  launch.cpus = json.value("cpus", std::vector<int>());
   launch.confinement = confinement_from_json(json);
   launch.image = json.value("image", std::string());
   launch.images = images_from_json(json);

@@ -115,7 +115,6 @@ Result<Entry> look_at(const RankDirectory& directory) {
 // in them, again and again, and who comes later must not come at all.
 Status join_groups(const RankDirectory& directory, const Entry& entry) {
   RETURN_IF_ERROR(move_into_cgroups(::getpid(), entry.launch.cgroups));
-  stay_on_cpus(entry.launch.cpus);
   if (::access(logins_file(directory).c_str(), F_OK) == 0) return ok();
   return unavailable("the rank is ending; try again when the job runs again");
 }
@@ -289,6 +288,7 @@ int enter_rank(const RankDirectory& directory) {
   if (const Status status = join_groups(directory, entry.value()); !status.is_ok()) {
     return fail(status.message());
   }
+  stay_on_cpus(entry.value().launch.cpus);
   if (const Status status = give_up_what_is_roots(entry.value()); !status.is_ok()) {
     return fail(status.message());
   }

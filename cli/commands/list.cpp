@@ -93,8 +93,9 @@ Status append_default(Client& client, const ListOptions& options, std::vector<v1
   const auto& ended = finished.value().jobs();
   if (!finished.value().next_cursor().empty() && !ended.empty() && !options.watch &&
       unix_micros(ended.rbegin()->ended_at_us()) >= oldest) {
-    say(fmt::format("of the jobs that ended within a day only the newest {}: --finished shows all",
-                    kRecentlyFinishedMax));
+    say(fmt::format(
+        "only the newest {} of the jobs that ended within a day are shown; --finished shows all",
+        kRecentlyFinishedMax));
   }
   for (const v1::Job& job : finished.value().jobs()) {
     if (job.has_ended_at_us() && unix_micros(job.ended_at_us()) >= oldest) jobs.push_back(job);

@@ -101,6 +101,7 @@ int logs(Session& session, LogsVerb verb) {
                     why));
     return kOk;
   }
+  verb.log.job = std::to_string(job.value().id());  // the name may pass to a newer job
   return are_all_ranks ? print_all_ranks(session, *client.value(), verb.log)
                        : print_one(session, *client.value(), verb.log);
 }

@@ -172,7 +172,6 @@ std::string gres_text(const v1::Job& job) {
   return job.gpus_per_node() == 0 ? "gres/gpu" : fmt::format("gres/gpu:{}", job.gpus_per_node());
 }
 
-// Of an array the tasks that are no jobs of their own yet.
 std::string array_id_text(const v1::Job& job) {
   if (job.has_array()) {
     const Result<ArrayRange> range = ArrayRange::parse(job.array().range());

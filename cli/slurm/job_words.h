@@ -28,7 +28,7 @@ std::string nodes_or_reason(const v1::Job& job);
 
 // The letters that squeue -o knows, and a job's value for one. `start_us`: the estimate, if asked.
 const std::vector<KnownLetter>& job_letters();
-// "17", "17_3" of a task, "17_[0-9]" of an array.
+// "17", "17_3" of a task, "17_[3-9]" of an array: its tasks that are no jobs yet.
 std::string array_id_text(const v1::Job& job);
 // "gres/gpu:4", "gres/gpu" for whole nodes, "" without GPUs.
 std::string gres_text(const v1::Job& job);

@@ -239,7 +239,9 @@ Result<GpusAsked> parse_gpus(const GivenOption& given) {
     if (!text.starts_with("gpu:")) return bad;
     if (text.find(',') != std::string_view::npos) {
       return option_error(
-          given, fmt::format("'{}': hai counts GPUs only, so say one of them", text.substr(0, 64)));
+          given, fmt::format("'{}': hai counts GPUs alone, write gpu:N or gpu:TYPE:N and nothing "
+                             "else",
+                             text.substr(0, 64)));
     }
     text.remove_prefix(4);
   }

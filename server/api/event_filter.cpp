@@ -48,14 +48,6 @@ bool is_seen(const EventFilter& filter, const EventBody& body, const std::string
   return about == filter.job || filter.sight.sees(owner);
 }
 
-}  // namespace
-
-std::string job_owner(const ClusterState& state, const EventBody& body) {
-  if (const auto* submitted = std::get_if<JobSubmitted>(&body)) return submitted->user;
-  const Job* job = state.find(job_of(body));
-  return job == nullptr ? "" : job->user;
-}
-
 template <typename... Bodies>
 std::vector<std::string> kinds_of(const std::variant<Bodies...>*) {
   return {std::string(Bodies::kKind)...};
@@ -68,6 +60,14 @@ Status check_kind(const std::string& kind) {
   const std::string near = nearest(shown, kKinds);
   return invalid_argument("kind: there are no events called '{}'{}", printable(shown),
                           near.empty() ? "" : "; did you mean " + near + "?");
+}
+
+}  // namespace
+
+std::string job_owner(const ClusterState& state, const EventBody& body) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&body)) return submitted->user;
+  const Job* job = state.find(job_of(body));
+  return job == nullptr ? "" : job->user;
 }
 
 Result<EventFilter> EventFilter::make(const ClusterState& state, const Actor& actor,

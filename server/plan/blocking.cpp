@@ -157,6 +157,7 @@ std::vector<BlockingFact> blocking_set(const ClusterState& state, const Knobs& k
   std::vector<BlockingFact> facts;
   add_ineligible(state, job, now, facts);
   if (job.is_array()) {
+    if (!facts.empty()) return facts;
     facts.push_back(
         {BlockingKind::array,
          fmt::format("an array starts by its tasks: `hai why {}_{}` says of one what it "

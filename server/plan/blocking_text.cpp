@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/hostlist.h"
+#include "server/model/find_job.h"
 #include "server/plan/explain.h"
 #include "server/plan/order.h"
 
@@ -69,7 +70,7 @@ std::string protection(const Knobs& knobs, const Hypothesis& hypothesis, const R
 }  // namespace
 
 std::string title(const Job& job) {
-  return fmt::format("job {} ({}) of {}", job.id.value, job.spec->name, job.user);
+  return fmt::format("job {} ({}) of {}", shown_id(job), job.spec->name, job.user);
 }
 
 std::string node_text(const Node& node) {

@@ -130,6 +130,7 @@ TABLE = {
         ("--node node-99", NOT_FOUND, "node-99"),
         ("--after x", USAGE, "--after"),
         ("doen", NOT_FOUND, "did you mean done?"),
+        ("--kind job_finishd", REFUSED, "did you mean job_finished?"),
     ],
     "audit": [
         ("--since soon", USAGE, "--since"),

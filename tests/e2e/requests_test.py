@@ -169,7 +169,7 @@ class RequestsTest(cluster.ClusterTest):
         self.cluster.wait_running(f"{array}_0")
         done = self.slurm("scancel", "-t", "PENDING", array)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, rf"{array}_\[\d+-9999\]: tasks that are not made yet stay")
+        self.assertRegex(done.stderr, rf"{array}_\[[1-9]\d*-9999\]: tasks that are not made yet stay")
         queued = self.cluster.hai("stop", "wide*", "--state", "queued")
         self.assertIn(f"array {array}: its tasks that are not made yet stay", queued.err)
         self.assertEqual(self.cluster.job(f"{array}_0")["state"], "running")

@@ -54,10 +54,15 @@ class WorkspaceTest(ClusterTest):
 
         ran = self.hai("bash", "train.sh", "--", "-n", "1", "--gpus", "1", "-f")
         self.assertEqual((ran.code, said(ran.out)), (0, f"{self.there}\n" + "words\n" * 3), ran)
-        # Results come back, and nothing else changes.
+        # Results come back, and nothing else changes: what was edited here since stays.
+        edited = self.here / "train.sh"
+        edited.write_text(edited.read_text() + "# better\n")
+        later = edited.stat().st_mtime + 10
+        os.utime(edited, (later, later))
         back = self.hai("workspace", "pull")
         self.assertEqual(back.code, 0, back)
         self.assertEqual((self.here / "result").read_text(), "7\n")
+        self.assertIn("# better", edited.read_text())
         self.assertEqual((self.here / "secret").read_text(), "stays here")
 
     def test_only_what_has_changed_goes_and_a_diff_says_what(self):

@@ -122,7 +122,7 @@ TEST(LaunchFile, RoundTrips) {
   launch.lease_until = MonoTime(5s);
   launch.socket_dir = "/r";
   launch.cgroups = {"/sys/fs/cgroup/hai/x"};
-  launch.cpus = "0-3,8";
+  launch.cpus = {0, 1, 8};
   launch.unknown_user_runs_as_self = true;
   launch.images = {.store = "/i",
                    .bytes_max = 7,

@@ -1,16 +1,23 @@
 // Which CPUs, memory and network cards are beside which GPUs, from a /sys of two sockets with four
 // GPUs and two network cards each.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "agent/os/gpu_places.h"
 
 namespace hai {
 namespace {
+
+using ::testing::IsEmpty;
+
+const std::vector<int> kFirst{0, 1, 2, 3, 16, 17, 18, 19};
+const std::vector<int> kSecond{4, 5, 6, 7, 20, 21, 22, 23};
 
 class GpuPlaces : public ::testing::Test {
  protected:
@@ -54,15 +61,22 @@ class GpuPlaces : public ::testing::Test {
     std::ofstream(path) << text;
   }
 
+  // Of an agent that may use all 24 CPUs.
+  std::vector<GpuPlace> places_of(const std::vector<std::string>& addresses) const {
+    std::vector<int> all(24);
+    std::iota(all.begin(), all.end(), 0);
+    return find_gpu_places(addresses, all, sys());
+  }
+
   std::string folder_;
   std::vector<std::string> addresses_;
 };
 
 TEST_F(GpuPlaces, AreReadFromTheKernel) {
-  const std::vector<GpuPlace> places = find_gpu_places(addresses_, sys());
+  const std::vector<GpuPlace> places = places_of(addresses_);
   ASSERT_EQ(places.size(), 8u);
-  EXPECT_EQ(places[0], (GpuPlace{0, "0-3,16-19", "mlx5_3"}));
-  EXPECT_EQ(places[7], (GpuPlace{1, "4-7,20-23", "mlx5_0"}));
+  EXPECT_EQ(places[0], (GpuPlace{0, kFirst, "mlx5_3"}));
+  EXPECT_EQ(places[7], (GpuPlace{1, kSecond, "mlx5_0"}));
   const Environment all = variables_of_places(places, GpuSet{0xff});
   EXPECT_EQ(all.at("HAI_GPU_NUMA"), "0,0,0,0,1,1,1,1");
   EXPECT_EQ(all.at("HAI_GPU_NICS"), "mlx5_3,mlx5_3,mlx5_2,mlx5_2,mlx5_1,mlx5_1,mlx5_0,mlx5_0");
@@ -71,14 +85,14 @@ TEST_F(GpuPlaces, AreReadFromTheKernel) {
 }
 
 TEST_F(GpuPlaces, BindSharesOnly) {
-  const std::vector<GpuPlace> places = find_gpu_places(addresses_, sys());
-  EXPECT_EQ(near_cpus(places, GpuSet{0x01}, 0), "0-3,16-19");
-  EXPECT_EQ(near_cpus(places, GpuSet{0xf0}, 8), "4-7,20-23");
-  EXPECT_EQ(near_cpus(places, GpuSet{0x18}, 0), "0-3,16-19,4-7,20-23");
-  EXPECT_EQ(near_cpus(places, GpuSet{0x01}, 9), "") << "more than are near";
-  EXPECT_EQ(near_cpus(places, GpuSet{0xff}, 0), "") << "the whole node";
-  EXPECT_EQ(near_cpus(places, GpuSet{}, 0), "") << "no GPUs";
-  EXPECT_EQ(near_cpus({}, GpuSet{0x01}, 0), "") << "nothing is known";
+  const std::vector<GpuPlace> places = places_of(addresses_);
+  EXPECT_EQ(near_cpus(places, GpuSet{0x01}, 0), kFirst);
+  EXPECT_EQ(near_cpus(places, GpuSet{0xf0}, 8), kSecond);
+  EXPECT_EQ(near_cpus(places, GpuSet{0x18}, 0).size(), 16u);
+  EXPECT_THAT(near_cpus(places, GpuSet{0x01}, 9), IsEmpty()) << "more than are near";
+  EXPECT_THAT(near_cpus(places, GpuSet{0xff}, 0), IsEmpty()) << "the whole node";
+  EXPECT_THAT(near_cpus(places, GpuSet{}, 0), IsEmpty()) << "no GPUs";
+  EXPECT_THAT(near_cpus({}, GpuSet{0x01}, 0), IsEmpty()) << "nothing is known";
 }
 
 // Cards that are as near to all go round.
@@ -90,22 +104,31 @@ TEST_F(GpuPlaces, ShareCardsThatAreAsNearEvenly) {
     add_device(far, "", nic / 2);
     std::filesystem::create_symlink(sys() + far, link);
   }
-  const Environment all = variables_of_places(find_gpu_places(addresses_, sys()), GpuSet{0xff});
+  const Environment all = variables_of_places(places_of(addresses_), GpuSet{0xff});
   EXPECT_EQ(all.at("HAI_GPU_NICS"), "mlx5_0,mlx5_1,mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_2,mlx5_3");
 }
 
 TEST_F(GpuPlaces, AreNotKnownWhereTheKernelDoesNotTell) {
   write(sys() + "/bus/pci/devices/" + addresses_[5] + "/numa_node", "-1\n");
-  EXPECT_TRUE(find_gpu_places(addresses_, sys()).empty());
-  EXPECT_TRUE(find_gpu_places({"0000:99:00.0"}, sys()).empty());
-  EXPECT_TRUE(find_gpu_places({}, sys()).empty());
+  EXPECT_TRUE(places_of(addresses_).empty());
+  EXPECT_TRUE(places_of({"0000:99:00.0"}).empty());
+  EXPECT_TRUE(places_of({}).empty());
 }
 
-TEST(CpuList, IsAsTheKernelWritesIt) {
-  EXPECT_EQ(parse_cpu_list("0-2,5"), (std::vector<int>{0, 1, 2, 5}));
-  EXPECT_EQ(parse_cpu_list("7"), std::vector<int>{7});
-  for (const char* bad : {"", "a", "3-1", "1,", "1--2", "0-99999999"}) {
-    EXPECT_TRUE(parse_cpu_list(bad).empty()) << bad;
+// What a site keeps for the system is not given to ranks (CPUAffinity= of the agent's unit).
+TEST_F(GpuPlaces, AreOnlyBesideCpusThatTheAgentMayUse) {
+  const std::vector<GpuPlace> places = find_gpu_places(addresses_, {2, 3, 4, 18, 23}, sys());
+  ASSERT_EQ(places.size(), 8u);
+  EXPECT_EQ(near_cpus(places, GpuSet{0x01}, 3), (std::vector<int>{2, 3, 18}));
+  EXPECT_THAT(near_cpus(places, GpuSet{0x01}, 4), IsEmpty());
+  EXPECT_EQ(near_cpus(places, GpuSet{0x80}, 0), (std::vector<int>{4, 23}));
+  EXPECT_THAT(find_gpu_places(addresses_, {2, 3}, sys()), IsEmpty()) << "none beside the others";
+}
+
+TEST_F(GpuPlaces, AreNotKnownOfAListThatIsNone) {
+  for (const char* bad : {"", "a", "3-1", "1,", "1--2"}) {
+    write(sys() + "/bus/pci/devices/" + addresses_[0] + "/local_cpulist", bad);
+    EXPECT_THAT(places_of(addresses_), IsEmpty()) << bad;
   }
 }
 

@@ -183,6 +183,7 @@ TEST(CheckJobSpec, RefusesEachBadField) {
        }},
       {"resource.cpus_per_node", [](JobSpec& s) { s.cpus_per_node = -1; }},
       {"resource.memory_per_node", [](JobSpec& s) { s.memory_per_node_bytes = -1; }},
+      {"resource.memory_per_node", [](JobSpec& s) { s.memory_per_node_bytes = 64; }},
       {"options.core_size", [](JobSpec& s) { s.program.core_size = -2; }},
       {"resource.image", [](JobSpec& s) { s.image = "a b"; }},
       {"resource.image", [](JobSpec& s) { s.image = "oci:relative"; }},

@@ -10,6 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> facts(const Cluster& c, JobId id) {
@@ -23,6 +24,36 @@ std::vector<std::string> facts(const Cluster& c, JobId id) {
 TEST(Blocking, NothingWhereThereIsRoom) {
   Cluster c = cluster(nodes(1, gpus(8)));
   EXPECT_THAT(facts(c, c.submit(job("j"))), IsEmpty());
+}
+
+TEST(Blocking, AnArrayIsAskedByItsTasksUnlessItIsKeptItself) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId array = c.submit(job("sweep").array("3-9"));
+  EXPECT_THAT(facts(c, array),
+              ElementsAre("array: an array starts by its tasks: `hai why 1_3` says of one what it "
+                          "waits for"));
+  c.emit(JobHeld{array, "held by ann"});
+  EXPECT_THAT(facts(c, array), ElementsAre("held: held by ann"));
+}
+
+TEST(Blocking, ATaskIsCalledByItsArrayAndNumber) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const auto sweep = c.decide(SubmitJob{job("sweep").array("3-9").spec(), ""});
+  ASSERT_TRUE(sweep.is_ok());
+  const auto next = c.decide(SubmitJob{job("next").depends_on("1_4").spec(), ""});
+  ASSERT_TRUE(next.is_ok()) << next.status().message();
+  EXPECT_THAT(facts(c, next.value().job),
+              ElementsAre("dependency: job 1_4 (sweep) of ann, which is queued, has to succeed "
+                          "first (afterok)"));
+}
+
+TEST(Blocking, AFailureIsWaitedOut) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  const JobId id = c.run(job("j").restart(3), {"node-1"});
+  c.emit(AttemptEnding{id, 1, {AttemptState::failed, 1, "exit code 1", false}});
+  c.leave(id, AttemptState::failed);
+  c.emit(JobRequeued{id, false, false, "exit code 1"});
+  EXPECT_THAT(facts(c, id), ElementsAre(StartsWith("backoff: it failed 1 time; it is started")));
 }
 
 TEST(Blocking, NothingWhereOthersMayBeInterrupted) {
