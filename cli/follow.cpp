@@ -239,28 +239,38 @@ Status print_log(Client& client, const LogOptions& options) {
   return read_log_once(client, options, position, patience);
 }
 
-Result<v1::Job> follow_job(Client& client, const LogOptions& options) {
-  LogOptions current = options;
-  Result<v1::Job> job = get_job(client, options.job);
+Result<v1::Job> follow_attempts(Client& client, const std::string& name, int first_attempt,
+                                const PrintAttempt& print) {
+  Result<v1::Job> job = get_job(client, name);
   RETURN_IF_ERROR(job.status());
   // By id from here on: the name may pass to a newer job.
-  current.job = std::to_string(job.value().id());
-  const int first = options.attempt > 0 ? options.attempt : std::max(1, job.value().attempt());
+  const std::string id = std::to_string(job.value().id());
+  const int first = first_attempt > 0 ? first_attempt : std::max(1, job.value().attempt());
   for (int attempt = first;; ++attempt) {
-    job = wait_for_attempt(client, current.job, attempt - 1);
+    job = wait_for_attempt(client, id, attempt - 1);
     RETURN_IF_ERROR(job.status());
     if (job.value().attempt() < attempt) return job;  // ended without another one
-    current.attempt = attempt;
-    if (attempt > first) current.tail_bytes = current.tail_lines = 0;
-    const Status status = follow_attempt(client, current);
+    const Status status = print(id, attempt);
     if (!status.is_ok() && status.code() != Code::not_found) {  // not_found: it never began
-      say(fmt::format("log of attempt {} of job {}: {}", attempt, current.job, status.message()));
+      say(fmt::format("log of attempt {} of job {}: {}", attempt, id, status.message()));
       // There is no such rank, or he may not, or not any more, read it: nor of another attempt.
       if (status.code() == Code::invalid_argument || status.code() == Code::permission_denied) {
         return status;
       }
     }
   }
+}
+
+Result<v1::Job> follow_job(Client& client, const LogOptions& options) {
+  LogOptions current = options;
+  return follow_attempts(client, options.job, options.attempt,
+                         [&](const std::string& job, int attempt) {
+                           current.job = job;
+                           current.attempt = attempt;
+                           const Status status = follow_attempt(client, current);
+                           current.tail_bytes = current.tail_lines = 0;  // of the first alone
+                           return status;
+                         });
 }
 
 Result<v1::Job> wait_until_running(Client& client, const std::string& name) {

@@ -40,8 +40,14 @@ std::optional<size_t> start_of_last_lines(std::string_view text, int64_t lines);
 // The log of one attempt to standard output.
 Status print_log(Client& client, const LogOptions& options);
 
-// The log of `first_attempt` (0 = the latest) and all later ones to standard output; what the job
-// waits for to standard error. Returns the job as it ended.
+// Prints an attempt, of the job with this id, until it is over.
+using PrintAttempt = std::function<Status(const std::string& job, int attempt)>;
+
+// `first_attempt` (0 = the latest) and all later ones, one after another; what the job waits for
+// goes to standard error. Returns the job as it ended.
+Result<v1::Job> follow_attempts(Client& client, const std::string& job, int first_attempt,
+                                const PrintAttempt& print);
+// … the log of one rank to standard output.
 Result<v1::Job> follow_job(Client& client, const LogOptions& options);
 
 // The job as it is when all its ranks run, or has ended; until then what it waits for goes to

@@ -17,7 +17,7 @@ struct RanksOptions {
   std::string job;
   int attempt = 0;  // 0 = the latest
   std::optional<UnixTime> since = {};
-  bool follow = false;  // until every rank has ended
+  bool follow = false;  // until every rank of the attempt has ended
 };
 
 // Lines of ranks that run on other machines are only as much in order as their clocks are.

@@ -12,20 +12,6 @@
 namespace hai::cli {
 namespace {
 
-int follow(Session& session, Client& client, const LogOptions& options) {
-  detach_on_interrupt(fmt::format(
-      "no longer following, job {0} goes on: `hai logs -f {0}` follows it again", options.job));
-  if (options.attempt > 0) {
-    // One attempt was asked for: its end is the end.
-    const Status status = print_log(client, options);
-    return status.is_ok() ? kOk : session.fail(status);
-  }
-  const Result<v1::Job> job = follow_job(client, options);
-  if (!job.is_ok()) return session.fail(job.status());
-  say(end_text(job.value()));
-  return exit_code_of_ended(job.value());
-}
-
 struct LogsVerb {
   LogOptions log;
   std::string rank;  // a number or "all"; "" = not said
@@ -52,23 +38,25 @@ int grep(Session& session, Client& client, const LogsVerb& verb) {
   return found.value() > 0 ? kOk : kError;
 }
 
-int print_one(Session& session, Client& client, const LogOptions& options) {
-  const Status status = print_log(client, options);
-  return status.is_ok() ? kOk : session.fail(status);
+Status print(Client& client, const LogOptions& options, bool are_all_ranks) {
+  if (!are_all_ranks) return print_log(client, options);
+  return print_log_of_ranks(client, {.job = options.job,
+                                     .attempt = options.attempt,
+                                     .since = options.since,
+                                     .follow = options.follow});
 }
 
-int print_all_ranks(Session& session, Client& client, const LogOptions& options) {
-  const Status status = print_log_of_ranks(client, {.job = options.job,
-                                                    .attempt = options.attempt,
-                                                    .since = options.since,
-                                                    .follow = options.follow});
-  if (!status.is_ok()) return session.fail(status);
-  if (!options.follow || options.attempt > 0) return kOk;
-  v1::GetJobRequest request;
-  request.set_job(options.job);
-  const Result<v1::Job> job = client.get_job(request);
+// Ends as the job does.
+int follow(Session& session, Client& client, const LogOptions& options, bool are_all_ranks) {
+  const auto print_attempt = [&](const std::string& job, int attempt) {
+    LogOptions current = options;
+    current.job = job;
+    current.attempt = attempt;
+    return print(client, current, true);
+  };
+  const Result<v1::Job> job = are_all_ranks ? follow_attempts(client, options.job, 0, print_attempt)
+                                            : follow_job(client, options);
   if (!job.is_ok()) return session.fail(job.status());
-  if (!is_terminal(job.value())) return kOk;
   say(end_text(job.value()));
   return exit_code_of_ended(job.value());
 }
@@ -91,19 +79,25 @@ int logs(Session& session, LogsVerb verb) {
   request.set_job(verb.log.job);
   const Result<v1::Job> job = client.value()->get_job(request);
   if (!job.is_ok()) return session.fail(job.status());
-  // The server says whose logs to ask for.
-  if (job.value().has_array()) return print_one(session, *client.value(), verb.log);
-  if (verb.log.follow && !are_all_ranks) return follow(session, *client.value(), verb.log);
-  if (job.value().attempt() == 0) {
+  const bool is_array = job.value().has_array();  // the server says whose logs to ask for
+  if (verb.log.follow && !is_array) {
+    detach_on_interrupt(fmt::format(
+        "no longer following, job {0} goes on: `hai logs -f {0}` follows it again", verb.log.job));
+  }
+  // One attempt was asked for: its end is the end.
+  if (verb.log.follow && verb.log.attempt == 0 && !is_array) {
+    return follow(session, *client.value(), verb.log, are_all_ranks);
+  }
+  const bool waits_for_attempt = verb.log.follow && !are_all_ranks;
+  if (job.value().attempt() == 0 && !is_array && !waits_for_attempt) {
     const std::string why =
         job.value().has_pending_reason() ? ": " + job.value().pending_reason().text() : "";
     say(fmt::format("job {} has no log yet, it is {}{}", job.value().id(), job.value().state(),
                     why));
     return kOk;
   }
-  verb.log.job = std::to_string(job.value().id());  // the name may pass to a newer job
-  return are_all_ranks ? print_all_ranks(session, *client.value(), verb.log)
-                       : print_one(session, *client.value(), verb.log);
+  const Status status = print(*client.value(), verb.log, are_all_ranks && !is_array);
+  return status.is_ok() ? kOk : session.fail(status);
 }
 
 std::string check_rank(const std::string& text) {

@@ -106,6 +106,17 @@ class LogsTest(ClusterTest):
         self.assertIn("start 1", self.cluster.log(job, "--attempt", 1))
         self.assertIn("start 2", self.cluster.log(job, "--attempt", 2))
 
+    def test_all_ranks_are_followed_through_a_suspension(self):
+        job = self.cluster.exec('echo "attempt $HAI_ATTEMPT"; [ "$HAI_ATTEMPT" = 2 ] || sleep 600')
+        self.cluster.wait_running(job)
+        follower = self.cluster.start_hai("logs", "-f", "-r", "all", job)
+        self.cluster.ok("requeue", job)
+        out, err = follower.communicate(timeout=90)
+        self.assertEqual(follower.returncode, 0, err)
+        said_by_all = [line.split(" ", 2)[2] for line in out.splitlines()]
+        self.assertEqual(said_by_all, ["attempt 1", "attempt 2"])
+        self.assertIn(f"job {job} succeeded", err)
+
     def test_output_survives_the_death_of_the_agent(self):
         gate = self.cluster.work / "agent-gate"
         job = self.cluster.exec(
