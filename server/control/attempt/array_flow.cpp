@@ -33,16 +33,16 @@ int tasks_to_make(const Decision& decision, const Job& array, const ArrayRange& 
 // What a task waits for of its counterparts (aftercorr); nullopt while one of them is not made.
 struct Pairs {
   std::vector<Dependency> unmet;
-  JobId in_vain;  // the array by whose row a counterpart did not succeed; 0 = none
+  bool is_in_vain = false;  // one of them did not succeed
 };
 
 std::optional<Pairs> pairs_of(const ClusterState& state, const Job& array, int index) {
   Pairs pairs;
-  if (array.array.gaps && contains(array.array.gaps->in_vain, index)) pairs.in_vain = array.id;
+  pairs.is_in_vain = array.array.gaps && contains(array.array.gaps->in_vain, index);
   for (const Dependency& each : array.unmet_dependencies) {
     const Job& other = *state.find(each.job);
     if (other.array.gaps && contains(other.array.gaps->without_success, index)) {
-      pairs.in_vain = other.id;
+      pairs.is_in_vain = true;
       continue;
     }
     const Job* task = state.find_task({other.id, index});
@@ -58,8 +58,12 @@ std::optional<Pairs> pairs_of(const ClusterState& state, const Job& array, int i
 }
 
 void end_in_vain(Decision& decision, JobId task) {
-  decision.emit(
-      JobFinished{task, JobState::stopped, 0, "its counterpart did not succeed (aftercorr)"});
+  const int index = decision.state().find(task)->array_task->index;
+  decision.emit(JobFinished{
+      task, JobState::stopped, 0,
+      fmt::format("task {} of the array that it waits for did not succeed (aftercorr); run that "
+                  "one again, then this one",
+                  index)});
 }
 
 // Of tasks that wait for their counterparts: one that waits in vain would hold up its array.
@@ -91,7 +95,7 @@ void make_tasks(Decision& decision, JobId id, const ArrayRange& range, int count
                                .spec = spec,
                                .dependencies = pairs->unmet,
                                .array_task = ArrayTask{id, range.at(i)}});
-    if (pairs->in_vain) end_in_vain(decision, task);
+    if (pairs->is_in_vain) end_in_vain(decision, task);
   }
 }
 

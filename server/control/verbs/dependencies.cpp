@@ -60,7 +60,8 @@ Status cannot_be_met(const DependencyWord& word, JobId id, JobState state) {
       id.value, to_string(state), to_string(word.condition));
 }
 
-// Whether each task has its counterpart. What has ended and left memory is no array any more.
+// Whether each task has its counterpart. Of an array that has left memory nothing is asked: all of
+// its tasks have succeeded, or the submit is refused for that.
 Status can_be_paired(const JobSpec& spec, const Job& other) {
   const int64_t id = other.id.value;
   if (!other.is_array()) {

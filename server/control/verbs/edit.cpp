@@ -26,7 +26,8 @@ std::string changes_text(const EditJob& command) {
     add(*command.timeout == Duration(0) ? "no time limit"
                                         : "time limit " + format_duration(*command.timeout));
   }
-  if (command.node_count) add(fmt::format("{} nodes", *command.node_count));
+  if (command.node_count)
+    add(fmt::format("{} node{}", *command.node_count, *command.node_count == 1 ? "" : "s"));
   if (command.priority) add(fmt::format("priority {}", to_string(*command.priority)));
   if (command.begin_at) {
     add(*command.begin_at == UnixTime{} ? "begins at once"

@@ -234,8 +234,8 @@ Status check_is_same(const Job& job, const JobSpec& spec) {
     return ok();
   }
   return already_exists(
-      "request_id (Idempotency-Key): it was used for job {} ({}), which is another one; a new job "
-      "needs a new one",
+      "request_id (Idempotency-Key): it was used for job {} ({}), which is another; give each new "
+      "job a key of its own",
       job.id.value, known.name);
 }
 

@@ -216,7 +216,10 @@ TEST(Array, ATaskWhoseCounterpartFailedIsStopped) {
   tick(c);
   for (int failed : {0, 1}) {
     EXPECT_EQ(task(c, second, failed).state, JobState::stopped) << failed;
-    EXPECT_EQ(task(c, second, failed).end_reason, "its counterpart did not succeed (aftercorr)");
+    EXPECT_EQ(task(c, second, failed).end_reason,
+              "task " + std::to_string(failed) +
+                  " of the array that it waits for did not succeed (aftercorr); run that one "
+                  "again, then this one");
   }
   c.finish(task(c, first, 2).id);
   c.finish(task(c, first, 3).id);
