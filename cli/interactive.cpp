@@ -26,10 +26,9 @@ pipe=$JOB_TERMINAL_PIPE
 rm -f "$pipe"
 mkfifo -m 600 "$pipe" || exit 1
 (
-  seconds=0
+  until=$(($(date +%s) + 60))
   while [ -p "$pipe" ] && kill -0 $$; do
-    seconds=$((seconds + 1))
-    if [ $seconds -gt 60 ]; then
+    if [ $(date +%s) -ge $until ]; then
       echo "nobody opened its terminal within a minute"
       rm -f "$pipe.variables"
       kill $$

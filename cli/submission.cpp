@@ -91,6 +91,33 @@ int follow(Session& session, Client& client, int64_t job_id) {
 
 }  // namespace
 
+// How it is started, told to leave, and ended.
+static void add_run_options(CLI::App& verb, SubmissionOptions& options) {
+  verb.add_option("--suspend-signal", options.suspend_signal,
+                  "ask to save with it, e.g. SIGUSR1; default: SIGTERM for "
+                  "programs without the SDK; none: with no signal");
+  verb.add_option("--grace", options.grace, "longest time to save when suspended, e.g. 60s")
+      ->type_name("DURATION");
+  verb.add_option("--timeout", options.timeout, "longest time of one attempt, e.g. 12h")
+      ->type_name("DURATION");
+  verb.add_option("--watchdog", options.watchdog, "no log line for so long is a hang, e.g. 30m")
+      ->type_name("DURATION");
+  verb.add_option("--begin-at", options.begin_at, "not before, e.g. 2026-11-20T08:00:00Z")
+      ->type_name("TIME");
+  verb.add_option("--launch", options.launch, "how often it is started on a node")
+      ->check(CLI::IsMember({"per_node", "per_gpu"}));
+  verb.add_option("--env-style", options.env_style, "whose environment variables it is given")
+      ->check(CLI::IsMember({"hai", "torch", "slurm"}));
+  verb.add_flag("--restart-on-failure", options.restart_on_failure,
+                "run again when it fails, each time a little later");
+  verb.add_option("--restart-max", options.restart_max, "the same, so often at most; default: 3")
+      ->check(CLI::Range(0, 1'000));
+  verb.add_flag("--interactive", options.interactive,
+                "makes room for nobody once it runs, if the site has interactive nodes free");
+  verb.add_flag("--release-early", options.release_early,
+                "a rank that ends with code 0 gives its place back while others still run");
+}
+
 void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
   verb.add_option("-n,--nodes", options.nodes, "nodes to run on")->check(CLI::Range(1, 100'000));
   verb.add_option("-g,--group", options.group, "node group; GROUP#ZONE pins a zone");
@@ -138,27 +165,7 @@ void add_submission_options(CLI::App& verb, SubmissionOptions& options) {
       ->type_name("JOB")
       ->delimiter(',')
       ->allow_extra_args(false);
-  verb.add_option("--suspend-signal", options.suspend_signal,
-                  "ask to save with it, e.g. SIGUSR1; default: SIGTERM for "
-                  "programs without the SDK; none: with no signal");
-  verb.add_option("--grace", options.grace, "longest time to save when suspended, e.g. 60s")
-      ->type_name("DURATION");
-  verb.add_option("--timeout", options.timeout, "longest time of one attempt, e.g. 12h")
-      ->type_name("DURATION");
-  verb.add_option("--watchdog", options.watchdog, "no log line for so long is a hang, e.g. 30m")
-      ->type_name("DURATION");
-  verb.add_option("--begin-at", options.begin_at, "not before, e.g. 2026-11-20T08:00:00Z")
-      ->type_name("TIME");
-  verb.add_option("--launch", options.launch, "how often it is started on a node")
-      ->check(CLI::IsMember({"per_node", "per_gpu"}));
-  verb.add_option("--env-style", options.env_style, "whose environment variables it is given")
-      ->check(CLI::IsMember({"hai", "torch", "slurm"}));
-  verb.add_flag("--restart-on-failure", options.restart_on_failure,
-                "run again when it fails, each time a little later");
-  verb.add_option("--restart-max", options.restart_max, "the same, so often at most; default: 3")
-      ->check(CLI::Range(0, 1'000));
-  verb.add_flag("--interactive", options.interactive,
-                "makes room for nobody once it runs, if the site has interactive nodes free");
+  add_run_options(verb, options);
   verb.add_flag("-f,--follow", options.follow, "show its log and end with its exit code");
   verb.add_flag("--dry-run", options.dry_run, "print the job file this would submit");
   add_output_option(verb, options.output);
@@ -186,6 +193,7 @@ Status apply_options(const SubmissionOptions& options, JobSpec& spec) {
   }
   if (!options.group.empty()) set_group(options.group, spec);
   if (options.interactive) spec.is_interactive = true;
+  if (options.release_early) spec.releases_early = true;
   if (!options.image.empty()) spec.image = options.image;
   if (!options.mounts.empty()) spec.program.mounts = options.mounts;
   if (!options.services.empty()) spec.program.services = options.services;

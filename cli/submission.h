@@ -55,6 +55,7 @@ struct SubmissionOptions {
   bool restart_on_failure = false;
   std::optional<int> restart_max;
   bool interactive = false;
+  bool release_early = false;
   bool follow = false;
   bool dry_run = false;
   std::vector<std::string> terminal = {};  // the command that gets this terminal (interactive.h)

@@ -118,6 +118,8 @@ struct JobSpec {
   // Once it runs with GPUs nobody is given its nodes: a person sits in it. The knobs
   // interactive_nodes and interactive_nodes_per_user say how many nodes such jobs may have.
   bool is_interactive = false;
+  // A rank that ends with code 0 gives its place back while others still run.
+  bool releases_early = false;
   std::vector<std::string> tags;
   std::vector<std::string> depends_on;  // job names or ids
   std::optional<UnixTime> begin_at;

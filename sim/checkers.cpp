@@ -44,6 +44,7 @@ void Checkers::check_state(const std::vector<Event>& events, const ClusterState&
   if (++states_checked_ % check_every == 0) {
     for (const std::string& violated : violated_invariants(state)) fail("invariant: " + violated);
     check_crossings(state);
+    check_released(state);
   }
   if (std::ranges::count_if(state.incidents(),
                             [](const auto& each) { return each.second.kind == kMassLoss; }) > 1) {
@@ -85,6 +86,18 @@ void Checkers::check_down(const ClusterState& state, const Event& event) {
   }
 }
 
+void Checkers::check_released(const ClusterState& state) {
+  for (JobId id : state.live()) {
+    const Job& job = *state.find(id);
+    if (!job.spec->releases_early || job.attempt->end) continue;
+    for (const Rank& rank : job.attempt->ranks) {
+      const bool is_done = rank.cause == ExitCause::program && rank.exit_code == 0;
+      if (rank.state != RankState::exited || !is_done) continue;
+      fail(fmt::format("early release: job {} keeps the place of a rank that has ended", id.value));
+    }
+  }
+}
+
 void Checkers::check_kept(const ClusterState& state, const Event& event) {
   const auto* leaving = std::get_if<AttemptSuspending>(&event.body);
   if (leaving == nullptr || !leaving->beneficiary) return;
@@ -99,11 +112,12 @@ void Checkers::check_crossings(const ClusterState& state) {
   for (JobId id : state.live()) {
     const Job& job = *state.find(id);
     if (!job.spec->asks_gpus()) continue;  // what it sends over the network is not known, nor much
-    const std::vector<Rank>& ranks = job.attempt->ranks;
     int pairs = 0;
-    for (size_t i = 1; i < ranks.size(); ++i) {
-      pairs += state.find(ranks[i - 1].place.node)->facts.zone !=
-               state.find(ranks[i].place.node)->facts.zone;
+    const std::string* last = nullptr;
+    for (const Rank& rank : job.attempt->holding_ranks()) {
+      const std::string& zone = state.find(rank.place.node)->facts.zone;
+      pairs += last != nullptr && *last != zone;
+      last = &zone;
     }
     crossing += pairs > 0;
     if (pairs > 1) fail(fmt::format("cross-zone: job {} crosses at {} pairs", id.value, pairs));
@@ -230,7 +244,7 @@ class Purposes {
     if (!is_legal(victim, beneficiary, now))
       return fmt::format("job {} is no legal victim of job {}", victim.id.value,
                          beneficiary.id.value);
-    for (const Rank& rank : victim.attempt->ranks) {
+    for (const Rank& rank : victim.attempt->holding_ranks()) {
       for (const RankPlacement& place : beneficiary.reservation->placement) {
         if (place.node != rank.place.node) continue;
         if (!(place.gpus & rank.place.gpus).is_empty()) return std::nullopt;

@@ -25,7 +25,8 @@ class Checkers final : public ProcessWatcher {
 
   // index, gang and capacity invariants of a live state; cross-zone: at most one job crosses, with
   // one pair of neighbouring ranks; quota: whoever was placed by these events had room; fence: a
-  // node is given up only when nothing is alive on it; incident: at most one mass loss is open.
+  // node is given up only when nothing is alive on it; early release: no rank keeps a place that
+  // its job wants given back; incident: at most one mass loss is open.
   int check_every =
       1;  // so many calls all of the state is looked at; at what the events name always
   void check_state(const std::vector<Event>& events, const ClusterState& state);
@@ -55,6 +56,7 @@ class Checkers final : public ProcessWatcher {
 
  private:
   void check_crossings(const ClusterState& state);
+  void check_released(const ClusterState& state);
   void check_down(const ClusterState& state, const Event& event);
   void check_kept(const ClusterState& state, const Event& event);
 

@@ -23,7 +23,8 @@ std::map<std::string, std::string> ProgramModel::to_environment() const {
           {"SIM_PERIOD", std::to_string(period.count())},
           {"SIM_SAVE", std::to_string(save.count())},
           {"SIM_OBEYS", obeys ? "1" : "0"},
-          {"SIM_FAILS", std::to_string(fails_after.count())}};
+          {"SIM_FAILS", std::to_string(fails_after.count())},
+          {"SIM_UNEVEN", is_uneven ? "1" : "0"}};
 }
 
 ProgramModel ProgramModel::from_environment(const std::map<std::string, std::string>& environment) {
@@ -31,7 +32,8 @@ ProgramModel ProgramModel::from_environment(const std::map<std::string, std::str
           .period = Duration(number_of(environment, "SIM_PERIOD")),
           .save = Duration(number_of(environment, "SIM_SAVE")),
           .obeys = number_of(environment, "SIM_OBEYS") == 1,
-          .fails_after = Duration(number_of(environment, "SIM_FAILS"))};
+          .fails_after = Duration(number_of(environment, "SIM_FAILS")),
+          .is_uneven = number_of(environment, "SIM_UNEVEN") == 1};
 }
 
 SimNode::SimNode(Timeline& timeline, Dice& dice, NodeFacts facts, uint64_t seed,
@@ -71,6 +73,10 @@ void SimNode::launch(const LaunchRank& order, MonoTime lease_until) {
   process.order = order;
   process.model = ProgramModel::from_environment(order.environments);
   process.status.key = order.key;
+  if (process.model.is_uneven) {
+    const auto ranks = static_cast<int64_t>(order.ranks.size());
+    process.model.work = process.model.work * (ranks - order.key.rank) / ranks;
+  }
   process.lease_until = lease_until;
   if (order.checkpoint.starts_with(kCheckpointPrefix)) {
     process.base_work = Duration(std::stoll(order.checkpoint.substr(kCheckpointPrefix.size())));

@@ -24,6 +24,7 @@ struct ProgramModel {
   Duration save{0};         // time to save when asked to suspend
   bool obeys = true;        // saves and leaves when asked
   Duration fails_after{0};  // exits 1 after so much work; 0 = never
+  bool is_uneven = false;   // the last rank has least to do, and rank 0 all of `work`
 
   std::map<std::string, std::string> to_environment() const;
   static ProgramModel from_environment(const std::map<std::string, std::string>& environment);

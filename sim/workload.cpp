@@ -124,7 +124,10 @@ void Workload::perform(const Act& act) {
 
 void Workload::submit() {
   JobSpec spec = random_job(rng_, next_, max_nodes_);
-  if (world_.asks_for_host()) ask_for_host(rng_, spec, max_nodes_);
+  if (world_.asks_for_host()) {
+    ask_for_host(rng_, spec, max_nodes_);
+    release_early(spec);
+  }
   if (rng_.chance(0.06)) {
     spec.array = fmt::format("0-{}{}", rng_.between(0, 3), rng_.chance(0.5) ? "%1" : "");
     spec.is_interactive = false;
@@ -138,6 +141,12 @@ void Workload::submit() {
            .job = next_++,
            .user = user,
            .spec = std::make_shared<const JobSpec>(std::move(spec))});
+}
+
+// Every other gang, with ranks that end one after the other. Not drawn: worlds keep what is.
+void Workload::release_early(JobSpec& spec) const {
+  spec.releases_early = next_ % 2 == 0;
+  if (spec.releases_early) spec.environments["SIM_UNEVEN"] = "1";
 }
 
 // Each task of it after the same task of the array before. Not drawn: worlds keep what is.

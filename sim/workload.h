@@ -36,6 +36,7 @@ class Workload {
     JobSpec spec;
   };
   void submit();
+  void release_early(JobSpec& spec) const;
   void pair_with_last_array(JobSpec& spec, std::string& user) const;
   void send(Request request);
   void ask_again();

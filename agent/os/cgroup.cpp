@@ -52,8 +52,17 @@ bool is_cgroup_name(const std::string& name) {
          });
 }
 
+// Only the root may have both processes and groups with controllers. Elsewhere the kernel would
+// enable some all the same, and then take no process into the groups below.
+bool has_processes_in_the_way(const std::string& group) {
+  if (!exists(group + "/cgroup.type")) return false;  // the root
+  const Result<std::string> processes = read_file(group + "/cgroup.procs", kProcFileBytesMax);
+  return processes.is_ok() && !processes.value().empty();
+}
+
 // One by one: a controller that is not there must not keep the others from being enabled.
 void enable_controllers(const std::string& group) {
+  if (has_processes_in_the_way(group)) return;
   for (const char* controller : {"+cpu", "+memory", "+pids"}) {
     write_control(group + "/cgroup.subtree_control", controller);
   }

@@ -37,7 +37,8 @@ void add_up(CLI::App& dev, Session& session, const std::shared_ptr<DevOptions>& 
   verb->add_option("--rank-seconds", up.rank_seconds,
                    "how long other programs than sleep run in a fleet; 0 = until told to end")
       ->check(CLI::Range(0.0, 1e7));
-  verb->add_option("--gpus", up.gpus, "simulated GPUs per node, 8 by default")
+  verb->add_option("--gpus", up.gpus,
+                   "simulated GPUs per node, 8 by default; 0 = this machine's own, if it has any")
       ->check(CLI::Range(0, 64));
   verb->add_option("--topology", up.topology,
                    "one-zone, two-zone or a YAML list of {name, zone, leaf, group, gpus}; one-zone "

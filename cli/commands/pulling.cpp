@@ -70,8 +70,8 @@ std::string pulling_text(const std::vector<v1::LogLine>& lines, const v1::Attemp
   size_t more = 0;
   for (const v1::RankInfo& rank : attempt.ranks()) {
     const auto pull = pulls.find(rank.rank());
-    const bool is_getting = pull != pulls.end() && !pull->second.doing.empty() &&
-                            rank.phase() != "running" && rank.phase() != "exited";
+    const bool is_getting =
+        pull != pulls.end() && !pull->second.doing.empty() && rank.phase() == "pending";
     if (!is_getting) continue;
     if (++shown > kNodesShown) {
       ++more;

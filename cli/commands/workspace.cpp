@@ -29,16 +29,17 @@ constexpr const char* kCarrier =
     R"(sh -c 'job=$1; shift; exec "$HAI_SELF" shell "$job" -- "$@"' carrier)";
 // What the job that carries the files runs: it ends when no rsync of its user's has been there for
 // half a minute, so that nothing is held for a laptop that was closed or a copy that was ended.
-constexpr const char* kStay = R"(idle=0
-while [ $idle -lt 6 ]; do
-  idle=$((idle + 1))
+constexpr const char* kStay = R"(now=$(date +%s)
+until=$((now + 30))
+while [ $now -lt $until ]; do
+  sleep 5
+  now=$(date +%s)
   for process in /proc/[0-9]*; do
     [ -O "$process" ] || continue
     name=
     { read -r name <"$process/comm"; } 2>/dev/null
-    if [ "$name" = rsync ]; then idle=0; fi
+    if [ "$name" = rsync ]; then until=$((now + 30)); fi
   done
-  sleep 5
 done)";
 
 struct WorkspaceOptions {

@@ -44,6 +44,15 @@ Result<DevFleet> wanted_fleet(const DevUpOptions& options) {
   return fleet;
 }
 
+// A node that simulates none has this machine's own GPUs, and no other may have them too.
+Status check_own_gpus(const DevCluster& cluster) {
+  const auto has_own = [](const DevNode& node) { return node.gpus == 0; };
+  if (cluster.fleet || std::ranges::count_if(cluster.nodes, has_own) < 2) return ok();
+  std::error_code error;
+  if (!std::filesystem::exists("/proc/driver/nvidia/gpus", error)) return ok();
+  return invalid_argument("several nodes without simulated GPUs would share this machine's own");
+}
+
 Status set_nodes(const DevUpOptions& options, bool running, DevCluster& cluster) {
   const bool asks = options.nodes || options.gpus || options.fleet || !options.topology.empty();
   if (options.rank_seconds && !options.fleet) {
@@ -63,6 +72,7 @@ Status set_nodes(const DevUpOptions& options, bool running, DevCluster& cluster)
     RETURN_IF_ERROR(nodes.status());
     wanted.nodes = nodes.value();
   }
+  RETURN_IF_ERROR(check_own_gpus(wanted));
   if (running && wanted != cluster) {
     return failed_precondition("cluster {} runs with {} other nodes: `hai dev down` first",
                                cluster.name, cluster.nodes.size());

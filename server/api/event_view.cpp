@@ -147,6 +147,10 @@ struct Sentence {
     return fmt::format("rank {} of attempt {} runs", event.rank, event.attempt);
   }
   std::string operator()(const RankEnded& event) const {
+    if (event.state == RankState::released) {
+      return fmt::format("rank {} of attempt {} has ended well and gives its place back",
+                         event.rank, event.attempt);
+    }
     return fmt::format("rank {} of attempt {} is gone ({}, exit code {}){}", event.rank,
                        event.attempt, to_string(event.cause), event.exit_code,
                        because(event.message));

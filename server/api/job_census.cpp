@@ -64,8 +64,11 @@ bool JobCensus::count_running(int& budget) {
     running_after_ = *it;
     const Job& job = *state.find(*it);
     int64_t gpus = 0;
-    for (const Rank& rank : job.attempt->ranks) gpus += rank.place.gpus.count();
-    const auto nodes = static_cast<int64_t>(job.attempt->ranks.size());
+    int64_t nodes = 0;
+    for (const Rank& rank : job.attempt->holding_ranks()) {
+      gpus += rank.place.gpus.count();
+      ++nodes;
+    }
     add(counting_.running_by_user, job.user, nodes, gpus);
     add(counting_.running_by_group, job.spec->group, nodes, gpus);
     add(counting_.running_by_priority, std::string(to_string(job.priority)), nodes, gpus);

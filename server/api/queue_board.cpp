@@ -61,7 +61,7 @@ std::vector<QueueBlock> blocks_of(const ClusterState& state, UnixTime now,
   for (JobId id : state.live()) {
     const Job& job = *state.find(id);
     Placement places;
-    for (const Rank& rank : job.attempt->ranks) places.push_back(rank.place);
+    for (const Rank& rank : job.attempt->holding_ranks()) places.push_back(rank.place);
     const bool is_leaving = job.attempt->state == AttemptState::suspending || job.attempt->end;
     QueueBlock block =
         block_of(job, is_leaving ? QueueBlock::Kind::leaving : QueueBlock::Kind::running,

@@ -116,8 +116,10 @@ void UsageBoard::add(Line& line, UnixTime now, const Job& job, const ClusterStat
       each.steps.push_back(-1);
       continue;
     }
-    const Session* session = sessions.find(ranks[each.rank].place.node);
-    each.gpu_percent.push_back(busy_of(session, ranks[each.rank].place.gpus));
+    const Rank& rank = ranks[each.rank];
+    const Session* session = sessions.find(rank.place.node);
+    // What was given back may be another job's by now.
+    each.gpu_percent.push_back(rank.holds_place() ? busy_of(session, rank.place.gpus) : -1);
     each.steps.push_back(step_of(session, {job.id, job.attempt->number, each.rank}));
   }
   values_ += line.ranks.size();

@@ -357,6 +357,7 @@ void ClusterState::unindex(const Job& job) {
 
 void ClusterState::occupy(const Job& job) {
   for (size_t rank = 0; rank < job.attempt->ranks.size(); ++rank) {
+    if (!job.attempt->ranks[rank].holds_place()) continue;
     const RankPlacement& place = job.attempt->ranks[rank].place;
     std::vector<Occupant>& occupants = derived_node(place.node).occupants;
     occupants.push_back({job.id, static_cast<int>(rank), place.gpus, host_ask(*job.spec)});
@@ -366,11 +367,13 @@ void ClusterState::occupy(const Job& job) {
 }
 
 void ClusterState::vacate(const Job& job) {
-  for (const Rank& rank : job.attempt->ranks) {
-    std::erase_if(derived_node(rank.place.node).occupants,
-                  [&](const Occupant& o) { return o.job == job.id; });
-  }
+  for (const Rank& rank : job.attempt->holding_ranks()) vacate(job, rank);
   add_usage(job, -1);
+}
+
+void ClusterState::vacate(const Job& job, const Rank& rank) {
+  std::erase_if(derived_node(rank.place.node).occupants,
+                [&](const Occupant& o) { return o.job == job.id; });
 }
 
 void ClusterState::hold(const Job& job) {
@@ -390,13 +393,21 @@ void ClusterState::unhold(const Job& job) {
 
 void ClusterState::add_usage(const Job& job, int sign) {
   int64_t units = 0;
-  for (const Rank& rank : job.attempt->ranks) {
+  for (const Rank& rank : job.attempt->holding_ranks()) {
     units += rank_units(*job.attempt, rank, derived_node(rank.place.node).facts.gpus);
   }
   QuotaKey key{job.user, job.spec->group, job.attempt->priority};
   int64_t& used = usage_[key];
   used += sign * units;
   if (used == 0) usage_.erase(key);
+}
+
+// What its user has had, with what the job has just been charged.
+void ClusterState::note_usage(const Job& owner, int64_t gpu_seconds, int64_t user_gpu_seconds,
+                              UnixTime now) {
+  if (gpu_seconds > 0 && users_.contains(owner.user)) {
+    users_.change(owner.user).usage = {user_gpu_seconds, now};
+  }
 }
 
 }  // namespace hai

@@ -245,9 +245,11 @@ class ClusterState {
   void unindex(const Job& job);
   void occupy(const Job& job);
   void vacate(const Job& job);
+  void vacate(const Job& job, const Rank& rank);
   void hold(const Job& job);
   void unhold(const Job& job);
   void add_usage(const Job& job, int sign);
+  void note_usage(const Job& owner, int64_t gpu_seconds, int64_t user_gpu_seconds, UnixTime now);
   // Of a job that has started or ended: what waits for it.
   void settle_dependents(const Job& other, UnixTime now);
   void note_failed_dependency(Job& dependent) const;

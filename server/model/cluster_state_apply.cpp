@@ -276,9 +276,18 @@ void ClusterState::on(const RankRunning& event, const Event&) {
   rank.state = RankState::running;
 }
 
-void ClusterState::on(const RankEnded& event, const Event&) {
+void ClusterState::on(const RankEnded& event, const Event& meta) {
   Rank& rank = live_attempt(event.job, event.attempt).ranks.at(event.rank);
   CHECK(!is_gone(rank.state) && is_gone(event.state));
+  if (event.state == RankState::released) {
+    Job& owner = job(event.job);
+    add_usage(owner, -1);
+    vacate(owner, rank);
+    rank.state = event.state;
+    add_usage(owner, +1);
+    owner.gpu_seconds += event.gpu_seconds;
+    note_usage(owner, event.gpu_seconds, event.user_gpu_seconds, meta.time);
+  }
   rank.state = event.state;
   rank.cause = event.cause;
   rank.exit_code = event.exit_code;
@@ -339,9 +348,7 @@ void ClusterState::on(const AttemptEnded& event, const Event& meta) {
   owner.counters.run_seconds += attempt.ran_seconds();
   owner.gpu_seconds += event.gpu_seconds;
   owner.waiting_since = meta.time;
-  if (event.gpu_seconds > 0 && users_.contains(owner.user)) {
-    users_.change(owner.user).usage = {event.user_gpu_seconds, meta.time};
-  }
+  note_usage(owner, event.gpu_seconds, event.user_gpu_seconds, meta.time);
   for (NodeId bad : event.avoid) {
     std::erase(owner.avoid, bad);
     owner.avoid.push_back(bad);

@@ -162,6 +162,7 @@ struct RankRunning {
   int rank = 0;
   HAI_EVENT("rank_running", kRecord, F(job) F(attempt) F(rank))
 };
+// Of one that is `released` also what it had on its GPUs, as AttemptEnded says of the others.
 struct RankEnded {
   JobId job;
   int attempt = 0;
@@ -171,8 +172,11 @@ struct RankEnded {
   int exit_code = 0;
   std::string message;
   std::optional<RankUsage> usage = {};
+  int64_t gpu_seconds = 0;
+  int64_t user_gpu_seconds = 0;
   HAI_EVENT("rank_ended", kChangesPlan,
-            F(job) F(attempt) F(rank) F(state) F(cause) F(exit_code) F(message) F(usage))
+            F(job) F(attempt) F(rank) F(state) F(cause) F(exit_code) F(message) F(usage)
+                F(gpu_seconds) F(user_gpu_seconds))
 };
 struct AttemptRunning {
   JobId job;

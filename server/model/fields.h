@@ -134,6 +134,7 @@ struct ExternalFields<JobSpec> {
     visit("max_leaves", self.max_leaves);
     visit("cross_zone", self.cross_zone);
     visit("interactive", self.is_interactive);
+    visit("release_early", self.releases_early);
     visit("tags", self.tags);
     visit("depends_on", self.depends_on);
     visit("begin_at", self.begin_at);

@@ -23,6 +23,9 @@ void check_nodes(const ClusterState& state, Violations& out) {
       if (job == nullptr || !job->has_live_attempt()) {
         out.push_back(fmt::format("node {}: occupant job {} has no live attempt", node.facts.name,
                                   occupant.job.value));
+      } else if (!job->attempt->ranks.at(occupant.rank).holds_place()) {
+        out.push_back(fmt::format("node {}: occupant job {} has given it back", node.facts.name,
+                                  occupant.job.value));
       }
     }
     GpuSet held;
@@ -57,6 +60,13 @@ void check_attempt(const ClusterState& state, const Job& job, Violations& out) {
     const Node* node = state.find(rank.place.node);
     if (node == nullptr) {
       out.push_back(fmt::format("job {}: rank on an unknown node", job.id.value));
+    }
+  }
+  for (const Rank& rank : attempt.holding_ranks()) {
+    const Node* node = state.find(rank.place.node);
+    const auto is_its = [&](const Occupant& occupant) { return occupant.job == job.id; };
+    if (node != nullptr && std::ranges::none_of(node->occupants, is_its)) {
+      out.push_back(fmt::format("job {}: a rank has no place on its node", job.id.value));
     }
   }
   if ((attempt.state == AttemptState::suspending) != attempt.suspend_deadline.has_value()) {
@@ -104,7 +114,7 @@ void check_jobs(const ClusterState& state, Violations& out) {
     if (job.is_array() && !job.is_terminal()) check_array(state, job, out);
     if (!job.has_live_attempt()) continue;
     check_attempt(state, job, out);
-    for (const Rank& rank : job.attempt->ranks) {
+    for (const Rank& rank : job.attempt->holding_ranks()) {
       const Node* node = state.find(rank.place.node);
       usage[{job.user, job.spec->group, job.attempt->priority}] +=
           ClusterState::rank_units(*job.attempt, rank, node == nullptr ? 0 : node->facts.gpus);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ struct Rank {
   int exit_code = 0;
   std::string message;
   bool operator==(const Rank&) const = default;
+
+  bool holds_place() const { return state != RankState::released; }
 
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -91,6 +94,8 @@ struct Attempt {
   bool operator==(const Attempt&) const = default;
 
   bool is_live() const { return !is_terminal(state); }
+  // The ranks that have not given their places back: of a live attempt at least one.
+  auto holding_ranks() const { return std::views::filter(ranks, &Rank::holds_place); }
   int64_t ran_seconds()
       const;  // whole ones, from when all ranks ran to its end; 0 while it is live
 

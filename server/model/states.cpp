@@ -40,7 +40,8 @@ HAI_WORDS(AttemptState, {{AttemptState::placed, "placed"},
 HAI_WORDS(RankState, {{RankState::pending, "pending"},
                       {RankState::running, "running"},
                       {RankState::exited, "exited"},
-                      {RankState::lost, "lost"}})
+                      {RankState::lost, "lost"},
+                      {RankState::released, "released"}})
 HAI_WORDS(Liveness,
           {{Liveness::up, "up"}, {Liveness::suspect, "suspect"}, {Liveness::down, "down"}})
 HAI_WORDS(Scheduling, {{Scheduling::open, "open"},
@@ -261,7 +262,9 @@ bool is_terminal(AttemptState state) {
          state == AttemptState::lost;
 }
 
-bool is_gone(RankState state) { return state == RankState::exited || state == RankState::lost; }
+bool is_gone(RankState state) {
+  return state == RankState::exited || state == RankState::lost || state == RankState::released;
+}
 
 bool may_follow(JobState from, JobState to) {
   for (const auto& [a, b] : kJobTransitions) {

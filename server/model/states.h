@@ -24,7 +24,13 @@ enum class AttemptState {
 };
 
 // `pending` until the agent confirms the program runs; `exited` and `lost` are final.
-enum class RankState { pending, running, exited, lost };
+enum class RankState {
+  pending,
+  running,
+  exited,
+  lost,
+  released,  // exited with code 0, and its place is given back though others of its attempt run
+};
 
 enum class Liveness { up, suspect, down };
 enum class Scheduling { open, cordoned, draining, drained };
@@ -54,7 +60,7 @@ std::optional<Enum> parse_enum(std::string_view text);
 
 bool is_terminal(JobState state);      // succeeded, failed, stopped
 bool is_terminal(AttemptState state);  // suspended, succeeded, failed, stopped, lost
-bool is_gone(RankState state);         // exited, lost
+bool is_gone(RankState state);         // exited, lost, released
 
 bool may_follow(JobState from, JobState to);
 bool may_follow(AttemptState from, AttemptState to);

@@ -74,11 +74,18 @@ void suspend_attempt(Decision& decision, JobId id, JobId beneficiary, const std:
                                   beneficiary, reason});
 }
 
-AttemptUsage attempt_usage(const Decision& decision, const Job& job) {
-  const int64_t had = gpu_seconds_had(job, decision.now()) - job.gpu_seconds;
+static AttemptUsage charge(const Decision& decision, const Job& job, int64_t had) {
   const User* user = decision.state().find_user(job.user);
   if (user == nullptr) return {had, had};
   return {had, had + decayed(user->usage, decision.now(), decision.knobs().usage_half_life)};
+}
+
+AttemptUsage attempt_usage(const Decision& decision, const Job& job) {
+  return charge(decision, job, gpu_seconds_had(job, decision.now()) - job.gpu_seconds);
+}
+
+AttemptUsage rank_usage(const Decision& decision, const Job& job, const Rank& rank) {
+  return charge(decision, job, gpu_seconds_had(job, rank, decision.now()));
 }
 
 void carry_out(Decision& decision, const Plan& plan) {

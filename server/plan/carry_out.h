@@ -21,5 +21,7 @@ struct AttemptUsage {
   int64_t of_user = 0;
 };
 AttemptUsage attempt_usage(const Decision& decision, const Job& job);
+// The same of one of its ranks.
+AttemptUsage rank_usage(const Decision& decision, const Job& job, const Rank& rank);
 
 }  // namespace hai

@@ -153,7 +153,9 @@ void Hypothesis::add_obstacles(const ClusterState& state) {
     const Running& running = *index_.running.find(id);
     Placement covers;
     if (!interruptible.contains(id) && running.job->spec->group == demand_.group) {
-      for (const Rank& rank : running.job->attempt->ranks) covers.push_back(rank.place);
+      for (const Rank& rank : running.job->attempt->holding_ranks()) {
+        covers.push_back(rank.place);
+      }
     }
     add_unless_harmless({.job = id,
                          .crosses_zones = index_.running.crossing().contains(id),

@@ -44,8 +44,20 @@ int64_t decayed(const GpuUsage& usage, UnixTime now, Duration half_life) {
 
 int gpus_of(const Attempt& attempt) {
   int gpus = 0;
+  for (const Rank& rank : attempt.holding_ranks()) gpus += rank.place.gpus.count();
+  return gpus;
+}
+
+int gpus_placed(const Attempt& attempt) {
+  int gpus = 0;
   for (const Rank& rank : attempt.ranks) gpus += rank.place.gpus.count();
   return gpus;
+}
+
+int64_t gpu_seconds_had(const Job& job, const Rank& rank, UnixTime now) {
+  if (!job.has_live_attempt() || !job.attempt->running_at) return 0;
+  const Duration runs = std::max(Duration{0}, Duration(now - *job.attempt->running_at));
+  return rank.place.gpus.count() * whole_seconds_of(runs);
 }
 
 int64_t gpu_seconds_had(const Job& job, UnixTime now) {
@@ -56,7 +68,7 @@ int64_t gpu_seconds_had(const Job& job, UnixTime now) {
 
 Duration ran_for(const Job& job, UnixTime now) {
   if (!job.attempt) return Duration{0};
-  const int gpus = std::max(1, gpus_of(*job.attempt));
+  const int gpus = std::max(1, gpus_placed(*job.attempt));
   return std::chrono::seconds(gpu_seconds_had(job, now) / gpus);
 }
 
@@ -69,6 +81,15 @@ UnixTime waiting_since(const Job& job) {
 Priority order_level(const Knobs& knobs, const Job& job, Priority level, UnixTime now) {
   if (level != Priority::above_normal) return level;
   return ran_for(job, now) >= knobs.above_normal_lasts ? Priority::normal : level;
+}
+
+// As ran_for() counts: by the GPUs the attempt was given, of which it may hold less by now.
+UnixTime above_normal_until(const Knobs& knobs, const Job& job) {
+  const Attempt& attempt = *job.attempt;
+  const int64_t lasts = std::chrono::ceil<std::chrono::seconds>(knobs.above_normal_lasts).count();
+  const int64_t gpus = std::max(1, gpus_of(attempt));
+  const int64_t left = lasts * std::max(1, gpus_placed(attempt)) - job.gpu_seconds;
+  return *attempt.running_at + std::chrono::seconds((left + gpus - 1) / gpus);
 }
 
 Duration quantum_of(const Knobs& knobs, const Job& job) {

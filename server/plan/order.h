@@ -26,10 +26,14 @@ int64_t class_end(const Knobs& knobs, int feedback_class);
 // GPU seconds that a usage is worth at `now`. Integer arithmetic: the same on every machine.
 int64_t decayed(const GpuUsage& usage, UnixTime now, Duration half_life);
 
-// GPUs of an attempt or of a job that waits on nodes of `gpus_of_node`.
+// GPUs that an attempt holds.
 int gpus_of(const Attempt& attempt);
+// GPUs that it was given, those of ranks that have given them back included.
+int gpus_placed(const Attempt& attempt);
 // GPU time of a job so far, its live attempt included.
 int64_t gpu_seconds_had(const Job& job, UnixTime now);
+// The part of it that this rank of its live attempt has had by now.
+int64_t gpu_seconds_had(const Job& job, const Rank& rank, UnixTime now);
 // For how long its attempts have run.
 Duration ran_for(const Job& job, UnixTime now);
 
@@ -38,6 +42,9 @@ UnixTime waiting_since(const Job& job);
 
 // above_normal counts as normal once the job has run above_normal_lasts.
 Priority order_level(const Knobs& knobs, const Job& job, Priority level, UnixTime now);
+
+// Until when that level lasts for a job whose attempt runs.
+UnixTime above_normal_until(const Knobs& knobs, const Job& job);
 
 // At least so long a job runs before its own level may interrupt it: min_quantum, and so long that
 // saving and restarting take at most switch_share of it.

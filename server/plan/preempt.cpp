@@ -112,7 +112,7 @@ class VictimSearch {
     if (victims_.empty()) return;
     std::map<int, int> reachable;  // slot → GPUs of victims
     for (const auto& [id, victim] : victims_) {
-      for (const Rank& rank : victim.running->job->attempt->ranks) {
+      for (const Rank& rank : victim.running->job->attempt->holding_ranks()) {
         reachable[capacity_.index_of(rank.place.node)] += std::popcount(rank.place.gpus.bits);
       }
     }
@@ -225,9 +225,8 @@ class VictimSearch {
 
   std::optional<Preemption> cheapest(bool avoid) {
     std::optional<Preemption> best;
-    const bool has_gangs = std::ranges::any_of(victims_, [](const auto& item) {
-      return item.second.running->job->attempt->ranks.size() > 1;
-    });
+    const bool has_gangs =
+        std::ranges::any_of(victims_, [](const auto& item) { return places_of(item.second) > 1; });
     for (const std::vector<int>& all : sets_) {
       std::vector<int> slots;
       for (int slot : all) {
@@ -303,11 +302,14 @@ class VictimSearch {
     return needed.is_within(left);
   }
 
+  static int64_t places_of(const Victim& victim) {
+    return std::ranges::distance(victim.running->job->attempt->holding_ranks());
+  }
+
   // Over how many of the nodes asked for the victim's lost work is spread.
   int64_t freed_by(const Victim& victim, Measure measure) const {
     if (measure == Measure::per_node) return 1;
-    const auto ranks = static_cast<int64_t>(victim.running->job->attempt->ranks.size());
-    return std::min<int64_t>(ranks, demand_.nodes);
+    return std::min<int64_t>(places_of(victim), demand_.nodes);
   }
 
   struct Entry {
@@ -344,7 +346,7 @@ class VictimSearch {
         chosen.push_back(victim);
       }
       for (JobId victim : found->victims) {
-        for (const Rank& rank : victims_.at(victim).running->job->attempt->ranks) {
+        for (const Rank& rank : victims_.at(victim).running->job->attempt->holding_ranks()) {
           const int slot = capacity_.index_of(rank.place.node);
           auto other = versions.find(slot);
           if (other == versions.end()) continue;
@@ -395,12 +397,12 @@ class VictimSearch {
 
   HostAsk ask_of(JobId victim) const { return host_ask(*victims_.at(victim).running->job->spec); }
   void give(JobId victim) {
-    for (const Rank& rank : victims_.at(victim).running->job->attempt->ranks) {
+    for (const Rank& rank : victims_.at(victim).running->job->attempt->holding_ranks()) {
       capacity_.give(rank.place.node, rank.place.gpus, ask_of(victim));
     }
   }
   void ungive(JobId victim) {
-    for (const Rank& rank : victims_.at(victim).running->job->attempt->ranks) {
+    for (const Rank& rank : victims_.at(victim).running->job->attempt->holding_ranks()) {
       capacity_.ungive(rank.place.node, rank.place.gpus, ask_of(victim));
     }
   }

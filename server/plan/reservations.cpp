@@ -108,7 +108,7 @@ void take_back(PassState& pass, const Job& holder) {
 }
 
 bool on_draining_node(const PassState& pass, const Attempt& attempt) {
-  return std::ranges::any_of(attempt.ranks, [&](const Rank& rank) {
+  return std::ranges::any_of(attempt.holding_ranks(), [&](const Rank& rank) {
     return pass.state.find(rank.place.node)->scheduling == Scheduling::draining;
   });
 }

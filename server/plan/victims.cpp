@@ -83,10 +83,7 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
   };
   if (attempt.running_at) {
     change_at(quantum_end);
-    if (attempt.priority == Priority::above_normal) {
-      const auto lasts = std::chrono::ceil<std::chrono::seconds>(knobs.above_normal_lasts);
-      change_at(since + lasts - std::chrono::seconds(job->gpu_seconds / std::max(1, running.gpus)));
-    }
+    if (attempt.priority == Priority::above_normal) change_at(above_normal_until(knobs, *job));
     if (is_open_to_own_level(knobs, running) && running.feedback_class < kClassMax &&
         running.gpus > 0) {
       const int64_t left = class_end(knobs, running.feedback_class) - job->gpu_seconds;
@@ -108,8 +105,9 @@ void VictimIndex::update(const ClusterState& state, const Capacity& capacity, Le
     running.protection = base_of(running.level) + kOwnLevelMayNot;
   }
   if (attempt.state == AttemptState::suspending && !attempt.end) suspending_.insert(id);
+  auto holding = attempt.holding_ranks();
   if (running.gpus > 0 &&
-      crosses_zones(state, attempt.ranks.front().place.node, attempt.ranks.back().place.node)) {
+      crosses_zones(state, holding.front().place.node, holding.back().place.node)) {
     crossing_.insert(id);
   }
 
@@ -180,7 +178,7 @@ void VictimIndex::advance(const ClusterState& state, const Capacity& capacity, L
 }
 
 void VictimIndex::refresh_slots_of(const Capacity& capacity, const Attempt& attempt) {
-  for (const Rank& rank : attempt.ranks) {
+  for (const Rank& rank : attempt.holding_ranks()) {
     refresh_slot(capacity, capacity.index_of(rank.place.node));
   }
 }

@@ -26,7 +26,7 @@ std::vector<std::string> nodes_of(const ClusterState& state, JobId id) {
   std::vector<std::string> names;
   const Job* job = state.find(id);
   if (job == nullptr || !job->has_live_attempt()) return names;
-  for (const Rank& rank : job->attempt->ranks) {
+  for (const Rank& rank : job->attempt->holding_ranks()) {
     names.push_back(state.find(rank.place.node)->facts.name);
   }
   return names;

@@ -63,6 +63,22 @@ class RequestsTest(cluster.ClusterTest):
         self.assertIn(f"`hai list --array {array} --finished`", missing.err)
         self.assertIn("0-19: 20 tasks, 0 unfinished, 20 succeeded", self.cluster.ok("status", array))
 
+    def test_a_rank_that_is_done_gives_its_node_back(self):
+        gate = self.cluster.work / "last-rank"
+        whole = ("--gpus", 4, "--gpu-type", "a100")
+        uneven = self.cluster.exec(
+            f'[ "$RANK" = 1 ] || while [ ! -e {gate} ]; do sleep 0.1; done',
+            "-n", 2, *whole, "--release-early",
+        )
+        self.cluster.wait_running(uneven)
+        self.assertEqual(self.cluster.wait_end(self.cluster.exec("true", *whole))["state"], "succeeded")
+        self.assertEqual(self.cluster.job(uneven)["state"], "running")
+        self.assertRegex(self.cluster.ok("describe", uneven), r"1 +old-[12] .*released")
+        gave = [event["text"] for event in self.cluster.json("events", uneven)]
+        self.assertIn("rank 1 of attempt 1 has ended well and gives its place back", gave)
+        gate.touch()
+        self.assertEqual(self.cluster.wait_end(uneven)["state"], "succeeded")
+
     def test_the_tasks_of_two_arrays_in_pairs(self):
         gate = self.cluster.work / "pairs"
         gate.mkdir()

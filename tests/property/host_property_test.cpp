@@ -84,7 +84,8 @@ TEST(NodeFilters, HoldInAnyWorld) {
               return place.node == rank.place.node;
             });
           };
-          EXPECT_TRUE(std::ranges::any_of(c.attempt(victim).ranks, stands_on)) << text_of(plan);
+          EXPECT_TRUE(std::ranges::any_of(c.attempt(victim).holding_ranks(), stands_on))
+              << text_of(plan);
         }
       }
     };

@@ -55,7 +55,7 @@ std::optional<int64_t> optimum(const Cluster& c, const Demand& demand) {
     for (size_t i = 0; i < live.size(); ++i) {
       if ((set >> i & 1) == 0) continue;
       victims.push_back(live[i]);
-      for (const Rank& rank : c.attempt(live[i]).ranks)
+      for (const Rank& rank : c.attempt(live[i]).holding_ranks())
         capacity.give(rank.place.node, rank.place.gpus);
     }
     if (!place(capacity, demand)) continue;

@@ -109,12 +109,13 @@ void expect_victims_are_legal_and_stand_in_the_way(const Cluster& c, const Plan&
       EXPECT_TRUE(index.running.may_interrupt(c.knobs, requester, index.ledger,
                                               *index.running.find(victim)))
           << "victim " << victim.value;
-      bool in_the_way = std::ranges::any_of(c.attempt(victim).ranks, [&](const Rank& rank) {
-        return std::ranges::any_of(item.placement, [&](const RankPlacement& place) {
-          return place.node == rank.place.node && (!(place.gpus & rank.place.gpus).is_empty() ||
-                                                   may_lack_host(c, item.job, place.node));
-        });
-      });
+      bool in_the_way =
+          std::ranges::any_of(c.attempt(victim).holding_ranks(), [&](const Rank& rank) {
+            return std::ranges::any_of(item.placement, [&](const RankPlacement& place) {
+              return place.node == rank.place.node && (!(place.gpus & rank.place.gpus).is_empty() ||
+                                                       may_lack_host(c, item.job, place.node));
+            });
+          });
       EXPECT_TRUE(in_the_way) << "victim " << victim.value << " leaves for nothing";
     }
   }
@@ -125,8 +126,10 @@ void expect_at_most_one_crossing(const Cluster& c, const Plan& plan) {
   auto count = [&](JobId job, NodeId first, NodeId last) {
     crossing += c.job(job).spec->asks_gpus() && crosses_zones(c.state(), first, last);
   };
-  for (JobId id : c.state().live())
-    count(id, c.attempt(id).ranks.front().place.node, c.attempt(id).ranks.back().place.node);
+  for (JobId id : c.state().live()) {
+    auto holding = c.attempt(id).holding_ranks();
+    count(id, holding.front().place.node, holding.back().place.node);
+  }
   for (const StartItem& item : plan.starts)
     count(item.job, item.placement.front().node, item.placement.back().node);
   for (const ReserveItem& item : plan.reserves)
@@ -226,7 +229,7 @@ TEST(AnyPreemption, HasNoUselessVictim) {
       Capacity capacity(c.state());
       for (JobId victim : item.victims) {
         if (victim == spared) continue;
-        for (const Rank& rank : c.attempt(victim).ranks)
+        for (const Rank& rank : c.attempt(victim).holding_ranks())
           capacity.give(rank.place.node, rank.place.gpus, host_ask(*c.job(victim).spec));
       }
       Demand demand = demand_of(capacity, c.job(item.job), c.knobs, c.now);

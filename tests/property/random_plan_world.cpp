@@ -4,6 +4,7 @@
 #include <array>
 
 #include "server/control/attempt/attempt_flow.h"
+#include "server/plan/carry_out.h"
 
 namespace hai::test {
 namespace {
@@ -39,6 +40,7 @@ class Life {
       c_.advance(Duration(rng_.between(0, 1'800'000'000)));
       while (rng_.chance(0.6)) {
         step();
+        give_back_early();
         if (options_.after_step) options_.after_step(c_);
       }
     }
@@ -160,6 +162,29 @@ class Life {
     });
   }
 
+  // Of some gangs, from time to time, the last rank that holds a place has done its part. Not
+  // drawn: seeds keep their worlds.
+  void give_back_early() {
+    const JobId id{++steps_ % (c_.state().last_job().value + 1)};
+    const Job* job = c_.state().find(id);
+    if (id.value % 3 != 0 || job == nullptr || !job->has_live_attempt()) return;
+    const Attempt& attempt = *job->attempt;
+    if (!attempt.running_at || attempt.end) return;
+    if (std::ranges::distance(attempt.holding_ranks()) < 2) return;
+    auto last = static_cast<int>(attempt.ranks.size()) - 1;
+    while (!attempt.ranks[last].holds_place()) --last;
+    if (is_gone(attempt.ranks[last].state)) return;
+    c_.decide_with([&](Decision& decision) {
+      const AttemptUsage usage = rank_usage(decision, *job, attempt.ranks[last]);
+      decision.emit(RankEnded{.job = id,
+                              .attempt = attempt.number,
+                              .rank = last,
+                              .state = RankState::released,
+                              .gpu_seconds = usage.had,
+                              .user_gpu_seconds = usage.of_user});
+    });
+  }
+
   void hold() {
     if (c_.state().last_job().value == 0) return;
     JobId id{rng_.between(1, c_.state().last_job().value)};
@@ -187,6 +212,7 @@ class Life {
 
   Rng rng_;
   const RandomWorldOptions options_;
+  int64_t steps_ = 0;
   Cluster c_;
 };
 

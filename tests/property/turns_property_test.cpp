@@ -66,11 +66,12 @@ TEST(OwnLevel, IsNotInterruptedForMoreThanHasBeenWaited) {
 
 TEST(OwnLevel, NobodyIsInterruptedForNothing) {
   for_each_own_level_victim([](const Cluster& c, const ReserveItem& item, const Job& victim) {
-    const bool in_the_way = std::ranges::any_of(victim.attempt->ranks, [&](const Rank& rank) {
-      return std::ranges::any_of(item.placement, [&](const RankPlacement& place) {
-        return place.node == rank.place.node && !(place.gpus & rank.place.gpus).is_empty();
-      });
-    });
+    const bool in_the_way =
+        std::ranges::any_of(victim.attempt->holding_ranks(), [&](const Rank& rank) {
+          return std::ranges::any_of(item.placement, [&](const RankPlacement& place) {
+            return place.node == rank.place.node && !(place.gpus & rank.place.gpus).is_empty();
+          });
+        });
     EXPECT_TRUE(in_the_way) << "job " << victim.id.value;
     (void)c;
   });

@@ -67,6 +67,7 @@ class JobBuilder {
   JobBuilder& zone(std::string name) { return spec_.zone = std::move(name), *this; }
   JobBuilder& max_leaves(int count) { return spec_.max_leaves = count, *this; }
   JobBuilder& cross_zone(CrossZone value) { return spec_.cross_zone = value, *this; }
+  JobBuilder& release_early() { return spec_.releases_early = true, *this; }
   JobBuilder& interactive() { return spec_.is_interactive = true, *this; }
   JobBuilder& grace(Duration time) { return spec_.suspend.grace = time, *this; }
   JobBuilder& signal(std::string name) { return spec_.suspend.signal = std::move(name), *this; }

@@ -431,10 +431,20 @@ void RandomCluster::end_rank(const Job& job) {
     // Not drawn: the histories of the seeds stay as they were.
     std::optional<RankUsage> usage;
     if (i % 2 == 0) usage = {Duration(1'000'001 * (job.id.value + 1)), int64_t{4096} << i};
-    return emit(RankEnded{job.id, attempt.number, static_cast<int>(i),
-                          one_of({RankState::exited, RankState::lost}),
-                          one_of({ExitCause::program, ExitCause::go_suspend, ExitCause::killed}),
-                          static_cast<int>(rng_.below(256)), text(), usage});
+    RankEnded ended{job.id,
+                    attempt.number,
+                    static_cast<int>(i),
+                    one_of({RankState::exited, RankState::lost}),
+                    one_of({ExitCause::program, ExitCause::go_suspend, ExitCause::killed}),
+                    static_cast<int>(rng_.below(256)),
+                    text(),
+                    usage};
+    if (ended.exit_code % 3 == 0 && i + 1 < attempt.ranks.size()) {
+      ended.state = RankState::released;
+      ended.gpu_seconds = ended.exit_code;
+      ended.user_gpu_seconds = 1'000 + ended.exit_code;
+    }
+    return emit(std::move(ended));
   }
   const AttemptState outcome = one_of(
       {AttemptState::suspended, AttemptState::succeeded, AttemptState::failed, AttemptState::lost});

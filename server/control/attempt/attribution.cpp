@@ -82,7 +82,7 @@ std::optional<NodeFault> fault_behind(const Decision& decision, const Attempt& a
                                       size_t failed_rank) {
   const bool is_gang = attempt.ranks.size() > 1;
   if (auto fault = fault_of(decision, attempt.ranks[failed_rank].place, is_gang)) return fault;
-  for (const Rank& rank : attempt.ranks) {
+  for (const Rank& rank : attempt.holding_ranks()) {
     if (auto fault = fault_of(decision, rank.place, is_gang)) return fault;
   }
   return std::nullopt;

@@ -8,6 +8,7 @@
 #include "server/control/attempt/attempt_flow.h"
 #include "server/control/health/decide_health.h"
 #include "server/control/health/decide_validate.h"
+#include "server/plan/carry_out.h"
 
 namespace hai {
 namespace {
@@ -86,6 +87,19 @@ bool ended_unseen(const Attempt& attempt, const RankStatus& status) {
          !status.suspend_notified;
 }
 
+// It has done its part, others have not, and its job wants no place kept that is not used. All
+// places of an attempt that ends come back together.
+bool gives_place_back(const Job& job, const RankStatus& status) {
+  const Attempt& attempt = *job.attempt;
+  const bool is_leaving =
+      attempt.state == AttemptState::suspending && job.spec->suspend.has_signal();
+  const bool is_done =
+      status.cause == ExitCause::program && status.exit_code == 0 && !is_leaving && !attempt.end;
+  if (!job.spec->releases_early || !is_done) return false;
+  const auto runs = [](const Rank& rank) { return !is_gone(rank.state); };
+  return std::ranges::count_if(attempt.ranks, runs) > 1;
+}
+
 // Its group is judged as a whole.
 bool is_bisected(const Decision& decision, NodeId node) {
   return decision.state().find(node)->health.repair.step == RepairStep::bisecting;
@@ -119,8 +133,15 @@ void take_status(Decision& decision, Session& session, const RankStatus& status)
         !is_bisected(decision, session.node)) {
       judge_validation(decision, job, static_cast<size_t>(key.rank), status);
     }
-    decision.emit(RankEnded{key.job, key.attempt, key.rank, RankState::exited, status.cause,
-                            status.exit_code, status.message, status.usage});
+    RankEnded ended{key.job,      key.attempt,      key.rank,       RankState::exited,
+                    status.cause, status.exit_code, status.message, status.usage};
+    if (gives_place_back(job, status)) {
+      const AttemptUsage usage = rank_usage(decision, job, *rank);
+      ended.state = RankState::released;
+      ended.gpu_seconds = usage.had;
+      ended.user_gpu_seconds = usage.of_user;
+    }
+    decision.emit(std::move(ended));
   }
   settle_attempt(decision, key.job);
 }

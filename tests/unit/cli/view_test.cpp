@@ -38,7 +38,7 @@ TEST(JobView, AStartingJobSaysHowFarItsImageIs) {
     v1::RankInfo& info = *attempt.add_ranks();
     info.set_rank(rank);
     info.set_node("n" + std::to_string(rank));
-    info.set_phase("starting");
+    info.set_phase("pending");
   }
   attempt.mutable_ranks(3)->set_phase("running");
   std::vector<v1::LogLine> lines = {

@@ -69,6 +69,7 @@ TEST(ParseJobSpec, ReadsEveryField) {
   expected.max_leaves = 2;
   expected.cross_zone = CrossZone::never;
   expected.is_interactive = true;
+  expected.releases_early = true;
   expected.tags = {"a", "b"};
   expected.depends_on = {"prep", "17"};
   expected.begin_at = parse_rfc3339("2026-11-20T08:00:00Z").value();
@@ -103,6 +104,7 @@ options:
   max_leaves: 2
   cross_zone: never
   interactive: true
+  release_early: true
   tags: [a, b]
   depends_on: [prep, 17]
   begin_at: 2026-11-20T08:00:00Z

@@ -2,6 +2,7 @@
 
 #include "server/control/nodes/decide_report.h"
 
+#include "server/model/invariants.h"
 #include "tests/unit/control/agent_reports.h"
 
 namespace hai::test {
@@ -108,6 +109,73 @@ TEST(Report, MakesASilentNodeUpAgain) {
     EXPECT_EQ(c.node("node-1").liveness, Liveness::up);
     EXPECT_EQ(c.node("node-1").liveness_reason, "");
   }
+}
+
+int64_t units_used(const Cluster& c, JobId id) {
+  const Job& job = c.job(id);
+  return c.state().used_node_units(job.user, job.spec->group, c.attempt(id).priority);
+}
+
+TEST(EarlyRelease, GivesTheNodeOfARankThatIsDoneToTheNext) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId id = c.run(job("gang").nodes(2).release_early(), {"node-1", "node-2"});
+  const JobId next = c.submit(job("next"));
+  FakeAgent one(c, "node-1");
+  FakeAgent two(c, "node-2");
+  c.advance(1h);
+  EXPECT_THAT(two.report({exited({id, 1, 1}, ExitCause::program, 0)}), ElementsAre("rank_ended"));
+  EXPECT_EQ(c.attempt(id).ranks[1].state, RankState::released);
+  EXPECT_THAT(c.node("node-2").occupants, IsEmpty());
+  EXPECT_EQ(c.job(id).state, JobState::running);
+  EXPECT_EQ(units_used(c, id), ClusterState::kNodeUnit) << "its quota is free again, too";
+  EXPECT_EQ(c.job(id).gpu_seconds, 8 * 3600);
+  EXPECT_EQ(c.state().find_user("ann")->usage.gpu_seconds, 8 * 3600);
+  EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+  c.pass();
+  EXPECT_THAT(c.node("node-2").occupants, ElementsAre(Occupant{next, 0, GpuSet::first(8)}));
+
+  c.set_liveness("node-2", Liveness::suspect);
+  c.decide_with([](Decision& decision) { decide_node_down(decision, NodeId{2}, "silent"); });
+  EXPECT_TRUE(c.attempt(id).is_live()) << "it has nothing there any more";
+  c.advance(1h);
+  one.report({exited({id, 1, 0}, ExitCause::program, 0)});
+  EXPECT_EQ(c.job(id).state, JobState::succeeded);
+  EXPECT_EQ(c.job(id).gpu_seconds, 8 * 3600 * 3) << "each rank as long as it ran";
+  EXPECT_THAT(violated_invariants(c.state()), IsEmpty());
+}
+
+TEST(EarlyRelease, IsOnlyForRanksThatAreDoneOfJobsThatSaySo) {
+  struct Case {
+    bool says_so;
+    ExitCause cause;
+    int code;
+  };
+  for (const Case& each : {Case{false, ExitCause::program, 0}, Case{true, ExitCause::program, 1},
+                           Case{true, ExitCause::go_suspend, 0}}) {
+    Cluster c = cluster(nodes(2, gpus(8)));
+    JobBuilder gang = job("gang").nodes(2);
+    if (each.says_so) gang.release_early();
+    const JobId id = c.run(gang, {"node-1", "node-2"});
+    FakeAgent(c, "node-2").report({exited({id, 1, 1}, each.cause, each.code)});
+    EXPECT_EQ(c.attempt(id).ranks[1].state, RankState::exited);
+    EXPECT_EQ(c.node("node-2").occupants.size(), 1u);
+  }
+}
+
+TEST(EarlyRelease, OfAJobThatRunsAgainStartsAllRanksAgain) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  const JobId id = c.run(job("gang").nodes(2).release_early(), {"node-1", "node-2"});
+  FakeAgent one(c, "node-1");
+  c.advance(1h);
+  FakeAgent(c, "node-2").report({exited({id, 1, 1}, ExitCause::program, 0)});
+  c.advance(1h);
+  one.report({});
+  EXPECT_EQ(c.attempt(id).state, AttemptState::lost);
+  EXPECT_EQ(c.job(id).gpu_seconds, 8 * 3600 * 3);
+  EXPECT_EQ(c.job(id).counters.lost_gpu_seconds, 8 * 3600 * 2) << "what is done is not lost";
+  c.pass();
+  EXPECT_EQ(c.attempt(id).number, 2);
+  EXPECT_EQ(c.node("node-1").occupants.size() + c.node("node-2").occupants.size(), 2u);
 }
 
 RankStatus with_checkpoint(RankStatus status, UnixTime at, int64_t step) {

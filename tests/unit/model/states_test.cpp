@@ -125,7 +125,8 @@ TEST(Words, ReadBackToTheSameValue) {
   expect_round_trip({AttemptState::placed, AttemptState::starting, AttemptState::running,
                      AttemptState::suspending, AttemptState::suspended, AttemptState::succeeded,
                      AttemptState::failed, AttemptState::stopped, AttemptState::lost});
-  expect_round_trip({RankState::pending, RankState::running, RankState::exited, RankState::lost});
+  expect_round_trip({RankState::pending, RankState::running, RankState::exited, RankState::lost,
+                     RankState::released});
   expect_round_trip({Liveness::up, Liveness::suspect, Liveness::down});
   expect_round_trip(
       {Scheduling::open, Scheduling::cordoned, Scheduling::draining, Scheduling::drained});

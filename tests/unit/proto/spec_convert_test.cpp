@@ -32,6 +32,7 @@ JobSpec full_spec() {
       .max_leaves = 2,
       .cross_zone = CrossZone::never,
       .is_interactive = true,
+      .releases_early = true,
       .tags = {"a", "b"},
       .depends_on = {"prepare", "17"},
       .begin_at = unix_micros(1'795'161'600'000'001),

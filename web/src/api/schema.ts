@@ -824,7 +824,7 @@ export interface RankInfo {
   rank: number;
   node: string;
   gpus: number[];
-  phase: string; // "" (not launched) | starting | running | exited
+  phase: string; // pending | running | exited | lost | released
   cause: string; // why it is gone
   exit_code: number | null;
   message: string;
