@@ -72,9 +72,11 @@ function(hai_use_mimalloc name)
   endif()
 endfunction()
 
-# hai_test(NAME SOURCES a_test.cpp ... DEPS lib ...): a GoogleTest program whose cases ctest runs one by one.
+# hai_test(NAME SOURCES a_test.cpp ... DEPS lib ... [SHARDS n]): a GoogleTest program whose cases ctest runs one by one;
+# with SHARDS in so many runs of the program, where what the cases share, as a database, takes longer to start than they
+# take.
 function(hai_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;SHARDS" "SOURCES;DEPS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -87,5 +89,15 @@ function(hai_test name)
   endif()
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} DISCOVERY_TIMEOUT 60)
+  if(NOT arg_SHARDS)
+    gtest_discover_tests(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} DISCOVERY_TIMEOUT 60)
+    return()
+  endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}.${shard} COMMAND ${name})
+    set_tests_properties(${name}.${shard} PROPERTIES
+      TIMEOUT ${arg_TIMEOUT}
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()

@@ -49,6 +49,7 @@ struct EventMeter::Counting {
     ++meter.preemptions[event.beneficiary ? "for_another_job" : "on_request"];
     meter.suspending_[event.job] = at;
   }
+  void operator()(const RankEnded& event) const { meter.gpu_seconds += event.gpu_seconds; }
   void operator()(const AttemptEnded& event) const {
     meter.gpu_seconds += event.gpu_seconds;
     meter.lost_gpu_seconds[std::string(to_string(event.outcome))] += event.lost_gpu_seconds;

@@ -133,7 +133,9 @@ struct Fitting {
   Status needs(const RankEnded& body, const Job* job) const {
     RETURN_IF_ERROR(rank_exists(body.rank, *job));
     const RankState rank = job->attempt->ranks[static_cast<size_t>(body.rank)].state;
-    if (!is_gone(rank) && is_gone(body.state)) return ok();
+    const bool is_last = std::ranges::count_if(job->attempt->ranks, &Rank::holds_place) == 1;
+    const bool leaves_none = body.state == RankState::released && is_last;
+    if (!is_gone(rank) && is_gone(body.state) && !leaves_none) return ok();
     return misfit("rank {} of job {} is {} and can't become {}", body.rank, body.job.value,
                   to_string(rank), to_string(body.state));
   }

@@ -24,7 +24,8 @@ constexpr std::array<const char*, kHourCountWords.size()> kSums = {
     " true))",
     "count(*) FILTER (WHERE kind = 'node_liveness_changed' AND body->>'liveness' = 'down')",
     "count(*) FILTER (WHERE kind = 'node_check_changed' AND body->'check'->>'verdict' = 'fail')",
-    "coalesce(sum((body->>'gpu_seconds')::bigint) FILTER (WHERE kind = 'attempt_ended'), 0)",
+    "coalesce(sum((body->>'gpu_seconds')::bigint)"
+    " FILTER (WHERE kind IN ('attempt_ended', 'rank_ended')), 0)",  // a rank that was released
     "coalesce(sum((body->>'lost_gpu_seconds')::bigint) FILTER (WHERE kind = 'attempt_ended'), 0)"};
 
 const char* const kHourOf = "to_timestamp(floor(extract(epoch FROM {}) / 3600) * 3600)";

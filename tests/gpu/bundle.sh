@@ -42,5 +42,5 @@ for file in "$root"/bin/* "$root"/lib/* "$root"/usr/lib/postgresql/*/*/*; do
   strip --strip-unneeded "$file" 2>/dev/null || true
   patchelf --set-rpath /opt/hai-gpu/lib "$file" 2>/dev/null || true
 done
-tar -C "$root" -c . | xz -T0 -3 >"$out"
+tar -C "$root" -c . | xz -T0 >"$out"
 du -h "$out"

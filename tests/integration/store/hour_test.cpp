@@ -69,6 +69,10 @@ class HourTest : public StoreFixture {
     EXPECT_EQ(sum(report, "lost_gpu_seconds"), expected<AttemptEnded>([](const AttemptEnded& each) {
                 return each.lost_gpu_seconds;
               }));
+    EXPECT_EQ(sum(report, "ended_gpu_seconds"),
+              expected<AttemptEnded>([](const auto& each) { return each.gpu_seconds; }) +
+                  expected<RankEnded>([](const auto& each) { return each.gpu_seconds; }));
+    EXPECT_GT(expected<RankEnded>([](const auto& each) { return each.gpu_seconds; }), 0);
     int64_t waits = 0;
     for (const HourRow& row : report.rows) waits += row.waits;
     EXPECT_EQ(waits, expected<AttemptRunning>([](const auto&) { return 1; }));

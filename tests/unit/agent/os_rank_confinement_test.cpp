@@ -4,6 +4,9 @@
 #include <grp.h>
 #include <pwd.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/unit/agent/os_rank_fixture.h"
 
 namespace hai {
@@ -47,6 +50,23 @@ class ConfinementTest : public RankHostTest {
 
 #define SKIP_UNLESS_ROOT() \
   if (::geteuid() != 0) GTEST_SKIP() << "needs root"
+
+// In files as those of cgroup v2, with a group that has a process beside those of ranks.
+TEST_F(ConfinementTest, NoControllersAreEnabledWhereAProcessIsInTheWay) {
+  SKIP_UNLESS_ROOT();
+  for (const bool is_in_the_way : {false, true}) {
+    const std::string root = root_ + "/" + (is_in_the_way ? "with" : "without");
+    const std::string controllers = root + "/hai/cgroup.subtree_control";
+    std::filesystem::create_directories(root + "/hai");
+    std::ofstream(root + "/hai/cgroup.type") << "domain\n";
+    std::ofstream(root + "/hai/cgroup.procs") << (is_in_the_way ? "4711\n" : "");
+    std::ofstream{controllers};
+    CgroupHost host({.unified = root, .unified_has_controllers = true}, "hai", "a");
+    const RankCgroups made = host.create("1.1.0", {.processes = 5});
+    EXPECT_THAT(made.directories, ElementsAre(root + "/hai/a.1.1.0"));
+    EXPECT_EQ(std::filesystem::file_size(controllers) == 0, is_in_the_way);
+  }
+}
 
 TEST_F(ConfinementTest, RootIsRefusedUnlessListed) {
   SKIP_UNLESS_ROOT();
