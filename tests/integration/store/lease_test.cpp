@@ -116,6 +116,7 @@ TEST_F(LeaseTest, ADeadHolderOfThisMachineIsNotWaitedFor) {
   if (child == 0) {
     // A new program: threads and locks of this one are not there after fork.
     ::unsetenv("GTEST_TOTAL_SHARDS");
+    ::unsetenv("GTEST_SHARD_INDEX");
     ::execl("/proc/self/exe", "integration_store", "--gtest_also_run_disabled_tests",
             "--gtest_filter=LeaseHolder.DISABLED_AcquireAndDie", nullptr);
     ::_exit(127);
