@@ -60,10 +60,6 @@ std::string short_bytes(int64_t bytes) {
                                   : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
-std::string count_of(int64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   return fmt::format("{}", fmt::join(parts, separator));
 }

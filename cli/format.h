@@ -17,7 +17,6 @@ std::string short_duration(
 std::string short_time(int64_t micros, UnixTime now);
 std::string local_time(int64_t micros);  // "2026-11-20 08:00:00" where the reader is
 std::string short_bytes(int64_t bytes);  // "512 MiB"
-std::string count_of(int64_t count, std::string_view thing);  // "1 node", "2 nodes"
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 }  // namespace hai::cli

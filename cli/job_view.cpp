@@ -6,6 +6,7 @@
 
 #include "cli/format.h"
 #include "cli/table.h"
+#include "common/count_of.h"
 #include "common/hostlist.h"
 #include "common/job_spec.h"
 

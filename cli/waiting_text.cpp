@@ -1,6 +1,7 @@
 #include "cli/waiting_text.h"
 
 #include "cli/format.h"
+#include "common/count_of.h"
 
 namespace hai::cli {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "agent/hang/device_activity.h"
 #include "agent/hang/stack_tools.h"
+#include "common/count_of.h"
 
 namespace hai {
 
@@ -42,7 +43,8 @@ class ReportMaker {
     }
     if (processes_.size() > count)
       report_.text +=
-          fmt::format("stacks of {} more processes left out\n", processes_.size() - count);
+          fmt::format("stacks of {} left out\n",
+                      count_of(static_cast<int64_t>(processes_.size() - count), "more process"));
     cut(report_.text, options_.bytes_max);
     cut(report_.summary, kReportSummaryBytesMax);
     return std::move(report_);
@@ -74,7 +76,7 @@ class ReportMaker {
   }
 
   void list() {
-    std::string text = fmt::format("{} processes\n", processes_.size());
+    std::string text = count_of(std::ssize(processes_), "process") + "\n";
     for (const ProcessBrief& process : processes_) {
       text += fmt::format("pid {} {}: {}, {} threads", process.pid, process.name, process.state,
                           process.threads);

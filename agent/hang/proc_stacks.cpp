@@ -1,10 +1,13 @@
 #include "agent/hang/proc_stacks.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "agent/health/file_values.h"
 #include "common/whole_number.h"
@@ -63,23 +66,36 @@ std::optional<ProcessBrief> read_brief(const std::string& proc_root, pid_t pid) 
   return brief;
 }
 
+// " python3: S (sleeping), waits in futex_wait, system call 202", and its stack.
+static std::string place_of_thread(const std::string& folder) {
+  const std::string status = read_text(folder + "/status").value_or("");
+  std::string text =
+      fmt::format(" {}: {}", status_field(status, "Name"), status_field(status, "State"));
+  if (const std::string function = waits_in(folder); !function.empty())
+    text += ", waits in " + function;
+  if (const auto call = read_text(folder + "/syscall"))
+    text += ", system call " + call->substr(0, call->find(' '));
+  text += "\n";
+  // Only root may.
+  if (const auto stack = read_text(folder + "/stack")) text += first_lines(*stack, kStackLinesMax);
+  return text;
+}
+
 std::string read_kernel_stacks(const std::string& proc_root, pid_t pid) {
   const std::string tasks = fmt::format("{}/{}/task", proc_root, pid);
-  std::string text;
   const std::vector<std::string> threads = list_folder(tasks, 4096);
+  // Most threads of a pool stand where the others do: said once.
+  std::vector<std::pair<std::string, std::vector<std::string>>> places;
   for (size_t i = 0; i < threads.size() && i < kThreadsMax; ++i) {
-    const std::string folder = tasks + "/" + threads[i];
-    const std::string status = read_text(folder + "/status").value_or("");
-    text += fmt::format("  thread {} {}: {}", threads[i], status_field(status, "Name"),
-                        status_field(status, "State"));
-    if (const std::string function = waits_in(folder); !function.empty())
-      text += ", waits in " + function;
-    if (const auto call = read_text(folder + "/syscall"))
-      text += ", system call " + call->substr(0, call->find(' '));
-    text += "\n";
-    // Only root may.
-    if (const auto stack = read_text(folder + "/stack"))
-      text += first_lines(*stack, kStackLinesMax);
+    const std::string place = place_of_thread(tasks + "/" + threads[i]);
+    auto same = std::ranges::find(places, place, [](const auto& each) { return each.first; });
+    if (same == places.end()) same = places.insert(same, {place, {}});
+    same->second.push_back(threads[i]);
+  }
+  std::string text;
+  for (const auto& [place, there] : places) {
+    text += fmt::format("  {} {}{}", there.size() == 1 ? "thread" : "threads",
+                        fmt::join(there, ", "), place);
   }
   if (threads.size() > kThreadsMax)
     text += fmt::format("  and {} more threads\n", threads.size() - kThreadsMax);

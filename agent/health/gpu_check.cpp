@@ -4,6 +4,7 @@
 
 #include "agent/health/file_values.h"
 #include "agent/health/results.h"
+#include "common/count_of.h"
 
 namespace hai {
 
@@ -109,10 +110,11 @@ std::vector<CheckResult> GpuCheck::judge_absence(const Status& status) const {
   // A library that is there but does not work, where there should be GPUs: no program can use them
   // either.
   if (status.code() != Code::not_found && options_.expected_gpus > 0) {
-    return {make_fail(about, HealthTier::evict,
-                      {.summary = fmt::format("{} GPUs expected, and {}", options_.expected_gpus,
-                                              status.message()),
-                       .remedy = "load the driver, or reboot"})};
+    return {make_fail(
+        about, HealthTier::evict,
+        {.summary = fmt::format("{} expected, and {}", count_of(options_.expected_gpus, "GPU"),
+                                status.message()),
+         .remedy = "load the driver, or reboot"})};
   }
   if (options_.expected_gpus > 0) {
     return {make_unknown(about, {.summary = status.message(),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "agent/health/results.h"
+#include "common/count_of.h"
 
 namespace hai {
 
@@ -263,8 +264,8 @@ std::vector<CheckResult> judge_gpu(const GpuHistory& history, const GpuExpectati
 
 CheckResult judge_gpu_count(int found, int expected) {
   const CheckSubject about{.name = "gpu_count", .subject = {}, .gpus = {}};
-  if (found == expected) return make_ok(about, fmt::format("{} GPUs", found));
-  const std::string summary = fmt::format("{} GPUs, expected {}", found, expected);
+  if (found == expected) return make_ok(about, count_of(found, "GPU"));
+  const std::string summary = fmt::format("{}, expected {}", count_of(found, "GPU"), expected);
   if (found < expected) {
     return make_fail(about, HealthTier::evict,
                      {.summary = summary, .remedy = "reboot; service if it stays away"});

@@ -8,6 +8,7 @@
 
 #include "cli/client.h"
 #include "cli/format.h"
+#include "common/count_of.h"
 
 namespace hai::cli {
 namespace {

@@ -7,6 +7,7 @@
 #include "cli/client.h"
 #include "cli/complete/candidates.h"
 #include "cli/format.h"
+#include "common/count_of.h"
 
 namespace hai::cli {
 namespace {

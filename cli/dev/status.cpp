@@ -5,6 +5,7 @@
 #include "cli/exit_code.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "common/count_of.h"
 
 namespace hai::cli {
 namespace {
@@ -44,8 +45,9 @@ std::string to_table(const DevClusterProcesses& processes, const Terminal& termi
   add("server", processes.server(), cluster.http() + "/, gRPC " + cluster.grpc());
   if (cluster.fleet) {
     add("fleet", processes.fleet(),
-        fmt::format("{} nodes of {} GPUs, {}, {}", cluster.nodes.size(), cluster.nodes[0].gpus,
-                    to_string(cluster.fleet->shape), processes.files().fleet_socket()));
+        fmt::format("{} of {}, {}, {}", count_of(std::ssize(cluster.nodes), "node"),
+                    count_of(cluster.nodes[0].gpus, "GPU"), to_string(cluster.fleet->shape),
+                    processes.files().fleet_socket()));
   }
   for (const DevNode& node : cluster.nodes) {
     if (cluster.fleet) break;

@@ -19,6 +19,7 @@
 #include "cli/patience.h"
 #include "cli/session.h"
 #include "cli/table.h"
+#include "common/count_of.h"
 
 namespace hai::cli {
 namespace {

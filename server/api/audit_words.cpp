@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/count_of.h"
 #include "proto/json/json_plan.h"
 
 namespace hai {
@@ -153,19 +154,19 @@ std::string detail_of(const v1::MoveJobRequest& request) {
 std::string detail_of(const v1::EditJobRequest& request) {
   std::string text;
   if (!request.timeout().empty()) text += ", timeout " + request.timeout();
-  if (request.has_node_count()) text += fmt::format(", {} nodes", request.node_count());
+  if (request.has_node_count()) text += ", " + count_of(request.node_count(), "node");
   if (!request.priority().empty()) text += ", priority " + request.priority();
   if (request.has_begin_at_us()) {
     text += ", begin " + format_rfc3339(unix_micros(request.begin_at_us()));
   }
   if (request.begin_now()) text += ", begin now";
-  if (request.set_tags()) text += fmt::format(", {} tags", request.tags_size());
+  if (request.set_tags()) text += ", " + count_of(request.tags_size(), "tag");
   return text.empty() ? "" : text.substr(2);
 }
 std::string detail_of(const v1::RerunJobRequest& request) { return "as job " + request.job(); }
 std::string detail_of(const v1::CloseIncidentRequest& request) { return request.reason(); }
 std::string detail_of(const v1::SetQuotaRequest& request) {
-  return request.nodes() < 0 ? "no limit" : fmt::format("{} nodes", request.nodes());
+  return request.nodes() < 0 ? "no limit" : count_of(request.nodes(), "node");
 }
 std::string detail_of(const v1::SetUserRequest& request) {
   std::string text;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "common/count_of.h"
 #include "common/hostlist.h"
 #include "server/api/event_view.h"
 #include "server/store/json_codec.h"
@@ -40,7 +41,7 @@ struct Sentence {
     const Quota& quota = event.quota;
     return fmt::format(
         "quota of {} in {}/{} is {}", quota.owner, quota.group, to_string(quota.priority),
-        quota.nodes >= Quota::kUnlimited ? "unlimited" : fmt::format("{} nodes", quota.nodes));
+        quota.nodes >= Quota::kUnlimited ? "unlimited" : count_of(quota.nodes, "node"));
   }
   std::string operator()(const QuotaRemoved& event) const {
     return fmt::format("quota of {} in {}/{} is removed", event.quota.owner, event.quota.group,
@@ -103,7 +104,7 @@ struct Sentence {
   std::string operator()(const JobEdited& event) const {
     std::string text;
     if (event.timeout) text += ", time limit " + format_duration(*event.timeout);
-    if (event.node_count) text += fmt::format(", {} nodes", *event.node_count);
+    if (event.node_count) text += ", " + count_of(*event.node_count, "node");
     if (event.begin_at) {
       text += *event.begin_at == UnixTime{} ? ", begins at once"
                                             : ", begins at " + format_rfc3339(*event.begin_at);
@@ -186,7 +187,8 @@ struct Sentence {
     return fmt::format("whole_life_state set in attempt {}", event.attempt);
   }
   std::string operator()(const NodeRegistered& event) const {
-    return fmt::format("registered in {} with {} GPUs", event.facts.group, event.facts.gpus);
+    return fmt::format("registered in {} with {}", event.facts.group,
+                       count_of(event.facts.gpus, "GPU"));
   }
   std::string operator()(const NodeLivenessChanged& event) const {
     return std::string(to_string(event.liveness)) + because(event.reason);

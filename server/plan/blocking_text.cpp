@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/count_of.h"
 #include "common/hostlist.h"
 #include "server/model/find_job.h"
 #include "server/plan/explain.h"
@@ -113,8 +114,9 @@ BlockingFact hardware_fact(const Knobs& knobs, const Hypothesis& hypothesis) {
                         demand.group)};
   }
   const std::string where = demand.zone.empty() ? demand.group : demand.group + "#" + demand.zone;
-  std::string text = fmt::format("{} has no {} nodes", where, demand.nodes);
-  if (demand.gpus > 0) text += fmt::format(" with {} GPUs", demand.gpus);
+  std::string text = fmt::format("{} has no {}", where,
+                                 demand.nodes == 1 ? "node" : count_of(demand.nodes, "node"));
+  if (demand.gpus > 0) text += " with " + count_of(demand.gpus, "GPU");
   const std::string host = host_text(demand.ask);
   if (!host.empty()) text += (demand.gpus > 0 ? " and " : " with ") + host;
   if (demand.filter != nullptr) text += fmt::format(" ({})", filter_text(*demand.filter));

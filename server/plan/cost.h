@@ -23,7 +23,7 @@ Duration suspend_cost_per_gpu(const Job& job, const Knobs& knobs, UnixTime now);
 int64_t suspend_cost(const Job& job, const Knobs& knobs, UnixTime now);
 
 // GPU-seconds of work since the last checkpoint (or the start) that are lost if the live attempt
-// ends at `now`.
+// ends at `now`. Ranks that have given their places back have done their part: theirs is not.
 int64_t lost_gpu_seconds(const Job& job, UnixTime now);
 
 }  // namespace hai

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/check.h"
+#include "common/count_of.h"
 #include "server/plan/order.h"
 
 namespace hai {
@@ -59,10 +60,10 @@ PendingReason Room::reason(Priority asked, int64_t units) const {
   const bool is_auto = asked == Priority::automatic;
   const Priority level = is_auto ? kAutoCeiling : asked;
   const size_t i = index(level);
-  return {PendingCode::quota,
-          fmt::format("quota of {} in {}/{}: {} nodes, {} used, {} asked{}", user_, group_,
-                      to_string(level), nodes_[i], format_units(used_[i] + extra_[i]),
-                      format_units(units), is_auto ? "; lower levels are used up too" : "")};
+  return {PendingCode::quota, fmt::format("quota of {} in {}/{}: {}, {} used, {} asked{}", user_,
+                                          group_, to_string(level), count_of(nodes_[i], "node"),
+                                          format_units(used_[i] + extra_[i]), format_units(units),
+                                          is_auto ? "; lower levels are used up too" : "")};
 }
 
 void Ledger::rebuild(const ClusterState& state) {

@@ -80,7 +80,7 @@ TEST(QuotaRule, CountsSharesInProportion) {
   Plan plan = c.plan();
   EXPECT_EQ(plan.starts.size(), 2u);
   EXPECT_EQ(pending_text(plan, JobId{3}),
-            "quota of ann in training/normal: 1 nodes, 1 used, 0.5 asked");
+            "quota of ann in training/normal: 1 node, 1 used, 0.5 asked");
 }
 
 TEST(QuotaRule, IsPerUser) {
@@ -117,7 +117,7 @@ TEST(AutoLevel, TakesTheHighestWithQuotaFreeUpToNormal) {
   EXPECT_EQ(plan.starts[0].priority, Priority::normal);
   EXPECT_EQ(plan.starts[1].priority, Priority::low);
   EXPECT_EQ(pending_text(plan, JobId{3}),
-            "quota of ann in training/normal: 1 nodes, 1 used, 1 asked; lower levels are used up "
+            "quota of ann in training/normal: 1 node, 1 used, 1 asked; lower levels are used up "
             "too");
 }
 

@@ -41,7 +41,7 @@ TEST(EvidenceRun, LooksAtAllBelowTheShim) {
   ASSERT_TRUE(run.is_ok()) << run.status().message();
   const auto evidence = wait_for(run.value(), at(0s));
   ASSERT_TRUE(evidence.has_value());
-  EXPECT_THAT(evidence->text, StartsWith("1 processes\n"));
+  EXPECT_THAT(evidence->text, StartsWith("1 process\n"));
   EXPECT_THAT(evidence->text, HasSubstr("by the kernel\n"));
   EXPECT_THAT(evidence->summary, HasSubstr(") S in "));
   if (test::has_gdb()) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -30,7 +31,7 @@ HangReportOptions options_for(std::vector<pid_t> pids, const std::string& tool_p
 TEST(HangReport, NeedsNoTools) {
   const StuckProcess stuck(wait_for_a_rank_that_never_comes);
   const HangReport report = make_hang_report(options_for({stuck.pid()}, ""));
-  EXPECT_THAT(report.text, HasSubstr("1 processes\n"));
+  EXPECT_THAT(report.text, HasSubstr("1 process\n"));
   EXPECT_THAT(report.text, HasSubstr("(no gdb on this node: no native stacks)\n"));
   EXPECT_THAT(report.text, HasSubstr(fmt::format("--- pid {} ", stuck.pid())));
   EXPECT_THAT(report.text, HasSubstr(fmt::format("  thread {} ", stuck.pid())));
@@ -38,6 +39,22 @@ TEST(HangReport, NeedsNoTools) {
   EXPECT_THAT(report.text, HasSubstr(fmt::format("system call {}", SYS_futex)));
   EXPECT_THAT(report.summary, HasSubstr(fmt::format("({}) S", stuck.pid())));
   EXPECT_THAT(report.summary, Not(HasSubstr("\n")));
+}
+
+// As on a node with GPUs, where a library's idle threads would fill pages.
+TEST(HangReport, SaysOnceWhereThreadsStandTogether) {
+  const StuckProcess stuck([](int ready) {
+    for (int i = 0; i < 5; ++i) std::thread([] { ::pause(); }).detach();
+    (void)!::write(ready, "x", 1);
+    ::pause();
+  });
+  std::string text;
+  for (int tries = 0; tries < 1000 && text.find("  threads ") != 0; ++tries) {
+    text = read_kernel_stacks("/proc", stuck.pid());
+    if (text.find("  thread ") != std::string::npos) text.clear();  // one is not there yet
+  }
+  EXPECT_THAT(text, ::testing::StartsWith(fmt::format("  threads {}, ", stuck.pid())));
+  EXPECT_EQ(std::ranges::count(text.substr(0, text.find(':')), ','), 5) << text;
 }
 
 TEST(HangReport, TellsWherePythonIs) {

@@ -251,7 +251,7 @@ TEST_F(GpuCheckTest, expects_what_the_driver_listed_at_first) {
   GpuCheck check(options(HAI_STUB_NVML_LIBRARY, -1));
   say("count 1\n");
   EXPECT_EQ(result_of(look(check), "gpu_count").summary,
-            "1 GPUs, expected 2; remedy: reboot; service if it stays away");
+            "1 GPU, expected 2; remedy: reboot; service if it stays away");
   say("count 2\n");
   EXPECT_EQ(verdict_of(look(check), "gpu_count"), "ok");
 }
