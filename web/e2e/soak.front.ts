@@ -107,7 +107,8 @@ it.skipIf(isFirefox)('keeps its memory while events pour in for a long time', { 
   }
   const [before, after] = [heaps.slice(0, rounds / 2), heaps.slice(rounds / 2)].map((half) => Math.min(...half));
   console.log(`heap at ${eventsPerSecond} events/s, each time the list was asked for, in MB: ${heaps.map((each) => (each / 1e6).toFixed(1)).join(' ')}`);
-  expect(after).toBeLessThan(before! * 1.1);
+  // A busy machine weighs what is on its way, too, a tenth more or less. Two hundred bytes kept of each event would be a third more.
+  expect(after).toBeLessThan(before! * 1.25);
 });
 
 // One cluster, which tells all its pages the same, however slow one of them reads.
