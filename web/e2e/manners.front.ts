@@ -28,6 +28,7 @@ it('can be read by everybody while it loads', async () => {
   const page = await site.open('/', { isOwn: true });
   await page.route(/\/api\/v1\/jobs\/\d+\//, () => undefined); // no answer comes
   await page.goto(`${site.server.url}/jobs/${job!.id}`);
+  await page.getByRole('heading', { level: 1 }).waitFor(); // before that it is the application that loads
   await page.getByRole('progressbar', { name: 'loading' }).first().waitFor();
   expect(await faultsOf(page)).toEqual([]);
 });
