@@ -44,15 +44,6 @@ Result<DevFleet> wanted_fleet(const DevUpOptions& options) {
   return fleet;
 }
 
-// A node that simulates none has this machine's own GPUs, and no other may have them too.
-Status check_own_gpus(const DevCluster& cluster) {
-  const auto has_own = [](const DevNode& node) { return node.gpus == 0; };
-  if (cluster.fleet || std::ranges::count_if(cluster.nodes, has_own) < 2) return ok();
-  std::error_code error;
-  if (!std::filesystem::exists("/proc/driver/nvidia/gpus", error)) return ok();
-  return invalid_argument("several nodes without simulated GPUs would share this machine's own");
-}
-
 Status set_nodes(const DevUpOptions& options, bool running, DevCluster& cluster) {
   const bool asks = options.nodes || options.gpus || options.fleet || !options.topology.empty();
   if (options.rank_seconds && !options.fleet) {
@@ -72,7 +63,6 @@ Status set_nodes(const DevUpOptions& options, bool running, DevCluster& cluster)
     RETURN_IF_ERROR(nodes.status());
     wanted.nodes = nodes.value();
   }
-  RETURN_IF_ERROR(check_own_gpus(wanted));
   if (running && wanted != cluster) {
     return failed_precondition("cluster {} runs with {} other nodes: `hai dev down` first",
                                cluster.name, cluster.nodes.size());
@@ -151,6 +141,32 @@ Status set_health_roots(const DevUpOptions& options, DevCluster& cluster) {
   return ok();
 }
 
+// Where the agent of the node looks for GPUs.
+std::string proc_root_of(const DevCluster& cluster, const DevNode& node) {
+  for (const std::string& key : {"proc-root " + node.name, std::string("proc-root")}) {
+    const auto found = cluster.health_roots.find(key);
+    if (found != cluster.health_roots.end()) return found->second;
+  }
+  return "/proc";
+}
+
+// A node that simulates none has the GPUs that are really there, and no other may have them too.
+Status check_own_gpus(const DevCluster& cluster) {
+  if (cluster.fleet) return ok();
+  std::map<std::string, std::string> owners;  // root → node
+  for (const DevNode& node : cluster.nodes) {
+    const std::string root = proc_root_of(cluster, node);
+    std::error_code error;
+    if (node.gpus > 0 || !std::filesystem::exists(root + "/driver/nvidia/gpus", error)) continue;
+    const auto [owner, is_first] = owners.emplace(root, node.name);
+    if (is_first) continue;
+    return invalid_argument(
+        "{} and {} would have the same real GPUs: give --nodes 1, or --gpus to simulate some",
+        owner->second, node.name);
+  }
+  return ok();
+}
+
 Status set_agent_settings(const DevUpOptions& options, DevCluster& cluster) {
   for (const std::string& value : options.agent_settings) {
     const Result<NodePath> given = parse_node_path(cluster, "agent-config", value);
@@ -176,6 +192,7 @@ Status reshape(const DevUpOptions& options, bool running, DevCluster& cluster) {
   DevCluster watched = cluster;
   RETURN_IF_ERROR(set_health_roots(options, watched));
   RETURN_IF_ERROR(set_agent_settings(options, watched));
+  RETURN_IF_ERROR(check_own_gpus(watched));
   if (running && watched != cluster) {
     return failed_precondition(
         "the agents of cluster {} run with other settings: `hai dev down` first", cluster.name);

@@ -96,9 +96,8 @@ struct Sentence {
     return event.rerun_of ? fmt::format(" as job {} was", event.rerun_of->value) : "";
   }
   std::string operator()(const JobSubmitted& event) const {
-    return fmt::format("{} submitted{}: {} node{} of {}, priority {}", event.spec->name,
-                       origin(event), event.spec->node_count,
-                       event.spec->node_count == 1 ? "" : "s", event.spec->group,
+    return fmt::format("{} submitted{}: {} of {}, priority {}", event.spec->name, origin(event),
+                       count_of(event.spec->node_count, "node"), event.spec->group,
                        to_string(event.spec->priority));
   }
   std::string operator()(const JobEdited& event) const {

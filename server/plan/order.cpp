@@ -42,28 +42,29 @@ int64_t decayed(const GpuUsage& usage, UnixTime now, Duration half_life) {
   return static_cast<int64_t>(static_cast<__int128>(usage.gpu_seconds >> halvings) * factor / kOne);
 }
 
-int gpus_of(const Attempt& attempt) {
+static int count_gpus(auto&& ranks) {
   int gpus = 0;
-  for (const Rank& rank : attempt.holding_ranks()) gpus += rank.place.gpus.count();
+  for (const Rank& rank : ranks) gpus += rank.place.gpus.count();
   return gpus;
 }
 
-int gpus_placed(const Attempt& attempt) {
-  int gpus = 0;
-  for (const Rank& rank : attempt.ranks) gpus += rank.place.gpus.count();
-  return gpus;
+int gpus_of(const Attempt& attempt) { return count_gpus(attempt.holding_ranks()); }
+
+int gpus_placed(const Attempt& attempt) { return count_gpus(attempt.ranks); }
+
+// Whole ones that its live attempt has run with all ranks.
+static int64_t seconds_run(const Job& job, UnixTime now) {
+  if (!job.has_live_attempt() || !job.attempt->running_at) return 0;
+  return whole_seconds_of(std::max(Duration{0}, Duration(now - *job.attempt->running_at)));
 }
 
 int64_t gpu_seconds_had(const Job& job, const Rank& rank, UnixTime now) {
-  if (!job.has_live_attempt() || !job.attempt->running_at) return 0;
-  const Duration runs = std::max(Duration{0}, Duration(now - *job.attempt->running_at));
-  return rank.place.gpus.count() * whole_seconds_of(runs);
+  return rank.place.gpus.count() * seconds_run(job, now);
 }
 
 int64_t gpu_seconds_had(const Job& job, UnixTime now) {
-  if (!job.has_live_attempt() || !job.attempt->running_at) return job.gpu_seconds;
-  const Duration runs = std::max(Duration{0}, Duration(now - *job.attempt->running_at));
-  return job.gpu_seconds + gpus_of(*job.attempt) * whole_seconds_of(runs);
+  const int64_t seconds = seconds_run(job, now);
+  return job.gpu_seconds + (seconds == 0 ? 0 : gpus_of(*job.attempt) * seconds);
 }
 
 Duration ran_for(const Job& job, UnixTime now) {

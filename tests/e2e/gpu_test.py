@@ -65,14 +65,18 @@ class GpuTest(ClusterTest):
             [programs() / "hai-agent", "--config", config, "--check-health", "-o", "json"],
             capture_output=True, text=True, timeout=120,
         )
-        checks = {each["name"]: each for each in json.loads(asked.stdout) if each["name"].startswith("gpu")}
+        checks = {
+            (each["name"], each["subject"]): each
+            for each in json.loads(asked.stdout)
+            if each["name"].startswith("gpu")
+        }
         self.assertEqual({each["state"] for each in checks.values()} - {"ok", "unknown"}, set(), checks)
-        self.assertEqual(checks["gpu_state"]["text"], "answers")
+        self.assertEqual(checks["gpu_state", "gpu 0"]["text"], "answers")
         warm = int(ask_nvidia("temperature.gpu")[0]["temperature.gpu"])
-        said = int(re.match(r"(\d+) C", checks["gpu_temperature"]["text"])[1])
+        said = int(re.match(r"(\d+) C", checks["gpu_temperature", "gpu 0"]["text"])[1])
         self.assertLess(abs(said - warm), 10)
         lanes = ask_nvidia("pcie.link.width.current")[0]["pcie.link.width.current"]
-        self.assertEqual(checks["gpu_pcie_link"]["text"], f"{lanes} PCIe lanes")
+        self.assertEqual(checks["gpu_pcie_link", "gpu 0"]["text"], f"{lanes} PCIe lanes")
 
     def test_the_validator_runs_its_cuda_programs(self):
         log = self.log_of(self.cluster.json("exec", programs() / "hai-validator", "--quick", "--", "-n", 1)["id"])
@@ -126,8 +130,8 @@ class GpuTest(ClusterTest):
     @unittest.skipUnless(has_torch(), "no PyTorch with CUDA")
     def test_what_a_killed_program_had_is_free_for_the_next(self):
         takes = (
-            "import torch, time; free, _ = torch.cuda.mem_get_info(); "
-            "x = torch.empty(int(free * 0.9), dtype=torch.uint8, device='cuda'); x.fill_(1); "
+            "import torch, time; _, total = torch.cuda.mem_get_info(); "
+            "x = torch.empty(int(total * 0.9), dtype=torch.uint8, device='cuda'); x.fill_(1); "
             "torch.cuda.synchronize(); print('taken', flush=True); {}"
         )
         stays = self.run_python(takes.format("time.sleep(600)"), "--name", "hog")

@@ -130,7 +130,7 @@ class InteractiveTest(ClusterTest):
         terminal.see("ends soon after it has begun")
         self.assertEqual(terminal.end(), 130)
         self.cluster.hai("stop", blocker)
-        self.cluster.hai("wait", "alone", "--timeout", "180s", seconds=200)
+        self.cluster.hai("wait", "alone", "--timeout", "90s", seconds=120)
         self.assertEqual(self.cluster.job("alone")["state"], "failed")
         self.assertIn("nobody opened its terminal", self.cluster.hai("logs", "alone").out)
 

@@ -27,7 +27,7 @@ class NearGpusTest(cluster.ClusterTest):
             raise unittest.SkipTest("one CPU alone cannot be two NUMA nodes")
         cls.cluster = cluster.Cluster("near", nodes=1)
         cls.addClassCleanup(cls.close_cluster)
-        hardware = Hardware(cls.cluster.work / "hardware", "near-1", {})
+        hardware = cls.hardware = Hardware(cls.cluster.work / "hardware", "near-1", {})
         for gpu, bus in enumerate(BUS_IDS):
             device = hardware.folder / "sys" / "devices" / f"pci{gpu}" / f"{bus}.0"
             device.mkdir(parents=True)
@@ -44,6 +44,15 @@ class NearGpusTest(cluster.ClusterTest):
         nodes = [{"name": "near-1", "zone": "A", "leaf": "a1", "gpus": GPUS}]
         cls.cluster.topology = cls.cluster.file("topology.yaml", json.dumps(nodes))
         cls.cluster.up(*hardware.options())
+
+    def test_two_nodes_cannot_have_the_same_real_gpus(self):
+        refused = self.cluster.hai(
+            "dev", "up", "--name", "two", "--data", self.cluster.root / "two", "--nodes", 2, "--gpus", 0,
+            "--proc-root", self.hardware.folder / "proc",
+        )
+        self.assertEqual((refused.code, refused.out), (4, ""), refused)
+        self.assertIn("node-1 and node-2 would have the same real GPUs: give --nodes 1", refused.err)
+        self.assertFalse((self.cluster.root / "two" / "cluster.json").exists())
 
     def told(self, *options):
         job = self.cluster.exec(SAYS, *options)

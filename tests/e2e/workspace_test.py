@@ -105,7 +105,7 @@ class WorkspaceTest(ClusterTest):
             eventually("the job that carries runs", lambda: self.carriers() == ["running"])
         finally:
             os.killpg(hai.pid, signal.SIGKILL)
-        eventually("it ends by itself", lambda: self.carriers() == ["succeeded"], 150)
+        eventually("it ends by itself", lambda: self.carriers() == ["succeeded"], 60)
 
     def test_bad_input_carries_nothing(self):
         before = len(self.carriers())

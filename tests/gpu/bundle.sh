@@ -25,11 +25,11 @@ take() {  # FILE DIRECTORY: copies it, and the libraries it needs beside the pro
 
 for program in "$build"/bin/hai "$build"/bin/hai-*; do
   case $(basename "$program") in
-    *_test | *_fuzz | *-sim | *bench*) ;;
+    hai-sim*) ;;
     *) file -bL "$program" | grep -q '^ELF' && take "$program" "$root/bin" ;;
   esac
 done
-postgres=$(pg_config --bindir 2>/dev/null || ls -d /usr/lib/postgresql/*/bin | tail -1)
+postgres=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -1)
 version=$(basename "$(dirname "$postgres")")
 for program in postgres initdb pg_ctl pg_isready createdb psql; do
   take "$postgres/$program" "$root/usr/lib/postgresql/$version/bin"

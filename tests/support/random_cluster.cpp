@@ -439,7 +439,7 @@ void RandomCluster::end_rank(const Job& job) {
                     static_cast<int>(rng_.below(256)),
                     text(),
                     usage};
-    if (i % 2 == 0 && i + 1 < attempt.ranks.size()) {
+    if (ended.state == RankState::exited && i + 1 < attempt.ranks.size()) {
       ended.state = RankState::released;
       ended.gpu_seconds = 1 + ended.exit_code;
       ended.user_gpu_seconds = 1'000 + ended.exit_code;

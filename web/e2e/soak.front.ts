@@ -11,7 +11,7 @@ const site = visit();
 // More than a busy cluster tells, so that a leak shows soon.
 const eventsPerSecond = isAll ? 700 : 1_400;
 const burstMs = 100;
-const warmSeconds = isAll ? 15 : 8; // until the rings of events are full
+const warmSeconds = isAll ? 15 : 16; // until the rings of events are full
 const rounds = isAll ? 20 : 10;
 const roundSeconds = isAll ? 3 : 2;
 // `HAI_SOAK_MINUTES=30 npm run front -- soak`: pages that nobody touches, HAI_SOAK_PAGES of jobs, overview, now and job,
@@ -36,6 +36,7 @@ function* life(sample: Job): Generator<{ kind: string; subject: string; body: ob
 }
 
 let newest = 1_000_000;
+let told = 0; // events, by storms
 
 function newestJobs(sample: Job): Response {
   const jobs = Array.from({ length: 1_000 }, (_, i) => ({ ...sample, id: newest - i, state: 'succeeded', ended_at: sample.submitted_at }));
@@ -56,6 +57,7 @@ function storm(sample: Job, perSecond: number): Response {
       let text = '';
       for (let i = 0; i < (perSecond * burstMs) / 1000; i += 1) {
         seq += 1;
+        told += 1;
         const event = { seq, time: new Date().toISOString(), actor: 'scheduler', text: 'a line about it', ...lives.next().value };
         text += `id: ${seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`;
       }
@@ -93,7 +95,8 @@ async function scales(page: Page): Promise<() => Promise<{ heap: number; nodes: 
 it.skipIf(isFirefox)('keeps its memory while events pour in for a long time', { timeout: 150_000 }, async () => {
   const page = await openStorm(eventsPerSecond);
   const weigh = await scales(page);
-  await page.waitForTimeout(1000 * warmSeconds);
+  // By what it was told, not by the clock: a page on a busy machine reads slower.
+  await expect.poll(() => told, { timeout: 60_000, interval: 100 }).toBeGreaterThan(eventsPerSecond * warmSeconds);
   // Lists grow until they are asked for again, as this one is when somebody comes back to it, so that is when they are weighed.
   const heaps: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -107,8 +110,7 @@ it.skipIf(isFirefox)('keeps its memory while events pour in for a long time', { 
   }
   const [before, after] = [heaps.slice(0, rounds / 2), heaps.slice(rounds / 2)].map((half) => Math.min(...half));
   console.log(`heap at ${eventsPerSecond} events/s, each time the list was asked for, in MB: ${heaps.map((each) => (each / 1e6).toFixed(1)).join(' ')}`);
-  // A busy machine weighs what is on its way, too, a tenth more or less. Two hundred bytes kept of each event would be a third more.
-  expect(after).toBeLessThan(before! * 1.25);
+  expect(after).toBeLessThan(before! * 1.1);
 });
 
 // One cluster, which tells all its pages the same, however slow one of them reads.
