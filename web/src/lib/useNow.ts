@@ -1,12 +1,21 @@
 import { useEffect, useState } from 'react';
 import { useFactsFrom } from './freshness';
+import { isVisible } from './visible';
 
-// The viewer's clock, which ticks whatever the server does.
+// The viewer's clock, which ticks whatever the server does. It stands still while nobody can see the
+// page: what asks for "this hour" would else ask the server anew whenever an hour is over.
 export function useClock(periodMs = 1_000): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), periodMs);
-    return () => clearInterval(timer);
+    const tick = (): void => {
+      if (isVisible()) setNow(Date.now());
+    };
+    const timer = setInterval(tick, periodMs);
+    document.addEventListener('visibilitychange', tick);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', tick);
+    };
   }, [periodMs]);
   return now;
 }
