@@ -21,6 +21,8 @@ namespace hai {
 struct Term {
   Epoch epoch;
   MonoTime valid_until{};
+  // The store's own wall clock when it answered, which all servers share; nullopt = not told.
+  std::optional<UnixTime> store_time;
 };
 
 // One transaction: the events, and every row they changed as it is after them.

@@ -106,6 +106,10 @@ void add_controller(MetricsPage& page, const Controller& controller) {
   page.gauge("hai_store_unavailable_seconds",
              "How long the database has not answered this server; 0 when it does",
              seconds(controller.store_unavailable()));
+  page.gauge("hai_clock_ahead_of_database_seconds",
+             "By how much this server's wall clock was ahead of the database's when it last led;"
+             " less than 0: behind",
+             seconds(controller.ahead_of_store()));
 }
 
 void add_estimates(MetricsPage& page, const EstimateCalibration& calibration) {

@@ -113,6 +113,7 @@ void MemStore::acquire(Duration lease, Epoch floor, std::function<void(Result<Te
             core->leader_position = {core->database.epoch(), core->database.last_seq()};
             if (!epoch.is_ok()) return epoch.status();
             term->epoch = epoch.value();
+            term->store_time = core->database.wall_now();
             return ok();
           },
           .answer =
@@ -124,11 +125,17 @@ void MemStore::acquire(Duration lease, Epoch floor, std::function<void(Result<Te
 LogPosition MemStore::leader_position() const { return core_->leader_position; }
 
 void MemStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) {
-  const Term term{.epoch = epoch, .valid_until = core_->loop.now() + lease};
-  submit({.run = [core = core_.get(), epoch, lease] { return core->database.renew(epoch, lease); },
+  auto term = std::make_shared<Term>();
+  term->epoch = epoch;
+  term->valid_until = core_->loop.now() + lease;
+  submit({.run =
+              [core = core_.get(), term, lease] {
+                term->store_time = core->database.wall_now();
+                return core->database.renew(term->epoch, lease);
+              },
           .answer =
               [term, done = std::move(done)](Status status) {
-                done(status.is_ok() ? Result<Term>(term) : Result<Term>(status));
+                done(status.is_ok() ? Result<Term>(*term) : Result<Term>(status));
               }});
 }
 

@@ -65,6 +65,7 @@ class MemDatabase {
   Epoch epoch() const { return epoch_; }  // of the last acquire
   int64_t last_seq() const { return last_seq_; }
   const std::string& holder() const { return holder_; }  // "" = nobody
+  UnixTime wall_now() const { return clock_.wall_now(); }
   MonoTime lease_expires() const { return lease_expires_; }
   bool has_valid_lease() const { return !holder_.empty() && clock_.now() < lease_expires_; }
 

@@ -39,8 +39,8 @@ std::string append_sql(Parts parts) {
   int param = 6;
   std::string sql =
       "WITH guard AS (UPDATE cluster_epoch SET last_seq = greatest(last_seq, $3::bigint),"
-      " started_epoch = greatest(started_epoch, $4::bigint), expires_at ="
-      " greatest(expires_at, clock_timestamp() + $5::bigint * interval '1 microsecond')"
+      " started_epoch = greatest(started_epoch, $4::bigint), expires_at = " +
+      extended_end_sql(5) +
       " WHERE epoch = $1::bigint AND holder <> '' AND ($2::bigint < 0 OR last_seq = $2::bigint)"
       " RETURNING 1 AS one)";
   const PgTable& events = table_of<Event>();

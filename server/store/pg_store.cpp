@@ -29,7 +29,7 @@ struct PgStore::Impl {
   Impl(Loop& on, const PgStoreOptions& options)
       : loop(on),
         limit(options.connect_timeout + 2 * options.statement_timeout),
-        lease(options.advertise),
+        lease(options.advertise, options.lease_silence),
         worker(on,
                {.conninfo = options.conninfo,
                 .connect_timeout = options.connect_timeout,
@@ -59,6 +59,7 @@ void PgStore::acquire(Duration lease, Epoch floor, std::function<void(Result<Ter
         *other = {impl->lease.leader(), impl->lease.lease_left(), impl->lease.leader_position()};
         if (!epoch.is_ok()) return epoch.status();
         term->epoch = epoch.value();
+        term->store_time = impl->lease.store_time();
         return ok();
       },
       [impl = impl_.get(), term, other, done = std::move(done)](Status status) {
@@ -75,13 +76,17 @@ LogPosition PgStore::leader_position() const { return impl_->leader_position; }
 std::optional<Duration> PgStore::lease_left() const { return impl_->lease_left; }
 
 void PgStore::renew(Epoch epoch, Duration lease, std::function<void(Result<Term>)> done) {
-  const Term term{.epoch = epoch, .valid_until = impl_->loop.now() + lease};
+  auto term = std::make_shared<Term>();
+  term->epoch = epoch;
+  term->valid_until = impl_->loop.now() + lease;
   impl_->worker.submit(
-      [impl = impl_.get(), epoch, lease](PgSession& session) {
-        return impl->lease.renew(session, epoch, lease);
+      [impl = impl_.get(), term, lease](PgSession& session) {
+        const Status renewed = impl->lease.renew(session, term->epoch, lease);
+        term->store_time = impl->lease.store_time();
+        return renewed;
       },
       [term, done = std::move(done)](Status status) {
-        done(status.is_ok() ? Result<Term>(term) : Result<Term>(std::move(status)));
+        done(status.is_ok() ? Result<Term>(*term) : Result<Term>(std::move(status)));
       },
       impl_->limit);
 }

@@ -7,6 +7,7 @@
 
 #include "common/loop.h"
 #include "server/control/ports.h"
+#include "server/store/leader_lease.h"
 
 namespace hai {
 
@@ -15,6 +16,7 @@ struct PgStoreOptions {
   Duration connect_timeout = 3s;
   Duration statement_timeout = 5s;
   ServerAddresses advertise = {};  // where others find this server when it leads
+  Duration lease_silence = kLeaseSilence;
 };
 
 class PgStore final : public Store {

@@ -56,6 +56,7 @@ class Database:
         self.user = "postgres" if os.geteuid() == 0 else None
         self.settings = settings
         self.process = None
+        self.environment = {}  # more of it
         self.data.mkdir(exist_ok=True)
         if self.user:
             entry = pwd.getpwnam(self.user)
@@ -92,6 +93,7 @@ class Database:
             stderr=log,
             cwd="/",
             start_new_session=True,
+            env={**os.environ, **self.environment},
         )
         prefer(self.process)
         eventually("PostgreSQL answers", self.answers)

@@ -1,5 +1,7 @@
 #include "server/control/engine/controller.h"
 
+#include <algorithm>
+
 #include "server/control/engine/decide_tick.h"
 #include "server/control/nodes/fencing.h"
 #include "server/control/verbs/decide.h"
@@ -36,7 +38,10 @@ void Controller::take_state(StoredState stored) {
   state.mark_durable();
   if (state.open_incident(kStoreWentBack) != nullptr) memory_.history.found_evidence();
   memory_.sessions.set_term_start(loop_.now());
-  memory_.time.start(loop_.wall_now(), newest_time(state), loop_.now());
+  // Of this server's clock and the store's the earlier one: a server whose clock is an hour ahead
+  // would end every job whose time limit is within the hour.
+  const Duration ahead = std::max(leadership_.ahead_of_store(), Duration(0));
+  memory_.time.start(loop_.wall_now() - ahead, newest_time(state), loop_.now());
   memory_.progress.clear();
   follow_knobs();
   passes_.begin_term();

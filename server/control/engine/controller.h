@@ -78,6 +78,7 @@ class Controller : private TermOwner, private TurnOwner {
   Standing standing() const { return leadership_.standing(); }
   // How long the store has not answered; 0 when it does.
   Duration store_unavailable() const { return leadership_.store_unavailable(); }
+  Duration ahead_of_store() const { return leadership_.ahead_of_store(); }
   // The live state, for metrics, tests and checkers: may be ahead of what is durable.
   const ClusterState& state() const { return *memory_.state; }
   SoftFacts soft_facts() const {

@@ -41,6 +41,7 @@ void Leadership::acquired(const Term& term) {
   store_away_since_.reset();
   leader_ = {};
   term_ = term;
+  compare_clocks(term);
   term_scope_.renew();
   store_.load(term_scope_.bind([this](Result<StoredState> stored) { loaded(std::move(stored)); }));
   tell_standing();
@@ -83,8 +84,13 @@ void Leadership::loaded(Result<StoredState> stored) {
   owner_.term_began();
 }
 
+void Leadership::compare_clocks(const Term& term) {
+  if (term.store_time) ahead_of_store_ = loop_.wall_now() - *term.store_time;
+}
+
 void Leadership::confirm(const Term& term) {
   term_ = term;
+  compare_clocks(term);
   confirmed_at_ = loop_.wall_now();
 }
 

@@ -44,6 +44,9 @@ class Leadership {
   ServerMode mode() const { return mode_; }
   bool is_leading() const { return mode_ == ServerMode::leading; }
   const Term& term() const { return term_; }
+  // By how much this server's wall clock was ahead of the store's, which all servers share, when
+  // the store last confirmed a term; less than 0: behind. The answer's way is in it.
+  Duration ahead_of_store() const { return ahead_of_store_; }
   // Callbacks bound to it do nothing once the term has ended.
   const LoopScope& of_this_term() const { return term_scope_; }
   Standing standing() const;
@@ -58,6 +61,7 @@ class Leadership {
   void not_acquired(const Status& why);
   void loaded(Result<StoredState> stored);
   void confirm(const Term& term);
+  void compare_clocks(const Term& term);
   void arm_renewal();
   void ask_again_in(Duration pause);
   void tell_standing();
@@ -74,6 +78,7 @@ class Leadership {
   std::string not_leading_reason_ = "starting";
   ServerAddresses leader_;   // another one's
   UnixTime confirmed_at_{};  // the store last confirmed this server's term
+  Duration ahead_of_store_{0};
   std::optional<MonoTime> store_away_since_;
   std::optional<UnixTime> stale_since_;
   Standing told_standing_;

@@ -5,6 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "common/knobs.h"
+#include "server/store/pg_session.h"
 #include "tests/integration/store/store_fixture.h"
 
 namespace hai {
@@ -13,7 +17,16 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-using LeaseTest = StoreFixture;
+class LeaseTest : public StoreFixture {
+ protected:
+  // What was written before the database's clock was set back by an hour looks like this
+  // afterwards.
+  void set_clock_back() {
+    PgSession session({.conninfo = conninfo_});
+    session.call(
+        {"set_clock_back", "UPDATE cluster_epoch SET expires_at = expires_at + interval '1 hour'"});
+  }
+};
 
 TEST_F(LeaseTest, TwoStoresContend) {
   PgStore first(loop_, {conninfo_});
@@ -107,6 +120,60 @@ TEST_F(LeaseTest, ValidUntilCountsFromBeforeTheRequest) {
   const Term term = acquire(store, 10s).value();
   EXPECT_GE(term.valid_until, before + 10s);
   EXPECT_LT(term.valid_until, loop_.now() + 10s);
+}
+
+// As when the database's clock is set back by an hour, or another machine has become the primary:
+// the end of the lease is in a future that nobody lives to see.
+TEST_F(LeaseTest, IsTakenFromWhoIsSilentThoughItEndsInAnHour) {
+  constexpr Duration kSilence = 500ms;
+  PgStore first(loop_, {conninfo_});
+  PgStore second(loop_, {.conninfo = conninfo_, .lease_silence = kSilence});
+  ASSERT_TRUE(acquire(first, 1s).is_ok());
+  set_clock_back();
+  const MonoTime begin = loop_.now();
+  Result<Term> term = acquire(second, 1s);
+  for (; !term.is_ok(); term = acquire(second, 1s)) {
+    ASSERT_THAT(term.status().message(), ContainsRegex("its lease ends in 3[0-9]{6} ms"));
+    ASSERT_LT(loop_.now(), begin + 30s);
+  }
+  EXPECT_GE(loop_.now(), begin + kSilence);
+  EXPECT_EQ(term.value().epoch, Epoch{2});
+  EXPECT_EQ(renew(first, Epoch{1}, 1s).status().code(), Code::aborted);
+}
+
+TEST_F(LeaseTest, EndsInTimeAgainAfterTheDatabasesClockWasSetBack) {
+  for (const bool by_append : {false, true}) {
+    PgStore first(loop_, {conninfo_});
+    PgStore second(loop_, {conninfo_});
+    const Epoch epoch = acquire(first, 1s).value().epoch;
+    set_clock_back();
+    if (by_append) {
+      test::RandomCluster cluster(5);
+      ASSERT_EQ(append(first, cluster.start_epoch(epoch)), ok());
+    } else {
+      ASSERT_TRUE(renew(first, epoch, 1s).is_ok());
+    }
+    ASSERT_FALSE(acquire(second).is_ok()) << "it is held";
+    EXPECT_LE(second.lease_left(), 1s);
+    release(first, epoch);
+  }
+}
+
+TEST_F(LeaseTest, NoLeaseIsLongerThanTheSilenceOfTheDead) {
+  const auto& ranges = knob_ranges();
+  const auto lease = std::ranges::find(ranges, "server_lease", &KnobRange::name);
+  ASSERT_NE(lease, ranges.end());
+  EXPECT_GE(kLeaseSilence, 11 * Duration(lease->high) / 10) << "clocks drift";
+}
+
+TEST_F(LeaseTest, TellsTheDatabasesTime) {
+  PgStore store(loop_, {conninfo_});
+  const UnixTime before = loop_.wall_now();
+  const UnixTime acquired = acquire(store).value().store_time.value();
+  const UnixTime renewed = renew(store, Epoch{1}, 1s).value().store_time.value();
+  EXPECT_LE(before, acquired);
+  EXPECT_LE(acquired, renewed);
+  EXPECT_LE(renewed, loop_.wall_now());
 }
 
 // A server that was killed and started again on the same machine does not wait for its own lease.

@@ -50,13 +50,14 @@ class FakeAgents final : public AgentPort {
 };
 
 struct Server {
+  MachineClock clock;
   VirtualLoop loop;
   MemStore store;
   FakeAgents agents;
   Controller controller;
   Server(Timeline& timeline, MemDatabase& database, const std::string& name, const Knobs& knobs,
          const Bootstrap& bootstrap)
-      : loop(timeline),
+      : loop(timeline, &clock),
         store(loop, database, name),
         agents(timeline),
         controller(loop, store, agents, nullptr, knobs, bootstrap, "test") {}

@@ -112,5 +112,27 @@ TEST(Term, WonLongAgoIsNoTerm) {
   EXPECT_TRUE(b->controller.is_leading());
 }
 
+// By its own clock alone, it would have ended each job whose time limit was within the hour.
+TEST(Term, BeginsWithTheStoresTimeWhenTheServersClockIsAhead) {
+  ControllerWorld w;
+  auto a = w.leader("a");
+  w.run(1min);
+  a.reset();
+  auto b = w.server("b");
+  b->clock.wall_skew = 1h;
+  b->controller.start();
+  w.run(1min);
+  ASSERT_TRUE(b->controller.is_leading());
+  EXPECT_EQ(b->controller.ahead_of_store(), 1h);
+  w.connect(*b, 1, "node-1");
+  auto accepted = submit(*b, job("j").nodes(1));
+  w.run(1s);
+  ASSERT_TRUE(accepted->is_ok());
+  const UnixTime at = b->controller.state().find_unfinished("ann", "j")->submitted_at;
+  const UnixTime now = w.database_loop.wall_now();
+  EXPECT_GE(at, now - 5s);
+  EXPECT_LE(at, now + 3s) << "in a minute it may be drawn so far towards its own clock";
+}
+
 }  // namespace
 }  // namespace hai::test
