@@ -50,17 +50,13 @@ def line(text, mark):
 
 
 def build_again(site, moment):
-    commands = block("ha-store.md", "--type=time").replace("2026-11-24 10:00:00+00", moment)
+    commands = block("ha-store.md", "restore --to").replace("2026-11-24T10:00:00Z", f"'{moment}'")
     first = site[STORES[0]]
     everywhere(SERVERS, lambda name: site[name].run(line(commands, "stop hai-server")))
     everywhere(STORES, lambda name: site[name].run(line(commands, "stop patroni")))
-    everywhere(STORES, lambda name: site[name].run(line(commands, "hai.before")))
     first.run(line(commands, "remove hai"), stdin=SURE)
-    first.run(line(commands, "--type=time"), seconds=300)
-    first.run(line(commands, "pg_ctl -D /var/lib/postgresql/15/hai -w"), seconds=300)
-    asked = line(commands, "pg_is_in_recovery")
-    wait("the store is promoted", lambda: first.says(asked) == "f", 120, pause=0.5)
-    first.run(line(commands, "hai stop"))
+    first.run(line(commands, "restore --to"), seconds=300)
+    everywhere(STORES[1:], lambda name: site[name].run(line(commands, "hai.before")))
     start = line(commands, "start patroni")
     first.run(start)
     wait("db1 leads", lambda: members(site).get(STORES[0], ("",))[0] == "leader", 120, pause=0.5)
