@@ -27,6 +27,8 @@ std::string next_steps(const SetupPlan& plan, bool is_started, const std::string
       "  hai quota set GROUP NODES -g training -p normal\n"
       "Whether all is well, on any machine:\n"
       "  hai doctor\n"
+      "Each day a backup, and old history out of the database, on one machine as root:\n"
+      "  systemctl enable --now hai-backup.timer hai-archive.timer\n"
       "Keep a copy of {} where the backups of the database are not.\n",
       config.advertise.grpc, ca, config.admin_token_file, config.advertise.grpc, plan.folder);
   return text;

@@ -160,6 +160,9 @@ std::string new_config_text(const SetupOptions& options, const std::string& fold
   const std::string authority = options.authority.empty() ? folder + "/ca" : options.authority;
   const bool is_issued = options.certificate.empty();
   const std::string certificate = is_issued ? folder + "/server.crt" : options.certificate;
+  // The package has a folder for it.
+  const std::string archive =
+      folder == "/etc/hai" ? std::string("/var/lib/hai/archive") : folder + "/archive";
   return fmt::format(
       "# Written by hai-server setup, and yours from here on. All keys: docs/operations,\n"
       "# deploy/server.yaml. `hai-server --check-config` says what is wrong.\n"
@@ -169,6 +172,8 @@ std::string new_config_text(const SetupOptions& options, const std::string& fold
       "store:\n  conninfo: {}\n"
       "bootstrap:\n  admin_user: {}\n  admin_token_file: {}\n"
       "secrets:\n  key_file: {}\n"
+      "# Taken out of the database by hai-archive.timer, or `hai-server archive`.\n"
+      "archive:\n  older_than: 90d\n  audit_older_than: 365d\n  dir: {}\n"
       "# Everybody may use all nodes, until `hai quota set` says otherwise.\n"
       "default_quota_nodes: unlimited\n",
       quoted_yaml(options.cluster),
@@ -177,7 +182,7 @@ std::string new_config_text(const SetupOptions& options, const std::string& fold
       quoted_yaml(certificate), quoted_yaml(is_issued ? folder + "/server.key" : options.key),
       quoted_yaml(authority + "/ca.crt"), quoted_yaml(authority), quoted_yaml(conninfo),
       quoted_yaml(options.admin), quoted_yaml(folder + "/admin.token"),
-      quoted_yaml(folder + "/secrets.key"));
+      quoted_yaml(folder + "/secrets.key"), quoted_yaml(archive));
 }
 
 std::string further_config_text(const std::string& bundled, const SetupOptions& options,

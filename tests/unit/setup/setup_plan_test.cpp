@@ -82,6 +82,8 @@ TEST(NextSteps, ShowTheTokenOnlyWhenItIsNew) {
   plan.path = "/etc/hai/server.yaml";
   plan.is_founding = true;
   plan.config = config_of(new_config_text(told(), "/etc/hai", "dbname=hai"));
+  EXPECT_EQ(plan.config.archive_dir, "/var/lib/hai/archive");
+  EXPECT_EQ(plan.config.archive_older_than, "90d");
   EXPECT_THAT(next_steps(plan, true, "hai_secret\n"), HasSubstr("  hai_secret\n"));
   EXPECT_THAT(next_steps(plan, true, ""), Not(HasSubstr("shown this once")));
   EXPECT_THAT(next_steps(plan, false, ""), HasSubstr("hai-server --config /etc/hai/server.yaml"));
