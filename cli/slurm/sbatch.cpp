@@ -23,8 +23,9 @@ constexpr Command kSbatch = Command::sbatch;
 
 struct Script {
   std::string text;
-  std::string path;  // "" = none
-  std::string name;  // for errors, and of the job
+  std::string path;   // "" = none
+  std::string name;   // of the job
+  std::string shown;  // how errors name it
 };
 
 Result<std::string> read_standard_input() {
@@ -46,19 +47,20 @@ Result<Script> read_script(const ParsedWords& words) {
           *wrap, fmt::format("a script is there, too: {}", words.operands[0].substr(0, 64)));
     }
     return Script{"#!/bin/sh\n# This script was created by sbatch --wrap.\n\n" + wrap->value + "\n",
-                  "", "wrap"};
+                  "", "wrap", "--wrap"};
   }
   if (words.operands.empty()) {
     Result<std::string> text = read_standard_input();
     RETURN_IF_ERROR(text.status());
-    return Script{std::move(text.value()), "", "sbatch"};
+    return Script{std::move(text.value()), "", "sbatch", "standard input"};
   }
   const std::string& path = words.operands[0];
   Result<std::string> text = read_file(path);
   RETURN_IF_ERROR(text.status());
   std::error_code error;
   const std::string whole = std::filesystem::absolute(path, error).string();
-  return Script{std::move(text.value()), whole, std::filesystem::path(path).filename().string()};
+  const std::string name = std::filesystem::path(path).filename().string();
+  return Script{std::move(text.value()), whole, name, name};
 }
 
 struct Asked {
@@ -73,8 +75,8 @@ Result<Asked> understand_sbatch(const ParsedWords& words) {
   Result<Script> script = read_script(words);
   RETURN_IF_ERROR(script.status());
   asked.script = std::move(script.value());
-  RETURN_IF_ERROR(interpreter_of(asked.script.text, asked.script.name).status());
-  Result<ParsedWords> lines = read_script_options(asked.script.text, asked.script.name);
+  RETURN_IF_ERROR(interpreter_of(asked.script.text, asked.script.shown).status());
+  Result<ParsedWords> lines = read_script_options(asked.script.text, asked.script.shown);
   RETURN_IF_ERROR(lines.status());
   asked.options = std::move(lines.value());
   const Result<EnvironmentOptions> environment = environment_options(kSbatch, own_variable);

@@ -7,6 +7,7 @@
 #include "common/array_range.h"
 #include "common/ascii.h"
 #include "common/bytes.h"
+#include "common/count_of.h"
 #include "common/dependency.h"
 #include "common/hostlist.h"
 #include "common/image.h"
@@ -298,8 +299,8 @@ class Validator {
       const JobService& service = parsed.value();
       if (!names.insert(service.name).second) fail(path, "there are two named {}", service.name);
       if (service.rank >= spec_.node_count) {
-        fail(path, "{}: the job has {} nodes, ranks 0 to {}, not {}", service.name,
-             spec_.node_count, spec_.node_count - 1, service.rank);
+        fail(path, "{}: the job has {}, ranks 0 to {}, not {}", service.name,
+             count_of(spec_.node_count, "node"), spec_.node_count - 1, service.rank);
       }
     }
   }

@@ -453,7 +453,7 @@ class ServiceTest(ClusterTest):
             ("web:0", "the port 1..65535"),
             ("Web:80", "the name of a-z, 0-9 and -"),
             ("web:80:udp", "'udp' is none of tcp, keep_path, rank=N"),
-            ("web:80:rank=1", "the job has 1 nodes, ranks 0 to 0, not 1"),
+            ("web:80:rank=1", "the job has 1 node, ranks 0 to 0, not 1"),
         ):
             spec = self.cluster.spec("bad", "/bin/true")
             spec["services"] = [text]

@@ -296,6 +296,7 @@ class SlurmTest(SlurmScripts, ClusterTest):
             (["sbatch", "-N99", script], "99"),
             (["sbatch", "-D", "/nowhere", script], "there is no directory /nowhere"),
             (["sbatch", none], "does not look like a batch script"),
+            (["sbatch"], "sbatch: error: standard input: this does not look like"),
             (["sbatch", "absent.sh"], "absent.sh"),
             (["srun", "--pty", "bash"], "this is no terminal"),
             (["srun"], "no command given"),
