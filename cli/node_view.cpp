@@ -112,6 +112,19 @@ std::string history_text(const v1::Node& node) {
   return text;
 }
 
+// What jobs may ask for, and what an administrator has set in place of what its agent says.
+std::string position_text(const v1::Node& node) {
+  std::string text;
+  if (!node.labels().empty()) {
+    text += fmt::format("labels      {}\n",
+                        printable(fmt::format("{}", fmt::join(node.labels(), ", "))));
+  }
+  if (!node.set().empty()) {
+    text += fmt::format("set         by an administrator: {}\n", fmt::join(node.set(), ", "));
+  }
+  return text;
+}
+
 // "87 % 65 °C, 0 % 41 °C, …", by index.
 std::string gpus_text(const v1::Node& node) {
   std::vector<std::string> gpus;
@@ -174,7 +187,7 @@ std::string node_card(const v1::Node& node, bool wide, const Terminal& terminal)
   const bool is_repairs = node.has_repair() && node.repair().reason() == node.reason();
   if (!reason_text(node).empty() && !is_repairs)
     text += "reason      " + printable(reason_text(node)) + "\n";
-  text += gpus_text(node) + history_text(node) + checks_text(node, wide);
+  text += position_text(node) + gpus_text(node) + history_text(node) + checks_text(node, wide);
   if (node.checks().empty()) return text;
   Table checks(
       {{"CHECK"}, {"OF"}, {"STATE"}, {"TIER"}, {"DONE"}, {"SINCE"}, {"TEXT", false, true}});

@@ -111,6 +111,12 @@ void Workload::perform(const Act& act) {
     case ActKind::drain:
       return send(DrainNode{node, "repair"});
     case ActKind::undrain:
+      // At times it stands at another leaf then, or again where its agent says.
+      if (leader->state().last_seq() % 3 == 0) {
+        send(SetNode{.node = node, .settings = {.leaf = "leaf-1", .labels = {{"moved"}}}});
+      } else if (leader->state().last_seq() % 3 == 1) {
+        send(SetNode{.node = node, .reset = {"leaf", "labels"}});
+      }
       return send(UndrainNode{node});
     case ActKind::remove:
       return send(RemoveNode{node, "gone"});

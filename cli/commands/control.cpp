@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/client.h"
 #include "cli/commands/each_job.h"
@@ -30,6 +31,11 @@ struct ControlOptions {
   bool yes = false;
   bool together = false;
   std::string deadline;
+  std::optional<std::string> group;
+  std::optional<std::string> zone;
+  std::optional<std::string> leaf;
+  std::optional<std::string> labels;
+  std::vector<std::string> reset;
   OutputFormat output = OutputFormat::table;
 };
 
@@ -136,6 +142,16 @@ bool is_confirmed(const ControlVerb& verb, const ControlOptions& options) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+// False: nothing is to be set.
+bool take_settings(const ControlOptions& options, v1::ControlNodeRequest& request) {
+  if (options.group) request.set_group(*options.group);
+  if (options.zone) request.set_zone(*options.zone);
+  if (options.leaf) request.set_leaf(*options.leaf);
+  if (options.labels) request.set_labels(*options.labels);
+  request.mutable_reset()->Assign(options.reset.begin(), options.reset.end());
+  return options.group || options.zone || options.leaf || options.labels || !options.reset.empty();
+}
+
 int control_nodes(Session& session, const ControlVerb& verb, const ControlOptions& options) {
   if (!is_confirmed(verb, options)) {
     return session.usage_error(
@@ -150,6 +166,9 @@ int control_nodes(Session& session, const ControlVerb& verb, const ControlOption
         read_time_option("--deadline", options.deadline, FromNow::ahead);
     if (!deadline.is_ok()) return session.usage_error(deadline.status().message());
     request.set_deadline_us(to_micros(deadline.value()));
+  }
+  if (!take_settings(options, request) && verb.sets) {
+    return session.usage_error("set: what? Name --group, --zone, --leaf, --labels or --reset");
   }
   const Result<Client*> client = session.client();
   if (!client.is_ok()) return session.fail(client.status());
@@ -171,6 +190,18 @@ CLI::App* add_verb(CLI::App& app, const ControlVerb& verb, const std::string& op
   if (!verb.together.empty()) subcommand->add_flag("--together", options.together, verb.together);
   if (!verb.deadline.empty()) {
     subcommand->add_option("--deadline", options.deadline, verb.deadline);
+  }
+  if (verb.sets) {
+    subcommand->add_option("--group", options.group, "of a node without jobs: whose jobs it takes");
+    subcommand->add_option("--zone", options.zone, "of a node without jobs; '' = none");
+    subcommand->add_option("--leaf", options.leaf, "the switch it is at; '' = none");
+    subcommand->add_option("--labels", options.labels,
+                           "all that it has from now on: a,b; '' = none");
+    subcommand
+        ->add_option("--reset", options.reset,
+                     "as its agent's config says again: group, zone, leaf, labels")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"group", "zone", "leaf", "labels"}));
   }
   add_output_option(*subcommand, options.output);
   return subcommand;

@@ -22,6 +22,7 @@ struct ControlVerb {
   int action = 0;        // v1::JobAction or v1::NodeAction
   std::string together;  // help of --together, if the verb has it
   std::string deadline;  // help of --deadline, if the verb has it
+  bool sets = false;     // has --group, --zone, --leaf, --labels and --reset
   std::string danger;    // if not empty: what --yes takes the blame for, asked on a terminal
 };
 

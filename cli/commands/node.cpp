@@ -180,8 +180,8 @@ void add_token_verbs(CLI::App& node, Session& session,
 
 void add_node(CLI::App& app, Session& session) {
   CLI::App* node = app.add_subcommand("node",
-                                      "Let machines join as nodes, remove nodes, and "
-                                      "take their certificates back")
+                                      "Let machines join as nodes, set what they are for, remove "
+                                      "them, and take their certificates back")
                        ->group("Administration");
   const auto options = std::make_shared<NodeOptions>();
   node->require_subcommand(1);
@@ -191,6 +191,7 @@ void add_node(CLI::App& app, Session& session) {
                    {"hai node token list", "who may still join"},
                    {"hai node revoke node-7 --reason 'stolen disk'",
                     "its agent is shut out within a second"},
+                   {"hai node set node-[1-4] --group debug", "move them to another group"},
                    {"hai node remove node-7 --reason 'sold'",
                     "it is listed no more; its jobs stay in the history"},
                    {"hai node identities", "whose certificate holds until when"}}};
@@ -208,6 +209,20 @@ void add_node(CLI::App& app, Session& session) {
        .help = {.examples = {{"hai node remove node-7 --reason sold",
                               "it is listed no more; its jobs stay in the history"}}},
        .action = v1::NODE_ACTION_REMOVE});
+  add_node_control(
+      *node, session,
+      {.verb = "set",
+       .description =
+           "Set the group, zone, leaf or labels of nodes, in place of what their agents say",
+       .done = "is set",
+       .help = {.examples = {{"hai node set node-[1-4] --group debug",
+                              "other people's jobs run there, without a word to its agent"},
+                             {"hai node set node-7 --labels fast-disk,ib --leaf leaf-3",
+                              "jobs with --label fast-disk find it"},
+                             {"hai node set node-7 --reset leaf,labels",
+                              "as its agent's config says again"}}},
+       .action = v1::NODE_ACTION_SET,
+       .sets = true});
   CLI::App* identities_verb =
       node->add_subcommand("identities", "Show the certificates that nodes were given");
   add_output_option(*identities_verb, options->output);

@@ -54,6 +54,8 @@ Result<Command> command_of(const NodeChange& change, const std::string& node) {
       return Command{RemoveNode{node, change.reason}};
     case v1::NODE_ACTION_VALIDATE:
       return Command(ValidateNode{node});
+    case v1::NODE_ACTION_SET:
+      return Command(SetNode{node, change.settings, change.reset, change.reason});
     default:
       return unknown_action(change.action);
   }
@@ -385,6 +387,10 @@ void Actions::control_nodes(const Caller& caller, const std::vector<std::string>
   if (Status status = command_of(change, "").status(); !status.is_ok()) return done(status);
   if (change.deadline && change.action != v1::NODE_ACTION_DRAIN) {
     return done(invalid_argument("deadline: only drain takes one"));
+  }
+  if (change.action != v1::NODE_ACTION_SET &&
+      !(change.settings.is_empty() && change.reset.empty())) {
+    return done(invalid_argument("group, zone, leaf, labels, reset: only set takes them"));
   }
   // Before the names: each of them gets its copy.
   if (Status status = check_sentence("reason", change.reason); !status.is_ok()) {

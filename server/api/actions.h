@@ -28,6 +28,8 @@ struct NodeChange {
   v1::NodeAction action = v1::NODE_ACTION_UNSPECIFIED;
   std::string reason;
   std::optional<UnixTime> deadline = {};  // of drain only
+  NodeSettings settings = {};             // of set only, as the next
+  std::vector<std::string> reset = {};
 };
 
 struct ActionResult {

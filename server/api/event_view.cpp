@@ -79,6 +79,11 @@ struct Sentence {
   std::string operator()(const NodeRemoved& event) const {
     return fmt::format("{} is out of the cluster{}", name_of(event.node), because(event.reason));
   }
+  std::string operator()(const NodeSet& event) const {
+    const std::string what = event.settings.text();
+    return (what.empty() ? "as its agent says, nothing is set" : "set to " + what) +
+           because(event.reason);
+  }
   std::string operator()(const KnobSet& event) const {
     return fmt::format("knob {} is set to {}{}", event.setting.name, event.setting.value,
                        because(event.setting.reason));

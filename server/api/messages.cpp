@@ -218,6 +218,11 @@ void to_proto(const NodeView& view, v1::Node& out) {
   out.set_gpu_model(clean_utf8(facts.gpu_model));
   out.set_agent_version(clean_utf8(facts.agent_version));
   for (const std::string& label : facts.labels) out.add_labels(label);
+  const NodeSettings& set = view.node.set;
+  if (set.group) out.add_set("group");
+  if (set.zone) out.add_set("zone");
+  if (set.leaf) out.add_set("leaf");
+  if (set.labels) out.add_set("labels");
   gpus_to_proto(view, out);
   health_to_proto(view, out);
 }

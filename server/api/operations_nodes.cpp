@@ -66,9 +66,30 @@ Prepared<v1::ListNodeJobsReply> Operations::ListNodeJobs(const v1::ListNodeJobsR
   };
 }
 
+static std::vector<std::string> labels_of(std::string_view text) {
+  std::vector<std::string> labels;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    labels.emplace_back(text.substr(0, comma));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return labels;
+}
+
+static NodeSettings settings_of(const v1::ControlNodeRequest& request) {
+  NodeSettings settings;
+  if (request.has_group()) settings.group = request.group();
+  if (request.has_zone()) settings.zone = request.zone();
+  if (request.has_leaf()) settings.leaf = request.leaf();
+  if (request.has_labels()) settings.labels = labels_of(request.labels());
+  return settings;
+}
+
 Prepared<v1::ControlNodeReply> Operations::ControlNode(const v1::ControlNodeRequest& request) {
   NodeChange change{request.action(), request.reason()};
   if (request.has_deadline_us()) change.deadline = unix_micros(request.deadline_us());
+  change.settings = settings_of(request);
+  change.reset = {request.reset().begin(), request.reset().end()};
   const bool is_together = request.action() == v1::NODE_ACTION_VALIDATE && request.together();
   return [this, nodes = std::vector<std::string>(request.nodes().begin(), request.nodes().end()),
           change, is_together](const Caller& caller, Answer<v1::ControlNodeReply> answer) {

@@ -11,6 +11,7 @@
 #include "common/id.h"
 #include "common/job_spec.h"
 #include "server/model/job.h"
+#include "server/model/node.h"
 #include "server/model/user.h"
 
 namespace hai {
@@ -121,6 +122,14 @@ struct RemoveNode {
   std::string reason;
 };
 
+// In place of what its agent says. What is not named stays as it is.
+struct SetNode {
+  std::string node;
+  NodeSettings settings;
+  std::vector<std::string> reset = {};  // "group", "zone", "leaf", "labels": as its agent says
+  std::string reason = {};
+};
+
 // It takes no new jobs until it has been validated, and is open again if it passes.
 struct ValidateNode {
   std::string node;
@@ -216,6 +225,7 @@ struct UnsetKnob {
   COMMAND(RevokeNodeIdentity) \
   COMMAND(RemoveUser)         \
   COMMAND(RemoveNode)         \
+  COMMAND(SetNode)            \
   COMMAND(SetKnob)            \
   COMMAND(UnsetKnob)          \
   COMMAND(RerunJob)           \

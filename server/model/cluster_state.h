@@ -227,6 +227,7 @@ class ClusterState {
   HAI_APPLY(KnobUnset);
   HAI_APPLY(JobEdited);
   HAI_APPLY(JobUsesSdk);
+  HAI_APPLY(NodeSet);
 #undef HAI_APPLY
 
   ArrayCounts* counts_of(const Job& task);

@@ -397,6 +397,14 @@ struct JobUsesSdk {
   HAI_EVENT("job_uses_sdk", 0, F(job))
 };
 
+// All that an administrator has set of it from now on; what is not set is as its agent says.
+struct NodeSet {
+  NodeId node;
+  NodeSettings settings;
+  std::string reason;
+  HAI_EVENT("node_set", kChangesPlan, F(node) F(settings) F(reason))
+};
+
 #undef F
 #undef HAI_EVENT
 
@@ -409,7 +417,7 @@ using EventBody = std::variant<
     NodePeersNamed, NodePeersConfirmed, IncidentOpened, IncidentChanged, IncidentClosed,
     AttemptsSkipped, IncidentNoted, NodeCheckChanged, NodeCheckHandled, NodeMarked,
     NodeRepairChanged, NodeValidated, JobReopened, TokensUsed, SecretSet, SecretRemoved,
-    NodeIdentitySet, UserRemoved, NodeRemoved, KnobSet, KnobUnset, JobEdited, JobUsesSdk>;
+    NodeIdentitySet, UserRemoved, NodeRemoved, KnobSet, KnobUnset, JobEdited, JobUsesSdk, NodeSet>;
 
 struct Event {
   int64_t seq = 0;  // from 1, without gaps

@@ -65,6 +65,11 @@ struct Fitting {
     if (node->occupants.empty() && node->held.empty()) return ok();
     return misfit("node {} has jobs", body.node.value);
   }
+  Status needs(const NodeSet& body, const Job*) const {
+    const Node* node = state.find(body.node);
+    if (node != nullptr && !node->removed_at) return ok();
+    return misfit("node {} is not in the cluster", body.node.value);
+  }
   Status needs(const KnobUnset& body, const Job*) const {
     if (state.knobs().contains(body.name)) return ok();
     return misfit("knob {} is not set", body.name);

@@ -17,6 +17,47 @@
 
 namespace hai {
 
+// Who may use a node, and which others it is near to: of its facts those that an administrator may
+// set in place of what its agent's config says.
+struct NodePosition {
+  std::string group;
+  std::string zone;
+  std::string leaf;
+  std::vector<std::string> labels;
+  bool operator==(const NodePosition&) const = default;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("group", self.group);
+    visit("zone", self.zone);
+    visit("leaf", self.leaf);
+    visit("labels", self.labels);
+  }
+};
+NodePosition position_of(const NodeFacts& facts);
+
+// nullopt: as the agent says.
+struct NodeSettings {
+  std::optional<std::string> group = {};
+  std::optional<std::string> zone = {};
+  std::optional<std::string> leaf = {};
+  std::optional<std::vector<std::string>> labels = {};
+  bool operator==(const NodeSettings&) const = default;
+  bool is_empty() const { return *this == NodeSettings{}; }
+  // "group debug, labels fast-disk and ib"; "" if nothing is set.
+  std::string text() const;
+
+  template <typename Self, typename Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("group", self.group);
+    visit("zone", self.zone);
+    visit("leaf", self.leaf);
+    visit("labels", self.labels);
+  }
+};
+// What holds of both.
+NodePosition settled(const NodePosition& told, const NodeSettings& settings);
+
 // A rank of a live attempt on this node.
 struct Occupant {
   JobId job;
@@ -62,7 +103,9 @@ inline constexpr std::string_view kNotHeardOf = "not heard of since the server s
 
 struct Node {
   NodeId id;
-  NodeFacts facts;
+  NodeFacts facts;        // with what is set in place of what was told
+  NodePosition told;      // by its agent; without a group: in a version that did not note it
+  NodeSettings set = {};  // by an administrator
   Liveness liveness = Liveness::up;
   std::string liveness_reason;
   Scheduling scheduling = Scheduling::open;
@@ -77,6 +120,12 @@ struct Node {
   // Derived from the jobs; not stored.
   std::vector<Occupant> occupants;
   std::vector<Held> held;
+
+  // As its agent said them last.
+  NodeFacts told_facts() const;
+  // Notes what its agent has told, or what is to hold in place of that.
+  void take_facts(const NodeFacts& told_facts);
+  void take_settings(const NodeSettings& settings);
 
   GpuSet all_gpus() const { return GpuSet::first(facts.gpus); }
   GpuSet used_gpus() const;
@@ -95,11 +144,13 @@ struct Node {
   template <typename Self, typename Visit>
   static void fields(Self& self, Visit&& visit) {
     // Names all members, so that one that is added and not listed below is an error here.
-    auto& [id, facts, liveness, liveness_reason, scheduling, scheduling_reason, scheduling_by,
-           drain_at, peers, health, removed_at, occupants, held] = self;
+    auto& [id, facts, told, set, liveness, liveness_reason, scheduling, scheduling_reason,
+           scheduling_by, drain_at, peers, health, removed_at, occupants, held] = self;
     (void)occupants, (void)held;  // They follow from the jobs.
     visit("id", id);
     visit("facts", facts);
+    visit("told", told);
+    visit("set", set);
     visit("liveness", liveness);
     visit("liveness_reason", liveness_reason);
     visit("scheduling", scheduling);

@@ -392,6 +392,16 @@ Status job_rest_from_json(std::string_view json, Job& job) {
   return decode(json, "rest", rest);
 }
 
+std::string to_json(const NodePosition& position) { return encode(position); }
+Result<NodePosition> node_position_from_json(std::string_view json) {
+  return decode_whole<NodePosition>(json, "told");
+}
+
+std::string to_json(const NodeSettings& settings) { return encode(settings); }
+Result<NodeSettings> node_settings_from_json(std::string_view json) {
+  return decode_whole<NodeSettings>(json, "set");
+}
+
 std::string to_json(const NodePeers& peers) { return encode(peers); }
 Result<NodePeers> node_peers_from_json(std::string_view json) {
   return decode_whole<NodePeers>(json, "peers");

@@ -30,6 +30,10 @@ Result<NodeFacts> node_facts_from_json(std::string_view json);
 std::string to_json(const AttemptEnd& end);
 Result<AttemptEnd> attempt_end_from_json(std::string_view json);
 
+std::string to_json(const NodePosition& position);
+Result<NodePosition> node_position_from_json(std::string_view json);
+std::string to_json(const NodeSettings& settings);
+Result<NodeSettings> node_settings_from_json(std::string_view json);
 std::string to_json(const NodePeers& peers);
 Result<NodePeers> node_peers_from_json(std::string_view json);
 

@@ -175,6 +175,8 @@ struct PgColumns<Node> {
     visit({"drain_at", "timestamptz"}, node.drain_at);
     visit({"removed_at", "timestamptz"}, node.removed_at);
     visit.json({"facts", "json"}, node.facts, node_facts_from_json);
+    visit.json({"told", "json"}, node.told, node_position_from_json);
+    visit.json({"set", "json"}, node.set, node_settings_from_json);
     visit.json({"peers", "json"}, node.peers, node_peers_from_json);
     visit.json({"health", "json"}, node.health, node_health_from_json);
   }

@@ -141,6 +141,15 @@ TABLE = {
     "logout": [("x", USAGE, "'x'")],
     "node": [("", USAGE, "needs a verb"), ("tokn", USAGE, "did you mean token?")],
     "node remove": [("", USAGE, "needs NODE"), ("node-99", NOT_FOUND, "node-99"), ("node-1", REFUSED, "is up")],
+    "node set": [
+        ("", USAGE, "needs NODE"),
+        ("node-1", USAGE, "--group, --zone"),
+        ("node-1 --reset name", USAGE, "--reset"),
+        ("node-99 --leaf l", NOT_FOUND, "node-99"),
+        ("node-1 --group", USAGE, "--group"),
+        ("node-1 --labels a,,b", REFUSED, "labels"),
+        ("node-1 --group a/b", REFUSED, "'a/b'"),
+    ],
     "env": [("", USAGE, "create, list, path, remove"), ("creat", USAGE, "did you mean create?")],
     "env create": [("", USAGE, "needs NAME"), ("a/b", USAGE, "not 'a/b'")],
     "env list": [("x", USAGE, "'x'")],
@@ -235,7 +244,7 @@ OF_A_SERVER = """run good.yaml|exec true -- -n 1|list|status|status 1|describe 1
 describe incident/1|logs 1|top --once|why 1|whatif drain node-1|move 1 --first|edit 1 --timeout 1h|rerun 1|priority 1 high|
 events|stop 1|suspend 1|resume 1|requeue 1|hold 1|release 1|nodes|nodes node-1|cordon node-1|drain node-1|
 undrain node-1|fence node-1 --yes|validate node-1|images|images pull box|images prune|incidents|incidents show 1|incidents close 1|
-whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user set ann|user remove x|node remove x|knob list|knob set plan_gap 1s|knob unset plan_gap|quota list|quota set ann 1|
+whoami|token create|token list|token revoke x|secret list|secret delete x|user list|user set ann|user remove x|node remove x|node set x --leaf l|knob list|knob set plan_gap 1s|knob unset plan_gap|quota list|quota set ann 1|
 quota remove ann"""
 
 GOOD = """version: 2

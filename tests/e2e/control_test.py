@@ -205,7 +205,7 @@ class ControlTest(ClusterTest):
             result = self.cluster.hai("exec", "true", "--", "-n", 2, "-p", "normal")
             self.assertEqual(result.code, 4, result)
             self.assertRegex(
-                result.err, rf"quota of {me} in training/normal: 1 nodes in all, 2 asked"
+                result.err, rf"quota of {me} in training/normal: 1 node in all, 2 asked"
             )
             running = self.cluster.exec("sleep 600", "-n", 1, "-p", "normal")
             self.cluster.wait_running(running)
@@ -243,6 +243,38 @@ class ControlTest(ClusterTest):
         self.assertEqual(self.cluster.node(node)["scheduling"], "cordoned")
         self.cluster.ok("undrain", node)
         self.assertEqual(self.cluster.node(node)["scheduling"], "open")
+
+    def test_what_is_set_of_a_node_counts_more_than_its_config(self):
+        job, folder = self.start_saver("stays")
+        node = self.cluster.job(job)["nodes"][0]
+        self.addCleanup(self.cluster.hai, "node", "set", node, "--reset", "group,labels,leaf")
+        result = self.cluster.hai("node", "set", node, "--group", "debug")
+        self.assertEqual(result.code, 4, result)
+        self.assertIn(f"hai drain {node}", result.err)
+        answer = self.cluster.ok("node", "set", node, "--labels", "fast-disk,ib", "--leaf", "leaf-9")
+        self.assertEqual(answer, f"{node}: leaf leaf-9, labels fast-disk and ib\n")
+        (folder / "done").touch()
+        self.cluster.wait_end(job)
+        fast = self.cluster.exec("true", "--label", "fast-disk")
+        self.assertEqual(self.cluster.wait_end(fast)["nodes"], [node])
+
+        answer = self.cluster.ok("node", "set", node, "--group", "debug", "--reason", "for interns")
+        self.assertIn("debug is a new group", answer)
+        seen = self.cluster.ok("events", "--node", node)
+        self.assertIn("set to group debug, leaf leaf-9, labels fast-disk and ib: for interns", seen)
+        self.cluster.kill(f"agent:{node}")
+        self.cluster.start(f"agent:{node}")
+        self.cluster.wait_node(node)
+        now = self.cluster.node(node)
+        self.assertEqual((now["group"], now["leaf"]), ("debug", "leaf-9"))
+        self.assertEqual(now["set"], ["group", "leaf", "labels"])
+        self.assertIn("by an administrator: group, leaf, labels", self.cluster.ok("nodes", node))
+        debug = self.cluster.exec("true", "-g", "debug")
+        self.assertEqual(self.cluster.wait_end(debug)["nodes"], [node])
+        answer = self.cluster.ok("node", "set", node, "--reset", "group,labels,leaf")
+        self.assertEqual(answer, f"{node}: as its agent says\n")
+        now = self.cluster.node(node)
+        self.assertEqual((now["group"], now["labels"], now["set"]), ("training", [], []))
 
     def test_drain_by_a_deadline_lets_the_job_go_on_until_then(self):
         job, folder = self.start_saver("patient")

@@ -234,7 +234,7 @@ class RequestsTest(cluster.ClusterTest):
             (["--gpu-type", "h900"], "no node of training has a GPU of type 'h900'; there is: A100"),
             (["--label", "slow"], "has the label 'slow'; there is: fast-disk"),
             (["--nodelist", "x-[1-9]"], "none of x-[1-9] is a node of training"),
-            (["--gpu-type", "h800", "-n", 2], "training has 1 nodes (GPU type h800)"),
+            (["--gpu-type", "h800", "-n", 2], "training has 1 node (GPU type h800)"),
             (["--array", "0-1000000000"], "indices go to 10000000"),
         ):
             refused = self.cluster.hai("exec", "true", "--", *words)

@@ -143,7 +143,7 @@ std::vector<Lie> lies_of_facts() {
       {"GPUs that no node has", with([](auto& facts) { facts.set_gpus(65); }), Outcome::cut,
        "gpus"},
       {"fewer GPUs than a job has there", with([](auto& facts) { facts.set_gpus(1); }),
-       Outcome::cut, "has 1 GPUs now and had 8"},
+       Outcome::cut, "has 1 GPU now and had 8"},
       {"a negative number of CPUs", with([](auto& facts) { facts.set_cpus(-1); }), Outcome::cut,
        "cpus"},
       {"no group", with([](auto& facts) { facts.set_group(""); }), Outcome::cut, "group"},

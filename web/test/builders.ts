@@ -19,6 +19,7 @@ export function node(part: Partial<Node> = {}): Node {
     name: 'n1', group: 'training', zone: 'A', leaf: 'leaf-1', liveness: 'up', scheduling: 'open', reason: null, reason_by: null, drain_at: null,
     gpus: 8, gpus_free: 8, jobs: [], gpu_jobs: [], health: 'ok', checks: [], repair: null,
     validation: { passed_at: null, judged_at: null, passed: false, text: null, measured: [] }, lemon_score: 0, lemon_text: null, marks: [], address: '', cpus: 1, memory_bytes: 1, cpus_free: 0, memory_free_bytes: 0, gpu_model: 'x', labels: [],
+    set: [],
     agent_version: '1', ...part,
   };
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/count_of.h"
 #include "common/hostlist.h"
 #include "server/control/attempt/attempt_flow.h"
 #include "server/control/health/decide_health.h"
@@ -242,11 +243,11 @@ Status decide_registration(Decision& decision, Sessions& sessions, Session& sess
   if (known != nullptr && known->facts.gpus != facts.gpus &&
       (!known->occupants.empty() || !known->held.empty())) {
     return failed_precondition(
-        "node {}: has {} GPUs now and had {}, and jobs are on it; it may return when they are gone",
-        known->facts.name, facts.gpus, known->facts.gpus);
+        "node {}: has {} now and had {}, and jobs are on it; it may return when they are gone",
+        known->facts.name, count_of(facts.gpus, "GPU"), known->facts.gpus);
   }
   NodeId id = known == nullptr ? next_node_id(state) : known->id;
-  if (known == nullptr || !(known->facts == facts)) decision.emit(NodeRegistered{id, facts});
+  if (known == nullptr || !(known->told_facts() == facts)) decision.emit(NodeRegistered{id, facts});
   sessions.bind(session, id);
   return ok();
 }

@@ -1,7 +1,9 @@
 // Cordon: no new placements. Drain: the running jobs move away too, with a deadline only those that
 // still run then; until then the node is cordoned. Undrain: open again. Remove: of a node that is
-// down, until it joins again.
+// down, until it joins again. Set: its group, zone, leaf or labels, in place of what its agent
+// says.
 
+#include "common/hostlist.h"
 #include "server/control/health/decide_repair.h"
 #include "server/control/verbs/tokens.h"
 
@@ -48,6 +50,58 @@ void revoke_identity(Decision& decision, const std::string& name, const std::str
   decision.emit(NodeIdentitySet{revoked(identity, decision.now()), reason});
 }
 
+Status check_word(std::string_view what, const std::optional<std::string>& value,
+                  bool may_be_none) {
+  if (!value || (value->empty() && may_be_none) || is_node_name(*value)) return ok();
+  return invalid_argument("{}: must be 1 to 255 letters, digits and . _ -, is '{}'", what,
+                          value->substr(0, 255));
+}
+
+Status check_settings(const NodeSettings& settings) {
+  RETURN_IF_ERROR(check_word("group", settings.group, false));
+  RETURN_IF_ERROR(check_word("zone", settings.zone, true));
+  RETURN_IF_ERROR(check_word("leaf", settings.leaf, true));
+  if (!settings.labels) return ok();
+  if (settings.labels->size() > NodeFacts::kLabelsMax) {
+    return invalid_argument("labels: {}, at most {} are allowed", settings.labels->size(),
+                            NodeFacts::kLabelsMax);
+  }
+  for (const std::string& label : *settings.labels) {
+    RETURN_IF_ERROR(check_word("labels", label, false));
+  }
+  return ok();
+}
+
+// What is set once the command is done.
+Result<NodeSettings> merged(NodeSettings settings, const SetNode& command) {
+  if (command.settings.is_empty() && command.reset.empty()) {
+    return invalid_argument("nothing to set: name a group, zone, leaf or labels, or what to reset");
+  }
+  for (const std::string& what : command.reset) {
+    if (what == "group") {
+      settings.group.reset();
+    } else if (what == "zone") {
+      settings.zone.reset();
+    } else if (what == "leaf") {
+      settings.leaf.reset();
+    } else if (what == "labels") {
+      settings.labels.reset();
+    } else {
+      return invalid_argument("reset: group, zone, leaf or labels, not '{}'", what.substr(0, 64));
+    }
+  }
+  if (command.settings.group) settings.group = command.settings.group;
+  if (command.settings.zone) settings.zone = command.settings.zone;
+  if (command.settings.leaf) settings.leaf = command.settings.leaf;
+  if (command.settings.labels) settings.labels = command.settings.labels;
+  return settings;
+}
+
+// A group without a node is a slip of the pen more often than a new one.
+bool is_new_group(const ClusterState& state, const std::string& group) {
+  return !state.node_census().groups().contains(group);
+}
+
 }  // namespace
 
 Result<CommandReply> decide(Decision& decision, const RemoveNode& command, const Actor& actor) {
@@ -69,6 +123,32 @@ Result<CommandReply> decide(Decision& decision, const RemoveNode& command, const
   revoke_identity(decision, name, command.reason);
   decision.emit(NodeRemoved{node->id, command.reason});
   return CommandReply{{}, name, "removed"};
+}
+
+Result<CommandReply> decide(Decision& decision, const SetNode& command, const Actor& actor) {
+  auto found = find_for_operator(decision.state(), actor, command.node);
+  if (!found.is_ok()) return found.status();
+  const Node& node = *found.value();
+  RETURN_IF_ERROR(check_settings(command.settings));
+  const Result<NodeSettings> settings = merged(node.set, command);
+  RETURN_IF_ERROR(settings.status());
+  Node after = node;
+  after.take_settings(settings.value());
+  const bool moves = after.facts.group != node.facts.group || after.facts.zone != node.facts.zone;
+  if (moves && (!node.occupants.empty() || !node.held.empty())) {
+    return failed_precondition(
+        "node {}: jobs are on it or wait for it, and its group and zone change only when they are "
+        "gone: `hai drain {}` first",
+        command.node, command.node);
+  }
+  std::string message = after.set.text();
+  if (message.empty()) message = "as its agent says";
+  if (is_new_group(decision.state(), after.facts.group)) {
+    message += fmt::format("; {} is a new group", after.facts.group);
+  }
+  if (after.set == node.set) return CommandReply{{}, command.node, message + " already"};
+  decision.emit(NodeSet{node.id, settings.value(), command.reason});
+  return CommandReply{{}, command.node, message};
 }
 
 Result<CommandReply> decide(Decision& decision, const CordonNode& command, const Actor& actor) {

@@ -9,6 +9,7 @@
 #include <ranges>
 #include <set>
 
+#include "common/count_of.h"
 #include "common/hostlist.h"
 #include "server/control/attempt/array_flow.h"
 #include "server/control/verbs/dependencies.h"
@@ -122,9 +123,9 @@ Status check_group(const ClusterState& state, const JobSpec& spec) {
                                 : spec.cross_zone == CrossZone::allow ? " in two zones together"
                                                                       : " in one zone";
     return invalid_argument(
-        "resource.node_count: {} asked, but {}{} has {} nodes{}{}{}", spec.node_count, spec.group,
-        spec.zone.empty() ? "" : "#" + spec.zone, most,
-        spec.gpus_per_node > 0 ? fmt::format(" with at least {} GPUs", spec.gpus_per_node) : "",
+        "resource.node_count: {} asked, but {}{} has {}{}{}{}", spec.node_count, spec.group,
+        spec.zone.empty() ? "" : "#" + spec.zone, count_of(most, "node"),
+        spec.gpus_per_node > 0 ? " with at least " + count_of(spec.gpus_per_node, "GPU") : "",
         spec.node_filter.is_empty() ? "" : fmt::format(" ({})", filter_text(spec.node_filter)),
         together);
   }
@@ -171,9 +172,8 @@ Status check_quota(const ClusterState& state, const User& user, const JobSpec& s
   }
   if (best >= Quota::kUnlimited || units <= best * ClusterState::kNodeUnit) return ok();
   return resource_exhausted(
-      "quota of {} in {}/{}: {} nodes in all, {} asked; ask an admin for more or take another "
-      "priority",
-      user.name, spec.group, to_string(priority), best, spec.node_count);
+      "quota of {} in {}/{}: {} in all, {} asked; ask an admin for more or take another priority",
+      user.name, spec.group, to_string(priority), count_of(best, "node"), spec.node_count);
 }
 
 // Of the jobs that nobody is given the nodes of. Shares count in proportion.

@@ -352,6 +352,26 @@ TEST(Streams, AReportOfARemovedNodeIsOfANewOne) {
   EXPECT_EQ(state.find_node("n1")->liveness, Liveness::up);
 }
 
+TEST(Streams, WhatIsSetOfANodeStaysWhenItsAgentConnectsAgain) {
+  ControllerWorld w;
+  auto server = w.leader();
+  w.connect(*server, 1, "n1");
+  w.run(1s);
+  const ClusterState& state = server->controller.state();
+  const NodeFacts told = state.find_node("n1")->facts;
+  const auto set = send(*server, SetNode{"n1", {.group = "debug", .labels = {{"ib"}}}});
+  w.run(1s);
+  ASSERT_TRUE(set->is_ok());
+  const auto seen = state.last_seq();
+  w.connect(*server, 2, "n1");
+  w.run(1s);
+  EXPECT_EQ(state.find_node("n1")->facts.group, "debug");
+  EXPECT_EQ(state.find_node("n1")->told_facts(), told);
+  for (const Event& event : w.database.events()) {
+    EXPECT_TRUE(event.seq <= seen || !std::holds_alternative<NodeRegistered>(event.body));
+  }
+}
+
 // What the peers of the old list would tell it nobody here knows: its silence would prove nothing,
 // and a job given to it might run twice.
 TEST(Streams, ANodeThatJoinsAgainGetsNothingUntilItsPeersAreKnown) {

@@ -140,5 +140,68 @@ TEST(Undrain, OpensTheNodeAgain) {
   EXPECT_EQ(node.scheduling_by, "");
 }
 
+TEST(Set, IsForOperatorsAndSaysWhatIsWrong) {
+  Cluster c = cluster(nodes(1, gpus(8)));
+  c.add_user("bob");
+  const auto code = [&](NodeSettings settings, std::vector<std::string> reset = {}) {
+    return c.decide(SetNode{"node-1", settings, reset}).status().code();
+  };
+  const size_t before = c.events().size();
+  EXPECT_EQ(c.decide(SetNode{"node-1", {.leaf = "l"}}, "bob").status().code(),
+            Code::permission_denied);
+  EXPECT_EQ(c.decide(SetNode{"node-9", {.leaf = "l"}}).status().code(), Code::not_found);
+  EXPECT_EQ(code({}), Code::invalid_argument);
+  EXPECT_EQ(code({}, {"name"}), Code::invalid_argument);
+  EXPECT_EQ(code({.group = ""}), Code::invalid_argument);
+  EXPECT_EQ(code({.group = "a b"}), Code::invalid_argument);
+  EXPECT_EQ(code({.labels = {{"fast disk"}}}), Code::invalid_argument);
+  EXPECT_EQ(code({.labels = {{""}}}), Code::invalid_argument);
+  EXPECT_EQ(code({.labels = std::vector<std::string>(33, "x")}), Code::invalid_argument);
+  EXPECT_EQ(c.events().size(), before);
+}
+
+TEST(Set, CountsMoreThanWhatTheAgentSaysUntilItIsReset) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  NodeFacts told = c.node("node-1").facts;
+  const auto reply =
+      c.decide(SetNode{"node-1", {.group = "debug", .leaf = "", .labels = {{"a", "b"}}}});
+  EXPECT_EQ(reply.value().message, "group debug, leaf none, labels a and b; debug is a new group");
+  EXPECT_EQ(c.node("node-1").facts.group, "debug");
+  EXPECT_EQ(c.node("node-1").facts.leaf, "");
+  EXPECT_EQ(c.node("node-1").told_facts(), told);
+  EXPECT_EQ(c.state().gpus_of_largest_node("debug"), 8);
+  c.submit(job("d").group("debug"));
+  ASSERT_EQ(c.plan().starts.size(), 1U) << "it takes jobs of its new group";
+
+  told.leaf = "leaf-7";  // its config has changed meanwhile
+  told.zone = "B";
+  c.emit(NodeRegistered{NodeId{1}, told});
+  EXPECT_EQ(c.node("node-1").facts.group, "debug");
+  EXPECT_EQ(c.node("node-1").facts.zone, "B");
+  EXPECT_EQ(c.decide(SetNode{"node-1", {}, {"leaf"}}).value().message,
+            "group debug, labels a and b");
+  EXPECT_EQ(c.node("node-1").facts.leaf, "leaf-7");
+  EXPECT_EQ(c.decide(SetNode{"node-1", {}, {"group", "labels"}}).value().message,
+            "as its agent says");
+  EXPECT_EQ(c.node("node-1").facts, told);
+  EXPECT_EQ(c.state().gpus_of_largest_node("debug"), 0);
+  const size_t before = c.events().size();
+  EXPECT_EQ(c.decide(SetNode{"node-1", {}, {"group"}}).value().message,
+            "as its agent says already");
+  EXPECT_EQ(c.events().size(), before);
+}
+
+TEST(Set, MovesNoNodeAwayFromUnderItsJobs) {
+  Cluster c = cluster(nodes(2, gpus(8)));
+  c.run(job("j"), {"node-1"});
+  EXPECT_EQ(c.decide(SetNode{"node-1", {.group = "debug"}}).status().code(),
+            Code::failed_precondition);
+  EXPECT_EQ(c.decide(SetNode{"node-1", {.zone = "Z"}}).status().code(), Code::failed_precondition);
+  EXPECT_TRUE(c.decide(SetNode{"node-1", {.leaf = "l", .labels = {{"a"}}}}).is_ok());
+  EXPECT_EQ(c.node("node-1").facts.leaf, "l");
+  // What it is already, it may be set to: then a change of its config does not move it.
+  EXPECT_TRUE(c.decide(SetNode{"node-1", {.group = "training"}}).is_ok());
+}
+
 }  // namespace
 }  // namespace hai::test

@@ -102,6 +102,7 @@ class Contract : public RoutesFixture {
         {"what_if", R"({"drain": ["n1"]})"},
         {"drain_node", R"({"reason": "r"})"},
         {"undrain_node", ""},
+        {"set_node", R"({"leaf": "l"})"},
         {"close_incident", R"({"reason": "r"})"},
         {"set_quota", R"({"nodes": 3})"},
         {"remove_quota", ""},

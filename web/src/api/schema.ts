@@ -64,7 +64,7 @@ export type Effect = (typeof effectWords)[number];
 export const jobVerbWords = ['stop', 'suspend', 'resume', 'hold', 'release', 'requeue'] as const;
 export type JobVerb = (typeof jobVerbWords)[number];
 
-export const nodeVerbWords = ['cordon', 'drain', 'undrain', 'fence', 'validate', 'remove'] as const;
+export const nodeVerbWords = ['cordon', 'drain', 'undrain', 'fence', 'validate', 'remove', 'set'] as const;
 export type NodeVerb = (typeof nodeVerbWords)[number];
 
 export interface BeginSignInReply {
@@ -444,6 +444,7 @@ export interface Node {
   gpu_model: string;
   agent_version: string;
   labels: string[]; // what jobs may ask for with resource.labels
+  set: string[]; // Which of group, zone, leaf and labels an administrator has set in place of what its agent says.
   gpu_utilization?: (number | null)[]; // Percent, by GPU: -1, in JSON null, where its driver does not say; none while its agent has no driver to ask.
   gpu_temperature?: (number | null)[]; // Celsius, likewise.
 }

@@ -51,6 +51,7 @@ export function makeNodes(random: Random): Node[] {
       memory_free_bytes: 1024 ** 4,
       gpu_model: 'A100-PCIe-40GB',
       labels: [],
+      set: [],
       agent_version: random.chance(0.02) ? '0.0.9' : '0.1.0',
     };
   });
