@@ -97,6 +97,17 @@ it('lets a U+202E in a reason reverse nothing but itself', async () => {
   expect(seen).toMatch(/^fan exe\.png.* ops\.$/);
 });
 
+it('tells what of a node an operator has set', async () => {
+  const node = (await (await fetch(`${site.server.url}/api/v1/nodes/fire-0008`)).json()) as object;
+  site.server.override = ({ path }) =>
+    path === '/api/v1/nodes/fire-0007' ? Response.json({ ...node, zone: '', leaf: 'leaf-9', labels: ['ib', 'fast-disk'], set: ['leaf', 'labels'] }) : null;
+  const page = await site.open('/nodes/fire-0007');
+  await page.locator('dt:has-text("set by an operator") + dd').getByText('leaf, labels').waitFor();
+  await page.locator('dt:has-text("labels") + dd').getByText('ib, fast-disk').waitFor();
+  await page.locator('.page-head').getByText('leaf-9, group', { exact: false }).waitFor();
+  expect(await page.locator('.page-head').innerText()).not.toContain('zone');
+});
+
 it('gives the focus back after Esc, and skips to the page', async () => {
   const page = await site.open('/nodes/fire-0007');
   const drain = page.getByRole('button', { name: 'Drain', exact: true });

@@ -53,7 +53,7 @@ function Loaded({ node, answer }: { node: Node; answer: Asked }) {
         <Badge word={node.liveness} boxed />
         <Badge word={node.scheduling} boxed />
         <span className="dim">
-          zone {node.zone}, {node.leaf}, group {node.group}
+          {[node.zone && `zone ${node.zone}`, node.leaf, `group ${node.group}`].filter(Boolean).join(', ')}
         </span>
         <span className="grow" />
         <NodeActions nodes={[node]} />
@@ -88,6 +88,18 @@ function Loaded({ node, answer }: { node: Node; answer: Asked }) {
               <dd className="mono">{node.address}</dd>
               <dt>agent</dt>
               <dd>{node.agent_version}</dd>
+              {node.labels.length > 0 && (
+                <>
+                  <dt>labels</dt>
+                  <dd>{node.labels.join(', ')}</dd>
+                </>
+              )}
+              {node.set.length > 0 && (
+                <>
+                  <dt>set by an operator</dt>
+                  <dd>{node.set.join(', ')}</dd>
+                </>
+              )}
               <dt>health</dt>
               <dd>
                 <Badge word={healthOf(node)} />
