@@ -102,7 +102,8 @@ describe('my jobs', () => {
   });
 });
 
-const looks = [[360, 'light'], [1366, 'dark'], [2560, 'light']] as const;
+// phone.front.ts looks at them on a phone.
+const looks = [[1366, 'dark'], [2560, 'light']] as const;
 
 it('can be read and operated by everybody', async () => {
   const small = { ...(await queue('limit=12')), next_cursor: null };
@@ -115,7 +116,7 @@ it('can be read and operated by everybody', async () => {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
       const wide = await page.evaluate(() => [document.documentElement, document.querySelector('main')!].some((box) => box.scrollWidth > box.clientWidth));
-      const found = [...(wide ? ['scrolls sideways'] : []), ...(isAll || at % 3 === turn ? await faultsOf(page) : [])];
+      const found = [...(wide ? ['scrolls sideways'] : []), ...(isAll || at % 2 === turn ? await faultsOf(page) : [])];
       if (found.length > 0) faults[`${path} at ${width}`] = found;
     }
   }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Node } from '../src/api/types';
-import { clusterOf, seriesOf } from '../src/demo/answers';
+import { clusterOf, seriesOf, whyOf } from '../src/demo/answers';
 import { placeTogether } from '../src/demo/placement';
 import { World } from '../src/demo/world';
 import { node } from './builders';
@@ -24,6 +24,22 @@ it('lets no job of the demo cross zones, hold a closed node or more GPUs than th
     expect(new Set(job.nodes.map((name) => world.byName.get(name)!.zone)).size).toBe(1);
   }
   for (const each of world.nodes) expect(each.gpus_free).toBeGreaterThanOrEqual(0);
+});
+
+it('lets no job of the demo start later at even odds than in nine of ten cases, nor wait for a quota that it fits into', { timeout: 30_000 }, () => {
+  const world = new World(3_000);
+  let waitForQuotas = 0;
+  for (const id of world.waiting) {
+    const job = world.jobs.get(id)!;
+    const { start_p50, start_p90 } = whyOf(world, job);
+    expect(Date.parse(start_p90!)).toBeGreaterThan(Date.parse(start_p50!));
+    if (job.pending_reason?.code !== 'quota') continue;
+    waitForQuotas += 1;
+    const [, group, nodes, used, asked] = /in (\w+)\/\w+: (\d+) nodes, (\d+) used, (\d+) asked$/.exec(job.pending_reason.text)!;
+    expect(group).toBe(job.group);
+    expect(Number(used) + Number(asked)).toBeGreaterThan(Number(nodes));
+  }
+  expect(waitForQuotas).toBeGreaterThan(10);
 });
 
 it('ends the demo\'s curves with what its cluster has now', { timeout: 30_000 }, () => {

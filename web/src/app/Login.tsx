@@ -30,16 +30,16 @@ export function Login() {
   return (
     <main className="login">
       <form className="panel stack" style={{ padding: 'var(--s5)' }} onSubmit={(event) => void submit(event)}>
-        <div className="brand">
-          <Logo /> hai
-        </div>
+        <h1 className="brand">
+          <Logo /> hai <span className="sr">Sign in</span>
+        </h1>
         {provider !== null && (
           <a className="button primary" href={providerAddress()}>
             Sign in with {provider}
           </a>
         )}
         <p className="dim">
-          Sign in with a token. <span className="mono">hai token create --label dashboard</span> prints one.
+          Sign in with a token. <span className="mono whole">hai token create --label dashboard</span> prints one.
         </p>
         <label className="field">
           Token

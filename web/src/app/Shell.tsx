@@ -51,8 +51,8 @@ export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNo
       <a className="skip button" href="#page" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
         Skip to the page
       </a>
-      <div>
-        <header className="top">
+      <header>
+        <div className="top">
           <Link href="/" className="brand">
             <Logo /> <span className="word">hai</span> <ClusterName />
           </Link>
@@ -71,9 +71,9 @@ export function Shell({ isDemo, children }: { isDemo: boolean; children: ReactNo
           <ZoneButton />
           <ThemeButton />
           <Account />
-        </header>
+        </div>
         <Banner />
-      </div>
+      </header>
       <main ref={main} id="page" tabIndex={-1} className={isFixed(path) ? 'main fixed' : 'main'}>{children}</main>
       <Help isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>

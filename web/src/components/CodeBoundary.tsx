@@ -85,11 +85,14 @@ function Missing() {
     else setNote('The server does not answer yet.');
   };
   return (
-    <Empty title="This part of the dashboard could not be loaded">
-      <span role="status">{note}</span>
-      <button className="button" onClick={() => void retry()}>
-        Try again
-      </button>
-    </Empty>
+    <>
+      <h1 className="sr">Not loaded</h1>
+      <Empty title="This part of the dashboard could not be loaded">
+        <span role="status">{note}</span>
+        <button className="button" onClick={() => void retry()}>
+          Try again
+        </button>
+      </Empty>
+    </>
   );
 }

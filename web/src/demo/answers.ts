@@ -159,7 +159,7 @@ export function whyOf(world: World, job: Job): Why {
     id: job.id, name: job.name, state: job.state, held: job.held, pending_reason: job.pending_reason,
     facts: waits ? facts : [],
     start_p50: waits ? new Date(world.now + 60_000 * (2 + (job.id % 40))).toISOString() : null,
-    start_p90: waits ? new Date(world.now + 60_000 * (9 + (job.id % 90))).toISOString() : null,
+    start_p90: waits ? new Date(world.now + 60_000 * (9 + 3 * (job.id % 40))).toISOString() : null,
     estimate_note: waits ? 'the planner run ahead 9 times, with run times learned from 4,211 jobs' : null,
     jobs_before: waits ? job.id % 40 : null,
   };

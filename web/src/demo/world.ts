@@ -110,7 +110,7 @@ export class World {
   }
 
   private reason(job: Job): PendingReason {
-    if (job.id % 9 === 0) return { code: 'quota', text: `quota of ${job.user} in training/${job.priority}: 64 nodes, 60 used, ${job.node_count} asked` };
+    if (job.id % 9 === 0) return { code: 'quota', text: `quota of ${job.user} in ${job.group}/${job.priority}: 64 nodes, ${Math.max(1, 65 - job.node_count)} used, ${job.node_count} asked` };
     if (job.id % 31 === 0) return { code: 'dependency', text: `waits for job ${job.id - 3} to succeed` };
     if (job.id % 47 === 0) return { code: 'preempting', text: 'nodes are held for it while 2 jobs save and leave' };
     const nodes = job.gpus_per_node > 0 ? `${formatPlural(job.node_count, 'node')} with ${job.gpus_per_node} free GPU${job.gpus_per_node === 1 ? '' : 's'}` : formatPlural(job.node_count, 'whole node');

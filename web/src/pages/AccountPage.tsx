@@ -56,7 +56,7 @@ function Tokens({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (tok
   const now = useNow(10_000);
   if (tokens.length === 0) return <Empty title="You have no token" />;
   return (
-    <Table label="tokens" className="middle">
+    <Table label="tokens" className="middle cards">
       <thead>
         <tr>
           <th>id</th>
@@ -73,13 +73,13 @@ function Tokens({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (tok
       <tbody>
         {tokens.map((token) => (
           <tr key={token.id}>
-            <td className="mono">{token.id}</td>
-            <td className="text"><bdi>{token.label || (token.session ? 'session' : '–')}</bdi>{token.session && <span className="tag">session</span>}</td>
-            <td>{token.scope}</td>
-            <td className="now">{formatTime(token.created_at, now)}</td>
-            <td className="now">{token.last_used_at === null ? 'never' : formatAgo(token.last_used_at, now)}</td>
-            <td className="now">{token.expires_at === null ? 'never' : formatAgo(token.expires_at, now)}</td>
-            <td className="num">
+            <td className="mono title">{token.id}</td>
+            <td className="text"><bdi>{token.label || (token.session ? '' : '–')}</bdi>{token.session && <span className="tag">session</span>}</td>
+            <td data-label="may">{token.scope}</td>
+            <td className="now" data-label="made">{formatTime(token.created_at, now)}</td>
+            <td className="now" data-label="last used">{token.last_used_at === null ? 'never' : formatAgo(token.last_used_at, now)}</td>
+            <td className="now" data-label="ends">{token.expires_at === null ? 'never' : formatAgo(token.expires_at, now)}</td>
+            <td className="num act">
               <button className="button quiet small danger" aria-label={`revoke ${token.label || token.id}`} onClick={() => onRevoke(token)}>
                 revoke
               </button>

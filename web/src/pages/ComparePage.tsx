@@ -147,7 +147,7 @@ function factsOf({ job, attempt, usage }: Side, now: number): [title: string, va
 function Facts({ sides, now }: { sides: [Side, Side]; now: number }) {
   const [left, right] = [factsOf(sides[0], now), factsOf(sides[1], now)];
   return (
-    <Table label="what differs">
+    <Table label="what differs" className="differences">
       <thead>
         <tr>
           <th>

@@ -46,7 +46,7 @@ function Knobs({ knobs, onEdit }: { knobs: readonly Knob[]; onEdit: ((knob: Knob
   const now = useNow(60_000);
   if (knobs.length === 0) return <Empty title="No knob of that name" />;
   return (
-    <Table label="knobs" className="middle">
+    <Table label="knobs" className="middle cards">
       <thead>
         <tr>
           <th>name</th>
@@ -62,10 +62,10 @@ function Knobs({ knobs, onEdit }: { knobs: readonly Knob[]; onEdit: ((knob: Knob
       <tbody>
         {knobs.map((knob) => (
           <tr key={knob.name}>
-            <td className="mono">{knob.name}</td>
-            <td className="whole">{knob.value === knob.config_value ? knob.value : <b>{knob.value}</b>}</td>
-            <td className="dim whole">{knob.config_value}</td>
-            <td className="dim">{knob.legal}</td>
+            <td className="mono title">{knob.name}</td>
+            <td className="whole" data-label="value">{knob.value === knob.config_value ? knob.value : <b>{knob.value}</b>}</td>
+            <td className="dim whole" data-label="in the config">{knob.config_value}</td>
+            <td className="dim" data-label="legal">{knob.legal}</td>
             <td className="text">
               {knob.set_by !== '' && (
                 <>
@@ -73,7 +73,7 @@ function Knobs({ knobs, onEdit }: { knobs: readonly Knob[]; onEdit: ((knob: Knob
                 </>
               )}
             </td>
-            <td className="num">
+            <td className="num act">
               {!knob.may_change ? (
                 <span className="dim">at the start only</span>
               ) : (

@@ -77,7 +77,7 @@ function QuotaTable({ quotas, text, onEdit }: { quotas: readonly Quota[]; text: 
   const shown = useMemo(() => quotas.filter((quota) => `${quota.owner} ${quota.group} ${quota.priority}`.includes(text.trim())), [quotas, text]);
   if (shown.length === 0) return <Empty title="No quota matches" />;
   return (
-    <Table label="quotas" className="middle">
+    <Table label="quotas" className="middle cards">
       <thead>
         <tr>
           <th>owner</th>
@@ -99,12 +99,12 @@ function QuotaTable({ quotas, text, onEdit }: { quotas: readonly Quota[]; text: 
             <td>{quota.owner === 'public' ? <b>public</b> : <Link href={`/jobs?user=${encodeURIComponent(quota.owner)}`}>{quota.owner}</Link>}</td>
             <td>{quota.group === '*' ? <span className="dim">every group</span> : quota.group}</td>
             <td>{quota.priority === '*' ? <span className="dim">every level</span> : formatWord(quota.priority)}</td>
-            <td className="num">{formatCount(quota.nodes_used)}</td>
-            <td className="num">{quota.nodes === null ? <span className="dim">no limit</span> : formatCount(quota.nodes)}</td>
+            <td className="num" data-label="used">{formatCount(quota.nodes_used)}</td>
+            <td className="num" data-label="of">{quota.nodes === null ? <span className="dim">no limit</span> : formatCount(quota.nodes)}</td>
             <td>
               <Usage quota={quota} />
             </td>
-            <td className="num">
+            <td className="num act">
               {onEdit && (
                 <button className="button quiet small" aria-label={`change quota of ${quota.owner} in ${quota.priority}`} onClick={() => onEdit(quota)}>
                   change

@@ -53,7 +53,7 @@ export function Ranks({ wanted, attempt, onLog }: { wanted: number; attempt: Att
         <Empty title={`It has no attempt ${wanted}`} />
       ) : (
         <div className="scroll" tabIndex={0} role="region" aria-label="ranks">
-          <table className="plain">
+          <table className="plain cards">
             <thead>
               <tr>
                 <th className="num">rank</th>
@@ -69,16 +69,16 @@ export function Ranks({ wanted, attempt, onLog }: { wanted: number; attempt: Att
             <tbody>
               {attempt.ranks.slice(0, ranksShown).map((rank) => (
                 <tr key={rank.rank}>
-                  <td className="num">{rank.rank}</td>
-                  <td>
+                  <td className="num" data-label="rank">{rank.rank}</td>
+                  <td className="whole">
                     <Link href={`/nodes/${encodeURIComponent(rank.node)}`}>{rank.node}</Link>
                   </td>
-                  <td className="mono">{formatHosts(rank.gpus.map((gpu) => `${gpu}`)).replace(/[[\]]/g, '')}</td>
+                  <td className="mono" data-label="GPUs">{formatHosts(rank.gpus.map((gpu) => `${gpu}`)).replace(/[[\]]/g, '')}</td>
                   <td>{rank.phase || 'not launched'}</td>
                   <td className="text">
                     {[rank.cause, rank.exit_code === null ? '' : `exit code ${rank.exit_code}`, rank.message].filter(Boolean).join(', ')}
                   </td>
-                  <td className="num">
+                  <td className="num act">
                     <button className="button quiet small" onClick={() => onLog(rank.rank)}>
                       log
                     </button>
