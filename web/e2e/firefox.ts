@@ -6,7 +6,12 @@ export async function launchFirefox(): Promise<Browser> {
     channel: 'moz-firefox',
     executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
     args: ['--remote-allow-system-access'], // for the colours below
-    firefoxUserPrefs: { 'dom.events.testing.asyncClipboard': true }, // a test may read it
+    firefoxUserPrefs: {
+      'dom.events.testing.asyncClipboard': true, // a test may read it
+      // Its pages crash (153.7) where axe and playwright, each from a world of its own, read the same element's
+      // ariaLabelledByElements; without these properties both read the attributes, which is all that the pages set.
+      'accessibility.ARIAElementReflection.enabled': false,
+    },
   });
   teachColours(browser);
   teachTyping(browser);

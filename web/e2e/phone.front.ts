@@ -185,6 +185,7 @@ it('fits what it says when something goes wrong', async () => {
   await page.getByRole('dialog').getByRole('alert').waitFor();
   await looks.at('a refusal', '[role=dialog]');
   await page.keyboard.press('Escape');
+  site.server.override = ({ path }) => (path === '/api/v1/nodes/actions' ? Response.json({ results: [{ name: 'fire-0007', job_id: null, code: 'ok', message: '' }] }) : null);
   await goTo(page, '/nodes/fire-0007');
   await page.getByRole('button', { name: 'Validate', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Validate', exact: true }).click();
@@ -193,6 +194,7 @@ it('fits what it says when something goes wrong', async () => {
   await goTo(page, '/runbooks');
   await page.getByText('still lacks a file').waitFor();
   await looks.at('a page that is not there');
+  site.server.override = () => null;
   site.server.staleSince = at(-hourMs);
   await goTo(page, '/');
   await site.server.tell('ask now');

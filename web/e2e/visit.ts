@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterEach, beforeAll } from 'vitest';
-import { launch } from './browser';
+import { afterEach, beforeAll, beforeEach } from 'vitest';
+import { isFirefox, launch } from './browser';
 import { actionMs } from './patience';
 import { StandIn } from './standIn';
 
@@ -21,8 +21,13 @@ let kept: Page | null = null;
 export function visit(): Visit {
   const it = {} as Visit;
   beforeAll(async () => {
-    it.browser = await (launched ??= launch());
     it.server = await (started ??= startServer());
+  });
+  // One that has crashed under a test fails that test only.
+  beforeEach(async () => {
+    const isGone = !(await (launched ??= launch())).isConnected();
+    if (isGone) [launched, kept] = [launch(), null];
+    it.browser = await launched;
   });
   it.open = async (path, { width = 1366, height = 768, isOwn = false } = {}) => {
     const make = async (): Promise<Page> => blankIn(await it.browser.newContext({ viewport: { width, height }, timezoneId: 'UTC', locale: 'en-GB' }));
@@ -31,6 +36,7 @@ export function visit(): Visit {
       await forget(page, it.server.url);
       await page.setViewportSize({ width, height });
     }
+    if (isFirefox) await page.bringToFront(); // a field of a window behind another is never left
     await page.goto(it.server.url + path);
     return page;
   };

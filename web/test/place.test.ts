@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { keepPlace, readPlace } from '../src/lib/place';
+import { keepLatest, keepPlace, readPlace } from '../src/lib/place';
 
 const page = { href: 'http://x/jobs', state: null as unknown, writes: 0, isFull: false };
 const target = new EventTarget();
@@ -38,6 +38,19 @@ it('writes before a click that may lead away', () => {
   keepPlace('selected', [1]);
   target.dispatchEvent(new Event('click'));
   expect(page.state).toEqual({ scroll: 10, selected: [1] });
+});
+
+it('writes where a list stands at the click, and nothing of a list that is gone', () => {
+  let at: number | undefined = 10;
+  keepLatest('scroll', () => at);
+  keepLatest('scroll', () => at);
+  at = 42;
+  target.dispatchEvent(new Event('click'));
+  expect(page.state).toEqual({ scroll: 42 });
+  keepLatest('scroll', () => at);
+  at = undefined;
+  vi.advanceTimersByTime(300);
+  expect(page.state).toEqual({ scroll: 42 });
 });
 
 it('leaves the next page alone', () => {

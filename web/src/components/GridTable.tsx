@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
-import { keepPlace, readPlace } from '../lib/place';
+import { keepLatest, readPlace } from '../lib/place';
 import { useNarrow } from '../lib/useNarrow';
 
 export interface Column<T> {
@@ -32,7 +32,6 @@ interface Props<T> {
 
 const rowRem = 2;
 const gapRem = 0.75;
-const placeMs = 100; // of rest, before the place is remembered
 
 // How narrow the columns may become together; a narrower window scrolls inside the table's box.
 const leastRem = (columns: readonly { width: string }[]): number =>
@@ -52,12 +51,7 @@ export function GridTable<T>(props: Props<T>) {
   const columns = useMemo(() => (isNarrow ? inOrder(props.columns, first) : props.columns), [isNarrow, props.columns, first]);
   const body = useRef<HTMLDivElement>(null);
   const place = `scroll of ${props.label}`;
-  const keep = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => () => clearTimeout(keep.current), []);
-  const onScroll = (): void => {
-    clearTimeout(keep.current);
-    keep.current = setTimeout(() => keepPlace(place, body.current?.scrollTop ?? 0), placeMs);
-  };
+  const onScroll = (): void => keepLatest(place, () => body.current?.scrollTop);
   const rowHeight = rowRem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const virtual = useVirtualizer({
     count: rows.length,

@@ -9,7 +9,7 @@ export function readPlace<T>(name: string, initial: T): T {
 // while a key is held, the first is written at once and the last when it rests, or before a click or
 // Enter that may lead away.
 const restMs = 250;
-let waiting: Record<string, unknown> = {};
+let waiting: Record<string, () => unknown> = {};
 let address = ''; // of the page that the waiting values are of
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -18,9 +18,15 @@ const onKey = (event: KeyboardEvent): void => {
 };
 
 export function keepPlace(name: string, value: unknown): void {
+  keepLatest(name, () => value);
+}
+
+// The same of what is asked for when it is written: a list may be scrolled once more just before the click. Undefined
+// says that it has none any more.
+export function keepLatest(name: string, read: () => unknown): void {
   if (address !== location.href) waiting = {};
   address = location.href;
-  waiting[name] = value;
+  waiting[name] = read;
   addEventListener('click', write, true);
   addEventListener('keydown', onKey, true);
   if (timer === undefined) write();
@@ -34,9 +40,11 @@ export function keepPlace(name: string, value: unknown): void {
 function write(): void {
   // The page was left meanwhile: its place is not the next one's.
   if (address !== location.href) waiting = {};
-  if (Object.keys(waiting).length === 0) return;
+  const read = Object.entries(waiting).map(([name, value]) => [name, value()] as const);
+  const known = read.filter(([, value]) => value !== undefined);
+  if (known.length === 0) return;
   try {
-    history.replaceState({ ...(history.state as object | null), ...waiting }, '');
+    history.replaceState({ ...(history.state as object | null), ...Object.fromEntries(known) }, '');
     waiting = {};
   } catch {
     // Refused after all: it waits for the next change.
