@@ -141,6 +141,8 @@ it('shows facts that were old already as so old, when the server falls silent, t
   site.server.staleSince = new Date(Date.now() - 3_600_000).toISOString();
   await site.server.tell('ask now');
   await banner(page).getByText(/can decide nothing now/).waitFor();
+  // What is known of later is not said to come.
+  await page.locator('.failure').filter({ hasText: 'mass loss' }).getByText(/^at \d\d:\d\d:\d\d · needs a person$/).waitFor();
   site.server.freeze();
   await banner(page).getByText(/No answer from the server/).waitFor();
   await banner(page).getByText(/^1h( \d+m)? old$/).waitFor();

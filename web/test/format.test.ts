@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatAgo, formatBytes, formatDuration, formatHosts, formatNodesAsked, formatPercent, formatReading, formatUsed } from '../src/lib/format';
+import { formatAgo, formatBytes, formatDuration, formatHosts, formatNodesAsked, formatPast, formatPercent, formatReading, formatUsed } from '../src/lib/format';
 import { at, t0 } from './builders';
 
 describe('formatDuration', () => {
@@ -37,6 +37,13 @@ it('tells past and future', () => {
   expect(formatAgo(at(-90), t0)).toBe('1m 30s ago');
   expect(formatAgo(at(30), t0)).toBe('in 30s');
   expect(formatAgo(null, t0)).toBe('–');
+});
+
+it('does not say of what has happened that it comes', () => {
+  expect(formatPast(at(-90), t0)).toBe('1m 30s ago');
+  expect(formatPast(at(2), t0)).toBe('now');
+  expect(formatPast(at(90), t0)).toMatch(/^at \d\d:\d\d:\d\d$/);
+  expect(formatPast(null, t0)).toBe('–');
 });
 
 it('shows bytes in powers of 1024', () => {

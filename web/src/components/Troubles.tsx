@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { formatAgo, formatCount } from '../lib/format';
+import { formatCount, formatPast } from '../lib/format';
 import type { Trouble } from '../lib/troubles';
 import { useNow } from '../lib/useNow';
 
@@ -13,7 +13,7 @@ export function Troubles({ troubles, most = troubles.length }: { troubles: reado
         <li key={trouble.key} className="failure">
           <span className="links"><Link href={trouble.href}>{trouble.what}</Link></span>
           <div className="dim">
-            {trouble.since === null ? 'since when is not known' : formatAgo(new Date(trouble.since).toISOString(), now)}
+            {trouble.since === null ? 'since when is not known' : formatPast(new Date(trouble.since).toISOString(), now)}
             {trouble.person !== '' && ' · needs a person'}
           </div>
         </li>

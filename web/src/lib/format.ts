@@ -43,6 +43,16 @@ export function formatAgo(time: string | null, now: number): string {
   return seconds < 1 ? 'now' : `${formatDuration(seconds)} ago`;
 }
 
+const clockSlackSeconds = 5;
+
+// Of what has happened already. While the shown facts are old, or where a clock is slow, it may be later than `now`: then
+// when it was is known, and not how long ago.
+export function formatPast(time: string | null, now: number): string {
+  const isLater = time !== null && secondsBetween(time, now) < -clockSlackSeconds;
+  if (isLater) return `at ${formatTime(time, now)}`;
+  return time !== null && secondsBetween(time, now) < 0 ? 'now' : formatAgo(time, now);
+}
+
 const two = (value: number): string => String(value).padStart(2, '0');
 
 const dayOf = ({ year, month, day }: Clock): string => `${year}-${two(month)}-${two(day)}`;

@@ -9,7 +9,7 @@ import { Panel } from '../components/Panel';
 import { Await, Empty, Failure } from '../components/states';
 import { Table } from '../components/Table';
 import { toast } from '../components/Toasts';
-import { formatAgo, formatTime } from '../lib/format';
+import { formatAgo, formatPast, formatTime } from '../lib/format';
 import { useNow } from '../lib/useNow';
 import { useTitle } from '../lib/useTitle';
 
@@ -77,7 +77,7 @@ function Tokens({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (tok
             <td className="text"><bdi>{token.label || (token.session ? '' : '–')}</bdi>{token.session && <span className="tag">session</span>}</td>
             <td data-label="may">{token.scope}</td>
             <td className="now" data-label="made">{formatTime(token.created_at, now)}</td>
-            <td className="now" data-label="last used">{token.last_used_at === null ? 'never' : formatAgo(token.last_used_at, now)}</td>
+            <td className="now" data-label="last used">{token.last_used_at === null ? 'never' : formatPast(token.last_used_at, now)}</td>
             <td className="now" data-label="ends">{token.expires_at === null ? 'never' : formatAgo(token.expires_at, now)}</td>
             <td className="num act">
               <button className="button quiet small danger" aria-label={`revoke ${token.label || token.id}`} onClick={() => onRevoke(token)}>

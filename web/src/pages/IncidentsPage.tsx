@@ -13,7 +13,7 @@ import { Await, Empty, Failure, Loading } from '../components/states';
 import { toast } from '../components/Toasts';
 import { Table } from '../components/Table';
 import { Troubles } from '../components/Troubles';
-import { formatAgo, formatCount, formatDuration, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
+import { formatCount, formatDuration, formatPast, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
 import { everConcerned } from '../lib/hostlist';
 import { runbookOf } from '../lib/runbooks';
 import { bySeverity, helpOf, type Trouble } from '../lib/troubles';
@@ -280,7 +280,7 @@ function Card({ incident, trouble, owners, isWanted }: CardProps) {
         }
         aside={
           <>
-            opened {formatTime(incident.opened_at, now)}, {incident.closed_at === null ? <>{formatAgo(incident.opened_at, now)} <Close incident={incident} /></> : `lasted ${formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}`}
+            opened {formatTime(incident.opened_at, now)}, {incident.closed_at === null ? <>{formatPast(incident.opened_at, now)} <Close incident={incident} /></> : `lasted ${formatDuration(secondsBetween(incident.opened_at, incident.closed_at))}`}
           </>
         }
       >

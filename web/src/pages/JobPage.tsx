@@ -10,7 +10,7 @@ import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
 import { Await, Failure, Loading } from '../components/states';
 import { Timeline } from '../components/Timeline';
-import { formatAgo, formatBytes, formatCount, formatDuration, formatGpuHours, formatNodesAsked, formatTime, formatTimes, formatUsed, formatWord } from '../lib/format';
+import { formatBytes, formatCount, formatDuration, formatGpuHours, formatNodesAsked, formatPast, formatTime, formatTimes, formatUsed, formatWord } from '../lib/format';
 import { buildTimeline } from '../lib/timeline';
 import { timeRun } from '../lib/timeRun';
 import { useNow } from '../lib/useNow';
@@ -135,7 +135,7 @@ function Life({ job, attempts, events }: { job: Job; attempts: Parts[1]; events:
   return (
     <Panel
       title="Life"
-      aside={`submitted ${formatAgo(job.submitted_at, now)}${job.ended_at ? `, ended ${formatAgo(job.ended_at, now)}` : ''}`}
+      aside={`submitted ${formatPast(job.submitted_at, now)}${job.ended_at ? `, ended ${formatPast(job.ended_at, now)}` : ''}`}
     >
       <div className="stack">
         <Timeline segments={segments} now={now} />

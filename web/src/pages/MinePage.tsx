@@ -6,7 +6,7 @@ import { Badge } from '../components/Badge';
 import { JobActions } from '../components/JobActions';
 import { Panel } from '../components/Panel';
 import { Await, Empty } from '../components/states';
-import { formatAgo, formatCount, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
+import { formatAgo, formatCount, formatPast, formatPlural, formatTime, formatWord, secondsBetween } from '../lib/format';
 import { nextStep, nightOf, nightSeconds } from '../lib/night';
 import { adviceFor, fullQuotas } from '../lib/queue';
 import { useNow } from '../lib/useNow';
@@ -135,7 +135,7 @@ function One({ job, entry, attempts, now, hasEstimate }: { job: Job; entry: Queu
           <>
             <dt>ended</dt>
             <dd>
-              {formatAgo(job.ended_at, now)}: <bdi>{job.end_reason}</bdi>
+              {formatPast(job.ended_at, now)}: <bdi>{job.end_reason}</bdi>
               {job.exit_code !== null && ` (exit code ${job.exit_code})`}
             </dd>
           </>

@@ -6,7 +6,7 @@ import { Panel } from '../../components/Panel';
 import { SaveCsv } from '../../components/SaveCsv';
 import { Await, Empty, Failure, Loading } from '../../components/states';
 import { Table } from '../../components/Table';
-import { formatAgo, formatCount, formatDuration } from '../../lib/format';
+import { formatCount, formatDuration, formatPast } from '../../lib/format';
 import { useNow } from '../../lib/useNow';
 
 const Chart = part(async () => ({ default: (await import('../../components/Chart')).Chart }));
@@ -51,7 +51,7 @@ function Checkpoints({ list, now }: { list: readonly JobCheckpoint[]; now: numbe
           {list.slice(0, shownMax).map((each) => (
             <tr key={`${each.attempt}/${each.step}/${each.at}`}>
               <td className="num">{formatCount(each.step)}</td>
-              <td className="now">{formatAgo(each.at, now)}</td>
+              <td className="now">{formatPast(each.at, now)}</td>
               <td className="num">{formatDuration(each.save_seconds)}</td>
               <td className="mono path" title={each.path}>
                 <bdi>{each.path}</bdi>

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { Job } from '../../api/types';
 import { Badge } from '../../components/Badge';
 import type { Column } from '../../components/GridTable';
-import { formatAgo, formatCount, formatDuration, formatHosts, formatWord, secondsBetween } from '../../lib/format';
+import { formatCount, formatDuration, formatHosts, formatPast, formatWord, secondsBetween } from '../../lib/format';
 import type { Row } from '../../lib/jobRows';
 import { timeRun } from '../../lib/timeRun';
 
@@ -17,7 +17,7 @@ export function where(job: Job): string {
 
 function age(job: Job, now: number): string {
   if (job.state === 'running') return formatDuration(timeRun(job, now));
-  if (job.ended_at) return formatAgo(job.ended_at, now);
+  if (job.ended_at) return formatPast(job.ended_at, now);
   return formatDuration(secondsBetween(job.submitted_at, now));
 }
 

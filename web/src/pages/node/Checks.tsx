@@ -5,7 +5,7 @@ import { Badge } from '../../components/Badge';
 import { Panel } from '../../components/Panel';
 import { Empty } from '../../components/states';
 import { Table } from '../../components/Table';
-import { formatAgo, formatPlural, formatWord } from '../../lib/format';
+import { formatPast, formatPlural, formatWord } from '../../lib/format';
 import type { Asked } from '../../lib/freshness';
 import { healthOf } from '../../lib/silence';
 import { useNow } from '../../lib/useNow';
@@ -78,7 +78,7 @@ function CheckTable({ checks }: { checks: readonly NodeCheck[] }) {
             <td className="text">
               <Evidence check={check} />
             </td>
-            <td className="now">{formatAgo(check.at, now)}</td>
+            <td className="now">{formatPast(check.at, now)}</td>
           </tr>
         ))}
       </tbody>
