@@ -42,7 +42,7 @@ function write(): void {
   if (address !== location.href) waiting = {};
   const read = Object.entries(waiting).map(([name, value]) => [name, value()] as const);
   const known = read.filter(([, value]) => value !== undefined);
-  if (known.length === 0) return;
+  if (known.length === 0) return void (waiting = {});
   try {
     history.replaceState({ ...(history.state as object | null), ...Object.fromEntries(known) }, '');
     waiting = {};
