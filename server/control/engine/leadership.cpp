@@ -1,5 +1,7 @@
 #include "server/control/engine/leadership.h"
 
+#include <algorithm>
+
 namespace hai {
 
 Leadership::Leadership(Loop& loop, Store& store, EventSink* sink, const Knobs& knobs,
@@ -84,8 +86,14 @@ void Leadership::loaded(Result<StoredState> stored) {
   owner_.term_began();
 }
 
+// The store looked at its clock at any moment between the request and its answer: one that waited
+// for a replica is seconds late, and says nothing of a difference that is less than that.
 void Leadership::compare_clocks(const Term& term) {
-  if (term.store_time) ahead_of_store_ = loop_.wall_now() - *term.store_time;
+  if (!term.store_time) return;
+  const MonoTime sent = term.valid_until - knobs_.server_lease;
+  const Duration at_most = loop_.wall_now() - *term.store_time;
+  const Duration at_least = at_most - (loop_.now() - sent);
+  ahead_of_store_ = std::clamp(Duration(0), at_least, at_most);
 }
 
 void Leadership::confirm(const Term& term) {

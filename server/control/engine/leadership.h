@@ -44,8 +44,8 @@ class Leadership {
   ServerMode mode() const { return mode_; }
   bool is_leading() const { return mode_ == ServerMode::leading; }
   const Term& term() const { return term_; }
-  // By how much this server's wall clock was ahead of the store's, which all servers share, when
-  // the store last confirmed a term; less than 0: behind. The answer's way is in it.
+  // By how much this server's wall clock was at least ahead of the store's, which all servers
+  // share, when the store last confirmed a term; less than 0: behind; 0: no difference is known.
   Duration ahead_of_store() const { return ahead_of_store_; }
   // Callbacks bound to it do nothing once the term has ended.
   const LoopScope& of_this_term() const { return term_scope_; }

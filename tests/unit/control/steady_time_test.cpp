@@ -134,5 +134,26 @@ TEST(Term, BeginsWithTheStoresTimeWhenTheServersClockIsAhead) {
   EXPECT_LE(at, now + 3s) << "in a minute it may be drawn so far towards its own clock";
 }
 
+// A commit that waited for a replica was taken for a clock that was ahead, and jobs ended before
+// they had (tests/e2e/ha_store).
+TEST(Term, ALateAnswerOfTheStoreIsNoWrongClock) {
+  ControllerWorld w;
+  w.database.hooks.way_there = [](Duration whole) { return std::min(whole, Duration(1ms)); };
+  w.latency = 1'500ms;
+  auto a = w.server("a");
+  a->controller.start();
+  w.run(1'600ms);
+  w.latency = 0s;
+  w.run(2s);
+  ASSERT_TRUE(a->controller.is_leading());
+  EXPECT_EQ(a->controller.ahead_of_store(), 0s);
+  w.connect(*a, 1, "node-1");
+  auto accepted = submit(*a, job("j").nodes(1));
+  w.run(10ms);
+  ASSERT_TRUE(accepted->is_ok());
+  const UnixTime at = a->controller.state().find_unfinished("ann", "j")->submitted_at;
+  EXPECT_GE(at, w.database_loop.wall_now() - 100ms);
+}
+
 }  // namespace
 }  // namespace hai::test
