@@ -112,7 +112,7 @@ std::string history_text(const v1::Node& node) {
   return text;
 }
 
-// What jobs may ask for, and what an administrator has set in place of what its agent says.
+// What jobs may ask for, and what an operator has set in place of what its agent says.
 std::string position_text(const v1::Node& node) {
   std::string text;
   if (!node.labels().empty()) {
@@ -120,7 +120,7 @@ std::string position_text(const v1::Node& node) {
                         printable(fmt::format("{}", fmt::join(node.labels(), ", "))));
   }
   if (!node.set().empty()) {
-    text += fmt::format("set         by an administrator: {}\n", fmt::join(node.set(), ", "));
+    text += fmt::format("set         by an operator: {}\n", fmt::join(node.set(), ", "));
   }
   return text;
 }

@@ -125,10 +125,17 @@ std::optional<std::string> wrong_copy(const PgResult& rows, int row, const Row& 
   return reader.wrong;
 }
 
+// Of a row that an older version wrote: nothing was set then, so what holds is what was told.
+static void complete(Node& node) {
+  if (node.told.group.empty()) node.told = position_of(node.facts);
+}
+
 template <typename Row>
 Row read_row(const PgResult& rows, int row) {
   PgCells cells(rows, row);
-  return read_from<Row>(cells);
+  Row value = read_from<Row>(cells);
+  if constexpr (std::is_same_v<Row, Node>) complete(value);
+  return value;
 }
 
 JobRow read_row(PgBinaryCells& cells) { return read_from<JobRow>(cells); }

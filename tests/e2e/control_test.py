@@ -268,7 +268,7 @@ class ControlTest(ClusterTest):
         now = self.cluster.node(node)
         self.assertEqual((now["group"], now["leaf"]), ("debug", "leaf-9"))
         self.assertEqual(now["set"], ["group", "leaf", "labels"])
-        self.assertIn("by an administrator: group, leaf, labels", self.cluster.ok("nodes", node))
+        self.assertIn("by an operator: group, leaf, labels", self.cluster.ok("nodes", node))
         debug = self.cluster.exec("true", "-g", "debug")
         self.assertEqual(self.cluster.wait_end(debug)["nodes"], [node])
         answer = self.cluster.ok("node", "set", node, "--reset", "group,labels,leaf")

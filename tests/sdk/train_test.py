@@ -214,7 +214,7 @@ class Peers(unittest.TestCase):
         self.addCleanup(rank0.kill)
         self.knock(port, b"GET / HTTP/1.1\r\n\r\n")
         with self.assertRaisesRegex(charlm_peers.PeerLost, "job 1 attempt 2"):
-            charlm_peers.join(1, 2, "127.0.0.1", port, "job 1 attempt 1", 0.5, 5)
+            charlm_peers.join(1, 2, "127.0.0.1", port, "job 1 attempt 1", 2, 5)
         peer, = charlm_peers.join(1, 2, "127.0.0.1", port, "job 1 attempt 2", 20, 20)
         peer.send({}, b"hello")
         self.assertEqual(rank0.communicate(timeout=20)[0], "rank 1 hello\n")
