@@ -104,8 +104,9 @@ class Machine:
         log = self.root / "log" / f"{name}.log"
         return Daemon(f"{name} of {self.name}", self.name, words, log, user=ACCOUNT)
 
-    def command(self, *words, check=True, seconds=120):
-        """On this machine, as the user postgres, with Patroni's environment."""
+    def command(self, *words, check=True, errors=False, seconds=120):
+        """On this machine, as the user postgres, with Patroni's environment. `errors`: gives what it says on
+        stderr."""
         owner = pwd.getpwnam(ACCOUNT)
         become = [f"--setuid={owner.pw_uid}", f"--setgid={owner.pw_gid}"]
         done = subprocess.run(
@@ -119,7 +120,7 @@ class Machine:
         )
         if check and done.returncode != 0:
             raise AssertionError(f"{self.name}: {words}: {done.stdout}{done.stderr}")
-        return done.stdout
+        return done.stderr if errors else done.stdout
 
     def sql(self, text, database="postgres"):
         words = ["psql", "-h", self.run_folder, "-d", database, "-qAtX", "-c", text]

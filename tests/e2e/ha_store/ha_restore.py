@@ -70,6 +70,8 @@ def build_again(store, first, moment):
     wait("etcd has a leader", store.etcd_leader, 30)
     program = first.root / "hai-backup"  # where the user postgres may read it
     shutil.copy(BACKUP, program)
+    early = first.command(program, "restore", "--to", "2001-01-01T00:00:00Z", check=False, errors=True)
+    assert "the oldest backup ended at" in early and not first.data.exists(), early
     first.command(program, "restore", "--to", moment)
     first.start()
     wait("it is the primary", lambda: store.primary() is first, 60)
